@@ -1,0 +1,1 @@
+"""Targets, elaboration and fault-injection engines for register-transfer-level designs."""

@@ -1,0 +1,1 @@
+"""Simulation engines: faults in, injections out."""

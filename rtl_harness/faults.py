@@ -1,0 +1,120 @@
+"""Faults, injections and outcomes: the words that every engine speaks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from hashlib import blake2b
+
+
+class Seen(StrEnum):
+    """What an observer of the outputs and of the final state sees."""
+
+    MASKED = "masked"
+    LATENT = "latent"
+    SDC_TOLERABLE = "sdc_tolerable"
+    SDC_CRITICAL = "sdc_critical"
+    NO_RESULT = "no_result"
+
+
+class Detected(StrEnum):
+    """What noticed the fault while the inference ran."""
+
+    NOTHING = "nothing"
+    ERROR_STATUS = "error_status"
+    PROTECTION = "protection"
+    TIMEOUT = "timeout"
+
+
+class Outcome(StrEnum):
+    """The class of an injection, in the order in which reports list them."""
+
+    MASKED = "masked"
+    LATENT = "latent"
+    SDC_TOLERABLE = "sdc_tolerable"
+    SDC_CRITICAL = "sdc_critical"
+    DUE = "due"
+    HANG = "hang"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Fault:
+    """One upset: a storage bit inverted once.
+
+    Attributes:
+        site: Index of the bit in the target's `SiteTable`, from 0.
+        cycle: Number of the active clock edge after reset was released, from 0. The bit is
+            inverted once the design has settled after that edge, and is free from then on.
+    """
+
+    site: int
+    cycle: int
+
+    def __post_init__(self) -> None:
+        if self.site < 0 or self.cycle < 0:
+            raise ValueError(f"a fault needs site >= 0 and cycle >= 0, found {self}")
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnd:
+    """How one simulated inference ended.
+
+    Attributes:
+        finished: False if the time-out came first.
+        end_cycle: Number of active clock edges from reset to the end (or to the time-out).
+        status: The design's status word at the end; 0 where the target has none.
+        error: The design reported an error.
+        protection: A protection mechanism of the design reported an error.
+        output: Raw bytes of the output tensor.
+        state_hash: Digest of every storage element and observed memory at the end.
+    """
+
+    finished: bool
+    end_cycle: int
+    status: int
+    error: bool
+    protection: bool
+    output: bytes
+    state_hash: str
+
+    @property
+    def output_hash(self) -> str:
+        """Digest of the output tensor, 16 hexadecimal digits."""
+        return digest(self.output)
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """A fault that was simulated, and what came of it.
+
+    Attributes:
+        fault: What was injected.
+        seen: The first axis: effect on outputs and state.
+        detected: The second axis: what noticed it.
+        end_cycle: As in `RunEnd`.
+        status: As in `RunEnd`.
+        output_hash: Digest of the output tensor.
+    """
+
+    fault: Fault
+    seen: Seen
+    detected: Detected
+    end_cycle: int
+    status: int
+    output_hash: str
+
+    @property
+    def outcome(self) -> Outcome:
+        """Both axes folded into the class that is counted: detection goes before effect."""
+        match self.detected:
+            case Detected.TIMEOUT:
+                return Outcome.HANG
+            case Detected.ERROR_STATUS | Detected.PROTECTION:
+                return Outcome.DUE
+            case Detected.NOTHING:
+                return Outcome(self.seen.value)
+
+
+def digest(data: bytes) -> str:
+    """Return the 64-bit BLAKE2b digest of `data` as 16 hexadecimal digits."""
+    return blake2b(data, digest_size=8).hexdigest()

@@ -1,0 +1,85 @@
+"""What a target runs: memory images in, an output tensor out, and a rule that reads the decision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from rtl_harness.faults import Detected, Fault, Injection, RunEnd, Seen
+
+
+@dataclass(frozen=True)
+class OutputSpec:
+    """Where the output tensor lies when the run has ended.
+
+    Attributes:
+        memory: Name of one of the target's memories.
+        offset: Byte offset in it.
+        shape: Shape of the tensor.
+        dtype: NumPy name of the element type, little endian.
+    """
+
+    memory: str
+    offset: int
+    shape: tuple[int, ...]
+    dtype: str = "int8"
+
+    @property
+    def size(self) -> int:
+        """Bytes of the tensor."""
+        return int(np.prod(self.shape)) * np.dtype(self.dtype).itemsize
+
+    def tensor(self, raw: bytes) -> npt.NDArray[np.generic]:
+        """Return `raw` as an array of the tensor's shape."""
+        return np.frombuffer(raw, dtype=self.dtype).reshape(self.shape)
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One inference of one network on one input.
+
+    Attributes:
+        name: For people: network and input.
+        images: Initial bytes of each memory of the target, by memory name; the rest reads zero.
+        output: The output tensor.
+        parameters: Top-level parameters that this workload needs (memory sizes, for instance).
+        operations: Names of the operations in the order in which they run; may be empty.
+    """
+
+    name: str
+    images: Mapping[str, bytes]
+    output: OutputSpec
+    parameters: Mapping[str, int] = field(default_factory=dict)
+    operations: tuple[str, ...] = ()
+
+
+Decision = Callable[[npt.NDArray[np.generic]], object]
+
+
+def top1(output: npt.NDArray[np.generic]) -> object:
+    """Return the index of the largest element; the first of equals."""
+    return int(np.argmax(output))
+
+
+def classify(fault: Fault, golden: RunEnd, faulty: RunEnd, output: OutputSpec, decide: Decision = top1) -> Injection:
+    """Compare a faulty run with the golden one and name its outcome on both axes."""
+    if not faulty.finished:
+        seen, detected = Seen.NO_RESULT, Detected.TIMEOUT
+    else:
+        seen = _seen(golden, faulty, output, decide)
+        detected = Detected.NOTHING
+        if faulty.protection and not golden.protection:
+            detected = Detected.PROTECTION
+        elif faulty.error and not golden.error:
+            detected = Detected.ERROR_STATUS
+    return Injection(fault, seen, detected, faulty.end_cycle, faulty.status, faulty.output_hash)
+
+
+def _seen(golden: RunEnd, faulty: RunEnd, output: OutputSpec, decide: Decision) -> Seen:
+    if faulty.output != golden.output:
+        same = decide(output.tensor(faulty.output)) == decide(output.tensor(golden.output))
+        return Seen.SDC_TOLERABLE if same else Seen.SDC_CRITICAL
+    return Seen.MASKED if faulty.state_hash == golden.state_hash else Seen.LATENT
