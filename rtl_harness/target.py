@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
 from pathlib import Path
+from typing import TypeVar
 
 from rtl_harness.errors import HarnessError
 
@@ -70,3 +72,161 @@ class Target:
     protection: str = ""
     status: str = ""
     operation: str = ""
+
+
+SHIPPED_TARGETS = Path(__file__).parent / "targets"
+
+_MANDATORY = ("name", "top", "sources", "clock", "reset", "dut", "done", "blocks", "memories")
+_TEXTS = ("name", "top", "clock", "reset", "dut", "done", "error", "protection", "status", "operation")
+
+
+def load_target(name_or_path: str | Path) -> Target:
+    """Read a target description: a shipped one by its name, else the TOML file at a path.
+
+    Paths in the file are relative to it; `sources` may hold glob patterns, whose matches are taken in
+    alphabetical order, and a file that is listed twice counts once, at its first place.
+
+    Raises:
+        HarnessError: If there is no such target, or the file has a missing, unknown or wrong entry.
+    """
+    path = Path(name_or_path)
+    if path.suffix != ".toml":
+        path = SHIPPED_TARGETS / f"{name_or_path}.toml"
+        if not path.is_file():
+            shipped = ", ".join(sorted(p.stem for p in SHIPPED_TARGETS.glob("*.toml"))) or "none"
+            raise HarnessError(
+                f"expected the name of a shipped target ({shipped}) or the path of a .toml file, "
+                f"found {str(name_or_path)!r}; correct the name or give a path"
+            )
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise HarnessError(f"cannot read the target file {path}: {error.strerror}; check the path") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise HarnessError(f"the target file {path} is not valid TOML: {error}; correct it there") from error
+    return _TargetFile(path.resolve(), table).target()
+
+
+T = TypeVar("T")
+
+
+class _TargetFile:
+    """Checks a parsed target file entry by entry."""
+
+    def __init__(self, path: Path, table: dict[str, object]) -> None:
+        self.path = path
+        self.table = table
+
+    def target(self) -> Target:
+        self._check_keys("", self.table, {f.name for f in fields(Target)}, _MANDATORY)
+        return Target(
+            **{key: self._typed(self.table, key, str, "a string") for key in _TEXTS if key in self.table},
+            sources=self._files("sources"),
+            include_dirs=self._folders("include_dirs"),
+            defines=self._mapping("defines", str),
+            parameters=self._mapping("parameters", int),
+            reset_active_low=self._typed(self.table, "reset_active_low", bool, "true or false", True),
+            reset_cycles=self._typed(self.table, "reset_cycles", int, "an integer", 4),
+            blocks=self._blocks(),
+            memories=self._memories(),
+        )
+
+    def _fail(self, key: str, message: str) -> HarnessError:
+        return HarnessError(f"{self.path}: {key}: {message}")
+
+    def _check_keys(
+        self, where: str, table: Mapping[str, object], known: set[str], needed: Sequence[str]
+    ) -> None:
+        for key in table:
+            if key not in known:
+                near = get_close_matches(key, known, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"known keys are {', '.join(sorted(known))}"
+                raise self._fail(where + key, f"unknown key; {hint}")
+        for key in needed:
+            if key not in table:
+                raise self._fail(where + key, "this key is mandatory; add it")
+
+    def _typed(
+        self, table: Mapping[str, object], key: str, kind: type[T], wanted: str, default: T | None = None
+    ) -> T:
+        value = table.get(key, default)
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise self._fail(key, f"expected {wanted}, found {value!r}; correct it")
+        return value
+
+    def _strings(self, key: str, value: object) -> list[str]:
+        items = [value] if isinstance(value, str) else value
+        if not isinstance(items, list) or not all(isinstance(i, str) and i for i in items):
+            raise self._fail(key, f"expected a string or a list of strings, found {value!r}; correct it")
+        return items
+
+    def _files(self, key: str) -> tuple[Path, ...]:
+        files: dict[Path, None] = {}
+        for pattern in self._strings(key, self.table[key]):
+            found = self._matches(pattern)
+            if not found:
+                raise self._fail(
+                    key, f"no file matches {pattern!r} from {self.path.parent}; correct the path"
+                )
+            files.update(dict.fromkeys(found))
+        if not files:
+            raise self._fail(key, "expected at least one file, found none; list the RTL in compile order")
+        return tuple(files)
+
+    def _matches(self, pattern: str) -> list[Path]:
+        base = self.path.parent
+        if not any(c in pattern for c in "*?["):
+            return [p] if (p := (base / pattern).resolve()).is_file() else []
+        anchor, relative = (Path("/"), pattern[1:]) if pattern.startswith("/") else (base, pattern)
+        return sorted({p.resolve() for p in anchor.glob(relative) if p.is_file()})
+
+    def _folders(self, key: str) -> tuple[Path, ...]:
+        folders = [(self.path.parent / f).resolve() for f in self._strings(key, self.table.get(key, []))]
+        for folder in folders:
+            if not folder.is_dir():
+                raise self._fail(key, f"there is no folder {folder}; correct the path")
+        return tuple(folders)
+
+    def _table(self, key: str) -> dict[str, object]:
+        value = self.table.get(key, {})
+        if not isinstance(value, dict):
+            raise self._fail(key, f"expected a table [{key}], found {value!r}; correct it")
+        return value
+
+    def _mapping(self, key: str, kind: type[T]) -> dict[str, T]:
+        table = self._table(key)
+        return {name: self._typed(table, name, kind, f"a value of type {kind.__name__}") for name in table}
+
+    def _blocks(self) -> dict[str, tuple[str, ...]]:
+        blocks = {
+            name: tuple(self._strings(f"blocks.{name}", v)) for name, v in self._table("blocks").items()
+        }
+        owner: dict[str, str] = {}
+        for block, instances in blocks.items():
+            for instance in instances:
+                if instance in owner:
+                    raise self._fail(
+                        f"blocks.{block}",
+                        f"instance {instance} is also in block {owner[instance]}; name it once",
+                    )
+                owner[instance] = block
+        return blocks
+
+    def _memories(self) -> dict[str, TargetMemory]:
+        memories: dict[str, TargetMemory] = {}
+        for name, table in self._table("memories").items():
+            where = f"memories.{name}."
+            if not isinstance(table, dict):
+                raise self._fail(f"memories.{name}", f"expected a table, found {table!r}; correct it")
+            self._check_keys(
+                where, table, {f.name for f in fields(TargetMemory)}, ("path", "word_bytes", "plusarg")
+            )
+            memories[name] = TargetMemory(
+                path=self._typed(table, "path", str, "a string"),
+                word_bytes=self._typed(table, "word_bytes", int, "an integer"),
+                plusarg=self._typed(table, "plusarg", str, "a string"),
+                observed=self._typed(table, "observed", bool, "true or false", True),
+            )
+            if memories[name].word_bytes < 1:
+                raise self._fail(where + "word_bytes", "expected at least 1; correct it")
+        return memories
