@@ -1,0 +1,1 @@
+"""Functional model of the NPU: the same command streams on the same memory images, bit for bit."""
