@@ -1,0 +1,225 @@
+"""The command line: arguments in, exit code out; data to stdout, progress and messages to stderr."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Annotated, Any
+
+import typer
+
+from resil import __version__
+from resil.errors import ConsistencyError, ExitCode, Interrupted
+from resil.user_errors import USER_ERRORS
+
+app = typer.Typer(
+    name="resil",
+    help="Soft-error resilience of neural-network accelerators, by fault injection into their RTL.",
+    epilog="Exit codes: 0 target met or none asked, 1 missed, 2 usage or input error, 3 inconclusive, "
+    "4 internal error or failed audit, 130 interrupted.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+CampaignFile = Annotated[Path, typer.Argument(metavar="CAMPAIGN.toml", help="Campaign file.")]
+RunDir = Annotated[Path, typer.Argument(metavar="RUN_DIR", help="Run folder.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON to stdout instead of text.")]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code; never raises for an error of the user or of resil."""
+    try:
+        with _termination_as_interrupt():
+            app(args=None if arguments is None else list(arguments), prog_name="resil")
+    except SystemExit as end:
+        code = int(end.code or 0)
+        if code == ExitCode.INTERRUPTED:
+            _complain("interrupted")
+        return code
+    except Interrupted as interrupt:
+        _complain(f"interrupted; {interrupt.advice}" if interrupt.advice else "interrupted")
+        return int(ExitCode.INTERRUPTED)
+    except USER_ERRORS as error:
+        _complain(f"error: {error}")
+        return int(ExitCode.USAGE)
+    except ConsistencyError as error:
+        _complain(f"failed audit: {error} (details in {_keep_traceback()})")
+        return int(ExitCode.INTERNAL)
+    except Exception as error:
+        _complain(
+            f"internal error: {type(error).__name__}: {error} (details in {_keep_traceback()}; please report it)"
+        )
+        return int(ExitCode.INTERNAL)
+    return int(ExitCode.MET)
+
+
+@app.callback(invoke_without_command=True)
+def _top(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True)] = False,
+) -> None:
+    if version:
+        print(f"resil {__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def run(
+    campaign: CampaignFile,
+    out: Annotated[Path | None, typer.Option("--out", help="Run folder; default runs/NAME.")] = None,
+    engine: Annotated[str | None, typer.Option("--engine", help="Engine in place of the campaign's.")] = None,
+    workers: Annotated[int | None, typer.Option("--workers", min=1, help="Simulator processes.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Finish a run that was interrupted.")] = False,
+    json_: Json = False,
+) -> None:
+    """Carry a campaign out: inject, estimate, judge, report."""
+    from resil.campaign import load_campaign, with_options
+    from resil.run import run_campaign, verdict_code
+
+    settings = with_options(load_campaign(campaign), engine=engine, workers=workers)
+    result = run_campaign(settings, out or Path("runs") / settings.name, resume=resume)
+    _print(result.summary, json_, lambda: result.text)
+    raise typer.Exit(verdict_code(result.summary))
+
+
+@app.command()
+def protect(
+    run_dir: RunDir,
+    budget_fit: Annotated[
+        float | None, typer.Option("--budget-fit", help="Budget in FIT in place of the campaign's.")
+    ] = None,
+    spfm_target: Annotated[
+        float | None,
+        typer.Option("--spfm-target", help="Also require this single-point fault metric, 0.99 for 99 %."),
+    ] = None,
+    json_: Json = False,
+) -> None:
+    """Choose the protection of least area that keeps a finished run within its budget."""
+    from resil.protect import protect_run, protection_code
+
+    plan, text = protect_run(run_dir, budget_fit=budget_fit, spfm_target=spfm_target)
+    _print(plan, json_, lambda: text)
+    raise typer.Exit(protection_code(plan))
+
+
+@app.command()
+def report(run_dir: RunDir, json_: Json = False) -> None:
+    """Write the reports of a finished run again."""
+    from resil.report import report_run
+
+    written, text = report_run(run_dir)
+    _print({"written": [str(path) for path in written]}, json_, lambda: text)
+
+
+@app.command()
+def sites(
+    campaign: CampaignFile,
+    csv: Annotated[Path | None, typer.Option("--csv", help="Write every bit to this CSV file.")] = None,
+    parquet: Annotated[
+        Path | None, typer.Option("--parquet", help="Write every bit to this Parquet file.")
+    ] = None,
+    json_: Json = False,
+) -> None:
+    """List fault sites and area per block."""
+    from resil.campaign import load_campaign
+    from resil.site_list import survey, survey_text, write_site_list
+
+    found = survey(load_campaign(campaign))
+    for path in (csv, parquet):
+        if path is not None:
+            write_site_list(found.sites, path)
+    _print(found.as_dict(), json_, lambda: survey_text(found))
+
+
+@app.command()
+def infer(
+    model: Annotated[str, typer.Argument(metavar="MODEL.tflite", help='Network; or "zoo:NAME".')],
+    npu: Annotated[str, typer.Option("--npu", help="NPU configuration.")] = "ethos-u55-32",
+    inputs: Annotated[
+        Path | None,
+        typer.Option("--input", help="Inputs, .npy of int8 (N, H, W, C); zoo: default held-out split."),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", help="Write the outputs to this .npy file.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Take only the first inputs.")] = None,
+    engine: Annotated[str, typer.Option("--engine", help="rtl or functional.")] = "rtl",
+    json_: Json = False,
+) -> None:
+    """Run a network on the NPU and print the cycles of each operation."""
+    from resil.infer import infer_network, infer_text
+
+    result = infer_network(model, npu, inputs=inputs, output=output, limit=limit, engine=engine)
+    _print(result, json_, lambda: infer_text(result))
+
+
+@app.command()
+def replay(
+    run_dir: RunDir,
+    injection: Annotated[int, typer.Argument(metavar="INJECTION_ID", help="Number of the injection.")],
+    engine: Annotated[str | None, typer.Option("--engine", help="Engine in place of the campaign's.")] = None,
+    waves: Annotated[
+        Path | None, typer.Option("--waves", help="Write the waveform to this FST file.")
+    ] = None,
+    json_: Json = False,
+) -> None:
+    """Simulate one injection again, alone, and compare with what is recorded."""
+    from resil.replay import replay_injection, replay_text
+
+    result = replay_injection(run_dir, injection, engine=engine, waves=waves)
+    _print(result, json_, lambda: replay_text(result))
+    raise typer.Exit(ExitCode.MET if result["equal"] else ExitCode.INTERNAL)
+
+
+@app.command()
+def doctor(json_: Json = False) -> None:
+    """Say what is installed, what is missing, and what to do about it."""
+    from resil.doctor import as_json, examine, healthy, text
+
+    findings = examine()
+    _print(as_json(findings), json_, lambda: text(findings))
+    raise typer.Exit(ExitCode.MET if healthy(findings) else ExitCode.USAGE)
+
+
+def _print(value: dict[str, Any], as_json: bool, text: Callable[[], str]) -> None:
+    print(json.dumps(value, indent=1, ensure_ascii=False) if as_json else text())
+
+
+def _complain(message: str) -> None:
+    print(f"resil: {message}", file=sys.stderr)
+
+
+def _keep_traceback() -> Path:
+    stamp = time.strftime("%Y%m%d-%H%M%S")
+    with tempfile.NamedTemporaryFile(
+        "w", prefix=f"resil-error-{stamp}-", suffix=".txt", delete=False
+    ) as file:
+        file.write(f"resil {__version__}\n{' '.join(sys.argv)}\n\n{traceback.format_exc()}")
+    return Path(file.name)
+
+
+@contextmanager
+def _termination_as_interrupt() -> Iterator[None]:
+    """Let SIGTERM end the command as Ctrl-C does, so that what was simulated is kept."""
+
+    def interrupt(_signal: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        before = signal.signal(signal.SIGTERM, interrupt)
+    except ValueError:  # not in the main thread: signals are somebody else's
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

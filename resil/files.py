@@ -1,0 +1,72 @@
+"""Files that are there in full or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from resil.errors import StoreError
+
+TEMPORARY_SUFFIX = ".tmp"
+
+
+def write_file(path: Path, write: Callable[[Path], None]) -> None:
+    """Let `write` make a temporary file beside `path`, then give it its name.
+
+    Raises:
+        StoreError: the folder cannot be written.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}{TEMPORARY_SUFFIX}")
+    try:
+        write(temporary)
+        with temporary.open("rb") as file:
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        raise StoreError(
+            f"{path}: cannot be written ({error.strerror}); free the space or give a folder "
+            "that you may write to"
+        ) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write `text` to `path` in one step; see `write_file`."""
+    write_file(path, lambda temporary: _write_bytes(temporary, text.encode()))
+
+
+def write_bytes(path: Path, data: bytes) -> None:
+    """Write `data` to `path` in one step; see `write_file`."""
+    write_file(path, lambda temporary: _write_bytes(temporary, data))
+
+
+def json_text(value: Any) -> str:
+    """Return `value` as indented JSON; NaN and infinity are refused."""
+    return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def read_json(path: Path, remedy: str) -> dict[str, Any]:
+    """Return the object in a JSON file.
+
+    Raises:
+        StoreError: the file is missing or holds no JSON object; the message ends with `remedy`.
+    """
+    try:
+        value = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise StoreError(f"{path}: expected a file, found none; {remedy}") from None
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be read ({error.strerror}); {remedy}") from None
+    except ValueError as error:
+        raise StoreError(f"{path}: damaged, expected JSON, found: {error}; {remedy}") from None
+    if not isinstance(value, dict):
+        raise StoreError(f"{path}: damaged, expected a JSON object, found {type(value).__name__}; {remedy}")
+    return value
+
+
+def _write_bytes(path: Path, data: bytes) -> None:
+    path.write_bytes(data)

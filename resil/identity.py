@@ -1,0 +1,55 @@
+"""What makes two campaigns the same: a strong hash of everything that defines their injections."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from hashlib import sha256
+
+from resil.errors import StoreError
+
+
+@dataclass(frozen=True)
+class Identity:
+    """The definition of a campaign's injections.
+
+    Network, inputs, target, sites, seed, kinds of faults, engine and tool versions belong to it. Labels, number of
+    workers and output folder do not, nor does the number of injections: a larger campaign contains the
+    smaller one. Neither do budget, confidence and technology, which are applied to finished injections.
+
+    Attributes:
+        definition: Value or digest by name of the part.
+    """
+
+    definition: Mapping[str, str]
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the definition, 64 hexadecimal digits."""
+        return sha256(json.dumps(dict(self.definition), sort_keys=True).encode()).hexdigest()
+
+    def differences(self, other: Mapping[str, str]) -> tuple[str, ...]:
+        """Say for each part that differs what it is here and what in `other`."""
+        names = sorted({*self.definition, *other})
+        return tuple(
+            f"{name} ({_short(other.get(name))} there, {_short(self.definition.get(name))} here)"
+            for name in names
+            if self.definition.get(name) != other.get(name)
+        )
+
+    def require(self, recorded: Mapping[str, str], where: str) -> None:
+        """Raise StoreError if `recorded`, the definition that `where` was made with, is another one."""
+        differences = self.differences(recorded)
+        if differences:
+            raise StoreError(
+                f"{where}: made by another campaign; these differ: {', '.join(differences)}; "
+                "choose another folder, or restore what has changed"
+            )
+
+
+def _short(value: str | None) -> str:
+    if value is None:
+        return "nothing"
+    return value if len(value) <= 24 else value[:12]

@@ -1,0 +1,179 @@
+"""The run folder: what a campaign leaves behind, and what a resumed one continues."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from resil.errors import ConsistencyError, StoreError
+from resil.files import TEMPORARY_SUFFIX, read_json, write_text
+from resil.identity import Identity
+from resil.parts import PartError, empty, read_part, write_part
+
+CAMPAIGN = "campaign.toml"
+PROVENANCE = "provenance.json"
+SITES = "sites.parquet"
+SUMMARY = "summary.json"
+PROTECTION = "protection.json"
+INJECTIONS = "injections"
+_LOCK = ".lock"
+_REJECTED_SUFFIX = ".rejected"
+_START_ANEW = "move the folder away or choose another one with --out, and run the campaign again"
+
+Check = Callable[[pa.Table], str | None]
+
+
+@dataclass(frozen=True)
+class Stored:
+    """Injections read from a run folder.
+
+    Attributes:
+        rows: Of `parts.SCHEMA`, in order of injection, each injection once.
+        rejected: What was wrong with the files that could not be used.
+    """
+
+    rows: pa.Table
+    rejected: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """A run folder that this process has for itself.
+
+    Attributes:
+        path: The folder.
+        identity: Of the campaign.
+    """
+
+    path: Path
+    identity: Identity
+
+    def load(self, check: Check) -> Stored:
+        """Read all part files.
+
+        A file that is truncated, altered, of another campaign, or that `check` finds fault with is set aside
+        (renamed), so that its injections are missing and are made again.
+
+        Args:
+            check: Returns what is wrong with a part's rows, or None.
+
+        Raises:
+            ConsistencyError: two files hold the same injection with different outcomes.
+        """
+        tables, rejected = [empty()], []
+        for path in sorted((self.path / INJECTIONS).glob("part-*.parquet")):
+            try:
+                rows = read_part(path, self.identity.digest)
+                if (fault := check(rows)) is not None:
+                    raise PartError(fault)
+            except PartError as error:
+                path.rename(path.with_name(path.name + _REJECTED_SUFFIX))
+                rejected.append(f"{path}: {error}; set aside, its injections will be made again")
+                continue
+            tables.append(rows)
+        return Stored(_each_once(pa.concat_tables(tables), self.path), tuple(rejected))
+
+    def append(self, rows: pa.Table) -> None:
+        """Keep `rows`, of `parts.SCHEMA`, as a new part file."""
+        folder = self.path / INJECTIONS
+        folder.mkdir(exist_ok=True)
+        used = [int(path.name.split("-")[1].split(".")[0]) for path in folder.glob("part-*.parquet*")]
+        number = max(used, default=-1) + 1
+        write_part(folder / f"part-{number:06d}.parquet", rows, self.identity.digest)
+
+    def provenance(self) -> dict[str, Any]:
+        """Return the content of `provenance.json`."""
+        return read_json(self.path / PROVENANCE, _START_ANEW)
+
+
+@contextmanager
+def open_run(path: Path, identity: Identity, provenance: str) -> Iterator[RunFolder]:
+    """Open a run folder for writing, or make it, and keep other processes out meanwhile.
+
+    Args:
+        path: The folder; may be missing or empty.
+        identity: Of the campaign that wants to write.
+        provenance: JSON text that a new folder begins with; must hold `definition`.
+
+    Raises:
+        StoreError: the path is no folder, or a folder of something else, of another campaign, damaged, or in use.
+    """
+    _make(path)
+    with _locked(path):
+        for stale in [
+            *path.glob(f".*{TEMPORARY_SUFFIX}"),
+            *(path / INJECTIONS).glob(f".*{TEMPORARY_SUFFIX}"),
+        ]:
+            stale.unlink(missing_ok=True)
+        if (path / PROVENANCE).exists():
+            identity.require(recorded_definition(path), str(path))
+        elif content := sorted(entry.name for entry in path.iterdir() if entry.name != _LOCK):
+            raise StoreError(
+                f"{path}: expected a new, an empty or a run folder, found {content[0]} but no {PROVENANCE}; "
+                "choose another folder with --out"
+            )
+        else:
+            write_text(path / PROVENANCE, provenance)
+        yield RunFolder(path, identity)
+
+
+def recorded_definition(path: Path) -> dict[str, str]:
+    """Return the definition that the run folder was made with.
+
+    Raises:
+        StoreError: the folder is no run folder, or is damaged.
+    """
+    provenance = read_json(path / PROVENANCE, "give a run folder, or " + _START_ANEW)
+    definition = provenance.get("definition")
+    if not isinstance(definition, dict):
+        raise StoreError(f"{path / PROVENANCE}: damaged, it has no definition of the campaign; {_START_ANEW}")
+    return definition
+
+
+def _make(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"{path}: cannot be made a run folder ({error.strerror}); choose another --out"
+        ) from None
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    try:
+        descriptor = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be written ({error.strerror}); choose another --out") from None
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise StoreError(
+                f"{path}: another resil process is working in this folder; wait for it or choose another --out"
+            ) from None
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _each_once(rows: pa.Table, path: Path) -> pa.Table:
+    rows = rows.take(pc.sort_indices(rows, sort_keys=[("injection", "ascending")]))
+    ids = rows["injection"].to_numpy()
+    repeated = np.flatnonzero(ids[1:] == ids[:-1]) + 1
+    for index in repeated.tolist():
+        if rows.slice(index, 1).to_pylist() != rows.slice(index - 1, 1).to_pylist():
+            raise ConsistencyError(
+                f"{path}: injection {ids[index]} is stored twice with different outcomes; the same fault must "
+                "always have the same outcome, so either the engine or a file is wrong"
+            )
+    return rows.take(np.setdiff1d(np.arange(len(ids)), repeated))

@@ -1,0 +1,64 @@
+"""House rules that tools check: lint, format, types, and what the README promises to scripts."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("networks", "stats", "rtl_harness", "reports", "resil")
+PYTHON_FOLDERS = [
+    folder for folder in (*PACKAGES, "tests", "benchmarks", "examples") if (ROOT / folder).is_dir()
+]
+
+
+def run(*arguments: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_lint_is_clean():
+    run("ruff", "check", "--no-cache", *PYTHON_FOLDERS)
+
+
+def test_format_is_clean():
+    run("ruff", "format", "--check", "--no-cache", *PYTHON_FOLDERS)
+
+
+def test_types_are_clean(pytestconfig: pytest.Config):
+    cache = pytestconfig.cache.mkdir("mypy")
+    run(
+        "mypy", "--cache-dir", str(cache), *(argument for package in PACKAGES for argument in ("-p", package))
+    )
+
+
+def test_readme_has_one_command_for_the_main_job_and_one_for_the_tests():
+    commands = re.findall(r"```bash\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert len(commands) == 2
+    job, tests = (command.strip() for command in commands)
+    assert "\n" not in job
+    assert job.endswith("resil run examples/digits.toml")
+    assert "\n" not in tests
+    assert tests.endswith("/pytest")
+
+
+def test_ci_runs_the_test_command_of_the_readme(tmp_path):
+    """A stand-in README shows that `.ci/run` takes its command from there, and its exit code."""
+    (tmp_path / ".ci").mkdir()
+    script = tmp_path / ".ci" / "run"
+    script.write_bytes((ROOT / ".ci" / "run").read_bytes())
+    readme = (
+        "```bash\nfalse\n```\n<!-- tests -->\n```bash\nprintf '%s' .venv > {}; cat; exit {} # pytest\n```\n"
+    )
+    for code in (0, 7):
+        seen = tmp_path / f"seen{code}"
+        (tmp_path / "README.md").write_text(readme.format(seen, code))
+        done = subprocess.run(["bash", str(script)], check=False, timeout=20)
+        assert done.returncode == code
+        assert seen.read_text().endswith("/venv")
