@@ -1,0 +1,229 @@
+"""The functional model: runs a command stream on memory images, bit for bit as the hardware does."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from rtl_harness.npu.model.commands import Opcode, Words
+from rtl_harness.npu.model.config import NpuConfig
+from rtl_harness.npu.model.conv import Conv
+from rtl_harness.npu.model.memory import Bytes, Memory
+from rtl_harness.npu.model.program import Copy, End, Execute, OperationConfig, Program, lower
+from rtl_harness.npu.model.status import ERRORS, Status, status_word
+
+_KEPT_PROGRAMS = 8
+
+
+@dataclass(frozen=True)
+class ModelResult:
+    """How the run of one batch element ended.
+
+    Attributes:
+        status: The STATUS word at the end.
+        error: One of its error bits is set.
+        operations_done: Operations that ran to their end since the beginning of the stream, whether or not
+            they set an error; those before `start_word` count.
+    """
+
+    status: int
+    error: bool
+    operations_done: int
+
+
+@dataclass(frozen=True)
+class OperationStep:
+    """One operation has ended, and memory is as it left it.
+
+    Attributes:
+        index: Number of the operation, from 0.
+        word: Index of its command in the stream.
+        kind: What it was.
+        errors: Error bits that it set, shape (elements,).
+        elements: Batch elements that ran it; those that had ended before are absent.
+    """
+
+    index: int
+    word: int
+    kind: Opcode
+    errors: npt.NDArray[np.uint32]
+    elements: npt.NDArray[np.int64]
+
+
+class Operation(Protocol):
+    """What the machine asks of an operation that it prepared for regions of given sizes."""
+
+    refusal: Status
+
+    def execute(self, memory: Memory) -> npt.NDArray[np.uint32]:
+        """Work on the active elements; return their error bits, shape (active,)."""
+        ...
+
+
+Prepare = Callable[[OperationConfig, NpuConfig, Callable[[int], int]], Operation]
+
+PREPARE: dict[Opcode, Prepare] = {Opcode.CONV: Conv}
+
+
+class _Prepared:
+    """A lowered stream and its operations, prepared when they are first reached."""
+
+    def __init__(self, program: Program, config: NpuConfig) -> None:
+        self.program = program
+        self._config = config
+        self._operations: dict[int, Operation] = {}
+
+    def operation(self, action: Execute, memory: Memory) -> Operation:
+        if action.index not in self._operations:
+            prepare = PREPARE[action.kind]
+            self._operations[action.index] = prepare(action.config, self._config, memory.size)
+        return self._operations[action.index]
+
+
+class FunctionalModel:
+    """Runs command streams on batches of memory images.
+
+    Commands take effect one after another; a copy or an operation is done when the next command is looked at.
+    Lowered streams, address tables and decoded weights are kept from run to run.
+    """
+
+    def __init__(self, config: NpuConfig) -> None:
+        self.config = config
+        self._prepared: OrderedDict[tuple[object, ...], _Prepared] = OrderedDict()
+
+    def run(
+        self,
+        commands: Words,
+        regions: Mapping[int, Bytes],
+        *,
+        read_only: frozenset[int] = frozenset(),
+        start_word: int = 0,
+    ) -> list[ModelResult]:
+        """Execute a command stream from `start_word` to its end.
+
+        Args:
+            commands: The stream, uint32, shape (words,).
+            regions: By number, uint8: shape (bytes,) if all elements of the batch share the region, else
+                (batch, bytes). Written in place. A region that is absent has no bytes.
+            read_only: Regions on the read-only port.
+            start_word: Index of a command's first word. All commands before it count as executed, copies and
+                operations included; the registers and irq_mask are what they left behind.
+
+        Returns:
+            How each element of the batch ended.
+
+        Raises:
+            ValueError: If the shapes do not fit, a shared region would be written by a batch, or `start_word`
+                is not the beginning of a command that the stream reaches.
+        """
+        steps = self.operations(commands, regions, read_only=read_only, start_word=start_word)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                results: list[ModelResult] = end.value
+                return results
+
+    def operations(
+        self,
+        commands: Words,
+        regions: Mapping[int, Bytes],
+        *,
+        read_only: frozenset[int] = frozenset(),
+        start_word: int = 0,
+    ) -> Generator[OperationStep, None, list[ModelResult]]:
+        """Execute a command stream as `run` does, and pause after each operation.
+
+        `regions` are written in place, so that they hold the state after the operation whenever one is
+        yielded; copy what must outlast the next step. The generator's return value is that of `run`.
+        """
+        memory = Memory(regions)
+        prepared = self._prepare(commands, read_only, memory)
+        program = prepared.program
+        if start_word not in program.boundaries:
+            raise ValueError(
+                f"start_word {start_word} is not the beginning of a command that the stream reaches"
+            )
+        for region in program.written_regions():
+            memory.check_writable(region)
+        run = _Run(memory.batch)
+        for step in program.steps:
+            action = step.action
+            if isinstance(action, Execute) and step.word < start_word:
+                run.operations_done[:] = action.index + 1
+            if step.word < start_word or not len(memory.active):
+                continue
+            elements = memory.active
+            match action:
+                case Copy():
+                    errors = _copy(action, memory)
+                case Execute():
+                    operation = prepared.operation(action, memory)
+                    if operation.refusal:
+                        errors = np.full(len(elements), int(operation.refusal), dtype=np.uint32)
+                    else:
+                        errors = operation.execute(memory)
+                        run.operations_done[elements] = action.index + 1
+                        yield OperationStep(action.index, step.word, action.kind, errors, elements)
+                case End():
+                    errors = np.full(len(elements), int(action.status), dtype=np.uint32)
+            run.end(memory, errors, step.irq_mask)
+        return run.results()
+
+    def lower(self, commands: Words, read_only: frozenset[int] = frozenset()) -> Program:
+        """Return what a stream does on this accelerator."""
+        return lower(commands, self.config, read_only)
+
+    def _prepare(self, commands: Words, read_only: frozenset[int], memory: Memory) -> _Prepared:
+        if commands.dtype != np.uint32 or commands.ndim != 1:
+            raise ValueError(
+                f"expected uint32 words of shape (n,), found {commands.dtype} of {commands.shape}"
+            )
+        key = (commands.tobytes(), read_only, tuple(memory.size(region) for region in range(8)))
+        if key not in self._prepared:
+            self._prepared[key] = _Prepared(self.lower(commands, read_only), self.config)
+        self._prepared.move_to_end(key)
+        if len(self._prepared) > _KEPT_PROGRAMS:
+            self._prepared.popitem(last=False)
+        return self._prepared[key]
+
+
+class _Run:
+    """What is known of each batch element so far."""
+
+    def __init__(self, batch: int) -> None:
+        self.operations_done = np.zeros(batch, dtype=np.int64)
+        self._status = np.zeros(batch, dtype=np.uint32)
+
+    def end(self, memory: Memory, bits: npt.NDArray[np.uint32], irq_mask: int) -> None:
+        """Stop the active elements whose status `bits`, shape (active,), are not zero."""
+        ended = bits != 0
+        if ended.any():
+            self._status[memory.active[ended]] = bits[ended] | np.uint32(status_word(Status.IRQ, irq_mask))
+            memory.retire(ended)
+
+    def results(self) -> list[ModelResult]:
+        return [
+            ModelResult(status, bool(status & ERRORS), done)
+            for status, done in zip(self._status.tolist(), self.operations_done.tolist(), strict=True)
+        ]
+
+
+def _copy(copy: Copy, memory: Memory) -> npt.NDArray[np.uint32]:
+    errors = np.zeros(len(memory.active), dtype=np.uint32)
+    inside = copy.source + copy.length <= memory.size(
+        copy.source_region
+    ) and copy.destination + copy.length <= memory.size(copy.destination_region)
+    if not inside:
+        errors[:] = Status.ADDRESS_ERROR
+    elif copy.length:
+        data = memory.read(copy.source_region, slice(copy.source, copy.source + copy.length))
+        memory.write(
+            copy.destination_region, slice(copy.destination, copy.destination + copy.length), data.copy()
+        )
+    return errors

@@ -1,0 +1,184 @@
+"""A command stream, lowered: what it does to memory, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from rtl_harness.npu.model.commands import (
+    OPERATIONS,
+    Command,
+    CommandError,
+    Opcode,
+    Register,
+    Registers,
+    Words,
+    parse,
+)
+from rtl_harness.npu.model.config import NpuConfig, region_number
+from rtl_harness.npu.model.conv_config import ConvConfig, conv_config
+from rtl_harness.npu.model.status import Status
+
+OperationConfig = ConvConfig
+Configure = Callable[[Registers, NpuConfig, frozenset[int]], OperationConfig]
+
+CONFIGURE: dict[Opcode, Configure] = {Opcode.CONV: conv_config}
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A DMA copy of `length` bytes from one region to another; offsets in bytes."""
+
+    source_region: int
+    source: int
+    destination_region: int
+    destination: int
+    length: int
+
+
+@dataclass(frozen=True)
+class Execute:
+    """An operation: its number from 0, its kind and its configuration."""
+
+    index: int
+    kind: Opcode
+    config: OperationConfig
+
+
+@dataclass(frozen=True)
+class End:
+    """The end of the stream: STOP (CMD_END) or a command that sets CMD_ERROR, and why."""
+
+    status: Status
+    reason: str
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a program.
+
+    Attributes:
+        word: Index of the command's first word.
+        next_word: Index of the word after it.
+        irq_mask: OR of the parameters of IRQ commands before it, and of STOP's own.
+        action: What it does.
+    """
+
+    word: int
+    next_word: int
+    irq_mask: int
+    action: Copy | Execute | End
+
+
+@dataclass(frozen=True)
+class Program:
+    """What a stream does.
+
+    Attributes:
+        steps: In order; the last is the only one that holds an `End`.
+        boundaries: Index of the first word of every command up to the end.
+    """
+
+    steps: tuple[Step, ...]
+    boundaries: frozenset[int]
+
+    @property
+    def operations(self) -> tuple[Step, ...]:
+        """The steps that are operations."""
+        return tuple(step for step in self.steps if isinstance(step.action, Execute))
+
+    def written_regions(self) -> frozenset[int]:
+        """Numbers of the regions that the steps write to."""
+        copies = {s.action.destination_region for s in self.steps if isinstance(s.action, Copy)}
+        return frozenset(
+            copies | {s.action.config.ofm.region for s in self.steps if isinstance(s.action, Execute)}
+        )
+
+    def resume_word(self, operations_done: int) -> int:
+        """Return the index of the word after the operation that is number `operations_done`; 0 for none.
+
+        Raises:
+            ValueError: If the program has fewer operations.
+        """
+        if not 0 <= operations_done <= len(self.operations):
+            raise ValueError(f"expected 0 to {len(self.operations)} operations, found {operations_done}")
+        return self.operations[operations_done - 1].next_word if operations_done else 0
+
+
+def lower(words: Words, npu: NpuConfig, read_only: frozenset[int] = frozenset()) -> Program:
+    """Lower a command stream; never raises, since a bad stream is a program that ends with CMD_ERROR.
+
+    Args:
+        words: The stream, shape (QSIZE / 4,).
+        npu: The accelerator.
+        read_only: Regions on the read-only port.
+    """
+    return _Lowering(npu, read_only).run(words)
+
+
+class _Lowering:
+    def __init__(self, npu: NpuConfig, read_only: frozenset[int]) -> None:
+        self._npu = npu
+        self._read_only = read_only
+        self._registers = Registers()
+        self._operations = 0
+        self._irq_mask = 0
+        self._steps: list[Step] = []
+
+    def run(self, words: Words) -> Program:
+        word, next_word, boundaries = 0, 0, set()
+        try:
+            for command in parse(words):
+                word, next_word = command.word, command.end
+                boundaries.add(word)
+                action = self._action(command)
+                if action is not None:
+                    self._steps.append(Step(word, next_word, self._irq_mask, action))
+                if isinstance(action, End):
+                    return Program(tuple(self._steps), frozenset(boundaries))
+                word = next_word
+            raise CommandError("the stream ends without STOP")
+        except CommandError as error:
+            boundaries.add(word)
+            self._steps.append(Step(word, next_word, self._irq_mask, End(Status.CMD_ERROR, error.reason)))
+            return Program(tuple(self._steps), frozenset(boundaries))
+
+    def _action(self, command: Command) -> Copy | Execute | End | None:
+        target = command.target
+        if isinstance(target, Register):
+            self._registers.write(target, command.parameter, command.payload)
+            return None
+        match target:
+            case Opcode.STOP:
+                self._irq_mask |= command.parameter
+                return End(Status.CMD_END, "STOP")
+            case Opcode.IRQ:
+                self._irq_mask |= command.parameter
+            case Opcode.DMA_START:
+                return self._copy()
+            case kind if kind in OPERATIONS:
+                return self._operation(kind)
+        return None
+
+    def _operation(self, kind: Opcode) -> Execute:
+        if kind not in CONFIGURE:
+            raise CommandError(f"{kind.name} is not supported")
+        config = CONFIGURE[kind](self._registers, self._npu, self._read_only)
+        self._operations += 1
+        return Execute(self._operations - 1, kind, config)
+
+    def _copy(self) -> Copy:
+        r = self._registers
+        for register in (Register.DMA0_SRC, Register.DMA0_DST, Register.DMA0_LEN):
+            if r[register] % 16:
+                raise CommandError(f"{register.name} is {r[register]:#x}, expected a multiple of 16")
+        destination = region_number(r, Register.DMA0_DST_REGION)
+        if destination in self._read_only:
+            raise CommandError(f"DMA0_DST_REGION is {destination}, which is on the read-only port")
+        return Copy(
+            source_region=region_number(r, Register.DMA0_SRC_REGION),
+            source=r[Register.DMA0_SRC],
+            destination_region=destination,
+            destination=r[Register.DMA0_DST],
+            length=r[Register.DMA0_LEN],
+        )
