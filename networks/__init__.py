@@ -1,0 +1,1 @@
+"""Quantised networks: reading, writing, training, the integer reference and compilation with Vela."""

@@ -1,0 +1,105 @@
+"""A float network as plain arrays: what training hands over and quantisation starts from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from networks.geometry import Window
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """One layer of a chain.
+
+    Attributes:
+        name: Name of its output tensor.
+        kind: "CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "MAX_POOL_2D", "AVERAGE_POOL_2D" or "FLATTEN".
+        weights: CONV_2D (O, KH, KW, I); DEPTHWISE_CONV_2D (1, KH, KW, C); FULLY_CONNECTED (O, I); else None.
+        bias: (O,), or None where there are no weights.
+        window: For convolutions and pools.
+        relu: A RELU follows and is fused.
+    """
+
+    name: str
+    kind: str
+    weights: FloatArray | None = None
+    bias: FloatArray | None = None
+    window: Window | None = None
+    relu: bool = False
+
+    def forward(self, values: FloatArray) -> FloatArray:
+        """Apply the layer to a batch."""
+        result = _FORWARD[self.kind](self, values)
+        return np.maximum(result, 0.0) if self.relu else result
+
+
+@dataclass(frozen=True, eq=False)
+class FloatNetwork:
+    """A chain of layers from an input of `input_shape` (H, W, C)."""
+
+    name: str
+    input_shape: tuple[int, int, int]
+    layers: tuple[Layer, ...]
+
+    def activations(self, inputs: FloatArray) -> list[FloatArray]:
+        """Return the inputs (N, H, W, C) and the output of every layer."""
+        values = [np.asarray(inputs, dtype=np.float64)]
+        for layer in self.layers:
+            values.append(layer.forward(values[-1]))
+        return values
+
+
+def _parts(layer: Layer) -> tuple[FloatArray, FloatArray]:
+    if layer.weights is None or layer.bias is None:
+        raise ValueError(f"layer {layer.name} ({layer.kind}) needs weights and bias")
+    return layer.weights, layer.bias
+
+
+def _patches(layer: Layer, values: FloatArray, fill: float) -> FloatArray:
+    if layer.window is None:
+        raise ValueError(f"layer {layer.name} ({layer.kind}) needs a window")
+    return layer.window.patches(values, fill).astype(np.float64)
+
+
+def _conv(layer: Layer, values: FloatArray) -> FloatArray:
+    weights, bias = _parts(layer)
+    patches = _patches(layer, values, 0.0)
+    return patches.reshape(*patches.shape[:3], -1) @ weights.reshape(len(weights), -1).T + bias
+
+
+def _depthwise(layer: Layer, values: FloatArray) -> FloatArray:
+    weights, bias = _parts(layer)
+    return np.einsum("nyxhwc,hwc->nyxc", _patches(layer, values, 0.0), weights[0]) + bias
+
+
+def _dense(layer: Layer, values: FloatArray) -> FloatArray:
+    weights, bias = _parts(layer)
+    return values.reshape(len(values), -1) @ weights.T + bias
+
+
+def _max_pool(layer: Layer, values: FloatArray) -> FloatArray:
+    return _patches(layer, values, -np.inf).max(axis=(3, 4))
+
+
+def _average_pool(layer: Layer, values: FloatArray) -> FloatArray:
+    counts = _patches(layer, np.ones_like(values[:1]), 0.0).sum(axis=(3, 4))
+    return _patches(layer, values, 0.0).sum(axis=(3, 4)) / counts
+
+
+def _flatten(_: Layer, values: FloatArray) -> FloatArray:
+    return values.reshape(len(values), -1)
+
+
+_FORWARD = {
+    "CONV_2D": _conv,
+    "DEPTHWISE_CONV_2D": _depthwise,
+    "FULLY_CONNECTED": _dense,
+    "MAX_POOL_2D": _max_pool,
+    "AVERAGE_POOL_2D": _average_pool,
+    "FLATTEN": _flatten,
+}

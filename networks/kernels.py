@@ -1,0 +1,209 @@
+"""Integer kernels of single operators, for `networks.reference`.
+
+Each takes the operator, the descriptions of its inputs and its output, and the batched values of those inputs that are
+computed at run time (None for constants); it returns the batched output as int64.
+Sums of products are exact in float64 (below 2**53), which lets BLAS do them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from networks.fixed_point import IntArray, multiply_by_quantized_multiplier, wrap32
+from networks.geometry import Window
+from networks.graph import Operator, OptionValue, Tensor
+from networks.quantise import INT8_MAX, INT8_MIN, quantize_multiplier
+
+Tensors = tuple[Tensor | None, ...]
+Values = tuple[IntArray | None, ...]
+_ADD_LEFT_SHIFT = 20
+
+
+def convolution(operator: Operator, tensors: Tensors, output: Tensor, values: Values) -> IntArray:
+    """CONV_2D."""
+    source, weights = _tensor(tensors, 0), _tensor(tensors, 1)
+    kernel = _constant(weights)
+    patches = (
+        _window(operator, kernel.shape[1:3]).patches(_run_time(values, 0), source.zero_point)
+        - source.zero_point
+    )
+    if patches.shape[-1] != kernel.shape[-1]:
+        raise ValueError(
+            f"weights for {kernel.shape[-1]} channels, input with {patches.shape[-1]} (grouped?)"
+        )
+    flat = kernel.reshape(len(kernel), -1)
+    sums = _exact_product(patches.reshape(*patches.shape[:3], -1), flat)
+    return _requantise(sums, operator, source, weights, _bias(tensors), output, double_product=True)
+
+
+def depthwise(operator: Operator, tensors: Tensors, output: Tensor, values: Values) -> IntArray:
+    """DEPTHWISE_CONV_2D; output channel c * depth_multiplier + m comes from input channel c."""
+    source, weights = _tensor(tensors, 0), _tensor(tensors, 1)
+    kernel = _constant(weights)[0]
+    patches = (
+        _window(operator, kernel.shape[:2]).patches(_run_time(values, 0), source.zero_point)
+        - source.zero_point
+    )
+    multiplier = kernel.shape[-1] // patches.shape[-1]
+    sums = np.einsum("nyxhwc,hwc->nyxc", np.repeat(patches, multiplier, axis=-1), kernel)
+    return _requantise(sums, operator, source, weights, _bias(tensors), output, double_product=True)
+
+
+def fully_connected(operator: Operator, tensors: Tensors, output: Tensor, values: Values) -> IntArray:
+    """FULLY_CONNECTED with constant weights; everything after the batch dimension is one vector."""
+    source, weights = _tensor(tensors, 0), _tensor(tensors, 1)
+    kernel = _constant(weights)
+    given = _run_time(values, 0)
+    rows = given.reshape(len(given), -1, kernel.shape[1]) - source.zero_point
+    zero_point = 0 if weights.quantisation is None else weights.zero_point
+    sums = _exact_product(rows, kernel - zero_point).reshape(len(given), *output.shape[1:])
+    per_channel = weights.quantisation is not None and len(weights.quantisation.scale) > 1
+    return _requantise(sums, operator, source, weights, _bias(tensors), output, double_product=per_channel)
+
+
+def add(operator: Operator, tensors: Tensors, output: Tensor, values: Values) -> IntArray:
+    """ADD of two tensors, with broadcasting; a constant is allowed."""
+    first, second = _tensor(tensors, 0), _tensor(tensors, 1)
+    twice_max = 2.0 * max(first.scale, second.scale)
+    total: IntArray = np.zeros((), np.int64)
+    for index, tensor in enumerate((first, second)):
+        given = values[index]
+        operand = (_constant(tensor) if given is None else given) - tensor.zero_point
+        multiplier, shift = quantize_multiplier(tensor.scale / twice_max)
+        total = total + multiply_by_quantized_multiplier(operand << _ADD_LEFT_SHIFT, multiplier, shift)
+    multiplier, shift = quantize_multiplier(twice_max / ((1 << _ADD_LEFT_SHIFT) * output.scale))
+    result = multiply_by_quantized_multiplier(total, multiplier, shift) + output.zero_point
+    return np.clip(result, *_activation_range(operator, output))
+
+
+def average_pool(operator: Operator, tensors: Tensors, output: Tensor, values: Values) -> IntArray:
+    """AVERAGE_POOL_2D over the elements inside the map, rounded half away from zero."""
+    window = _pool_window(operator)
+    given = _run_time(values, 0)
+    sums = window.patches(given, 0).sum(axis=(3, 4)).astype(np.int64)
+    counts = window.patches(np.ones_like(given[:1]), 0).sum(axis=(3, 4)).astype(np.int64)
+    result = np.sign(sums) * ((np.abs(sums) + counts // 2) // counts)
+    return np.clip(result, *_activation_range(operator, output))
+
+
+def max_pool(operator: Operator, tensors: Tensors, output: Tensor, values: Values) -> IntArray:
+    """MAX_POOL_2D over the elements inside the map."""
+    result = _pool_window(operator).patches(_run_time(values, 0), INT8_MIN).max(axis=(3, 4))
+    return np.clip(result.astype(np.int64), *_activation_range(operator, output))
+
+
+def reshape(operator: Operator, tensors: Tensors, output: Tensor, values: Values) -> IntArray:
+    """RESHAPE that leaves the batch alone; the new shape is that of the output tensor."""
+    given = _run_time(values, 0)
+    return given.reshape(len(given), *output.shape[1:])
+
+
+def _requantise(
+    sums: IntArray,
+    operator: Operator,
+    source: Tensor,
+    weights: Tensor,
+    bias: Tensor | None,
+    output: Tensor,
+    *,
+    double_product: bool,
+) -> IntArray:
+    """Bias, scale, zero point and activation.
+
+    TensorFlow Lite multiplies the scales of input and weights in double precision for scales per channel, and in single
+    precision for the single scale of FULLY_CONNECTED; the multiplier's last bits depend on it.
+    """
+    if weights.quantisation is None:
+        raise ValueError(f"the weights {weights.name!r} are not quantised")
+    pairs = []
+    for scale in weights.quantisation.scale:
+        product = (
+            source.scale * scale if double_product else float(np.float32(source.scale) * np.float32(scale))
+        )
+        pairs.append(quantize_multiplier(product / output.scale))
+    multipliers = np.array([m for m, _ in pairs], np.int64)
+    shifts = np.array([s for _, s in pairs], np.int64)
+    biased = wrap32(sums if bias is None else sums + _constant(bias))
+    result = multiply_by_quantized_multiplier(biased, multipliers, shifts) + output.zero_point
+    return np.clip(result, *_activation_range(operator, output))
+
+
+def _activation_range(operator: Operator, output: Tensor) -> tuple[int, int]:
+    activation = operator.options.get("fused_activation_function", "NONE")
+    low, high = INT8_MIN, INT8_MAX
+    if activation not in _ACTIVATION_BOUNDS:
+        raise ValueError(
+            f"the fused activation {activation} is not supported; {', '.join(_ACTIVATION_BOUNDS)} are"
+        )
+    real_low, real_high = _ACTIVATION_BOUNDS[str(activation)]
+    if real_low is not None:
+        low = max(low, _quantised_bound(real_low, output))
+    if real_high is not None:
+        high = min(high, _quantised_bound(real_high, output))
+    return low, high
+
+
+_ACTIVATION_BOUNDS: dict[str, tuple[float | None, float | None]] = {
+    "NONE": (None, None),
+    "RELU": (0.0, None),
+    "RELU6": (0.0, 6.0),
+    "RELU_N1_TO_1": (-1.0, 1.0),
+}
+
+
+def _quantised_bound(real: float, output: Tensor) -> int:
+    scaled = np.float32(real) / np.float32(output.scale)
+    return output.zero_point + int(np.trunc(scaled + np.copysign(np.float32(0.5), scaled)))
+
+
+def _window(operator: Operator, size: tuple[int, ...]) -> Window:
+    options = operator.options
+    stride = (_integer(options, "stride_h"), _integer(options, "stride_w"))
+    dilation = (_integer(options, "dilation_h_factor", 1), _integer(options, "dilation_w_factor", 1))
+    return Window((size[0], size[1]), stride, str(options["padding"]), dilation)
+
+
+def _pool_window(operator: Operator) -> Window:
+    options = operator.options
+    size = (_integer(options, "filter_height"), _integer(options, "filter_width"))
+    return Window(
+        size, (_integer(options, "stride_h"), _integer(options, "stride_w")), str(options["padding"])
+    )
+
+
+def _integer(options: Mapping[str, OptionValue], name: str, default: int | None = None) -> int:
+    value = options.get(name, default)
+    if not isinstance(value, int):
+        raise ValueError(f"option {name} is {value!r}, expected an integer")
+    return value
+
+
+def _exact_product(rows: npt.NDArray[np.generic], kernel: IntArray) -> IntArray:
+    return (rows.astype(np.float64) @ kernel.astype(np.float64).T).astype(np.int64)
+
+
+def _tensor(tensors: Tensors, index: int) -> Tensor:
+    tensor = tensors[index]
+    if tensor is None:
+        raise ValueError(f"input {index} is absent")
+    return tensor
+
+
+def _bias(tensors: Tensors) -> Tensor | None:
+    return tensors[2] if len(tensors) > 2 else None
+
+
+def _constant(tensor: Tensor) -> IntArray:
+    if tensor.data is None:
+        raise ValueError(f"tensor {tensor.name!r} has to be a constant")
+    return tensor.data.astype(np.int64)
+
+
+def _run_time(values: Values, index: int) -> IntArray:
+    value = values[index]
+    if value is None:
+        raise ValueError(f"input {index} has to be computed at run time, it is a constant")
+    return value

@@ -1,0 +1,78 @@
+"""TensorFlow Lite Micro's interpreter, the independent judge of the integer reference.
+
+Traps it has, which this wrapper avoids:
+
+- its default arena of ten times the model's size is too small for a small model with large feature maps; here the arena
+  grows until the model fits;
+- an allocation that fails leaves the interpreter unusable, so that a new one is made for each try;
+- a tensor with the wrong shape or type is refused by `set_input` with a bare error code; shapes are checked before;
+- it runs one inference at a time, on batch size 1.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from networks.errors import NetworkError
+
+_FIRST_ARENA = 1 << 16
+_LAST_ARENA = 1 << 28
+
+
+def run(network: Path | str | bytes, inputs: npt.ArrayLike) -> npt.NDArray[np.generic]:
+    """Return the outputs (N, ...) of a network with one input and one output for inputs (N, ...).
+
+    Args:
+        network: A .tflite file or its bytes.
+        inputs: Of the type and, after the first dimension, the shape of the network's input.
+
+    Raises:
+        NetworkError: tflite-micro is not installed, cannot run the network, or the inputs do not fit.
+    """
+    data = network if isinstance(network, bytes) else _read(Path(network))
+    interpreter = _interpreter(data)
+    details = interpreter.get_input_details(0)
+    batch = np.asarray(inputs)
+    shape = tuple(int(size) for size in details["shape"])
+    if batch.dtype != details["dtype"] or batch.shape[1:] != shape[1:]:
+        raise NetworkError(
+            f"expected inputs of type {np.dtype(details['dtype'])} and shape (N, {', '.join(map(str, shape[1:]))}), "
+            f"found {batch.dtype} {batch.shape}"
+        )
+    outputs = []
+    for one in batch:
+        interpreter.set_input(np.ascontiguousarray(one[None]), 0)
+        interpreter.invoke()
+        outputs.append(np.array(interpreter.get_output(0))[0])
+    return np.array(outputs)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise NetworkError(f"{path}: cannot be read ({error.strerror or error})") from error
+
+
+def _interpreter(data: bytes) -> Any:
+    from networks.tflite_reader import parse_network
+
+    try:
+        from tflite_micro import runtime
+    except ImportError as error:
+        raise NetworkError(
+            "the oracle needs tflite-micro, which is not installed; run `pip install 'resil[test]'`"
+        ) from error
+    parse_network(data)
+    arena = _FIRST_ARENA
+    while True:
+        try:
+            return runtime.Interpreter.from_bytes(data, arena_size=arena)
+        except Exception as error:
+            if arena >= _LAST_ARENA:
+                raise NetworkError(f"tflite-micro cannot run the network: {error}") from error
+            arena *= 16

@@ -1,0 +1,98 @@
+"""The integer reference: int8 networks in NumPy, a batch at a time, bit for bit as TensorFlow Lite Micro.
+
+A fault-free NPU, its functional model and this reference have to agree on every output byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import numpy as np
+import numpy.typing as npt
+
+from networks.errors import NetworkError
+from networks.fixed_point import IntArray
+from networks.graph import Graph, Operator, Tensor
+from networks.kernels import add, average_pool, convolution, depthwise, fully_connected, max_pool, reshape
+
+Array = npt.NDArray[np.generic]
+Kernel = Callable[[Operator, tuple[Tensor | None, ...], Tensor, tuple[IntArray | None, ...]], IntArray]
+
+KERNELS: Mapping[str, Kernel] = MappingProxyType(
+    {
+        "ADD": add,
+        "AVERAGE_POOL_2D": average_pool,
+        "CONV_2D": convolution,
+        "DEPTHWISE_CONV_2D": depthwise,
+        "FULLY_CONNECTED": fully_connected,
+        "MAX_POOL_2D": max_pool,
+        "RESHAPE": reshape,
+    }
+)
+
+
+def run(graph: Graph, inputs: npt.ArrayLike) -> npt.NDArray[np.int8]:
+    """Return the output (N, ...) of a graph with one input and one output for a batch of inputs (N, ...).
+
+    Args:
+        graph: An int8 network; its tensors have batch size 1.
+        inputs: int8, (N, H, W, C) or whatever the graph's input is after its first dimension.
+
+    Raises:
+        NetworkError: An operator or a type that the reference lacks, or inputs that do not fit.
+    """
+    if len(graph.outputs) != 1:
+        raise NetworkError(f"expected a network with one output, found {len(graph.outputs)}; use run_all")
+    return run_all(graph, inputs)[graph.outputs[0]].astype(np.int8)
+
+
+def run_all(graph: Graph, inputs: npt.ArrayLike) -> dict[int, IntArray]:
+    """Return every tensor that is computed, by tensor index, each (N, ...); arguments and errors as `run`."""
+    if len(graph.inputs) != 1:
+        raise NetworkError(f"expected a network with one input, found {len(graph.inputs)}")
+    source = graph.tensors[graph.inputs[0]]
+    values = {graph.inputs[0]: _batch(source, np.asarray(inputs)).astype(np.int64)}
+    for number, operator in enumerate(graph.operators):
+        kernel = KERNELS.get(operator.kind)
+        if kernel is None:
+            raise NetworkError(
+                f"operator {number} ({operator.kind}) is not in the integer reference; it has {', '.join(KERNELS)}"
+            )
+        tensors = tuple(None if i < 0 else graph.tensors[i] for i in operator.inputs)
+        arguments = tuple(None if i < 0 else values.get(i) for i in operator.inputs)
+        output = graph.tensors[operator.outputs[0]]
+        try:
+            _check_types(operator, tensors, output)
+            values[operator.outputs[0]] = kernel(operator, tensors, output, arguments)
+        except (ValueError, KeyError, IndexError) as error:
+            raise NetworkError(
+                f"operator {number} ({operator.kind}, output {output.name!r}): {error}"
+            ) from error
+    return values
+
+
+def _batch(source: Tensor, inputs: Array) -> Array:
+    if inputs.dtype != np.int8 or source.dtype != "int8":
+        raise NetworkError(
+            f"input {source.name!r}: expected int8, found {inputs.dtype} for a {source.dtype} tensor"
+        )
+    if inputs.ndim != len(source.shape) or inputs.shape[1:] != source.shape[1:]:
+        raise NetworkError(
+            f"input {source.name!r}: expected shape (N, {', '.join(map(str, source.shape[1:]))}), found {inputs.shape}"
+        )
+    return inputs
+
+
+def _check_types(operator: Operator, tensors: tuple[Tensor | None, ...], output: Tensor) -> None:
+    if output.dtype != "int8":
+        raise ValueError(f"the output is {output.dtype}, only int8 networks are supported")
+    first = tensors[0] if tensors else None
+    if first is None or first.dtype != "int8":
+        raise ValueError(
+            f"the first input is {first.dtype if first else 'absent'}, only int8 networks are supported"
+        )
+    if operator.kind != "RESHAPE":
+        for tensor in (first, output):
+            if tensor.quantisation is None or len(tensor.quantisation.scale) != 1:
+                raise ValueError(f"tensor {tensor.name!r} is not quantised as a whole")

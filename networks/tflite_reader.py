@@ -1,0 +1,264 @@
+"""TensorFlow Lite flatbuffers in, `Graph` out.
+
+A file is not trusted: every offset, index, length and size is checked before it is used, and whatever is wrong
+with it is a NetworkError that names the file and the place.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import tflite
+
+from networks import schema
+from networks.errors import NetworkError
+from networks.graph import Graph, Operator, OptionValue, Quantisation, Tensor
+
+T = TypeVar("T")
+
+IDENTIFIER = b"TFL3"
+SCHEMA_VERSION = 3
+_MAX_ELEMENTS_PER_BYTE = 16
+_DAMAGE = (
+    struct.error,
+    ValueError,
+    IndexError,
+    KeyError,
+    OverflowError,
+    TypeError,
+    AttributeError,
+    MemoryError,
+)
+
+
+def read_network(path: Path | str) -> Graph:
+    """Read a .tflite file.
+
+    Raises:
+        NetworkError: The file cannot be read, is no TensorFlow Lite model, is damaged, or has something this
+            package does not handle (several subgraphs, sparse or string tensors, external buffers).
+    """
+    path = Path(path)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise NetworkError(
+            f"{path}: cannot be read ({error.strerror or error}); give the path of a .tflite file"
+        ) from error
+    return parse_network(data, str(path))
+
+
+def parse_network(data: bytes, where: str = "network") -> Graph:
+    """Return the graph in the bytes of a .tflite file; `where` names them in messages.
+
+    Raises:
+        NetworkError: As `read_network`.
+    """
+    if len(data) < 8 or data[4:8] != IDENTIFIER:
+        found = f"{data[4:8]!r}" if len(data) >= 8 else f"a file of {len(data)} bytes"
+        raise NetworkError(
+            f"{where}: expected a TensorFlow Lite model (identifier {IDENTIFIER!r} at byte 4), found {found}; "
+            "export the network as an int8 .tflite file"
+        )
+    try:
+        return _Reader(data, where).graph()
+    except _DAMAGE as error:
+        raise NetworkError(
+            f"{where}: the TensorFlow Lite model is damaged ({type(error).__name__}: {error}); export or copy it again"
+        ) from error
+
+
+class _Reader:
+    def __init__(self, data: bytes, where: str) -> None:
+        self.data = data
+        self.where = where
+        self.budget = _MAX_ELEMENTS_PER_BYTE * len(data)
+        self.model: Any = tflite.Model.GetRootAs(data, 0)
+
+    def graph(self) -> Graph:
+        if self.model.Version() != SCHEMA_VERSION:
+            self._refuse(f"expected schema version {SCHEMA_VERSION}, found {self.model.Version()}")
+        count = self._spend(self.model.SubgraphsLength(), 4, "subgraphs")
+        if count != 1:
+            self._refuse(
+                f"expected one subgraph, found {count}; networks with control flow are not supported"
+            )
+        subgraph = self.model.Subgraphs(0)
+        tensors = tuple(
+            self._at(f"tensor {i}", lambda i=i: self._tensor(subgraph.Tensors(i)))
+            for i in range(self._spend(subgraph.TensorsLength(), 4, "tensors"))
+        )
+        codes = [
+            self._at(f"operator code {i}", lambda i=i: self._code(self.model.OperatorCodes(i)))
+            for i in range(self._spend(self.model.OperatorCodesLength(), 4, "operator codes"))
+        ]
+        operators = tuple(
+            self._at(f"operator {i}", lambda i=i: self._operator(subgraph.Operators(i), codes))
+            for i in range(self._spend(subgraph.OperatorsLength(), 4, "operators"))
+        )
+        return Graph(
+            tensors,
+            operators,
+            self._ints(subgraph, "Inputs"),
+            self._ints(subgraph, "Outputs"),
+            _text(subgraph.Name()),
+            _text(self.model.Description()),
+        )
+
+    def _refuse(self, message: str) -> None:
+        raise NetworkError(f"{self.where}: {message}")
+
+    def _at(self, place: str, read: Callable[[], T]) -> T:
+        try:
+            return read()
+        except _DAMAGE as error:
+            raise ValueError(f"{place}: {error}") from error
+
+    def _spend(self, count: int, element_bytes: int, what: str) -> int:
+        """Account for a vector that is about to be walked; no file may make us walk much more than it holds."""
+        if count * element_bytes > len(self.data):
+            raise ValueError(f"{what}: {count} elements do not fit in {len(self.data)} bytes")
+        self.budget -= count + 1
+        if self.budget < 0:
+            raise ValueError(f"{what}: vectors overlap")
+        return count
+
+    def _vector(self, table: Any, name: str) -> npt.NDArray[np.generic] | None:
+        if getattr(table, f"{name}IsNone")():
+            return None
+        self._spend(getattr(table, f"{name}Length")(), 1, name)
+        values: npt.NDArray[np.generic] = getattr(table, f"{name}AsNumpy")()
+        return values
+
+    def _ints(self, table: Any, name: str) -> tuple[int, ...]:
+        values = self._vector(table, name)
+        return () if values is None else tuple(int(v) for v in values.tolist())
+
+    def _floats(self, table: Any, name: str) -> tuple[float, ...]:
+        values = self._vector(table, name)
+        return () if values is None else tuple(float(v) for v in values.tolist())
+
+    def _tensor(self, table: Any) -> Tensor:
+        name = _text(table.Name())
+        if table.Sparsity() is not None:
+            self._refuse(f"tensor {name!r} is sparse; convert the network without sparse weights")
+        types = {code: dtype for dtype, code in schema.TENSOR_TYPES.items()}
+        if table.Type() not in types:
+            self._refuse(
+                f"tensor {name!r} has type {_type_name(table.Type())}; supported are {', '.join(types.values())}"
+            )
+        dtype = types[table.Type()]
+        shape = self._ints(table, "Shape")
+        if any(size < 0 for size in shape):
+            raise ValueError(f"{name!r} has the shape {list(shape)}")
+        data = self._data(table.Buffer(), shape, dtype)
+        signature = self._ints(table, "ShapeSignature") or None
+        return Tensor(name, shape, dtype, self._quantisation(table), data, table.IsVariable(), signature)
+
+    def _data(self, index: int, shape: tuple[int, ...], dtype: str) -> npt.NDArray[np.generic] | None:
+        count = self.model.BuffersLength()
+        if not 0 <= index < count:
+            raise ValueError(f"buffer {index} does not exist, there are {count}")
+        buffer = self.model.Buffers(index)
+        if buffer.Offset() > 1 or buffer.Size() > 1:
+            self._refuse("weights are stored behind the model (over 2 GB); such files are not supported")
+        if buffer.DataIsNone() or buffer.DataLength() == 0:
+            return None
+        raw = buffer.DataAsNumpy().tobytes()
+        expected = np.dtype(dtype).itemsize
+        for size in shape:
+            expected *= size
+        if len(raw) != expected:
+            raise ValueError(f"{dtype}{list(shape)} needs {expected} bytes, buffer {index} has {len(raw)}")
+        return np.frombuffer(raw, dtype=np.dtype(dtype).newbyteorder("<")).astype(dtype).reshape(shape)
+
+    def _quantisation(self, table: Any) -> Quantisation | None:
+        quantisation = table.Quantization()
+        if quantisation is None:
+            return None
+        scale = self._floats(quantisation, "Scale")
+        if not scale:
+            return None
+        zero_point = self._ints(quantisation, "ZeroPoint") or (0,) * len(scale)
+        if len(zero_point) == 1:
+            zero_point *= len(scale)
+        shape, axis = self._ints(table, "Shape"), quantisation.QuantizedDimension()
+        if len(scale) > 1 and (not 0 <= axis < len(shape) or shape[axis] != len(scale)):
+            raise ValueError(f"{len(scale)} scales along dimension {axis} of the shape {list(shape)}")
+        if not all(np.isfinite(s) and s > 0 for s in scale):
+            raise ValueError("a scale is not a positive number")
+        return Quantisation(scale, zero_point, axis)
+
+    def _code(self, table: Any) -> tuple[str, int, str]:
+        number = max(table.BuiltinCode(), table.DeprecatedBuiltinCode())
+        if number not in schema.OPERATOR_NAMES:
+            raise ValueError(f"builtin operator {number} is unknown to the schema")
+        return schema.OPERATOR_NAMES[number], table.Version(), _text(table.CustomCode())
+
+    def _operator(self, table: Any, codes: list[tuple[str, int, str]]) -> Operator:
+        index = table.OpcodeIndex()
+        if not 0 <= index < len(codes):
+            raise ValueError(f"operator code {index} does not exist, there are {len(codes)}")
+        kind, version, custom_code = codes[index]
+        if table.BuiltinOptions2Type():
+            self._refuse(f"operator {kind} uses the second options union (StableHLO); it is not supported")
+        options_table, options = self._options(table)
+        custom = self._vector(table, "CustomOptions")
+        return Operator(
+            kind,
+            self._ints(table, "Inputs"),
+            self._ints(table, "Outputs"),
+            options,
+            options_table,
+            version,
+            custom_code,
+            b"" if custom is None else custom.tobytes(),
+        )
+
+    def _options(self, table: Any) -> tuple[str, dict[str, OptionValue]]:
+        number = table.BuiltinOptionsType()
+        union = table.BuiltinOptions()
+        if number == 0 or union is None:
+            return "", {}
+        names = {code: name for name, code in schema.OPTIONS_TABLES.items()}
+        if number not in names:
+            raise ValueError(f"options table {number} is unknown to the schema")
+        description = schema.options_table(names[number])
+        reader = description.reader()
+        reader.Init(union.Bytes, union.Pos)
+        return description.name, {
+            field.name: self._option(reader, field)
+            for field in description.fields
+            if self._present(reader, field)
+        }
+
+    def _present(self, reader: Any, field: schema.OptionField) -> bool:
+        return not field.is_vector or not getattr(reader, f"{field.accessor}IsNone")()
+
+    def _option(self, reader: Any, field: schema.OptionField) -> OptionValue:
+        if field.is_vector:
+            values = self._vector(reader, field.accessor)
+            return () if values is None else tuple(values.tolist())
+        value: bool | int | float | str = getattr(reader, field.accessor)()
+        if not isinstance(value, bool | int | float):
+            raise ValueError(f"option {field.name} is {value!r}, expected a number")
+        if field.name in schema.NAMED_FIELDS:
+            names = {code: name for name, code in schema.NAMED_FIELDS[field.name].items()}
+            if value not in names:
+                raise ValueError(f"option {field.name} is {value}, expected one of {names}")
+            return names[int(value)]
+        return value
+
+
+def _text(value: bytes | None) -> str:
+    return "" if value is None else value.decode("utf-8", errors="replace")
+
+
+def _type_name(code: int) -> str:
+    names = {value: name for name, value in vars(tflite.TensorType).items() if isinstance(value, int)}
+    return names.get(code, f"number {code}")
