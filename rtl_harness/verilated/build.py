@@ -1,0 +1,147 @@
+"""Compiles a closed target into a shared library that holds the model and our driver."""
+
+from __future__ import annotations
+
+import platform
+import re
+import shutil
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from pathlib import Path
+
+from rtl_harness.cache import cached_folder, content_key
+from rtl_harness.errors import HarnessError
+from rtl_harness.target import Target
+from rtl_harness.tools import compiler_version, find_compiler, find_verilator, make_verilated, verilate
+from rtl_harness.verilated.glue import PREFIX, write_glue
+
+HERE = Path(__file__).parent
+DRIVER = (HERE / "driver.cpp", HERE / "driver.h")
+LIBRARY = "libmodel.so"
+
+# An unknown value is 0 everywhere, so that builds which see different variables agree.
+VERILATOR_FLAGS = (
+    "--cc", "--exe", "--no-timing", "-O3", "--x-assign", "0", "--x-initial", "unique", "--noassert",
+    "-Wno-fatal", "--output-split", "40000", "--output-split-cfuncs", "4000",
+)  # fmt: skip
+COMPILER_FLAGS = (
+    "-fPIC", "-fno-gnu-unique", "-std=gnu++20", "-DVL_USER_FATAL", "-DVL_USER_STOP", "-DVL_USER_FINISH", "-w",
+)  # fmt: skip
+LINKER_FLAGS = ("-shared", "-Wl,-Bsymbolic")
+
+
+def build_model(target: Target, parameters: Mapping[str, int], storage: Iterable[str]) -> Path:
+    """Return the shared library of `target`, built or from the cache.
+
+    Args:
+        target: The closed design.
+        parameters: Parameters of the top module; they go before those of the target.
+        storage: Hierarchical paths below the top of the registers and memories that will be read or written.
+
+    Raises:
+        HarnessError: If a source file is missing, or the top has other inputs than clock and reset.
+        ToolMissingError: If a compiler, make or Verilator is missing.
+        SimulationError: If Verilator or the compiler fails, with the end of the log.
+    """
+    missing = [str(p) for p in target.sources if not p.is_file()]
+    if missing:
+        raise HarnessError(f"target {target.name}: no such source file: {', '.join(missing)}")
+    merged = {**target.parameters, **parameters}
+    names = sorted({leaf_name(path) for path in storage})
+    key = content_key(
+        _description(target), merged, names, target.sources, _headers(target), DRIVER, (HERE / "glue.py",),
+        VERILATOR_FLAGS, COMPILER_FLAGS, LINKER_FLAGS, _optimisation(), find_verilator().version,
+        compiler_version(), _processor(),
+    )  # fmt: skip
+
+    def build(folder: Path) -> None:
+        (folder / "storage.vlt").write_text(_configuration(names))
+        for file in DRIVER:
+            shutil.copy(file, folder)
+        verilate(_arguments(target, merged, folder), folder)
+        write_glue(target, folder)
+        make_verilated(f"{PREFIX}.mk", folder, {**_optimisation(), "OPT_GLOBAL": "-O2"})
+        for file in folder.iterdir():
+            if file.name not in (LIBRARY, "storage.vlt", "glue.h"):
+                file.unlink()
+
+    return cached_folder("verilated", key, build) / LIBRARY
+
+
+def leaf_name(path: str) -> str:
+    """Return the name of the variable at `path`, without instance path and indices.
+
+    >>> leaf_name("u_core.gen_lane[2].acc_q[3]")
+    'acc_q'
+    """
+    return re.sub(r"(\[-?\d+\])+$", "", path.rsplit(".", 1)[-1])
+
+
+def _configuration(names: Iterable[str]) -> str:
+    """Return a Verilator configuration that keeps the variables of these names readable by the driver.
+
+    Read access is enough: whoever writes calls the settle function afterwards, which recomputes all that
+    depends on storage. Write access would make Verilator recompute it at every clock edge.
+    """
+    lines = [f'public_flat_rd -module "*" -var "{name}"' for name in names]
+    return "\n".join(["`verilator_config", *lines, ""])
+
+
+def _arguments(target: Target, parameters: Mapping[str, int], folder: Path) -> list[str]:
+    return [
+        *VERILATOR_FLAGS,
+        "--prefix", PREFIX, "--top-module", target.top, "-Mdir", str(folder), "-o", LIBRARY,
+        *(f"-G{name}={value}" for name, value in sorted(parameters.items())),
+        *(f"-D{name}={value}" for name, value in sorted(target.defines.items())),
+        *(f"-I{path.resolve()}" for path in target.include_dirs),
+        "-CFLAGS", " ".join(COMPILER_FLAGS), "-LDFLAGS", " ".join(LINKER_FLAGS),
+        "storage.vlt", *(str(path.resolve()) for path in target.sources), "driver.cpp",
+    ]  # fmt: skip
+
+
+def _description(target: Target) -> Mapping[str, str]:
+    ports = (
+        target.clock,
+        target.reset,
+        target.done,
+        target.error,
+        target.protection,
+        target.status,
+        target.operation,
+    )
+    defines = sorted(target.defines.items())
+    return {
+        "top": target.top,
+        "ports": repr(ports),
+        "low": str(target.reset_active_low),
+        "defines": repr(defines),
+    }
+
+
+def _headers(target: Target) -> list[Path]:
+    """Files that sources may include: all of the include folders, by name."""
+    return sorted(p for folder in target.include_dirs for p in folder.rglob("*.*h") if p.is_file())
+
+
+@lru_cache
+def _optimisation() -> dict[str, str]:
+    # The settle function lies in a file that Verilator holds to be slow; injection calls it often.
+    native = "-march=native" if _knows_native() else ""
+    return {"OPT_FAST": f"-O3 {native}".strip(), "OPT_SLOW": f"-O1 {native}".strip()}
+
+
+@lru_cache
+def _knows_native() -> bool:
+    import subprocess
+
+    probe = [str(find_compiler()), "-march=native", "-E", "-x", "c++", "/dev/null"]
+    return subprocess.run(probe, capture_output=True, check=False).returncode == 0
+
+
+def _processor() -> str:
+    """The processor that a build with -march=native is for."""
+    info = Path("/proc/cpuinfo")
+    text = info.read_text() if info.is_file() else ""
+    wanted = ("model name", "flags", "Features", "CPU part")
+    lines = {line for line in text.splitlines() if line.startswith(wanted)}
+    return platform.machine() + content_key(sorted(lines))

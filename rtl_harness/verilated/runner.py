@@ -1,0 +1,134 @@
+"""Runs workloads on a target, one after another, without faults."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from rtl_harness.errors import HarnessError
+from rtl_harness.target import Target
+from rtl_harness.verilated.build import build_model
+from rtl_harness.verilated.library import Instance, Library, Port, Stop
+from rtl_harness.workload import Workload
+
+
+@dataclass(frozen=True)
+class PlainRun:
+    """How a run without faults ended.
+
+    Attributes:
+        finished: False if the limit came first.
+        cycles: Active clock edges from reset to the end.
+        operation_ends: Cycles from reset to the end of each operation, in order.
+        status: The design's status word.
+        error: The design reported an error.
+        output: Raw bytes of the output tensor.
+    """
+
+    finished: bool
+    cycles: int
+    operation_ends: tuple[int, ...]
+    status: int
+    error: bool
+    output: bytes
+
+
+class Runner:
+    """A compiled target that runs workloads of the same parameters.
+
+    Args:
+        target: The closed design.
+        parameters: Top-level parameters, as the workloads need them.
+
+    Raises:
+        HarnessError: As `build_model`.
+    """
+
+    def __init__(self, target: Target, parameters: Mapping[str, int]) -> None:
+        self.target = target
+        self.parameters = dict(parameters)
+        storage = [memory.path for memory in target.memories.values()]
+        self.library = Library(build_model(target, parameters, storage), target.top)
+
+    def run(self, workload: Workload, limit: int) -> PlainRun:
+        """Simulate `workload` from reset for at most `limit` cycles.
+
+        Raises:
+            HarnessError: If the workload needs other parameters than this build has, or names a memory that
+                the target has not.
+            SimulationError: If the design stops itself.
+        """
+        with self.started(workload) as instance:
+            stop = instance.run(limit)
+            return PlainRun(
+                finished=stop is Stop.DONE,
+                cycles=instance.cycle,
+                operation_ends=operation_ends(instance),
+                status=instance.port(Port.STATUS),
+                error=bool(instance.port(Port.ERROR)),
+                output=self.output(instance, workload),
+            )
+
+    @contextmanager
+    def started(self, workload: Workload) -> Iterator[Instance]:
+        """Give an instance that holds the workload's images and has just come out of reset."""
+        if dict(workload.parameters) != self.parameters:
+            raise HarnessError(
+                f"{workload.name} needs parameters {dict(workload.parameters)}, "
+                f"this build has {self.parameters}"
+            )
+        with image_files(self.target, workload) as plusargs, self.library.create(plusargs) as instance:
+            instance.reset(self.target.reset_cycles)
+            yield instance
+
+    def output(self, instance: Instance, workload: Workload) -> bytes:
+        """Return the raw bytes of the output tensor."""
+        spec = workload.output
+        return self.memory(instance, spec.memory)[spec.offset : spec.offset + spec.size]
+
+    def memory(self, instance: Instance, name: str) -> bytes:
+        """Return the whole content of a memory of the target."""
+        memory = self.target.memories[name]
+        words = instance.view(instance.find(memory.path))
+        return words[:, : memory.word_bytes].tobytes()
+
+
+def operation_ends(instance: Instance) -> tuple[int, ...]:
+    """Return the cycle at which each operation finished, from the changes of the operation counter."""
+    ends: list[int] = []
+    for cycle, finished in instance.operations():
+        ends += [cycle] * (finished - len(ends))
+    return tuple(ends)
+
+
+@contextmanager
+def image_files(target: Target, workload: Workload) -> Iterator[Sequence[str]]:
+    """Give the plusargs that load the workload's images; their files live until the end of the `with`."""
+    unknown = sorted(set(workload.images) - set(target.memories))
+    if unknown:
+        raise HarnessError(
+            f"{workload.name} fills {', '.join(unknown)}; the memories of target {target.name} are "
+            f"{', '.join(sorted(target.memories))}"
+        )
+    with tempfile.TemporaryDirectory(prefix="resil-images-") as folder:
+        plusargs = []
+        for name, image in workload.images.items():
+            memory = target.memories[name]
+            file = Path(folder) / f"{name}.hex"
+            file.write_text(readmemh_text(image, memory.word_bytes))
+            plusargs.append(f"{memory.plusarg}={file}")
+        yield plusargs
+
+
+def readmemh_text(image: bytes, word_bytes: int) -> str:
+    """Return `image` as `$readmemh` reads it; byte 0 of a word is the least significant.
+
+    >>> readmemh_text(bytes([1, 2, 3]), 2)
+    '0201\\n0003\\n'
+    """
+    padded = image.ljust(-(-len(image) // word_bytes) * word_bytes, b"\0")
+    words = (padded[i : i + word_bytes] for i in range(0, len(padded), word_bytes))
+    return "".join(f"{word[::-1].hex()}\n" for word in words)
