@@ -22,9 +22,10 @@ class StorageElement:
         width: Bits of the register, or of one word.
         depth: Words; 1 for a register.
         block: Name of the block it belongs to; "" if the target's block map has none for it.
-        lsb: Index of the lowest bit as declared (`logic [7:4]` has 4).
+        lsb: Index of the least significant bit as declared (`logic [7:4]` has 4).
         first_word: Index of the first word as declared.
         register_class: Role of the register (control, configuration, address, data path, ...).
+        ascending: Declared with the lower index on the left (`logic [4:8]`, whose `lsb` is 8).
     """
 
     path: str
@@ -35,6 +36,7 @@ class StorageElement:
     lsb: int = 0
     first_word: int = 0
     register_class: str = "unclassified"
+    ascending: bool = False
 
     @property
     def bits(self) -> int:
@@ -54,7 +56,8 @@ class Site:
     def name(self) -> str:
         """The bit as the source code would write it."""
         word = f"[{self.word + self.element.first_word}]" if self.element.kind == "sram" else ""
-        return f"{self.element.path}{word}[{self.bit + self.element.lsb}]"
+        bit = self.element.lsb - self.bit if self.element.ascending else self.element.lsb + self.bit
+        return f"{self.element.path}{word}[{bit}]"
 
 
 @dataclass(frozen=True)

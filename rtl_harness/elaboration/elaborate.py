@@ -1,0 +1,159 @@
+"""Elaborate a target: read its RTL, list its storage, give each element its block."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, replace
+from difflib import get_close_matches
+from pathlib import Path
+
+from rtl_harness.cache import cached_folder, content_key, write_atomically
+from rtl_harness.elaboration.declarations import Declarations, read_declarations
+from rtl_harness.elaboration.elements import Storage, find_storage
+from rtl_harness.elaboration.model import Clocking, Elaboration, Location
+from rtl_harness.elaboration.netlist import Netlist
+from rtl_harness.elaboration.yosys import read_command, rtl_key, run_yosys
+from rtl_harness.errors import HarnessError
+from rtl_harness.sites import SiteTable, StorageElement
+from rtl_harness.target import Target
+
+_RESULT = "elaboration.json"
+
+
+def elaborate(target: Target, parameters: Mapping[str, int] | None = None) -> Elaboration:
+    """List every storage bit of `target` with its name, block, clock and reset.
+
+    The netlist is neither optimised nor merged, so that registers which are constant, equal to others
+    or unread stay, as they do in the simulator. The result is cached by content.
+
+    Args:
+        target: The design.
+        parameters: Parameters of the top that replace those of the target.
+
+    Raises:
+        HarnessError: If the RTL is wrong, or if the target names an instance, port or memory that the RTL
+            does not have.
+        ToolMissingError: If pyosys is not installed.
+    """
+    merged = {**target.parameters, **(parameters or {})}
+    own_code = [p for p in sorted(Path(__file__).parent.glob("*.py"))]
+    description = [target.dut, target.blocks, [asdict(m) for m in target.memories.values()], _ports(target)]
+    key = content_key(rtl_key(target, merged), own_code, json.dumps(description))
+    folder = cached_folder("elaboration", key, lambda f: _build(target, merged, f))
+    return _load((folder / _RESULT).read_text(encoding="utf-8"))
+
+
+def block_of(path: str, blocks: Mapping[str, Iterable[str]]) -> str:
+    """Return the block whose instance path is the longest that `path` lies in; "" if there is none."""
+    best, length = "", -1
+    for block, instances in blocks.items():
+        for instance in instances:
+            inside = path == instance or path.startswith((f"{instance}.", f"{instance}["))
+            if inside and len(instance) > length:
+                best, length = block, len(instance)
+    return best
+
+
+def _build(target: Target, parameters: Mapping[str, int], folder: Path) -> None:
+    what = f"elaboration of {target.name}"
+    script = [read_command(target, parameters, ["--dump-ast"], folder), "write_json netlist.json"]
+    declarations = read_declarations(run_yosys(script, folder, what), target.top)
+    file = folder / "netlist.json"
+    netlist = Netlist(json.loads(file.read_text(encoding="utf-8")), target.top)
+    file.unlink()
+    _check(target, netlist, declarations)
+    elaboration = _assemble(target, parameters, find_storage(netlist, declarations))
+    write_atomically(folder / _RESULT, _dump(elaboration).encode())
+
+
+def _check(target: Target, netlist: Netlist, declarations: Declarations) -> None:
+    scopes = declarations.scopes | {
+        scope.rpartition("[")[0] for scope in declarations.scopes if scope.endswith("]")
+    }
+    named = [("dut", target.dut)]
+    named += [(f"blocks.{block}", path) for block, paths in target.blocks.items() for path in paths]
+    for key, path in named:
+        if path not in scopes:
+            raise _absent(target, key, "an instance or generate block below the top", path, scopes)
+    memories = {m.path for m in netlist.memories.values()}
+    for name, memory in target.memories.items():
+        if memory.path not in memories:
+            raise _absent(
+                target, f"memories.{name}.path", "an unpacked array used as a memory", memory.path, memories
+            )
+    for key, port in _ports(target).items():
+        if port and port not in netlist.ports:
+            raise _absent(target, key, f"a port of {target.top}", port, netlist.ports)
+
+
+def _ports(target: Target) -> dict[str, str]:
+    keys = ("clock", "reset", "done", "error", "protection", "status", "operation")
+    return {key: getattr(target, key) for key in keys}
+
+
+def _absent(target: Target, key: str, wanted: str, found: str, known: Iterable[str]) -> HarnessError:
+    names = sorted(k for k in known if k)
+    near = get_close_matches(found, names, n=3) or names[:12]
+    return HarnessError(
+        f"target {target.name}: {key}: expected {wanted}, but the RTL has no {found!r}; "
+        f"correct the target file; near: {', '.join(near) or 'none'}"
+    )
+
+
+def _assemble(target: Target, parameters: Mapping[str, int], found: Storage) -> Elaboration:
+    warnings = list(found.warnings)
+    sites: list[StorageElement] = []
+    bench: list[StorageElement] = []
+    for element in found.elements:
+        if not element.path.startswith(f"{target.dut}."):
+            bench.append(element)
+        elif element.kind == "sram" and not found.clocking[element.path].clock:
+            warnings.append(f"{element.path}: an array that is never written, not counted as storage")
+        else:
+            sites.append(replace(element, block=block_of(element.path, target.blocks)))
+    clocks = Counter((found.clocking[e.path].clock, found.clocking[e.path].rising) for e in sites)
+    for (clock, rising), count in sorted(clocks.items()):
+        if clock != target.clock or not rising:
+            edge = "rising" if rising else "falling"
+            warnings.append(f"{count} elements are clocked by the {edge} edge of {clock or 'no signal'}")
+    return Elaboration(
+        SiteTable.of(sites),
+        tuple(sorted(bench, key=lambda e: e.path)),
+        found.locations,
+        found.clocking,
+        tuple(u for u in found.unmapped if u.startswith(f"{target.dut}.")),
+        tuple(warnings),
+        dict(parameters),
+    )
+
+
+def _dump(e: Elaboration) -> str:
+    return json.dumps(
+        {
+            "sites": [asdict(x) for x in e.sites.elements],
+            "bench": [asdict(x) for x in e.bench_elements],
+            "locations": {path: asdict(x) for path, x in e.locations.items()},
+            "clocking": {path: asdict(x) for path, x in e.clocking.items()},
+            "unmapped": e.unmapped,
+            "warnings": e.warnings,
+            "parameters": e.parameters,
+        }
+    )
+
+
+def _load(text: str) -> Elaboration:
+    table = json.loads(text)
+    locations = {
+        path: Location(**{**x, "indices": tuple(x["indices"])}) for path, x in table["locations"].items()
+    }
+    return Elaboration(
+        SiteTable.of([StorageElement(**x) for x in table["sites"]]),
+        tuple(StorageElement(**x) for x in table["bench"]),
+        locations,
+        {path: Clocking(**x) for path, x in table["clocking"].items()},
+        tuple(table["unmapped"]),
+        tuple(table["warnings"]),
+        table["parameters"],
+    )

@@ -1,0 +1,88 @@
+"""What elaboration finds: the storage of a design, where each bit lies and how it is clocked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from rtl_harness.sites import SiteTable, StorageElement
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where a storage element lies in the source code: a variable, or a part of one.
+
+    Attributes:
+        scope: Hierarchical path of the instance or generate block that declares the variable.
+        module: Name of the module, as defined, in which it is declared.
+        variable: Name of the variable.
+        indices: Declared indices of the unpacked dimensions that are fixed; those of a memory exclude the
+            word, which comes last.
+        low: Position of the element's bit 0 in the packed variable, counted from its least
+            significant bit.
+        packed_width: Bits of the packed variable (of one word of it, if it is an array).
+    """
+
+    scope: str
+    module: str
+    variable: str
+    indices: tuple[int, ...] = ()
+    low: int = 0
+    packed_width: int = 1
+
+    @property
+    def path(self) -> str:
+        """Hierarchical path of the variable."""
+        return f"{self.scope}.{self.variable}" if self.scope else self.variable
+
+
+@dataclass(frozen=True, slots=True)
+class Clocking:
+    """How an element is clocked and reset.
+
+    Attributes:
+        clock: Hierarchical name of the signal at the root of its clock network; "" if there is none.
+        rising: The active edge is the rising one.
+        reset: Root of its asynchronous reset or load; "" if it has none.
+        fully_reset: Every bit of it has that reset.
+    """
+
+    clock: str
+    rising: bool = True
+    reset: str = ""
+    fully_reset: bool = False
+
+
+@dataclass(frozen=True)
+class Elaboration:
+    """The storage of a target.
+
+    Attributes:
+        sites: Every storage element of the design under test.
+        bench_elements: State outside it: memories and registers of the bench.
+        locations: Where each element of either lies, by path.
+        clocking: How each element of either is clocked, by path.
+        unmapped: What stores bits but could not become fault sites, each with the reason.
+        warnings: Remarks for people.
+        parameters: Parameters of the top that the design was elaborated with.
+    """
+
+    sites: SiteTable
+    bench_elements: tuple[StorageElement, ...]
+    locations: Mapping[str, Location]
+    clocking: Mapping[str, Clocking]
+    unmapped: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    parameters: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def unassigned(self) -> tuple[StorageElement, ...]:
+        """Elements of the design under test that no entry of the block map covers."""
+        return tuple(e for e in self.sites.elements if not e.block)
+
+    def bench_element(self, path: str) -> StorageElement:
+        """Return the element of the bench named `path`; raise KeyError if there is none."""
+        for element in self.bench_elements:
+            if element.path == path:
+                return element
+        raise KeyError(path)

@@ -1,0 +1,163 @@
+"""A word-level netlist as Yosys writes it to JSON: flip-flops, memories, clock networks."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+Bit = int | str
+
+_FLIP_FLOPS = {
+    *("$dff", "$dffe", "$adff", "$adffe", "$sdff", "$sdffe", "$sdffce"),
+    *("$aldff", "$aldffe", "$dffsr", "$dffsre", "$ff"),
+}
+_LATCHES = {"$dlatch", "$adlatch", "$dlatchsr", "$sr"}
+_ASYNC_PORTS = ("ARST", "ALOAD", "CLR", "SET")
+
+
+@dataclass(frozen=True)
+class FlipFlops:
+    """A flip-flop cell.
+
+    Attributes:
+        name: The source's name of what it drives where the front end knows it, else "".
+        outputs: Net of each bit, least significant first.
+        clock: Net of the clock; None if it has none.
+        rising: Active edge.
+        reset: Net of the asynchronous reset or load; None if it has none.
+    """
+
+    name: str
+    outputs: tuple[Bit, ...]
+    clock: Bit | None
+    rising: bool
+    reset: Bit | None
+
+
+@dataclass
+class MemoryArray:
+    """A memory of the netlist with the addresses that its ports use."""
+
+    path: str
+    width: int
+    size: int
+    first_word: int
+    write_addresses: set[tuple[Bit, ...]] = field(default_factory=set)
+    read_addresses: set[tuple[Bit, ...]] = field(default_factory=set)
+    clocks: set[tuple[Bit, bool]] = field(default_factory=set)
+
+    @property
+    def constant_addresses(self) -> int:
+        """Number of ports that always use the same word."""
+        return sum(not any(isinstance(b, int) for b in a) for a in self.write_addresses | self.read_addresses)
+
+
+class Netlist:
+    """One flattened module.
+
+    Args:
+        document: What Yosys' `write_json` wrote.
+        top: Name of the module.
+    """
+
+    def __init__(self, document: Mapping[str, Any], top: str) -> None:
+        module = document["modules"][top]
+        self.ports: dict[str, int] = {name: len(p["bits"]) for name, p in module["ports"].items()}
+        self.wires: dict[str, tuple[Bit, ...]] = {}
+        self.flip_flops: list[FlipFlops] = []
+        self.memories: dict[str, MemoryArray] = {}
+        self.latches: list[str] = []
+        self.black_boxes: dict[str, str] = {}
+        self._sources: dict[Bit, tuple[Bit, bool]] = {}
+        self._names: defaultdict[Bit, list[tuple[str, int]]] = defaultdict(list)
+        self._read_wires(module["netnames"])
+        self._read_memories(module.get("memories", {}))
+        for name, cell in module["cells"].items():
+            self._read_cell(name, cell)
+        self._port_bits = {bit: name for name, p in module["ports"].items() for bit in p["bits"]}
+
+    def names_of(self, bit: Bit) -> list[tuple[str, int]]:
+        """Return the source's variables that hold the net, each with the position in it."""
+        return self._names.get(bit, [])
+
+    def root(self, bit: Bit) -> tuple[str, bool]:
+        """Follow buffers and inverters from a net to their source: its name, and whether it was inverted."""
+        inverted = False
+        while bit not in self._port_bits and bit in self._sources:
+            bit, inverts = self._sources[bit]
+            inverted ^= inverts
+        if bit in self._port_bits:
+            return self._port_bits[bit], inverted
+        names = self.names_of(bit)
+        return (
+            min(names)[0] if names else f"constant {bit}" if isinstance(bit, str) else f"net {bit}"
+        ), inverted
+
+    def _read_wires(self, netnames: Mapping[str, Any]) -> None:
+        for name, wire in netnames.items():
+            if wire["hide_name"]:
+                continue
+            path = _source_path(name, wire)
+            self.wires[path] = tuple(wire["bits"])
+            for position, bit in enumerate(wire["bits"]):
+                if isinstance(bit, int):
+                    self._names[bit].append((path, position))
+
+    def _read_memories(self, memories: Mapping[str, Any]) -> None:
+        for name, memory in memories.items():
+            path = _source_path(name, memory)
+            self.memories[name] = MemoryArray(path, memory["width"], memory["size"], memory["start_offset"])
+
+    def _read_cell(self, name: str, cell: Mapping[str, Any]) -> None:
+        kind, connections, parameters = cell["type"], cell["connections"], cell["parameters"]
+        if kind in _FLIP_FLOPS:
+            reset = next((connections[p][0] for p in _ASYNC_PORTS if p in connections), None)
+            clock = connections["CLK"][0] if "CLK" in connections else None
+            rising = parameters.get("CLK_POLARITY", "1").endswith("1")
+            self.flip_flops.append(FlipFlops(_driven(name), tuple(connections["Q"]), clock, rising, reset))
+        elif kind in _LATCHES:
+            names = [path for bit in connections["Q"] for path, _ in self.names_of(bit)]
+            self.latches.append(names[0] if names else name)
+        elif kind in {"$memwr_v2", "$memrd_v2", "$memwr", "$memrd"}:
+            self._read_port(kind, connections, parameters)
+        elif kind in {"$buf", "$not", "$logic_not", "$pos"} and len(connections["Y"]) == len(
+            connections["A"]
+        ):
+            for source, result in zip(connections["A"], connections["Y"], strict=True):
+                self._sources[result] = (source, "not" in kind)
+        elif not kind.startswith("$"):
+            self.black_boxes[name] = kind
+
+    def _read_port(self, kind: str, connections: Mapping[str, Any], parameters: Mapping[str, str]) -> None:
+        memory = self.memories[parameters["MEMID"].removeprefix("\\")]
+        address = tuple(connections["ADDR"])
+        if kind.startswith("$memrd"):
+            memory.read_addresses.add(address)
+        else:
+            memory.write_addresses.add(address)
+            memory.clocks.add((connections["CLK"][0], parameters.get("CLK_POLARITY", "1").endswith("1")))
+
+
+def _driven(cell: str) -> str:
+    return cell.removeprefix("$driver$") if cell.startswith("$driver$") else ""
+
+
+def _source_path(name: str, item: Mapping[str, Any]) -> str:
+    hdlname: str = item["attributes"].get("hdlname", name)
+    return ".".join(hdlname.split(" "))
+
+
+def runs(positions: Iterator[int] | list[int]) -> Iterator[tuple[int, int]]:
+    """Yield the maximal runs (first, length) of consecutive numbers in ascending `positions`."""
+    first, length = 0, 0
+    for position in positions:
+        if length and position == first + length:
+            length += 1
+            continue
+        if length:
+            yield first, length
+        first, length = position, 1
+    if length:
+        yield first, length

@@ -1,0 +1,79 @@
+"""Yosys with the slang front end: scripts in, logs and netlists out."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from importlib import metadata
+from pathlib import Path
+
+from rtl_harness.cache import content_key
+from rtl_harness.errors import HarnessError, ToolMissingError
+from rtl_harness.target import Target
+from rtl_harness.tools import tail
+
+_SIDE = Path(__file__).with_name("yosys_side.py")
+_HEADER_SUFFIXES = {".sv", ".svh", ".v", ".vh", ".h", ".inc"}
+
+
+def yosys_version() -> str:
+    """Return the version of the pyosys wheel.
+
+    Raises:
+        ToolMissingError: If it is not installed.
+    """
+    try:
+        return metadata.version("pyosys")
+    except metadata.PackageNotFoundError as error:
+        raise ToolMissingError(
+            "expected the Python package pyosys, found none; pip install pyosys==0.70"
+        ) from error
+
+
+def read_command(target: Target, parameters: Mapping[str, int], options: Sequence[str], folder: Path) -> str:
+    """Return the command that reads the target's RTL, to be run in `folder`, to which it writes a file list.
+
+    Initial blocks are left out: they decide values, not which bits exist.
+    """
+    lines = [f'"{source}"' for source in target.sources]
+    lines += [f'-I "{include}"' for include in target.include_dirs]
+    lines += [f"-D {name}={value}" if value else f"-D {name}" for name, value in target.defines.items()]
+    lines += [f"-G {name}={value}" for name, value in parameters.items()]
+    (folder / "rtl.f").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return " ".join(["read_slang", "-f", "rtl.f", "--top", target.top, "--ignore-initial", *options])
+
+
+def run_yosys(script: Sequence[str], folder: Path, what: str) -> str:
+    """Run the commands of `script` in `folder` and return the log.
+
+    Raises:
+        HarnessError: If Yosys reports an error, with the lines that say so.
+    """
+    path = folder / "script.ys"
+    path.write_text("\n".join(script) + "\n", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, str(_SIDE), str(path)],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if done.returncode != 0:
+        errors = [line for line in done.stderr.splitlines() if "ERROR" in line]
+        found = "\n".join(errors[:10]) or tail(done.stdout + done.stderr, 15)
+        raise HarnessError(f"{what} failed; correct the RTL or the target file:\n{found}")
+    return done.stdout
+
+
+def rtl_key(target: Target, parameters: Mapping[str, int], *further: str) -> str:
+    """Return a content hash of all that the netlist depends on."""
+    headers = sorted(
+        p for folder in target.include_dirs for p in folder.rglob("*") if p.suffix in _HEADER_SUFFIXES
+    )
+    beside = sorted({p for s in target.sources for p in s.parent.iterdir() if p.suffix in {".svh", ".vh"}})
+    return content_key(
+        target.top, target.sources, headers, beside, target.defines, parameters, yosys_version(), *further
+    )
