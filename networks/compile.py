@@ -1,0 +1,253 @@
+"""A .tflite network becomes what an Ethos-U55 executes: commands, constants and a memory plan."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from networks import vela
+from networks.command_stream import NpuOperation, Words, npu_operations, parse_driver_payload
+from networks.errors import NetworkError
+from networks.geometry import elements
+from networks.graph import Graph
+from networks.tflite_reader import parse_network
+from networks.vela_report import VelaReport, parse_report
+
+CONSTANTS_REGION = 0
+SCRATCH_REGION = 1
+
+
+@dataclass(frozen=True)
+class TensorSlot:
+    """Where an input or output of the network lies.
+
+    Attributes:
+        name: Name of the tensor.
+        region: Number of the region.
+        offset: Byte offset in it.
+        shape: Shape in the network, batch included; the data are contiguous in this order.
+        dtype: NumPy name of the element type, little endian.
+        scale: Quantisation; 0.0 if the tensor is not quantised.
+        zero_point: Quantisation.
+    """
+
+    name: str
+    region: int
+    offset: int
+    shape: tuple[int, ...]
+    dtype: str
+    scale: float
+    zero_point: int
+
+    @property
+    def size(self) -> int:
+        """Bytes of the tensor."""
+        return elements(self.shape) * np.dtype(self.dtype).itemsize
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One NPU_OP_* command; a layer of the network may take several.
+
+    Attributes:
+        index: Order among the operations of the stream; DMA copies are not counted.
+        kind: "conv", "depthwise", "pool" or "elementwise".
+        name: Name of the layer's output tensor as Vela gives it.
+        word: Index of the command in the stream.
+        vela_cycles: Vela's estimate; that of a layer with several operations is shared out by their output elements.
+            None if Vela says nothing about the operation.
+        macs: Multiplications with weights; 0 for pooling and elementwise operations.
+        operator: Vela's name of the layer's operation, such as "Conv2D"; "" if unknown.
+    """
+
+    index: int
+    kind: str
+    name: str
+    word: int
+    vela_cycles: int | None
+    macs: int | None
+    operator: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledNetwork:
+    """A network for one accelerator.
+
+    Attributes:
+        name: Of the file, without its ending.
+        accelerator: One of `networks.vela.ACCELERATORS`.
+        source_sha256: Of the .tflite file.
+        commands: Register command stream, uint32, without the driver's header.
+        constants: Region 0: weights and scales.
+        region_sizes: Bytes of each region: 0 constants, 1 scratch (feature maps), 2 fast scratch if used.
+        inputs: The network's inputs.
+        outputs: The network's outputs.
+        operations: In order.
+        vela_total_cycles: Vela's estimate for one inference.
+    """
+
+    name: str
+    accelerator: str
+    source_sha256: str
+    commands: Words
+    constants: bytes
+    region_sizes: dict[int, int]
+    inputs: tuple[TensorSlot, ...]
+    outputs: tuple[TensorSlot, ...]
+    operations: tuple[Operation, ...]
+    vela_total_cycles: int
+
+
+def compile_network(path: Path | str, accelerator: str, *, cache_dir: Path | None = None) -> CompiledNetwork:
+    """Compile a .tflite file with Vela, or take the result from the cache.
+
+    Args:
+        path: The network; int8, with no operator that Vela leaves to a CPU.
+        accelerator: "ethos-u55-32", "-64", "-128" or "-256": the number of MACs per cycle.
+        cache_dir: Folder of cached results; default $RESIL_CACHE, else ~/.cache/resil.
+
+    Raises:
+        NetworkError: The accelerator is unknown, the network unreadable or not for the NPU alone, or Vela is missing.
+    """
+    if accelerator not in vela.ACCELERATORS:
+        raise NetworkError(f"unknown accelerator {accelerator!r}; known are {', '.join(vela.ACCELERATORS)}")
+    path = Path(path)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise NetworkError(
+            f"{path}: cannot be read ({error.strerror or error}); give a .tflite file"
+        ) from error
+    graph = parse_network(data, str(path))
+    if not graph.operators:
+        raise NetworkError(f"{path}: the network has no operators; there is nothing to compile")
+    files = vela.artefacts(data, accelerator, str(path), cache_dir)
+    return _assemble(path, hashlib.sha256(data).hexdigest(), accelerator, graph, files)
+
+
+def _assemble(
+    path: Path, sha256: str, accelerator: str, graph: Graph, files: dict[str, bytes]
+) -> CompiledNetwork:
+    raw = _arrays(files["vela.npz"])
+    report = parse_report(files["debug.xml"], files["summary.csv"])
+    payload = parse_driver_payload(raw["cmd_data"].tobytes())
+    macs = int(accelerator.rpartition("-")[2])
+    if payload.macs_per_cycle != macs:
+        raise NetworkError(
+            f"{path}: asked Vela for {macs} MACs per cycle, its output says {payload.macs_per_cycle}"
+        )
+    constants = raw["weight_data"].tobytes()
+    return CompiledNetwork(
+        path.stem,
+        accelerator,
+        sha256,
+        payload.commands,
+        constants,
+        _region_sizes(raw, constants),
+        _slots(raw, "input", graph, graph.inputs, report),
+        _slots(raw, "output", graph, graph.outputs, report),
+        _operations(payload.commands, report),
+        report.total_cycles,
+    )
+
+
+def _arrays(npz: bytes) -> dict[str, npt.NDArray[np.generic]]:
+    """Return the arrays that are plain numbers or bytes.
+
+    Bytes are kept as arrays: an element taken out of one loses its trailing zero bytes.
+    """
+    names = ("cmd_data", "weight_data", "weight_region", "scratch_region", "scratch_size")
+    names += ("scratch_fast_region", "scratch_fast_size")
+    names += tuple(
+        f"{end}_{what}" for end in ("input", "output") for what in ("shape", "region", "offset", "elem_size")
+    )
+    try:
+        with np.load(io.BytesIO(npz), allow_pickle=False) as archive:
+            return {name: archive[name] for name in names}
+    except (KeyError, ValueError, OSError) as error:
+        raise NetworkError(
+            f"Vela's output is not as Vela 5.2.0 writes it: {error}; install ethos-u-vela==5.2.0"
+        ) from error
+
+
+def _region_sizes(raw: dict[str, npt.NDArray[np.generic]], constants: bytes) -> dict[int, int]:
+    sizes = {int(raw["weight_region"]): len(constants)}
+    for memory in ("scratch", "scratch_fast"):
+        size = int(raw[f"{memory}_size"])
+        if size:
+            sizes[int(raw[f"{memory}_region"])] = size
+    return sizes
+
+
+def _slots(
+    raw: dict[str, npt.NDArray[np.generic]],
+    end: str,
+    graph: Graph,
+    indices: tuple[int, ...],
+    report: VelaReport,
+) -> tuple[TensorSlot, ...]:
+    shapes = raw[f"{end}_shape"]
+    if len(shapes) != len(indices):
+        raise NetworkError(f"the network has {len(indices)} {end}s, Vela's output has {len(shapes)}")
+    slots = []
+    for position, index in enumerate(indices):
+        tensor = graph.tensors[index]
+        slot = TensorSlot(
+            tensor.name,
+            int(raw[f"{end}_region"][position]),
+            int(raw[f"{end}_offset"][position]),
+            tensor.shape,
+            tensor.dtype,
+            tensor.scale,
+            tensor.zero_point,
+        )
+        size = elements(shapes[position]) * int(raw[f"{end}_elem_size"][position])
+        if size != slot.size or report.addresses.get(tensor.name, slot.offset) != slot.offset:
+            raise NetworkError(
+                f"{end} {position} ({tensor.name!r}): expected {slot.size} bytes, Vela's output has {size} bytes "
+                f"at {slot.offset}, and its report places the tensor at {report.addresses.get(tensor.name)}"
+            )
+        slots.append(slot)
+    return tuple(slots)
+
+
+def _operations(stream: Words, report: VelaReport) -> tuple[Operation, ...]:
+    found = list(npu_operations(stream))
+    numbers = [report.commands.get(4 * operation.word) for operation in found]
+    cycles = _shared_cycles(found, numbers, report)
+    operations = []
+    for index, (operation, number) in enumerate(zip(found, numbers, strict=True)):
+        layer = None if number is None else report.layers.get(number)
+        operations.append(
+            Operation(
+                index,
+                operation.kind,
+                layer.name if layer else f"{operation.kind} {index}",
+                operation.word,
+                cycles[index],
+                operation.macs,
+                layer.operator if layer else "",
+            )
+        )
+    return tuple(operations)
+
+
+def _shared_cycles(
+    operations: list[NpuOperation], numbers: list[int | None], report: VelaReport
+) -> list[int | None]:
+    """Share each layer's cycles out by output elements, so that they sum up to the layer's."""
+    cycles: list[int | None] = [None] * len(operations)
+    for number, layer in report.layers.items():
+        members = [i for i, n in enumerate(numbers) if n == number]
+        total = sum(operations[i].output_elements for i in members)
+        before = 0
+        for i in members:
+            after = before + operations[i].output_elements
+            cycles[i] = layer.cycles * after // total - layer.cycles * before // total
+            before = after
+    return cycles
