@@ -1,0 +1,184 @@
+"""Confidence interval for a weighted sum of proportions, valid at small counts.
+
+The quantity is `theta = sum_i w_i p_i` with independent `X_i ~ Bin(n_i, p_i)`: the FIT of a block or of the
+whole from its strata, with `w_i` the raw rate of stratum i. Normal limits fail here: with no event they
+have no width, and strata differ a thousandfold in weight.
+
+Method. Fay and Feuer (1997) treat `theta`, seen from its upper limit, as a gamma variable with the mean and
+variance of the estimate after one more event in the stratum where an event weighs most. Their limits are
+for Poisson counts and held nominal coverage in every simulation that their authors report. Three changes
+make them fit binomial counts:
+
+1. The room for "one more event" is the exact one of `stats.zero_events`, over all strata together, weighted
+   with the share `1 - x_i / n_i` that has room left. With no event at all that limit itself is returned: it
+   is exact.
+2. The variable is a beta on [L, W] with W the largest possible sum, instead of a gamma on [0, inf): the
+   limits respect W, and a single stratum gives the limits of Clopper and Pearson.
+3. L is 0, or higher if that is needed to reach the third moment, so that a heavy stratum with few
+   trials shows its skewness.
+
+The lower limit is W minus the upper limit of the sum of the complements.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import betaincinv
+
+from stats.intervals import Interval, Side, check_counts, clopper_pearson_limits, tail
+from stats.zero_events import ZeroEvents
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def weighted_sum(
+    events: npt.ArrayLike,
+    trials: npt.ArrayLike,
+    weights: npt.ArrayLike,
+    confidence: float = 0.95,
+    side: Side = "two-sided",
+    sizes: npt.ArrayLike | None = None,
+) -> Interval:
+    """Return estimate and limits of `sum_i weights_i p_i` with `events_i ~ Bin(trials_i, p_i)`.
+
+    A stratum without trials adds its whole weight to the upper limit and nothing to the lower one; the
+    estimate gives it the mean proportion of the others (a half if nothing was sampled). Sampling without
+    replacement from a finite stratum varies less than binomial counts (Hoeffding 1963), so the limits hold
+    there too; a stratum whose every member was sampled is known, and widens nothing.
+
+    Args:
+        events: Counts x_i, shape (strata,).
+        trials: Sample sizes n_i, shape (strata,); 0 allowed.
+        weights: w_i >= 0 in any unit, shape (strata,).
+        confidence: Of the interval; a two-sided one spends half of the error on each side.
+        side: Which limits are wanted; the other is 0 or the sum of the weights.
+        sizes: Members of each stratum if sampling was without replacement; None for unlimited.
+
+    Raises:
+        ValueError: shapes differ, a weight is negative or not finite, not 0 <= events <= trials <= sizes, or
+            `confidence` or `side` is not one.
+
+    References:
+        M. P. Fay, E. J. Feuer, "Confidence intervals for directly standardized rates: a method based on the
+        gamma distribution", Statistics in Medicine 16 (1997) 791-801.
+        W. Hoeffding, J. Am. Stat. Assoc. 58 (1963) 13-30, section 6.
+
+    Examples:
+        Two blocks, no event: the limit is hardly above that of one block alone, and half the sum of two.
+
+        >>> round(weighted_sum([0, 0], [200, 200], [1.0, 1.0]).hi, 4)
+        0.0184
+        >>> round(weighted_sum([0], [200], [1.0]).hi, 4)
+        0.0183
+
+        A block never sampled may be all bad:
+
+        >>> round(weighted_sum([3, 0], [100, 0], [1.0, 5.0]).hi, 4)
+        5.0852
+    """
+    x, n, w = _checked(events, trials, weights)
+    below, above = tail(confidence, side)
+    total, known = float(w.sum()), _known(n, sizes)
+    fixed = float((w[known] * x[known] / n[known]).sum())
+    estimate = _estimate(x, n, w)
+    unsampled = float(w[n == 0].sum())
+    use = (n > 0) & ~known & (w > 0)
+    x, n, w = x[use], n[use], w[use]
+    hi, lo = total, 0.0
+    if above is not None:
+        hi = fixed + unsampled + _upper(x, n, w, above)
+    if below is not None:
+        lo = fixed + float(w.sum()) - _upper(n - x, n, w, below)
+    return Interval(estimate, min(max(lo, 0.0), estimate), max(min(hi, total), estimate), confidence)
+
+
+def _checked(
+    events: npt.ArrayLike, trials: npt.ArrayLike, weights: npt.ArrayLike
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    x, n = check_counts(events, trials)
+    w = np.asarray(weights, dtype=np.float64)
+    if x.ndim != 1 or w.shape != x.shape:
+        raise ValueError(f"counts and weights need one shape (strata,), found {x.shape} and {w.shape}")
+    if not np.all(np.isfinite(w) & (w >= 0)):
+        raise ValueError(f"weights need to be finite and >= 0, found {w.tolist()}")
+    return x, n, w
+
+
+def _known(trials: FloatArray, sizes: npt.ArrayLike | None) -> npt.NDArray[np.bool_]:
+    if sizes is None:
+        return np.zeros(trials.shape, dtype=np.bool_)
+    members = np.broadcast_to(np.asarray(sizes, dtype=np.float64), trials.shape)
+    if np.any(trials > members):
+        raise ValueError(
+            f"without replacement trials <= sizes, found {trials.tolist()} and {members.tolist()}"
+        )
+    known: npt.NDArray[np.bool_] = (trials == members) & (trials > 0)
+    return known
+
+
+def _estimate(x: FloatArray, n: FloatArray, w: FloatArray) -> float:
+    sampled = n > 0
+    p = np.full(x.shape, 0.5)
+    p[sampled] = x[sampled] / n[sampled]
+    weight = float(w[sampled].sum())
+    if weight > 0:
+        p[~sampled] = float((w[sampled] * p[sampled]).sum()) / weight
+    return min(float((w * p).sum()), float(w.sum()))
+
+
+def _upper(x: FloatArray, n: FloatArray, w: FloatArray, alpha: float) -> float:
+    """Return the upper limit at error `alpha` for strata that all have trials and weight.
+
+    Where every trial was an event there is no room left: the stratum counts with its whole weight. Of
+    strata with one trial this would hide how uncertain they are, so the limit that keeps them is taken if
+    it is higher.
+    """
+    full = x == n
+    if full.all():
+        return float(w.sum())
+    limit = float(w[full].sum()) + _matched(x[~full], n[~full], w[~full], alpha)
+    single = full & (n == 1)
+    if single.any():
+        keep = ~full | single
+        limit = max(limit, float(w[~keep].sum()) + _matched(x[keep], n[keep], w[keep], alpha))
+    return limit
+
+
+def _matched(x: FloatArray, n: FloatArray, w: FloatArray, alpha: float) -> float:
+    if len(x) == 1:
+        return float(w[0]) * float(clopper_pearson_limits(x, n, 1.0 - alpha, "upper")[1][0])
+    total = float(w.sum())
+    if not x.any():
+        return min(ZeroEvents.of(w, n).limit(alpha), total)
+    mean, variance, third = _moments(x, n, w)
+    deviation = sqrt(variance)
+    if deviation == 0.0 or mean >= total:
+        return total
+    above = (total - mean) / deviation
+    skewness = third / deviation**3
+    below = mean / deviation
+    if (2.0 * (above - below)) < skewness * (1.0 + above * below):
+        below = (2.0 * above - skewness) / (2.0 + skewness * above)
+    concentration = above * below - 1.0
+    if concentration <= 0.0:
+        return total
+    share = below / (above + below)
+    rest = float(betaincinv((1.0 - share) * concentration, share * concentration, alpha))
+    return total - (above + below) * deviation * rest
+
+
+def _moments(x: FloatArray, n: FloatArray, w: FloatArray) -> tuple[float, float, float]:
+    """Return mean, variance and third central moment of the variable whose quantile is the upper limit."""
+    p, room = x / n, x < n
+    q = 1.0 - p
+    extra = ZeroEvents.of((w * q)[room], n[room]).cumulants()
+    variance = np.where(n > 1, x * (n - x) / np.maximum(n - 1, 1) / n**2, x)
+    third = 2 * p * q * (q - p) / ((n + 1) * (n + 2))
+    return (
+        float((w * p).sum()) + extra[0],
+        float((w**2 * variance).sum()) + extra[1],
+        float((w**3 * third).sum()) + extra[2],
+    )
