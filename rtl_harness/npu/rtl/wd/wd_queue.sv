@@ -1,0 +1,50 @@
+/// First-in first-out queue that takes up to `Push` items and gives up to `Pop` items per cycle.
+module wd_queue #(
+  parameter int unsigned Width = 9,
+  parameter int unsigned Depth = 20,
+  parameter int unsigned Push  = 4,
+  parameter int unsigned Pop   = 4,
+  localparam int unsigned CountW = $clog2(Depth + 1),
+  localparam int unsigned PushW  = $clog2(Push + 1),
+  localparam int unsigned PopW   = $clog2(Pop + 1)
+) (
+  input  logic                       clk_i,
+  input  logic                       rst_ni,
+  input  logic                       clear_i,
+  input  logic [PushW-1:0]           push_i,   // at most Depth - count_o
+  input  logic [Push-1:0][Width-1:0] items_i,
+  input  logic [PopW-1:0]            pop_i,    // at most count_o
+  output logic [Pop-1:0][Width-1:0]  items_o,  // oldest first
+  output logic [CountW-1:0]          count_o
+);
+  logic [Depth-1:0][Width-1:0] items_d, items_q;
+  logic [CountW-1:0] kept, count_q;
+
+  assign items_o = items_q[Pop-1:0];
+  assign count_o = count_q;
+  assign kept    = count_q - CountW'(pop_i);
+
+  always_comb begin
+    for (int unsigned i = 0; i < Depth; i++) begin
+      items_d[i] = items_q[i];
+      for (int unsigned n = 1; n <= Pop; n++) begin
+        if (pop_i == PopW'(n)) items_d[i] = i + n < Depth ? items_q[i+n] : '0;
+      end
+      for (int unsigned k = 0; k < Push; k++) begin
+        if (PushW'(k) < push_i && CountW'(i) == kept + CountW'(k)) items_d[i] = items_i[k];
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      items_q <= '0;
+      count_q <= '0;
+    end else if (clear_i) begin
+      count_q <= '0;
+    end else begin
+      items_q <= items_d;
+      count_q <= kept + CountW'(push_i);
+    end
+  end
+endmodule
