@@ -204,10 +204,11 @@ def _inputs(section: Section, *, zoo: bool) -> tuple[int, ...] | Path:
         return section.path("inputs", "a .npy file")
     if not zoo:
         raise section.fail("inputs", expected, repr(value), "only zoo networks have a held-out split")
-    indices = isinstance(value, list) and all(type(i) is int and i >= 0 for i in value)
-    if not indices or not value or len(set(value)) != len(value):
+    indices = value if isinstance(value, list) else []
+    whole = all(type(index) is int and index >= 0 for index in indices)
+    if not indices or not whole or len(set(indices)) != len(indices):
         raise section.fail("inputs", expected, repr(value), "give one or more different indices from 0")
-    return tuple(value)
+    return tuple(indices)
 
 
 def _target(section: Section) -> str | Path:

@@ -18,6 +18,7 @@ import typer
 
 from resil import __version__
 from resil.errors import ConsistencyError, ExitCode, Interrupted
+from resil.progress import Progress
 from resil.user_errors import USER_ERRORS
 
 app = typer.Typer(
@@ -56,9 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _complain(f"failed audit: {error} (details in {_keep_traceback()})")
         return int(ExitCode.INTERNAL)
     except Exception as error:
-        _complain(
-            f"internal error: {type(error).__name__}: {error} (details in {_keep_traceback()}; please report it)"
-        )
+        cause = f"{type(error).__name__}: {error}"
+        _complain(f"internal error: {cause} (details in {_keep_traceback()}; please report it)")
         return int(ExitCode.INTERNAL)
     return int(ExitCode.MET)
 
@@ -131,12 +131,15 @@ def sites(
 ) -> None:
     """List fault sites and area per block."""
     from resil.campaign import load_campaign
-    from resil.site_list import survey, survey_text, write_site_list
+    from resil.prepare import prepare
+    from resil.site_list import survey, survey_text, write_csv, write_parquet
 
-    found = survey(load_campaign(campaign))
-    for path in (csv, parquet):
-        if path is not None:
-            write_site_list(found.sites, path)
+    bench = prepare(load_campaign(campaign), Progress())
+    if csv is not None:
+        write_csv(bench.sites, csv)
+    if parquet is not None:
+        write_parquet(bench.sites, parquet)
+    found = survey(bench)
     _print(found.as_dict(), json_, lambda: survey_text(found))
 
 

@@ -25,7 +25,7 @@ class Finding:
 
     Attributes:
         item: What.
-        status: "ok", "missing" (resil does not work without it) or "optional" (missing, and needed only sometimes).
+        status: "ok", "missing" (resil does not work without it) or "optional" (missing, rarely needed).
         found: Version, place or cause.
         remedy: What to do; "" if nothing.
     """

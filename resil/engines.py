@@ -6,8 +6,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
+from rtl_harness.elaboration import Elaboration
 from rtl_harness.engines.base import GoldenRun
 from rtl_harness.faults import Fault, Injection
+from rtl_harness.target import Target
+from rtl_harness.workload import Workload
 
 ENGINE_NAMES = ("cocotb",)
 
@@ -28,3 +31,15 @@ class ReplayingEngine(Protocol):
     def replay(self, fault: Fault, waves: Path | None) -> Injection:
         """Simulate one fault in a fresh process; write the waveform to `waves` if given."""
         ...
+
+
+def make_engine(
+    name: str, target: Target, workload: Workload, elaboration: Elaboration, timeout_factor: float
+) -> ReplayingEngine:
+    """Return the engine `name` for one workload; the simulator is built when it is first needed."""
+    match name:
+        case "cocotb":
+            from rtl_harness.engines.cocotb import CocotbEngine
+
+            return CocotbEngine(target, workload, elaboration, timeout_factor=timeout_factor)
+    raise ValueError(f"no engine is named {name!r}; there are {', '.join(ENGINE_NAMES)}")

@@ -44,7 +44,7 @@ def write_bytes(path: Path, data: bytes) -> None:
     write_file(path, lambda temporary: _write_bytes(temporary, data))
 
 
-def json_text(value: Any) -> str:
+def json_text(value: object) -> str:
     """Return `value` as indented JSON; NaN and infinity are refused."""
     return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 

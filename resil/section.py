@@ -89,7 +89,7 @@ class Section:
     def choices(
         self, key: str, allowed: tuple[str, ...], default: tuple[str, ...] = _REQUIRED
     ) -> tuple[str, ...]:
-        """Take a non-empty list of different strings out of `allowed`, and return it in the order of `allowed`."""
+        """Take a non-empty list of different strings out of `allowed`; return it in that order."""
         expected = f"a list of one or more of {', '.join(allowed)}"
         value = self._take(key, list(default) if default is not _REQUIRED else _REQUIRED, expected)
         if not isinstance(value, list) or not value or any(item not in allowed for item in value):
@@ -105,7 +105,7 @@ class Section:
             raise self.fail(key, f"one of {', '.join(allowed)}", _shown(value), "change the value")
         return str(value)
 
-    def raw(self, key: str, expected: str) -> Any:
+    def raw(self, key: str, expected: str) -> object:
         """Take a value of any type; the caller checks it."""
         return self._take(key, _REQUIRED, expected)
 
@@ -125,7 +125,7 @@ class Section:
                 remedy = f'did you mean "{near[0]}"?' if near else "remove it"
                 raise self.fail(key, f"one of the keys {', '.join(self._known)}", "an unknown key", remedy)
 
-    def _take(self, key: str, default: Any, expected: str, remedy: str = "") -> Any:
+    def _take(self, key: str, default: object, expected: str, remedy: str = "") -> object:
         self._known.append(key)
         if key in self._values:
             return self._values[key]

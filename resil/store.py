@@ -24,6 +24,7 @@ PROVENANCE = "provenance.json"
 SITES = "sites.parquet"
 SUMMARY = "summary.json"
 PROTECTION = "protection.json"
+DERIVED = (SUMMARY, PROTECTION, "blocks.csv", "report.html", "fmeda.xlsx")
 INJECTIONS = "injections"
 _LOCK = ".lock"
 _REJECTED_SUFFIX = ".rejected"
@@ -56,6 +57,12 @@ class RunFolder:
 
     path: Path
     identity: Identity
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether it holds injections but no result yet."""
+        begun = any((self.path / INJECTIONS).glob("part-*.parquet"))
+        return begun and not (self.path / SUMMARY).exists()
 
     def load(self, check: Check) -> Stored:
         """Read all part files.
@@ -105,7 +112,7 @@ def open_run(path: Path, identity: Identity, provenance: str) -> Iterator[RunFol
         provenance: JSON text that a new folder begins with; must hold `definition`.
 
     Raises:
-        StoreError: the path is no folder, or a folder of something else, of another campaign, damaged, or in use.
+        StoreError: the path is no folder, or one of something else, of another campaign, damaged or in use.
     """
     _make(path)
     with _locked(path):
@@ -159,7 +166,7 @@ def _locked(path: Path) -> Iterator[None]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise StoreError(
-                f"{path}: another resil process is working in this folder; wait for it or choose another --out"
+                f"{path}: another resil process works in this folder; wait for it or choose another --out"
             ) from None
         yield
     finally:
@@ -173,7 +180,7 @@ def _each_once(rows: pa.Table, path: Path) -> pa.Table:
     for index in repeated.tolist():
         if rows.slice(index, 1).to_pylist() != rows.slice(index - 1, 1).to_pylist():
             raise ConsistencyError(
-                f"{path}: injection {ids[index]} is stored twice with different outcomes; the same fault must "
-                "always have the same outcome, so either the engine or a file is wrong"
+                f"{path}: injection {ids[index]} is stored twice with different outcomes; the same fault must"
+                " always have the same outcome, so either the engine or a file is wrong"
             )
     return rows.take(np.setdiff1d(np.arange(len(ids)), repeated))

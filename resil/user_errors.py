@@ -4,5 +4,6 @@ from networks.errors import NetworkError
 from reports.errors import ReportError
 from resil.errors import ResilError
 from rtl_harness.errors import HarnessError
+from stats.errors import StatsError
 
-USER_ERRORS: tuple[type[Exception], ...] = (ResilError, HarnessError, NetworkError, ReportError)
+USER_ERRORS: tuple[type[Exception], ...] = (ResilError, HarnessError, NetworkError, ReportError, StatsError)

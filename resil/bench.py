@@ -1,0 +1,84 @@
+"""What a campaign injects into, whatever made it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from resil.engines import ReplayingEngine
+from resil.identity import Identity
+from rtl_harness.sites import SiteTable
+
+
+@dataclass(frozen=True)
+class OperationFacts:
+    """One operation of the network; `vela_cycles` is the compiler's own estimate, None if it makes none."""
+
+    index: int
+    name: str
+    kind: str
+    vela_cycles: int | None
+
+
+@dataclass(frozen=True)
+class NetworkFacts:
+    """The network, for reports.
+
+    Attributes:
+        name: For people.
+        path: As the campaign names it.
+        sha256: Of the .tflite file.
+        operations: In the order in which they run.
+        macs: Multiply-accumulates of one inference.
+        vela_cycles: The compiler's own estimate of one inference.
+    """
+
+    name: str
+    path: str
+    sha256: str
+    operations: tuple[OperationFacts, ...]
+    macs: int
+    vela_cycles: int | None
+
+
+@dataclass(frozen=True)
+class AreaFacts:
+    """Area of each block, and of everything, in `unit` ("GE" gate equivalents, "um2" with a Liberty file)."""
+
+    blocks: Mapping[str, float]
+    total: float
+    unit: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A network on a target, ready for faults.
+
+    Attributes:
+        network: For reports.
+        target_name: For reports.
+        top: Top module of the target.
+        blocks: All blocks of the target's block map, those without storage too.
+        sites: All fault sites.
+        inputs: Label of each input.
+        identity: Of the campaign.
+        hashes: Digests of network and target, for the provenance.
+        engine: Makes the engine for the input at a position.
+        area: Synthesises the target (slow the first time).
+        unmapped: Storage that could not become fault sites, each with the reason.
+        warnings: Remarks of the elaboration.
+    """
+
+    network: NetworkFacts
+    target_name: str
+    top: str
+    blocks: tuple[str, ...]
+    sites: SiteTable
+    inputs: tuple[int, ...]
+    identity: Identity
+    hashes: Mapping[str, str]
+    engine: Callable[[int], ReplayingEngine]
+    area: Callable[[], AreaFacts]
+    unmapped: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()

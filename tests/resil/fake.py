@@ -1,0 +1,124 @@
+"""A bench without a simulator: outcomes are a hash of the fault, each costs a little time.
+
+`python -m tests.resil.fake ARGUMENTS` is the command line with this bench in place of the real one; the environment
+variable FAKE_SECONDS sets the time of an injection.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from resil.bench import AreaFacts, Bench, NetworkFacts, OperationFacts
+from resil.campaign import Campaign
+from resil.identity import Identity
+from resil.progress import Progress
+from rtl_harness.engines.base import GoldenRun
+from rtl_harness.faults import Detected, Fault, Injection, RunEnd, Seen
+from rtl_harness.sites import SiteTable, StorageElement
+
+CYCLES = 5000
+SITES = SiteTable.of(
+    [
+        StorageElement("u_npu.u_mac.acc_q[0]", "ff", 32, block="mac"),
+        StorageElement("u_npu.u_mac.acc_q[1]", "ff", 32, block="mac"),
+        StorageElement("u_npu.u_cc.state_q", "ff", 3, block="cc", lsb=1),
+        StorageElement("u_npu.u_sb.mem_q", "sram", 64, depth=16, block="sb", first_word=4),
+        StorageElement("u_npu.u_sb.addr_q", "ff", 4, block="sb"),
+        StorageElement("u_npu.glue_q", "ff", 1, block=""),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class FakeEngine:
+    """Answers in an order of its own that depends on the number of workers.
+
+    Attributes:
+        position: Place of the input.
+        lies: Site whose outcome is another at every call.
+        forgets: Site that is left out of the answers.
+    """
+
+    position: int
+    lies: int | None = None
+    forgets: int | None = None
+    name: str = "fake"
+
+    def golden(self) -> GoldenRun:
+        cycles = CYCLES + 7 * self.position
+        return GoldenRun(RunEnd(True, cycles, 0x22, False, False, b"\x05\x01", "0" * 16), (2000, cycles))
+
+    def run(self, faults: Sequence[Fault], workers: int = 1) -> Iterator[Injection]:
+        order = list(faults)
+        random.Random(workers).shuffle(order)
+        for fault in order:
+            if seconds := float(os.environ.get("FAKE_SECONDS", "0")):
+                time.sleep(seconds)
+            if fault.site != self.forgets:
+                yield self.outcome(fault)
+
+    def replay(self, fault: Fault, waves: Path | None) -> Injection:
+        if waves is not None:
+            waves.write_bytes(b"waves")
+        return self.outcome(fault)
+
+    def outcome(self, fault: Fault) -> Injection:
+        salt = os.urandom(8) if fault.site == self.lies else b""
+        number = sha256(repr((fault, self.position)).encode() + salt).digest()
+        seen = [Seen.MASKED] * 12 + [Seen.LATENT, Seen.SDC_TOLERABLE, Seen.SDC_CRITICAL, Seen.NO_RESULT]
+        effect = seen[number[0] % 16]
+        detected = Detected.TIMEOUT if effect is Seen.NO_RESULT else Detected.NOTHING
+        if effect is Seen.LATENT and number[1] % 2:
+            detected = Detected.ERROR_STATUS
+        return Injection(fault, effect, detected, CYCLES + number[2], number[3], number[4:12].hex())
+
+
+def fake_bench(campaign: Campaign, progress: Progress | None = None, **engine: int) -> Bench:
+    """Stands in for `resil.prepare.prepare`."""
+    inputs = campaign.network.inputs if isinstance(campaign.network.inputs, tuple) else (0,)
+    definition = {"network": "n" * 64, "target": "t" * 32, "seed": str(campaign.seed)}
+    definition |= {"kinds": " ".join(campaign.faults.kinds), "inputs": " ".join(map(str, inputs))}
+    return Bench(
+        network=NetworkFacts(
+            "fake",
+            campaign.network.path,
+            "n" * 64,
+            (OperationFacts(0, "conv", "conv", 1900), OperationFacts(1, "fc", "conv", None)),
+            1234,
+            4000,
+        ),
+        target_name="fake-npu",
+        top="bench_top",
+        blocks=("cc", "mac", "sb", "cpm"),
+        sites=SITES,
+        inputs=inputs,
+        identity=Identity(definition),
+        hashes={"network": "n" * 64, "target": "t" * 32},
+        engine=lambda position: FakeEngine(position, **engine),
+        area=lambda: AreaFacts({"cc": 120.0, "mac": 900.5, "sb": 300.0, "cpm": 4.0}, 1330.0, "GE"),
+    )
+
+
+def install(monkeypatch, **engine: int) -> None:
+    """Put the fake bench in the place of the real one, for one test."""
+    for module in ("resil.run", "resil.prepare", "resil.replay"):
+        monkeypatch.setattr(f"{module}.prepare", lambda campaign, progress: fake_bench(campaign, **engine))
+
+
+def main() -> int:
+    import resil.run
+    from resil.cli import main as command_line
+
+    resil.run.prepare = fake_bench
+    return command_line(sys.argv[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
