@@ -1,0 +1,233 @@
+"""From counted outcomes to AVF and FIT, per block and in total, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from stats.intervals import Interval, Side
+from stats.weighted import weighted_sum
+
+OUTCOMES = ("masked", "latent", "sdc_tolerable", "sdc_critical", "due", "hang")
+HAZARDOUS = ("sdc_critical", "hang")
+NOT_MASKED = OUTCOMES[1:]
+
+
+@dataclass(frozen=True)
+class StratumCounts:
+    """What came of the injections into one stratum.
+
+    Attributes:
+        block: Block that it belongs to.
+        kind: "ff" or "sram".
+        bits: Storage bits.
+        counts: Injections of each outcome; what is missing is 0.
+        share: Part of the exposure time of those bits that the stratum stands for. Strata that divide the
+            cycles or the inputs of the same bits have shares that sum to 1.
+
+    Raises:
+        ValueError: an outcome has an unknown name, a number is negative, or the share is not in 0 .. 1.
+    """
+
+    block: str
+    kind: str
+    bits: int
+    counts: Mapping[str, int] = field(default_factory=dict)
+    share: float = 1.0
+
+    def __post_init__(self) -> None:
+        unknown = set(self.counts) - set(OUTCOMES)
+        if unknown:
+            raise ValueError(f"outcomes are {', '.join(OUTCOMES)}; block {self.block} has {sorted(unknown)}")
+        if self.bits < 0 or min(self.counts.values(), default=0) < 0 or not 0.0 <= self.share <= 1.0:
+            raise ValueError(f"a stratum needs bits and counts >= 0 and a share in 0 .. 1, found {self}")
+
+    @property
+    def injections(self) -> int:
+        """Injections of all outcomes."""
+        return sum(self.counts.values())
+
+    @property
+    def exposure(self) -> float:
+        """Bits times share."""
+        return self.bits * self.share
+
+    def events(self, outcomes: Iterable[str]) -> int:
+        """Return the injections whose outcome is among `outcomes`."""
+        return sum(self.counts.get(o, 0) for o in outcomes)
+
+
+@dataclass(frozen=True)
+class BlockEstimate:
+    """Estimates for a block, or for the total.
+
+    Attributes:
+        block: Name of the block, or "total".
+        bits: Storage bits that were sampled, by kind.
+        counts: Injections of each outcome.
+        rates: P(outcome | a bit flips at a uniformly random time), for each outcome.
+        avf: P(not masked), likewise.
+        fit_raw: Upsets of all its bits, per 1e9 h.
+        fit: Hazardous outcomes per 1e9 h.
+    """
+
+    block: str
+    bits: Mapping[str, int]
+    counts: Mapping[str, int]
+    rates: Mapping[str, Interval]
+    avf: Interval
+    fit_raw: float
+    fit: Interval
+
+    @property
+    def injections(self) -> int:
+        """Injections of all outcomes."""
+        return sum(self.counts.values())
+
+    def as_row(self) -> dict[str, Any]:
+        """Return plain values under the keys of a block in `summary.json`; area is not among them."""
+        return {
+            "block": self.block,
+            "ff_bits": self.bits.get("ff", 0),
+            "sram_bits": self.bits.get("sram", 0),
+            "injections": self.injections,
+            **self.counts,
+            "avf": self.avf.estimate,
+            "avf_lo": self.avf.lo,
+            "avf_hi": self.avf.hi,
+            "fit_raw": self.fit_raw,
+            "fit": self.fit.estimate,
+            "fit_lo": self.fit.lo,
+            "fit_hi": self.fit.hi,
+            "rates": {outcome: rate.as_list() for outcome, rate in self.rates.items()},
+        }
+
+
+def outcome_probability(
+    strata: Sequence[StratumCounts],
+    outcomes: Iterable[str],
+    confidence: float = 0.95,
+    side: Side = "two-sided",
+) -> Interval:
+    """Return P(outcome among `outcomes`) for a bit of these strata, each bit and moment weighing the same.
+
+    For one stratum this is the interval of Clopper and Pearson.
+
+    Raises:
+        ValueError: there is no stratum, or `confidence` or `side` is not one.
+
+    Examples:
+        >>> outcome_probability([StratumCounts("mac", "ff", 100, {"masked": 9, "hang": 1})], ["hang"]).estimate
+        0.1
+    """
+    if not strata:
+        raise ValueError("a probability needs at least one stratum")
+    exposure = sum(s.exposure for s in strata)
+    weights = [s.exposure / exposure if exposure else 1.0 / len(strata) for s in strata]
+    found = _sum(strata, tuple(outcomes), weights, confidence, side)
+    return Interval(min(found.estimate, 1.0), found.lo, min(found.hi, 1.0), confidence)
+
+
+def fit(
+    strata: Sequence[StratumCounts],
+    fit_per_bit: Mapping[str, float],
+    outcomes: Iterable[str] = HAZARDOUS,
+    confidence: float = 0.95,
+    side: Side = "two-sided",
+) -> Interval:
+    """Return the rate of these outcomes in FIT: `sum bits x share x FIT of a bit x P(outcome)`.
+
+    Args:
+        strata: Counts; strata without injections count with their whole raw rate in the upper limit.
+        fit_per_bit: Raw rate of one bit, by kind ("ff", "sram").
+        outcomes: Which outcomes count.
+        confidence: Of the interval.
+        side: Which limits are wanted.
+
+    Raises:
+        KeyError: a kind has no raw rate.
+        ValueError: `confidence` or `side` is not one.
+
+    Examples:
+        >>> round(fit([StratumCounts("mac", "ff", 1000, {"masked": 99, "hang": 1})], {"ff": 1e-4}).hi, 5)
+        0.00545
+    """
+    weights = [s.exposure * fit_per_bit[s.kind] for s in strata]
+    return _sum(strata, tuple(outcomes), weights, confidence, side)
+
+
+def raw_fit(strata: Sequence[StratumCounts], fit_per_bit: Mapping[str, float]) -> float:
+    """Return the upset rate of all bits in FIT, whatever comes of it."""
+    return sum(s.exposure * fit_per_bit[s.kind] for s in strata)
+
+
+def estimate_blocks(
+    strata: Sequence[StratumCounts],
+    fit_per_bit: Mapping[str, float],
+    hazardous: Iterable[str] = HAZARDOUS,
+    confidence: float = 0.95,
+) -> tuple[tuple[BlockEstimate, ...], BlockEstimate]:
+    """Return the estimates of every block, in order of first appearance, and of the total.
+
+    Args:
+        strata: Counts of all strata; a block may have several (kinds, inputs, operations).
+        fit_per_bit: Raw rate of one bit, by kind.
+        hazardous: Outcomes that count as failures.
+        confidence: Of every interval by itself.
+
+    Raises:
+        KeyError: a kind has no raw rate.
+        ValueError: there is no stratum; two strata of the same bits disagree on their number; or
+            `confidence` is none.
+    """
+    wanted = tuple(hazardous)
+    names = list(dict.fromkeys(s.block for s in strata))
+    blocks = tuple(
+        _estimate(name, [s for s in strata if s.block == name], fit_per_bit, wanted, confidence)
+        for name in names
+    )
+    total = _estimate("total", list(strata), fit_per_bit, wanted, confidence)
+    return blocks, total
+
+
+def _estimate(
+    name: str,
+    strata: list[StratumCounts],
+    fit_per_bit: Mapping[str, float],
+    hazardous: tuple[str, ...],
+    confidence: float,
+) -> BlockEstimate:
+    return BlockEstimate(
+        block=name,
+        bits=_bits(strata),
+        counts={o: sum(s.events([o]) for s in strata) for o in OUTCOMES},
+        rates={o: outcome_probability(strata, [o], confidence) for o in OUTCOMES},
+        avf=outcome_probability(strata, NOT_MASKED, confidence),
+        fit_raw=raw_fit(strata, fit_per_bit),
+        fit=fit(strata, fit_per_bit, hazardous, confidence),
+    )
+
+
+def _bits(strata: list[StratumCounts]) -> dict[str, int]:
+    found: dict[tuple[str, str], int] = {}
+    for s in strata:
+        if found.setdefault((s.block, s.kind), s.bits) != s.bits:
+            raise ValueError(
+                f"strata of block {s.block}, kind {s.kind}, share their bits: found {found[s.block, s.kind]} "
+                f"and {s.bits}; strata that divide the bits need blocks or kinds of their own"
+            )
+    return {
+        kind: sum(b for (_, k), b in found.items() if k == kind) for kind in sorted({s.kind for s in strata})
+    }
+
+
+def _sum(
+    strata: Sequence[StratumCounts],
+    outcomes: tuple[str, ...],
+    weights: list[float],
+    confidence: float,
+    side: Side,
+) -> Interval:
+    events = [s.events(outcomes) for s in strata]
+    return weighted_sum(events, [s.injections for s in strata], weights, confidence, side)
