@@ -1,0 +1,188 @@
+"""Protection: the front of area against FIT, and what the chosen set does to each block."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reports import numbers
+from reports.layout import AXIS_HEIGHT, axis_below, label_column, log_tick, row_label
+from reports.protection import Choice, FrontPoint, Protection
+from reports.scales import LinearScale, LogScale, linear_scale, log_scale
+from reports.svg import Canvas, Drawing, text_width, two_lines
+
+_MOST_DOTS = 150
+_ROW = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Plane:
+    x: LinearScale
+    y: LogScale
+    top: float
+    bottom: float
+
+    def at(self, overhead: float, fit_hi: float) -> tuple[float, float]:
+        return self.x.at(overhead), self.y.at(fit_hi)
+
+
+def pareto_front(protection: Protection, name: str, width: float) -> Drawing:
+    """Draw the front, the budget, the chosen set, and what duplicating everything would cost."""
+    height = 350.0 if width > 450 else 320.0
+    canvas = Canvas(name, width)
+    plane = _plane(protection, width, height)
+    _frame(canvas, plane, width)
+    budget = protection.budget_fit
+    if budget > 0.0:
+        y = plane.y.at(budget)
+        canvas.rect(plane.x.start, plane.top, plane.x.end - plane.x.start, y - plane.top, "over")
+        canvas.line(plane.x.start, y, plane.x.end, y, "budget")
+    if protection.area_overhead_lockstep is not None:
+        _lockstep(canvas, plane, protection.area_overhead_lockstep)
+    _front(canvas, plane, protection.pareto)
+    if budget > 0.0:
+        text = f"budget {numbers.pretty(numbers.given(budget))} FIT"
+        right = plane.x.end - 4.0
+        if protection.area_overhead_lockstep is not None:
+            lockstep = plane.x.at(protection.area_overhead_lockstep)
+            right = lockstep - 22.0 if lockstep - plane.x.start > 200.0 else right
+        canvas.text(right, plane.y.at(budget) + 14.0, text, "small strong halo", anchor="end")
+    _unprotected(canvas, plane, protection)
+    if protection.result == "optimal" and protection.fit_hi is not None:
+        _chosen(canvas, plane, protection.area_overhead or 0.0, protection.fit_hi)
+    return canvas.finish("Area against residual FIT", _front_told(protection), height)
+
+
+def _plane(protection: Protection, width: float, height: float) -> _Plane:
+    overheads = [protection.area_overhead or 0.0, protection.area_overhead_lockstep or 0.0]
+    if not any(overheads):
+        overheads = [point.area_overhead for point in protection.pareto]
+    fits = [point.fit_hi for point in protection.pareto]
+    fits += [protection.fit_hi_unprotected, protection.fit_hi or 0.0, protection.budget_fit]
+    left, right, top, bottom = 62.0, width - 18.0, 14.0, height - AXIS_HEIGHT - 4.0
+    x = linear_scale([1.1 * max(overheads)], left, right, count=max(4, int(width // 80)))
+    return _Plane(x, log_scale(fits, bottom, top, count=7), top, bottom)
+
+
+def _frame(canvas: Canvas, plane: _Plane, width: float) -> None:
+    title = "added area, % of the unprotected NPU"
+    axis_below(canvas, plane.x, plane.top, plane.bottom, title, lambda value: f"{100.0 * value:g}")
+    write = log_tick(plane.y)
+    for value in plane.y.ticks():
+        y = plane.y.at(value)
+        canvas.line(plane.x.start, y, plane.x.end, y, "grid")
+        canvas.text(plane.x.start - 7.0, y + 4.0, write(value), "small quiet", anchor="end")
+    canvas.line(plane.x.start, plane.top, plane.x.start, plane.bottom, "axis")
+    middle = (plane.top + plane.bottom) / 2.0
+    canvas.text(13.0, middle, "residual FIT, upper bound", "small quiet", anchor="middle", turn=-90.0)
+
+
+def _lockstep(canvas: Canvas, plane: _Plane, overhead: float) -> None:
+    x = plane.x.at(overhead)
+    canvas.line(x, plane.top, x, plane.bottom, "lockstep")
+    text = f"lockstep of everything: +{numbers.percent(overhead)}"
+    side = -5.0 if x - plane.x.start > 24.0 else 13.0
+    canvas.text(x + side, plane.top + 8.0, text, "small quiet halo", anchor="end", turn=-90.0)
+
+
+def _front(canvas: Canvas, plane: _Plane, points: tuple[FrontPoint, ...]) -> None:
+    corners: list[tuple[float, float]] = []
+    shown = [point for point in points if point.area_overhead <= plane.x.top]
+    for point in shown:
+        x, y = plane.at(point.area_overhead, point.fit_hi)
+        if corners:
+            corners.append((x, corners[-1][1]))
+        corners.append((x, y))
+    if corners:
+        corners.append((plane.x.end, corners[-1][1]))
+        canvas.polyline(corners, "front")
+    step = max(1, -(-len(shown) // _MOST_DOTS))
+    for point in shown[::step]:
+        x, y = plane.at(point.area_overhead, point.fit_hi)
+        canvas.circle(x, y, 3.4, "front-dot", point_told(point))
+
+
+def point_told(point: FrontPoint) -> str:
+    """Return a front point in words: what it costs, what it leaves, and what it protects."""
+    chosen = [f"{block} {option}" for block, option in point.choices.items() if option != "none"]
+    what = ", ".join(chosen) if chosen else "no protection"
+    return f"+{numbers.percent(point.area_overhead)} area, at most {numbers.fit(point.fit_hi)} FIT: {what}"
+
+
+def _unprotected(canvas: Canvas, plane: _Plane, protection: Protection) -> None:
+    x, y = plane.at(0.0, protection.fit_hi_unprotected)
+    canvas.circle(
+        x, y, 5.0, "dot-fit", f"unprotected: at most {numbers.fit(protection.fit_hi_unprotected)} FIT"
+    )
+    below = y - plane.top < 18.0
+    canvas.text(x + 9.0, y + 4.0 if below else y - 7.0, "unprotected", "small halo")
+
+
+def _chosen(canvas: Canvas, plane: _Plane, overhead: float, fit_hi: float) -> None:
+    x, y = plane.at(overhead, fit_hi)
+    lines = (f"chosen: +{numbers.percent(overhead)}", f"≤ {numbers.pretty(numbers.fit(fit_hi))} FIT")
+    wide = max(text_width(line, bold=True) for line in lines)
+    if x - wide - 12.0 > plane.x.start and y + 34.0 < plane.bottom:
+        place, anchor, first = x - 10.0, "end", y + 14.0
+    elif x + wide + 12.0 < plane.x.end:
+        place, anchor, first = x + 12.0, "start", max(plane.top + 12.0, y - 26.0)
+    else:
+        place, anchor, first = x - 12.0, "end", max(plane.top + 12.0, y - 26.0)
+    for index, line in enumerate(lines):
+        canvas.text(place, first + 15.0 * index, line, "strong blue halo", anchor=anchor)
+    canvas.diamond(x, y, 7.5, "dot-chosen", f"chosen: {lines[0]}, {lines[1]}")
+
+
+def _front_told(protection: Protection) -> str:
+    points = protection.pareto
+    told = f"{len(points)} sets of options that no other set beats in both area and FIT."
+    if points:
+        told += f" From {point_told(points[0])}; to {point_told(points[-1])}."
+    if protection.result == "optimal":
+        told += (
+            f" Chosen: +{numbers.percent(protection.area_overhead)} area,"
+            f" at most {numbers.fit(protection.fit_hi)} FIT,"
+            f" budget {numbers.given(protection.budget_fit)} FIT."
+        )
+    if protection.area_overhead_lockstep is not None:
+        told += f" Duplicating everything costs +{numbers.percent(protection.area_overhead_lockstep)} area."
+    return told
+
+
+def protection_effect(protection: Protection, name: str, width: float) -> Drawing:
+    """Draw each block's upper bound before and after its chosen option."""
+    choices = sorted(protection.choices, key=lambda choice: (-choice.fit_hi_before, choice.block))
+    canvas = Canvas(name, width)
+    left = label_column((choice.block for choice in choices), width, 0.22)
+    texts = [choice.option_title if choice.option != "none" else "none" for choice in choices]
+    column = min(max((text_width(text, 11.0, bold=True) for text in texts), default=0.0) + 14.0, 0.32 * width)
+    values = [value for choice in choices for value in (choice.fit_hi_before, choice.fit_hi_after)]
+    scale = log_scale(values, left + 8.0, width - column - 8.0, count=max(3, int(width // 110)))
+    top, bottom = 8.0, 8.0 + _ROW * len(choices)
+    axis_below(canvas, scale, top, bottom, "upper bound of FIT: before ● after ◇", log_tick(scale))
+    for index, (choice, text) in enumerate(zip(choices, texts, strict=True)):
+        y = top + _ROW * (index + 0.5)
+        row_label(canvas, choice.block, left, y + 4.0)
+        _arrow(canvas, scale, choice, y)
+        css = "small quiet" if choice.option == "none" else "small strong"
+        lines = two_lines(text, column - 4.0, 11.0, bold=True)
+        for number, line in enumerate(lines):
+            canvas.text(width - column + 2.0, y + 4.0 + 12.0 * (number - (len(lines) - 1) / 2.0), line, css)
+    told = "; ".join(
+        f"{choice.block}: {choice.option_title},"
+        f" from {numbers.fit(choice.fit_hi_before)} to {numbers.fit(choice.fit_hi_after)} FIT"
+        for choice in choices
+    )
+    return canvas.finish("What the chosen protection does to each block", f"{told}.", bottom + AXIS_HEIGHT)
+
+
+def _arrow(canvas: Canvas, scale: LogScale, choice: Choice, y: float) -> None:
+    before, after = scale.at(choice.fit_hi_before), scale.at(choice.fit_hi_after)
+    tip = f"{choice.block}: {choice.option_title}"
+    if choice.fit_hi_before <= 0.0:
+        return
+    if before - after > 1.0:
+        canvas.line(after, y, before, y, "whisker-chosen")
+        canvas.diamond(
+            after, y, 6.0, "hollow-chosen", f"{tip}: at most {numbers.fit(choice.fit_hi_after)} FIT after"
+        )
+    canvas.circle(before, y, 5.0, "dot-fit", f"{tip}: at most {numbers.fit(choice.fit_hi_before)} FIT before")

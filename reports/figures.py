@@ -1,0 +1,97 @@
+"""The figures of a report: a catalogue for the HTML page, and stand-alone files for other documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from reports import numbers
+from reports.figure_blocks import fit_against_area, outcome_mix
+from reports.figure_intervals import fit_intervals, verdict_strip
+from reports.figure_operations import operation_cycles
+from reports.figure_protection import pareto_front, protection_effect
+from reports.protection import Protection
+from reports.summary import Summary
+from reports.svg import Canvas, Drawing
+
+WIDE = 540.0
+NARROW = 350.0
+_FILE_WIDTH = 640.0
+_MARGIN = 16.0
+
+
+def catalogue(
+    summary: Summary, protection: Protection | None, width: float, suffix: str
+) -> dict[str, Drawing]:
+    """Draw every figure that the data allow.
+
+    Args:
+        summary: The results.
+        protection: The chosen protection, if there is one.
+        width: Of each figure.
+        suffix: Put after each figure's identifier, so that two sizes can live in one page.
+
+    Returns:
+        Figures by name: `verdict`, `fit_area`, `fit_intervals`, `outcomes`; `operations` if the
+        network has any; `front` and `effect` with a protection that has points and choices.
+    """
+    figures: dict[str, Drawing] = {}
+
+    def add(name: str, draw: Callable[[str], Drawing]) -> None:
+        figures[name] = draw(f"{name}-{suffix}")
+
+    add("verdict", lambda name: verdict_strip(summary, protection, name, width))
+    add("fit_area", lambda name: fit_against_area(summary, name, width))
+    add("fit_intervals", lambda name: fit_intervals(summary, name, width))
+    add("outcomes", lambda name: outcome_mix(summary, name, width))
+    if summary.network.operations:
+        add("operations", lambda name: operation_cycles(summary, name, width))
+    if protection is not None and protection.pareto:
+        add("front", lambda name: pareto_front(protection, name, width))
+    if protection is not None and protection.choices:
+        add("effect", lambda name: protection_effect(protection, name, width))
+    return figures
+
+
+def figure_files(summary: Summary, protection: Protection | None = None) -> Mapping[str, str]:
+    """Return every figure as a stand-alone SVG file, and `overview.svg` with the two that tell most."""
+    figures = catalogue(summary, protection, _FILE_WIDTH, "file")
+    files = {
+        f"{name.replace('_', '-')}.svg": _framed(drawing).standalone() for name, drawing in figures.items()
+    }
+    files["overview.svg"] = overview(summary, protection).standalone()
+    return files
+
+
+def _framed(drawing: Drawing) -> Drawing:
+    canvas = Canvas(drawing.name, drawing.width + 2 * _MARGIN)
+    canvas.text(_MARGIN, _MARGIN + 8.0, drawing.title, "heading")
+    canvas.place(drawing, _MARGIN, _MARGIN + 22.0)
+    return canvas.finish(drawing.title, drawing.description, drawing.height + 2 * _MARGIN + 22.0)
+
+
+def overview(summary: Summary, protection: Protection | None = None) -> Drawing:
+    """Draw the picture for a front page: FIT against area, beside the front or the intervals."""
+    left = fit_against_area(summary, "overview-left", 470.0)
+    if protection is not None and protection.pareto:
+        right = pareto_front(protection, "overview-right", 470.0)
+    else:
+        right = fit_intervals(summary, "overview-right", 470.0)
+    gap, head = 36.0, 62.0
+    canvas = Canvas("overview", 2 * _MARGIN + left.width + gap + right.width)
+    name = f"{summary.network.name} on {summary.target.name}"
+    canvas.text(_MARGIN, _MARGIN + 10.0, f"{name}: {_headline(summary, protection)}", "heading")
+    for drawing, x in ((left, _MARGIN), (right, _MARGIN + left.width + gap)):
+        canvas.text(x, head - 12.0, drawing.title, "quiet")
+        canvas.place(drawing, x, head)
+    height = head + max(left.height, right.height) + _MARGIN
+    return canvas.finish(f"{name}: overview", f"{left.description} {right.description}", height)
+
+
+def _headline(summary: Summary, protection: Protection | None) -> str:
+    fit = summary.verdict.fit
+    text = f"{numbers.fit(fit.estimate)} FIT {numbers.fit_range(fit)} unprotected"
+    if summary.verdict.budget_fit is not None:
+        text += f", budget {numbers.given(summary.verdict.budget_fit)}"
+    if protection is not None and protection.result == "optimal":
+        text += f"; {numbers.percent(protection.area_overhead)} more area meets it"
+    return numbers.pretty(text)

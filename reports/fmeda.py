@@ -1,0 +1,272 @@
+"""`fmeda.xlsx`: failure modes, effects and diagnostic analysis in the form safety engineers file."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from openpyxl import Workbook
+from openpyxl.styles import Alignment, Font, PatternFill
+from openpyxl.utils import get_column_letter
+from openpyxl.worksheet.worksheet import Worksheet
+
+from reports import numbers
+from reports.node import Interval
+from reports.outcomes import OUTCOMES, OutcomeText
+from reports.protection import Choice, Protection
+from reports.summary import Block, Summary
+
+Cell: TypeAlias = str | int | float | None
+
+FMEDA_COLUMNS = (
+    "Block", "Failure mode", "Outcome", "Raw FIT of the block", "Share of failure mode", "Share, lower limit",
+    "Share, upper limit", "FIT of failure mode", "Violates the safety goal", "Safety mechanism",
+    "Diagnostic coverage", "Residual FIT", "Residual FIT, lower limit", "Residual FIT, upper limit",
+    "Injections", "Observed", "Source of figure",
+)  # fmt: skip
+_FIXED_TIME = (1980, 1, 1, 0, 0, 0)
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_HEAD_FILL = PatternFill("solid", fgColor="1F3A5F")
+_TOTAL_FILL = PatternFill("solid", fgColor="E8EDF3")
+
+
+@dataclass(frozen=True, slots=True)
+class FailureMode:
+    """One row of the FMEDA: a block and one outcome of upsets in it. Rates in FIT.
+
+    Attributes:
+        block: Where the upset is.
+        outcome: What it leads to.
+        share: Probability of this outcome given an upset.
+        violates: Whether the outcome counts as hazardous in this campaign.
+        mechanism: Protection chosen for the block, or `none`.
+        coverage: Diagnostic coverage of it for hazardous outcomes, 0 to 1.
+        source: Where share and coverage come from.
+    """
+
+    block: Block
+    outcome: OutcomeText
+    share: Interval
+    violates: bool
+    mechanism: str
+    coverage: float
+    source: str
+
+    @property
+    def fit(self) -> Interval:
+        """Rate of this failure mode without protection."""
+        return self.share.scaled(self.block.fit_raw)
+
+    @property
+    def residual(self) -> Interval:
+        """Rate that still violates the safety goal; 0 for outcomes that never do."""
+        return self.fit.scaled(1.0 - self.coverage) if self.violates else Interval(0.0, 0.0, 0.0)
+
+
+def failure_modes(summary: Summary, protection: Protection | None) -> list[FailureMode]:
+    """Return a row for every block and outcome, in report order."""
+    applied = protection is not None and protection.result == "optimal"
+    choices = (
+        {choice.block: choice for choice in protection.choices} if protection is not None and applied else {}
+    )
+    return [
+        _failure_mode(summary, block, outcome, choices.get(block.name))
+        for block in summary.blocks
+        for outcome in OUTCOMES
+    ]
+
+
+def _failure_mode(summary: Summary, block: Block, outcome: OutcomeText, choice: Choice | None) -> FailureMode:
+    observed = f"{block.counts[outcome.key]} of {block.injections}"
+    source = f"fault injection, {observed}, engine {summary.campaign.engine}"
+    violates = outcome.key in summary.campaign.hazardous
+    covered = choice is not None and choice.option != "none" and violates
+    if choice is not None and covered:
+        source += f"; coverage {choice.status}: {choice.source}"
+    return FailureMode(
+        block=block,
+        outcome=outcome,
+        share=block.rates[outcome.key],
+        violates=violates,
+        mechanism=choice.option_title if choice is not None and covered else "none",
+        coverage=choice.diagnostic_coverage if choice is not None and covered else 0.0,
+        source=source,
+    )
+
+
+def fmeda_xlsx(summary: Summary, protection: Protection | None = None) -> bytes:
+    """Return the workbook: sheets `Summary`, `FMEDA`, `Assumptions & sources`.
+
+    The bytes depend on the arguments alone: no time of writing is stored.
+    """
+    book = Workbook()
+    front = book.active
+    if not isinstance(front, Worksheet):
+        raise TypeError("a new workbook has no worksheet")
+    front.title = "Summary"
+    _fill_summary(front, summary, protection)
+    _fill_fmeda(book.create_sheet("FMEDA"), failure_modes(summary, protection))
+    _fill_sources(book.create_sheet("Assumptions & sources"), summary, protection)
+    book.properties.creator = f"resil {summary.provenance.resil}"
+    book.properties.title = f"FMEDA of {summary.target.name}: {summary.campaign.name}"
+    stream = io.BytesIO()
+    book.save(stream)
+    return _without_times(stream.getvalue())
+
+
+def _fill_summary(sheet: Worksheet, summary: Summary, protection: Protection | None) -> None:
+    verdict, total = summary.verdict, summary.total
+    rows: list[Sequence[Cell]] = [
+        ("Campaign", summary.campaign.name),
+        ("Target", f"{summary.target.name}, top {summary.target.top}"),
+        ("Network", f"{summary.network.name}, sha256 {summary.network.sha256}"),
+        ("Technology", f"{summary.technology.name}, {summary.technology.node}"),
+        ("Hazardous outcomes", ", ".join(summary.campaign.hazardous)),
+        ("Verdict, unprotected", verdict.result),
+        ("Reason", verdict.reason),
+        ("Budget, FIT", verdict.budget_fit),
+        ("Rationale of the budget", verdict.rationale),
+        ("Confidence", summary.campaign.confidence),
+        ("FIT, unprotected", verdict.fit.estimate),
+        ("FIT, lower limit", verdict.fit.lo),
+        ("FIT, upper limit", verdict.fit.hi),
+        ("Raw FIT", total.fit_raw),
+        ("Injections", total.injections),
+        ("Flip-flop bits", total.ff_bits),
+        ("Memory bits", total.sram_bits),
+        (f"Area, {total.area_unit}", total.area),
+    ]
+    for name, metric in (("SPFM", summary.metrics.spfm), ("LFM", summary.metrics.lfm)):
+        rows.append(
+            (name, "not applicable") if metric is None else (name, metric.estimate, metric.lo, metric.hi)
+        )
+    if protection is not None:
+        rows += [
+            ("Protection", protection.result),
+            ("Added area, fraction", protection.area_overhead),
+            ("FIT with protection, upper limit", protection.fit_hi),
+        ]
+    _head(sheet, ("Quantity", "Value", "Lower limit", "Upper limit"))
+    _rows(sheet, rows)
+    _widths(sheet, (34, 60, 16, 16))
+
+
+def _fill_fmeda(sheet: Worksheet, modes: Sequence[FailureMode]) -> None:
+    _head(sheet, FMEDA_COLUMNS)
+    _rows(sheet, [_mode_row(mode) for mode in modes])
+    rates = sum(mode.fit.estimate or 0.0 for mode in modes)
+    residual = sum(mode.residual.estimate or 0.0 for mode in modes)
+    total: list[Cell] = [None] * len(FMEDA_COLUMNS)
+    total[0] = "total"
+    total[FMEDA_COLUMNS.index("FIT of failure mode")] = rates
+    total[FMEDA_COLUMNS.index("Residual FIT")] = residual
+    total[FMEDA_COLUMNS.index("Observed")] = sum(mode.block.counts[mode.outcome.key] for mode in modes)
+    total[FMEDA_COLUMNS.index("Source of figure")] = (
+        "sums of the estimates above; limits do not add up: the interval of the total is on sheet Summary"
+    )
+    _rows(sheet, [total])
+    for cell in sheet[sheet.max_row]:
+        cell.font, cell.fill = Font(bold=True), _TOTAL_FILL
+    for index, name in enumerate(FMEDA_COLUMNS, start=1):
+        pattern = "0.0%" if "Share" in name else "0.00%" if name == "Diagnostic coverage" else None
+        pattern = "0.00E+00" if "FIT" in name else pattern
+        for row in range(2, sheet.max_row + 1):
+            if pattern is not None:
+                sheet.cell(row, index).number_format = pattern
+    _widths(sheet, (10, 38, 14, 12, 12, 12, 12, 13, 12, 34, 12, 12, 12, 12, 11, 10, 70))
+    sheet.auto_filter.ref = f"A1:{get_column_letter(len(FMEDA_COLUMNS))}{sheet.max_row - 1}"
+
+
+def _mode_row(mode: FailureMode) -> list[Cell]:
+    return [
+        mode.block.name, mode.outcome.failure_mode, mode.outcome.key, mode.block.fit_raw, mode.share.estimate,
+        mode.share.lo, mode.share.hi, mode.fit.estimate, "yes" if mode.violates else "no", mode.mechanism,
+        mode.coverage, mode.residual.estimate, mode.residual.lo, mode.residual.hi, mode.block.injections,
+        mode.block.counts[mode.outcome.key], mode.source,
+    ]  # fmt: skip
+
+
+def _fill_sources(sheet: Worksheet, summary: Summary, protection: Protection | None) -> None:
+    rows: list[Sequence[Cell]] = [
+        ("technology", entry.quantity, f"{entry.value} {entry.unit}", entry.status, entry.source)
+        for entry in summary.technology.entries
+    ]
+    if protection is not None:
+        for choice in protection.choices:
+            coverage = f"coverage {numbers.percent(choice.diagnostic_coverage)}"
+            rows.append(
+                (
+                    "protection",
+                    f"{choice.block}: {choice.option_title}",
+                    coverage,
+                    choice.status,
+                    choice.source,
+                )
+            )
+        rows += [("assumption", text, None, None, None) for text in protection.assumptions]
+    rows += [("metric", text, None, None, None) for text in summary.metrics.notes]
+    rows += [("limit", text, None, None, None) for text in summary.notes]
+    rows += [("outcome", outcome.title, outcome.meaning, None, None) for outcome in OUTCOMES]
+    made_by = summary.provenance
+    rows += [
+        ("provenance", "command", " ".join(made_by.command), None, None),
+        ("provenance", "seed", made_by.seed, None, None),
+        ("provenance", "finished", made_by.finished, None, None),
+    ]
+    rows += [
+        ("provenance", f"version of {name}", version, None, None)
+        for name, version in made_by.versions.items()
+    ]
+    rows += [("provenance", f"hash of {name}", value, None, None) for name, value in made_by.hashes.items()]
+    _head(sheet, ("Kind", "Item", "Value", "Status", "Source"))
+    _rows(sheet, rows)
+    _widths(sheet, (13, 60, 50, 12, 80))
+
+
+def _head(sheet: Worksheet, titles: Sequence[str]) -> None:
+    sheet.append(list(titles))
+    for cell in sheet[1]:
+        cell.font, cell.fill = Font(bold=True, color="FFFFFF"), _HEAD_FILL
+        cell.alignment = Alignment(wrap_text=True, vertical="center")
+    sheet.freeze_panes = "A2"
+
+
+def _rows(sheet: Worksheet, rows: Sequence[Sequence[Cell]]) -> None:
+    for row in rows:
+        line = sheet.max_row + 1
+        for column, value in enumerate(row, start=1):
+            cell = sheet.cell(line, column)
+            if isinstance(value, str):
+                cell.value = _CONTROL.sub("\ufffd", value)
+                cell.data_type = "s"
+                cell.alignment = Alignment(wrap_text=True, vertical="top")
+            else:
+                cell.value = value
+                cell.alignment = Alignment(vertical="top")
+
+
+def _widths(sheet: Worksheet, widths: Sequence[float]) -> None:
+    for index, width in enumerate(widths, start=1):
+        sheet.column_dimensions[get_column_letter(index)].width = width
+    sheet.page_setup.orientation = "landscape"
+    sheet.page_setup.fitToHeight = 0
+    sheet.sheet_properties.pageSetUpPr.fitToPage = True
+
+
+def _without_times(data: bytes) -> bytes:
+    """Return the same workbook without the times at which it was written."""
+    stamp = re.compile(rb"(<dcterms:(created|modified)[^>]*>)[^<]*(<)")
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as source, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as sink:
+        for name in source.namelist():
+            content = source.read(name)
+            if name == "docProps/core.xml":
+                content = stamp.sub(rb"\g<1>1980-01-01T00:00:00Z\g<3>", content)
+            member = zipfile.ZipInfo(name, _FIXED_TIME)
+            member.compress_type = zipfile.ZIP_DEFLATED
+            sink.writestr(member, content)
+    return out.getvalue()

@@ -1,0 +1,38 @@
+"""`report.html`: one page that holds everything it needs."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+from jinja2 import Environment, StrictUndefined, Template
+from markupsafe import Markup
+
+from reports import numbers
+from reports.figures import NARROW, WIDE, catalogue
+from reports.html_view import page_view
+from reports.protection import Protection
+from reports.summary import Summary
+from reports.svg import clean, style_sheet
+
+
+def report_html(summary: Summary, protection: Protection | None = None) -> str:
+    """Return the page. It loads nothing, runs no script, and escapes every text it is given."""
+    wide = catalogue(summary, protection, WIDE, "wide")
+    narrow = catalogue(summary, protection, NARROW, "narrow")
+    figures = {name: Markup(wide[name].inline("wide") + narrow[name].inline("narrow")) for name in wide}
+    style = Markup(style_sheet() + _part("report.css"))
+    return clean(_template().render(figures=figures, style=style, **page_view(summary, protection)))
+
+
+def _part(name: str) -> str:
+    return files("reports").joinpath(name).read_text(encoding="utf-8")
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["pretty"] = numbers.pretty
+    return environment.from_string(_part("report.html.j2"))

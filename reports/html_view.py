@@ -1,0 +1,188 @@
+"""What the page shows, as text ready to be set: the template only lays it out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from reports import numbers
+from reports.figure_operations import shown_operations
+from reports.figure_protection import point_told
+from reports.narrative import HEADINGS, meaning, protection_meaning
+from reports.node import Interval
+from reports.outcomes import OUTCOMES
+from reports.protection import FrontPoint, Protection
+from reports.summary import Block, Summary
+from reports.tables import operation_table
+
+_MOST_POINTS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A figure with its interval as two texts; the second may be empty."""
+
+    main: str
+    range: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RateCell:
+    """A cell of the outcome table: texts, and the whisker's places in percent of its width."""
+
+    main: str
+    range: str
+    low: float
+    dot: float
+    high: float
+
+
+def fit_value(interval: Interval) -> Value:
+    """Return an interval in FIT as two texts."""
+    return Value(numbers.fit(interval.estimate), numbers.fit_range(interval))
+
+
+def percent_value(interval: Interval) -> Value:
+    """Return an interval of fractions as two texts."""
+    return Value(numbers.percent(interval.estimate), numbers.percent_range(interval))
+
+
+def page_view(summary: Summary, protection: Protection | None) -> Mapping[str, object]:
+    """Return everything that the template of the page refers to."""
+    verdict = summary.verdict
+    return {
+        "summary": summary,
+        "protection": protection,
+        "heading": HEADINGS[verdict.result],
+        "meaning": meaning(summary),
+        "confidence": numbers.confidence(summary.campaign.confidence),
+        "unit": numbers.unit(summary.total.area_unit),
+        "budget": None if verdict.budget_fit is None else numbers.given(verdict.budget_fit),
+        "total_fit": fit_value(verdict.fit),
+        "tiles": _tiles(summary),
+        "outcomes": OUTCOMES,
+        "block_rows": [_block_row(block, summary) for block in (*summary.blocks, summary.total)],
+        "has_sram": summary.total.sram_bits > 0,
+        "rate_rows": _rate_rows(summary),
+        "hazardous": [outcome for outcome in OUTCOMES if outcome.key in summary.campaign.hazardous],
+        "operations": operation_table(summary),
+        "operations_cut": len(summary.network.operations) - len(shown_operations(summary)),
+        "metrics": _metrics(summary),
+        "plan": None if protection is None else _plan(summary, protection),
+        "duration": numbers.duration(summary.campaign.seconds),
+    }
+
+
+def _tiles(summary: Summary) -> list[tuple[str, Value, str]]:
+    campaign, total, target = summary.campaign, summary.total, summary.target
+    spfm = summary.metrics.spfm
+    area = f"{numbers.area(target.area)} {numbers.unit(target.area_unit)}"
+    seconds = f"{numbers.duration(campaign.seconds)}, {campaign.engine}, {campaign.workers} workers"
+    memory = f"and {numbers.count(target.sram_bits)} memory bits; {area}"
+    technology = f"{summary.technology.name}, {summary.technology.node}"
+    tiles = [
+        ("raw upset rate", Value(f"{numbers.fit(total.fit_raw)} FIT"), technology),
+        ("AVF", percent_value(total.avf), "a flip is not masked"),
+        ("injections", Value(numbers.count(total.injections)), seconds),
+        ("flip-flops", Value(numbers.count(target.ff_bits)), memory),
+    ]  # fmt: skip
+    if spfm is not None:
+        tiles.insert(2, ("SPFM, transients", percent_value(spfm), "ASIL-D asks for 99 % of the item"))
+    cycles = sorted(set(summary.golden_cycles))
+    if cycles:
+        shown = numbers.count(cycles[0]) if len(cycles) == 1 else f"{cycles[0]:,d} to {cycles[-1]:,d}"
+        quotient = numbers.ratio(cycles[-1], summary.golden_vela_cycles)
+        against = (
+            "no estimate to compare"
+            if quotient is None
+            else f"{quotient:.2f} {numbers.TIMES} Vela's estimate"
+        )
+        tiles.append(("cycles an inference", Value(shown), against))
+    return tiles
+
+
+def _block_row(block: Block, summary: Summary) -> Mapping[str, object]:
+    return {
+        "block": block,
+        "is_total": block is summary.total,
+        "ff": numbers.count(block.ff_bits),
+        "sram": numbers.count(block.sram_bits),
+        "area": numbers.area(block.area),
+        "area_share": numbers.percent(numbers.ratio(block.area, summary.total.area)),
+        "injections": numbers.count(block.injections),
+        "counts": [(outcome.key, block.counts[outcome.key]) for outcome in OUTCOMES],
+        "avf": percent_value(block.avf),
+        "fit_raw": numbers.fit(block.fit_raw),
+        "fit": fit_value(block.fit),
+        "fit_share": numbers.percent(numbers.ratio(block.fit.estimate, summary.total.fit.estimate)),
+    }
+
+
+def _rate_rows(summary: Summary) -> list[tuple[str, list[RateCell]]]:
+    blocks = (*summary.blocks, summary.total)
+    effects = [outcome.key for outcome in OUTCOMES if outcome.key != "masked"]
+    top = max((block.rates[key].hi for block in blocks if block.injections for key in effects), default=1.0)
+    tops = {outcome.key: 1.0 if outcome.key == "masked" else max(top, 1e-9) for outcome in OUTCOMES}
+    return [
+        (block.name, [_rate_cell(block.rates[outcome.key], tops[outcome.key]) for outcome in OUTCOMES])
+        for block in blocks
+    ]
+
+
+def _rate_cell(rate: Interval, top: float) -> RateCell:
+    low, dot, high = (
+        round(100.0 * min(1.0, value / top), 1) for value in (rate.lo, rate.estimate or 0.0, rate.hi)
+    )
+    return RateCell(numbers.percent(rate.estimate), numbers.percent_range(rate), low, dot, high)
+
+
+def _metrics(summary: Summary) -> list[tuple[str, str, Value]]:
+    metrics = summary.metrics
+    absent = Value("not applicable")
+    return [
+        ("SPFM", "single-point fault metric, transient faults of this component",
+         absent if metrics.spfm is None else percent_value(metrics.spfm)),
+        ("LFM", "latent fault metric", absent if metrics.lfm is None else percent_value(metrics.lfm)),
+        ("PMHF share", "this component's share of the item's PMHF, in FIT",
+         absent if metrics.pmhf_share is None else fit_value(metrics.pmhf_share)),
+    ]  # fmt: skip
+
+
+def _plan(summary: Summary, protection: Protection) -> Mapping[str, object]:
+    headings = {
+        "optimal": "Protection found",
+        "infeasible": "Not reachable",
+        "not_needed": "No protection needed",
+    }
+    return {
+        "heading": headings[protection.result],
+        "meaning": protection_meaning(summary, protection),
+        "rows": [
+            {
+                "choice": choice,
+                "area_added": numbers.area(choice.area_added),
+                "area_growth": numbers.percent(numbers.ratio(choice.area_added, choice.area)),
+                "before": numbers.fit(choice.fit_hi_before),
+                "after": numbers.fit(choice.fit_hi_after),
+            }
+            for choice in protection.choices
+        ],
+        "total": {
+            "area_added": numbers.area(protection.area_added),
+            "area_growth": numbers.percent(protection.area_overhead),
+            "before": numbers.fit(protection.fit_hi_unprotected),
+            "after": numbers.fit(protection.fit_hi),
+        },
+        "points": [point_told(point) for point in _points_near_choice(protection)],
+        "points_total": len(protection.pareto),
+    }
+
+
+def _points_near_choice(protection: Protection) -> list[FrontPoint]:
+    points = list(protection.pareto)
+    if len(points) <= _MOST_POINTS:
+        return points
+    chosen = protection.area_added if protection.area_added is not None else points[-1].area_added
+    middle = min(range(len(points)), key=lambda index: abs(points[index].area_added - chosen))
+    first = max(0, min(middle - _MOST_POINTS // 2, len(points) - _MOST_POINTS))
+    return points[first : first + _MOST_POINTS]

@@ -1,0 +1,152 @@
+"""What the figures mean, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reports import numbers
+from reports.layout import fit_order
+from reports.protection import Protection
+from reports.summary import Block, Summary
+
+HEADINGS = {
+    "met": "Budget met",
+    "missed": "Budget missed",
+    "inconclusive": "Not decided yet",
+    "none": "No budget given",
+}
+_MOST_OF_IT = 0.75
+
+
+def meaning(summary: Summary) -> list[str]:
+    """Return what the verdict means for the reader, one sentence or two for each point."""
+    verdict = summary.verdict
+    sure = numbers.confidence(summary.campaign.confidence)
+    lo, hi = numbers.fit(verdict.fit.lo), numbers.fit(verdict.fit.hi)
+    budget = verdict.budget_fit
+    told: list[str] = []
+    if verdict.result == "met":
+        told.append(
+            f"At {sure} confidence, upsets in the injected bits lead to at most {hi} hazardous failures"
+            f" in 10⁹ hours; the budget allows {numbers.given(budget)}."
+            " No protection is needed for this fault set."
+        )
+    elif verdict.result == "missed":
+        times = numbers.ratio(verdict.fit.lo, budget)
+        factor = "" if times is None else f", {times:,.3g} times the budget"
+        told.append(
+            f"Even the lower limit is {lo} FIT{factor}. More injections will not change this answer:"
+            " the design needs protection, or the budget another look."
+        )
+    elif verdict.result == "inconclusive":
+        told.append(
+            f"The interval from {lo} to {hi} FIT holds the budget of {numbers.given(budget)} FIT,"
+            f" so these injections cannot tell. {_widest(summary.blocks)}"
+        )
+    else:
+        told.append(
+            f"The total lies between {lo} and {hi} FIT at {sure} confidence. Whether that is good enough"
+            " takes a budget: the share of the item's target that this component may use, with a rationale."
+        )
+    told += [text for text in (concentration(summary), _safe_share(summary)) if text]
+    return [numbers.pretty(text) for text in told]
+
+
+def _widest(blocks: Sequence[Block]) -> str:
+    widths = {block.name: block.fit.hi - block.fit.lo for block in blocks}
+    whole = sum(widths.values())
+    if whole <= 0.0 or len(blocks) == 1:
+        return "More injections narrow the interval."
+    widest = sorted(widths, key=lambda name: -widths[name])[:2]
+    share = sum(widths[name] for name in widest) / whole
+    return (
+        f"More injections in {' and '.join(widest)} narrow it most:"
+        f" {numbers.percent(share)} of the blocks' uncertainty is there."
+    )
+
+
+def concentration(summary: Summary) -> str:
+    """Return which few blocks cause most of the FIT, and on how much area; empty if none stand out."""
+    blocks = fit_order(summary.blocks)
+    whole = sum(block.fit.estimate or 0.0 for block in blocks)
+    area = sum(block.area for block in blocks)
+    if len(blocks) < 2 or area <= 0.0:
+        return ""
+    if whole <= 0.0:
+        return "No injection had a hazardous outcome: every figure below is an upper limit, not an estimate."
+    chosen: list[Block] = []
+    reached = 0.0
+    for block in blocks:
+        chosen.append(block)
+        reached += block.fit.estimate or 0.0
+        if reached >= _MOST_OF_IT * whole:
+            break
+    if len(chosen) > max(1, len(blocks) // 2):
+        return ""
+    share = numbers.percent(sum(block.area for block in chosen) / area)
+    names = _listed([block.name for block in chosen])
+    verb = "causes" if len(chosen) == 1 else "together cause"
+    return f"{names} {verb} {numbers.percent(reached / whole)} of the FIT on {share} of the area."
+
+
+def _safe_share(summary: Summary) -> str:
+    raw = summary.total.fit_raw
+    if raw <= 0.0 or not summary.verdict.fit.estimate:
+        return ""
+    share = numbers.percent(summary.verdict.fit.estimate / raw)
+    return f"Of {numbers.fit(raw)} raw upsets in 10⁹ hours, {share} become hazardous failures."
+
+
+def _listed(names: list[str]) -> str:
+    if len(names) == 1:
+        return names[0]
+    return ", ".join(names[:-1]) + " and " + names[-1]
+
+
+def protection_meaning(summary: Summary, protection: Protection) -> list[str]:
+    """Return what the search for protection found, in sentences."""
+    budget = numbers.given(protection.budget_fit)
+    if protection.result == "not_needed":
+        bound = numbers.fit(protection.fit_hi_unprotected)
+        told = [
+            f"Unprotected, the upper bound is {bound} FIT, within the budget of {budget} FIT:"
+            " nothing is to be added."
+        ]
+    elif protection.result == "infeasible":
+        least = min((point.fit_hi for point in protection.pareto), default=None)
+        reach = "" if least is None else f" The best that they reach is {numbers.fit(least)} FIT."
+        told = [
+            f"No set of the known options brings the upper bound within {budget} FIT.{reach}"
+            " Give further options, more injections (they lower the bounds), or another budget."
+        ]
+    else:
+        told = [_optimal(summary, protection)]
+        told.append(
+            "The bound is a prediction from the unprotected design's injections and each option's own"
+            " figures; injecting into the protected design is the check."
+        )
+    if protection.budget_fit != (summary.verdict.budget_fit or protection.budget_fit):
+        told.append(
+            f"Note: protection was planned for {budget} FIT, not for the campaign's budget of"
+            f" {numbers.given(summary.verdict.budget_fit)} FIT."
+        )
+    return [numbers.pretty(text) for text in told]
+
+
+def _optimal(summary: Summary, protection: Protection) -> str:
+    unit = numbers.unit(summary.total.area_unit)
+    text = (
+        f"For {numbers.percent(protection.area_overhead)} more area"
+        f" ({numbers.area(protection.area_added)} {unit})"
+        f" the upper bound falls from {numbers.fit(protection.fit_hi_unprotected)}"
+        f" to {numbers.fit(protection.fit_hi)} FIT,"
+        f" within the budget of {numbers.given(protection.budget_fit)} FIT."
+    )
+    if protection.area_overhead_lockstep is not None:
+        lockstep = numbers.percent(protection.area_overhead_lockstep)
+        text += f" Duplicating everything would cost {lockstep}."
+    if protection.gap == 0.0:
+        text += " No set of these options does it with less area; that is proven."
+    elif protection.gap is not None:
+        text += f" The proven optimality gap is {numbers.percent(protection.gap)}."
+    return text

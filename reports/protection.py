@@ -1,0 +1,143 @@
+"""The contents of `protection.json`, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from reports.node import Node
+from reports.summary_json import STATUSES
+
+SCHEMA = 1
+RESULTS = ("optimal", "infeasible", "not_needed")
+_FILE = "protection.json"
+_REMEDY = "the file is damaged or of another version: write it anew with 'resil protect RUN_DIR'"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The option chosen for a block. Areas in the summary's unit, rates in FIT."""
+
+    block: str
+    option: str
+    option_title: str
+    area: float
+    area_added: float
+    fit_before: float | None
+    fit_after: float | None
+    fit_hi_before: float
+    fit_hi_after: float
+    source: str
+    status: str
+
+    @property
+    def diagnostic_coverage(self) -> float:
+        """Share of hazardous failures that the option removes or makes detected, 0 to 1."""
+        if self.fit_hi_before > 0.0:
+            return 1.0 - min(1.0, self.fit_hi_after / self.fit_hi_before)
+        return 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class FrontPoint:
+    """A set of options that no other set beats in both area and FIT.
+
+    Attributes:
+        area_added: In the summary's area unit.
+        area_overhead: Fraction of the unprotected area.
+        fit_hi: Upper bound of residual FIT.
+        choices: Option of each block.
+    """
+
+    area_added: float
+    area_overhead: float
+    fit_hi: float
+    choices: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Protection:
+    """All of `protection.json`; None where a figure does not exist for the result."""
+
+    budget_fit: float
+    result: str
+    spfm_target: float | None
+    choices: tuple[Choice, ...]
+    area_unprotected: float
+    area_added: float | None
+    area_overhead: float | None
+    area_overhead_lockstep: float | None
+    fit_hi_unprotected: float
+    fit_hi: float | None
+    fit: float | None
+    spfm_lo: float | None
+    bound: float | None
+    gap: float | None
+    pareto: tuple[FrontPoint, ...]
+    assumptions: tuple[str, ...]
+
+
+def parse_protection(document: Mapping[str, object]) -> Protection:
+    """Check a decoded `protection.json` and return it typed. Unknown fields are ignored.
+
+    Raises:
+        ReportError: A field is missing or wrong.
+    """
+    root = Node(document, _FILE, _REMEDY)
+    if root.at("schema").integer() != SCHEMA:
+        root.at("schema").fail(f"schema {SCHEMA}")
+    result = root.at("result").one_of(RESULTS)
+    if result == "optimal":
+        for key in ("area_added", "area_overhead", "fit_hi"):
+            root.at(key).number()
+    front = tuple(_front_point(node) for node in root.at("pareto").items())
+    return Protection(
+        budget_fit=root.at("budget_fit").number(),
+        result=result,
+        spfm_target=_optional(root, "spfm_target"),
+        choices=tuple(_choice(node) for node in root.at("choices").items()),
+        area_unprotected=root.at("area_unprotected").number(),
+        area_added=_optional(root, "area_added"),
+        area_overhead=_optional(root, "area_overhead"),
+        area_overhead_lockstep=_optional(root, "area_overhead_lockstep"),
+        fit_hi_unprotected=root.at("fit_hi_unprotected").number(),
+        fit_hi=_optional(root, "fit_hi"),
+        fit=_optional(root, "fit"),
+        spfm_lo=_optional(root, "spfm_lo"),
+        bound=_optional(root, "bound"),
+        gap=_optional(root, "gap"),
+        pareto=tuple(sorted(front, key=lambda point: (point.area_added, point.fit_hi))),
+        assumptions=tuple(node.text() for node in root.at("assumptions").items()),
+    )
+
+
+def _optional(node: Node, key: str) -> float | None:
+    node.at(key)
+    found = node.maybe(key)
+    return None if found is None else found.number()
+
+
+def _choice(node: Node) -> Choice:
+    return Choice(
+        block=node.at("block").text(),
+        option=node.at("option").text(),
+        option_title=node.at("option_title").text(),
+        area=node.at("area").number(),
+        area_added=node.at("area_added").number(),
+        fit_before=_optional(node, "fit_before"),
+        fit_after=_optional(node, "fit_after"),
+        fit_hi_before=node.at("fit_hi_before").number(),
+        fit_hi_after=node.at("fit_hi_after").number(),
+        source=node.at("source").text(),
+        status=node.at("status").one_of(STATUSES),
+    )
+
+
+def _front_point(node: Node) -> FrontPoint:
+    choices = node.at("choices")
+    return FrontPoint(
+        area_added=node.at("area_added").number(),
+        area_overhead=node.at("area_overhead").number(),
+        fit_hi=node.at("fit_hi").number(),
+        choices={block: choices.at(block).text() for block in choices.mapping()},
+    )

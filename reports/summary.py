@@ -1,0 +1,165 @@
+"""The results of a run, typed: what `summary.json` holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from reports.node import Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Campaign:
+    """What was asked for, and how it was carried out."""
+
+    name: str
+    seed: int
+    confidence: float
+    kinds: tuple[str, ...]
+    injections: int
+    hazardous: tuple[str, ...]
+    inputs: tuple[str, ...]
+    engine: str
+    workers: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation of the network; cycles are None where they are not known."""
+
+    index: int
+    name: str
+    kind: str
+    cycles: int | None
+    vela_cycles: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """The network that ran."""
+
+    name: str
+    path: str
+    sha256: str
+    operations: tuple[Operation, ...]
+    macs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The hardware that ran it; area in `area_unit`."""
+
+    name: str
+    top: str
+    ff_bits: int
+    sram_bits: int
+    unmapped_sites: int
+    area: float
+    area_unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One figure of a technology with where it comes from."""
+
+    quantity: str
+    value: str
+    unit: str
+    status: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Technology:
+    """The technology that raw rates were taken from."""
+
+    name: str
+    node: str
+    entries: tuple[Figure, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The answer to the budget; `budget_fit` is None if none was asked for."""
+
+    result: str
+    budget_fit: float | None
+    rationale: str
+    fit: Interval
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block of the target, or their total.
+
+    Attributes:
+        name: The block, or `total`.
+        ff_bits: Flip-flops.
+        sram_bits: Memory bits.
+        area: In `area_unit`.
+        area_unit: `GE` or `um2`.
+        injections: Faults simulated in this block.
+        counts: Injections of each outcome, in report order.
+        avf: P(not masked | a bit flips at a uniformly random time).
+        fit_raw: Upsets per 1e9 h of all bits.
+        fit: Hazardous failures per 1e9 h.
+        rates: Probability of each outcome, in report order.
+    """
+
+    name: str
+    ff_bits: int
+    sram_bits: int
+    area: float
+    area_unit: str
+    injections: int
+    counts: Mapping[str, int]
+    avf: Interval
+    fit_raw: float
+    fit: Interval
+    rates: Mapping[str, Interval]
+
+
+@dataclass(frozen=True, slots=True)
+class Metrics:
+    """Safety metrics; None means not applicable. `pmhf_share` in FIT."""
+
+    spfm: Interval | None
+    pmhf_share: Interval | None
+    lfm: Interval | None
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """What made the results."""
+
+    resil: str
+    python: str
+    platform: str
+    seed: int
+    command: tuple[str, ...]
+    versions: Mapping[str, str]
+    hashes: Mapping[str, str]
+    started: str
+    finished: str
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """All of `summary.json`."""
+
+    campaign: Campaign
+    network: Network
+    target: Target
+    golden_cycles: tuple[int, ...]
+    golden_vela_cycles: int | None
+    output_hashes: tuple[str, ...]
+    technology: Technology
+    verdict: Verdict
+    blocks: tuple[Block, ...]
+    total: Block
+    metrics: Metrics
+    notes: tuple[str, ...]
+    provenance: Provenance

@@ -1,0 +1,209 @@
+"""Reading `summary.json`, strictly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from reports.node import Node, ordered_interval
+from reports.outcomes import OUTCOME_KEYS
+from reports.summary import (
+    Block,
+    Campaign,
+    Figure,
+    Metrics,
+    Network,
+    Operation,
+    Provenance,
+    Summary,
+    Target,
+    Technology,
+    Verdict,
+)
+
+SCHEMA = 1
+RESULTS = ("met", "missed", "inconclusive", "none")
+STATUSES = ("measured", "modelled", "assumed")
+_FILE = "summary.json"
+_REMEDY = "the file is damaged or of another version: write it anew with 'resil run CAMPAIGN.toml --resume'"
+_COUNTS = ("ff_bits", "sram_bits", "injections", *OUTCOME_KEYS)
+
+
+def parse_summary(document: Mapping[str, object]) -> Summary:
+    """Check a decoded `summary.json` and return it typed. Unknown fields are ignored.
+
+    Raises:
+        ReportError: A field is missing or wrong, a block's outcomes do not add up to its
+            injections, or the total row is not the sum of the blocks.
+    """
+    root = Node(document, _FILE, _REMEDY)
+    root.at("schema").integer()
+    if root.at("schema").value != SCHEMA:
+        root.at("schema").fail(f"schema {SCHEMA}")
+    blocks = tuple(_block(node) for node in root.at("blocks").items())
+    if not blocks:
+        root.at("blocks").fail("at least one block")
+    _check_distinct(root.at("blocks"), [block.name for block in blocks])
+    total = _block(root.at("total"))
+    _check_total(root.at("total"), blocks, total)
+    golden = root.at("golden")
+    vela = golden.maybe("vela_cycles")
+    return Summary(
+        campaign=_campaign(root.at("campaign")),
+        network=_network(root.at("network")),
+        target=_target(root.at("target")),
+        golden_cycles=tuple(node.integer() for node in golden.at("cycles").items()),
+        golden_vela_cycles=None if vela is None else vela.integer(),
+        output_hashes=tuple(node.text() for node in golden.at("output_hash").items()),
+        technology=_technology(root.at("technology")),
+        verdict=_verdict(root.at("verdict")),
+        blocks=blocks,
+        total=total,
+        metrics=_metrics(root.at("metrics")),
+        notes=_texts(root.at("notes")),
+        provenance=_provenance(root.at("provenance")),
+    )
+
+
+def _texts(node: Node) -> tuple[str, ...]:
+    return tuple(item.text() for item in node.items())
+
+
+def _text_map(node: Node) -> dict[str, str]:
+    return {key: node.at(key).scalar() for key in node.mapping()}
+
+
+def _campaign(node: Node) -> Campaign:
+    return Campaign(
+        name=node.at("name").text(),
+        seed=node.at("seed").integer(),
+        confidence=node.at("confidence").number(0.5, 1.0),
+        kinds=_texts(node.at("kinds")),
+        injections=node.at("injections").integer(),
+        hazardous=tuple(item.one_of(OUTCOME_KEYS) for item in node.at("hazardous").items()),
+        inputs=tuple(item.scalar() for item in node.at("inputs").items()),
+        engine=node.at("engine").text(),
+        workers=node.at("workers").integer(),
+        seconds=node.at("seconds").number(),
+    )
+
+
+def _network(node: Node) -> Network:
+    return Network(
+        name=node.at("name").text(),
+        path=node.at("path").text(),
+        sha256=node.at("sha256").text(),
+        operations=tuple(_operation(item) for item in node.at("operations").items()),
+        macs=node.at("macs").integer(),
+    )
+
+
+def _operation(node: Node) -> Operation:
+    cycles, vela = node.maybe("cycles"), node.maybe("vela_cycles")
+    return Operation(
+        index=node.at("index").integer(),
+        name=node.at("name").text(),
+        kind=node.at("kind").text(),
+        cycles=None if cycles is None else cycles.integer(),
+        vela_cycles=None if vela is None else vela.integer(),
+    )
+
+
+def _target(node: Node) -> Target:
+    return Target(
+        name=node.at("name").text(),
+        top=node.at("top").text(),
+        ff_bits=node.at("ff_bits").integer(),
+        sram_bits=node.at("sram_bits").integer(),
+        unmapped_sites=node.at("unmapped_sites").integer(),
+        area=node.at("area").number(),
+        area_unit=node.at("area_unit").text(),
+    )
+
+
+def _technology(node: Node) -> Technology:
+    entries = tuple(
+        Figure(
+            quantity=item.at("quantity").text(),
+            value=item.at("value").scalar(),
+            unit=item.at("unit").text(),
+            status=item.at("status").one_of(STATUSES),
+            source=item.at("source").text(),
+        )
+        for item in node.at("entries").items()
+    )
+    return Technology(name=node.at("name").text(), node=node.at("node").text(), entries=entries)
+
+
+def _verdict(node: Node) -> Verdict:
+    result = node.at("result").one_of(RESULTS)
+    budget, rationale = node.maybe("budget_fit"), node.maybe("rationale")
+    if result != "none" and budget is None:
+        node.at("budget_fit").fail(f"a budget, as the result is {result!r}")
+    return Verdict(
+        result=result,
+        budget_fit=None if budget is None else budget.number(),
+        rationale="" if rationale is None else rationale.text(),
+        fit=ordered_interval(node, node.at("fit"), node.at("fit_lo"), node.at("fit_hi")),
+        reason=node.at("reason").text(),
+    )
+
+
+def _block(node: Node) -> Block:
+    counts = {key: node.at(key).integer() for key in OUTCOME_KEYS}
+    injections = node.at("injections").integer()
+    if sum(counts.values()) != injections:
+        node.at("injections").fail(f"{sum(counts.values())}, the sum of this row's outcomes")
+    rates = node.at("rates")
+    return Block(
+        name=node.at("block").text(),
+        ff_bits=node.at("ff_bits").integer(),
+        sram_bits=node.at("sram_bits").integer(),
+        area=node.at("area").number(),
+        area_unit=node.at("area_unit").text(),
+        injections=injections,
+        counts=counts,
+        avf=ordered_interval(node, node.at("avf"), node.at("avf_lo"), node.at("avf_hi"), maximum=1.0),
+        fit_raw=node.at("fit_raw").number(),
+        fit=ordered_interval(node, node.at("fit"), node.at("fit_lo"), node.at("fit_hi")),
+        rates={key: rates.at(key).interval(maximum=1.0) for key in OUTCOME_KEYS},
+    )
+
+
+def _check_distinct(node: Node, names: list[str]) -> None:
+    doubled = sorted({name for name in names if names.count(name) > 1})
+    if doubled:
+        Node(doubled, node.file, node.remedy, node.path).fail("each block once")
+
+
+def _check_total(node: Node, blocks: tuple[Block, ...], total: Block) -> None:
+    def value(block: Block, key: str) -> int:
+        return block.counts[key] if key in block.counts else int(getattr(block, key))
+
+    for key in _COUNTS:
+        expected = sum(value(block, key) for block in blocks)
+        if value(total, key) != expected:
+            node.at(key).fail(f"{expected}, the sum over the blocks")
+
+
+def _metrics(node: Node) -> Metrics:
+    spfm, pmhf, lfm = node.maybe("spfm"), node.maybe("pmhf_share"), node.maybe("lfm")
+    return Metrics(
+        spfm=None if spfm is None else spfm.interval(maximum=1.0),
+        pmhf_share=None if pmhf is None else pmhf.interval(),
+        lfm=None if lfm is None else lfm.interval(maximum=1.0),
+        notes=_texts(node.at("notes")),
+    )
+
+
+def _provenance(node: Node) -> Provenance:
+    return Provenance(
+        resil=node.at("resil").text(),
+        python=node.at("python").text(),
+        platform=node.at("platform").text(),
+        seed=node.at("seed").integer(),
+        command=_texts(node.at("command")),
+        versions=_text_map(node.at("versions")),
+        hashes=_text_map(node.at("hashes")),
+        started=node.at("started").text(),
+        finished=node.at("finished").text(),
+    )

@@ -1,0 +1,268 @@
+"""Tables and the verdict line for a terminal or a pipe."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rich.console import Group
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from reports import numbers
+from reports.node import Interval
+from reports.outcomes import OUTCOMES
+from reports.protection import Protection
+from reports.summary import Block, Summary
+
+_COLOURS = {"met": "bold green", "missed": "bold red", "inconclusive": "bold yellow", "none": "bold"}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The head of a column, and whether its cells are numbers (set to the right)."""
+
+    head: str
+    numeric: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Cells as text, for any kind of output.
+
+    Attributes:
+        title: Above the table.
+        columns: One for each cell of a row.
+        rows: Cells.
+        totals: How many of the last rows are sums, set off by a rule.
+    """
+
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[str, ...], ...]
+    totals: int = 0
+
+    def text(self) -> str:
+        """Return the table as plain text in aligned columns, ending in a newline."""
+        widths = [
+            max([len(column.head), *(len(row[index]) for row in self.rows)])
+            for index, column in enumerate(self.columns)
+        ]
+
+        def line(cells: tuple[str, ...]) -> str:
+            placed = (
+                cell.rjust(width) if column.numeric else cell.ljust(width)
+                for cell, width, column in zip(cells, widths, self.columns, strict=True)
+            )
+            return "  ".join(placed).rstrip()
+
+        rule = "  ".join("-" * width for width in widths)
+        lines = [self.title, "", line(tuple(column.head for column in self.columns)), rule]
+        body = [line(row) for row in self.rows]
+        if self.totals:
+            body.insert(len(body) - self.totals, rule)
+        return "\n".join([*lines, *body]) + "\n"
+
+    def rich(self) -> RichTable:
+        """Return the table for a `rich` console; no cell is taken as markup."""
+        table = RichTable(title=Text(self.title, style="bold"), title_justify="left", header_style="bold")
+        for column in self.columns:
+            table.add_column(
+                Text(column.head),
+                justify="right" if column.numeric else "left",
+                no_wrap=column.numeric,
+                overflow="fold",
+            )
+        for index, row in enumerate(self.rows):
+            is_total = index >= len(self.rows) - self.totals
+            last_before = index == len(self.rows) - self.totals - 1
+            cells = [Text(cell, style="bold" if is_total else "") for cell in row]
+            table.add_row(*cells, end_section=bool(self.totals) and last_before)
+        return table
+
+
+def fit_cell(interval: Interval) -> str:
+    """Return an interval in FIT: `0.0123 [0.0098, 0.0152]`."""
+    return f"{numbers.fit(interval.estimate)} {numbers.fit_range(interval)}"
+
+
+def percent_cell(interval: Interval) -> str:
+    """Return an interval of fractions in percent: `12.3 % [9.81, 15.2]`."""
+    return f"{numbers.percent(interval.estimate)} {numbers.percent_range(interval)}"
+
+
+def block_table(summary: Summary) -> Table:
+    """Return bits, area, outcome counts, AVF and FIT of every block and of the total."""
+    columns = (
+        Column("block", numeric=False),
+        Column("ff bits"),
+        Column("sram bits"),
+        Column(f"area {summary.total.area_unit}"),
+        Column("injected"),
+        *(Column(outcome.short) for outcome in OUTCOMES),
+        Column("AVF"),
+        Column("raw FIT"),
+        Column("FIT"),
+    )
+    rows = tuple(_block_row(block) for block in (*summary.blocks, summary.total))
+    return Table(f"Outcomes and FIT by block, {_confidence(summary)} intervals", columns, rows, totals=1)
+
+
+def _confidence(summary: Summary) -> str:
+    return numbers.confidence(summary.campaign.confidence)
+
+
+def _block_row(block: Block) -> tuple[str, ...]:
+    return (
+        block.name,
+        numbers.count(block.ff_bits),
+        numbers.count(block.sram_bits),
+        numbers.area(block.area),
+        numbers.count(block.injections),
+        *(numbers.count(block.counts[outcome.key]) for outcome in OUTCOMES),
+        percent_cell(block.avf),
+        numbers.fit(block.fit_raw),
+        fit_cell(block.fit),
+    )
+
+
+def operation_table(summary: Summary) -> Table:
+    """Return each operation's cycles on the RTL and in Vela's estimate."""
+    columns = (
+        Column("#"),
+        Column("operation", numeric=False),
+        Column("kind", numeric=False),
+        Column("cycles"),
+        Column("Vela's estimate"),
+        Column("ratio"),
+    )
+    rows = [
+        (
+            str(operation.index),
+            operation.name,
+            operation.kind,
+            numbers.count(operation.cycles),
+            numbers.count(operation.vela_cycles),
+            ratio_cell(operation.cycles, operation.vela_cycles),
+        )
+        for operation in summary.network.operations
+    ]
+    inferences = [
+        (
+            "",
+            name,
+            "",
+            numbers.count(cycles),
+            numbers.count(summary.golden_vela_cycles),
+            ratio_cell(cycles, summary.golden_vela_cycles),
+        )
+        for name, cycles in _inferences(summary)
+    ]
+    return Table("Cycles by operation", columns, (*rows, *inferences), totals=len(inferences))
+
+
+def _inferences(summary: Summary) -> list[tuple[str, int]]:
+    """Return cycles of an inference by the inputs that take as many."""
+    cycles, inputs = summary.golden_cycles, summary.campaign.inputs
+    if len(inputs) != len(cycles) or len(set(cycles)) == 1:
+        return [("inference", count) for count in dict.fromkeys(cycles)]
+    named = {
+        count: [name for name, own in zip(inputs, cycles, strict=True) if own == count] for count in cycles
+    }
+    return [(f"inference, input {', '.join(names)}", count) for count, names in named.items()]
+
+
+def ratio_cell(cycles: float | None, estimate: float | None) -> str:
+    """Return how many times the estimate the cycles are: `1.24x`."""
+    quotient = numbers.ratio(cycles, estimate)
+    return numbers.NOT_KNOWN if quotient is None else f"{quotient:.2f}x"
+
+
+def protection_table(protection: Protection, area_unit: str) -> Table:
+    """Return the option chosen for each block, its area and what it leaves."""
+    columns = (
+        Column("block", numeric=False),
+        Column("protection", numeric=False),
+        Column(f"area {area_unit}"),
+        Column(f"added {area_unit}"),
+        Column("FIT bound before"),
+        Column("after"),
+        Column("figure", numeric=False),
+        Column("source", numeric=False),
+    )
+    rows = [
+        (
+            choice.block,
+            choice.option_title,
+            numbers.area(choice.area),
+            numbers.area(choice.area_added),
+            numbers.fit(choice.fit_hi_before),
+            numbers.fit(choice.fit_hi_after),
+            choice.status,
+            choice.source,
+        )
+        for choice in protection.choices
+    ]
+    total = (
+        "total",
+        "",
+        numbers.area(protection.area_unprotected),
+        numbers.area(protection.area_added),
+        numbers.fit(protection.fit_hi_unprotected),
+        numbers.fit(protection.fit_hi),
+        "",
+        "",
+    )
+    return Table("Protection of least area", columns, (*rows, total), totals=1)
+
+
+def verdict_line(summary: Summary) -> str:
+    """Return the verdict in one line: result, FIT with interval, budget, reason."""
+    verdict = summary.verdict
+    head = "NO BUDGET" if verdict.result == "none" else verdict.result.upper()
+    budget = "" if verdict.budget_fit is None else f", budget {numbers.given(verdict.budget_fit)} FIT"
+    confidence = f"{_confidence(summary)} confidence"
+    return f"{head}: {fit_cell(verdict.fit)} FIT ({confidence}){budget}. {verdict.reason}"
+
+
+def protection_line(protection: Protection) -> str:
+    """Return the outcome of the search for protection in one line."""
+    budget = f"budget {numbers.given(protection.budget_fit)} FIT"
+    if protection.result == "not_needed":
+        bound = numbers.fit(protection.fit_hi_unprotected)
+        return f"NO PROTECTION NEEDED: at most {bound} FIT unprotected, {budget}."
+    if protection.result == "infeasible":
+        return f"INFEASIBLE: no set of the known options meets the {budget}."
+    lockstep = protection.area_overhead_lockstep
+    against = "" if lockstep is None else f", against +{numbers.percent(lockstep)} for duplicating everything"
+    proof = "" if protection.gap is None else f"; optimality gap {numbers.percent(protection.gap)}"
+    return (
+        f"PROTECTED: at most {numbers.fit(protection.fit_hi)} FIT for"
+        f" +{numbers.percent(protection.area_overhead)} area{against} ({budget}{proof})."
+    )
+
+
+def text_report(summary: Summary, protection: Protection | None = None) -> str:
+    """Return all tables and the verdict as plain text, for stdout."""
+    parts = [operation_table(summary).text(), block_table(summary).text()]
+    if protection is not None and protection.choices:
+        parts.append(protection_table(protection, summary.total.area_unit).text())
+    last = verdict_line(summary) + "\n"
+    if protection is not None:
+        last += protection_line(protection) + "\n"
+    return "\n".join([*parts, last])
+
+
+def rich_report(summary: Summary, protection: Protection | None = None) -> Group:
+    """Return all tables and the verdict for a `rich` console."""
+    parts: list[RichTable | Text] = [
+        operation_table(summary).rich(),
+        Text(),
+        block_table(summary).rich(),
+        Text(),
+    ]
+    if protection is not None and protection.choices:
+        parts += [protection_table(protection, summary.total.area_unit).rich(), Text()]
+    parts.append(Text(verdict_line(summary), style=_COLOURS[summary.verdict.result]))
+    if protection is not None:
+        parts.append(Text(protection_line(protection)))
+    return Group(*parts)
