@@ -16,7 +16,7 @@ from rtl_harness.tools import compiler_version, find_compiler, find_verilator, m
 from rtl_harness.verilated.glue import PREFIX, write_glue
 
 HERE = Path(__file__).parent
-DRIVER = (HERE / "driver.cpp", HERE / "driver.h")
+DRIVER = tuple(HERE / name for name in ("driver.cpp", "driver.h", "instance.h"))
 LIBRARY = "libmodel.so"
 
 # An unknown value is 0 everywhere, so that builds which see different variables agree.

@@ -4,20 +4,14 @@
 
 #include <cstring>
 #include <iterator>
-#include <memory>
-#include <stdexcept>
-#include <string>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
-#include "glue.h"
-#include "verilated.h"
+#include "instance.h"
 #include "verilated_sym_props.h"
 
-namespace {
-
 thread_local std::string last_error;
+
+namespace {
 
 struct Range {
   size_t offset;
@@ -78,59 +72,19 @@ const std::vector<Range>& ranges() {
   return all;
 }
 
-template <typename Body>
-auto guarded(Body&& body, decltype(body()) failed) -> decltype(body()) {
-  try {
-    return body();
-  } catch (const std::exception& error) {
-    last_error = error.what();
-  }
-  return failed;
-}
-
 }  // namespace
 
-struct Instance {
-  VerilatedContext context;
-  std::unique_ptr<GlueModel> model;
-  uint64_t cycle = 0;
-  uint64_t operation = 0;
-  std::vector<uint64_t> operations;
-
-  explicit Instance(std::vector<const char*> arguments) {
-    context.commandArgs(static_cast<int>(arguments.size()), arguments.data());
-    context.randReset(0);
-    Verilated::threadContextp(&context);
-    model = std::make_unique<GlueModel>(&context, "");
-    set_clock(*model, 0);
-    set_reset(*model, false);
-    model->eval();
-  }
-
-  GlueSyms& syms() const { return *model->rootp->vlSymsp; }
-  char* state() const { return reinterpret_cast<char*>(&syms()); }
-
-  // One active edge; the clock stays high so that a caller sees the design settled after it.
-  void rise() {
-    set_clock(*model, 1);
-    model->eval();
-    ++cycle;
-  }
-
-  void fall() {
-    set_clock(*model, 0);
-    model->eval();
-  }
-
-  void note_operation() {
-    const uint64_t now = port_operation(*model);
-    if (now != operation) {
-      operation = now;
-      operations.push_back(cycle);
-      operations.push_back(now);
-    }
-  }
-};
+void Instance::copy(const Instance& from) {
+  char* const target = state();
+  const char* const source = from.state();
+  for (const Range& range : ranges()) std::memcpy(target + range.offset, source + range.offset, range.size);
+  glue_copy_strings(syms(), from.syms());
+  context.time(from.context.time());
+  context.gotFinish(from.context.gotFinish());
+  cycle = from.cycle;
+  operation = from.operation;
+  operations = from.operations;
+}
 
 void vl_fatal(const char* file, int line, const char* scope, const char* message) VL_MT_UNSAFE {
   throw std::runtime_error(std::string(file ? file : "") + ":" + std::to_string(line) + ": " + message +
@@ -158,13 +112,13 @@ Instance* resil_create(uint32_t count, const char* const* plusargs) {
 }
 
 void resil_destroy(Instance* self) {
-  Verilated::threadContextp(&self->context);
+  self->select();
   std::unique_ptr<Instance> owned{self};
   owned->model->final();
 }
 
 int32_t resil_reset(Instance* self, uint32_t edges) {
-  Verilated::threadContextp(&self->context);
+  self->select();
   return guarded(
       [&] {
         if (clock_is_high(*self->model)) self->fall();
@@ -185,13 +139,12 @@ int32_t resil_reset(Instance* self, uint32_t edges) {
 }
 
 RunStop resil_run(Instance* self, uint64_t limit) {
-  Verilated::threadContextp(&self->context);
+  self->select();
   return guarded(
       [&] {
         GlueModel& model = *self->model;
         if (self->cycle > 0 && port_done(model)) return kDone;
         while (self->cycle < limit) {
-          if (clock_is_high(model)) self->fall();
           self->rise();
           self->note_operation();
           if (port_done(model)) return kDone;
@@ -203,11 +156,10 @@ RunStop resil_run(Instance* self, uint64_t limit) {
 }
 
 RunStop resil_run_to(Instance* self, uint64_t limit) {
-  Verilated::threadContextp(&self->context);
+  self->select();
   return guarded(
       [&] {
         while (self->cycle < limit) {
-          if (clock_is_high(*self->model)) self->fall();
           self->rise();
           self->note_operation();
           if (self->context.gotFinish()) return kFinish;
@@ -218,11 +170,10 @@ RunStop resil_run_to(Instance* self, uint64_t limit) {
 }
 
 int32_t resil_settle(Instance* self) {
-  Verilated::threadContextp(&self->context);
+  self->select();
   return guarded(
       [&] {
-        glue_settle(self->syms());
-        self->model->eval();
+        self->settle();
         return 0;
       },
       -1);
@@ -265,15 +216,5 @@ int32_t resil_find(Instance* self, const char* scope, const char* name, Variable
   return 0;
 }
 
-void resil_copy(Instance* to, const Instance* from) {
-  char* const target = to->state();
-  const char* const source = from->state();
-  for (const Range& range : ranges()) std::memcpy(target + range.offset, source + range.offset, range.size);
-  glue_copy_strings(to->syms(), from->syms());
-  to->context.time(from->context.time());
-  to->context.gotFinish(from->context.gotFinish());
-  to->cycle = from->cycle;
-  to->operation = from->operation;
-  to->operations = from->operations;
-}
+void resil_copy(Instance* to, const Instance* from) { to->copy(*from); }
 }

@@ -115,6 +115,8 @@ def _render(
     lines = [
         "// Generated for one design; see glue.py.",
         '#pragma GCC diagnostic ignored "-Winvalid-offsetof"',
+        "#ifndef RESIL_GLUE_H",
+        "#define RESIL_GLUE_H",
         "#include <cstddef>",
         "#include <cstdint>",
         f'#include "{PREFIX}.h"',
@@ -124,6 +126,8 @@ def _render(
         f"using GlueSyms = {PREFIX}__Syms;",
         f"void {PREFIX}___024root___eval_settle({PREFIX}___024root*);",
         f"inline void glue_settle(GlueSyms& syms) {{ {PREFIX}___024root___eval_settle(&syms.TOP); }}",
+        f"void {PREFIX}___024root___eval({PREFIX}___024root*);",
+        f"inline void glue_eval(GlueSyms& syms) {{ {PREFIX}___024root___eval(&syms.TOP); }}",
         f"inline void set_clock(GlueModel& model, int value) {{ model.{target.clock} = value; }}",
         f"inline bool clock_is_high(const GlueModel& model) {{ return model.{target.clock}; }}",
         f"inline void set_reset(GlueModel& model, bool active) {{ model.{target.reset} = {level}; }}",
@@ -131,7 +135,7 @@ def _render(
     for key, port in _named_outputs(target).items():
         value = f"model.{port}" if port else "0"
         lines.append(f"inline uint64_t port_{key}(const GlueModel& model) {{ return {value}; }}")
-    return "\n".join([*lines, "", *_tables(groups, classes)])
+    return "\n".join([*lines, "", *_tables(groups, classes), "#endif", ""])
 
 
 def _tables(groups: list[tuple[str, str]], classes: Mapping[str, list[tuple[str, str]]]) -> list[str]:

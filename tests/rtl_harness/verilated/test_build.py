@@ -5,7 +5,7 @@ import pytest
 
 from rtl_harness.errors import HarnessError, SimulationError, ToolMissingError
 from rtl_harness.verilated.build import build_model
-from tests.rtl_harness.verilated.conftest import ELEMENTS, HERE, closed_target
+from tests.rtl_harness.verilated.design import ELEMENTS, HERE, closed_target
 
 
 def source(folder, text):

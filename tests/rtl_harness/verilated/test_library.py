@@ -3,7 +3,7 @@ import pytest
 
 from rtl_harness.errors import SimulationError, UnmappedSiteError
 from rtl_harness.verilated.library import Port, Stop
-from tests.rtl_harness.verilated.conftest import ELEMENTS
+from tests.rtl_harness.verilated.design import ELEMENTS
 
 CYCLES = 128
 

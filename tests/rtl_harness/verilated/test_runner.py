@@ -8,7 +8,7 @@ from rtl_harness.errors import HarnessError
 from rtl_harness.verilated import build, runner
 from rtl_harness.verilated.runner import Runner
 from rtl_harness.workload import OutputSpec, Workload
-from tests.rtl_harness.verilated.conftest import closed_target
+from tests.rtl_harness.verilated.design import closed_target
 
 
 def workload(words, **changes):

@@ -1,0 +1,158 @@
+"""Memory images that make the NPU's bench run one inference.
+
+The bench has a flash behind the NPU's read-only port, an SRAM behind its read/write port, and a boot ROM
+whose entries a sequencer writes to the NPU's registers. The register map is in README.md, section 1.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from networks.compile import CompiledNetwork, TensorSlot
+
+from rtl_harness.errors import HarnessError
+from rtl_harness.workload import OutputSpec, Workload
+
+FLASH_BASE = 0x1000_0000
+SRAM_BASE = 0x2000_0000
+WORD_BYTES = 8
+ALIGNMENT = 64
+BOOT_END = 0xFFFF_FFFF
+SMALLEST_WORDS = {"FlashWords": 4096, "SramWords": 1024, "BootWords": 64}
+
+CONSTANTS, ARENA, FAST_ARENA = 0, 1, 2
+READ_WRITE_PORT, READ_ONLY_PORT = 0, 1
+
+CMD, QBASE, QCONFIG, QSIZE, REGIONCFG, BASEP, RSIZE = 0x008, 0x010, 0x01C, 0x020, 0x03C, 0x080, 0x100
+START = 1
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where things lie in the bench's memories, in bytes from the start of each.
+
+    Attributes:
+        commands: Offset of the command stream in the flash.
+        flash_bytes: Bytes of the flash in use.
+        regions: Offset of each region in its memory: region 0 in the flash, the others in the SRAM.
+        sizes: Bytes of each region.
+        sram_bytes: Bytes of the SRAM in use.
+    """
+
+    commands: int
+    flash_bytes: int
+    regions: dict[int, int]
+    sizes: dict[int, int]
+    sram_bytes: int
+
+    def slot_offset(self, slot: TensorSlot) -> int:
+        """Return the byte offset of a tensor in the SRAM."""
+        return self.regions[slot.region] + slot.offset
+
+
+def layout(compiled: CompiledNetwork) -> Layout:
+    """Place constants and commands in the flash, the arenas one after the other in the SRAM.
+
+    Raises:
+        HarnessError: If the network uses a region that the bench has no memory for, or has not exactly one
+            input and one output in the SRAM.
+    """
+    unknown = sorted(set(compiled.region_sizes) - {CONSTANTS, ARENA, FAST_ARENA})
+    if unknown:
+        raise HarnessError(
+            f"{compiled.name}: the bench has memory for regions 0 to 2, the network uses {unknown} too"
+        )
+    commands = _aligned(len(compiled.constants))
+    regions, sizes, top = {CONSTANTS: 0}, {CONSTANTS: len(compiled.constants)}, 0
+    for region in (ARENA, FAST_ARENA):
+        size = compiled.region_sizes.get(region, 0)
+        if size > 0:
+            regions[region], sizes[region] = top, size
+            top = _aligned(top + size)
+    placed = Layout(commands, commands + compiled.commands.nbytes, regions, sizes, top)
+    for what, slots in (("input", compiled.inputs), ("output", compiled.outputs)):
+        _check_slot(compiled, what, slots, placed)
+    return placed
+
+
+def npu_workload(compiled: CompiledNetwork, input_tensor: npt.NDArray[np.int8], name: str = "") -> Workload:
+    """Return the images and parameters for one inference of `compiled` on the NPU's bench.
+
+    Memory sizes are rounded up to powers of two, so that networks share builds of the bench.
+
+    Args:
+        compiled: The network.
+        input_tensor: One input, of the shape of the network's input with or without the batch axis.
+        name: For people; the network's name if empty.
+
+    Raises:
+        HarnessError: If the input has not the network's shape and type, or the bench cannot hold the network.
+    """
+    placed = layout(compiled)
+    flash = compiled.constants.ljust(placed.commands, b"\0") + compiled.commands.astype("<u4").tobytes()
+    sram = bytearray(placed.sram_bytes)
+    slot = compiled.inputs[0]
+    start = placed.slot_offset(slot)
+    sram[start : start + slot.size] = _input_bytes(compiled.name, slot, input_tensor)
+    boot = boot_image(compiled, placed)
+    used = {"FlashWords": len(flash), "SramWords": len(sram), "BootWords": len(boot)}
+    output = compiled.outputs[0]
+    return Workload(
+        name=name or compiled.name,
+        images={"flash": flash, "sram": bytes(sram), "boot": boot},
+        output=OutputSpec("sram", placed.slot_offset(output), tuple(output.shape), output.dtype),
+        parameters={key: _memory_words(key, size) for key, size in used.items()},
+        operations=tuple(operation.name for operation in compiled.operations),
+    )
+
+
+def boot_image(compiled: CompiledNetwork, placed: Layout) -> bytes:
+    """Return the register writes that start the network, as the boot sequencer reads them."""
+    ports = sum(READ_ONLY_PORT << i if i == CONSTANTS else READ_WRITE_PORT << i for i in range(8))
+    writes = [
+        (QBASE, FLASH_BASE + placed.commands),
+        (QSIZE, compiled.commands.nbytes),
+        (QCONFIG, READ_ONLY_PORT),
+        (REGIONCFG, ports),
+    ]
+    for region, offset in placed.regions.items():
+        base = FLASH_BASE if region == CONSTANTS else SRAM_BASE
+        writes += [(BASEP + 8 * region, base + offset), (RSIZE + 4 * region, placed.sizes[region])]
+    writes += [(CMD, START), (BOOT_END, 0)]
+    return b"".join(struct.pack("<II", data, address) for address, data in writes)
+
+
+def _check_slot(compiled: CompiledNetwork, what: str, slots: tuple[TensorSlot, ...], placed: Layout) -> None:
+    if len(slots) != 1:
+        raise HarnessError(
+            f"{compiled.name}: expected one {what} tensor, found {len(slots)}; cut the network to one"
+        )
+    slot = slots[0]
+    if slot.region not in placed.regions or slot.region == CONSTANTS:
+        raise HarnessError(
+            f"{compiled.name}: the {what} {slot.name} lies in region {slot.region}, not in the SRAM"
+        )
+    if slot.offset + slot.size > placed.sizes[slot.region]:
+        raise HarnessError(f"{compiled.name}: the {what} {slot.name} reaches beyond region {slot.region}")
+
+
+def _input_bytes(network: str, slot: TensorSlot, tensor: npt.NDArray[np.int8]) -> bytes:
+    shape = tuple(slot.shape)
+    if tensor.dtype != np.dtype(slot.dtype) or tensor.shape not in (shape, shape[1:]):
+        raise HarnessError(
+            f"{network}: expected an input of type {slot.dtype} and shape {shape}, "
+            f"found {tensor.dtype} {tensor.shape}"
+        )
+    return np.ascontiguousarray(tensor).tobytes()
+
+
+def _memory_words(parameter: str, size: int) -> int:
+    words = -(-size // WORD_BYTES)
+    return max(SMALLEST_WORDS[parameter], 1 << (words - 1).bit_length() if words else 0)
+
+
+def _aligned(size: int) -> int:
+    return -(-size // ALIGNMENT) * ALIGNMENT

@@ -1,0 +1,82 @@
+// One running copy of the model, as the parts of the library share it.
+#ifndef RESIL_VERILATED_INSTANCE_H
+#define RESIL_VERILATED_INSTANCE_H
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "driver.h"
+#include "glue.h"
+#include "verilated.h"
+
+extern thread_local std::string last_error;
+
+// Runs `body`; an exception becomes the message of `resil_error` and the value `failed`.
+template <typename Body>
+auto guarded(Body&& body, decltype(body()) failed) -> decltype(body()) {
+  try {
+    return body();
+  } catch (const std::exception& error) {
+    last_error = error.what();
+  }
+  return failed;
+}
+
+struct Instance {
+  VerilatedContext context;
+  std::unique_ptr<GlueModel> model;
+  uint64_t cycle = 0;
+  uint64_t operation = 0;
+  std::vector<uint64_t> operations;
+
+  explicit Instance(std::vector<const char*> arguments) {
+    context.commandArgs(static_cast<int>(arguments.size()), arguments.data());
+    context.randReset(0);
+    select();
+    model = std::make_unique<GlueModel>(&context, "");
+    set_clock(*model, 0);
+    set_reset(*model, false);
+    model->eval();
+  }
+
+  GlueSyms& syms() const { return *model->rootp->vlSymsp; }
+  char* state() const { return reinterpret_cast<char*>(&syms()); }
+
+  // One active edge; the clock stays high so that a caller sees the design settled after it.
+  void rise() {
+    if (clock_is_high(*model)) fall();
+    set_clock(*model, 1);
+    glue_eval(syms());
+    ++cycle;
+  }
+
+  void fall() {
+    set_clock(*model, 0);
+    glue_eval(syms());
+  }
+
+  // Recompute what depends on storage, then let the edges happen that this made in derived clocks.
+  void settle() {
+    glue_settle(syms());
+    glue_eval(syms());
+  }
+
+  void select() { Verilated::threadContextp(&context); }
+
+  // Continue exactly where `from`, an instance of the same library, is.
+  void copy(const Instance& from);
+
+  void note_operation() {
+    const uint64_t now = port_operation(*model);
+    if (now != operation) {
+      operation = now;
+      operations.push_back(cycle);
+      operations.push_back(now);
+    }
+  }
+};
+
+#endif

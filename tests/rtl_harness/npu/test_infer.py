@@ -1,0 +1,63 @@
+import dataclasses
+import doctest
+
+import numpy as np
+import pytest
+
+from networks import oracle, zoo
+from networks.compile import compile_network
+from rtl_harness.errors import HarnessError
+from rtl_harness.npu import infer as module
+from rtl_harness.npu.infer import infer
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return zoo.load("digits")
+
+
+@pytest.fixture(scope="module")
+def compiled(digits):
+    return compile_network(digits.path, "ethos-u55-32")
+
+
+def test_functional_model_equals_the_oracle_on_all_held_out_digits(digits, compiled):
+    result = infer(compiled, digits.heldout_inputs, "functional")
+    assert np.array_equal(result.outputs, oracle.run(digits.path, digits.heldout_inputs))
+    assert not (result.status & 0x694).any()
+
+
+def test_progress_is_told(digits, compiled):
+    seen = []
+    infer(
+        compiled,
+        digits.heldout_inputs[:3],
+        "functional",
+        progress=lambda done, total: seen.append((done, total)),
+    )
+    assert seen[-1] == (3, 3)
+
+
+def test_no_inputs_give_no_outputs(digits, compiled):
+    for engine in ("functional", "rtl"):
+        result = infer(compiled, digits.heldout_inputs[:0], engine)
+        assert result.outputs.shape == (0, 10)
+        assert result.operation_cycles.shape == (0, len(compiled.operations))
+
+
+@pytest.mark.parametrize("bad", [np.zeros((4, 8, 8, 2), np.int8), np.zeros((8, 8, 1), np.int8), np.int8(0)])
+def test_wrong_shapes_are_refused(compiled, bad):
+    with pytest.raises(HarnessError, match="expected inputs of shape"):
+        infer(compiled, np.asarray(bad), "functional")
+
+
+def test_an_error_of_the_npu_names_input_operation_and_status(digits, compiled):
+    commands = compiled.commands.copy()
+    commands[compiled.operations[2].word] = 0x003
+    broken = dataclasses.replace(compiled, commands=commands)
+    with pytest.raises(HarnessError, match=r"input 0 on the functional model: .*operation 2 .*CMD_ERROR"):
+        infer(broken, digits.heldout_inputs[:2], "functional")
+
+
+def test_doctests():
+    assert doctest.testmod(module).failed == 0
