@@ -108,7 +108,8 @@ def lfm(latent: Interval, hazardous: Interval, fit_raw: float) -> Interval:
     """
     if hazardous.hi >= fit_raw or latent.confidence != hazardous.confidence:
         raise ValueError(
-            f"LFM needs equal confidences and a raw rate above the hazardous one, found {fit_raw}, {hazardous}"
+            "LFM needs equal confidences and a raw rate above the hazardous one, "
+            f"found raw {fit_raw}, latent {latent}, hazardous {hazardous}"
         )
     confidence = 1.0 - 2.0 * (1.0 - latent.confidence)
     estimate = latent.estimate / (fit_raw - hazardous.estimate)
@@ -125,7 +126,7 @@ def safety_metrics(total: BlockEstimate) -> SafetyMetrics:
     """
     notes = [
         "LFM is not applicable: the faults are transient, and none of them waits for a second one.",
-        "The PMHF share is the rate of residual faults; there is no dual-point term without safety mechanisms.",
+        "The PMHF share is the rate of residual faults: no safety mechanism, no dual-point term.",
     ]
     if total.fit_raw > 0.0:
         return SafetyMetrics(spfm(total.fit, total.fit_raw), total.fit, None, tuple(notes))
@@ -177,14 +178,14 @@ def spfm_verdict(metric: Interval, target: float) -> Verdict:
         raise ValueError(f"an SPFM target is in 0 .. 1, found {target}")
     if metric.lo >= target:
         return Verdict(
-            "met", f"The lower limit of SPFM, {metric.lo:.4%}, reaches the target of {target:.4g}."
+            "met", f"The lower limit of SPFM, {metric.lo:.4%}, reaches its target of {target:.2%}."
         )
     if metric.hi < target:
         return Verdict(
-            "missed", f"Even the upper limit of SPFM, {metric.hi:.4%}, is below the target of {target:.4g}."
+            "missed", f"Even the upper limit of SPFM, {metric.hi:.4%}, is below the target of {target:.2%}."
         )
     return Verdict(
         "inconclusive",
-        f"The SPFM target of {target:.4g} lies inside the interval of {metric.lo:.4%} to {metric.hi:.4%}: "
+        f"The SPFM target of {target:.2%} lies inside the interval of {metric.lo:.4%} to {metric.hi:.4%}: "
         "more injections will narrow it.",
     )

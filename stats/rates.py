@@ -118,7 +118,8 @@ def outcome_probability(
         ValueError: there is no stratum, or `confidence` or `side` is not one.
 
     Examples:
-        >>> outcome_probability([StratumCounts("mac", "ff", 100, {"masked": 9, "hang": 1})], ["hang"]).estimate
+        >>> counts = StratumCounts("mac", "ff", 100, {"masked": 9, "hang": 1})
+        >>> outcome_probability([counts], ["hang"]).estimate
         0.1
     """
     if not strata:
@@ -178,15 +179,13 @@ def estimate_blocks(
 
     Raises:
         KeyError: a kind has no raw rate.
-        ValueError: there is no stratum; two strata of the same bits disagree on their number; or
-            `confidence` is none.
+        ValueError: there is no stratum, or `confidence` is none.
     """
     wanted = tuple(hazardous)
-    names = list(dict.fromkeys(s.block for s in strata))
-    blocks = tuple(
-        _estimate(name, [s for s in strata if s.block == name], fit_per_bit, wanted, confidence)
-        for name in names
-    )
+    members: dict[str, list[StratumCounts]] = {}
+    for s in strata:
+        members.setdefault(s.block, []).append(s)
+    blocks = tuple(_estimate(name, own, fit_per_bit, wanted, confidence) for name, own in members.items())
     total = _estimate("total", list(strata), fit_per_bit, wanted, confidence)
     return blocks, total
 
@@ -210,16 +209,8 @@ def _estimate(
 
 
 def _bits(strata: list[StratumCounts]) -> dict[str, int]:
-    found: dict[tuple[str, str], int] = {}
-    for s in strata:
-        if found.setdefault((s.block, s.kind), s.bits) != s.bits:
-            raise ValueError(
-                f"strata of block {s.block}, kind {s.kind}, share their bits: found {found[s.block, s.kind]} "
-                f"and {s.bits}; strata that divide the bits need blocks or kinds of their own"
-            )
-    return {
-        kind: sum(b for (_, k), b in found.items() if k == kind) for kind in sorted({s.kind for s in strata})
-    }
+    kinds = sorted({s.kind for s in strata})
+    return {kind: round(sum(s.exposure for s in strata if s.kind == kind)) for kind in kinds}
 
 
 def _sum(

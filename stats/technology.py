@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from stats.errors import StatsError
-from stats.units import FitPerFlipFlop, FitPerMbit, RawRate, raw_rate
+from stats.units import RawRate, raw_rate
 
 STATUSES = ("measured", "modelled", "assumed")
 SRAM_QUANTITIES = ("sram_neutron", "sram_alpha")
@@ -66,9 +66,10 @@ class Technology:
             raise StatsError(f"storage is of kind 'ff' or 'sram', found {kind!r}")
         found = [e.rate.per_bit for e in self.entries if e.quantity in wanted]
         if not found:
+            key = "flip_flop_fit" if kind == "ff" else "sram_fit_per_mbit"
             raise StatsError(
-                f"technology {self.name} has no raw rate for kind {kind}: give "
-                f"{'flip_flop_fit' if kind == 'ff' else 'sram_fit_per_mbit'} in the campaign's [technology] table"
+                f"technology {self.name} has no raw rate for kind {kind}: "
+                f"give {key} in the campaign's [technology] table"
             )
         return sum(found)
 
@@ -90,13 +91,14 @@ class Technology:
         """
         entries = self.entries
         if flip_flop_fit is not None:
-            FitPerFlipFlop(raw_rate(flip_flop_fit, "FIT/flip-flop").per_bit)
             own = Entry("flip_flop", flip_flop_fit, "FIT/flip-flop", "assumed", source)
             entries = (*(e for e in entries if e.quantity != own.quantity), own)
         if sram_fit_per_mbit is not None:
-            FitPerMbit(raw_rate(sram_fit_per_mbit, "FIT/Mbit").per_bit)
             own = Entry("sram_neutron", sram_fit_per_mbit, "FIT/Mbit", "assumed", f"{source}, all causes")
             entries = (*(e for e in entries if e.quantity not in SRAM_QUANTITIES), own)
+        for entry in entries:
+            if entry.quantity != "multi_cell_bits":
+                raw_rate(entry.value, entry.unit)
         return replace(self, entries=entries)
 
     def as_dict(self) -> dict[str, Any]:
@@ -115,8 +117,8 @@ def load_technology(name: str, file: Path | None = None) -> Technology:
         StatsError: no such technology (the message lists them), or the file cannot be read or is wrong.
 
     Examples:
-        >>> load_technology("finfet-16nm").fit_per_bit("sram")
-        2.02e-05
+        >>> round(1e6 * load_technology("finfet-16nm").fit_per_bit("sram"), 6)
+        20.2
     """
     known = load_technologies(file)
     if name not in known:
@@ -167,9 +169,8 @@ def _entry(table: Mapping[str, Any], spot: str) -> Entry:
     value = table["value"]
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise StatsError(f"{spot}: value needs to be a number, found {value!r}")
-    entry = Entry(
-        str(table["quantity"]), float(value), *(str(table[k]) for k in ("unit", "status", "source"))
-    )
+    unit, status, source = (str(table[key]) for key in ("unit", "status", "source"))
+    entry = Entry(str(table["quantity"]), float(value), unit, status, source)
     if entry.quantity not in _QUANTITIES:
         raise StatsError(f"{spot}: quantity needs to be one of {', '.join(_QUANTITIES)}")
     if entry.status not in STATUSES:
