@@ -1,0 +1,211 @@
+"""Convolutions of the functional model against the literal transcription of the NPU's page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rtl_harness.npu.model.config import ETHOS_U55_32
+from rtl_harness.npu.model.machine import FunctionalModel
+from rtl_harness.npu.model.program import Execute, lower
+from rtl_harness.npu.model.status import ERRORS, Status
+from rtl_harness.npu.model.weight_order import weight_order
+from tests.rtl_harness.npu.model_literal import LiteralConv, scaled, signed
+from tests.rtl_harness.npu.model_support import (
+    CONSTANTS,
+    RAM,
+    ConvCase,
+    Shape,
+    conv_case,
+    conv_stream,
+    encode,
+    scale_bytes,
+)
+
+MODEL = FunctionalModel(ETHOS_U55_32)
+
+
+def compare(case: ConvCase) -> int:
+    """Run the case on both; return the error bits, which agree, as does the memory where there are none."""
+    expected, actual = case.regions, case.regions
+    errors = LiteralConv(case.registers, expected).run()
+    (result,) = MODEL.run(conv_stream(case.registers), actual)
+    assert result.status & ERRORS == errors
+    assert result.operations_done == 1
+    assert np.array_equal(expected[CONSTANTS], actual[CONSTANTS])
+    assert np.array_equal(expected[RAM], actual[RAM])
+    return errors
+
+
+def weights_wanted(shape: Shape) -> int:
+    """Weights that the operation takes; the number does not depend on what they are."""
+    probe = conv_case(
+        Shape(**{**vars(shape), "weight_bytes": bytes(16), "scales": bytes(10)}), np.random.default_rng(0)
+    )
+    (step, _) = lower(conv_stream(probe.registers), ETHOS_U55_32).steps
+    assert isinstance(step.action, Execute), step.action
+    return weight_order(step.action.config, ETHOS_U55_32).count
+
+
+def random_scales(rng: np.random.Generator, depth: int, kind: str) -> bytes:
+    if kind == "bytes":
+        return rng.integers(0, 256, 10 * depth).astype(np.uint8).tobytes()
+    if kind == "extreme":
+        bias = rng.choice([0, 1, -1, (1 << 39) - 1, -(1 << 39), (1 << 31) - 1, -(1 << 31), 1 << 31], depth)
+        scale = rng.choice([0, 1, (1 << 30), (1 << 31) - 1, 1 << 31, (1 << 32) - 1], depth)
+        return scale_bytes(bias, scale, rng.choice([0, 1, 29, 30, 31, 32, 33, 47, 62, 63], depth))
+    return scale_bytes(
+        rng.integers(-5000, 5000, depth), rng.integers(1 << 30, 1 << 31, depth), rng.integers(36, 44, depth)
+    )
+
+
+@st.composite
+def shapes(draw) -> Shape:
+    """Small convolutions that the NPU accepts; the weights are added later."""
+    number = st.integers
+    taps = (draw(number(1, 5)), draw(number(1, 9)))
+    dilation = (draw(number(1, 2)), draw(number(1, 2)))
+    extents = [(t - 1) * d + 1 for t, d in zip(taps, dilation, strict=True)]
+    pads = [draw(number(0, min(2, (extents[i % 2] - 1) // 2))) for i in range(4)]
+    return Shape(
+        ofm=(draw(number(1, 5)), draw(number(1, 5)), draw(number(1, 37))),
+        ifm_depth=draw(number(1, 40)),
+        taps=taps,
+        stride=(draw(number(1, 3)), draw(number(1, 3))),
+        dilation=dilation,
+        pads=tuple(pads),
+        block=(draw(number(1, 2)), draw(number(1, 3)), draw(number(1, 40))),
+        part_kernel=draw(st.booleans()),
+        small_subkernel=draw(st.booleans()),
+        ifm_bricks=draw(st.booleans()),
+        ofm_bricks=draw(st.booleans()),
+        ifm_signed=draw(st.booleans()),
+        ofm_signed=draw(st.booleans()),
+        ifm_zero_point=draw(number(-256, 255)),
+        ofm_zero_point=draw(st.sampled_from([0, -128, 127, -32768, 32767])),
+        activation=draw(st.sampled_from([(-128, 127), (0, 255), (-5, 20), (20, -5), (-32768, 32767)])),
+        gap=draw(number(0, 5)),
+        extra={"IFM_IB_END": 12, "AB_START": 12},
+    )
+
+
+@given(
+    shapes(),
+    st.sampled_from(["narrow", "wide", "bytes"]),
+    st.sampled_from(["usual", "extreme", "bytes"]),
+    st.integers(0, 99),
+)
+@settings(max_examples=60, deadline=None)
+def test_random_convolutions_equal_the_literal_loops(shape: Shape, weights: str, scales: str, seed: int):
+    rng = np.random.default_rng(seed)
+    shape.scales = random_scales(rng, shape.ofm[2], scales)
+    wanted = weights_wanted(shape)
+    if weights == "bytes":
+        shape.weight_bytes = rng.integers(0, 256, 16 * (1 + wanted // 16)).astype(np.uint8).tobytes()
+    else:
+        spread = 255 if weights == "wide" else 12
+        shape.weight_bytes = encode(rng.integers(-spread, spread + 1, wanted))
+    errors = compare(conv_case(shape, rng))
+    assert weights == "bytes" or not errors
+
+
+def plain_case(seed: int = 0, **changes: object) -> ConvCase:
+    """A convolution with valid streams; `changes` are those of the shape."""
+    rng = np.random.default_rng(seed)
+    shape = Shape(**changes)
+    shape.scales = random_scales(rng, shape.ofm[2], "usual")
+    shape.weight_bytes = encode(rng.integers(-255, 256, weights_wanted(shape)))
+    return conv_case(shape, rng)
+
+
+def test_accumulators_wrap():
+    """512 channels of 8 x 8 taps with the largest weights and inputs pass 2^31."""
+    depth, taps = 512, 8
+    shape = Shape(
+        ofm=(1, 1, 1),
+        ifm_depth=depth,
+        taps=(taps, taps),
+        pads=(0, 0, 0, 0),
+        block=(1, 1, 1),
+        ifm_zero_point=-256,
+    )
+    shape.extra = {"IFM_IB_END": 12, "AB_START": 12, "OFM_ZERO_POINT": 0}
+    shape.scales = scale_bytes([0], [1 << 31], [31 + 24])
+    shape.weight_bytes = encode([255] * weights_wanted(shape))
+    case = conv_case(shape, np.random.default_rng(0))
+    case.ram[:] = 127
+    compare(case)
+    total = signed(383 * 255 * depth * taps * taps, 32)
+    assert total < 0 < 383 * 255 * depth * taps * taps
+    regions = case.regions
+    MODEL.run(conv_stream(case.registers), regions)
+    output = regions[RAM][case.registers["OFM_BASE0"]].astype(np.int8)
+    assert output == max(-128, scaled(total, 0, 1 << 31, 55))
+
+
+def test_a_weight_stream_that_ends_early_is_an_error_in_every_block_depth():
+    case = plain_case(ofm=(2, 2, 9), block=(2, 2, 4))
+    assert compare(case) == 0
+    for length in (16, 64, case.registers["WEIGHT_LENGTH"] // 32 * 16):
+        assert compare(case.with_registers(WEIGHT_LENGTH=length)) == Status.WEIGHT_ERROR
+
+
+@pytest.mark.parametrize("missing", [1, 5, 10, 59])
+def test_missing_scales_read_as_zero(missing):
+    case = plain_case(ofm=(2, 2, 6))
+    length = case.registers["SCALE_LENGTH"] - missing
+    assert compare(case.with_registers(SCALE_LENGTH=length)) == Status.SCALE_ERROR
+
+
+@pytest.mark.parametrize("bricks", [False, True])
+@pytest.mark.parametrize("missing", [0, 1, 40])
+def test_segments_that_leave_the_region(bricks: bool, missing: int):
+    """The regions of IFM and OFM in turn lack the last bytes of the last pixel."""
+    shape = {"ofm": (3, 3, 20), "ifm_depth": 35, "ifm_bricks": bricks, "ofm_bricks": bricks}
+    case = plain_case(**shape, block=(2, 2, 12), extra={"IFM_IB_END": 10, "AB_START": 10})
+    expected = Status.ADDRESS_ERROR if missing else 0
+    literal = LiteralConv(case.registers, case.regions)
+    end = literal.address("OFM", 2, 2, 19) + 1
+    assert compare(replace(case, ram=case.ram[: end - missing])) == expected
+    end = literal.address("IFM", 2, 2, 34) + 1
+    apart = replace(case, others={2: case.ram[: end - missing]}).with_registers(IFM_REGION=2)
+    assert compare(apart) == expected
+
+
+def test_addresses_are_computed_modulo_2_32():
+    """A negative row stride walks backwards; an offset below zero is an offset beyond the region."""
+    case = plain_case(ofm=(3, 4, 5), ifm_depth=4, pads=(0, 0, 0, 0))
+    row = case.registers["OFM_STRIDE_Y"]
+    last = case.registers["OFM_BASE0"] + 2 * row
+    assert compare(case.with_registers(OFM_BASE0=last, OFM_STRIDE_Y=-row)) == 0
+    row = case.registers["IFM_STRIDE_Y"]
+    assert compare(case.with_registers(IFM_BASE0=16 + 4 * row, IFM_STRIDE_Y=-row)) == 0
+    assert compare(case.with_registers(IFM_BASE0=16 + 2 * row, IFM_STRIDE_Y=-row)) == Status.ADDRESS_ERROR
+    assert compare(case.with_registers(IFM_BASE0=0xFFFFFFF0)) == Status.ADDRESS_ERROR
+
+
+def test_pixels_between_the_taps_are_transferred_too():
+    """With stride 3 and one tap, every second and third pixel serves nothing, but a block fetches it."""
+    case = plain_case(
+        ofm=(2, 2, 1), ifm_depth=1, taps=(1, 1), stride=(3, 3), pads=(0, 0, 0, 0), block=(1, 2, 1)
+    )
+    third = 0x55555556  # the third step is back near the first
+    assert compare(case.with_registers(IFM_STRIDE_X=third)) == Status.ADDRESS_ERROR
+    assert compare(case.with_registers(IFM_STRIDE_X=third, OFM_BLK_WIDTH_M1=0)) == 0
+    assert compare(case.with_registers(IFM_STRIDE_Y=third)) == 0
+    assert compare(case.with_registers(IFM_STRIDE_Y=third, OFM_BLK_HEIGHT_M1=1)) == Status.ADDRESS_ERROR
+
+
+@pytest.mark.parametrize("strides", [(0, 0), (1, 1), (3, 1), (0, 2), (5, 0)])
+def test_of_ofm_elements_in_one_place_the_last_remains(strides):
+    case = plain_case(ofm=(3, 4, 21), ifm_depth=3, block=(2, 3, 9))
+    assert compare(case.with_registers(OFM_STRIDE_Y=strides[0], OFM_STRIDE_X=strides[1])) == 0
+
+
+def test_ifm_elements_in_one_place():
+    case = plain_case(ofm=(3, 4, 5), ifm_depth=20)
+    assert compare(case.with_registers(IFM_STRIDE_Y=1, IFM_STRIDE_X=0)) == 0
