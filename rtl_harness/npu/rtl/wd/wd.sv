@@ -22,8 +22,8 @@ module wd
   output logic                            error_o
 );
   localparam int unsigned FieldsBits  = Rate * IndexBits;
-  localparam int unsigned Window      = FieldsBits > HeaderBits ? FieldsBits : HeaderBits;
-  localparam int unsigned CountW      = $clog2(Window + BeatBits + 1);
+  localparam int unsigned BufferBits  = BeatBits + (FieldsBits > BeatBits ? FieldsBits : BeatBits);
+  localparam int unsigned CountW      = $clog2(BufferBits + 1);
   localparam int unsigned RateW       = $clog2(Rate + 1);
   localparam int unsigned IndexCountW = $clog2(IndexDepth + 1);
   localparam int unsigned RunCountW   = $clog2(RunDepth + 1);
@@ -32,13 +32,12 @@ module wd
   assign clear      = start_i || stop_i;
   assign in_ready_o = bits_ready && !start_i;
 
-  logic [Window-1:0] bits;
-  logic [CountW-1:0] bit_count;
+  logic [BufferBits-1:0] bits;
+  logic [CountW-1:0] bit_count, take;
   logic bits_last;
-  logic [$clog2(Window+1)-1:0] take;
 
   wd_bits #(
-    .Window (Window)
+    .Size (BufferBits)
   ) u_bits (
     .clk_i      (clk_i),
     .rst_ni     (rst_ni),
@@ -101,9 +100,8 @@ module wd
   assign run_room    = run_free < RunCountW'(Rate) ? RateW'(run_free) : RateW'(Rate);
 
   wd_control #(
-    .Rate   (Rate),
-    .Window (Window),
-    .CountW (CountW)
+    .Rate (Rate),
+    .Size (BufferBits)
   ) u_control (
     .clk_i             (clk_i),
     .rst_ni            (rst_ni),

@@ -1,10 +1,8 @@
-/// Bit buffer: takes 64-bit beats, shows the next `Window` bits of the stream (zero beyond its end),
-/// and drops the bits that are taken. Beats after the last one are accepted and dropped.
+/// Bit buffer: takes 64-bit beats, shows the next bits of the stream (zeros after them), and drops
+/// the bits that are taken. Beats after the last one are accepted and dropped.
 module wd_bits #(
-  parameter int unsigned Window = 36,
-  localparam int unsigned Size   = Window + wd_pkg::BeatBits,
-  localparam int unsigned CountW = $clog2(Size + 1),
-  localparam int unsigned TakeW  = $clog2(Window + 1)
+  parameter int unsigned Size = 128,
+  localparam int unsigned CountW = $clog2(Size + 1)
 ) (
   input  logic                        clk_i,
   input  logic                        rst_ni,
@@ -14,26 +12,26 @@ module wd_bits #(
   output logic                        in_ready_o,
   input  logic [wd_pkg::BeatBits-1:0] in_data_i,
   input  logic                        in_last_i,
-  output logic [Window-1:0]           bits_o,
+  output logic [Size-1:0]             bits_o,
   output logic [CountW-1:0]           count_o,
   output logic                        last_o,  // no more bits follow those counted
-  input  logic [TakeW-1:0]            take_i
+  input  logic [CountW-1:0]           take_i   // at most count_o
 );
   logic [Size-1:0] bits_d, bits_q;
   logic [CountW-1:0] count_d, count_q;
   logic last_d, last_q;
   logic push;
 
-  assign in_ready_o = drop_i || last_q || count_q <= CountW'(Window);
+  assign in_ready_o = drop_i || last_q || count_q <= CountW'(Size - wd_pkg::BeatBits);
   assign push = in_valid_i && in_ready_o && !drop_i && !last_q;
 
-  assign bits_o  = bits_q[Window-1:0];
+  assign bits_o  = bits_q;
   assign count_o = count_q;
   assign last_o  = last_q;
 
   always_comb begin
     bits_d  = bits_q >> take_i;
-    count_d = count_q - CountW'(take_i);
+    count_d = count_q - take_i;
     last_d  = last_q;
     if (push) begin
       bits_d  = bits_d | (Size'(in_data_i) << count_d);

@@ -4,9 +4,8 @@ module wd_control
   import wd_pkg::*;
 #(
   parameter int unsigned Rate = 4,
-  parameter int unsigned Window = 36,
-  parameter int unsigned CountW = 7,
-  localparam int unsigned TakeW = $clog2(Window + 1),
+  parameter int unsigned Size = 128,
+  localparam int unsigned CountW = $clog2(Size + 1),
   localparam int unsigned RateW = $clog2(Rate + 1)
 ) (
   input  logic                           clk_i,
@@ -16,10 +15,10 @@ module wd_control
   output logic                           idle_o,
   output logic                           ended_o,  // nothing more will be pushed
 
-  input  logic [Window-1:0]              bits_i,
+  input  logic [Size-1:0]                bits_i,
   input  logic [CountW-1:0]              count_i,
   input  logic                           last_i,
-  output logic [TakeW-1:0]               take_o,
+  output logic [CountW-1:0]              take_o,
 
   output logic                           palette_load_o,
   output logic                           palette_write_o,
@@ -125,9 +124,8 @@ module wd_control
                                           : index_shift;
 
   wd_fields #(
-    .Rate   (Rate),
-    .Window (Window),
-    .CountW (CountW)
+    .Rate (Rate),
+    .Size (Size)
   ) u_fields (
     .bits_i     (bits_i),
     .count_i    (count_i),
@@ -217,7 +215,7 @@ module wd_control
         if (count_i < CountW'(ZdivBits)) begin
           starved = 1'b1;
         end else if (header.zdiv == ZdivEnd) begin
-          take_o = TakeW'(ZdivBits) + TakeW'(padding);
+          take_o = CountW'(ZdivBits) + CountW'(padding);
         end else if (header.zdiv[2] && header.zdiv != ZdivOff) begin
           state_d = Ended;
         end else if (count_i < CountW'(PlainHeaderBits)) begin
@@ -227,7 +225,7 @@ module wd_control
         end else if (header.newpal && count_i < CountW'(HeaderBits)) begin
           starved = 1'b1;
         end else if (drained_i) begin
-          take_o         = header.newpal ? TakeW'(HeaderBits) : TakeW'(PlainHeaderBits);
+          take_o         = header.newpal ? CountW'(HeaderBits) : CountW'(PlainHeaderBits);
           palette_load_o = header.newpal;
           slice_start_o  = 1'b1;
           slice_d        = '{newpal: header.newpal, wtrunc: header.wtrunc, wdiv: header.wdiv,
@@ -247,7 +245,7 @@ module wd_control
         if (entries_complete) begin
           palette_write_o = 1'b1;
           first_entry_d   = first_entry_q + 5'(Rate);
-          take_o          = TakeW'(last_entries ? entries_left : 6'(Rate)) * TakeW'(entry_bits_i);
+          take_o          = CountW'(last_entries ? entries_left : 6'(Rate)) * CountW'(entry_bits_i);
           if (last_entries) state_d = Unary;
         end
       end
@@ -257,7 +255,7 @@ module wd_control
         end else if (unary_overlong) begin
           state_d = Ended;
         end else begin
-          take_o         = TakeW'(unary_length);
+          take_o         = CountW'(unary_length);
           weights_d      = next_weights_q;
           runs_d         = next_runs_q;
           next_weights_d = unary_weights;
@@ -270,7 +268,7 @@ module wd_control
       end
       Weights: begin
         starved         = missing;
-        take_o          = TakeW'(passed_fields) * TakeW'(field_width);
+        take_o          = CountW'(passed_fields) * CountW'(field_width);
         index_push_o    = passed;
         weights_d.some  = weights_q.some >> passed_codes;
         weights_d.more  = weights_q.more >> passed_codes;
@@ -280,7 +278,7 @@ module wd_control
       end
       Runs: begin
         starved     = missing;
-        take_o      = TakeW'(passed_fields) * TakeW'(field_width);
+        take_o      = CountW'(passed_fields) * CountW'(field_width);
         run_push_o  = passed;
         runs_d.ones = runs_q.ones >> passed_codes;
         runs_d.left = left - 4'(passed);

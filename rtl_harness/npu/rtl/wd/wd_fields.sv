@@ -2,10 +2,10 @@
 /// them are there completely.
 module wd_fields #(
   parameter int unsigned Rate   = 4,
-  parameter int unsigned Window = 36,
-  parameter int unsigned CountW = 7
+  parameter int unsigned Size = 128,
+  localparam int unsigned CountW = $clog2(Size + 1)
 ) (
-  input  logic [Window-1:0]                     bits_i,
+  input  logic [Size-1:0]                       bits_i,
   input  logic [CountW-1:0]                     count_i,
   input  logic [3:0]                            width_i,
   output logic [Rate-1:0][wd_pkg::IndexBits-1:0] fields_o,

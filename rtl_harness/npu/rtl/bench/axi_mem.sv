@@ -1,0 +1,144 @@
+/// Memory behind an AXI4 port, for simulation benches: latency, bandwidth, bounds.
+///
+/// Reads are answered in order, `ReadLatency` cycles after their address at the earliest, a beat every
+/// `BeatInterval` cycles; writes (single beats) after `WriteLatency`. An access outside the memory, or a
+/// write to a read-only memory, is answered SLVERR and changes nothing.
+module axi_mem
+  import npu_pkg::*;
+#(
+  parameter int unsigned Words        = 1024,  // of 64 bits
+  parameter logic [31:0] Base         = '0,
+  parameter bit          Writable     = 1'b1,
+  parameter int unsigned ReadLatency  = 32,
+  parameter int unsigned WriteLatency = 32,
+  parameter int unsigned BeatInterval = 1,
+  parameter int unsigned MaxReads     = 16,
+  parameter              PlusArg      = "mem"  // +PlusArg=FILE names the initial contents, $readmemh
+) (
+  input  logic    clk_i,
+  input  logic    rst_ni,
+  input  logic    ar_valid_i,
+  output logic    ar_ready_o,
+  input  axi_ar_t ar_i,
+  output logic    r_valid_o,
+  input  logic    r_ready_i,
+  output axi_r_t  r_o,
+  input  logic    aw_valid_i,
+  output logic    aw_ready_o,
+  input  axi_aw_t aw_i,
+  input  logic    w_valid_i,
+  output logic    w_ready_o,
+  input  axi_w_t  w_i,
+  output logic    b_valid_o,
+  input  logic    b_ready_i,
+  output axi_b_t  b_o
+);
+  localparam int unsigned IndexW = $clog2(Words);
+  localparam int unsigned QueueW = $clog2(MaxReads);
+  localparam int unsigned WaitW = $clog2(ReadLatency + 1);
+  localparam int unsigned PaceW = $clog2(BeatInterval + 1);
+
+  logic [63:0] mem_q [Words];
+
+`ifndef SYNTHESIS
+  string file;
+  initial begin
+    for (int i = 0; i < int'(Words); i++) mem_q[i] = '0;
+    if ($value$plusargs({PlusArg, "=%s"}, file)) $readmemh(file, mem_q);
+  end
+`endif
+
+  function automatic logic inside_memory(logic [28:0] word);
+    return word >= Base[31:3] && word < Base[31:3] + 29'(Words);
+  endfunction
+
+  // Reads
+  logic [MaxReads-1:0][2:0] id_q;
+  logic [MaxReads-1:0][28:0] word_q;
+  logic [MaxReads-1:0][7:0] beats_q;  // still to give, minus one
+  logic [MaxReads-1:0][WaitW-1:0] wait_q;
+  logic [QueueW-1:0] head_q, tail_q;
+  logic [QueueW:0] level_q;
+  logic [PaceW-1:0] pace_q;
+
+  logic [28:0] word;
+  logic push, beat, last;
+  assign word       = word_q[head_q];
+  assign last       = beats_q[head_q] == '0;
+  assign ar_ready_o = level_q != (QueueW + 1)'(MaxReads);
+  assign push       = ar_valid_i && ar_ready_o;
+  assign r_valid_o  = level_q != '0 && wait_q[head_q] == '0 && pace_q == '0;
+  assign beat       = r_valid_o && r_ready_i;
+  assign r_o        = '{
+          id: id_q[head_q],
+          data: inside_memory(word) ? mem_q[word[IndexW-1:0]] : '0,
+          resp: inside_memory(word) ? 2'b00 : 2'b10,
+          last: last
+      };
+
+  // Writes
+  logic write, write_ok;
+  logic [WriteLatency-1:0] due_q;
+  logic [WriteLatency-1:0][2:0] due_id_q;
+  logic [WriteLatency-1:0] due_bad_q;
+  assign write      = aw_valid_i && w_valid_i;
+  assign write_ok   = Writable && aw_i.len == '0 && w_i.last && inside_memory(aw_i.addr[31:3]);
+  assign aw_ready_o = write;
+  assign w_ready_o  = write;
+  assign b_valid_o  = due_q[WriteLatency-1];
+  assign b_o        = '{
+          id: due_id_q[WriteLatency-1],
+          resp: due_bad_q[WriteLatency-1] ? 2'b10 : 2'b00
+      };
+
+  always_ff @(posedge clk_i) begin
+    if (write && write_ok) begin
+      for (int unsigned i = 0; i < 8; i++) begin
+        if (w_i.strb[i]) mem_q[aw_i.addr[IndexW+2:3]][8*i+:8] <= w_i.data[8*i+:8];
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      id_q      <= '0;
+      word_q    <= '0;
+      beats_q   <= '0;
+      wait_q    <= '0;
+      head_q    <= '0;
+      tail_q    <= '0;
+      level_q   <= '0;
+      pace_q    <= '0;
+      due_q     <= '0;
+      due_id_q  <= '0;
+      due_bad_q <= '0;
+    end else begin
+      for (int unsigned i = 0; i < MaxReads; i++) begin
+        if (wait_q[i] != '0) wait_q[i] <= wait_q[i] - WaitW'(1);
+      end
+      if (push) begin
+        id_q[tail_q]    <= ar_i.id;
+        word_q[tail_q]  <= ar_i.addr[31:3];
+        beats_q[tail_q] <= ar_i.len;
+        wait_q[tail_q]  <= WaitW'(ReadLatency);
+        tail_q          <= tail_q + QueueW'(1);
+      end
+      if (beat) begin
+        word_q[head_q]  <= word + 29'd1;
+        beats_q[head_q] <= beats_q[head_q] - 8'd1;
+        if (last) head_q <= head_q + QueueW'(1);
+        pace_q <= PaceW'(BeatInterval - 1);
+      end else if (pace_q != '0) begin
+        pace_q <= pace_q - PaceW'(1);
+      end
+      level_q <= level_q + (QueueW + 1)'(push) - (QueueW + 1)'(beat && last);
+
+      // The write's answer travels down a line as long as the latency; it waits for nobody.
+      if (!b_valid_o || b_ready_i) begin
+        due_q     <= {due_q[WriteLatency-2:0], write};
+        due_id_q  <= {due_id_q[WriteLatency-2:0], aw_i.id};
+        due_bad_q <= {due_bad_q[WriteLatency-2:0], !write_ok};
+      end
+    end
+  end
+endmodule

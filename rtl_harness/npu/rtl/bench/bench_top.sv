@@ -1,0 +1,159 @@
+/// The closed bench: NPU, SRAM, flash and a boot sequencer. Clock and reset are its only inputs.
+///
+/// Latency and bandwidth default to Vela's system configuration Ethos_U55_High_End_Embedded.
+module bench_top
+  import npu_pkg::*;
+#(
+  parameter int unsigned FlashWords         = 4096,  // of 64 bits
+  parameter int unsigned SramWords          = 1024,
+  parameter int unsigned BootWords          = 64,
+  parameter int unsigned OfmUblock          = 4,
+  parameter int unsigned SbBanks            = 16,
+  parameter int unsigned SramReadLatency    = 32,
+  parameter int unsigned SramWriteLatency   = 32,
+  parameter int unsigned FlashReadLatency   = 64,
+  parameter int unsigned FlashBeatInterval  = 8
+) (
+  input  logic        clk_i,
+  input  logic        rst_ni,
+  output logic        done_o,
+  output logic        error_o,
+  output logic [31:0] status_o,
+  output logic [15:0] ops_done_o
+);
+  logic psel, penable, pwrite, pready, irq, op_done;
+  logic [11:0] paddr;
+  logic [31:0] pwdata, prdata;
+  logic m0_ar_valid, m0_ar_ready, m0_r_valid, m0_r_ready, m0_aw_valid, m0_aw_ready;
+  logic m0_w_valid, m0_w_ready, m0_b_valid, m0_b_ready;
+  logic m1_ar_valid, m1_ar_ready, m1_r_valid, m1_r_ready;
+  axi_ar_t m0_ar, m1_ar;
+  axi_r_t m0_r, m1_r;
+  axi_aw_t m0_aw;
+  axi_w_t m0_w;
+  axi_b_t m0_b;
+
+  boot #(
+    .Words(BootWords)
+  ) u_boot (
+    .clk_i    (clk_i),
+    .rst_ni   (rst_ni),
+    .psel_o   (psel),
+    .penable_o(penable),
+    .pwrite_o (pwrite),
+    .paddr_o  (paddr),
+    .pwdata_o (pwdata),
+    .pready_i (pready),
+    .prdata_i (prdata),
+    .irq_i    (irq),
+    .done_o   (done_o),
+    .status_o (status_o)
+  );
+  // bus, command, weight, address and scale errors
+  assign error_o = status_o[2] || status_o[4] || status_o[7] || status_o[9] || status_o[10];
+
+  logic quiescent;
+  npu #(
+    .OfmUblock(OfmUblock),
+    .SbBanks  (SbBanks)
+  ) u_npu (
+    .clk_i        (clk_i),
+    .rst_ni       (rst_ni),
+    .psel_i       (psel),
+    .penable_i    (penable),
+    .pwrite_i     (pwrite),
+    .paddr_i      (paddr),
+    .pwdata_i     (pwdata),
+    .pready_o     (pready),
+    .prdata_o     (prdata),
+    .irq_o        (irq),
+    .quiescent_o  (quiescent),
+    .op_done_o    (op_done),
+    .m0_ar_valid_o(m0_ar_valid),
+    .m0_ar_ready_i(m0_ar_ready),
+    .m0_ar_o      (m0_ar),
+    .m0_r_valid_i (m0_r_valid),
+    .m0_r_ready_o (m0_r_ready),
+    .m0_r_i       (m0_r),
+    .m0_aw_valid_o(m0_aw_valid),
+    .m0_aw_ready_i(m0_aw_ready),
+    .m0_aw_o      (m0_aw),
+    .m0_w_valid_o (m0_w_valid),
+    .m0_w_ready_i (m0_w_ready),
+    .m0_w_o       (m0_w),
+    .m0_b_valid_i (m0_b_valid),
+    .m0_b_ready_o (m0_b_ready),
+    .m0_b_i       (m0_b),
+    .m1_ar_valid_o(m1_ar_valid),
+    .m1_ar_ready_i(m1_ar_ready),
+    .m1_ar_o      (m1_ar),
+    .m1_r_valid_i (m1_r_valid),
+    .m1_r_ready_o (m1_r_ready),
+    .m1_r_i       (m1_r)
+  );
+
+  axi_mem #(
+    .Words       (SramWords),
+    .Base        (32'h2000_0000),
+    .ReadLatency (SramReadLatency),
+    .WriteLatency(SramWriteLatency),
+    .PlusArg     ("sram")
+  ) u_sram (
+    .clk_i     (clk_i),
+    .rst_ni    (rst_ni),
+    .ar_valid_i(m0_ar_valid),
+    .ar_ready_o(m0_ar_ready),
+    .ar_i      (m0_ar),
+    .r_valid_o (m0_r_valid),
+    .r_ready_i (m0_r_ready),
+    .r_o       (m0_r),
+    .aw_valid_i(m0_aw_valid),
+    .aw_ready_o(m0_aw_ready),
+    .aw_i      (m0_aw),
+    .w_valid_i (m0_w_valid),
+    .w_ready_o (m0_w_ready),
+    .w_i       (m0_w),
+    .b_valid_o (m0_b_valid),
+    .b_ready_i (m0_b_ready),
+    .b_o       (m0_b)
+  );
+
+  logic flash_aw_ready, flash_w_ready, flash_b_valid;
+  axi_b_t flash_b;
+  axi_mem #(
+    .Words       (FlashWords),
+    .Base        (32'h1000_0000),
+    .Writable    (1'b0),
+    .ReadLatency (FlashReadLatency),
+    .BeatInterval(FlashBeatInterval),
+    .PlusArg     ("flash")
+  ) u_flash (
+    .clk_i     (clk_i),
+    .rst_ni    (rst_ni),
+    .ar_valid_i(m1_ar_valid),
+    .ar_ready_o(m1_ar_ready),
+    .ar_i      (m1_ar),
+    .r_valid_o (m1_r_valid),
+    .r_ready_i (m1_r_ready),
+    .r_o       (m1_r),
+    .aw_valid_i(1'b0),
+    .aw_ready_o(flash_aw_ready),
+    .aw_i      ('0),
+    .w_valid_i (1'b0),
+    .w_ready_o (flash_w_ready),
+    .w_i       ('0),
+    .b_valid_o (flash_b_valid),
+    .b_ready_i (1'b1),
+    .b_o       (flash_b)
+  );
+
+  logic unused;
+  assign unused = ^{flash_aw_ready, flash_w_ready, flash_b_valid, flash_b, quiescent};
+
+  logic [15:0] ops_done_q;
+  assign ops_done_o = ops_done_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) ops_done_q <= '0;
+    else if (op_done) ops_done_q <= ops_done_q + 16'd1;
+  end
+endmodule

@@ -1,0 +1,137 @@
+/// Central control: programming interface, command processor, and the sequencing of an operation's blocks.
+module cc
+  import npu_pkg::*;
+#(
+  parameter int unsigned SbBanks = 16
+) (
+  input  logic        clk_i,
+  input  logic        rst_ni,
+  input  logic        psel_i,
+  input  logic        penable_i,
+  input  logic        pwrite_i,
+  input  logic [11:0] paddr_i,
+  input  logic [31:0] pwdata_i,
+  output logic        pready_o,
+  output logic [31:0] prdata_o,
+  output logic        irq_o,
+  output logic        running_o,
+  output logic        soft_reset_o,
+  output logic        op_done_o,
+  output region_t [NumRegions-1:0] regions_o,
+  // Command stream
+  output linear_req_t fetch_req_o,
+  output logic        fetch_start_o,
+  output logic        fetch_stop_o,
+  input  logic        fetch_idle_i,
+  input  logic        fetch_valid_i,
+  output logic        fetch_ready_o,
+  input  logic [63:0] fetch_data_i,
+  // Copy
+  output logic        copy_start_o,
+  output copy_req_t   copy_o,
+  input  logic        copy_busy_i,
+  // Operation
+  output logic        op_busy_o,
+  output op_t         op_o,
+  input  op_error_t   op_error_i,
+  output logic        ifm_valid_o,
+  output step_t       ifm_step_o,
+  output logic        ifm_buffer_o,
+  input  logic        ifm_done_i,
+  output logic        mac_valid_o,
+  output step_t       mac_step_o,
+  output logic        mac_ifm_buffer_o,
+  output logic        mac_acc_buffer_o,
+  input  logic        mac_done_i,
+  output logic        weight_start_o,
+  output logic        weight_stop_o,
+  output logic        out_valid_o,
+  output logic        out_ready_o,
+  output step_t       out_step_o,
+  output logic        out_acc_buffer_o,
+  input  logic        out_done_i,
+  output logic        ofm_start_o,
+  input  logic        ofm_busy_i,
+  input  logic        streams_idle_i
+);
+  logic start, clear_irq;
+  logic [31:0] status, qread;
+  linear_req_t stream;
+
+  cc_apb u_apb (
+    .clk_i       (clk_i),
+    .rst_ni      (rst_ni),
+    .psel_i      (psel_i),
+    .penable_i   (penable_i),
+    .pwrite_i    (pwrite_i),
+    .paddr_i     (paddr_i),
+    .pwdata_i    (pwdata_i),
+    .pready_o    (pready_o),
+    .prdata_o    (prdata_o),
+    .start_o     (start),
+    .clear_irq_o (clear_irq),
+    .soft_reset_o(soft_reset_o),
+    .stream_o    (stream),
+    .regions_o   (regions_o),
+    .status_i    (status),
+    .qread_i     (qread)
+  );
+  assign fetch_req_o = stream;
+
+  logic op_start;
+  cc_decode #(
+    .SbBanks(SbBanks)
+  ) u_decode (
+    .clk_i        (clk_i),
+    .rst_ni       (rst_ni),
+    .start_i      (start),
+    .clear_irq_i  (clear_irq),
+    .stream_i     (stream),
+    .regions_i    (regions_o),
+    .status_o     (status),
+    .qread_o      (qread),
+    .running_o    (running_o),
+    .irq_o        (irq_o),
+    .fetch_start_o(fetch_start_o),
+    .fetch_stop_o (fetch_stop_o),
+    .fetch_idle_i (fetch_idle_i),
+    .fetch_valid_i(fetch_valid_i),
+    .fetch_ready_o(fetch_ready_o),
+    .fetch_data_i (fetch_data_i),
+    .op_start_o   (op_start),
+    .op_o         (op_o),
+    .op_busy_i    (op_busy_o),
+    .op_error_i   (op_error_i),
+    .copy_start_o (copy_start_o),
+    .copy_o       (copy_o),
+    .copy_busy_i  (copy_busy_i)
+  );
+
+  cc_sequencer u_sequencer (
+    .clk_i           (clk_i),
+    .rst_ni          (rst_ni),
+    .start_i         (op_start),
+    .op_i            (op_o),
+    .busy_o          (op_busy_o),
+    .done_o          (op_done_o),
+    .ifm_valid_o     (ifm_valid_o),
+    .ifm_step_o      (ifm_step_o),
+    .ifm_buffer_o    (ifm_buffer_o),
+    .ifm_done_i      (ifm_done_i),
+    .mac_valid_o     (mac_valid_o),
+    .mac_step_o      (mac_step_o),
+    .mac_ifm_buffer_o(mac_ifm_buffer_o),
+    .mac_acc_buffer_o(mac_acc_buffer_o),
+    .mac_done_i      (mac_done_i),
+    .weight_start_o  (weight_start_o),
+    .weight_stop_o   (weight_stop_o),
+    .out_valid_o     (out_valid_o),
+    .out_ready_o     (out_ready_o),
+    .out_step_o      (out_step_o),
+    .out_acc_buffer_o(out_acc_buffer_o),
+    .out_done_i      (out_done_i),
+    .ofm_start_o     (ofm_start_o),
+    .ofm_busy_i      (ofm_busy_i),
+    .streams_idle_i  (streams_idle_i)
+  );
+endmodule

@@ -1,0 +1,89 @@
+/// APB slave: start, status, command stream location and regions (see the programming interface in README.md).
+module cc_apb
+  import npu_pkg::*;
+(
+  input  logic        clk_i,
+  input  logic        rst_ni,
+  // APB
+  input  logic        psel_i,
+  input  logic        penable_i,
+  input  logic        pwrite_i,
+  input  logic [11:0] paddr_i,
+  input  logic [31:0] pwdata_i,
+  output logic        pready_o,
+  output logic [31:0] prdata_o,
+  // Towards the command processor
+  output logic        start_o,
+  output logic        clear_irq_o,
+  output logic        soft_reset_o,
+  output linear_req_t stream_o,
+  output region_t [NumRegions-1:0] regions_o,
+  input  logic [31:0] status_i,
+  input  logic [31:0] qread_i
+);
+  // Product, architecture version 1.0.6 as Vela's streams announce it.
+  localparam logic [31:0] Id = 32'h1006_0000;
+
+  logic [31:0] qbase_q, qsize_q;
+  logic qconfig_q;
+  logic [NumRegions-1:0] port_q;
+  logic [NumRegions-1:0][31:0] base_q, size_q;
+
+  // An access that comes while the NPU is still held in reset waits.
+  logic ready_q;
+  logic wr;
+  assign wr       = psel_i && penable_i && pwrite_i && ready_q;
+  assign pready_o = ready_q;
+
+  logic is_base, is_size;
+  assign is_base = paddr_i[11:6] == 6'h02 && paddr_i[2:0] == 3'h0;  // 0x080 + 8 i
+  assign is_size = paddr_i[11:5] == 7'h08 && paddr_i[1:0] == 2'h0;  // 0x100 + 4 i
+
+  assign start_o      = wr && paddr_i == 12'h008 && pwdata_i[0];
+  assign clear_irq_o  = wr && paddr_i == 12'h008 && pwdata_i[1];
+  assign soft_reset_o = wr && paddr_i == 12'h00C;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      qbase_q   <= '0;
+      qsize_q   <= '0;
+      qconfig_q <= 1'b0;
+      port_q    <= '0;
+      base_q    <= '0;
+      size_q    <= '0;
+      ready_q   <= 1'b0;
+    end else begin
+      ready_q <= 1'b1;
+      if (wr) begin
+        if (paddr_i == 12'h010) qbase_q <= pwdata_i;
+        if (paddr_i == 12'h01C) qconfig_q <= pwdata_i[0];
+        if (paddr_i == 12'h020) qsize_q <= pwdata_i;
+        if (paddr_i == 12'h03C) port_q <= pwdata_i[NumRegions-1:0];
+        if (is_base) base_q[paddr_i[5:3]] <= pwdata_i;
+        if (is_size) size_q[paddr_i[4:2]] <= pwdata_i;
+      end
+    end
+  end
+
+  assign stream_o = '{port: qconfig_q, addr: qbase_q, length: qsize_q};
+  for (genvar i = 0; i < NumRegions; i++) begin : gen_region
+    assign regions_o[i] = '{port: port_q[i], base: base_q[i], size: size_q[i]};
+  end
+
+  always_comb begin
+    prdata_o = '0;
+    unique case (paddr_i)
+      12'h000: prdata_o = Id;
+      12'h004: prdata_o = status_i;
+      12'h010: prdata_o = qbase_q;
+      12'h018: prdata_o = qread_i;
+      12'h01C: prdata_o = {31'd0, qconfig_q};
+      12'h020: prdata_o = qsize_q;
+      12'h03C: prdata_o = {24'd0, port_q};
+      default: begin
+        if (is_base) prdata_o = base_q[paddr_i[5:3]];
+        else if (is_size) prdata_o = size_q[paddr_i[4:2]];
+      end
+    endcase
+  end
+endmodule

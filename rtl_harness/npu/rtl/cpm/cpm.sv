@@ -1,0 +1,49 @@
+/// Clock and power: reset of the NPU, clock enables of the blocks, quiescence.
+///
+/// A block's enable rises in the cycle of its wake request and falls after a few idle cycles.
+module cpm #(
+  parameter int unsigned Domains = 5
+) (
+  input  logic               clk_i,
+  input  logic               rst_ni,
+  input  logic               soft_reset_i,
+  output logic               rst_no,       // reset of all other blocks
+  input  logic [Domains-1:0] wake_i,
+  output logic [Domains-1:0] enable_o,
+  output logic               quiescent_o
+);
+  localparam logic [2:0] IdleCycles = 3'd7;
+
+  // Reset is asserted at once and released in step with the clock.
+  logic settle_q, release_q;
+  logic [1:0] soft_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      settle_q  <= 1'b0;
+      release_q <= 1'b0;
+      soft_q    <= '0;
+    end else begin
+      settle_q  <= soft_q == '0;
+      release_q <= settle_q && soft_q == '0;
+      soft_q    <= soft_reset_i ? 2'd3 : (soft_q == '0 ? '0 : soft_q - 2'd1);
+    end
+  end
+  assign rst_no = release_q;
+
+  logic [Domains-1:0][2:0] idle_q;
+  for (genvar d = 0; d < Domains; d++) begin : gen_domain
+    assign enable_o[d] = wake_i[d] || idle_q[d] != IdleCycles;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) idle_q[d] <= '0;
+      else if (wake_i[d]) idle_q[d] <= '0;
+      else if (idle_q[d] != IdleCycles) idle_q[d] <= idle_q[d] + 3'd1;
+    end
+  end
+
+  logic quiescent_q;
+  assign quiescent_o = quiescent_q;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) quiescent_q <= 1'b0;
+    else quiescent_q <= enable_o == '0;
+  end
+endmodule

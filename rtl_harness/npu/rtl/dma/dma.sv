@@ -1,0 +1,350 @@
+/// DMA controller: command, scale and weight streams and IFM pieces in, OFM blocks out, copies across.
+module dma
+  import npu_pkg::*;
+#(
+  parameter int unsigned SbBanks = 16,
+  localparam int unsigned AddrW = $clog2(SbBanks) + 7
+) (
+  input  logic        clk_i,
+  input  logic        rst_ni,
+  input  logic        en_i,
+  input  region_t [NumRegions-1:0] regions_i,
+  // Command stream
+  input  linear_req_t fetch_req_i,
+  input  logic        fetch_start_i,
+  input  logic        fetch_stop_i,
+  output logic        fetch_idle_o,
+  output logic        fetch_valid_o,
+  input  logic        fetch_ready_i,
+  output logic [63:0] fetch_data_o,
+  // Copy
+  input  logic        copy_start_i,
+  input  copy_req_t   copy_i,
+  output logic        copy_busy_o,
+  // Operation
+  input  op_t         op_i,
+  output logic        bus_error_o,
+  output logic        address_error_o,
+  output logic        streams_idle_o,
+  input  logic        ifm_valid_i,
+  input  step_t       ifm_step_i,
+  input  logic        ifm_buffer_i,
+  output logic        ifm_done_o,
+  input  logic        weight_start_i,
+  input  logic        weight_stop_i,
+  output logic        weight_valid_o,
+  input  logic        weight_ready_i,
+  output logic [63:0] weight_data_o,
+  output logic        weight_last_o,
+  input  logic        scale_start_i,
+  input  logic        scale_stop_i,
+  input  logic [31:0] scale_offset_i,  // first byte of the scale stream, a multiple of 8
+  input  logic [31:0] scale_length_i,
+  output logic        scale_valid_o,
+  input  logic        scale_ready_i,
+  output logic [63:0] scale_data_o,
+  output logic        scale_idle_o,
+  input  logic        ofm_start_i,
+  input  step_t       ofm_step_i,
+  output logic        ofm_busy_o,
+  // Shared buffer
+  output logic        ifm_wr_o,
+  output logic [AddrW-1:0] ifm_wr_addr_o,
+  output logic [63:0] ifm_wr_data_o,
+  output logic        stage_rd_o,
+  output logic [8:0]  stage_rd_addr_o,
+  input  logic [31:0] stage_rd_data_i,
+  // AXI M0 (read, write)
+  output logic        m0_ar_valid_o,
+  input  logic        m0_ar_ready_i,
+  output axi_ar_t     m0_ar_o,
+  input  logic        m0_r_valid_i,
+  output logic        m0_r_ready_o,
+  input  axi_r_t      m0_r_i,
+  output logic        m0_aw_valid_o,
+  input  logic        m0_aw_ready_i,
+  output axi_aw_t     m0_aw_o,
+  output logic        m0_w_valid_o,
+  input  logic        m0_w_ready_i,
+  output axi_w_t      m0_w_o,
+  input  logic        m0_b_valid_i,
+  output logic        m0_b_ready_o,
+  input  axi_b_t      m0_b_i,
+  // AXI M1 (read only)
+  output logic        m1_ar_valid_o,
+  input  logic        m1_ar_ready_i,
+  output axi_ar_t     m1_ar_o,
+  input  logic        m1_r_valid_i,
+  output logic        m1_r_ready_o,
+  input  axi_r_t      m1_r_i
+);
+  logic [NumRdClients-1:0] ar_valid, ar_ready, ar_port, r_valid, r_ready;
+  logic [NumRdClients-1:0][31:0] ar_addr;
+  logic [NumRdClients-1:0][7:0] ar_len;
+  logic [NumRdClients-1:0][63:0] r_data;
+
+  // Linear streams
+  region_t weight_region, scale_region;
+  linear_req_t weight_req, scale_req;
+  assign weight_region = regions_i[op_i.weight.region];
+  assign scale_region  = regions_i[op_i.scale.region];
+  assign weight_req    = '{port: weight_region.port, addr: weight_region.base + op_i.weight.base,
+                           length: op_i.weight.length};
+  assign scale_req     = '{port: scale_region.port,
+                           addr: scale_region.base + op_i.scale.base + scale_offset_i,
+                           length: scale_length_i};
+
+  logic weight_idle, fetch_last, scale_last, copy_last;
+  dma_linear #(
+    .Depth   (8),
+    .MaxBurst(4)
+  ) u_command (
+    .clk_i     (clk_i),
+    .rst_ni    (rst_ni),
+    .en_i      (en_i),
+    .start_i   (fetch_start_i),
+    .stop_i    (fetch_stop_i),
+    .req_i     (fetch_req_i),
+    .idle_o    (fetch_idle_o),
+    .ar_valid_o(ar_valid[RdCommand]),
+    .ar_ready_i(ar_ready[RdCommand]),
+    .ar_port_o (ar_port[RdCommand]),
+    .ar_addr_o (ar_addr[RdCommand]),
+    .ar_len_o  (ar_len[RdCommand]),
+    .r_valid_i (r_valid[RdCommand]),
+    .r_data_i  (r_data[RdCommand]),
+    .valid_o   (fetch_valid_o),
+    .ready_i   (fetch_ready_i),
+    .data_o    (fetch_data_o),
+    .last_o    (fetch_last)
+  );
+  dma_linear #(
+    .Depth   (8),
+    .MaxBurst(8)
+  ) u_scale (
+    .clk_i     (clk_i),
+    .rst_ni    (rst_ni),
+    .en_i      (en_i),
+    .start_i   (scale_start_i),
+    .stop_i    (scale_stop_i),
+    .req_i     (scale_req),
+    .idle_o    (scale_idle_o),
+    .ar_valid_o(ar_valid[RdScale]),
+    .ar_ready_i(ar_ready[RdScale]),
+    .ar_port_o (ar_port[RdScale]),
+    .ar_addr_o (ar_addr[RdScale]),
+    .ar_len_o  (ar_len[RdScale]),
+    .r_valid_i (r_valid[RdScale]),
+    .r_data_i  (r_data[RdScale]),
+    .valid_o   (scale_valid_o),
+    .ready_i   (scale_ready_i),
+    .data_o    (scale_data_o),
+    .last_o    (scale_last)
+  );
+  dma_linear #(
+    .Depth   (16),
+    .MaxBurst(8)
+  ) u_weight (
+    .clk_i     (clk_i),
+    .rst_ni    (rst_ni),
+    .en_i      (en_i),
+    .start_i   (weight_start_i),
+    .stop_i    (weight_stop_i),
+    .req_i     (weight_req),
+    .idle_o    (weight_idle),
+    .ar_valid_o(ar_valid[RdWeight]),
+    .ar_ready_i(ar_ready[RdWeight]),
+    .ar_port_o (ar_port[RdWeight]),
+    .ar_addr_o (ar_addr[RdWeight]),
+    .ar_len_o  (ar_len[RdWeight]),
+    .r_valid_i (r_valid[RdWeight]),
+    .r_data_i  (r_data[RdWeight]),
+    .valid_o   (weight_valid_o),
+    .ready_i   (weight_ready_i),
+    .data_o    (weight_data_o),
+    .last_o    (weight_last_o)
+  );
+
+  // IFM pieces
+  region_t ifm_region;
+  logic ifm_address_error;
+  logic [AddrW-1:0] ifm_base;
+  logic [5:0] ifm_half;  // banks of one of the two buffers
+  assign ifm_region = regions_i[op_i.ifm.region];
+  assign ifm_half   = (op_i.ib_end - 6'd2) >> 1;
+  assign ifm_base   = {(AddrW - 7)'(6'd2 + (ifm_buffer_i ? ifm_half : '0)), 7'd0};
+  assign ar_port[RdIfm] = ifm_region.port;
+  dma_ifm #(
+    .AddrW(AddrW),
+    .Depth(16)
+  ) u_ifm (
+    .clk_i          (clk_i),
+    .rst_ni         (rst_ni),
+    .en_i           (en_i),
+    .op_i           (op_i),
+    .region_i       (ifm_region),
+    .valid_i        (ifm_valid_i),
+    .step_i         (ifm_step_i),
+    .buffer_i       (ifm_base),
+    .done_o         (ifm_done_o),
+    .address_error_o(ifm_address_error),
+    .ar_valid_o     (ar_valid[RdIfm]),
+    .ar_ready_i     (ar_ready[RdIfm]),
+    .ar_addr_o      (ar_addr[RdIfm]),
+    .ar_len_o       (ar_len[RdIfm]),
+    .r_valid_i      (r_valid[RdIfm]),
+    .r_ready_o      (r_ready[RdIfm]),
+    .r_data_i       (r_data[RdIfm]),
+    .wr_o           (ifm_wr_o),
+    .wr_addr_o      (ifm_wr_addr_o),
+    .wr_data_o      (ifm_wr_data_o)
+  );
+
+  // Copies and OFM blocks
+  logic copy_src_idle, copy_src_valid, copy_src_ready, ofm_address_error, ofm_walking;
+  logic [63:0] copy_src_data;
+  logic [1:0] wr_valid, wr_ready, wr_idle;
+  logic [1:0][31:0] wr_addr;
+  logic [1:0][63:0] wr_data;
+  logic [1:0][7:0] wr_strb;
+  dma_linear #(
+    .Depth   (16),
+    .MaxBurst(8)
+  ) u_copy_source (
+    .clk_i     (clk_i),
+    .rst_ni    (rst_ni),
+    .en_i      (en_i),
+    .start_i   (copy_start_i),
+    .stop_i    (1'b0),
+    .req_i     (copy_i.src),
+    .idle_o    (copy_src_idle),
+    .ar_valid_o(ar_valid[RdCopy]),
+    .ar_ready_i(ar_ready[RdCopy]),
+    .ar_port_o (ar_port[RdCopy]),
+    .ar_addr_o (ar_addr[RdCopy]),
+    .ar_len_o  (ar_len[RdCopy]),
+    .r_valid_i (r_valid[RdCopy]),
+    .r_data_i  (r_data[RdCopy]),
+    .valid_o   (copy_src_valid),
+    .ready_i   (copy_src_ready),
+    .data_o    (copy_src_data),
+    .last_o    (copy_last)
+  );
+  dma_copy u_copy (
+    .clk_i      (clk_i),
+    .rst_ni     (rst_ni),
+    .en_i       (en_i),
+    .start_i    (copy_start_i),
+    .req_i      (copy_i),
+    .busy_o     (copy_busy_o),
+    .src_idle_i (copy_src_idle),
+    .src_valid_i(copy_src_valid),
+    .src_ready_o(copy_src_ready),
+    .src_data_i (copy_src_data),
+    .wr_valid_o (wr_valid[1]),
+    .wr_ready_i (wr_ready[1]),
+    .wr_addr_o  (wr_addr[1]),
+    .wr_data_o  (wr_data[1]),
+    .wr_idle_i  (wr_idle[1])
+  );
+  assign wr_strb[1] = '1;
+  dma_ofm u_ofm (
+    .clk_i          (clk_i),
+    .rst_ni         (rst_ni),
+    .en_i           (en_i),
+    .op_i           (op_i),
+    .region_i       (regions_i[op_i.ofm.region]),
+    .start_i        (ofm_start_i),
+    .step_i         (ofm_step_i),
+    .busy_o         (ofm_walking),
+    .address_error_o(ofm_address_error),
+    .rd_o           (stage_rd_o),
+    .rd_addr_o      (stage_rd_addr_o),
+    .rd_data_i      (stage_rd_data_i),
+    .wr_valid_o     (wr_valid[0]),
+    .wr_ready_i     (wr_ready[0]),
+    .wr_addr_o      (wr_addr[0]),
+    .wr_data_o      (wr_data[0]),
+    .wr_strb_o      (wr_strb[0])
+  );
+  assign ofm_busy_o     = ofm_walking;
+  assign streams_idle_o = weight_idle && scale_idle_o && wr_idle[0] && !ofm_walking;
+
+  // Ports
+  logic m0_rd_error, m1_rd_error, wr_error;
+  logic [NumRdClients-1:0] m0_ready, m1_ready, m0_r_valid, m1_r_valid;
+  assign r_ready[RdCommand] = 1'b1;
+  assign r_ready[RdScale]   = 1'b1;
+  assign r_ready[RdWeight]  = 1'b1;
+  assign r_ready[RdCopy]    = 1'b1;
+
+  dma_rd_port u_m0_read (
+    .clk_i        (clk_i),
+    .rst_ni       (rst_ni),
+    .en_i         (en_i),
+    .valid_i      (ar_valid & ~ar_port),
+    .ready_o      (m0_ready),
+    .addr_i       (ar_addr),
+    .len_i        (ar_len),
+    .r_valid_o    (m0_r_valid),
+    .r_ready_i    (r_ready & ~ar_port),
+    .bus_error_o  (m0_rd_error),
+    .ar_valid_o   (m0_ar_valid_o),
+    .ar_ready_i   (m0_ar_ready_i),
+    .ar_o         (m0_ar_o),
+    .r_valid_axi_i(m0_r_valid_i),
+    .r_ready_axi_o(m0_r_ready_o),
+    .r_i          (m0_r_i)
+  );
+  dma_rd_port u_m1_read (
+    .clk_i        (clk_i),
+    .rst_ni       (rst_ni),
+    .en_i         (en_i),
+    .valid_i      (ar_valid & ar_port),
+    .ready_o      (m1_ready),
+    .addr_i       (ar_addr),
+    .len_i        (ar_len),
+    .r_valid_o    (m1_r_valid),
+    .r_ready_i    (r_ready & ar_port),
+    .bus_error_o  (m1_rd_error),
+    .ar_valid_o   (m1_ar_valid_o),
+    .ar_ready_i   (m1_ar_ready_i),
+    .ar_o         (m1_ar_o),
+    .r_valid_axi_i(m1_r_valid_i),
+    .r_ready_axi_o(m1_r_ready_o),
+    .r_i          (m1_r_i)
+  );
+  for (genvar i = 0; i < NumRdClients; i++) begin : gen_client
+    assign ar_ready[i] = ar_port[i] ? m1_ready[i] : m0_ready[i];
+    assign r_valid[i]  = ar_port[i] ? m1_r_valid[i] : m0_r_valid[i];
+    assign r_data[i]   = ar_port[i] ? m1_r_i.data : m0_r_i.data;
+  end
+
+  dma_wr_port u_m0_write (
+    .clk_i      (clk_i),
+    .rst_ni     (rst_ni),
+    .en_i       (en_i),
+    .valid_i    (wr_valid),
+    .ready_o    (wr_ready),
+    .addr_i     (wr_addr),
+    .data_i     (wr_data),
+    .strb_i     (wr_strb),
+    .idle_o     (wr_idle),
+    .bus_error_o(wr_error),
+    .aw_valid_o (m0_aw_valid_o),
+    .aw_ready_i (m0_aw_ready_i),
+    .aw_o       (m0_aw_o),
+    .w_valid_o  (m0_w_valid_o),
+    .w_ready_i  (m0_w_ready_i),
+    .w_o        (m0_w_o),
+    .b_valid_i  (m0_b_valid_i),
+    .b_ready_o  (m0_b_ready_o),
+    .b_i        (m0_b_i)
+  );
+
+  assign bus_error_o     = m0_rd_error || m1_rd_error || wr_error;
+  assign address_error_o = ifm_address_error || ofm_address_error;
+
+  logic unused_last;
+  assign unused_last = ^{fetch_last, scale_last, copy_last};
+endmodule

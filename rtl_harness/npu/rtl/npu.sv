@@ -1,0 +1,328 @@
+/// The NPU: seven blocks, one APB slave, a read/write and a read-only AXI4 port, one interrupt.
+module npu
+  import npu_pkg::*;
+#(
+  parameter int unsigned OfmUblock = 4,   // OFM channels a cycle; MACs a cycle are eight times that
+  parameter int unsigned SbBanks   = 16,  // KiB of shared buffer
+  localparam int unsigned IfmAddrW = $clog2(SbBanks) + 7,
+  localparam int unsigned AccAddrW = $clog2(SbBanks) - 1 + 7
+) (
+  input  logic        clk_i,
+  input  logic        rst_ni,
+  input  logic        psel_i,
+  input  logic        penable_i,
+  input  logic        pwrite_i,
+  input  logic [11:0] paddr_i,
+  input  logic [31:0] pwdata_i,
+  output logic        pready_o,
+  output logic [31:0] prdata_o,
+  output logic        irq_o,
+  output logic        quiescent_o,
+  output logic        op_done_o,     // pulses when an operation ends
+  output logic        m0_ar_valid_o,
+  input  logic        m0_ar_ready_i,
+  output axi_ar_t     m0_ar_o,
+  input  logic        m0_r_valid_i,
+  output logic        m0_r_ready_o,
+  input  axi_r_t      m0_r_i,
+  output logic        m0_aw_valid_o,
+  input  logic        m0_aw_ready_i,
+  output axi_aw_t     m0_aw_o,
+  output logic        m0_w_valid_o,
+  input  logic        m0_w_ready_i,
+  output axi_w_t      m0_w_o,
+  input  logic        m0_b_valid_i,
+  output logic        m0_b_ready_o,
+  input  axi_b_t      m0_b_i,
+  output logic        m1_ar_valid_o,
+  input  logic        m1_ar_ready_i,
+  output axi_ar_t     m1_ar_o,
+  input  logic        m1_r_valid_i,
+  output logic        m1_r_ready_o,
+  input  axi_r_t      m1_r_i
+);
+  localparam int unsigned VecWeights = 8 * OfmUblock;
+
+  // Clock and power
+  typedef enum logic [2:0] {
+    DmaDomain = 3'd0,
+    WdDomain  = 3'd1,
+    MacDomain = 3'd2,
+    AoDomain  = 3'd3,
+    SbDomain  = 3'd4
+  } domain_e;
+  logic rst_n, soft_reset, running, op_busy;
+  logic [4:0] enable;
+  cpm #(
+    .Domains(5)
+  ) u_cpm (
+    .clk_i       (clk_i),
+    .rst_ni      (rst_ni),
+    .soft_reset_i(soft_reset),
+    .rst_no      (rst_n),
+    .wake_i      ({{4{op_busy}}, running}),
+    .enable_o    (enable),
+    .quiescent_o (quiescent_o)
+  );
+
+  region_t [NumRegions-1:0] regions;
+  linear_req_t fetch_req;
+  logic fetch_start, fetch_stop, fetch_idle, fetch_valid, fetch_ready;
+  logic [63:0] fetch_data;
+  logic copy_start, copy_busy;
+  copy_req_t copy;
+  op_t op;
+  op_error_t op_error;
+  logic ifm_valid, ifm_buffer, ifm_done;
+  logic mac_valid, mac_ifm_buffer, mac_acc_buffer, mac_done;
+  logic weight_start, weight_stop;
+  logic out_valid, out_ready, out_acc_buffer, out_done;
+  logic ofm_start, ofm_busy, streams_idle;
+  step_t ifm_step, mac_step, out_step;
+
+  cc #(
+    .SbBanks(SbBanks)
+  ) u_cc (
+    .clk_i           (clk_i),
+    .rst_ni          (rst_n),
+    .psel_i          (psel_i),
+    .penable_i       (penable_i),
+    .pwrite_i        (pwrite_i),
+    .paddr_i         (paddr_i),
+    .pwdata_i        (pwdata_i),
+    .pready_o        (pready_o),
+    .prdata_o        (prdata_o),
+    .irq_o           (irq_o),
+    .running_o       (running),
+    .soft_reset_o    (soft_reset),
+    .op_done_o       (op_done_o),
+    .regions_o       (regions),
+    .fetch_req_o     (fetch_req),
+    .fetch_start_o   (fetch_start),
+    .fetch_stop_o    (fetch_stop),
+    .fetch_idle_i    (fetch_idle),
+    .fetch_valid_i   (fetch_valid),
+    .fetch_ready_o   (fetch_ready),
+    .fetch_data_i    (fetch_data),
+    .copy_start_o    (copy_start),
+    .copy_o          (copy),
+    .copy_busy_i     (copy_busy),
+    .op_busy_o       (op_busy),
+    .op_o            (op),
+    .op_error_i      (op_error),
+    .ifm_valid_o     (ifm_valid),
+    .ifm_step_o      (ifm_step),
+    .ifm_buffer_o    (ifm_buffer),
+    .ifm_done_i      (ifm_done),
+    .mac_valid_o     (mac_valid),
+    .mac_step_o      (mac_step),
+    .mac_ifm_buffer_o(mac_ifm_buffer),
+    .mac_acc_buffer_o(mac_acc_buffer),
+    .mac_done_i      (mac_done),
+    .weight_start_o  (weight_start),
+    .weight_stop_o   (weight_stop),
+    .out_valid_o     (out_valid),
+    .out_ready_o     (out_ready),
+    .out_step_o      (out_step),
+    .out_acc_buffer_o(out_acc_buffer),
+    .out_done_i      (out_done),
+    .ofm_start_o     (ofm_start),
+    .ofm_busy_i      (ofm_busy),
+    .streams_idle_i  (streams_idle)
+  );
+  assign op_error.scale = 1'b0;  // known before the operation starts
+
+  logic weight_valid, weight_ready, weight_last;
+  logic [63:0] weight_data;
+  logic scale_start, scale_stop, scale_valid, scale_ready, scale_idle;
+  logic [31:0] scale_offset, scale_length;
+  logic [63:0] scale_data;
+  logic ifm_wr, stage_rd;
+  logic [IfmAddrW-1:0] ifm_wr_addr;
+  logic [63:0] ifm_wr_data;
+  logic [8:0] stage_rd_addr;
+  logic [31:0] stage_rd_data;
+
+  dma #(
+    .SbBanks(SbBanks)
+  ) u_dma (
+    .clk_i          (clk_i),
+    .rst_ni         (rst_n),
+    .en_i           (enable[DmaDomain]),
+    .regions_i      (regions),
+    .fetch_req_i    (fetch_req),
+    .fetch_start_i  (fetch_start),
+    .fetch_stop_i   (fetch_stop),
+    .fetch_idle_o   (fetch_idle),
+    .fetch_valid_o  (fetch_valid),
+    .fetch_ready_i  (fetch_ready),
+    .fetch_data_o   (fetch_data),
+    .copy_start_i   (copy_start),
+    .copy_i         (copy),
+    .copy_busy_o    (copy_busy),
+    .op_i           (op),
+    .bus_error_o    (op_error.bus),
+    .address_error_o(op_error.address),
+    .streams_idle_o (streams_idle),
+    .ifm_valid_i    (ifm_valid),
+    .ifm_step_i     (ifm_step),
+    .ifm_buffer_i   (ifm_buffer),
+    .ifm_done_o     (ifm_done),
+    .weight_start_i (weight_start),
+    .weight_stop_i  (weight_stop),
+    .weight_valid_o (weight_valid),
+    .weight_ready_i (weight_ready),
+    .weight_data_o  (weight_data),
+    .weight_last_o  (weight_last),
+    .scale_start_i  (scale_start),
+    .scale_stop_i   (scale_stop),
+    .scale_offset_i (scale_offset),
+    .scale_length_i (scale_length),
+    .scale_valid_o  (scale_valid),
+    .scale_ready_i  (scale_ready),
+    .scale_data_o   (scale_data),
+    .scale_idle_o   (scale_idle),
+    .ofm_start_i    (ofm_start),
+    .ofm_step_i     (out_step),
+    .ofm_busy_o     (ofm_busy),
+    .ifm_wr_o       (ifm_wr),
+    .ifm_wr_addr_o  (ifm_wr_addr),
+    .ifm_wr_data_o  (ifm_wr_data),
+    .stage_rd_o     (stage_rd),
+    .stage_rd_addr_o(stage_rd_addr),
+    .stage_rd_data_i(stage_rd_data),
+    .m0_ar_valid_o  (m0_ar_valid_o),
+    .m0_ar_ready_i  (m0_ar_ready_i),
+    .m0_ar_o        (m0_ar_o),
+    .m0_r_valid_i   (m0_r_valid_i),
+    .m0_r_ready_o   (m0_r_ready_o),
+    .m0_r_i         (m0_r_i),
+    .m0_aw_valid_o  (m0_aw_valid_o),
+    .m0_aw_ready_i  (m0_aw_ready_i),
+    .m0_aw_o        (m0_aw_o),
+    .m0_w_valid_o   (m0_w_valid_o),
+    .m0_w_ready_i   (m0_w_ready_i),
+    .m0_w_o         (m0_w_o),
+    .m0_b_valid_i   (m0_b_valid_i),
+    .m0_b_ready_o   (m0_b_ready_o),
+    .m0_b_i         (m0_b_i),
+    .m1_ar_valid_o  (m1_ar_valid_o),
+    .m1_ar_ready_i  (m1_ar_ready_i),
+    .m1_ar_o        (m1_ar_o),
+    .m1_r_valid_i   (m1_r_valid_i),
+    .m1_r_ready_o   (m1_r_ready_o),
+    .m1_r_i         (m1_r_i)
+  );
+
+  logic vec_valid, vec_ready;
+  logic [VecWeights*9-1:0] vec;
+  wd #(
+    .VecWeights(VecWeights)
+  ) u_wd (
+    .clk_i      (clk_i),
+    .rst_ni     (rst_n),
+    .start_i    (weight_start),
+    .stop_i     (weight_stop),
+    .in_valid_i (weight_valid),
+    .in_ready_o (weight_ready),
+    .in_data_i  (weight_data),
+    .in_last_i  (weight_last),
+    .vec_valid_o(vec_valid),
+    .vec_ready_i(vec_ready),
+    .vec_o      (vec),
+    .error_o    (op_error.weight)
+  );
+
+  logic ifm_rd, acc_rd, acc_wr, out_rd, stage_wr;
+  logic [IfmAddrW-1:0] ifm_rd_addr;
+  logic [63:0] ifm_rd_data;
+  logic [AccAddrW-1:0] acc_rd_addr, acc_wr_addr, out_rd_addr;
+  logic [32*OfmUblock-1:0] acc_rd_data, acc_wr_data;
+  logic [127:0] out_rd_data;
+  logic [8:0] stage_wr_addr;
+  logic [31:0] stage_wr_data;
+
+  mac #(
+    .OfmUblock(OfmUblock),
+    .SbBanks  (SbBanks)
+  ) u_mac (
+    .clk_i        (clk_i),
+    .rst_ni       (rst_n),
+    .en_i         (enable[MacDomain]),
+    .op_i         (op),
+    .valid_i      (mac_valid),
+    .step_i       (mac_step),
+    .ifm_buffer_i (mac_ifm_buffer),
+    .acc_buffer_i (mac_acc_buffer),
+    .done_o       (mac_done),
+    .vec_valid_i  (vec_valid),
+    .vec_ready_o  (vec_ready),
+    .vec_i        (vec),
+    .ifm_rd_o     (ifm_rd),
+    .ifm_rd_addr_o(ifm_rd_addr),
+    .ifm_rd_data_i(ifm_rd_data),
+    .acc_rd_o     (acc_rd),
+    .acc_rd_addr_o(acc_rd_addr),
+    .acc_rd_data_i(acc_rd_data),
+    .acc_wr_o     (acc_wr),
+    .acc_wr_addr_o(acc_wr_addr),
+    .acc_wr_data_o(acc_wr_data)
+  );
+
+  ao #(
+    .SbBanks(SbBanks)
+  ) u_ao (
+    .clk_i          (clk_i),
+    .rst_ni         (rst_n),
+    .en_i           (enable[AoDomain]),
+    .op_i           (op),
+    .valid_i        (out_valid),
+    .ready_i        (out_ready),
+    .step_i         (out_step),
+    .acc_buffer_i   (out_acc_buffer),
+    .done_o         (out_done),
+    .scale_start_o  (scale_start),
+    .scale_stop_o   (scale_stop),
+    .scale_offset_o (scale_offset),
+    .scale_length_o (scale_length),
+    .scale_valid_i  (scale_valid),
+    .scale_ready_o  (scale_ready),
+    .scale_data_i   (scale_data),
+    .scale_idle_i   (scale_idle),
+    .acc_rd_o       (out_rd),
+    .acc_rd_addr_o  (out_rd_addr),
+    .acc_rd_data_i  (out_rd_data),
+    .stage_wr_o     (stage_wr),
+    .stage_wr_addr_o(stage_wr_addr),
+    .stage_wr_data_o(stage_wr_data)
+  );
+
+  sb #(
+    .Banks(SbBanks)
+  ) u_sb (
+    .clk_i          (clk_i),
+    .rst_ni         (rst_n),
+    .en_i           (enable[SbDomain]),
+    .ifm_wr_i       (ifm_wr),
+    .ifm_wr_addr_i  (ifm_wr_addr),
+    .ifm_wr_data_i  (ifm_wr_data),
+    .ifm_rd_i       (ifm_rd),
+    .ifm_rd_addr_i  (ifm_rd_addr),
+    .ifm_rd_data_o  (ifm_rd_data),
+    .acc_wr_i       (acc_wr),
+    .acc_wr_addr_i  (acc_wr_addr),
+    .acc_wr_data_i  (acc_wr_data),
+    .acc_rd_i       (acc_rd),
+    .acc_rd_addr_i  (acc_rd_addr),
+    .acc_rd_data_o  (acc_rd_data),
+    .out_rd_i       (out_rd),
+    .out_rd_addr_i  (out_rd_addr),
+    .out_rd_data_o  (out_rd_data),
+    .stage_wr_i     (stage_wr),
+    .stage_wr_addr_i(stage_wr_addr),
+    .stage_wr_data_i(stage_wr_data),
+    .stage_rd_i     (stage_rd),
+    .stage_rd_addr_i(stage_rd_addr),
+    .stage_rd_data_o(stage_rd_data)
+  );
+endmodule
