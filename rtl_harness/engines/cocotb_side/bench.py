@@ -1,0 +1,156 @@
+"""The closed bench as a cocotb test sees it: its clock, its storage, its outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from cocotb.handle import ArrayObject, Immediate, PackedObject
+
+from rtl_harness.state_hash import pack_words, state_hash
+
+Handle: TypeAlias = Any  # cocotb finds the type of a handle when it meets the design
+
+
+class NotAppliedError(Exception):
+    """A flip was not found in the register afterwards."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A storage element in the simulator.
+
+    Attributes:
+        path: Its name.
+        words: Handle of each word.
+        low: Position of its bit 0 in the handle's value.
+        width: Bits of a word.
+    """
+
+    path: str
+    words: tuple[Handle, ...]
+    low: int
+    width: int
+
+    def read(self, word: int) -> int:
+        """Return the value of a word."""
+        return (_bits(self.words[word]) >> self.low) & ((1 << self.width) - 1)
+
+    def pack(self) -> bytes:
+        """Return the value as the state hash wants it."""
+        return pack_words((self.read(word) for word in range(len(self.words))), self.width)
+
+    def invert(self, word: int, bit: int) -> int:
+        """Invert one bit and return the whole word of the simulator before."""
+        handle = self.words[word]
+        before = _bits(handle)
+        handle.set(Immediate(before ^ (1 << (self.low + bit))))
+        return before
+
+    def check_inverted(self, word: int, bit: int, before: int) -> None:
+        """Raise NotAppliedError unless exactly that bit differs from `before`."""
+        wanted = before ^ (1 << (self.low + bit))
+        found = _bits(self.words[word])
+        if found != wanted:
+            raise NotAppliedError(
+                f"the flip did not take: expected {wanted:#x}, found {found:#x}, before {before:#x}"
+            )
+
+
+class Bench:
+    """Handles of everything that the engine reads and writes.
+
+    Args:
+        top: Handle of the top module.
+        config: What `CocotbEngine` wrote for the simulator.
+    """
+
+    def __init__(self, top: Handle, config: Mapping[str, Any]) -> None:
+        self.top = top
+        self.problems: list[str] = []
+        self.cells = [cell for e in config["elements"] if (cell := self._cell(e)) is not None]
+        self.memories = {
+            name: cell for name, m in config["memories"].items() if (cell := self._cell(m)) is not None
+        }
+        self.observed = [name for name in self.memories if config["memories"][name]["observed"]]
+        self.ports = {role: self._port(name) for role, name in config["ports"].items() if name}
+
+    def value(self, role: str) -> int:
+        """Return the value of an output of the top; 0 if the target has none for that role."""
+        handle = self.ports.get(role)
+        return 0 if handle is None else _bits(handle)
+
+    def state_hash(self) -> str:
+        """Return the digest of the present state."""
+        return state_hash(
+            (cell.pack() for cell in self.cells), {name: self.memories[name].pack() for name in self.observed}
+        )
+
+    def memory_bytes(self, name: str, offset: int, size: int) -> bytes:
+        """Return `size` bytes of a memory from byte `offset`."""
+        memory = self.memories[name]
+        word_bytes = (memory.width + 7) // 8
+        first, last = offset // word_bytes, (offset + size - 1) // word_bytes
+        packed = pack_words((memory.read(word) for word in range(first, last + 1)), memory.width)
+        return packed[offset - first * word_bytes :][:size]
+
+    def _port(self, name: str) -> Handle:
+        handle = _child(self.top, name)
+        if handle is None:
+            self.problems.append(f"{name}: no such port in the simulator")
+        return handle
+
+    def _cell(self, element: Mapping[str, Any]) -> Cell | None:
+        path = element["path"]
+        handle = self._find(element)
+        if handle is None:
+            self.problems.append(f"{path}: not found in the simulator")
+            return None
+        words: tuple[Handle, ...] = (handle,)
+        if element["kind"] == "sram":
+            if not isinstance(handle, ArrayObject) or len(handle) != element["depth"]:
+                self.problems.append(
+                    f"{path}: expected an array of {element['depth']} words, found {handle!r}"
+                )
+                return None
+            first = element["first_word"]
+            words = tuple(handle[index] for index in range(first, first + element["depth"]))
+        if not all(isinstance(w, PackedObject) and len(w) == element["packed_width"] for w in words):
+            self.problems.append(
+                f"{path}: expected a packed value of {element['packed_width']} bits, found {words[0]!r}"
+            )
+            return None
+        return Cell(path, words, element["low"], element["width"])
+
+    def _find(self, element: Mapping[str, Any]) -> Handle:
+        handle = self.top
+        for name in [*element["scope"], element["variable"]]:
+            handle = _child(handle, name)
+            if handle is None:
+                return None
+        for index in element["indices"]:
+            try:
+                handle = handle[index]
+            except (IndexError, KeyError, TypeError):
+                return None
+        return handle
+
+
+def _child(handle: Handle, name: str) -> Handle:
+    try:
+        return handle[name]
+    except (KeyError, TypeError, AttributeError, IndexError):
+        pass
+    base, bracket, index = name.rpartition("[")
+    if not bracket:
+        return None
+    try:
+        return handle[base][int(index[:-1])]
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError):
+        return None
+
+
+def _bits(handle: Handle) -> int:
+    """Return a handle's value; an order of magnitude cheaper than `handle.value`."""
+    return int(handle._handle.get_signal_val_binstr(), 2)
