@@ -55,9 +55,9 @@ module wd_control
   logic [4:0] first_entry_d, first_entry_q;
   logic [15:0] weights_left_d, weights_left_q, runs_left_d, runs_left_q;
   logic [4:0] carry_d, carry_q;
-  // The chunk whose remainders are read, and the one after it, of which only the unary part is read.
-  weight_chunk_t weights_d, weights_q, next_weights_d, next_weights_q;
-  run_chunk_t runs_d, runs_q, next_runs_d, next_runs_q;
+  // The chunk of which only the unary part is read.
+  weight_chunk_t next_weights_d, next_weights_q;
+  run_chunk_t next_runs_d, next_runs_q;
 
   header_t header;
   logic unused_header;
@@ -73,15 +73,23 @@ module wd_control
   assign uncompressed = slice_q.wdiv == WdivUncompressed;
   assign index_shift  = uncompressed ? index_bits_i : 4'(slice_q.wdiv);
 
+  // The unary part of a chunk lies behind the remainders of the chunk before the last. It is read
+  // together with the last of them if it is there already.
+  logic last_values, read_unary, unary_there, unary_overlong;
+  logic [CountW-1:0] values_bits, unary_first;
+  logic [5:0] unary_length;
+  logic [3:0] value_fields_left;
   weight_chunk_t unary_weights;
   run_chunk_t unary_runs;
   logic [15:0] unary_weights_left, unary_runs_left;
   logic [4:0] unary_carry;
-  logic [5:0] unary_length;
-  logic unary_overlong;
+
+  assign values_bits = CountW'(value_fields_left) * CountW'(field_width);
+  assign unary_first = state_q == Unary ? '0 : values_bits;
+  assign unary_there = unary_first + CountW'(unary_length) <= count_i;
 
   wd_unary u_unary (
-    .bits_i         (bits_i[HeaderBits-1:0]),
+    .bits_i         (HeaderBits'(bits_i >> unary_first)),
     .slice_i        (slice_q),
     .long_index_i   (uncompressed && index_bits_i > 4'd5),
     .weights_left_i (weights_left_q),
@@ -96,31 +104,11 @@ module wd_control
     .carry_o        (unary_carry)
   );
 
-  logic in_runs;
-  logic [ChunkCodes-1:0] scan_some, scan_more, scan_ends;
-  logic [Rate-1:0][4:0] quotients;
-  logic [Rate-1:0][3:0] used;
-  assign in_runs   = state_q == Runs;
-  assign scan_some = in_runs ? runs_q.ones : weights_q.some;
-  assign scan_more = in_runs ? '0 : weights_q.more;
-  assign scan_ends = in_runs ? ~runs_q.ones : ~weights_q.more | {ChunkCodes{slice_q.wtrunc}};
-
-  wd_scan #(
-    .Rate (Rate)
-  ) u_scan (
-    .some_i      (scan_some),
-    .more_i      (scan_more),
-    .ends_i      (scan_ends),
-    .carry_i     (in_runs ? '0 : weights_q.carry),
-    .quotients_o (quotients),
-    .used_o      (used)
-  );
-
   logic [3:0] field_width;
   logic [Rate-1:0][IndexBits-1:0] fields;
   logic [Rate-1:0] complete;
   assign field_width = state_q == Palette ? entry_bits_i
-                     : in_runs            ? 4'(slice_q.zdiv[1:0])
+                     : state_q == Runs    ? 4'(slice_q.zdiv[1:0])
                                           : index_shift;
 
   wd_fields #(
@@ -134,39 +122,36 @@ module wd_control
     .complete_o (complete)
   );
 
-  // Values of the chunk that are passed on in this cycle: as many as are wanted, are there, and fit.
-  logic [3:0] left, passed_codes;
-  logic [RateW-1:0] room, passed, passed_fields;
-  logic [Rate-1:0] open_piece;
-  logic missing;  // the next value lacks bits
+  logic value_runs_left, values_done, value_missing;
+  logic [RateW-1:0] value_fields;
 
-  assign left = in_runs ? runs_q.left : weights_q.left;
-  assign room = in_runs ? run_room_i : index_room_i;
-
-  always_comb begin
-    logic go_on;
-    go_on         = 1'b1;
-    passed        = '0;
-    passed_fields = '0;
-    passed_codes  = '0;
-    for (int unsigned k = 0; k < Rate; k++) begin
-      open_piece[k] = in_runs && runs_q.open && runs_q.left == 4'(k + 1);
-      go_on = go_on && 4'(k) < left && RateW'(k) < room && (complete[k] || open_piece[k]);
-      if (go_on) begin
-        passed       = RateW'(k + 1);
-        passed_codes = used[k];
-        if (!open_piece[k]) passed_fields = RateW'(k + 1);
-      end
-    end
-  end
-  assign missing = left != '0 && !complete[0] && !open_piece[0];
-
-  for (genvar k = 0; k < Rate; k++) begin : gen_value
-    assign indices_o[k]    = (IndexBits'(quotients[k]) << index_shift) | fields[k];
-    assign runs_o[k].open  = open_piece[k];
-    assign runs_o[k].zeros = (7'(quotients[k]) << slice_q.zdiv[1:0])
-                           | (open_piece[k] ? '0 : fields[k][6:0]);
-  end
+  wd_values #(
+    .Rate (Rate)
+  ) u_values (
+    .clk_i          (clk_i),
+    .rst_ni         (rst_ni),
+    .load_i         (read_unary),
+    .weights_i      (next_weights_q),
+    .runs_i         (next_runs_q),
+    .wtrunc_i       (slice_q.wtrunc),
+    .index_shift_i  (index_shift),
+    .run_shift_i    (slice_q.zdiv[1:0]),
+    .pass_weights_i (state_q == Weights),
+    .pass_runs_i    (state_q == Runs),
+    .fields_i       (fields),
+    .complete_i     (complete),
+    .runs_left_o    (value_runs_left),
+    .done_o         (values_done),
+    .missing_o      (value_missing),
+    .fields_used_o  (value_fields),
+    .fields_left_o  (value_fields_left),
+    .index_room_i   (index_room_i),
+    .index_push_o   (index_push_o),
+    .indices_o      (indices_o),
+    .run_room_i     (run_room_i),
+    .run_push_o     (run_push_o),
+    .runs_o         (runs_o)
+  );
 
   logic [5:0] entries_left;
   logic last_entries, entries_complete;
@@ -182,15 +167,17 @@ module wd_control
   logic slice_done;
   assign slice_done = weights_left_q == '0 && runs_left_q == '0
                    && next_weights_q.left == '0 && next_runs_q.left == '0;
+  assign last_values = values_done && (state_q == Runs || state_q == Weights && !value_runs_left);
+  assign read_unary  = (state_q == Unary || last_values && !slice_done)
+                    && unary_there && !unary_overlong;
+
+  state_e after_unary;
+  assign after_unary = next_weights_q.left != '0 ? Weights
+                     : next_runs_q.left != '0    ? Runs
+                     : slice_done                ? Header
+                                                 : Unary;
 
   logic starved;  // the state cannot go on for want of bits
-  state_e after_runs, after_weights, after_unary;
-  assign after_runs    = slice_done ? Header : Unary;
-  assign after_weights = runs_q.left != '0 ? Runs : after_runs;
-  assign after_unary   = next_weights_q.left != '0 ? Weights
-                       : next_runs_q.left != '0    ? Runs
-                                                   : after_runs;
-
   always_comb begin
     state_d         = state_q;
     slice_d         = slice_q;
@@ -198,16 +185,12 @@ module wd_control
     weights_left_d  = weights_left_q;
     runs_left_d     = runs_left_q;
     carry_d         = carry_q;
-    weights_d       = weights_q;
-    runs_d          = runs_q;
     next_weights_d  = next_weights_q;
     next_runs_d     = next_runs_q;
     take_o          = '0;
     palette_load_o  = 1'b0;
     palette_write_o = 1'b0;
     slice_start_o   = 1'b0;
-    index_push_o    = '0;
-    run_push_o      = '0;
     starved         = 1'b0;
 
     unique case (state_q)
@@ -250,43 +233,27 @@ module wd_control
         end
       end
       Unary: begin
-        if (count_i < CountW'(unary_length)) begin
-          starved = 1'b1;
-        end else if (unary_overlong) begin
-          state_d = Ended;
-        end else begin
-          take_o         = CountW'(unary_length);
-          weights_d      = next_weights_q;
-          runs_d         = next_runs_q;
-          next_weights_d = unary_weights;
-          next_runs_d    = unary_runs;
-          weights_left_d = unary_weights_left;
-          runs_left_d    = unary_runs_left;
-          carry_d        = unary_carry;
-          state_d        = after_unary;
-        end
+        starved = !unary_there;
+        if (unary_there && unary_overlong) state_d = Ended;
       end
-      Weights: begin
-        starved         = missing;
-        take_o          = CountW'(passed_fields) * CountW'(field_width);
-        index_push_o    = passed;
-        weights_d.some  = weights_q.some >> passed_codes;
-        weights_d.more  = weights_q.more >> passed_codes;
-        weights_d.carry = passed == '0 ? weights_q.carry : '0;
-        weights_d.left  = left - 4'(passed);
-        if (weights_d.left == '0) state_d = after_weights;
-      end
-      Runs: begin
-        starved     = missing;
-        take_o      = CountW'(passed_fields) * CountW'(field_width);
-        run_push_o  = passed;
-        runs_d.ones = runs_q.ones >> passed_codes;
-        runs_d.left = left - 4'(passed);
-        if (runs_d.left == '0) state_d = after_runs;
+      Weights, Runs: begin
+        starved = value_missing;
+        take_o  = CountW'(value_fields) * CountW'(field_width);
+        if (last_values)      state_d = slice_done ? Header : Unary;
+        else if (values_done) state_d = Runs;
       end
       default: ;
     endcase
 
+    if (read_unary) begin
+      take_o         = take_o + CountW'(unary_length);
+      next_weights_d = unary_weights;
+      next_runs_d    = unary_runs;
+      weights_left_d = unary_weights_left;
+      runs_left_d    = unary_runs_left;
+      carry_d        = unary_carry;
+      state_d        = after_unary;
+    end
     if (starved && last_i) state_d = Ended;
     if (start_i) state_d = Header;
     else if (stop_i) state_d = Idle;
@@ -307,8 +274,6 @@ module wd_control
       weights_left_q <= '0;
       runs_left_q    <= '0;
       carry_q        <= '0;
-      weights_q      <= '0;
-      runs_q         <= '0;
       next_weights_q <= '0;
       next_runs_q    <= '0;
     end else begin
@@ -318,8 +283,6 @@ module wd_control
       weights_left_q <= weights_left_d;
       runs_left_q    <= runs_left_d;
       carry_q        <= carry_d;
-      weights_q      <= weights_d;
-      runs_q         <= runs_d;
       next_weights_q <= next_weights_d;
       next_runs_q    <= next_runs_d;
     end
