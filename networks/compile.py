@@ -59,8 +59,8 @@ class Operation:
         kind: "conv", "depthwise", "pool" or "elementwise".
         name: Name of the layer's output tensor as Vela gives it.
         word: Index of the command in the stream.
-        vela_cycles: Vela's estimate; that of a layer with several operations is shared out by their output elements.
-            None if Vela says nothing about the operation.
+        vela_cycles: Vela's estimate; that of a layer with several operations is shared out by their output
+            elements. None if Vela says nothing about the operation.
         macs: Multiplications with weights; 0 for pooling and elementwise operations.
         operator: Vela's name of the layer's operation, such as "Conv2D"; "" if unknown.
     """
@@ -112,7 +112,8 @@ def compile_network(path: Path | str, accelerator: str, *, cache_dir: Path | Non
         cache_dir: Folder of cached results; default $RESIL_CACHE, else ~/.cache/resil.
 
     Raises:
-        NetworkError: The accelerator is unknown, the network unreadable or not for the NPU alone, or Vela is missing.
+        NetworkError: The accelerator is unknown, the network unreadable or not for the NPU alone, or Vela
+            is missing.
     """
     if accelerator not in vela.ACCELERATORS:
         raise NetworkError(f"unknown accelerator {accelerator!r}; known are {', '.join(vela.ACCELERATORS)}")
@@ -135,13 +136,13 @@ def _assemble(
 ) -> CompiledNetwork:
     raw = _arrays(files["vela.npz"])
     report = parse_report(files["debug.xml"], files["summary.csv"])
-    payload = parse_driver_payload(raw["cmd_data"].tobytes())
+    payload = parse_driver_payload(_bytes(raw["cmd_data"]))
     macs = int(accelerator.rpartition("-")[2])
     if payload.macs_per_cycle != macs:
         raise NetworkError(
             f"{path}: asked Vela for {macs} MACs per cycle, its output says {payload.macs_per_cycle}"
         )
-    constants = raw["weight_data"].tobytes()
+    constants = _bytes(raw["weight_data"])
     return CompiledNetwork(
         path.stem,
         accelerator,
@@ -157,15 +158,11 @@ def _assemble(
 
 
 def _arrays(npz: bytes) -> dict[str, npt.NDArray[np.generic]]:
-    """Return the arrays that are plain numbers or bytes.
-
-    Bytes are kept as arrays: an element taken out of one loses its trailing zero bytes.
-    """
-    names = ("cmd_data", "weight_data", "weight_region", "scratch_region", "scratch_size")
-    names += ("scratch_fast_region", "scratch_fast_size")
-    names += tuple(
-        f"{end}_{what}" for end in ("input", "output") for what in ("shape", "region", "offset", "elem_size")
-    )
+    """Return the arrays that are plain numbers or bytes."""
+    names = ["cmd_data", "weight_data", "weight_region", "scratch_region", "scratch_size"]
+    names += ["scratch_fast_region", "scratch_fast_size"]
+    for end in ("input", "output"):
+        names += [f"{end}_shape", f"{end}_region", f"{end}_offset", f"{end}_elem_size"]
     try:
         with np.load(io.BytesIO(npz), allow_pickle=False) as archive:
             return {name: archive[name] for name in names}
@@ -173,6 +170,14 @@ def _arrays(npz: bytes) -> dict[str, npt.NDArray[np.generic]]:
         raise NetworkError(
             f"Vela's output is not as Vela 5.2.0 writes it: {error}; install ethos-u-vela==5.2.0"
         ) from error
+
+
+def _bytes(array: npt.NDArray[np.generic]) -> bytes:
+    """Return a bytes array's contents with its trailing zeros, which NumPy drops from an element taken out.
+
+    The array of an empty string has one byte.
+    """
+    return b"" if array.dtype.itemsize == 1 else array.tobytes()
 
 
 def _region_sizes(raw: dict[str, npt.NDArray[np.generic]], constants: bytes) -> dict[int, int]:
@@ -209,7 +214,7 @@ def _slots(
         size = elements(shapes[position]) * int(raw[f"{end}_elem_size"][position])
         if size != slot.size or report.addresses.get(tensor.name, slot.offset) != slot.offset:
             raise NetworkError(
-                f"{end} {position} ({tensor.name!r}): expected {slot.size} bytes, Vela's output has {size} bytes "
+                f"{end} {position} ({tensor.name!r}): expected {slot.size} bytes, Vela's output has {size} "
                 f"at {slot.offset}, and its report places the tensor at {report.addresses.get(tensor.name)}"
             )
         slots.append(slot)

@@ -19,7 +19,7 @@ def wrap32(values: IntArray) -> IntArray:
 
 
 def saturating_rounding_doubling_high_mul(a: IntArray, b: IntArray | int) -> IntArray:
-    """Return (a * b + nudge) / 2**31 truncated towards zero, nudge half of the divisor with the product's sign."""
+    """Return (a * b + nudge) / 2**31 truncated towards zero; the nudge is +-2**30 by the product's sign."""
     a, b = np.broadcast_arrays(a, np.int64(b) if isinstance(b, int) else b)
     product = a * b
     nudged = product + np.where(product >= 0, 1 << 30, 1 - (1 << 30))

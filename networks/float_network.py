@@ -18,7 +18,8 @@ class Layer:
 
     Attributes:
         name: Name of its output tensor.
-        kind: "CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "MAX_POOL_2D", "AVERAGE_POOL_2D" or "FLATTEN".
+        kind: "CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "MAX_POOL_2D", "AVERAGE_POOL_2D" or
+            "FLATTEN".
         weights: CONV_2D (O, KH, KW, I); DEPTHWISE_CONV_2D (1, KH, KW, C); FULLY_CONNECTED (O, I); else None.
         bias: (O,), or None where there are no weights.
         window: For convolutions and pools.
@@ -74,7 +75,8 @@ def _conv(layer: Layer, values: FloatArray) -> FloatArray:
 
 def _depthwise(layer: Layer, values: FloatArray) -> FloatArray:
     weights, bias = _parts(layer)
-    return np.einsum("nyxhwc,hwc->nyxc", _patches(layer, values, 0.0), weights[0]) + bias
+    sums: FloatArray = np.einsum("nyxhwc,hwc->nyxc", _patches(layer, values, 0.0), weights[0])
+    return sums + bias
 
 
 def _dense(layer: Layer, values: FloatArray) -> FloatArray:
@@ -83,12 +85,14 @@ def _dense(layer: Layer, values: FloatArray) -> FloatArray:
 
 
 def _max_pool(layer: Layer, values: FloatArray) -> FloatArray:
-    return _patches(layer, values, -np.inf).max(axis=(3, 4))
+    peaks: FloatArray = _patches(layer, values, -np.inf).max(axis=(3, 4))
+    return peaks
 
 
 def _average_pool(layer: Layer, values: FloatArray) -> FloatArray:
     counts = _patches(layer, np.ones_like(values[:1]), 0.0).sum(axis=(3, 4))
-    return _patches(layer, values, 0.0).sum(axis=(3, 4)) / counts
+    means: FloatArray = _patches(layer, values, 0.0).sum(axis=(3, 4)) / counts
+    return means
 
 
 def _flatten(_: Layer, values: FloatArray) -> FloatArray:

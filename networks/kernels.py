@@ -1,7 +1,7 @@
 """Integer kernels of single operators, for `networks.reference`.
 
-Each takes the operator, the descriptions of its inputs and its output, and the batched values of those inputs that are
-computed at run time (None for constants); it returns the batched output as int64.
+Each takes the operator, the descriptions of its inputs and its output, and the batched values of those inputs
+that are computed at run time (None for constants); it returns the batched output as int64.
 Sums of products are exact in float64 (below 2**53), which lets BLAS do them.
 """
 
@@ -76,7 +76,7 @@ def add(operator: Operator, tensors: Tensors, output: Tensor, values: Values) ->
         total = total + multiply_by_quantized_multiplier(operand << _ADD_LEFT_SHIFT, multiplier, shift)
     multiplier, shift = quantize_multiplier(twice_max / ((1 << _ADD_LEFT_SHIFT) * output.scale))
     result = multiply_by_quantized_multiplier(total, multiplier, shift) + output.zero_point
-    return np.clip(result, *_activation_range(operator, output))
+    return _activated(result, operator, output)
 
 
 def average_pool(operator: Operator, tensors: Tensors, output: Tensor, values: Values) -> IntArray:
@@ -85,14 +85,13 @@ def average_pool(operator: Operator, tensors: Tensors, output: Tensor, values: V
     given = _run_time(values, 0)
     sums = window.patches(given, 0).sum(axis=(3, 4)).astype(np.int64)
     counts = window.patches(np.ones_like(given[:1]), 0).sum(axis=(3, 4)).astype(np.int64)
-    result = np.sign(sums) * ((np.abs(sums) + counts // 2) // counts)
-    return np.clip(result, *_activation_range(operator, output))
+    return _activated(np.sign(sums) * ((np.abs(sums) + counts // 2) // counts), operator, output)
 
 
 def max_pool(operator: Operator, tensors: Tensors, output: Tensor, values: Values) -> IntArray:
     """MAX_POOL_2D over the elements inside the map."""
     result = _pool_window(operator).patches(_run_time(values, 0), INT8_MIN).max(axis=(3, 4))
-    return np.clip(result.astype(np.int64), *_activation_range(operator, output))
+    return _activated(result.astype(np.int64), operator, output)
 
 
 def reshape(operator: Operator, tensors: Tensors, output: Tensor, values: Values) -> IntArray:
@@ -113,8 +112,8 @@ def _requantise(
 ) -> IntArray:
     """Bias, scale, zero point and activation.
 
-    TensorFlow Lite multiplies the scales of input and weights in double precision for scales per channel, and in single
-    precision for the single scale of FULLY_CONNECTED; the multiplier's last bits depend on it.
+    TensorFlow Lite multiplies the scales of input and weights in double precision for scales per channel,
+    and in single precision for the single scale of FULLY_CONNECTED; the multiplier's last bits depend on it.
     """
     if weights.quantisation is None:
         raise ValueError(f"the weights {weights.name!r} are not quantised")
@@ -128,7 +127,12 @@ def _requantise(
     shifts = np.array([s for _, s in pairs], np.int64)
     biased = wrap32(sums if bias is None else sums + _constant(bias))
     result = multiply_by_quantized_multiplier(biased, multipliers, shifts) + output.zero_point
-    return np.clip(result, *_activation_range(operator, output))
+    return _activated(result, operator, output)
+
+
+def _activated(values: IntArray, operator: Operator, output: Tensor) -> IntArray:
+    low, high = _activation_range(operator, output)
+    return np.minimum(np.maximum(values, low), high)
 
 
 def _activation_range(operator: Operator, output: Tensor) -> tuple[int, int]:

@@ -1,9 +1,9 @@
 """Post-training quantisation to int8 by TensorFlow Lite's rules.
 
-The rules are those of the TensorFlow Lite 8-bit quantisation specification: activations asymmetric int8 per tensor with a range
-that includes zero; weights symmetric int8 in [-127, 127], per output channel for convolutions and per tensor for fully
-connected layers; biases int32 with the scale input x weight and zero point 0. A fused RELU narrows the output's range,
-so it costs no operation.
+The rules are those of the TensorFlow Lite 8-bit quantisation specification: activations asymmetric int8 per
+tensor with a range that includes zero; weights symmetric int8 in [-127, 127], per output channel for
+convolutions and per tensor for fully connected layers; biases int32 with the scale input x weight and zero
+point 0. A fused RELU narrows the output's range, so it costs no operation.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from networks.graph import Graph, Operator, OptionValue, Quantisation, Tensor
 
 INT8_MIN, INT8_MAX = -128, 127
 WEIGHT_MAX = 127
+MAX_SHIFT = 30
 INT32_MAX = 2**31 - 1
 _OPTIONS_TABLE = {
     "CONV_2D": "Conv2DOptions",
@@ -43,7 +44,7 @@ def quantize_multiplier(real: float) -> tuple[int, int]:
     TensorFlow Lite's `QuantizeMultiplier`; a shift below -31 gives (0, 0).
 
     Raises:
-        ValueError: `real` is negative or not finite.
+        ValueError: `real` is negative, not finite or 2**30 or more.
     """
     if not math.isfinite(real) or real < 0:
         raise ValueError(f"a multiplier is finite and not negative, found {real}")
@@ -54,24 +55,27 @@ def quantize_multiplier(real: float) -> tuple[int, int]:
     if multiplier == 2**31:
         multiplier //= 2
         shift += 1
+    if shift > MAX_SHIFT:
+        raise ValueError(f"a multiplier is below 2**{MAX_SHIFT}, found {real}; check the scales")
     return (0, 0) if shift < -31 else (multiplier, shift)
 
 
 def activation_quantisation(low: float, high: float) -> Quantisation:
     """Return asymmetric int8 quantisation for values seen in [low, high], widened to include zero."""
     low, high = min(low, 0.0), max(high, 0.0)
-    if low == high:
-        return Quantisation((1.0,), (0,))
     scale = float(np.float32((high - low) / (INT8_MAX - INT8_MIN)))
+    if scale < np.finfo(np.float32).tiny:
+        return Quantisation((1.0,), (0,))
     zero_point = round(INT8_MIN - low / scale)
     return Quantisation((scale,), (min(max(zero_point, INT8_MIN), INT8_MAX),))
 
 
 def quantise_values(values: npt.ArrayLike, quantisation: Quantisation) -> npt.NDArray[np.int8]:
-    """Return real values as int8, rounding half away from zero and saturating, as TensorFlow Lite's QUANTIZE does."""
+    """Return real values as int8, halves away from zero, saturated, as TensorFlow Lite's QUANTIZE does."""
     scaled = np.asarray(values, dtype=np.float32) / np.float32(quantisation.scale[0])
     rounded = np.trunc(scaled + np.copysign(np.float32(0.5), scaled)) + quantisation.zero_point[0]
-    return np.clip(rounded, INT8_MIN, INT8_MAX).astype(np.int8)
+    levels: npt.NDArray[np.int8] = np.clip(rounded, INT8_MIN, INT8_MAX).astype(np.int8)
+    return levels
 
 
 def quantise(network: FloatNetwork, calibration: npt.ArrayLike) -> Graph:
@@ -87,8 +91,9 @@ def quantise(network: FloatNetwork, calibration: npt.ArrayLike) -> Graph:
     inputs = np.asarray(calibration, dtype=np.float64)
     if inputs.ndim != 4 or len(inputs) == 0 or inputs.shape[1:] != network.input_shape:
         raise NetworkError(
-            f"{network.name}: expected calibration inputs of shape (N, {', '.join(map(str, network.input_shape))}) "
-            f"with N >= 1, found {inputs.shape}; pass a sample of the training inputs"
+            f"{network.name}: expected calibration inputs of shape "
+            f"(N, {', '.join(map(str, network.input_shape))}) with N >= 1, "
+            f"found {inputs.shape}; pass a sample of the training inputs"
         )
     activations = network.activations(inputs)
     if not all(np.isfinite(values).all() for values in activations):
@@ -176,8 +181,8 @@ def weight_scales(
 ) -> npt.NDArray[np.float32]:
     """Return the symmetric scales of the weights: one per channel along `axis`, or one if `axis` is None.
 
-    A scale is max|w| / 127; where that is too small for the int32 bias (all weights zero, for instance), it is the
-    least scale with which the bias needs half of the int32 range.
+    A scale is max|w| / 127; where that is too small for the int32 bias (all weights zero, for instance), it
+    is the least scale with which the bias needs half of the int32 range.
     """
     if axis is None:
         peak = np.array([np.abs(weights).max()])

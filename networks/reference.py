@@ -57,7 +57,8 @@ def run_all(graph: Graph, inputs: npt.ArrayLike) -> dict[int, IntArray]:
         kernel = KERNELS.get(operator.kind)
         if kernel is None:
             raise NetworkError(
-                f"operator {number} ({operator.kind}) is not in the integer reference; it has {', '.join(KERNELS)}"
+                f"operator {number} ({operator.kind}) is not in the integer reference; "
+                f"it has {', '.join(KERNELS)}"
             )
         tensors = tuple(None if i < 0 else graph.tensors[i] for i in operator.inputs)
         arguments = tuple(None if i < 0 else values.get(i) for i in operator.inputs)
@@ -79,7 +80,8 @@ def _batch(source: Tensor, inputs: Array) -> Array:
         )
     if inputs.ndim != len(source.shape) or inputs.shape[1:] != source.shape[1:]:
         raise NetworkError(
-            f"input {source.name!r}: expected shape (N, {', '.join(map(str, source.shape[1:]))}), found {inputs.shape}"
+            f"input {source.name!r}: expected shape (N, {', '.join(map(str, source.shape[1:]))}), "
+            f"found {inputs.shape}"
         )
     return inputs
 

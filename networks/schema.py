@@ -1,7 +1,7 @@
 """What the `tflite` package's generated classes say about the file format, found by reflection.
 
-The schema has more than a hundred options tables; reading and writing them by their generated accessors, whose names
-follow one rule, needs no table of our own and follows the schema of the installed package.
+The schema has more than a hundred options tables; reading and writing them by their generated accessors,
+whose names follow one rule, needs no table of our own and follows the schema of the installed package.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ import importlib
 import re
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import tflite
 from tflite.utils import BUILTIN_OPCODE2NAME
+
+Generated: TypeAlias = Any  # generated code has no types
 
 OPERATOR_NAMES: dict[int, str] = dict(BUILTIN_OPCODE2NAME)
 OPERATOR_CODES: dict[str, int] = {name: code for code, name in OPERATOR_NAMES.items()}
@@ -55,11 +57,11 @@ class OptionsTable:
     """An options table: its generated module and its fields."""
 
     name: str
-    module: Any
+    module: Generated
     fields: tuple[OptionField, ...]
 
     @property
-    def reader(self) -> Any:
+    def reader(self) -> Generated:
         """The class that reads the table."""
         return getattr(self.module, self.name)
 

@@ -1,7 +1,7 @@
 """TensorFlow Lite flatbuffers in, `Graph` out.
 
-A file is not trusted: every offset, index, length and size is checked before it is used, and whatever is wrong
-with it is a NetworkError that names the file and the place.
+A file is not trusted: every offset, index, length and size is checked before it is used, and whatever is
+wrong with it is a NetworkError that names the file and the place.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,8 @@ T = TypeVar("T")
 
 IDENTIFIER = b"TFL3"
 SCHEMA_VERSION = 3
-_MAX_ELEMENTS_PER_BYTE = 16
+_BUDGET_PER_BYTE = 16
+_TABLE_COST = 512
 _DAMAGE = (
     struct.error,
     ValueError,
@@ -62,14 +63,15 @@ def parse_network(data: bytes, where: str = "network") -> Graph:
     if len(data) < 8 or data[4:8] != IDENTIFIER:
         found = f"{data[4:8]!r}" if len(data) >= 8 else f"a file of {len(data)} bytes"
         raise NetworkError(
-            f"{where}: expected a TensorFlow Lite model (identifier {IDENTIFIER!r} at byte 4), found {found}; "
-            "export the network as an int8 .tflite file"
+            f"{where}: expected a TensorFlow Lite model (identifier {IDENTIFIER!r} at byte 4), "
+            f"found {found}; export the network as an int8 .tflite file"
         )
     try:
         return _Reader(data, where).graph()
     except _DAMAGE as error:
         raise NetworkError(
-            f"{where}: the TensorFlow Lite model is damaged ({type(error).__name__}: {error}); export or copy it again"
+            f"{where}: the TensorFlow Lite model is damaged ({type(error).__name__}: {error}); "
+            "export or copy it again"
         ) from error
 
 
@@ -77,80 +79,84 @@ class _Reader:
     def __init__(self, data: bytes, where: str) -> None:
         self.data = data
         self.where = where
-        self.budget = _MAX_ELEMENTS_PER_BYTE * len(data)
-        self.model: Any = tflite.Model.GetRootAs(data, 0)
+        self.budget = _BUDGET_PER_BYTE * len(data)
+        self.model: schema.Generated = tflite.Model.GetRootAs(data, 0)
 
     def graph(self) -> Graph:
         if self.model.Version() != SCHEMA_VERSION:
             self._refuse(f"expected schema version {SCHEMA_VERSION}, found {self.model.Version()}")
-        count = self._spend(self.model.SubgraphsLength(), 4, "subgraphs")
+        count = self.model.SubgraphsLength()
         if count != 1:
             self._refuse(
                 f"expected one subgraph, found {count}; networks with control flow are not supported"
             )
         subgraph = self.model.Subgraphs(0)
-        tensors = tuple(
-            self._at(f"tensor {i}", lambda i=i: self._tensor(subgraph.Tensors(i)))
-            for i in range(self._spend(subgraph.TensorsLength(), 4, "tensors"))
+        model = self.model
+        tensors = self._each("tensor", subgraph.TensorsLength(), lambda i: self._tensor(subgraph.Tensors(i)))
+        codes = self._each(
+            "operator code", model.OperatorCodesLength(), lambda i: self._code(model.OperatorCodes(i))
         )
-        codes = [
-            self._at(f"operator code {i}", lambda i=i: self._code(self.model.OperatorCodes(i)))
-            for i in range(self._spend(self.model.OperatorCodesLength(), 4, "operator codes"))
-        ]
-        operators = tuple(
-            self._at(f"operator {i}", lambda i=i: self._operator(subgraph.Operators(i), codes))
-            for i in range(self._spend(subgraph.OperatorsLength(), 4, "operators"))
+        operators = self._each(
+            "operator", subgraph.OperatorsLength(), lambda i: self._operator(subgraph.Operators(i), codes)
         )
         return Graph(
             tensors,
             operators,
             self._ints(subgraph, "Inputs"),
             self._ints(subgraph, "Outputs"),
-            _text(subgraph.Name()),
-            _text(self.model.Description()),
+            self._text(subgraph.Name()),
+            self._text(self.model.Description()),
         )
 
     def _refuse(self, message: str) -> None:
         raise NetworkError(f"{self.where}: {message}")
 
-    def _at(self, place: str, read: Callable[[], T]) -> T:
-        try:
-            return read()
-        except _DAMAGE as error:
-            raise ValueError(f"{place}: {error}") from error
+    def _each(self, what: str, count: int, read: Callable[[int], T]) -> tuple[T, ...]:
+        results = []
+        for index in range(count):
+            try:
+                self._spend(_TABLE_COST)
+                results.append(read(index))
+            except _DAMAGE as error:
+                raise ValueError(f"{what} {index}: {error}") from error
+        return tuple(results)
 
-    def _spend(self, count: int, element_bytes: int, what: str) -> int:
-        """Account for a vector that is about to be walked; no file may make us walk much more than it holds."""
-        if count * element_bytes > len(self.data):
-            raise ValueError(f"{what}: {count} elements do not fit in {len(self.data)} bytes")
-        self.budget -= count + 1
+    def _spend(self, cost: int) -> None:
+        """Account for work in bytes; a file whose parts overlap cannot make us do much more than its size."""
+        self.budget -= cost
         if self.budget < 0:
-            raise ValueError(f"{what}: vectors overlap")
-        return count
+            raise ValueError(
+                f"its parts overlap: they are more than {_BUDGET_PER_BYTE} times as large as the file"
+            )
 
-    def _vector(self, table: Any, name: str) -> npt.NDArray[np.generic] | None:
+    def _text(self, value: bytes | None) -> str:
+        self._spend(len(value or b""))
+        return "" if value is None else bytes(value).decode("utf-8", errors="replace")
+
+    def _vector(self, table: schema.Generated, name: str) -> npt.NDArray[np.generic] | None:
         if getattr(table, f"{name}IsNone")():
             return None
-        self._spend(getattr(table, f"{name}Length")(), 1, name)
         values: npt.NDArray[np.generic] = getattr(table, f"{name}AsNumpy")()
+        self._spend(values.nbytes)
         return values
 
-    def _ints(self, table: Any, name: str) -> tuple[int, ...]:
+    def _ints(self, table: schema.Generated, name: str) -> tuple[int, ...]:
         values = self._vector(table, name)
         return () if values is None else tuple(int(v) for v in values.tolist())
 
-    def _floats(self, table: Any, name: str) -> tuple[float, ...]:
+    def _floats(self, table: schema.Generated, name: str) -> tuple[float, ...]:
         values = self._vector(table, name)
         return () if values is None else tuple(float(v) for v in values.tolist())
 
-    def _tensor(self, table: Any) -> Tensor:
-        name = _text(table.Name())
+    def _tensor(self, table: schema.Generated) -> Tensor:
+        name = self._text(table.Name())
         if table.Sparsity() is not None:
             self._refuse(f"tensor {name!r} is sparse; convert the network without sparse weights")
         types = {code: dtype for dtype, code in schema.TENSOR_TYPES.items()}
         if table.Type() not in types:
             self._refuse(
-                f"tensor {name!r} has type {_type_name(table.Type())}; supported are {', '.join(types.values())}"
+                f"tensor {name!r} has type {_type_name(table.Type())}; "
+                f"supported are {', '.join(types.values())}"
             )
         dtype = types[table.Type()]
         shape = self._ints(table, "Shape")
@@ -169,6 +175,7 @@ class _Reader:
             self._refuse("weights are stored behind the model (over 2 GB); such files are not supported")
         if buffer.DataIsNone() or buffer.DataLength() == 0:
             return None
+        self._spend(buffer.DataLength())
         raw = buffer.DataAsNumpy().tobytes()
         expected = np.dtype(dtype).itemsize
         for size in shape:
@@ -177,7 +184,7 @@ class _Reader:
             raise ValueError(f"{dtype}{list(shape)} needs {expected} bytes, buffer {index} has {len(raw)}")
         return np.frombuffer(raw, dtype=np.dtype(dtype).newbyteorder("<")).astype(dtype).reshape(shape)
 
-    def _quantisation(self, table: Any) -> Quantisation | None:
+    def _quantisation(self, table: schema.Generated) -> Quantisation | None:
         quantisation = table.Quantization()
         if quantisation is None:
             return None
@@ -194,13 +201,13 @@ class _Reader:
             raise ValueError("a scale is not a positive number")
         return Quantisation(scale, zero_point, axis)
 
-    def _code(self, table: Any) -> tuple[str, int, str]:
+    def _code(self, table: schema.Generated) -> tuple[str, int, str]:
         number = max(table.BuiltinCode(), table.DeprecatedBuiltinCode())
         if number not in schema.OPERATOR_NAMES:
             raise ValueError(f"builtin operator {number} is unknown to the schema")
-        return schema.OPERATOR_NAMES[number], table.Version(), _text(table.CustomCode())
+        return schema.OPERATOR_NAMES[number], table.Version(), self._text(table.CustomCode())
 
-    def _operator(self, table: Any, codes: list[tuple[str, int, str]]) -> Operator:
+    def _operator(self, table: schema.Generated, codes: tuple[tuple[str, int, str], ...]) -> Operator:
         index = table.OpcodeIndex()
         if not 0 <= index < len(codes):
             raise ValueError(f"operator code {index} does not exist, there are {len(codes)}")
@@ -220,7 +227,7 @@ class _Reader:
             b"" if custom is None else custom.tobytes(),
         )
 
-    def _options(self, table: Any) -> tuple[str, dict[str, OptionValue]]:
+    def _options(self, table: schema.Generated) -> tuple[str, dict[str, OptionValue]]:
         number = table.BuiltinOptionsType()
         union = table.BuiltinOptions()
         if number == 0 or union is None:
@@ -237,10 +244,10 @@ class _Reader:
             if self._present(reader, field)
         }
 
-    def _present(self, reader: Any, field: schema.OptionField) -> bool:
+    def _present(self, reader: schema.Generated, field: schema.OptionField) -> bool:
         return not field.is_vector or not getattr(reader, f"{field.accessor}IsNone")()
 
-    def _option(self, reader: Any, field: schema.OptionField) -> OptionValue:
+    def _option(self, reader: schema.Generated, field: schema.OptionField) -> OptionValue:
         if field.is_vector:
             values = self._vector(reader, field.accessor)
             return () if values is None else tuple(values.tolist())
@@ -255,10 +262,6 @@ class _Reader:
         return value
 
 
-def _text(value: bytes | None) -> str:
-    return "" if value is None else value.decode("utf-8", errors="replace")
-
-
 def _type_name(code: int) -> str:
     names = {value: name for name, value in vars(tflite.TensorType).items() if isinstance(value, int)}
-    return names.get(code, f"number {code}")
+    return str(names.get(code, f"number {code}"))

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,8 @@ from networks.float_network import FloatNetwork, Layer
 from networks.geometry import Window
 from networks.quantise import quantise, quantise_values
 from networks.tflite_writer import serialise_network
+
+Torch: TypeAlias = Any  # imported only to train, and without types here
 
 ZOO = Path(__file__).parent / "zoo"
 _SAME = "SAME"
@@ -74,9 +76,9 @@ def train_digits(data: Dataset, seed: int) -> FloatNetwork:
     return _export_digits(model)
 
 
-def _digits_model(torch: Any) -> Any:
+def _digits_model(torch: Torch) -> Torch:
     """Return the model; TensorFlow's SAME padding of stride 2 is one pixel below and at the right."""
-    layers: list[Any] = []
+    layers: list[Torch] = []
     for _, channels, filters, stride in DIGITS_CONVOLUTIONS:
         layers.append(torch.nn.ZeroPad2d(1 if stride == 1 else (0, 1, 0, 1)))
         layers.append(torch.nn.Conv2d(channels, filters, 3, stride))
@@ -84,7 +86,7 @@ def _digits_model(torch: Any) -> Any:
     return torch.nn.Sequential(*layers, torch.nn.Flatten(), torch.nn.Linear(DIGITS_FEATURES, DIGITS_CLASSES))
 
 
-def _export_digits(model: Any) -> FloatNetwork:
+def _export_digits(model: Torch) -> FloatNetwork:
     convolutions = [module for module in model if type(module).__name__ == "Conv2d"]
     layers = [
         Layer(
@@ -112,7 +114,7 @@ def _export_digits(model: Any) -> FloatNetwork:
     return FloatNetwork("digits", (8, 8, 1), tuple(layers))
 
 
-def _array(parameter: Any) -> npt.NDArray[np.float64]:
+def _array(parameter: Torch) -> npt.NDArray[np.float64]:
     return np.asarray(parameter.detach().numpy(), dtype=np.float64)
 
 

@@ -62,7 +62,7 @@ def vela_version() -> str:
 
 
 def cache_folder(cache_dir: Path | None = None) -> Path:
-    """Return the folder of compiled networks: below `cache_dir`, else $RESIL_CACHE, else `resil` in the user's cache."""
+    """Return the folder of compiled networks, below `cache_dir`, $RESIL_CACHE or the user's cache folder."""
     user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "resil"
     return (cache_dir or Path(os.environ.get("RESIL_CACHE") or user)) / "vela"
 
@@ -76,7 +76,7 @@ def cache_key(network: bytes, accelerator: str) -> str:
 def artefacts(
     network: bytes, accelerator: str, where: str, cache_dir: Path | None = None
 ) -> dict[str, bytes]:
-    """Return the files that Vela writes for a network, by the names of `ARTEFACTS`; from the cache if they are there.
+    """Return the files that Vela writes, by the names of `ARTEFACTS`; from the cache if they are there.
 
     Args:
         network: Bytes of a .tflite file.
@@ -85,7 +85,8 @@ def artefacts(
         cache_dir: See `cache_folder`.
 
     Raises:
-        NetworkError: Vela is missing, refuses the network, or leaves operators to the CPU; or the cache cannot be written.
+        NetworkError: Vela is missing, refuses the network, or leaves operators to the CPU; or the cache
+        cannot be written.
     """
     archive = cache_folder(cache_dir) / f"{cache_key(network, accelerator)}.zip"
     cached = _load(archive)
@@ -96,8 +97,8 @@ def artefacts(
         write_atomically(archive, _pack(files))
     except OSError as error:
         raise NetworkError(
-            f"{archive.parent}: the cache of compiled networks cannot be written ({error.strerror or error}); "
-            "make it writable or set RESIL_CACHE to another folder"
+            f"{archive.parent}: the cache of compiled networks cannot be written "
+            f"({error.strerror or error}); make it writable or set RESIL_CACHE to another folder"
         ) from error
     return files
 
@@ -134,7 +135,8 @@ def _explain(log: str, code: int, missing: list[str], accelerator: str, where: s
     left_out = [f"{kind} (output {name!r}): {reason}" for kind, name, reason in _UNSUPPORTED.findall(log)]
     if left_out:
         return (
-            f"{where}: {accelerator} cannot run {len(left_out)} operator(s) of this network, Vela would leave them to a CPU: "
+            f"{where}: {accelerator} cannot run {len(left_out)} operator(s) of this network, "
+            "Vela would leave them to a CPU: "
             f"{'; '.join(left_out)}; remove or replace them"
         )
     lines = [line for line in log.splitlines() if line.strip()]

@@ -71,7 +71,7 @@ def parse_report(debug: bytes, summary: bytes) -> VelaReport:
 
 
 def _rows(text: str) -> list[dict[str, str]]:
-    """Return the rows of a CSV table; a row of the wrong length (a name with a quote or a line break) is left out."""
+    """Return the rows of a CSV table; rows of the wrong length (a name with a line break) are left out."""
     reader = csv.reader(io.StringIO(text))
     header = next(reader, [])
     return [dict(zip(header, row, strict=True)) for row in reader if len(row) == len(header)]

@@ -1,6 +1,7 @@
 """The networks that ship with the project.
 
-Each is a file NAME.tflite with a record NAME.json of how it was made; `python -m networks.train NAME` makes both again.
+Each is a file NAME.tflite with a record NAME.json of how it was made; `python -m networks.train NAME` makes
+both again.
 """
 
 from __future__ import annotations

@@ -1,0 +1,48 @@
+"""The wrapper of TensorFlow Lite Micro."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import pytest
+
+from networks import oracle
+from networks.errors import NetworkError
+from networks.float_network import FloatNetwork, Layer
+from networks.geometry import Window
+from networks.quantise import quantise
+from networks.tflite_writer import serialise_network
+
+
+def test_a_batch_is_the_same_as_one_by_one(digits):
+    batch = oracle.run(digits.path, digits.heldout_inputs[:5])
+    singles = [oracle.run(digits.path.read_bytes(), digits.heldout_inputs[i : i + 1])[0] for i in range(5)]
+    np.testing.assert_array_equal(batch, singles)
+
+
+def test_a_small_model_with_large_feature_maps_gets_the_arena_it_needs():
+    layer = Layer("c", "CONV_2D", np.ones((4, 1, 1, 1)), np.zeros(4), Window((1, 1)))
+    graph = quantise(FloatNetwork("wide", (300, 300, 1), (layer,)), np.ones((1, 300, 300, 1)))
+    outputs = oracle.run(serialise_network(graph), np.full((1, 300, 300, 1), 127, np.int8))
+    assert outputs.shape == (1, 300, 300, 4)
+    assert (outputs == 127).all()
+
+
+@pytest.mark.parametrize("inputs", [np.zeros((1, 8, 8, 1)), np.zeros((1, 8, 8, 2), np.int8)])
+def test_inputs_that_do_not_fit_are_refused(digits, inputs):
+    with pytest.raises(NetworkError, match=r"expected inputs of type int8 and shape \(N, 8, 8, 1\)"):
+        oracle.run(digits.path, inputs)
+
+
+def test_without_tflite_micro_the_message_says_how_to_get_it(digits, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tflite_micro", None)
+    with pytest.raises(NetworkError, match="pip install"):
+        oracle.run(digits.path, digits.heldout_inputs[:1])
+
+
+def test_a_network_that_is_none_is_refused(tmp_path):
+    with pytest.raises(NetworkError, match="cannot be read"):
+        oracle.run(tmp_path / "none.tflite", np.zeros((1, 1), np.int8))
+    with pytest.raises(NetworkError, match="expected a TensorFlow Lite model"):
+        oracle.run(b"nothing of the kind", np.zeros((1, 1), np.int8))
