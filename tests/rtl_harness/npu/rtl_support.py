@@ -1,0 +1,77 @@
+"""Runs the command streams of the model's tests on the RTL."""
+
+from __future__ import annotations
+
+import struct
+from functools import cache
+
+import numpy as np
+
+from rtl_harness.npu.workload import (
+    BASEP,
+    BOOT_END,
+    CMD,
+    FLASH_BASE,
+    QBASE,
+    QCONFIG,
+    QSIZE,
+    REGIONCFG,
+    RSIZE,
+    SRAM_BASE,
+    START,
+)
+from rtl_harness.target import load_target
+from rtl_harness.verilated.runner import PlainRun, Runner
+from rtl_harness.workload import OutputSpec, Workload
+from tests.rtl_harness.npu.model_support import CONSTANTS, RAM, padded
+
+PARAMETERS = {"FlashWords": 4096, "SramWords": 1024, "BootWords": 64}
+SRAM_BYTES = 8 * PARAMETERS["SramWords"]
+# What surrounds the region in the SRAM, so that a write outside it shows.
+FENCE = 64
+
+
+@cache
+def runner(accelerator: str) -> Runner:
+    return Runner(load_target(accelerator), PARAMETERS)
+
+
+def run_stream(
+    commands: np.ndarray, regions: dict[int, np.ndarray], accelerator: str = "ethos-u55-32", limit: int = 500_000
+) -> PlainRun:
+    """Execute `commands`; the read/write region is changed in place, as the functional model does.
+
+    The run's output is the whole SRAM. Asserts that nothing outside the region was written.
+    """
+    constants = padded(regions[CONSTANTS].tobytes(), 64)
+    flash = constants + commands.astype("<u4").tobytes()
+    ram = regions[RAM]
+    around = bytes(range(FENCE))
+    sram = (around + ram.tobytes() + around).ljust(SRAM_BYTES, b"\xa5")
+    assert len(sram) == SRAM_BYTES
+    assert len(flash) <= 8 * PARAMETERS["FlashWords"]
+    writes = [
+        (QBASE, FLASH_BASE + len(constants)),
+        (QSIZE, commands.nbytes),
+        (QCONFIG, 1),
+        (REGIONCFG, 1 << CONSTANTS),
+        (BASEP + 8 * CONSTANTS, FLASH_BASE),
+        (RSIZE + 4 * CONSTANTS, regions[CONSTANTS].size),
+        (BASEP + 8 * RAM, SRAM_BASE + FENCE),
+        (RSIZE + 4 * RAM, ram.size),
+        (CMD, START),
+        (BOOT_END, 0),
+    ]
+    boot = b"".join(struct.pack("<II", data, address) for address, data in writes)
+    whole = OutputSpec("sram", 0, (SRAM_BYTES,), "uint8")
+    workload = Workload("stream", {"flash": flash, "sram": sram, "boot": boot}, whole, PARAMETERS)
+    run = runner(accelerator).run(workload, limit)
+    assert run.finished, f"no end within {limit} cycles, status {run.status:#x}"
+    after = np.frombuffer(run.output, np.uint8)
+    before = np.frombuffer(sram, np.uint8)
+    inside = slice(FENCE, FENCE + ram.size)
+    outside = np.ones(SRAM_BYTES, bool)
+    outside[inside] = False
+    assert np.array_equal(after[outside], before[outside]), "a write outside the region"
+    ram[:] = after[inside]
+    return run
