@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -193,8 +193,8 @@ def doctor(json_: Json = False) -> None:
     raise typer.Exit(ExitCode.MET if healthy(findings) else ExitCode.USAGE)
 
 
-def _print(value: dict[str, Any], as_json: bool, text: Callable[[], str]) -> None:
-    print(json.dumps(value, indent=1, ensure_ascii=False) if as_json else text())
+def _print(value: Mapping[str, Any], as_json: bool, text: Callable[[], str]) -> None:
+    print(json.dumps(dict(value), indent=1, ensure_ascii=False) if as_json else text())
 
 
 def _complain(message: str) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Protocol
+from types import TracebackType
+from typing import Protocol, Self
 
 from rtl_harness.elaboration import Elaboration
 from rtl_harness.engines.base import GoldenRun
@@ -16,7 +17,7 @@ ENGINE_NAMES = ("cocotb",)
 
 
 class ReplayingEngine(Protocol):
-    """An engine that can also simulate one fault again, alone, and record waveforms."""
+    """An engine that holds simulator processes and can also simulate one fault alone, with waveforms."""
 
     name: str
 
@@ -28,9 +29,17 @@ class ReplayingEngine(Protocol):
         """See `rtl_harness.engines.base.Engine`."""
         ...
 
-    def replay(self, fault: Fault, waves: Path | None) -> Injection:
+    def replay(self, fault: Fault, waves: Path | None = None) -> Injection:
         """Simulate one fault in a fresh process; write the waveform to `waves` if given."""
         ...
+
+    def __enter__(self) -> Self:
+        """Leaving the context ends all simulator processes."""
+        ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
 
 
 def make_engine(

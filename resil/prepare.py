@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from rtl_harness.area import synthesise_area
 
 from networks import zoo
 from networks.compile import CompiledNetwork, compile_network
@@ -152,6 +151,8 @@ def _area(
 ) -> Callable[[], AreaFacts]:
     def synthesise() -> AreaFacts:
         progress.stage(f"synthesising {target.name} for its area")
+        from rtl_harness.area import synthesise_area
+
         report = synthesise_area(target, elaboration, campaign.liberty)
         return AreaFacts(
             {block_name(b): a for b, a in report.blocks.items()}, report.total, report.unit, report.notes

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from resil import provenance
@@ -18,17 +18,17 @@ from resil.campaign import Campaign
 from resil.campaign_text import campaign_text
 from resil.engines import ReplayingEngine
 from resil.errors import ConsistencyError, ExitCode, Interrupted, StoreError
-from resil.estimate import summarise
+from resil.estimate import summarise, technology_of
 from resil.execute import Executor
 from resil.files import json_text, write_text
-from resil.plan import Plan, make_plan
+from resil.plan import IntArray, Plan, make_plan
 from resil.prepare import prepare
 from resil.progress import Progress
 from resil.render import render_run, summary_text
 from resil.site_list import write_parquet
 from resil.store import CAMPAIGN, DERIVED, PROVENANCE, SITES, SUMMARY, RunFolder, open_run
 from rtl_harness.engines.base import GoldenRun
-from rtl_harness.errors import HarnessError
+from rtl_harness.errors import HarnessError, UnmappedSiteError
 
 _CODES = {
     "met": ExitCode.MET,
@@ -65,7 +65,14 @@ def run_campaign(
         ConsistencyError: results contradict each other.
     """
     progress = progress or Progress()
+    technology_of(campaign)
     bench = prepare(campaign, progress)
+    if bench.unmapped:
+        raise UnmappedSiteError(
+            f"{bench.target_name}: expected every storage bit to become a fault site, found "
+            f"{len(bench.unmapped)} that did not: {'; '.join(bench.unmapped[:10])}; rewrite them "
+            "in a form that elaboration knows"
+        )
     with open_run(out, bench.identity, json_text(provenance.begin(campaign, bench))) as folder:
         if folder.unfinished and not resume:
             raise StoreError(
@@ -109,22 +116,18 @@ class _Run:
         """Inject what is missing, estimate, judge, report."""
         began = time.monotonic()
         area = self._bench.area()
-        self._progress.stage("building the simulator and running without a fault")
-        engines = [self._bench.engine(position) for position in range(len(self._bench.inputs))]
-        goldens = golden_runs(self._bench, engines)
-        plan = make_plan(self._campaign, self._bench.sites, tuple(run.end.end_cycle for run in goldens))
-        rows = self._rows(plan)
-        missing = plan.missing(rows)
-        write_text(self._folder.path / CAMPAIGN, campaign_text(self._campaign))
-        if not (self._folder.path / SITES).exists():
+        with ExitStack() as stack:
+            self._progress.stage("building the simulator and running without a fault")
+            positions = range(len(self._bench.inputs))
+            engines = [stack.enter_context(self._bench.engine(position)) for position in positions]
+            goldens = golden_runs(self._bench, engines)
+            plan = make_plan(self._campaign, self._bench.sites, tuple(run.end.end_cycle for run in goldens))
+            write_text(self._folder.path / CAMPAIGN, campaign_text(self._campaign))
             write_parquet(self._bench.sites, self._folder.path / SITES)
-        if missing.size:
-            self._inject(plan, engines, missing)
             rows = self._rows(plan)
-            if (left := plan.missing(rows)).size:
-                raise ConsistencyError(
-                    f"{self._folder.path}: {left.size} injections are still missing after all ran"
-                )
+            missing = plan.missing(rows)
+            if missing.size:
+                rows = self._inject(plan, engines, missing)
         facts = self._provenance(time.monotonic() - began if missing.size else 0.0)
         summary = summarise(self._campaign, self._bench, area, goldens, plan, plan.chosen(rows), facts)
         self._write(summary)
@@ -136,7 +139,7 @@ class _Run:
             self._progress.stage(message)
         return stored.rows
 
-    def _inject(self, plan: Plan, engines: list[ReplayingEngine], missing: np.ndarray) -> None:
+    def _inject(self, plan: Plan, engines: list[ReplayingEngine], missing: IntArray) -> pa.Table:
         for name in DERIVED:
             (self._folder.path / name).unlink(missing_ok=True)
         done = plan.size - missing.size
@@ -153,6 +156,10 @@ class _Run:
                 f"{kept:,} of {plan.size:,} injections are kept in {self._folder.path}; "
                 f"go on with: resil run {self._campaign.file} --out {self._folder.path} --resume"
             ) from None
+        rows = self._rows(plan)
+        if (left := plan.missing(rows)).size:
+            raise ConsistencyError(f"{self._folder.path}: {left.size} injections are missing after all ran")
+        return rows
 
     def _provenance(self, seconds: float) -> dict[str, Any]:
         facts = self._folder.provenance()

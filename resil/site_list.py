@@ -114,9 +114,13 @@ def site_rows(sites: SiteTable) -> pa.Table:
 
 
 def write_parquet(sites: SiteTable, path: Path) -> None:
-    """Write `site_rows` as Parquet."""
+    """Write `site_rows` as Parquet; a file that holds just that is left as it is."""
     rows = site_rows(sites)
-    write_file(path, lambda temporary: pq.write_table(rows, temporary, compression="zstd"))
+    if _holds(path, rows):
+        return
+    write_file(
+        path, lambda temporary: pq.write_table(rows, temporary, compression="zstd", store_schema=False)
+    )
 
 
 def write_csv(sites: SiteTable, path: Path) -> None:
@@ -124,6 +128,16 @@ def write_csv(sites: SiteTable, path: Path) -> None:
     rows = site_rows(sites)
     plain = pa.table({name: _plain(rows[name]) for name in rows.column_names})
     write_file(path, lambda temporary: pacsv.write_csv(plain, temporary))
+
+
+def _holds(path: Path, rows: pa.Table) -> bool:
+    try:
+        found = pq.read_table(path, memory_map=False)
+    except (OSError, ValueError, pa.ArrowException):
+        return False
+    return found.column_names == rows.column_names and all(
+        _plain(found[name]).equals(_plain(rows[name])) for name in rows.column_names
+    )
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -146,6 +146,31 @@ def recorded_definition(path: Path) -> dict[str, str]:
     return definition
 
 
+def find_injection(path: Path, number: int) -> dict[str, Any]:
+    """Return the stored row of injection `number` in the run folder `path`.
+
+    Raises:
+        StoreError: there is no such injection.
+    """
+    identity = Identity(recorded_definition(path))
+    damaged = 0
+    for part in sorted((path / INJECTIONS).glob("part-*.parquet")):
+        try:
+            rows = read_part(part, identity.digest)
+        except PartError:
+            damaged += 1
+            continue
+        found: list[dict[str, Any]] = rows.filter(pc.field("injection") == number).to_pylist()
+        if found:
+            return found[0]
+    cause = (
+        f"; {damaged} damaged part files were passed over, resil run --resume repairs them" if damaged else ""
+    )
+    raise StoreError(
+        f"{path}: expected injection {number}, found none of that number{cause}; choose one of {INJECTIONS}/"
+    )
+
+
 def _make(path: Path) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)

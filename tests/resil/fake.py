@@ -1,7 +1,7 @@
 """A bench without a simulator: outcomes are a hash of the fault, each costs a little time.
 
-`python -m tests.resil.fake ARGUMENTS` is the command line with this bench in place of the real one; the environment
-variable FAKE_SECONDS sets the time of an injection.
+`python -m tests.resil.fake ARGUMENTS` is the command line with this bench; the environment variable
+FAKE_SECONDS sets the time of an injection.
 """
 
 from __future__ import annotations
@@ -64,7 +64,13 @@ class FakeEngine:
             if fault.site != self.forgets:
                 yield self.outcome(fault)
 
-    def replay(self, fault: Fault, waves: Path | None) -> Injection:
+    def __enter__(self) -> FakeEngine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def replay(self, fault: Fault, waves: Path | None = None) -> Injection:
         if waves is not None:
             waves.write_bytes(b"waves")
         return self.outcome(fault)
@@ -113,10 +119,12 @@ def install(monkeypatch, **engine: int) -> None:
 
 
 def main() -> int:
+    import resil.execute
     import resil.run
     from resil.cli import main as command_line
 
     resil.run.prepare = fake_bench
+    resil.execute.PART_ROWS = 7
     return command_line(sys.argv[1:])
 
 

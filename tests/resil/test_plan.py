@@ -30,7 +30,13 @@ def faults(plan):
 def test_the_plan_has_the_number_asked_for_and_the_minimum_everywhere():
     plan = plan_of(kinds=("ff", "sram"))
     assert plan.size == 300
-    assert [s.population.name for s in plan.strata] == ["(no block)/ff", "cc/ff", "mac/ff", "sb/ff", "sb/sram"]
+    assert [s.population.name for s in plan.strata] == [
+        "(no block)/ff",
+        "cc/ff",
+        "mac/ff",
+        "sb/ff",
+        "sb/sram",
+    ]
     assert np.bincount(plan.stratum).min() >= 5
 
 

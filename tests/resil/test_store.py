@@ -117,7 +117,9 @@ def test_equal_rows_count_once_and_unequal_ones_are_a_fault(folder):
 
 
 def test_a_part_is_complete_or_absent(folder, monkeypatch):
-    monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    monkeypatch.setattr(
+        os, "replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device"))
+    )
     with pytest.raises(StoreError, match=r"part-000000.parquet: cannot be written \(No space left"):
         folder.append(rows(1))
     assert list((folder.path / "injections").iterdir()) == []
@@ -126,13 +128,15 @@ def test_a_part_is_complete_or_absent(folder, monkeypatch):
 def test_a_folder_of_another_campaign_is_refused_with_what_differs(tmp_path):
     with open_run(tmp_path, IDENTITY, PROVENANCE):
         pass
-    with pytest.raises(StoreError, match=r"made by another campaign; these differ: seed \(7 there, 8 here\); "):
+    with pytest.raises(
+        StoreError, match=r"made by another campaign; these differ: seed \(7 there, 8 here\); "
+    ):
         open_run(tmp_path, OTHER, PROVENANCE).__enter__()
 
 
 def test_a_folder_of_something_else_is_refused(tmp_path):
     (tmp_path / "thesis.tex").touch()
-    with pytest.raises(StoreError, match="found thesis.tex but no provenance.json"):
+    with pytest.raises(StoreError, match=r"found thesis\.tex but no provenance\.json"):
         open_run(tmp_path, IDENTITY, PROVENANCE).__enter__()
 
 
