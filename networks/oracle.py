@@ -5,8 +5,8 @@ Traps it has, which this wrapper avoids:
 - its default arena of ten times the model's size is too small for a small model with large feature maps;
   here the arena grows until the model fits;
 - an allocation that fails leaves the interpreter unusable, so that a new one is made for each try;
-- a DEPTHWISE_CONV_2D whose bias is given as absent (-1) crashes the process; absent inputs at the end are left
-  out, which means the same;
+- a DEPTHWISE_CONV_2D whose bias is given as absent (-1) crashes the process; absent inputs at the end are
+  left out, which means the same;
 - `set_input` refuses a wrong shape or type with a bare error code; both are checked before;
 - it runs one inference at a time, on batch size 1.
 """

@@ -1,4 +1,4 @@
-"""Networks to test with: the zoo's, a chain of all layer kinds, and models from elsewhere if there are any."""
+"""Networks to test with: the zoo's, a chain of all layer kinds, and models from elsewhere if any."""
 
 from __future__ import annotations
 
