@@ -73,6 +73,24 @@ module wd_control
   assign uncompressed = slice_q.wdiv == WdivUncompressed;
   assign index_shift  = uncompressed ? index_bits_i : 4'(slice_q.wdiv);
 
+  logic [3:0] field_width;
+  logic [Rate-1:0][IndexBits-1:0] fields;
+  logic [Rate-1:0] complete;
+  assign field_width = state_q == Palette ? entry_bits_i
+                     : state_q == Runs    ? 4'(slice_q.zdiv[1:0])
+                                          : index_shift;
+
+  wd_fields #(
+    .Rate (Rate),
+    .Size (Size)
+  ) u_fields (
+    .bits_i     (bits_i),
+    .count_i    (count_i),
+    .width_i    (field_width),
+    .fields_o   (fields),
+    .complete_o (complete)
+  );
+
   // The unary part of a chunk lies behind the remainders of the chunk before the last. It is read
   // together with the last of them if it is there already.
   logic last_values, read_unary, unary_there, unary_overlong;
@@ -102,24 +120,6 @@ module wd_control
     .weights_left_o (unary_weights_left),
     .runs_left_o    (unary_runs_left),
     .carry_o        (unary_carry)
-  );
-
-  logic [3:0] field_width;
-  logic [Rate-1:0][IndexBits-1:0] fields;
-  logic [Rate-1:0] complete;
-  assign field_width = state_q == Palette ? entry_bits_i
-                     : state_q == Runs    ? 4'(slice_q.zdiv[1:0])
-                                          : index_shift;
-
-  wd_fields #(
-    .Rate (Rate),
-    .Size (Size)
-  ) u_fields (
-    .bits_i     (bits_i),
-    .count_i    (count_i),
-    .width_i    (field_width),
-    .fields_o   (fields),
-    .complete_o (complete)
   );
 
   logic value_runs_left, values_done, value_missing;

@@ -30,6 +30,7 @@ module wd_packer
 );
   // Up to 64 zeros of the next vectors.
   localparam int unsigned FillW = $clog2(VecWeights + 64 + 1);
+  localparam int unsigned SlotW = $clog2(VecWeights);
   localparam logic [FillW-1:0] Full = FillW'(VecWeights);
 
   logic [VecWeights-1:0][IndexBits-1:0] next_d, next_q, vec_q;
@@ -62,9 +63,7 @@ module wd_packer
           run_pop_o = run_pop_o + RateW'(1);
         end
         if (!run_due_d && filled_d < Full && weight_pop_o < weight_count_i) begin
-          for (int unsigned i = 0; i < VecWeights; i++) begin
-            if (filled_d == FillW'(i)) next_d[i] = weights_i[weight_pop_o];
-          end
+          next_d[filled_d[SlotW-1:0]] = weights_i[weight_pop_o];
           filled_d     = filled_d + FillW'(1);
           run_due_d    = runs_on_i;
           weight_pop_o = weight_pop_o + RateW'(1);

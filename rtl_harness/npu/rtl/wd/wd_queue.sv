@@ -25,14 +25,12 @@ module wd_queue #(
   assign kept    = count_q - CountW'(pop_i);
 
   always_comb begin
-    for (int unsigned i = 0; i < Depth; i++) begin
-      items_d[i] = items_q[i];
-      for (int unsigned n = 1; n <= Pop; n++) begin
-        if (pop_i == PopW'(n)) items_d[i] = i + n < Depth ? items_q[i+n] : '0;
-      end
-      for (int unsigned k = 0; k < Push; k++) begin
-        if (PushW'(k) < push_i && CountW'(i) == kept + CountW'(k)) items_d[i] = items_i[k];
-      end
+    items_d = items_q;
+    for (int unsigned n = 1; n <= Pop; n++) begin
+      if (pop_i == PopW'(n)) items_d = items_q >> (n * Width);
+    end
+    for (int unsigned k = 0; k < Push; k++) begin
+      if (PushW'(k) < push_i) items_d[kept+CountW'(k)] = items_i[k];
     end
   end
 
