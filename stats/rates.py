@@ -41,7 +41,7 @@ class StratumCounts:
         if unknown:
             raise ValueError(f"outcomes are {', '.join(OUTCOMES)}; block {self.block} has {sorted(unknown)}")
         if self.bits < 0 or min(self.counts.values(), default=0) < 0 or not 0.0 <= self.share <= 1.0:
-            raise ValueError(f"a stratum needs bits and counts >= 0 and a share in 0 .. 1, found {self}")
+            raise ValueError(f"a stratum has bits and counts >= 0 and a share in 0 .. 1, found {self}")
 
     @property
     def injections(self) -> int:
@@ -52,6 +52,17 @@ class StratumCounts:
     def exposure(self) -> float:
         """Bits times share."""
         return self.bits * self.share
+
+    def as_dict(self, fit_per_bit: Mapping[str, float]) -> dict[str, Any]:
+        """Return plain values and the raw rate of the stratum, for the list `strata` of a summary."""
+        return {
+            "block": self.block,
+            "kind": self.kind,
+            "bits": self.bits,
+            "share": self.share,
+            "counts": dict(self.counts),
+            "fit_raw": self.exposure * fit_per_bit[self.kind],
+        }
 
     def events(self, outcomes: Iterable[str]) -> int:
         """Return the injections whose outcome is among `outcomes`."""

@@ -1,0 +1,1 @@
+"""The cheapest protection that meets a target: options with their sources, exact choice, area-FIT front."""

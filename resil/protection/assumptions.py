@@ -1,0 +1,68 @@
+"""What a protection plan takes for granted, in sentences for its reader."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from resil.protection.blocks import Block
+from resil.protection.options import KINDS, OptionSet
+
+_NAMES = {"ff": "flip-flops", "sram": "memories"}
+
+
+def assumptions(
+    summary: Mapping[str, Any], blocks: Sequence[Block], options: OptionSet, hazardous: Sequence[str]
+) -> list[str]:
+    """Return the assumptions behind a plan.
+
+    Args:
+        summary: Content of `summary.json`.
+        blocks: Its blocks.
+        options: What might be chosen.
+        hazardous: Outcomes that count as failures.
+    """
+    percent = f"{50.0 + 50.0 * float(summary['campaign']['confidence']):.4g}"
+    told = [
+        f"The bound of a protected set is the sum of its blocks' upper limits, which all hold together at "
+        f"{percent} % (Bonferroni): it holds for whichever set is chosen. The unprotected design's bound is "
+        "that of the campaign's total.",
+        "The options' factors and coverages are taken as exact; their own uncertainty is not in the bounds.",
+        "The storage that a protection adds is not itself counted as a source of hazardous failures.",
+        *_areas(summary, blocks, options),
+    ]
+    left_out = [
+        _NAMES[k] for k in KINDS if k not in summary["campaign"]["kinds"] and summary["target"][f"{k}_bits"]
+    ]
+    if left_out:
+        told.append(
+            f"Failures from {' and '.join(left_out)} are not counted: the campaign did not inject into them."
+        )
+    if "due" in hazardous:
+        told.append(
+            "Detected failures count as hazardous in this campaign, so detection alone brings nothing."
+        )
+    return told
+
+
+def _areas(summary: Mapping[str, Any], blocks: Sequence[Block], options: OptionSet) -> list[str]:
+    told = []
+    unit = summary["total"]["area_unit"]
+    for kind in KINDS:
+        if not any(kind in block.hazards for block in blocks):
+            continue
+        key = f"{kind}_area"
+        if any(getattr(block, key) is None for block in blocks):
+            told.append(
+                f"The area of {_NAMES[kind]} in {unit} is not known, so options that harden or encode them "
+                f"were not considered: add a [[cell]] of kind {kind} and unit {unit} to an options file."
+            )
+        elif all(key in row for row in summary["blocks"]):
+            told.append(f"The area of {_NAMES[kind]} is that found by synthesis.")
+        else:
+            cell = options.cells[kind, unit]
+            told.append(
+                f"One bit of {_NAMES[kind]} takes {cell.area:g} {unit} ({cell.status}: {cell.source}); "
+                "options that act on cells add a multiple of that part of a block only."
+            )
+    return told

@@ -1,0 +1,90 @@
+"""What may be chosen for a block: options that act on its storage, alone or joined."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+from resil.protection.blocks import Block
+from resil.protection.optimise import Candidate
+from resil.protection.options import STATUSES, Option, OptionSet
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """One option, or two that act on different kinds of storage.
+
+    Attributes:
+        parts: The options.
+    """
+
+    parts: tuple[Option, ...]
+
+    @property
+    def name(self) -> str:
+        """Names of the parts, joined by a plus sign."""
+        return "+".join(part.name for part in self.parts)
+
+    @property
+    def title(self) -> str:
+        """Titles of the parts."""
+        return " and ".join(part.title for part in self.parts)
+
+    @property
+    def source(self) -> str:
+        """Citations of the parts."""
+        return "; ".join(part.source for part in self.parts)
+
+    @property
+    def status(self) -> str:
+        """The weakest status of the parts."""
+        return max((part.status for part in self.parts), key=STATUSES.index)
+
+    def applies_to(self, block: Block) -> bool:
+        """Whether the areas that it is reckoned from are known."""
+        return not any(
+            (part.ff_area and block.ff_area is None) or (part.sram_area and block.sram_area is None)
+            for part in self.parts
+        )
+
+    def area_added(self, block: Block) -> float:
+        """Return the area that it adds to the block."""
+        return sum(
+            part.area_added(block.area, block.ff_area or 0.0, block.sram_area or 0.0) for part in self.parts
+        )
+
+    def fit(self, block: Block, hazardous: Collection[str]) -> float:
+        """Return the estimate of the hazardous FIT that remains."""
+        return sum(h.fit * self._residual(kind, hazardous) for kind, h in block.hazards.items())
+
+    def candidate(self, block: Block, hazardous: Collection[str]) -> Candidate:
+        """Return what the choice for that block needs to know."""
+        return Candidate(
+            self.name,
+            self.area_added(block),
+            sum(h.fit_hi * self._residual(kind, hazardous) for kind, h in block.hazards.items()),
+            sum(h.fit_raw * prod(p.raw_share(kind) for p in self.parts) for kind, h in block.hazards.items()),
+        )
+
+    def weighted_counts(self, block: Block, hazardous: Collection[str]) -> list[tuple[int, int, float]]:
+        """Return hazardous events, injections and remaining upset rate of every stratum of the block."""
+        return [
+            (s.events(hazardous), s.injections, hazard.weight(s) * self._residual(kind, hazardous))
+            for kind, hazard in block.hazards.items()
+            for s in hazard.strata
+        ]
+
+    def _residual(self, kind: str, hazardous: Collection[str]) -> float:
+        return prod(part.residual_share(kind, hazardous) for part in self.parts)
+
+
+def menu_of(block: Block, options: OptionSet) -> list[Combination]:
+    """Return all combinations for a block, no protection first."""
+    kinds = set(block.hazards)
+    useful = [option for option in options.options.values() if kinds & set(option.protects)]
+    only = {kind: [o for o in useful if set(o.protects) == {kind}] for kind in sorted(kinds)}
+    joined = [Combination(pair) for pair in product(*only.values())] if len(only) > 1 else []
+    alone = [Combination((option,)) for option in (options.options["none"], *useful)]
+    return [c for c in (*alone, *joined) if c.applies_to(block)]

@@ -1,0 +1,213 @@
+"""Protection options and cell areas, read and checked."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection, Mapping
+from dataclasses import MISSING, dataclass, fields
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from resil.errors import ResilError
+
+KINDS = ("ff", "sram")
+STATUSES = ("measured", "modelled", "assumed")
+_TURNS_INTO = ("due", "corrected")
+
+
+class ProtectionError(ResilError):
+    """Options or results from which no protection can be planned; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Area of one storage cell.
+
+    Attributes:
+        kind: "ff" or "sram".
+        area: In `unit`.
+        unit: "GE" or "um2".
+        status: "measured", "modelled" or "assumed".
+        source: Citation.
+    """
+
+    kind: str
+    area: float
+    unit: str
+    status: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A way to protect a block. Areas are multiples; factors and coverage are shares from 0 to 1.
+
+    Attributes:
+        name: Unique.
+        title: For people.
+        protects: Kinds of storage that it acts on; empty for no protection.
+        raw_factor: Share of the upset rate of the protected bits that remains.
+        coverage: Share of their remaining hazardous failures that is detected or corrected.
+        turns_into: What those become: "due" or "corrected".
+        status: "measured", "modelled" or "assumed".
+        source: Citation.
+        block_area: Added area as a multiple of the block's.
+        ff_area: Added area as a multiple of that of the block's flip-flops.
+        sram_area: Added area as a multiple of that of the block's memories.
+    """
+
+    name: str
+    title: str
+    protects: tuple[str, ...]
+    raw_factor: float
+    coverage: float
+    turns_into: str
+    status: str
+    source: str
+    block_area: float = 0.0
+    ff_area: float = 0.0
+    sram_area: float = 0.0
+
+    def raw_share(self, kind: str) -> float:
+        """Return the share of the upset rate of bits of that kind that remains."""
+        return self.raw_factor if kind in self.protects else 1.0
+
+    def residual_share(self, kind: str, hazardous: Collection[str]) -> float:
+        """Return the share of the hazardous FIT of bits of that kind that remains.
+
+        Detection helps nothing where a detected failure is itself hazardous.
+        """
+        if kind not in self.protects:
+            return 1.0
+        helps = self.turns_into == "corrected" or "due" not in hazardous
+        return self.raw_factor * (1.0 - self.coverage if helps else 1.0)
+
+    def area_added(self, block: float, flip_flops: float, memories: float) -> float:
+        """Return the added area from the areas of the block, its flip-flops and its memories."""
+        return self.block_area * block + self.ff_area * flip_flops + self.sram_area * memories
+
+
+@dataclass(frozen=True, slots=True)
+class OptionSet:
+    """All options and cell areas in use.
+
+    Attributes:
+        options: By name, in the order of the file; "none" is always there.
+        cells: Area of a storage cell, by kind and unit.
+    """
+
+    options: Mapping[str, Option]
+    cells: Mapping[tuple[str, str], Cell]
+
+
+def load_options(user_file: Path | None = None) -> OptionSet:
+    """Return the options of the package, changed by a file of the user's own.
+
+    Args:
+        user_file: Options and cells that replace those of the same name or are added; its top-level list
+            `exclude` names options to leave out.
+
+    Raises:
+        ProtectionError: a file cannot be read or is wrong; the message names file, table and key.
+    """
+    shipped = files("resil.protection") / "options.toml"
+    base = _parse(shipped.read_text(), "options.toml of the package")
+    options, cells = dict(base.options), dict(base.cells)
+    if user_file is not None:
+        own, excluded = _read(user_file)
+        options.update(own.options)
+        cells.update(own.cells)
+        for name in excluded:
+            if name not in options or name == "none":
+                others = ", ".join(other for other in options if other != "none")
+                raise ProtectionError(f"{user_file}: exclude names {name!r}; it may name any of {others}")
+            del options[name]
+    return OptionSet(options, cells)
+
+
+def _read(file: Path) -> tuple[OptionSet, tuple[str, ...]]:
+    try:
+        text = file.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ProtectionError(f"{file}: expected a readable options file, found: {error}") from error
+    own = _parse(text, str(file))
+    excluded = tomllib.loads(text).get("exclude", [])
+    if not isinstance(excluded, list) or not all(isinstance(name, str) for name in excluded):
+        raise ProtectionError(f"{file}: exclude needs to be a list of option names, found {excluded!r}")
+    return own, tuple(excluded)
+
+
+def _parse(text: str, where: str) -> OptionSet:
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ProtectionError(f"{where}: not TOML: {error}: correct that line") from error
+    unknown = sorted(set(document) - {"option", "cell", "exclude"})
+    if unknown:
+        raise ProtectionError(
+            f"{where}: unknown key {', '.join(unknown)}: the keys are [[option]], [[cell]] and exclude"
+        )
+    options: dict[str, Option] = {}
+    for table in document.get("option", []):
+        option = _option(table, where)
+        if option.name in options:
+            raise ProtectionError(f"{where}: option {option.name} is there twice: rename one")
+        options[option.name] = option
+    cells = [_cell(table, where) for table in document.get("cell", [])]
+    return OptionSet(options, {(cell.kind, cell.unit): cell for cell in cells})
+
+
+def _option(table: Mapping[str, Any], where: str) -> Option:
+    spot = f"{where}, option {table.get('name', '?')}"
+    values = _fields(Option, table, spot)
+    protects = values["protects"]
+    if not isinstance(protects, list) or not set(protects) <= set(KINDS):
+        raise ProtectionError(
+            f"{spot}: protects needs to be a list of {', '.join(KINDS)}, found {protects!r}"
+        )
+    option = Option(**{**values, "protects": tuple(protects)})
+    for key in ("raw_factor", "coverage"):
+        if getattr(option, key) > 1.0:
+            raise ProtectionError(f"{spot}: {key} is a share from 0 to 1, found {getattr(option, key)}")
+    if option.turns_into not in _TURNS_INTO:
+        raise ProtectionError(
+            f"{spot}: turns_into is one of {', '.join(_TURNS_INTO)}, found {option.turns_into!r}"
+        )
+    if option.name == "none" and (option.protects or option.area_added(1.0, 1.0, 1.0) > 0.0):
+        raise ProtectionError(f"{spot}: the option none protects nothing and adds no area")
+    return option
+
+
+def _cell(table: Mapping[str, Any], where: str) -> Cell:
+    spot = f"{where}, cell {table.get('kind', '?')}"
+    cell = Cell(**_fields(Cell, table, spot))
+    if cell.kind not in KINDS:
+        raise ProtectionError(f"{spot}: kind is one of {', '.join(KINDS)}, found {cell.kind!r}")
+    return cell
+
+
+def _fields(record: type[Option] | type[Cell], table: Mapping[str, Any], spot: str) -> dict[str, Any]:
+    """Check presence and type of every key of a table, and its status and source."""
+    known = {f.name: f for f in fields(record)}
+    unknown = sorted(set(table) - set(known))
+    if unknown:
+        raise ProtectionError(f"{spot}: unknown key {', '.join(unknown)}: the keys are {', '.join(known)}")
+    values: dict[str, Any] = {}
+    for name, f in known.items():
+        if name not in table:
+            if f.default is MISSING:
+                raise ProtectionError(f"{spot}: missing key {name}: add it")
+            continue
+        value = table[name]
+        if f.type == "float":
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            if not (number and 0.0 <= value < float("inf")):
+                raise ProtectionError(f"{spot}: {name} needs to be a number >= 0, found {value!r}")
+            value = float(value)
+        elif f.type == "str" and (not isinstance(value, str) or not value.strip()):
+            raise ProtectionError(f"{spot}: {name} needs to be a text that is not empty, found {value!r}")
+        values[name] = value
+    if values["status"] not in STATUSES:
+        raise ProtectionError(f"{spot}: status is one of {', '.join(STATUSES)}, found {values['status']!r}")
+    return values

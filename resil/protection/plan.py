@@ -1,0 +1,190 @@
+"""From `summary.json` to `protection.json`: which option for which block, what it costs and what remains."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from resil.protection.assumptions import assumptions
+from resil.protection.blocks import Block, read_blocks
+from resil.protection.front import FrontPoint, pareto_front
+from resil.protection.menu import Combination, menu_of
+from resil.protection.optimise import Candidate, Choices, Limits, least_area
+from resil.protection.options import OptionSet, ProtectionError
+from stats.weighted import weighted_sum
+
+SCHEMA = 1
+LOCKSTEP = "duplicate"
+
+
+def plan_protection(
+    summary: Mapping[str, Any],
+    options: OptionSet,
+    budget_fit: float | None,
+    spfm_target: float | None = None,
+) -> dict[str, Any]:
+    """Return the content of `protection.json`: the options of least area within budget and SPFM target.
+
+    Every block's hazardous FIT enters with an upper limit at a joint confidence: all limits hold together
+    as often as the upper limit of one of the campaign's intervals. The bound of a protected set is the sum
+    of these limits, each times the share that its option leaves. It holds for every set at once, so also
+    for one that was chosen by looking at the data. The unprotected design was not chosen so: its bound is
+    that of the campaign's total, which is tighter.
+
+    Args:
+        summary: Content of `summary.json`. If a block has both kinds of storage, its list `strata` is
+            needed: entries with the fields of `stats.rates.StratumCounts` and `fit_raw`.
+        options: What may be chosen.
+        budget_fit: Largest residual FIT; None if only SPFM is asked.
+        spfm_target: Smallest lower limit of SPFM, 0 to 1; None if only FIT is asked.
+
+    Raises:
+        ProtectionError: neither target is given, one is out of range, or the summary lacks what is needed.
+    """
+    _check_targets(budget_fit, spfm_target)
+    hazardous = tuple(summary["campaign"]["hazardous"])
+    blocks = read_blocks(summary, hazardous, options)
+    menus = [menu_of(block, options) for block in blocks]
+    tables = [
+        tuple(c.candidate(block, hazardous) for c in menu) for block, menu in zip(blocks, menus, strict=True)
+    ]
+    limits = Limits(budget_fit, spfm_target)
+    unprotected = _unprotected(summary, tables)
+    front = _front(tables, unprotected)
+    area = float(summary["total"]["area"])
+    document: dict[str, Any] = {
+        "schema": SCHEMA,
+        "budget_fit": budget_fit,
+        "spfm_target": spfm_target,
+        "result": "infeasible",
+        "choices": [],
+        "area_unprotected": area,
+        "area_added": None,
+        "area_overhead": None,
+        "area_overhead_lockstep": _lockstep(blocks, options, area),
+        "fit_hi_unprotected": unprotected.fit_hi,
+        "fit_hi": None,
+        "fit_hi_if_fixed": None,
+        "fit": None,
+        "spfm_lo": None,
+        "bound": None,
+        "gap": None,
+        "pareto": [_point(point, blocks, menus, area) for point in front],
+        "assumptions": assumptions(summary, blocks, options, hazardous),
+    }
+    if limits.kept_by([unprotected]):
+        document |= {"result": "not_needed", "bound": 0.0, "gap": 0.0} | _sums([unprotected], area)
+        document |= _chosen([menu[0] for menu in menus], blocks, tables, summary)
+    elif (solution := least_area(tables, limits)) is not None:
+        document |= {"result": "optimal", "bound": solution.bound, "gap": solution.gap}
+        document |= _sums([t[i] for t, i in zip(tables, solution.chosen, strict=True)], area)
+        document |= _chosen(
+            [m[i] for m, i in zip(menus, solution.chosen, strict=True)], blocks, tables, summary
+        )
+    return document
+
+
+def _check_targets(budget_fit: float | None, spfm_target: float | None) -> None:
+    if budget_fit is None and spfm_target is None:
+        raise ProtectionError("protection needs a target: give a budget in FIT, or a target for SPFM")
+    if budget_fit is not None and not 0.0 <= budget_fit < float("inf"):
+        raise ProtectionError(f"a budget is a number of FIT >= 0, found {budget_fit}: correct it")
+    if spfm_target is not None and not 0.0 <= spfm_target <= 1.0:
+        raise ProtectionError(
+            f"an SPFM target is from 0 to 1 (0.99 for ASIL D), found {spfm_target}: correct it"
+        )
+
+
+def _unprotected(summary: Mapping[str, Any], tables: Sequence[Choices]) -> Candidate:
+    joint = sum(choices[0].fit_hi for choices in tables)
+    total = summary["total"]
+    return Candidate("none", 0.0, min(float(total["fit_hi"]), joint), float(total["fit_raw"]))
+
+
+def _front(tables: Sequence[Choices], unprotected: Candidate) -> list[FrontPoint]:
+    """Return the front with the unprotected design at its own, tighter bound."""
+    nothing = FrontPoint((0,) * len(tables), 0.0, unprotected.fit_hi)
+    points = sorted((nothing, *pareto_front(tables)), key=lambda p: (p.area_added, p.fit_hi))
+    kept: list[FrontPoint] = []
+    for point in points:
+        if not kept or point.fit_hi < kept[-1].fit_hi:
+            kept.append(point)
+    return kept
+
+
+def _lockstep(blocks: Sequence[Block], options: OptionSet, area: float) -> float | None:
+    if LOCKSTEP not in options.options or area <= 0.0:
+        return None
+    double = Combination((options.options[LOCKSTEP],))
+    return sum(double.area_added(block) for block in blocks) / area
+
+
+def _point(
+    point: FrontPoint, blocks: Sequence[Block], menus: Sequence[list[Combination]], area: float
+) -> dict[str, Any]:
+    names = (menu[i].name for menu, i in zip(menus, point.chosen, strict=True))
+    return {
+        "area_added": point.area_added,
+        "area_overhead": point.area_added / area if area > 0.0 else 0.0,
+        "fit_hi": point.fit_hi,
+        "choices": dict(zip((block.name for block in blocks), names, strict=True)),
+    }
+
+
+def _chosen(
+    combinations: Sequence[Combination],
+    blocks: Sequence[Block],
+    tables: Sequence[Choices],
+    summary: Mapping[str, Any],
+) -> dict[str, Any]:
+    hazardous = tuple(summary["campaign"]["hazardous"])
+    choices: list[dict[str, Any]] = []
+    for block, combination, table in zip(blocks, combinations, tables, strict=True):
+        after = combination.candidate(block, hazardous)
+        choices.append(
+            {
+                "block": block.name,
+                "option": combination.name,
+                "option_title": combination.title,
+                "area": block.area,
+                "area_added": after.area_added,
+                "fit_hi_before": table[0].fit_hi,
+                "fit_hi_after": after.fit_hi,
+                "fit_before": sum(h.fit for h in block.hazards.values()),
+                "fit_after": combination.fit(block, hazardous),
+                "source": combination.source,
+                "status": combination.status,
+            }
+        )
+    return {
+        "choices": choices,
+        "fit": sum(float(choice["fit_after"]) for choice in choices),
+        "fit_hi_if_fixed": _bound_if_fixed(combinations, blocks, summary),
+    }
+
+
+def _bound_if_fixed(
+    combinations: Sequence[Combination], blocks: Sequence[Block], summary: Mapping[str, Any]
+) -> float:
+    """Return the upper limit that the set would have if it had been fixed before the campaign."""
+    campaign = summary["campaign"]
+    rows = [
+        row
+        for block, combination in zip(blocks, combinations, strict=True)
+        for row in combination.weighted_counts(block, tuple(campaign["hazardous"]))
+    ]
+    if not rows:
+        return 0.0
+    events, trials, weights = zip(*rows, strict=True)
+    return weighted_sum(events, trials, weights, float(campaign["confidence"])).hi
+
+
+def _sums(candidates: Sequence[Candidate], area: float) -> dict[str, Any]:
+    added = sum(c.area_added for c in candidates)
+    fit_hi, fit_raw = sum(c.fit_hi for c in candidates), sum(c.fit_raw for c in candidates)
+    return {
+        "area_added": added,
+        "area_overhead": added / area if area > 0.0 else 0.0,
+        "fit_hi": fit_hi,
+        "spfm_lo": 1.0 - fit_hi / fit_raw if fit_raw > 0.0 else None,
+    }
