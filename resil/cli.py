@@ -101,12 +101,15 @@ def protect(
         float | None,
         typer.Option("--spfm-target", help="Also require this single-point fault metric, 0.99 for 99 %."),
     ] = None,
+    options: Annotated[
+        Path | None, typer.Option("--options", help="TOML file of protection options of your own.")
+    ] = None,
     json_: Json = False,
 ) -> None:
     """Choose the protection of least area that keeps a finished run within its budget."""
     from resil.protect import protect_run, protection_code
 
-    plan, text = protect_run(run_dir, budget_fit=budget_fit, spfm_target=spfm_target)
+    plan, text = protect_run(run_dir, budget_fit=budget_fit, spfm_target=spfm_target, options=options)
     _print(plan, json_, lambda: text)
     raise typer.Exit(protection_code(plan))
 

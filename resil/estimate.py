@@ -91,6 +91,7 @@ def summarise(
         "technology": technology.as_dict(),
         "verdict": _verdict(campaign, total),
         "blocks": blocks,
+        "strata": [_stratum(counts, fit_per_bit[counts.kind]) for counts in strata],
         "total": _row("total", everything, total, area.total, area.unit),
         "metrics": safety_metrics(total).as_dict(),
         "notes": _notes(campaign, bench, area, everything),
@@ -124,6 +125,17 @@ def _row(
         "sram_bits": bits["sram"],
         "area": area,
         "area_unit": unit,
+    }
+
+
+def _stratum(counts: StratumCounts, fit_per_bit: float) -> dict[str, Any]:
+    return {
+        "block": counts.block,
+        "kind": counts.kind,
+        "bits": counts.bits,
+        "counts": dict(counts.counts),
+        "share": counts.share,
+        "fit_raw": counts.exposure * fit_per_bit,
     }
 
 

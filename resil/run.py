@@ -25,6 +25,7 @@ from resil.plan import IntArray, Plan, make_plan
 from resil.prepare import prepare
 from resil.progress import Progress
 from resil.render import render_run, summary_text
+from resil.report import load_protection
 from resil.site_list import write_parquet
 from resil.store import CAMPAIGN, DERIVED, PROVENANCE, SITES, SUMMARY, RunFolder, open_run
 from rtl_harness.engines.base import GoldenRun
@@ -97,9 +98,9 @@ def golden_runs(bench: Bench, engines: list[ReplayingEngine]) -> list[GoldenRun]
     for label, run in zip(bench.inputs, runs, strict=True):
         if run.end.error or run.end.protection or not run.end.finished:
             raise HarnessError(
-                f"{bench.target_name} on {bench.network.name}, input {label}: expected an inference without "
-                f"an error, found status {run.end.status:#010x} after {run.end.end_cycle:,} cycles; the network "
-                "may need an operation that the target lacks: see what resil infer says"
+                f"{bench.target_name} on {bench.network.name}, input {label}: expected an inference "
+                f"without an error, found status {run.end.status:#010x} after {run.end.end_cycle:,} cycles; "
+                "the network may need an operation that the target lacks: see what resil infer says"
             )
     return runs
 
@@ -130,8 +131,8 @@ class _Run:
                 rows = self._inject(plan, engines, missing)
         facts = self._provenance(time.monotonic() - began if missing.size else 0.0)
         summary = summarise(self._campaign, self._bench, area, goldens, plan, plan.chosen(rows), facts)
-        self._write(summary)
-        return RunResult(summary, summary_text(summary))
+        protection = self._write(summary)
+        return RunResult(summary, summary_text(summary, protection))
 
     def _rows(self, plan: Plan) -> pa.Table:
         stored = self._folder.load(plan.check)
@@ -170,11 +171,13 @@ class _Run:
             write_text(self._folder.path / PROVENANCE, json_text(facts))
         return facts
 
-    def _write(self, summary: dict[str, Any]) -> None:
+    def _write(self, summary: dict[str, Any]) -> dict[str, Any] | None:
         text = json_text(summary)
         path = self._folder.path / SUMMARY
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             for name in DERIVED:
                 (self._folder.path / name).unlink(missing_ok=True)
-        render_run(self._folder.path, summary)
+        protection = load_protection(self._folder.path)
+        render_run(self._folder.path, summary, protection)
         write_text(path, text)
+        return protection

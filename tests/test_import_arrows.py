@@ -21,7 +21,12 @@ MAY_IMPORT = {
 }
 OPTIONAL = {"torch", "tflite_micro"}
 DISTRIBUTION = {"sklearn": "scikit-learn", "ethosu": "ethos-u-vela"}
-PARTS_OF_OTHERS = {"flatbuffers": "tflite", "markupsafe": "jinja2"}
+PARTS_OF_OTHERS = {
+    "cocotb_tools": "cocotb",
+    "find_libpython": "cocotb",
+    "flatbuffers": "tflite",
+    "markupsafe": "jinja2",
+}
 
 
 def imported(file: Path) -> set[str]:

@@ -1,0 +1,237 @@
+"""The command line: exit codes, messages without tracebacks, streams."""
+
+from __future__ import annotations
+
+import json
+import signal
+
+import pytest
+
+from resil.cli import main
+from resil.doctor import Finding
+from rtl_harness.errors import ToolMissingError
+from tests.resil import fake
+from tests.resil.campaigns import TEXT, write_campaign
+
+
+@pytest.fixture
+def finished(tmp_path, monkeypatch, capsys):
+    """A finished run on the fake bench."""
+    fake.install(monkeypatch)
+    main(["run", str(write_campaign(tmp_path)), "--out", str(tmp_path / "run")])
+    capsys.readouterr()
+    return tmp_path / "run"
+
+
+def failed(capsys, *arguments, code=2):
+    """Run a command that must fail; return what it says on stderr."""
+    assert main([str(argument) for argument in arguments]) == code
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "Traceback" not in err
+    return err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["frobnicate"],
+        ["run"],
+        ["run", "x.toml", "--workers", "0"],
+        ["run", "x.toml", "--frobnicate"],
+        ["replay", "x", "one"],
+        ["estimate", "x.toml"],
+        ["protect", "x", "--verify"],
+    ],
+)
+def test_wrong_usage_is_exit_code_2(arguments, capsys):
+    assert failed(capsys, *arguments)
+
+
+def test_help_and_version(capsys):
+    assert main(["--help"]) == 0
+    assert "resil" in capsys.readouterr().out
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("resil ")
+
+
+BAD = {
+    "no network of that name": ("zoo:digits", "zoo:letters", "the zoo has no network 'letters'"),
+    "no input of that number": ("[0, 3]", "[100000]", r"[network] inputs: expected indices below "),
+    "no target of that name": ("ethos-u55-32", "ethos-u99", "expected the name of a shipped target"),
+    "no such technology": ("finfet-16nm", "vacuum-tube", "no technology is named 'vacuum-tube'"),
+    "an unknown key": ("minimum_per_block = 10", "minimum = 10", "[faults] minimum: "),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_campaign_that_cannot_be_run(case, tmp_path, capsys):
+    old, new, message = BAD[case]
+    campaign = write_campaign(tmp_path, TEXT.replace(old, new))
+    assert message in failed(capsys, "run", campaign, "--out", tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"not a network", bytes(range(256)) * 8])
+def test_an_unreadable_network(content, tmp_path, capsys):
+    (tmp_path / "n.tflite").write_bytes(content)
+    (tmp_path / "x.npy").write_bytes(b"")
+    text = TEXT.replace("zoo:digits", "n.tflite").replace("[0, 3]", '"x.npy"')
+    campaign = write_campaign(tmp_path, text)
+    assert "x.npy: expected a .npy file" in failed(capsys, "run", campaign, "--out", tmp_path / "run")
+    assert "n.tflite" in failed(capsys, "infer", tmp_path / "n.tflite", "--input", inputs(tmp_path))
+
+
+def inputs(folder):
+    import numpy as np
+
+    np.save(folder / "good.npy", np.zeros((1, 8, 8, 1), np.int8))
+    return folder / "good.npy"
+
+
+def test_a_target_file_with_an_unknown_key(tmp_path, capsys):
+    (tmp_path / "t.toml").write_text('name = "t"\nblokcs = 3\n')
+    campaign = write_campaign(tmp_path, TEXT.replace('name = "ethos-u55-32"', 'file = "t.toml"'))
+    err = failed(capsys, "run", campaign, "--out", tmp_path / "run")
+    assert "t.toml: blokcs: unknown key" in err
+
+
+def test_a_missing_tool(tmp_path, monkeypatch, capsys):
+    def prepare(campaign, progress):
+        raise ToolMissingError("expected a C++20 compiler, found none of g++ on PATH; install g++")
+
+    monkeypatch.setattr("resil.run.prepare", prepare)
+    err = failed(capsys, "run", write_campaign(tmp_path), "--out", tmp_path / "run")
+    assert err.startswith("resil: error: expected a C++20 compiler")
+    assert not (tmp_path / "run").exists()
+
+
+def test_storage_that_is_no_site_stops_the_run(tmp_path, monkeypatch, capsys):
+    from dataclasses import replace
+
+    def prepare(campaign, progress):
+        return replace(fake.fake_bench(campaign), unmapped=("u_npu.odd_q: a latch",))
+
+    monkeypatch.setattr("resil.run.prepare", prepare)
+    assert "u_npu.odd_q: a latch" in failed(
+        capsys, "run", write_campaign(tmp_path), "--out", tmp_path / "run"
+    )
+
+
+def test_an_error_of_our_own_leaves_its_traceback_in_a_file(tmp_path, monkeypatch, capsys):
+    def prepare(campaign, progress):
+        raise KeyError("surprise")
+
+    monkeypatch.setattr("resil.run.prepare", prepare)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    err = failed(capsys, "run", write_campaign(tmp_path), "--out", tmp_path / "run", code=4)
+    assert "internal error: KeyError: 'surprise'" in err
+    (kept,) = tmp_path.glob("resil-error-*.txt")
+    assert str(kept) in err
+    assert "Traceback" in kept.read_text()
+
+
+@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_before_anything_was_begun(signal_number, tmp_path, monkeypatch, capsys):
+    def prepare(campaign, progress):
+        signal.raise_signal(signal_number)
+
+    monkeypatch.setattr("resil.run.prepare", prepare)
+    err = failed(capsys, "run", write_campaign(tmp_path), "--out", tmp_path / "run", code=130)
+    assert err == "resil: interrupted\n"
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+def test_replay_says_whether_the_outcome_is_the_same(finished, tmp_path, capsys):
+    waves = tmp_path / "x.fst"
+    assert main(["replay", str(finished), "4", "--waves", str(waves)]) == 0
+    out = capsys.readouterr().out
+    assert out.endswith("equal\n")
+    assert waves.exists()
+    assert main(["replay", str(finished), "4", "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["equal"]
+    assert result["recorded"] == result["replayed"]
+
+
+def test_replay_with_another_outcome_is_exit_code_4(finished, monkeypatch, capsys):
+    assert main(["replay", str(finished), "4", "--json"]) == 0
+    site = json.loads(capsys.readouterr().out)["site"]
+    fake.install(monkeypatch, lies=site)
+    assert main(["replay", str(finished), "4"]) == 4
+    assert "NOT EQUAL" in capsys.readouterr().out
+
+
+def test_replay_of_what_is_not_there(finished, tmp_path, capsys):
+    assert "expected injection 123456789" in failed(capsys, "replay", finished, 123456789)
+    assert "provenance.json: expected a file" in failed(capsys, "replay", tmp_path / "nothing", 1)
+    waves = tmp_path / "no" / "x.fst"
+    assert "its folder does not exist" in failed(capsys, "replay", finished, 4, "--waves", waves)
+
+
+def test_replay_refuses_when_something_has_changed_since(finished, capsys):
+    provenance = json.loads((finished / "provenance.json").read_text())
+    provenance["definition"]["target"] = "another"
+    (finished / "provenance.json").write_text(json.dumps(provenance))
+    damaged = failed(capsys, "replay", finished, 4)
+    assert "damaged part files were passed over" in damaged
+
+
+def test_report_writes_the_same_files_again(finished, capsys):
+    before = {p.name: p.read_bytes() for p in finished.iterdir() if p.is_file()}
+    for name in ("report.html", "blocks.csv", "fmeda.xlsx"):
+        (finished / name).unlink()
+    assert main(["report", str(finished)]) == 0
+    assert {p.name: p.read_bytes() for p in finished.iterdir() if p.is_file()} == before
+    assert "Outcomes and FIT by block" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[1]", "{}", None])
+@pytest.mark.parametrize("command", ["report", "protect"])
+def test_a_damaged_or_unfinished_run_folder(command, damage, finished, capsys):
+    summary = finished / "summary.json"
+    summary.unlink()
+    if damage is not None:
+        summary.write_text(damage)
+    before = {p: p.read_bytes() for p in finished.rglob("*") if p.is_file()}
+    assert "summary.json" in failed(capsys, command, finished)
+    assert {p: p.read_bytes() for p in finished.rglob("*") if p.is_file()} == before
+
+
+def test_sites_lists_every_bit(tmp_path, monkeypatch, capsys):
+    fake.install(monkeypatch)
+    csv, parquet = tmp_path / "sites.csv", tmp_path / "sites.parquet"
+    arguments = ["sites", str(write_campaign(tmp_path)), "--csv", str(csv), "--parquet", str(parquet)]
+    assert main(arguments) == 0
+    out = capsys.readouterr().out
+    assert "unmapped sites: 0" in out
+    lines = csv.read_text().splitlines()
+    assert len(lines) == 1 + fake.SITES.size
+    assert lines[0] == '"site","path","word","bit","kind","block","register_class"'
+    assert parquet.exists()
+    assert main([*arguments[:2], "--json"]) == 0
+    survey = json.loads(capsys.readouterr().out)
+    assert survey["unmapped_sites"] == 0
+    assert survey["total"] == {"block": "total", "ff_bits": 72, "sram_bits": 1024, "area": 1330.0}
+    assert [b["block"] for b in survey["blocks"]] == ["cc", "mac", "sb", "cpm", "(no block)"]
+
+
+def test_doctor_finds_what_is_here(capsys):
+    code = main(["doctor", "--json"])
+    report = json.loads(capsys.readouterr().out)
+    assert code == (0 if report["healthy"] else 2)
+    assert {"Python", "C++ compiler", "Verilator", "cache folder"} <= {f["item"] for f in report["findings"]}
+
+
+def test_doctor_says_what_is_missing_and_what_to_do(monkeypatch, tmp_path, capsys):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    monkeypatch.setenv("MAKE", "no-such-make")
+    monkeypatch.setenv("RESIL_CACHE", str(tmp_path / "file" / "cache"))
+    monkeypatch.setattr("resil.doctor._module", lambda item, *_, **__: Finding(item, "ok", ""))
+    assert main(["doctor"]) == 2
+    out = capsys.readouterr().out
+    assert sum(line.startswith("missing ") for line in out.splitlines()) == 3
+    assert "-> install g++" in out
+    assert "-> set RESIL_CACHE" in out
+    assert out.endswith("resil cannot run until what is missing is there.\n")
