@@ -10,6 +10,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from rtl_harness.errors import HarnessError
 from rtl_harness.npu.model.arithmetic import Int64, activate, rescale, wrap32
 from rtl_harness.npu.model.config import FeatureMap, NpuConfig, Stream
 from rtl_harness.npu.model.conv_config import Axis, ConvConfig
@@ -22,6 +23,7 @@ from rtl_harness.npu.model.weight_stream import decode
 SCALE_ENTRY_BYTES = 10
 _CHUNK_ELEMENTS = 1 << 23
 _KEPT_WEIGHTS = 8
+_LARGEST_TENSOR = 1 << 27
 
 Floats = npt.NDArray[np.float32 | np.float64]
 _T = TypeVar("_T", bound=np.generic)
@@ -59,8 +61,13 @@ class Conv:
     """
 
     def __init__(self, config: ConvConfig, npu: NpuConfig, region_size: Callable[[int], int]) -> None:
-        """Prepare `config` for regions whose bytes `region_size` tells by region number."""
+        """Prepare `config` for regions whose bytes `region_size` tells by region number.
+
+        Raises:
+            HarnessError: A tensor of the operation is beyond what the model can hold.
+        """
         self._config = config
+        _check_size(config)
         self.refusal = Status.NONE
         for stream in (config.weights, config.scales):
             if stream.base + stream.length > region_size(stream.region):
@@ -146,6 +153,23 @@ class Conv:
             values, config.ofm.zero_point, config.activation_min, config.activation_max, config.ofm.signed
         )
         return output.reshape(-1, *self._target.shape)
+
+
+def _check_size(config: ConvConfig) -> None:
+    pixels = {name: t.height * t.width for name, t in (("IFM", config.ifm), ("OFM", config.ofm))}
+    taps = config.y.taps * config.x.taps
+    sizes = {
+        "IFM": pixels["IFM"] * config.ifm.depth,
+        "OFM": pixels["OFM"] * config.ofm.depth,
+        "kernel": taps * config.ifm.depth * config.ofm.depth,
+        "OFM's receptive fields": pixels["OFM"] * taps * config.ifm.depth,
+    }
+    for name, size in sizes.items():
+        if size > _LARGEST_TENSOR:
+            raise HarnessError(
+                f"the functional model holds tensors of {_LARGEST_TENSOR} elements, "
+                f"the {name} of an operation has {size}: run this stream in RTL"
+            )
 
 
 def _rows(data: npt.NDArray[_T], rows: Offsets) -> npt.NDArray[_T]:

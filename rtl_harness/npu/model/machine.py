@@ -120,6 +120,7 @@ class FunctionalModel:
         Raises:
             ValueError: If the shapes do not fit, a shared region would be written by a batch, or `start_word`
                 is not the beginning of a command that the stream reaches.
+            HarnessError: An operation is too large for the model.
         """
         steps = self.operations(commands, regions, read_only=read_only, start_word=start_word)
         while True:

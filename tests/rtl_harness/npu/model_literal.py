@@ -38,7 +38,7 @@ class LiteralConv:
 
     def __init__(self, registers: Mapping[str, int], regions: Mapping[int, np.ndarray]) -> None:
         self.r = {name: int(value) for name, value in registers.items()}
-        self.regions = regions
+        self.regions = {n: regions.get(n, np.zeros(0, np.uint8)) for n in range(8)}
         self.errors = 0
 
     def get(self, name: str) -> int:

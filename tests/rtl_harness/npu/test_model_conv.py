@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from ethosu.vela.ethos_u55_regs.ethos_u55_regs import cmd1
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -209,3 +210,33 @@ def test_of_ofm_elements_in_one_place_the_last_remains(strides):
 def test_ifm_elements_in_one_place():
     case = plain_case(ofm=(3, 4, 5), ifm_depth=20)
     assert compare(case.with_registers(IFM_STRIDE_Y=1, IFM_STRIDE_X=0)) == 0
+
+
+@given(st.data())
+@settings(max_examples=150, deadline=None)
+def test_one_flipped_bit_in_a_register(data: st.DataObject):
+    """Whatever is then accepted is executed alike, and the rest is a command error."""
+    case = plain_case(ofm=(2, 3, 5), ifm_depth=6, part_kernel=True, ifm_bricks=True)
+    name = data.draw(st.sampled_from(sorted(case.registers)))
+    width = 32 if f"NPU_SET_{name}" in cmd1.__members__ else 16
+    highest = 6 if name in ("OFM_DEPTH_M1", "IFM_DEPTH_M1") else width - 1
+    flipped = case.registers[name] ^ 1 << data.draw(st.integers(0, highest))
+    changed = case.with_registers(**{name: flipped})
+    if len(lower(conv_stream(changed.registers), ETHOS_U55_32).operations):
+        compare_or_refused(changed)
+    else:
+        (result,) = MODEL.run(conv_stream(changed.registers), changed.regions)
+        assert result.status == Status.IRQ | Status.CMD_ERROR
+
+
+def compare_or_refused(case: ConvCase) -> None:
+    """Like `compare`, but streams that leave their region keep the operation from starting."""
+    sizes = {number: len(image) for number, image in case.regions.items()}
+    for kind in ("WEIGHT", "SCALE"):
+        region, base, length = (case.registers[f"{kind}_{field}"] for field in ("REGION", "BASE", "LENGTH"))
+        if base + length > sizes.get(region, 0):
+            (result,) = MODEL.run(conv_stream(case.registers), case.regions)
+            assert result.status == Status.IRQ | Status.ADDRESS_ERROR
+            assert result.operations_done == 0
+            return
+    compare(case)

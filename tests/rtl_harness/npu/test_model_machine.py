@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from rtl_harness.errors import HarnessError
 from rtl_harness.npu.model.commands import Opcode
 from rtl_harness.npu.model.config import ETHOS_U55_32
 from rtl_harness.npu.model.machine import FunctionalModel, ModelResult
@@ -266,3 +267,9 @@ def test_the_caller_hears_of_arrays_that_do_not_fit():
         model.run(TWO_LAYERS, {FLASH: flash(), RAM: frozen})
     with pytest.raises(ValueError, match="uint32 words"):
         model.run(TWO_LAYERS.astype(np.int64), {RAM: ram(1)})
+
+
+def test_operations_too_large_for_the_model_are_named():
+    large = layer(IFM, OFM, OFM_DEPTH_M1=8191, IFM_DEPTH_M1=8191)
+    with pytest.raises(HarnessError, match="the kernel of an operation has 603979776"):
+        run(stream(large, command("OP_STOP")), ram(1))
