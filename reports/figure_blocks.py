@@ -92,7 +92,7 @@ def outcome_mix(summary: Summary, name: str, width: float) -> Drawing:
 
 def _stack(canvas: Canvas, scale: LinearScale, y: float, block: Block, hazardous: tuple[str, ...]) -> None:
     if not block.injections:
-        canvas.text(scale.start + 6.0, y + 12.0, "no injections", "small quiet halo")
+        canvas.text(scale.start + 6.0, y + 12.0, "not injected", "small quiet halo")
         return
     done = 0.0
     for outcome in OUTCOMES:
@@ -116,7 +116,7 @@ def _stack(canvas: Canvas, scale: LinearScale, y: float, block: Block, hazardous
 
 def _mix(block: Block) -> str:
     if not block.injections:
-        return "no injections"
+        return "not injected"
     parts = [
         f"{outcome.title} {numbers.percent(block.rates[outcome.key].estimate)}"
         for outcome in OUTCOMES

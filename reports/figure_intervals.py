@@ -25,12 +25,14 @@ class Mark:
         interval: What is drawn; an estimate of 0 or None is drawn as an upper limit.
         style: `fit` or `chosen`, the colour.
         strong: Set off from the rows above by a rule and a bold label.
+        sampled: False if nothing is known about the row.
     """
 
     label: str
     interval: Interval
     style: str = "fit"
     strong: bool = False
+    sampled: bool = True
 
     @property
     def limit_only(self) -> bool:
@@ -40,6 +42,8 @@ class Mark:
     @property
     def value(self) -> str:
         """The figure written beside the row."""
+        if not self.sampled:
+            return "not injected"
         if self.limit_only:
             return "0" if self.interval.hi == 0.0 else "≤ " + numbers.pretty(numbers.fit(self.interval.hi))
         return numbers.pretty(numbers.fit(self.interval.estimate))
@@ -69,15 +73,19 @@ def interval_chart(
             canvas.line(4.0, middle - _ROW / 2.0, width - 4.0, middle - _ROW / 2.0, "rule")
         row_label(canvas, mark.label, left, middle + 4.0, mark.strong)
         _draw(canvas, scale, mark, middle)
-        canvas.text(width - 4.0, middle + 4.0, mark.value, "strong" if mark.strong else "", anchor="end")
-    told = "; ".join(f"{mark.label}: {_told(mark.interval)}" for mark in marks)
+        css = "strong" if mark.strong else "" if mark.sampled else "small quiet"
+        canvas.text(width - 4.0, middle + 4.0, mark.value, css, anchor="end")
+    told = "; ".join(f"{mark.label}: {_told(mark)}" for mark in marks)
     bound = f" Budget: {numbers.given(budget)} FIT." if budget else ""
     return canvas.finish(
         title, f"Failures in 1e9 hours with confidence limits. {told}.{bound}", bottom + AXIS_HEIGHT
     )
 
 
-def _told(interval: Interval) -> str:
+def _told(mark: Mark) -> str:
+    interval = mark.interval
+    if not mark.sampled:
+        return "not injected"
     return f"{numbers.fit(interval.estimate)} FIT, limits {numbers.fit_range(interval)}"
 
 
@@ -108,13 +116,13 @@ def _draw(canvas: Canvas, scale: LogScale, mark: Mark, y: float) -> None:
         canvas.line(low, y - 6.0, low, y + 6.0, f"whisker-{style}")
     if not mark.limit_only:
         canvas.circle(
-            scale.at(interval.estimate or 0.0), y, 5.0, f"dot-{style}", f"{mark.label}: {_told(interval)}"
+            scale.at(interval.estimate or 0.0), y, 5.0, f"dot-{style}", f"{mark.label}: {_told(mark)}"
         )
 
 
 def fit_intervals(summary: Summary, name: str, width: float) -> Drawing:
     """Draw FIT of each block and of the total with its interval, against the budget."""
-    marks = [Mark(block.name, block.fit) for block in fit_order(summary.blocks)]
+    marks = [Mark(block.name, block.fit, sampled=block.sampled) for block in fit_order(summary.blocks)]
     marks.append(Mark("total", summary.total.fit, strong=True))
     axis = f"hazardous failures, FIT, {numbers.confidence(summary.campaign.confidence)} interval"
     return interval_chart(

@@ -46,9 +46,9 @@ def pareto_front(protection: Protection, name: str, width: float) -> Drawing:
             lockstep = plane.x.at(protection.area_overhead_lockstep)
             right = lockstep - 22.0 if lockstep - plane.x.start > 200.0 else right
         canvas.text(right, plane.y.at(budget) + 14.0, text, "small strong halo", anchor="end")
-    _unprotected(canvas, plane, protection)
+    taken = _unprotected(canvas, plane, protection.fit_hi_unprotected)
     if protection.result == "optimal" and protection.fit_hi is not None:
-        _chosen(canvas, plane, protection.area_overhead or 0.0, protection.fit_hi)
+        _chosen(canvas, plane, protection.area_overhead or 0.0, protection.fit_hi, taken)
     return canvas.finish("Area against residual FIT", _front_told(protection), height)
 
 
@@ -108,28 +108,34 @@ def point_told(point: FrontPoint) -> str:
     return f"+{numbers.percent(point.area_overhead)} area, at most {numbers.fit(point.fit_hi)} FIT: {what}"
 
 
-def _unprotected(canvas: Canvas, plane: _Plane, protection: Protection) -> None:
-    x, y = plane.at(0.0, protection.fit_hi_unprotected)
-    canvas.circle(
-        x, y, 5.0, "dot-fit", f"unprotected: at most {numbers.fit(protection.fit_hi_unprotected)} FIT"
-    )
-    below = y - plane.top < 18.0
-    canvas.text(x + 9.0, y + 4.0 if below else y - 7.0, "unprotected", "small halo")
+def _unprotected(canvas: Canvas, plane: _Plane, fit_hi: float) -> tuple[float, float]:
+    """Mark the unprotected design; return the right end and the baseline of its label."""
+    x, y = plane.at(0.0, fit_hi)
+    canvas.circle(x, y, 5.0, "dot-fit", f"unprotected: at most {numbers.fit(fit_hi)} FIT")
+    baseline = y + 4.0 if y - plane.top < 18.0 else y - 7.0
+    canvas.text(x + 9.0, baseline, "unprotected", "small halo")
+    return x + 9.0 + text_width("unprotected", 11.0), baseline
 
 
-def _chosen(canvas: Canvas, plane: _Plane, overhead: float, fit_hi: float) -> None:
+def _chosen(
+    canvas: Canvas, plane: _Plane, overhead: float, fit_hi: float, taken: tuple[float, float]
+) -> None:
+    """Mark the chosen set, its label clear of the one that ends at `taken`."""
     x, y = plane.at(overhead, fit_hi)
     lines = (f"chosen: +{numbers.percent(overhead)}", f"≤ {numbers.pretty(numbers.fit(fit_hi))} FIT")
     wide = max(text_width(line, bold=True) for line in lines)
     if x - wide - 12.0 > plane.x.start and y + 34.0 < plane.bottom:
         place, anchor, first = x - 10.0, "end", y + 14.0
-    elif x + wide + 12.0 < plane.x.end:
-        place, anchor, first = x + 12.0, "start", max(plane.top + 12.0, y - 26.0)
     else:
-        place, anchor, first = x - 12.0, "end", max(plane.top + 12.0, y - 26.0)
+        place, anchor, first = x + 12.0, "start", max(plane.top + 12.0, y - 26.0)
+        taken_right, taken_baseline = taken
+        if place < taken_right and first - 12.0 < taken_baseline < first + 27.0:
+            place = taken_right + 10.0
+        if place + wide > plane.x.end:
+            place, anchor = x - 12.0, "end"
     for index, line in enumerate(lines):
         canvas.text(place, first + 15.0 * index, line, "strong blue halo", anchor=anchor)
-    canvas.diamond(x, y, 7.5, "dot-chosen", f"chosen: {lines[0]}, {lines[1]}")
+    canvas.diamond(x, y, 7.5, "dot-chosen", f"{lines[0]}, {lines[1]}")
 
 
 def _front_told(protection: Protection) -> str:

@@ -45,6 +45,8 @@ class FailureMode:
         violates: Whether the outcome counts as hazardous in this campaign.
         mechanism: Protection chosen for the block, or `none`.
         coverage: Diagnostic coverage of it for hazardous outcomes, 0 to 1.
+        weight: What the rate has to be multiplied with because bits of unlike raw rates have unlike
+            shares; 1 in a block with one kind of bits.
         source: Where share and coverage come from.
     """
 
@@ -54,12 +56,13 @@ class FailureMode:
     violates: bool
     mechanism: str
     coverage: float
+    weight: float
     source: str
 
     @property
     def fit(self) -> Interval:
         """Rate of this failure mode without protection."""
-        return self.share.scaled(self.block.fit_raw)
+        return self.share.scaled(self.block.fit_raw * self.weight)
 
     @property
     def residual(self) -> Interval:
@@ -94,8 +97,18 @@ def _failure_mode(summary: Summary, block: Block, outcome: OutcomeText, choice: 
         violates=violates,
         mechanism=choice.option_title if choice is not None and covered else "none",
         coverage=choice.diagnostic_coverage if choice is not None and covered else 0.0,
+        weight=_weight(block, summary.campaign.hazardous, violates),
         source=source,
     )
+
+
+def _weight(block: Block, hazardous: tuple[str, ...], violates: bool) -> float:
+    """Return the factor that makes the modes of a block add up to its FIT, and to its raw FIT."""
+    share = sum(rate.estimate or 0.0 for key, rate in block.rates.items() if (key in hazardous) == violates)
+    fit = block.fit.estimate or 0.0
+    wanted = fit if violates else block.fit_raw - fit
+    expected = share * block.fit_raw
+    return max(0.0, wanted) / expected if expected > 0.0 else 1.0
 
 
 def fmeda_xlsx(summary: Summary, protection: Protection | None = None) -> bytes:

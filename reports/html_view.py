@@ -118,18 +118,21 @@ def _block_row(block: Block, summary: Summary) -> Mapping[str, object]:
     }
 
 
-def _rate_rows(summary: Summary) -> list[tuple[str, list[RateCell]]]:
+def _rate_rows(summary: Summary) -> list[tuple[str, list[RateCell | None]]]:
     blocks = (*summary.blocks, summary.total)
     effects = [outcome.key for outcome in OUTCOMES if outcome.key != "masked"]
     top = max((block.rates[key].hi for block in blocks if block.injections for key in effects), default=1.0)
     tops = {outcome.key: 1.0 if outcome.key == "masked" else max(top, 1e-9) for outcome in OUTCOMES}
     return [
-        (block.name, [_rate_cell(block.rates[outcome.key], tops[outcome.key]) for outcome in OUTCOMES])
+        (block.name, [_rate_cell(block, outcome.key, tops[outcome.key]) for outcome in OUTCOMES])
         for block in blocks
     ]
 
 
-def _rate_cell(rate: Interval, top: float) -> RateCell:
+def _rate_cell(block: Block, outcome: str, top: float) -> RateCell | None:
+    if not block.sampled:
+        return None
+    rate = block.rates[outcome]
     low, dot, high = (
         round(100.0 * min(1.0, value / top), 1) for value in (rate.lo, rate.estimate or 0.0, rate.hi)
     )

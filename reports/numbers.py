@@ -9,7 +9,7 @@ from reports.node import Interval
 
 NOT_KNOWN = "n/a"
 TIMES = "\u00d7"
-_EXPONENT = re.compile(r"e([+-])0*(\d+)")
+_EXPONENT = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([+-])0*(\d+)\b")
 _SUPERSCRIPT = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
@@ -122,8 +122,8 @@ def pretty(text: str) -> str:
     """
 
     def raised(match: re.Match[str]) -> str:
-        sign = "-" if match[1] == "-" else ""
-        return f"{TIMES}10" + f"{sign}{match[2]}".translate(_SUPERSCRIPT)
+        sign = "-" if match[2] == "-" else ""
+        return f"{match[1]}{TIMES}10" + f"{sign}{match[3]}".translate(_SUPERSCRIPT)
 
     return _EXPONENT.sub(raised, text).replace(" %", "\u00a0%")
 

@@ -120,6 +120,11 @@ class Block:
     fit: Interval
     rates: Mapping[str, Interval]
 
+    @property
+    def sampled(self) -> bool:
+        """Whether the campaign says anything about this block: it was injected into, or has a bound."""
+        return self.injections > 0 or self.fit.hi > 0.0
+
 
 @dataclass(frozen=True, slots=True)
 class Metrics:

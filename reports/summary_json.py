@@ -123,7 +123,7 @@ def _target(node: Node) -> Target:
 def _technology(node: Node) -> Technology:
     entries = tuple(
         Figure(
-            quantity=item.at("quantity").text(),
+            quantity=item.at("quantity").text().replace("_", " "),
             value=item.at("value").scalar(),
             unit=item.at("unit").text(),
             status=item.at("status").one_of(STATUSES),

@@ -119,9 +119,11 @@ def _block_row(block: Block) -> tuple[str, ...]:
         numbers.area(block.area),
         numbers.count(block.injections),
         *(numbers.count(block.counts[outcome.key]) for outcome in OUTCOMES),
-        percent_cell(block.avf),
-        numbers.fit(block.fit_raw),
-        fit_cell(block.fit),
+        *(
+            (percent_cell(block.avf), numbers.fit(block.fit_raw), fit_cell(block.fit))
+            if block.sampled
+            else ("not injected", numbers.NOT_KNOWN, numbers.NOT_KNOWN)
+        ),
     )
 
 

@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from reports.protection import Protection, parse_protection
+from reports.summary import Summary
+from reports.summary_json import parse_summary
+from tests.reports.example import example_protection, example_summary
+
+
+@pytest.fixture
+def summary_document() -> dict[str, Any]:
+    return example_summary()
+
+
+@pytest.fixture
+def protection_document(summary_document) -> dict[str, Any]:
+    return example_protection(summary_document)
+
+
+@pytest.fixture
+def summary(summary_document) -> Summary:
+    return parse_summary(summary_document)
+
+
+@pytest.fixture
+def protection(protection_document) -> Protection:
+    return parse_protection(protection_document)

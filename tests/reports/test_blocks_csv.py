@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import io
+
+import pandas as pd
+
+from reports import parse_summary
+from reports.blocks_csv import blocks_csv
+
+DESIGNED = (
+    "block, ff_bits, sram_bits, area, area_unit, injections, masked, latent, sdc_tolerable, sdc_critical,"
+    " due, hang, avf, avf_lo, avf_hi, fit_raw, fit, fit_lo, fit_hi"
+)
+
+
+def test_columns_are_those_of_the_design(summary):
+    assert blocks_csv(summary).splitlines()[0] == DESIGNED.replace(" ", "")
+
+
+def test_rows_hold_the_document_in_full_precision(summary_document):
+    frame = pd.read_csv(io.StringIO(blocks_csv(parse_summary(summary_document))))
+    rows = [*summary_document["blocks"], summary_document["total"]]
+    for column in frame.columns:
+        assert frame[column].tolist() == [row[column] for row in rows]
+    assert frame["block"].iloc[-1] == "total"
+    assert frame["injections"].iloc[:-1].sum() == frame["injections"].iloc[-1]
+
+
+def test_names_with_commas_and_missing_estimates(summary_document):
+    summary_document["blocks"][0]["block"] = 'a,"b"'
+    summary_document["blocks"][0]["fit"] = None
+    frame = pd.read_csv(io.StringIO(blocks_csv(parse_summary(summary_document))))
+    assert frame["block"][0] == 'a,"b"'
+    assert pd.isna(frame["fit"][0])

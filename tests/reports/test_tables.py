@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import io
+import re
+
+import pytest
+from rich.console import Console
+
+from reports import parse_protection, parse_summary, rich_report, text_report, verdict_line
+from reports.tables import Column, Table, block_table, operation_table, protection_line, protection_table
+from tests.reports.example import SEVEN, example_protection, example_summary
+
+
+def test_plain_text_is_aligned_and_has_every_cell():
+    table = Table("T", (Column("name", numeric=False), Column("n")), (("a", "1,000"), ("long one", "2")), 1)
+    assert table.text() == (
+        "T\n\nname          n\n--------  -----\na         1,000\n--------  -----\nlong one      2\n"
+    )
+
+
+def test_block_table_shows_counts_and_intervals(summary):
+    lines = block_table(summary).text().splitlines()
+    assert len({len(line) for line in lines if line.startswith("---")}) == 1
+    row = next(line for line in lines if line.startswith("cc "))
+    assert row.split()[1:6] == ["1,912", "0", "24,100", "190", "125"]
+    assert row.endswith("0.0152 [0.00960, 0.0226]")
+    assert lines[-1].startswith("total")
+    assert "1,210" in lines[-1]
+
+
+def test_blocks_without_injections_say_so():
+    document = example_summary(blocks=(*SEVEN[:2], ("cpm", 0, 0, 800.0, 0, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0))))
+    document["blocks"][2].update(fit=0.0, fit_lo=0.0, fit_hi=0.0)
+    table = block_table(parse_summary(document))
+    assert table.rows[2][-3:] == ("not injected", "n/a", "n/a")
+
+
+def test_operation_table_joins_inputs_of_equal_length(summary_document):
+    table = operation_table(parse_summary(summary_document))
+    assert table.rows[0] == ("0", "conv_1", "conv2d", "4,210", "3,190", "1.32x")
+    assert table.totals == 1
+    assert table.rows[-1][1] == "inference"
+    summary_document["golden"]["cycles"] = [100, 200]
+    summary_document["network"]["operations"][0].update(cycles=None, vela_cycles=None)
+    table = operation_table(parse_summary(summary_document))
+    assert [row[1] for row in table.rows[-2:]] == ["inference, input 0", "inference, input 1"]
+    assert table.rows[0][3:] == ("n/a", "n/a", "n/a")
+
+
+@pytest.mark.parametrize(
+    ("budget", "head"),
+    [(0.01, "MISSED: "), (0.08, "MET: "), (0.06, "INCONCLUSIVE: "), (None, "NO BUDGET: ")],
+)
+def test_verdict_line(budget, head):
+    line = verdict_line(parse_summary(example_summary(budget=budget)))
+    assert line.startswith(head + "0.0634 [0.0517, 0.0769] FIT (95 % confidence)")
+    assert (f"budget {budget} FIT" in line) == (budget is not None)
+    assert "\n" not in line
+
+
+def test_protection_table_adds_up(summary, protection):
+    table = protection_table(protection, "GE")
+    assert [row[0] for row in table.rows] == ["cc", "dma", "wd", "mac", "ao", "sb", "cpm", "total"]
+    assert table.rows[-1][3] == f"{sum(choice.area_added for choice in protection.choices):,.0f}"
+
+
+@pytest.mark.parametrize(
+    ("budget", "head"), [(0.01, "PROTECTED: at most"), (5.0, "NO PROTECTION"), (1e-9, "INFEASIBLE")]
+)
+def test_protection_line(summary_document, budget, head):
+    protection = parse_protection(example_protection(summary_document, budget))
+    assert protection_line(protection).startswith(head)
+    assert "budget" in protection_line(protection)
+
+
+def test_text_and_rich_reports_show_the_same_figures(summary, protection):
+    plain = text_report(summary, protection)
+    stream = io.StringIO()
+    Console(file=stream, width=260, color_system=None).print(rich_report(summary, protection))
+    for figure in re.findall(r"\d[\d.,]*\d", plain):
+        assert figure in stream.getvalue()
+    assert plain.rstrip().splitlines()[-1] == protection_line(protection)
+
+
+def test_rich_takes_no_markup_from_names(summary_document):
+    summary_document["network"]["operations"][0]["name"] = "[red]x[/red]"
+    stream = io.StringIO()
+    Console(file=stream, width=260).print(rich_report(parse_summary(summary_document)))
+    assert "[red]x[/red]" in stream.getvalue()
