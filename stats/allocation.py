@@ -118,22 +118,40 @@ def _divide(total: int, shares: FloatArray, members: FloatArray, minimum: int) -
         raise ValueError(
             f"{total} injections were given for strata that can take {int(upper.sum())}: give fewer"
         )
-    ideal = np.clip(shares * _level(total, shares, lower, upper), lower, upper)
-    whole = np.floor(ideal)
-    missing = total - int(whole.sum())
-    order = np.lexsort((np.arange(len(ideal)), -np.where(whole < upper, ideal - whole, -1.0)))
-    whole[order[:missing]] += 1
+    ideal = np.minimum(_ideal(total, shares, lower, upper), upper)
+    whole = np.floor(ideal + 1e-9)
+    while (missing := total - int(whole.sum())) > 0:
+        open_ended = np.flatnonzero(whole < upper)
+        order = open_ended[np.argsort(-(ideal - whole)[open_ended], kind="stable")]
+        whole[order[:missing]] += 1
     return tuple(int(v) for v in whole)
 
 
-def _level(total: int, shares: FloatArray, lower: FloatArray, upper: FloatArray) -> float:
-    """Return the largest factor at which the clipped shares sum to at most `total`."""
-    positive = shares[shares > 0]
-    low, high = 0.0, float(total) / float(positive.min()) if len(positive) else 1.0
-    for _ in range(200):
-        middle = (low + high) / 2.0
-        if np.clip(shares * middle, lower, upper).sum() <= total:
-            low = middle
-        else:
-            high = middle
-    return low
+def _ideal(total: int, shares: FloatArray, lower: FloatArray, upper: FloatArray) -> FloatArray:
+    """Return shares times one factor, clipped to the bounds, that sum to `total` but for rounding.
+
+    The sum grows with the factor, in straight pieces between the factors at which a stratum leaves its
+    lower or
+    reaches its upper bound: the piece is found by bisection, the factor in it by the rule of three.
+    """
+    some = shares > 0
+    share, low, high = shares[some] / shares[some].max(initial=1e-300), lower[some], upper[some]
+    wanted = float(total) - float(lower[~some].sum())
+    with np.errstate(over="ignore"):
+        corners = np.unique(np.concatenate(([0.0], low / share, high / share)))
+    corners = corners[np.isfinite(corners)]
+
+    def at(factor: float) -> FloatArray:
+        clipped: FloatArray = np.clip(share * factor, low, high)
+        return clipped
+
+    first, last = 0, len(corners) - 1
+    while last - first > 1:
+        middle = (first + last) // 2
+        first, last = (middle, last) if at(corners[middle]).sum() <= wanted else (first, middle)
+    below, above = at(corners[first]), at(corners[last])
+    rise = float((above - below).sum())
+    part = min(max((wanted - float(below.sum())) / rise, 0.0), 1.0) if rise > 0.0 else 0.0
+    ideal = lower.copy()
+    ideal[some] = below + part * (above - below)
+    return ideal

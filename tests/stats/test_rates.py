@@ -1,0 +1,103 @@
+import json
+
+import pytest
+
+from stats.intervals import clopper_pearson
+from stats.rates import OUTCOMES, StratumCounts, estimate_blocks, fit, outcome_probability, raw_fit
+from stats.weighted import weighted_sum
+
+RATES = {"ff": 7.2e-5, "sram": 2e-5}
+MAC = StratumCounts(
+    "mac",
+    "ff",
+    1000,
+    {"masked": 150, "latent": 10, "sdc_tolerable": 30, "sdc_critical": 6, "due": 3, "hang": 1},
+)
+CC = StratumCounts("cc", "ff", 500, {"masked": 60})
+
+
+def test_one_stratum_gives_exact_intervals():
+    (mac,), total = estimate_blocks([MAC], RATES)
+    for outcome in OUTCOMES:
+        expected = clopper_pearson(MAC.counts[outcome], 200)
+        assert mac.rates[outcome].as_list() == pytest.approx(expected.as_list())
+    assert mac.avf.as_list() == pytest.approx(clopper_pearson(50, 200).as_list())
+    assert mac.fit_raw == pytest.approx(0.072)
+    assert mac.fit.as_list() == pytest.approx(clopper_pearson(7, 200).scaled(0.072).as_list())
+    assert total.fit == mac.fit
+
+
+def test_the_total_is_weighted_by_raw_rate():
+    (mac, cc), total = estimate_blocks([MAC, CC], RATES)
+    assert total.counts["masked"] == 210
+    expected = weighted_sum([7, 0], [200, 60], [0.072, 0.036])
+    assert total.fit.as_list() == pytest.approx(expected.as_list())
+    assert total.fit.estimate == pytest.approx(mac.fit.estimate + cc.fit.estimate)
+    assert total.fit.hi < mac.fit.hi + cc.fit.hi
+    assert cc.fit.lo == cc.fit.estimate == 0 < cc.fit.hi
+
+
+def test_rates_of_a_block_weigh_every_bit_the_same():
+    ram = StratumCounts("sb", "sram", 9000, {"masked": 90, "sdc_critical": 10})
+    regs = StratumCounts("sb", "ff", 1000, {"masked": 100})
+    (block,), _ = estimate_blocks([ram, regs], RATES)
+    assert block.avf.estimate == pytest.approx(0.09)
+    assert block.bits == {"ff": 1000, "sram": 9000}
+    assert block.fit.estimate == pytest.approx(9000 * 2e-5 * 0.1)
+
+
+def test_strata_that_share_bits_over_inputs_are_not_counted_twice():
+    halves = [StratumCounts("mac", "ff", 1000, {"masked": 50, "hang": h}, share=0.5) for h in (0, 50)]
+    (block,), total = estimate_blocks(halves, RATES)
+    assert block.bits == {"ff": 1000}
+    assert raw_fit(halves, RATES) == total.fit_raw == pytest.approx(0.072)
+    assert block.fit.estimate == pytest.approx(0.072 * 0.25)
+
+
+def test_a_block_never_injected_may_be_all_bad():
+    blind = StratumCounts("dma", "ff", 400)
+    (_, dma), total = estimate_blocks([MAC, blind], RATES)
+    assert dma.rates["hang"].as_list() == [0.5, 0.0, 1.0]
+    assert dma.fit.hi == pytest.approx(400 * 7.2e-5)
+    assert total.fit.hi == pytest.approx(estimate_blocks([MAC], RATES)[1].fit.hi + dma.fit.hi)
+
+
+def test_a_block_without_bits_has_no_fit():
+    _, total = estimate_blocks([StratumCounts("glue", "ff", 0)], RATES)
+    assert total.fit.as_list() == [0.0, 0.0, 0.0]
+
+
+def test_hazardous_is_what_the_campaign_says():
+    assert fit([MAC], RATES, ["hang"]).estimate == pytest.approx(0.072 / 200)
+    wider = estimate_blocks([MAC], RATES, hazardous=["sdc_critical", "hang", "due"])[1]
+    assert wider.fit.estimate == pytest.approx(0.072 * 10 / 200)
+
+
+def test_one_sided_limits():
+    assert outcome_probability([MAC], ["hang"], 0.95, "upper").lo == 0
+    assert fit([MAC], RATES, ["hang"], 0.975, "upper").hi == pytest.approx(fit([MAC], RATES, ["hang"]).hi)
+
+
+def test_rows_are_plain_values_with_the_documented_keys():
+    (mac,), _ = estimate_blocks([MAC], RATES)
+    row = json.loads(json.dumps(mac.as_row()))
+    assert set(row) == {
+        *("block", "ff_bits", "sram_bits", "injections", *OUTCOMES, "avf", "avf_lo", "avf_hi"),
+        *("fit_raw", "fit", "fit_lo", "fit_hi", "rates"),
+    }
+    assert row["injections"] == sum(row[o] for o in OUTCOMES) == 200
+    assert json.loads(json.dumps(MAC.as_dict(RATES)))["fit_raw"] == pytest.approx(0.072)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"counts": {"crash": 1}}, {"counts": {"hang": -1}}, {"bits": -1}, {"share": 1.5}],
+)
+def test_impossible_counts_are_refused(wrong):
+    with pytest.raises(ValueError, match=r"outcomes are|counts >= 0"):
+        StratumCounts(**{"block": "mac", "kind": "ff", "bits": 5, **wrong})
+
+
+def test_no_stratum_is_refused():
+    with pytest.raises(ValueError, match="at least one stratum"):
+        estimate_blocks([], RATES)
