@@ -6,6 +6,7 @@ import pytest
 from rtl_harness.elaboration.yosys import run_yosys
 from rtl_harness.npu.model.weight_stream import decode
 from rtl_harness.tools import verilate
+from tests.rtl_harness.npu.wd.extreme import extreme_stream
 from tests.rtl_harness.npu.wd.simulation import SOURCES, Job, Result, build, run
 from tests.rtl_harness.npu.wd.streams import damaged, encode, invented, weight_arrays
 
@@ -84,6 +85,17 @@ def test_any_bytes_with_stalls_restarts_and_stops(decoder):
         assert_equals_model(job, result, vec_weights)
     errors = sum(result.error_at > 0 for result in results)
     assert 0.1 < errors / len(jobs) < 0.9, "both kinds of end must be exercised"
+
+
+def test_codes_that_strain_the_queues(decoder):
+    run_jobs, vec_weights, _ = decoder
+    random = np.random.default_rng(vec_weights)
+    jobs = [
+        Job(extreme_stream(random, int(random.integers(1, 4))), 40, seed, random_stalls(random))
+        for seed in range(400)
+    ]
+    for job, result in zip(jobs, run_jobs(jobs), strict=True):
+        assert_equals_model(job, result, vec_weights)
 
 
 def test_a_zero_run_of_any_length(decoder):

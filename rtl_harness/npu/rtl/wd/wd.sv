@@ -1,5 +1,5 @@
-/// Weight decoder: turns a compressed weight stream into vectors of weights. After the stream's end it
-/// gives vectors of zeros without limit; `error_o` rises when a vector is taken that lacks weights.
+/// Weight decoder: turns a compressed weight stream into vectors of weights. After the stream's end
+/// it gives vectors of zeros without limit; `error_o` rises when a vector is taken that lacks weights.
 module wd
   import wd_pkg::*;
 #(
@@ -56,7 +56,8 @@ module wd
   header_t header;
   logic unused_header;
   assign header = header_t'(bits[HeaderBits-1:0]);
-  assign unused_header = ^{header.newpal, header.wtrunc, header.wdiv, header.length_m1, header.zdiv};
+  assign unused_header = ^{header.newpal, header.wtrunc, header.wdiv, header.length_m1,
+                           header.zdiv};
 
   logic palette_load, palette_write;
   logic [4:0] palette_first;

@@ -1,5 +1,5 @@
-/// Walks through the stream: slice headers, palettes, and for each chunk its unary part, followed by
-/// the remainders of the chunk before. Passes indices and pieces of zero runs on to their queues.
+/// Walks through the stream: slice headers, palettes, and for each chunk its unary part, followed
+/// by the remainders of the chunk before. Passes indices and pieces of zero runs on to their queues.
 module wd_control
   import wd_pkg::*;
 #(
@@ -64,7 +64,7 @@ module wd_control
   assign header = header_t'(bits_i[HeaderBits-1:0]);
   assign unused_header = ^{header.dirofs, header.palbits_m2};
 
-  // From an end code to the next byte: the count of bits left is a multiple of 8 at a byte's border.
+  // From an end code to the next byte, where the count of bits left is a multiple of 8.
   logic [2:0] padding;
   assign padding = count_i[2:0] - 3'(ZdivBits);
 
@@ -215,8 +215,8 @@ module wd_control
                              zdiv: header.zdiv};
           first_entry_d  = '0;
           weights_left_d = 16'(header.length_m1) + 16'd1;
-          runs_left_d    = header.zdiv == ZdivOff ? '0
-                                                  : 16'(header.length_m1) + 16'd1 + 16'(header.newpal);
+          runs_left_d    = weights_left_d + 16'(header.newpal);
+          if (header.zdiv == ZdivOff) runs_left_d = '0;
           carry_d        = '0;
           next_weights_d = '0;
           next_runs_d    = '0;

@@ -1,5 +1,5 @@
-/// Cuts the next bits of the stream into `Rate` fields of equal width, 0..9 bits, and tells which of
-/// them are there completely.
+/// Cuts the next bits of the stream into `Rate` fields of equal width, 0..9 bits, and tells which
+/// of them are there completely.
 module wd_fields #(
   parameter int unsigned Rate   = 4,
   parameter int unsigned Size = 128,

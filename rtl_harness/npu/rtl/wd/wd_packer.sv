@@ -1,5 +1,5 @@
-/// Lays weights and zero runs out in stream order as vectors. When the stream has ended, completes the
-/// vector in hand with zeros and goes on with vectors of zeros.
+/// Lays weights and zero runs out in stream order as vectors. When the stream has ended, completes
+/// the vector in hand with zeros and goes on with vectors of zeros.
 module wd_packer
   import wd_pkg::*;
 #(

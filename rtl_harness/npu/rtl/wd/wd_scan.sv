@@ -1,4 +1,5 @@
-/// Finds the next `Rate` quotients in the codes of a chunk, and how many codes go up to the end of each.
+/// Finds the next `Rate` quotients in the codes of a chunk, and how many codes go up to the end of
+/// each.
 module wd_scan
   import wd_pkg::*;
 #(

@@ -1,4 +1,4 @@
-/// Reads the unary part of a chunk: which codes it has, how many values they end, and what is left open.
+/// Reads the unary part of a chunk: its codes, how many values they end, and what is left open.
 module wd_unary
   import wd_pkg::*;
 (
@@ -33,7 +33,8 @@ module wd_unary
   assign has_weight_codes = has_weights && !uncompressed;
   assign has_runs         = runs_left_i != '0 && lead >= 17'sd0;
 
-  // The fields one after another: which weight codes are above 0, run codes, which of the former are 2.
+  // The fields one after another: which weight codes are above 0, run codes, which weight codes
+  // are 2.
   logic [HeaderBits-1:0] after_some;
   logic [ChunkCodes-1:0] some, ones, after_ones, more;
   logic [3:0] some_count, run_codes;

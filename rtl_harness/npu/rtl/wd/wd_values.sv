@@ -1,5 +1,5 @@
-/// Completes the values of a chunk with their remainders, `Rate` per cycle: first its weight indices,
-/// then the pieces of its zero runs.
+/// Completes the values of a chunk with their remainders, `Rate` per cycle: first its weight
+/// indices, then the pieces of its zero runs.
 module wd_values
   import wd_pkg::*;
 #(
@@ -21,9 +21,9 @@ module wd_values
   input  logic [Rate-1:0][IndexBits-1:0] fields_i,    // the next bits, cut to remainders
   input  logic [Rate-1:0]                complete_i,
 
-  output logic                           runs_left_o,  // zero runs of the chunk have not been passed
-  output logic                           done_o,       // all weights, or all runs, are passed with this
-  output logic                           missing_o,    // the next remainder lacks bits
+  output logic                           runs_left_o,    // the chunk has zero runs to be passed
+  output logic                           done_o,         // no more of its weights, or of its runs
+  output logic                           missing_o,      // the next remainder lacks bits
   output logic [RateW-1:0]               fields_used_o,
   output logic [3:0]                     fields_left_o,  // of the weights, or of the runs
 
