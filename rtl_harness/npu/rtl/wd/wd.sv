@@ -1,5 +1,6 @@
 /// Weight decoder: turns a compressed weight stream into vectors of weights. After the stream's end
-/// it gives vectors of zeros without limit; `error_o` rises when a vector is taken that lacks weights.
+/// it gives vectors of zeros without limit; `error_o` rises when a vector that lacks weights is
+/// taken.
 module wd
   import wd_pkg::*;
 #(

@@ -1,5 +1,5 @@
 /// Walks through the stream: slice headers, palettes, and for each chunk its unary part, followed
-/// by the remainders of the chunk before. Passes indices and pieces of zero runs on to their queues.
+/// by the remainders of the chunk before. Fills the queues of indices and of pieces of zero runs.
 module wd_control
   import wd_pkg::*;
 #(
