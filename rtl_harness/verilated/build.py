@@ -5,9 +5,11 @@ from __future__ import annotations
 import platform
 import re
 import shutil
+import subprocess
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from rtl_harness.cache import cached_folder, content_key
 from rtl_harness.errors import HarnessError
@@ -16,7 +18,13 @@ from rtl_harness.tools import compiler_version, find_compiler, find_verilator, m
 from rtl_harness.verilated.glue import PREFIX, write_glue
 
 HERE = Path(__file__).parent
-DRIVER = tuple(HERE / name for name in ("driver.cpp", "driver.h", "instance.h"))
+DRIVER = tuple(
+    HERE / name
+    for name in (
+        *("campaign.cpp", "campaign.h", "driver.cpp", "driver.h"),
+        *("golden.cpp", "golden.h", "instance.h"),
+    )
+)
 LIBRARY = "libmodel.so"
 
 # An unknown value is 0 everywhere, so that builds which see different variables agree.
@@ -30,13 +38,25 @@ COMPILER_FLAGS = (
 LINKER_FLAGS = ("-shared", "-Wl,-Bsymbolic")
 
 
-def build_model(target: Target, parameters: Mapping[str, int], storage: Iterable[str]) -> Path:
+class Variable(NamedTuple):
+    """A variable of the source code.
+
+    Attributes:
+        module: Module that declares it, "*" for any.
+        name: Its name, without generate scopes.
+    """
+
+    module: str
+    name: str
+
+
+def build_model(target: Target, parameters: Mapping[str, int], variables: Iterable[Variable]) -> Path:
     """Return the shared library of `target`, built or from the cache.
 
     Args:
         target: The closed design.
         parameters: Parameters of the top module; they go before those of the target.
-        storage: Hierarchical paths below the top of the registers and memories that will be read or written.
+        variables: Registers and memories that will be read or written.
 
     Raises:
         HarnessError: If a source file is missing, or the top has other inputs than clock and reset.
@@ -47,15 +67,16 @@ def build_model(target: Target, parameters: Mapping[str, int], storage: Iterable
     if missing:
         raise HarnessError(f"target {target.name}: no such source file: {', '.join(missing)}")
     merged = {**target.parameters, **parameters}
-    names = sorted({leaf_name(path) for path in storage})
+    public = sorted(set(variables))
     key = content_key(
-        _description(target), merged, names, target.sources, _headers(target), DRIVER, (HERE / "glue.py",),
+        _description(target), merged, [list(v) for v in public], target.sources, _headers(target),
+        DRIVER, (HERE / "glue.py",),
         VERILATOR_FLAGS, COMPILER_FLAGS, LINKER_FLAGS, _optimisation(), find_verilator().version,
         compiler_version(), _processor(),
     )  # fmt: skip
 
     def build(folder: Path) -> None:
-        (folder / "storage.vlt").write_text(_configuration(names))
+        (folder / "storage.vlt").write_text(_configuration(public))
         for file in DRIVER:
             shutil.copy(file, folder)
         verilate(_arguments(target, merged, folder), folder)
@@ -68,22 +89,24 @@ def build_model(target: Target, parameters: Mapping[str, int], storage: Iterable
     return cached_folder("verilated", key, build) / LIBRARY
 
 
-def leaf_name(path: str) -> str:
-    """Return the name of the variable at `path`, without instance path and indices.
+def variables_at(paths: Iterable[str]) -> list[Variable]:
+    """Return the variables at hierarchical paths, for whoever does not know their modules.
 
-    >>> leaf_name("u_core.gen_lane[2].acc_q[3]")
-    'acc_q'
+    Variables of the same name in other modules come with them, which costs speed and nothing else.
+
+    >>> variables_at(["u_core.gen_lane[2].acc_q[3]"])
+    [Variable(module='*', name='acc_q')]
     """
-    return re.sub(r"(\[-?\d+\])+$", "", path.rsplit(".", 1)[-1])
+    return [Variable("*", re.sub(r"(\[-?\d+\])+$", "", path.rsplit(".", 1)[-1])) for path in paths]
 
 
-def _configuration(names: Iterable[str]) -> str:
-    """Return a Verilator configuration that keeps the variables of these names readable by the driver.
+def _configuration(public: Iterable[Variable]) -> str:
+    """Return a Verilator configuration that keeps these variables readable by the driver.
 
     Read access is enough: whoever writes calls the settle function afterwards, which recomputes all that
     depends on storage. Write access would make Verilator recompute it at every clock edge.
     """
-    lines = [f'public_flat_rd -module "*" -var "{name}"' for name in names]
+    lines = [f'public_flat_rd -module "{v.module}" -var "{v.name}"' for v in public]
     return "\n".join(["`verilator_config", *lines, ""])
 
 
@@ -95,7 +118,8 @@ def _arguments(target: Target, parameters: Mapping[str, int], folder: Path) -> l
         *(f"-D{name}={value}" for name, value in sorted(target.defines.items())),
         *(f"-I{path.resolve()}" for path in target.include_dirs),
         "-CFLAGS", " ".join(COMPILER_FLAGS), "-LDFLAGS", " ".join(LINKER_FLAGS),
-        "storage.vlt", *(str(path.resolve()) for path in target.sources), "driver.cpp",
+        "storage.vlt", *(str(path.resolve()) for path in target.sources),
+        *(file.name for file in DRIVER if file.suffix == ".cpp"),
     ]  # fmt: skip
 
 
@@ -132,8 +156,6 @@ def _optimisation() -> dict[str, str]:
 
 @lru_cache
 def _knows_native() -> bool:
-    import subprocess
-
     probe = [str(find_compiler()), "-march=native", "-E", "-x", "c++", "/dev/null"]
     return subprocess.run(probe, capture_output=True, check=False).returncode == 0
 

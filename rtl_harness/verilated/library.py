@@ -101,6 +101,10 @@ class Instance:
     """One running copy of the design. Close it, or use it in a `with` statement.
 
     The clock stays high after each edge, so that storage is seen, and flipped, just after the edge settled.
+
+    Attributes:
+        library: Where it comes from.
+        state: The live bytes of its state, (bytes,); `Storage.offset` counts from the first.
     """
 
     def __init__(self, library: Library, plusargs: Sequence[str]) -> None:
@@ -114,7 +118,7 @@ class Instance:
             raise self._failure("could not start")
         size = self._calls.resil_state_bytes()
         base = self._calls.resil_state(self._handle)
-        self._state: npt.NDArray[np.uint8] = np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(base))
+        self.state: npt.NDArray[np.uint8] = np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(base))
 
     def __enter__(self) -> Self:
         return self
@@ -188,7 +192,7 @@ class Instance:
 
     def view(self, storage: Storage) -> npt.NDArray[np.uint8]:
         """Return the live bytes of an element, (depth, entry_bytes), least significant byte first."""
-        raw = self._state[storage.offset : storage.offset + storage.size]
+        raw = self.state[storage.offset : storage.offset + storage.size]
         return raw.reshape(storage.depth, storage.entry_bytes)
 
     def read(self, storage: Storage, word: int = 0) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rtl_harness.errors import HarnessError
 from rtl_harness.target import Target
-from rtl_harness.verilated.build import build_model
+from rtl_harness.verilated.build import Variable, build_model, variables_at
 from rtl_harness.verilated.library import Instance, Library, Port, Stop
 from rtl_harness.workload import Workload
 
@@ -42,16 +42,23 @@ class Runner:
     Args:
         target: The closed design.
         parameters: Top-level parameters, as the workloads need them.
+        variables: Further registers and memories that will be read or written.
 
     Raises:
         HarnessError: As `build_model`.
     """
 
-    def __init__(self, target: Target, parameters: Mapping[str, int]) -> None:
+    def __init__(
+        self, target: Target, parameters: Mapping[str, int], variables: Sequence[Variable] = ()
+    ) -> None:
         self.target = target
         self.parameters = dict(parameters)
         storage = [memory.path for memory in target.memories.values()]
-        self.library = Library(build_model(target, parameters, storage), target.top)
+        named = {v.name for v in variables}
+        wanted = [*variables, *(v for v in variables_at(storage) if v.name not in named)]
+        self.library = Library(build_model(target, parameters, wanted), target.top)
+        with self.library.create() as probe:
+            self._words = {name: probe.find(memory.path).depth for name, memory in target.memories.items()}
 
     def run(self, workload: Workload, limit: int) -> PlainRun:
         """Simulate `workload` from reset for at most `limit` cycles.
@@ -75,14 +82,20 @@ class Runner:
     @contextmanager
     def started(self, workload: Workload) -> Iterator[Instance]:
         """Give an instance that holds the workload's images and has just come out of reset."""
+        with self.loaded(workload) as plusargs, self.library.create(plusargs) as instance:
+            instance.reset(self.target.reset_cycles)
+            yield instance
+
+    @contextmanager
+    def loaded(self, workload: Workload) -> Iterator[Sequence[str]]:
+        """Give the plusargs of an instance that holds the workload's images."""
         if dict(workload.parameters) != self.parameters:
             raise HarnessError(
                 f"{workload.name} needs parameters {dict(workload.parameters)}, "
                 f"this build has {self.parameters}"
             )
-        with image_files(self.target, workload) as plusargs, self.library.create(plusargs) as instance:
-            instance.reset(self.target.reset_cycles)
-            yield instance
+        with image_files(self.target, self._whole_images(workload)) as plusargs:
+            yield plusargs
 
     def output(self, instance: Instance, workload: Workload) -> bytes:
         """Return the raw bytes of the output tensor."""
@@ -95,6 +108,25 @@ class Runner:
         words = instance.view(instance.find(memory.path))
         return words[:, : memory.word_bytes].tobytes()
 
+    def _whole_images(self, workload: Workload) -> dict[str, bytes]:
+        unknown = sorted(set(workload.images) - set(self._words))
+        if unknown:
+            raise HarnessError(
+                f"{workload.name} fills {', '.join(unknown)}; the memories of target {self.target.name} are "
+                f"{', '.join(sorted(self._words))}"
+            )
+        whole = {}
+        for name, words in self._words.items():
+            size = words * self.target.memories[name].word_bytes
+            image = workload.images.get(name, b"")
+            if len(image) > size:
+                raise HarnessError(
+                    f"{workload.name}: the image of {name} has {len(image)} bytes, the memory of target "
+                    f"{self.target.name} holds {size}; enlarge it by the top's parameters"
+                )
+            whole[name] = image.ljust(size, b"\0")
+        return whole
+
 
 def operation_ends(instance: Instance) -> tuple[int, ...]:
     """Return the cycle at which each operation finished, from the changes of the operation counter."""
@@ -105,17 +137,11 @@ def operation_ends(instance: Instance) -> tuple[int, ...]:
 
 
 @contextmanager
-def image_files(target: Target, workload: Workload) -> Iterator[Sequence[str]]:
-    """Give the plusargs that load the workload's images; their files live until the end of the `with`."""
-    unknown = sorted(set(workload.images) - set(target.memories))
-    if unknown:
-        raise HarnessError(
-            f"{workload.name} fills {', '.join(unknown)}; the memories of target {target.name} are "
-            f"{', '.join(sorted(target.memories))}"
-        )
+def image_files(target: Target, images: Mapping[str, bytes]) -> Iterator[Sequence[str]]:
+    """Give the plusargs that load `images`, by memory name; their files live until the end of the `with`."""
     with tempfile.TemporaryDirectory(prefix="resil-images-") as folder:
         plusargs = []
-        for name, image in workload.images.items():
+        for name, image in images.items():
             memory = target.memories[name]
             file = Path(folder) / f"{name}.hex"
             file.write_text(readmemh_text(image, memory.word_bytes))

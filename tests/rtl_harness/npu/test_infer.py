@@ -27,6 +27,21 @@ def test_functional_model_equals_the_oracle_on_all_held_out_digits(digits, compi
     assert not (result.status & 0x694).any()
 
 
+def test_rtl_equals_the_oracle_on_held_out_digits(digits, compiled):
+    inputs = digits.heldout_inputs[:120]
+    result = infer(compiled, inputs, "rtl")
+    assert np.array_equal(result.outputs, oracle.run(digits.path, inputs))
+    assert len(set(result.cycles.tolist())) == 1
+    assert (result.operation_cycles > 0).all()
+    assert 0 < result.cycles[0] - result.operation_cycles[0].sum() < 100
+    assert np.array_equal(result.status, infer(compiled, inputs, "functional").status)
+
+
+def test_rtl_that_does_not_finish_is_an_error(digits, compiled):
+    with pytest.raises(HarnessError, match=r"no end within 3000 cycles, 1 of 4 operations done"):
+        infer(compiled, digits.heldout_inputs[:1], "rtl", max_cycles=3000)
+
+
 def test_progress_is_told(digits, compiled):
     seen = []
     infer(

@@ -69,7 +69,7 @@ module closed #(
   logic [63:0] in_q [Words];
   logic [31:0] out_q [Words];
   logic [15:0] count_q;
-  logic half_q, parity_q;
+  logic half_q, parity_q, run_q;
   logic [7:0] low;
   logic [15:0] high;
 
@@ -91,10 +91,11 @@ module closed #(
       count_q <= '0;
       half_q <= 1'b0;
       parity_q <= 1'b0;
+      run_q <= 1'b1;
     end else begin
       half_q <= ~half_q;
       parity_q <= parity_q ^ half_q;
-      if (half_q && !done_o) begin
+      if (half_q && run_q && !done_o) begin
         count_q <= count_q + 16'd1;
         out_q[count_q[$clog2(Words)-1:0]] <= {high, low, 7'b0, parity_q};
       end

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from rtl_harness.verilated.build import build_model
+from rtl_harness.verilated.build import build_model, variables_at
 from rtl_harness.verilated.library import Library
 from tests.rtl_harness.verilated.design import ELEMENTS, closed_target
 
@@ -9,7 +9,7 @@ from tests.rtl_harness.verilated.design import ELEMENTS, closed_target
 @pytest.fixture(scope="session")
 def closed_library():
     target = closed_target()
-    return Library(build_model(target, {}, ELEMENTS), target.top)
+    return Library(build_model(target, {}, variables_at(ELEMENTS)), target.top)
 
 
 @pytest.fixture(scope="session")

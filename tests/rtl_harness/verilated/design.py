@@ -7,6 +7,7 @@ ELEMENTS = {
     "count_q": (16, 1),
     "half_q": (1, 1),
     "parity_q": (1, 1),
+    "run_q": (1, 1),
     "in_q": (64, 64),
     "out_q": (32, 64),
     **{

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from rtl_harness.errors import HarnessError, SimulationError, ToolMissingError
-from rtl_harness.verilated.build import build_model
+from rtl_harness.verilated.build import build_model, variables_at
 from tests.rtl_harness.verilated.design import ELEMENTS, HERE, closed_target
 
 
@@ -21,7 +21,7 @@ def bench(ports, done):
 def test_same_content_is_built_once(closed_library, tmp_path):
     moved = tmp_path / "closed.sv"
     moved.write_text((HERE / "closed.sv").read_text())
-    assert build_model(closed_target(sources=(moved,)), {}, ELEMENTS) == closed_library.path
+    assert build_model(closed_target(sources=(moved,)), {}, variables_at(ELEMENTS)) == closed_library.path
 
 
 @pytest.fixture

@@ -1,0 +1,263 @@
+"""The fast engine: a compiled model in process; injections start and end where the golden run is known."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Self
+
+from rtl_harness.elaboration import Elaboration
+from rtl_harness.engines.base import GoldenRun
+from rtl_harness.engines.verilator_pool import Job, Outcome, run_jobs
+from rtl_harness.engines.verilator_state import StateMap, variables_of
+from rtl_harness.errors import HarnessError, SimulationError
+from rtl_harness.faults import Fault, Injection, RunEnd
+from rtl_harness.target import Target
+from rtl_harness.verilated.campaign import Campaign, Ending, InjectionResult, Shortcut
+from rtl_harness.verilated.library import Instance, Port, Stop
+from rtl_harness.verilated.runner import Runner, operation_ends
+from rtl_harness.workload import Decision, Workload, classify, top1
+
+GOLDEN_LIMIT_CYCLES = 20_000_000
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Early stops that are run to their end after all, to prove that they were right.
+
+    Attributes:
+        share: Part of all early stops.
+        minimum: Number that is audited in any case, as far as there are early stops.
+    """
+
+    share: float = 0.005
+    minimum: int = 20
+
+
+class VerilatorEngine:
+    """Simulates one workload on one target in a compiled model.
+
+    Each injection starts from a copy of the golden run's state in the fault's cycle. It ends when the design
+    is done or the time-out comes, or earlier, when its whole state shows how it will end: see `Shortcut`.
+    Outcomes are those of a run to the end; a random share of early stops is run to the end to audit that.
+
+    Args:
+        target: The design.
+        workload: What it runs.
+        elaboration: Storage of the target, elaborated with the workload's parameters.
+        timeout_factor: Time-out of an injection, in multiples of the golden run.
+        decide: Reads the decision from an output tensor.
+        golden_limit: Cycles after which a golden run counts as not finishing.
+        shortcuts: Which early stops are taken. If elaboration left storage unmapped, none is.
+        audit: How many early stops are audited.
+        seed: Chooses which.
+
+    Raises:
+        HarnessError: If the workload or the elaboration does not fit the target.
+        SimulationError: If the model cannot be built.
+        UnmappedSiteError: If a storage element is not in the model.
+    """
+
+    name = "verilator"
+
+    def __init__(
+        self,
+        target: Target,
+        workload: Workload,
+        elaboration: Elaboration,
+        *,
+        timeout_factor: float = 2.0,
+        decide: Decision = top1,
+        golden_limit: int = GOLDEN_LIMIT_CYCLES,
+        shortcuts: Shortcut = Shortcut.ALL,
+        audit: Audit | None = None,
+        seed: int = 0,
+    ) -> None:
+        if timeout_factor < 1:
+            raise HarnessError(
+                f"timeout_factor: expected at least 1, found {timeout_factor}; the golden run needs 1"
+            )
+        self.target = target
+        self.workload = workload
+        self.elaboration = elaboration
+        self.shortcuts = Shortcut.NONE if elaboration.unmapped else shortcuts
+        self.audited = 0
+        self.early_stops = 0
+        self._timeout_factor = timeout_factor
+        self._decide = decide
+        self._golden_limit = golden_limit
+        self._audit = audit or Audit()
+        self._random = random.Random(seed)
+        self._golden: GoldenRun | None = None
+        self._check_parameters()
+        self._runner = Runner(target, workload.parameters, variables_of(elaboration))
+        with self._runner.loaded(workload) as plusargs:
+            self._origin = self._runner.library.create(plusargs)
+        self._origin.reset(target.reset_cycles)
+        self._map = StateMap(target, elaboration, self._origin)
+        self._campaign = Campaign(self._origin, self._map.registers, self._map.memories)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Free the model's instances; the engine cannot be used afterwards."""
+        self._campaign.close()
+        self._origin.close()
+
+    @property
+    def timeout_cycles(self) -> int:
+        """Cycles after which an injection counts as a hang."""
+        return math.ceil(self._timeout_factor * self.golden().end.end_cycle)
+
+    def golden(self) -> GoldenRun:
+        """Simulate without a fault, once, and check that the known storage is the whole state.
+
+        Raises:
+            SimulationError: If the design does not finish, or has state that elaboration did not find.
+        """
+        if self._golden is None:
+            stop = self._campaign.golden(self._golden_limit)
+            instance = self._campaign.cursor
+            end = self._end(instance, stop is Stop.DONE, instance.cycle)
+            if not end.finished:
+                raise SimulationError(
+                    f"{self.target.name} running {self.workload.name}: expected {self.target.done} within "
+                    f"{self._golden_limit} cycles, status is {end.status:#x}; check the memory images and "
+                    "the reset"
+                )
+            self._check_state_is_whole(end)
+            self._golden = GoldenRun(end, operation_ends(instance))
+        return self._golden
+
+    def run(self, faults: Sequence[Fault], workers: int = 1) -> Iterator[Injection]:
+        """Yield one injection for each fault, as they come in.
+
+        Args:
+            faults: In any order, also with repetitions.
+            workers: Processes that share the work.
+
+        Raises:
+            HarnessError: If a fault lies outside the site table or after the end of the golden run.
+            SimulationError: If a flip did not take, the model breaks, or the audit finds an early stop that
+                was wrong; it names the fault.
+        """
+        if workers < 1:
+            raise HarnessError(f"workers: expected at least 1, found {workers}")
+        golden = self.golden()
+        for fault in faults:
+            self._check_fault(fault, golden)
+        early: list[Injection] = []
+        for done in self._jobs(faults, self.shortcuts, workers):
+            if done.early:
+                early.append(done.injection)
+            yield done.injection
+        self.early_stops += len(early)
+        self._run_audit(early, workers)
+
+    def replay(self, fault: Fault) -> Injection:
+        """Simulate one fault to its end, without shortcuts."""
+        self._check_fault(fault, self.golden())
+        return self._inject(fault, Shortcut.NONE).injection
+
+    def _jobs(self, faults: Sequence[Fault], shortcuts: Shortcut, workers: int) -> Iterator[Outcome]:
+        ordered = sorted(faults, key=lambda f: (f.cycle, f.site))
+        return run_jobs([Job(f, shortcuts) for f in ordered], lambda job: self._inject(*job), workers)
+
+    def _run_audit(self, early: list[Injection], workers: int) -> None:
+        wanted = max(self._audit.minimum, math.ceil(self._audit.share * self.early_stops)) - self.audited
+        chosen = self._random.sample(early, max(0, min(wanted, len(early))))
+        expected = {injection.fault: injection for injection in chosen}
+        for done in self._jobs(list(expected), Shortcut.NONE, workers):
+            found = done.injection
+            if found != expected[found.fault]:
+                raise SimulationError(
+                    f"audit of early stops: {self._describe(found.fault)} was taken for "
+                    f"{expected[found.fault]}, the run to the end gives {found}; "
+                    "the results of this campaign cannot be trusted"
+                )
+        self.audited += len(expected)
+
+    def _inject(self, fault: Fault, shortcuts: Shortcut) -> Outcome:
+        golden, limit = self.golden(), self.timeout_cycles
+        try:
+            result = self._campaign.inject([self._map.flip(fault.site)], fault.cycle, limit, shortcuts)
+        except SimulationError as error:
+            raise SimulationError(f"{self._describe(fault)}: {error}") from error
+        end = self._faulty_end(fault, result, golden)
+        injection = classify(fault, golden.end, end, self.workload.output, self._decide)
+        shortened = result.stop == Ending.REJOINED or fault.cycle + 1 + result.simulated != result.end_cycle
+        return Outcome(injection, shortened, result.simulated)
+
+    def _faulty_end(self, fault: Fault, result: InjectionResult, golden: GoldenRun) -> RunEnd:
+        match Ending(result.stop):
+            case Ending.REJOINED:
+                return replace(golden.end, end_cycle=result.end_cycle)
+            case Ending.DONE | Ending.LIMIT as stop:
+                return self._end(self._campaign.faulty, stop is Ending.DONE, result.end_cycle)
+            case Ending.NOT_APPLIED:
+                raise SimulationError(
+                    f"{self._describe(fault)}: the bit did not keep the flip until the design had settled"
+                )
+            case _:
+                raise SimulationError(
+                    f"{self._describe(fault)}: the design called $finish in cycle {result.end_cycle}"
+                )
+
+    def _end(self, instance: Instance, finished: bool, end_cycle: int) -> RunEnd:
+        return RunEnd(
+            finished=finished,
+            end_cycle=end_cycle,
+            status=instance.port(Port.STATUS),
+            error=bool(instance.port(Port.ERROR)),
+            protection=bool(instance.port(Port.PROTECTION)),
+            output=self._runner.output(instance, self.workload),
+            state_hash=self._map.state_hash(instance),
+        )
+
+    def _check_state_is_whole(self, end: RunEnd) -> None:
+        """Transplant the known storage alone from the middle of the golden run into a fresh instance."""
+        middle = end.end_cycle // 2
+        with self._runner.library.create() as source, self._runner.library.create() as other:
+            source.copy_from(self._origin)
+            source.run_to(middle)
+            other.reset(self.target.reset_cycles)
+            other.run_to(1)
+            for storage in (*self._map.registers, *self._map.memories):
+                other.view(storage)[:] = source.view(storage)
+            other.settle()
+            stop = other.run(end.end_cycle - middle + 1)
+            found = self._end(other, stop is Stop.DONE, other.cycle - 1 + middle)
+        if found != end:
+            raise SimulationError(
+                f"{self.target.name} running {self.workload.name}: the storage that elaboration found is not "
+                f"all that decides the future; expected {end} after a transplant in cycle {middle}, "
+                f"found {found}"
+            )
+
+    def _check_parameters(self) -> None:
+        wanted = {**self.target.parameters, **self.workload.parameters}
+        if dict(self.elaboration.parameters) != wanted:
+            raise HarnessError(
+                f"workload {self.workload.name} needs the parameters {wanted}, the elaboration was made with "
+                f"{dict(self.elaboration.parameters)}; call elaborate(target, workload.parameters)"
+            )
+
+    def _check_fault(self, fault: Fault, golden: GoldenRun) -> None:
+        size, cycles = self.elaboration.sites.size, golden.end.end_cycle
+        if fault.site >= size or fault.cycle >= cycles:
+            raise HarnessError(
+                f"{fault}: expected a site below {size} and a cycle below {cycles}, the end of the golden run"
+            )
+
+    def _describe(self, fault: Fault) -> str:
+        name = self.elaboration.sites[fault.site].name
+        return f"fault at site {fault.site} ({name}), cycle {fault.cycle}, workload {self.workload.name}"

@@ -1,0 +1,106 @@
+"""Where the storage that elaboration found lies in the compiled model, and the digest of its contents."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from rtl_harness.elaboration import Elaboration
+from rtl_harness.elaboration.model import Location
+from rtl_harness.errors import UnmappedSiteError
+from rtl_harness.faults import digest
+from rtl_harness.sites import StorageElement
+from rtl_harness.target import Target
+from rtl_harness.verilated.build import Variable
+from rtl_harness.verilated.campaign import Flip
+from rtl_harness.verilated.library import Instance, Storage
+
+
+def variables_of(elaboration: Elaboration) -> list[Variable]:
+    """Return the variables of the source code that hold the storage of design and bench."""
+    return [Variable(place.module, place.variable) for place in elaboration.locations.values()]
+
+
+class StateMap:
+    """The storage of a target in the state of its compiled model.
+
+    Args:
+        target: The target.
+        elaboration: Its storage.
+        instance: Any instance of the compiled model.
+
+    Raises:
+        UnmappedSiteError: If the simulator lacks an element, or has it in another shape.
+    """
+
+    def __init__(self, target: Target, elaboration: Elaboration, instance: Instance) -> None:
+        self._sites = elaboration.sites
+        self._low = {path: place.low for path, place in elaboration.locations.items()}
+        self._storage: dict[str, Storage] = {}
+        problems = []
+        for element in (*elaboration.sites.elements, *elaboration.bench_elements):
+            try:
+                place = elaboration.locations[element.path]
+                self._storage[element.path] = _mapped(instance, element, place)
+            except UnmappedSiteError as error:
+                problems.append(str(error))
+        if problems:
+            raise UnmappedSiteError(
+                f"target {target.name}: {len(problems)} storage elements of the netlist are not as such in "
+                "the compiled model:\n" + "\n".join(problems)
+            )
+        elements = (*elaboration.sites.elements, *elaboration.bench_elements)
+        self.registers = [self._storage[e.path] for e in elements if e.kind == "ff"]
+        self.memories = [self._storage[e.path] for e in elements if e.kind == "sram"]
+        self._prepare_digest(target, elaboration)
+
+    def flip(self, site: int) -> Flip:
+        """Return the bit that a site of the site table is."""
+        found = self._sites[site]
+        path = found.element.path
+        return Flip(self._storage[path], found.word, found.bit + self._low[path])
+
+    def state_hash(self, instance: Instance) -> str:
+        """Return the digest of the present state, as `rtl_harness.state_hash` defines it."""
+        data = instance.state[self._gathered]
+        for start, element in self._sliced:
+            storage, low = self._storage[element.path], self._low[element.path]
+            value = instance.read(storage) >> low & (1 << element.width) - 1
+            packed = value.to_bytes(_packed(element.width), "little")
+            data[start : start + len(packed)] = np.frombuffer(packed, np.uint8)
+        return digest(data.tobytes())
+
+    def _prepare_digest(self, target: Target, elaboration: Elaboration) -> None:
+        """Find the bytes that go into the digest, in their order, and the elements to cut out of others."""
+        parts: list[npt.NDArray[np.int64]] = []
+        self._sliced: list[tuple[int, StorageElement]] = []
+        length = 0
+        for element in elaboration.sites.elements:
+            storage = self._storage[element.path]
+            if element.width != storage.width:
+                self._sliced.append((length, element))
+            parts.append(_bytes_of(storage, _packed(element.width)))
+            length += parts[-1].size
+        observed = {name: memory for name, memory in target.memories.items() if memory.observed}
+        for name in sorted(observed):
+            parts.append(_bytes_of(self._storage[observed[name].path], observed[name].word_bytes))
+        self._gathered = np.concatenate(parts) if parts else np.zeros(0, np.int64)
+
+
+def _mapped(instance: Instance, element: StorageElement, place: Location) -> Storage:
+    storage = instance.find(place.path + "".join(f"[{index}]" for index in place.indices))
+    wanted, found = (place.packed_width, element.depth), (storage.width, storage.depth)
+    if wanted != found:
+        raise UnmappedSiteError(
+            f"{element.path}: expected {wanted[1]} words of {wanted[0]} bits, found {found[1]} of {found[0]}"
+        )
+    return storage
+
+
+def _packed(width: int) -> int:
+    return (width + 7) // 8
+
+
+def _bytes_of(storage: Storage, size: int) -> npt.NDArray[np.int64]:
+    words = storage.offset + storage.entry_bytes * np.arange(storage.depth, dtype=np.int64)
+    return (words[:, None] + np.arange(size, dtype=np.int64)).ravel()

@@ -1,0 +1,60 @@
+// C interface of fault injection: a golden pass that is remembered, and injections that stop when they rejoin it.
+#ifndef RESIL_VERILATED_CAMPAIGN_H
+#define RESIL_VERILATED_CAMPAIGN_H
+
+#include "driver.h"
+
+extern "C" {
+
+struct Campaign;
+
+/// Bytes of the state, counted from `resil_state`, that hold storage.
+struct Piece {
+  uint64_t offset;
+  uint64_t bytes;
+};
+
+/// One bit of a byte of the state.
+struct Flip {
+  uint64_t offset;
+  uint32_t mask;
+};
+
+/// Which ways of stopping early are taken: the state is that of the golden run in the same cycle, in another
+/// cycle, or the faulty run goes round in circles (its remaining cycles up to the time-out are then left out).
+enum Shortcut : uint32_t { kSameCycle = 1, kShiftedCycle = 2, kRepetition = 4 };
+
+/// How an injection ended.
+enum InjectionStop : int32_t {
+  kBroken = -1,       // see resil_error
+  kNotApplied = 0,    // a flipped bit did not hold
+  kRanToDone = 1,     // the faulty instance stands at its end
+  kRanToLimit = 2,    // likewise, at the time-out
+  kRejoined = 3,      // the state is that of the golden run `shift` cycles earlier
+  kFinished = 4       // the design called $finish
+};
+
+struct InjectionResult {
+  int32_t stop;
+  int64_t shift;       // cycles by which the faulty run is behind the golden one
+  uint64_t end_cycle;  // active edges from reset to the end
+  uint64_t simulated;  // cycles that were simulated after the flip
+};
+
+/// A campaign on three instances of one library that stay the caller's. `origin` has just come out of reset.
+Campaign* resil_campaign_create(Instance* origin, Instance* cursor, Instance* faulty, const Piece* registers,
+                                uint64_t register_count, const Piece* memories, uint64_t memory_count);
+void resil_campaign_destroy(Campaign* self);
+
+/// Run `cursor` from `origin` to done and remember the state of every cycle.
+RunStop resil_campaign_golden(Campaign* self, uint64_t limit);
+
+/// Flip bits in the cycle `cycle` and run `faulty` on, for at most `limit` cycles since reset.
+void resil_campaign_inject(Campaign* self, const Flip* flips, uint64_t count, uint64_t cycle, uint64_t limit,
+                           uint32_t shortcuts, InjectionResult* result);
+
+/// Bytes that the remembered golden run takes.
+uint64_t resil_campaign_bytes(const Campaign* self);
+}
+
+#endif

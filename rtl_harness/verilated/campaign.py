@@ -1,0 +1,174 @@
+"""Fault injection into a compiled model: copy the golden state, flip, run on, stop when it is rejoined."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum, IntFlag
+
+from rtl_harness.errors import SimulationError
+from rtl_harness.verilated.library import Instance, Stop, Storage
+
+
+class Shortcut(IntFlag):
+    """Ways to know the end of an injection before it is reached, all of them exact.
+
+    SAME_CYCLE: the state equals the golden run's in the same cycle. SHIFTED_CYCLE: it equals the golden run's
+    in another cycle, so that the same end comes later. REPETITION: it equals an earlier state of the same
+    injection, which therefore never ends.
+    """
+
+    NONE = 0
+    SAME_CYCLE = 1
+    SHIFTED_CYCLE = 2
+    REPETITION = 4
+    ALL = 7
+
+
+class Ending(IntEnum):
+    """How an injection ended."""
+
+    BROKEN = -1
+    NOT_APPLIED = 0
+    DONE = 1
+    LIMIT = 2
+    REJOINED = 3
+    FINISH = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Flip:
+    """A bit to invert: of a word of a storage element."""
+
+    storage: Storage
+    word: int
+    bit: int
+
+
+class Piece(ctypes.Structure):
+    """Bytes of the state that hold storage."""
+
+    _fields_ = (("offset", ctypes.c_uint64), ("bytes", ctypes.c_uint64))
+
+
+class _Flip(ctypes.Structure):
+    _fields_ = (("offset", ctypes.c_uint64), ("mask", ctypes.c_uint32))
+
+
+class InjectionResult(ctypes.Structure):
+    """How an injection ended.
+
+    Attributes:
+        stop: An `Ending`.
+        shift: Cycles by which a run that rejoined is behind the golden one.
+        end_cycle: Active clock edges from reset to the end.
+        simulated: Cycles that were simulated after the flip.
+    """
+
+    _fields_ = (
+        ("stop", ctypes.c_int32),
+        ("shift", ctypes.c_int64),
+        ("end_cycle", ctypes.c_uint64),
+        ("simulated", ctypes.c_uint64),
+    )
+    stop: int
+    shift: int
+    end_cycle: int
+    simulated: int
+
+
+class Campaign:
+    """Injections into copies of one golden run.
+
+    Args:
+        origin: An instance that has just come out of reset; it stays as it is.
+        registers: All flip-flops of the design and its bench. Whatever decides the future must be among these
+            and the memories: equality of both counts as equality of state.
+        memories: All memories of the design and its bench.
+    """
+
+    def __init__(self, origin: Instance, registers: Sequence[Storage], memories: Sequence[Storage]) -> None:
+        self._calls = origin.library.calls
+        self._declare()
+        self.origin = origin
+        self.cursor = origin.library.create()
+        self.faulty = origin.library.create()
+        self.cursor.copy_from(origin)
+        first, second = _pieces(registers), _pieces(memories)
+        handles = (origin.handle, self.cursor.handle, self.faulty.handle)
+        create = self._calls.resil_campaign_create
+        self._handle: int | None = create(*handles, first, len(first), second, len(second))
+        if not self._handle:
+            raise SimulationError(f"the campaign could not start: {self._error()}")
+
+    def close(self) -> None:
+        """Free the campaign and its two instances."""
+        if self._handle:
+            self._calls.resil_campaign_destroy(self._handle)
+            self._handle = None
+            self.cursor.close()
+            self.faulty.close()
+
+    def golden(self, limit: int) -> Stop:
+        """Run without a fault for at most `limit` cycles and remember it; `cursor` then stands at the end."""
+        code = self._calls.resil_campaign_golden(self._handle, limit)
+        if code < 0:
+            raise SimulationError(f"the golden run failed after {self.cursor.cycle} cycles: {self._error()}")
+        return Stop(code)
+
+    def inject(self, flips: Sequence[Flip], cycle: int, limit: int, shortcuts: Shortcut) -> InjectionResult:
+        """Invert bits in `cycle` and run on; unless the golden run was rejoined, `faulty` stands at the end.
+
+        Injections in the order of their cycles are fast; going back costs a run from reset.
+
+        Raises:
+            SimulationError: If the design stops itself.
+        """
+        array = (_Flip * len(flips))(*(_Flip(_offset(flip), 1 << flip.bit % 8) for flip in flips))
+        result = InjectionResult()
+        self._calls.resil_campaign_inject(
+            self._handle, array, len(flips), cycle, limit, int(shortcuts), ctypes.byref(result)
+        )
+        if result.stop == Ending.BROKEN:
+            raise SimulationError(self._error())
+        return result
+
+    @property
+    def remembered_bytes(self) -> int:
+        """Memory that the golden run takes."""
+        return int(self._calls.resil_campaign_bytes(self._handle))
+
+    def _error(self) -> str:
+        return str(self._calls.resil_error().decode())
+
+    def _declare(self) -> None:
+        handle, number, word = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint32
+        pieces, flips = ctypes.POINTER(Piece), ctypes.POINTER(_Flip)
+        result = ctypes.POINTER(InjectionResult)
+        signatures: dict[str, tuple[object, list[object]]] = {
+            "resil_campaign_create": (handle, [handle, handle, handle, pieces, number, pieces, number]),
+            "resil_campaign_destroy": (None, [handle]),
+            "resil_campaign_golden": (ctypes.c_int32, [handle, number]),
+            "resil_campaign_inject": (None, [handle, flips, number, number, number, word, result]),
+            "resil_campaign_bytes": (number, [handle]),
+        }
+        for name, (returned, arguments) in signatures.items():
+            function = getattr(self._calls, name)
+            function.restype = returned
+            function.argtypes = arguments
+
+
+def _offset(flip: Flip) -> int:
+    return flip.storage.offset + flip.word * flip.storage.entry_bytes + flip.bit // 8
+
+
+def _pieces(storage: Sequence[Storage]) -> ctypes.Array[Piece]:
+    """Return the byte ranges of `storage`, in the order of addresses, without repetitions."""
+    ranges: list[tuple[int, int]] = []
+    for offset, size in sorted({(s.offset, s.size) for s in storage}):
+        if ranges and ranges[-1][0] + ranges[-1][1] == offset:
+            ranges[-1] = (ranges[-1][0], ranges[-1][1] + size)
+        else:
+            ranges.append((offset, size))
+    return (Piece * len(ranges))(*(Piece(*r) for r in ranges))

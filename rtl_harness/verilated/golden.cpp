@@ -1,0 +1,168 @@
+// See golden.h.
+
+#include "golden.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace {
+
+uint64_t mixed(uint64_t a, uint64_t b) {
+  const unsigned __int128 product = static_cast<unsigned __int128>(a) * b;
+  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+}
+
+size_t padded(uint64_t bytes) { return (bytes + 7) / 8 * 8; }
+
+// Two multiply-and-fold hashes side by side, 32 bytes a step.
+class Hasher {
+ public:
+  void add(const char* data, size_t size) {
+    for (; size >= 32; data += 32, size -= 32) step(data);
+    if (size > 0) {
+      char rest[32] = {};
+      std::memcpy(rest, data, size);
+      step(rest);
+    }
+  }
+
+  Digest digest() const { return {mixed(first_ ^ kB, second_ ^ kC), mixed(first_ + kD, second_ ^ kA)}; }
+
+ private:
+  static constexpr uint64_t kA = 0x9e3779b97f4a7c15;
+  static constexpr uint64_t kB = 0xc2b2ae3d27d4eb4f;
+  static constexpr uint64_t kC = 0x165667b19e3779f9;
+  static constexpr uint64_t kD = 0x27d4eb2f165667c5;
+
+  void step(const char* data) {
+    uint64_t word[4];
+    std::memcpy(word, data, 32);
+    first_ = mixed(word[0] ^ first_ ^ kC, word[1] ^ kD) + (word[2] ^ std::rotl(word[3], 31));
+    second_ = mixed(word[2] ^ second_ ^ kD, word[3] ^ kC) + (word[0] ^ std::rotl(word[1], 29));
+  }
+
+  uint64_t first_ = kA;
+  uint64_t second_ = kB;
+};
+
+}  // namespace
+
+Registers::Registers(std::vector<Piece> pieces) : pieces_(std::move(pieces)) {
+  size_t total = 0;
+  for (const Piece& piece : pieces_) total += piece.bytes;
+  buffer_.resize((total + 31) / 32 * 4);
+}
+
+Digest Registers::digest(const char* state) {
+  char* out = reinterpret_cast<char*>(buffer_.data());
+  for (const Piece& piece : pieces_) {
+    const char* const from = state + piece.offset;
+    switch (piece.bytes) {
+      case 1: *out = *from; break;
+      case 2: std::memcpy(out, from, 2); break;
+      case 4: std::memcpy(out, from, 4); break;
+      case 8: std::memcpy(out, from, 8); break;
+      default: std::memcpy(out, from, piece.bytes);
+    }
+    out += piece.bytes;
+  }
+  Hasher hasher;
+  hasher.add(reinterpret_cast<const char*>(buffer_.data()), buffer_.size() * 8);
+  return hasher.digest();
+}
+
+MemoryHistory::MemoryHistory(std::vector<Piece> pieces) : pieces_(std::move(pieces)) {
+  size_t total = 0;
+  for (const Piece& piece : pieces_) total += padded(piece.bytes);
+  image_.resize(total);
+}
+
+void MemoryHistory::begin(const char* state) {
+  changes_.clear();
+  next_ = 0;
+  size_t position = 0;
+  for (const Piece& piece : pieces_) {
+    std::memcpy(image_.data() + position, state + piece.offset, piece.bytes);
+    position += padded(piece.bytes);
+  }
+}
+
+void MemoryHistory::record(const char* state, uint64_t edges) {
+  constexpr size_t kBlock = 4096;
+  size_t position = 0;
+  for (const Piece& piece : pieces_) {
+    const char* const now = state + piece.offset;
+    char* const held = image_.data() + position;
+    for (size_t block = 0; block < piece.bytes; block += kBlock) {
+      const size_t end = std::min<size_t>(block + kBlock, piece.bytes);
+      if (std::memcmp(now + block, held + block, end - block) == 0) continue;
+      for (size_t at = block; at < end; at += 8) {
+        const size_t size = std::min<size_t>(8, end - at);
+        uint64_t before = 0, after = 0;
+        std::memcpy(&before, held + at, size);
+        std::memcpy(&after, now + at, size);
+        if (before == after) continue;
+        changes_.push_back({edges, position + at, before, after});
+        std::memcpy(held + at, &after, size);
+      }
+    }
+    position += padded(piece.bytes);
+  }
+  next_ = changes_.size();
+}
+
+void MemoryHistory::seek(uint64_t edges) {
+  while (next_ < changes_.size() && changes_[next_].edges <= edges) {
+    std::memcpy(image_.data() + changes_[next_].position, &changes_[next_].after, 8);
+    ++next_;
+  }
+  while (next_ > 0 && changes_[next_ - 1].edges > edges) {
+    --next_;
+    std::memcpy(image_.data() + changes_[next_].position, &changes_[next_].before, 8);
+  }
+}
+
+bool MemoryHistory::equals(const char* state) {
+  const auto differs = [&](const Piece& piece, size_t position) {
+    return std::memcmp(state + piece.offset, image_.data() + position, piece.bytes) != 0;
+  };
+  size_t position = 0;
+  for (size_t i = 0; i < pieces_.size(); ++i) {
+    if (i == last_difference_ && differs(pieces_[i], position)) return false;
+    position += padded(pieces_[i].bytes);
+  }
+  position = 0;
+  for (size_t i = 0; i < pieces_.size(); ++i) {
+    if (i != last_difference_ && differs(pieces_[i], position)) {
+      last_difference_ = i;
+      return false;
+    }
+    position += padded(pieces_[i].bytes);
+  }
+  return true;
+}
+
+Digest MemoryHistory::digest(const char* state) const {
+  Hasher hasher;
+  for (const Piece& piece : pieces_) hasher.add(state + piece.offset, piece.bytes);
+  return hasher.digest();
+}
+
+uint64_t MemoryHistory::bytes() const { return image_.size() + changes_.size() * sizeof(Change); }
+
+void Timeline::record(const Digest& digest) {
+  digests_.push_back(digest);
+  first_.emplace(digest.low, static_cast<uint32_t>(digests_.size()));
+}
+
+bool Timeline::matches(const Digest& digest, uint64_t edges) const {
+  return edges >= 1 && edges <= digests_.size() && digests_[edges - 1] == digest;
+}
+
+uint64_t Timeline::find(const Digest& digest) const {
+  const auto found = first_.find(digest.low);
+  return found != first_.end() && digests_[found->second - 1] == digest ? found->second : 0;
+}
+
+uint64_t Timeline::bytes() const { return digests_.size() * sizeof(Digest) + first_.size() * 32; }
