@@ -24,7 +24,7 @@ def fit_against_area(summary: Summary, name: str, width: float) -> Drawing:
     fit_sum, area_sum = sum(fits), sum(block.area for block in blocks)
     fit_shares = [value / fit_sum if fit_sum else 0.0 for value in fits]
     area_shares = [block.area / area_sum if area_sum else 0.0 for block in blocks]
-    fit_text = "share of FIT" if seen else "share of the FIT upper limits (no hazardous event seen)"
+    fit_text = "share of FIT" if seen else "share of FIT upper limits (no event seen)"
     canvas = Canvas(name, width)
     left = label_column((block.name for block in blocks), width)
     top = legend(
@@ -77,7 +77,7 @@ def outcome_mix(summary: Summary, name: str, width: float) -> Drawing:
     limits = [block.avf.hi for block in blocks]
     scale = linear_scale(limits, left, width - 16.0, count=max(3, int(width // 90)))
     sure = numbers.confidence(summary.campaign.confidence)
-    axis = f"probability that a bit flip is not masked, %; whisker: {sure} interval"
+    axis = f"P(not masked | flip), %; whisker: {sure} interval"
     axis_below(canvas, scale, top, bottom, axis, lambda value: f"{100.0 * value:g}")
     for index, block in enumerate(blocks):
         y = top + _MIX_ROW * index + 6.0

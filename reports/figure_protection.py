@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from reports import numbers
+from reports.labels import Box, Labels, Spot
 from reports.layout import AXIS_HEIGHT, axis_below, label_column, log_tick, row_label
 from reports.protection import Choice, FrontPoint, Protection
 from reports.scales import LinearScale, LogScale, linear_scale, log_scale
@@ -30,25 +31,25 @@ def pareto_front(protection: Protection, name: str, width: float) -> Drawing:
     height = 350.0 if width > 450 else 320.0
     canvas = Canvas(name, width)
     plane = _plane(protection, width, height)
-    _frame(canvas, plane, width)
+    labels = Labels(Box(plane.x.start, plane.top - 4.0, plane.x.end, plane.bottom))
+    _frame(canvas, plane)
     budget = protection.budget_fit
-    if budget > 0.0:
+    if budget:
         y = plane.y.at(budget)
         canvas.rect(plane.x.start, plane.top, plane.x.end - plane.x.start, y - plane.top, "over")
         canvas.line(plane.x.start, y, plane.x.end, y, "budget")
     if protection.area_overhead_lockstep is not None:
-        _lockstep(canvas, plane, protection.area_overhead_lockstep)
+        _lockstep(canvas, labels, plane, protection.area_overhead_lockstep)
     _front(canvas, plane, protection.pareto)
-    if budget > 0.0:
+    _unprotected(canvas, labels, plane, protection.fit_hi_unprotected)
+    if budget:
         text = f"budget {numbers.pretty(numbers.given(budget))} FIT"
-        right = plane.x.end - 4.0
-        if protection.area_overhead_lockstep is not None:
-            lockstep = plane.x.at(protection.area_overhead_lockstep)
-            right = lockstep - 22.0 if lockstep - plane.x.start > 200.0 else right
-        canvas.text(right, plane.y.at(budget) + 14.0, text, "small strong halo", anchor="end")
-    taken = _unprotected(canvas, plane, protection.fit_hi_unprotected)
+        y = plane.y.at(budget)
+        steps = (plane.x.end - 4.0 - 20.0 * step for step in range(12))
+        labels.add([text], "small strong", [Spot(x, y + drop, "end") for x in steps for drop in (14.0, -6.0)])
     if protection.result == "optimal" and protection.fit_hi is not None:
-        _chosen(canvas, plane, protection.area_overhead or 0.0, protection.fit_hi, taken)
+        _chosen(canvas, labels, plane, protection.area_overhead or 0.0, protection.fit_hi)
+    labels.write(canvas)
     return canvas.finish("Area against residual FIT", _front_told(protection), height)
 
 
@@ -57,13 +58,13 @@ def _plane(protection: Protection, width: float, height: float) -> _Plane:
     if not any(overheads):
         overheads = [point.area_overhead for point in protection.pareto]
     fits = [point.fit_hi for point in protection.pareto]
-    fits += [protection.fit_hi_unprotected, protection.fit_hi or 0.0, protection.budget_fit]
+    fits += [protection.fit_hi_unprotected, protection.fit_hi or 0.0, protection.budget_fit or 0.0]
     left, right, top, bottom = 62.0, width - 18.0, 14.0, height - AXIS_HEIGHT - 4.0
     x = linear_scale([1.1 * max(overheads)], left, right, count=max(4, int(width // 80)))
     return _Plane(x, log_scale(fits, bottom, top, count=7), top, bottom)
 
 
-def _frame(canvas: Canvas, plane: _Plane, width: float) -> None:
+def _frame(canvas: Canvas, plane: _Plane) -> None:
     title = "added area, % of the unprotected NPU"
     axis_below(canvas, plane.x, plane.top, plane.bottom, title, lambda value: f"{100.0 * value:g}")
     write = log_tick(plane.y)
@@ -76,12 +77,14 @@ def _frame(canvas: Canvas, plane: _Plane, width: float) -> None:
     canvas.text(13.0, middle, "residual FIT, upper bound", "small quiet", anchor="middle", turn=-90.0)
 
 
-def _lockstep(canvas: Canvas, plane: _Plane, overhead: float) -> None:
+def _lockstep(canvas: Canvas, labels: Labels, plane: _Plane, overhead: float) -> None:
     x = plane.x.at(overhead)
     canvas.line(x, plane.top, x, plane.bottom, "lockstep")
     text = f"lockstep of everything: +{numbers.percent(overhead)}"
     side = -5.0 if x - plane.x.start > 24.0 else 13.0
     canvas.text(x + side, plane.top + 8.0, text, "small quiet halo", anchor="end", turn=-90.0)
+    length = text_width(text, 11.0)
+    labels.taken.append(Box(x + side - 10.0, plane.top, x + side + 4.0, plane.top + 8.0 + length))
 
 
 def _front(canvas: Canvas, plane: _Plane, points: tuple[FrontPoint, ...]) -> None:
@@ -108,34 +111,22 @@ def point_told(point: FrontPoint) -> str:
     return f"+{numbers.percent(point.area_overhead)} area, at most {numbers.fit(point.fit_hi)} FIT: {what}"
 
 
-def _unprotected(canvas: Canvas, plane: _Plane, fit_hi: float) -> tuple[float, float]:
-    """Mark the unprotected design; return the right end and the baseline of its label."""
+def _unprotected(canvas: Canvas, labels: Labels, plane: _Plane, fit_hi: float) -> None:
     x, y = plane.at(0.0, fit_hi)
     canvas.circle(x, y, 5.0, "dot-fit", f"unprotected: at most {numbers.fit(fit_hi)} FIT")
-    baseline = y + 4.0 if y - plane.top < 18.0 else y - 7.0
-    canvas.text(x + 9.0, baseline, "unprotected", "small halo")
-    return x + 9.0 + text_width("unprotected", 11.0), baseline
+    labels.add(["unprotected"], "small", [Spot(x + 9.0, y - 7.0), Spot(x + 9.0, y + 4.0)])
 
 
-def _chosen(
-    canvas: Canvas, plane: _Plane, overhead: float, fit_hi: float, taken: tuple[float, float]
-) -> None:
-    """Mark the chosen set, its label clear of the one that ends at `taken`."""
+def _chosen(canvas: Canvas, labels: Labels, plane: _Plane, overhead: float, fit_hi: float) -> None:
     x, y = plane.at(overhead, fit_hi)
-    lines = (f"chosen: +{numbers.percent(overhead)}", f"≤ {numbers.pretty(numbers.fit(fit_hi))} FIT")
-    wide = max(text_width(line, bold=True) for line in lines)
-    if x - wide - 12.0 > plane.x.start and y + 34.0 < plane.bottom:
-        place, anchor, first = x - 10.0, "end", y + 14.0
-    else:
-        place, anchor, first = x + 12.0, "start", max(plane.top + 12.0, y - 26.0)
-        taken_right, taken_baseline = taken
-        if place < taken_right and first - 12.0 < taken_baseline < first + 27.0:
-            place = taken_right + 10.0
-        if place + wide > plane.x.end:
-            place, anchor = x - 12.0, "end"
-    for index, line in enumerate(lines):
-        canvas.text(place, first + 15.0 * index, line, "strong blue halo", anchor=anchor)
-    canvas.diamond(x, y, 7.5, "dot-chosen", f"{lines[0]}, {lines[1]}")
+    lines = [f"chosen: +{numbers.percent(overhead)}", f"≤ {numbers.pretty(numbers.fit(fit_hi))} FIT"]
+    right = [
+        Spot(x + across, y + up) for across in (12.0, 40.0, 80.0, 120.0) for up in (-24.0, -50.0, 0.0, -76.0)
+    ]
+    labels.add(
+        lines, "strong blue", [Spot(x - 10.0, y + 14.0, "end"), *right, Spot(x - 12.0, y - 24.0, "end")]
+    )
+    canvas.diamond(x, y, 7.5, "dot-chosen", ", ".join(lines))
 
 
 def _front_told(protection: Protection) -> str:
@@ -146,8 +137,7 @@ def _front_told(protection: Protection) -> str:
     if protection.result == "optimal":
         told += (
             f" Chosen: +{numbers.percent(protection.area_overhead)} area,"
-            f" at most {numbers.fit(protection.fit_hi)} FIT,"
-            f" budget {numbers.given(protection.budget_fit)} FIT."
+            f" at most {numbers.fit(protection.fit_hi)} FIT; asked: {protection.target}."
         )
     if protection.area_overhead_lockstep is not None:
         told += f" Duplicating everything costs +{numbers.percent(protection.area_overhead_lockstep)} area."

@@ -32,7 +32,7 @@ def catalogue(
 
     Returns:
         Figures by name: `verdict`, `fit_area`, `fit_intervals`, `outcomes`; `operations` if the
-        network has any; `front` and `effect` with a protection that has points and choices.
+        network has any; `front` with a protection that has a front, `effect` if it protects.
     """
     figures: dict[str, Drawing] = {}
 
@@ -47,7 +47,7 @@ def catalogue(
         add("operations", lambda name: operation_cycles(summary, name, width))
     if protection is not None and protection.pareto:
         add("front", lambda name: pareto_front(protection, name, width))
-    if protection is not None and protection.choices:
+    if protection is not None and protection.protects:
         add("effect", lambda name: protection_effect(protection, name, width))
     return figures
 

@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 
 from jinja2 import Environment, StrictUndefined, Template
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from reports import numbers
 from reports.figures import NARROW, WIDE, catalogue
@@ -25,6 +25,11 @@ def report_html(summary: Summary, protection: Protection | None = None) -> str:
     return clean(_template().render(figures=figures, style=style, **page_view(summary, protection)))
 
 
+def _breakable(name: str) -> Markup:
+    """Return an identifier that may break after its underscores."""
+    return Markup(escape(name).replace("_", Markup("_<wbr/>")))
+
+
 def _part(name: str) -> str:
     return files("reports").joinpath(name).read_text(encoding="utf-8")
 
@@ -35,4 +40,5 @@ def _template() -> Template:
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["pretty"] = numbers.pretty
+    environment.filters["breakable"] = _breakable
     return environment.from_string(_part("report.html.j2"))

@@ -110,7 +110,7 @@ def _block_row(block: Block, summary: Summary) -> Mapping[str, object]:
         "area": numbers.area(block.area),
         "area_share": numbers.percent(numbers.ratio(block.area, summary.total.area)),
         "injections": numbers.count(block.injections),
-        "counts": [(outcome.key, block.counts[outcome.key]) for outcome in OUTCOMES],
+        "counts": [numbers.count(block.counts[outcome.key]) for outcome in OUTCOMES],
         "avf": percent_value(block.avf),
         "fit_raw": numbers.fit(block.fit_raw),
         "fit": fit_value(block.fit),
@@ -168,7 +168,7 @@ def _plan(summary: Summary, protection: Protection) -> Mapping[str, object]:
                 "before": numbers.fit(choice.fit_hi_before),
                 "after": numbers.fit(choice.fit_hi_after),
             }
-            for choice in protection.choices
+            for choice in (protection.choices if protection.protects else ())
         ],
         "total": {
             "area_added": numbers.area(protection.area_added),

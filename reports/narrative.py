@@ -29,7 +29,6 @@ def meaning(summary: Summary) -> list[str]:
         told.append(
             f"At {sure} confidence, upsets in the injected bits lead to at most {hi} hazardous failures"
             f" in 10⁹ hours; the budget allows {numbers.given(budget)}."
-            " No protection is needed for this fault set."
         )
     elif verdict.result == "missed":
         times = numbers.ratio(verdict.fit.lo, budget)
@@ -105,19 +104,18 @@ def _listed(names: list[str]) -> str:
 
 def protection_meaning(summary: Summary, protection: Protection) -> list[str]:
     """Return what the search for protection found, in sentences."""
-    budget = numbers.given(protection.budget_fit)
     if protection.result == "not_needed":
         bound = numbers.fit(protection.fit_hi_unprotected)
         told = [
-            f"Unprotected, the upper bound is {bound} FIT, within the budget of {budget} FIT:"
-            " nothing is to be added."
+            f"Asked: {protection.target}. Unprotected, the upper bound is {bound} FIT:"
+            " that is enough, nothing is to be added."
         ]
     elif protection.result == "infeasible":
         least = min((point.fit_hi for point in protection.pareto), default=None)
         reach = "" if least is None else f" The best that they reach is {numbers.fit(least)} FIT."
         told = [
-            f"No set of the known options brings the upper bound within {budget} FIT.{reach}"
-            " Give further options, more injections (they lower the bounds), or another budget."
+            f"No set of the known options reaches {protection.target}.{reach}"
+            " Give further options, more injections (they lower the bounds), or another target."
         ]
     else:
         told = [_optimal(summary, protection)]
@@ -125,10 +123,11 @@ def protection_meaning(summary: Summary, protection: Protection) -> list[str]:
             "The bound is a prediction from the unprotected design's injections and each option's own"
             " figures; injecting into the protected design is the check."
         )
-    if protection.budget_fit != (summary.verdict.budget_fit or protection.budget_fit):
+    asked = summary.verdict.budget_fit
+    if asked is not None and protection.budget_fit != asked:
         told.append(
-            f"Note: protection was planned for {budget} FIT, not for the campaign's budget of"
-            f" {numbers.given(summary.verdict.budget_fit)} FIT."
+            f"Note: protection was planned for {protection.target},"
+            f" not for the campaign's budget of {numbers.given(asked)} FIT."
         )
     return [numbers.pretty(text) for text in told]
 
@@ -139,8 +138,7 @@ def _optimal(summary: Summary, protection: Protection) -> str:
         f"For {numbers.percent(protection.area_overhead)} more area"
         f" ({numbers.area(protection.area_added)} {unit})"
         f" the upper bound falls from {numbers.fit(protection.fit_hi_unprotected)}"
-        f" to {numbers.fit(protection.fit_hi)} FIT,"
-        f" within the budget of {numbers.given(protection.budget_fit)} FIT."
+        f" to {numbers.fit(protection.fit_hi)} FIT, as {protection.target} asks."
     )
     if protection.area_overhead_lockstep is not None:
         lockstep = numbers.percent(protection.area_overhead_lockstep)

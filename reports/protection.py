@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from reports import numbers
 from reports.node import Node
 from reports.summary_json import STATUSES
 
@@ -59,7 +60,7 @@ class FrontPoint:
 class Protection:
     """All of `protection.json`; None where a figure does not exist for the result."""
 
-    budget_fit: float
+    budget_fit: float | None
     result: str
     spfm_target: float | None
     choices: tuple[Choice, ...]
@@ -76,6 +77,21 @@ class Protection:
     pareto: tuple[FrontPoint, ...]
     assumptions: tuple[str, ...]
 
+    @property
+    def target(self) -> str:
+        """What was asked for, in words."""
+        parts = []
+        if self.budget_fit is not None:
+            parts.append(f"a budget of {numbers.given(self.budget_fit)} FIT")
+        if self.spfm_target is not None:
+            parts.append(f"SPFM of at least {numbers.percent(self.spfm_target)}")
+        return " and ".join(parts)
+
+    @property
+    def protects(self) -> bool:
+        """Whether the choice has any protection in it."""
+        return any(choice.option != "none" for choice in self.choices)
+
 
 def parse_protection(document: Mapping[str, object]) -> Protection:
     """Check a decoded `protection.json` and return it typed. Unknown fields are ignored.
@@ -90,9 +106,11 @@ def parse_protection(document: Mapping[str, object]) -> Protection:
     if result == "optimal":
         for key in ("area_added", "area_overhead", "fit_hi"):
             root.at(key).number()
+    if root.at("budget_fit").value is None and root.at("spfm_target").value is None:
+        root.at("budget_fit").fail("a budget, as there is no spfm_target")
     front = tuple(_front_point(node) for node in root.at("pareto").items())
     return Protection(
-        budget_fit=root.at("budget_fit").number(),
+        budget_fit=_optional(root, "budget_fit"),
         result=result,
         spfm_target=_optional(root, "spfm_target"),
         choices=tuple(_choice(node) for node in root.at("choices").items()),

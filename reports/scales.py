@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
+_SMALLEST = 1e-300
+
 
 class Scale(Protocol):
     """Maps values of an axis to positions in a figure."""
@@ -101,9 +103,9 @@ def log_scale(
 
 
 def linear_scale(values: Iterable[float], start: float, end: float, count: int = 5) -> LinearScale:
-    """Return the axis from 0 to the next round value above all values (to 1 if all are 0)."""
+    """Return the axis from 0 to the next round value above all values (to 1 if all are as good as 0)."""
     largest = max((value for value in values if math.isfinite(value)), default=0.0)
-    if largest <= 0.0:
+    if largest < _SMALLEST:
         return LinearScale(1.0, start, end, count)
     step = nice_step(largest, count)
     return LinearScale(step * math.ceil(largest / step - 1e-9), start, end, count)

@@ -228,25 +228,24 @@ def verdict_line(summary: Summary) -> str:
 
 def protection_line(protection: Protection) -> str:
     """Return the outcome of the search for protection in one line."""
-    budget = f"budget {numbers.given(protection.budget_fit)} FIT"
     if protection.result == "not_needed":
         bound = numbers.fit(protection.fit_hi_unprotected)
-        return f"NO PROTECTION NEEDED: at most {bound} FIT unprotected, {budget}."
+        return f"NO PROTECTION NEEDED: at most {bound} FIT unprotected; asked: {protection.target}."
     if protection.result == "infeasible":
-        return f"INFEASIBLE: no set of the known options meets the {budget}."
+        return f"INFEASIBLE: no set of the known options reaches {protection.target}."
     lockstep = protection.area_overhead_lockstep
     against = "" if lockstep is None else f", against +{numbers.percent(lockstep)} for duplicating everything"
     proof = "" if protection.gap is None else f"; optimality gap {numbers.percent(protection.gap)}"
     return (
         f"PROTECTED: at most {numbers.fit(protection.fit_hi)} FIT for"
-        f" +{numbers.percent(protection.area_overhead)} area{against} ({budget}{proof})."
+        f" +{numbers.percent(protection.area_overhead)} area{against} (asked: {protection.target}{proof})."
     )
 
 
 def text_report(summary: Summary, protection: Protection | None = None) -> str:
     """Return all tables and the verdict as plain text, for stdout."""
     parts = [operation_table(summary).text(), block_table(summary).text()]
-    if protection is not None and protection.choices:
+    if protection is not None and protection.protects:
         parts.append(protection_table(protection, summary.total.area_unit).text())
     last = verdict_line(summary) + "\n"
     if protection is not None:
@@ -262,7 +261,7 @@ def rich_report(summary: Summary, protection: Protection | None = None) -> Group
         block_table(summary).rich(),
         Text(),
     ]
-    if protection is not None and protection.choices:
+    if protection is not None and protection.protects:
         parts += [protection_table(protection, summary.total.area_unit).rich(), Text()]
     parts.append(Text(verdict_line(summary), style=_COLOURS[summary.verdict.result]))
     if protection is not None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from functools import cache
 from itertools import combinations
 from xml.etree import ElementTree
 
@@ -13,16 +14,22 @@ from tests.reports.example import SEVEN, example_protection, example_summary, ma
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def drawn(blocks, width, budget=0.01, events=True, operations=4):
+@cache
+def documents(blocks, budget, events, operations):
     document = example_summary(blocks=blocks, events=events, operations=operations)
-    plan = parse_protection(example_protection(document, budget))
-    return catalogue(parse_summary(document), plan, width, "t")
+    return parse_summary(document), parse_protection(example_protection(document, budget))
+
+
+@cache
+def drawn(blocks, width, budget=0.01, events=True, operations=4):
+    return catalogue(*documents(blocks, budget, events, operations), width, "t")
 
 
 CASES = [
-    pytest.param(blocks, width, events, id=f"{len(blocks)} blocks, {width}, {'events' if events else 'none'}")
+    pytest.param(blocks, width, budget, events, id=f"{len(blocks)} blocks, {width}, {budget}, {events}")
     for blocks in (SEVEN[:1], SEVEN, many_blocks(20))
     for width in (350.0, 540.0, 640.0)
+    for budget in (0.3, 0.01, 1e-5)
     for events in (True, False)
 ]
 
@@ -46,9 +53,9 @@ def level_labels(drawing):
     return [(label_box(text), text.text) for text in texts if "transform" not in text.attrib]
 
 
-@pytest.mark.parametrize(("blocks", "width", "events"), CASES)
-def test_nothing_reaches_beyond_the_picture(blocks, width, events):
-    for name, drawing in drawn(blocks, width, events=events, operations=30).items():
+@pytest.mark.parametrize(("blocks", "width", "budget", "events"), CASES)
+def test_nothing_reaches_beyond_the_picture(blocks, width, budget, events):
+    for name, drawing in drawn(blocks, width, budget, events=events, operations=30).items():
         for element in ElementTree.fromstring(drawing.inline()).iter():
             for keys, limit in ((HORIZONTAL, drawing.width), (VERTICAL, drawing.height)):
                 for key in keys:
@@ -62,9 +69,9 @@ def test_nothing_reaches_beyond_the_picture(blocks, width, events):
             assert right <= drawing.width + 3.0, (name, text)
 
 
-@pytest.mark.parametrize(("blocks", "width", "events"), CASES)
-def test_labels_of_a_picture_do_not_overlap(blocks, width, events):
-    for name, drawing in drawn(blocks, width, events=events, operations=30).items():
+@pytest.mark.parametrize(("blocks", "width", "budget", "events"), CASES)
+def test_labels_of_a_picture_do_not_overlap(blocks, width, budget, events):
+    for name, drawing in drawn(blocks, width, budget, events=events, operations=30).items():
         for (one, text), (other, beside) in combinations(level_labels(drawing), 2):
             apart = one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
             assert apart, (name, text, beside)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from xml.etree import ElementTree
 
 import pytest
@@ -50,6 +51,7 @@ BUDGETS = {"no protection": None, "optimal": 0.01, "infeasible": 1e-12, "not nee
 PAGES = [(name, budget) for name in SUMMARIES for budget in BUDGETS]
 
 
+@cache
 def page(name, budget):
     document = SUMMARIES[name]()
     plan = None if BUDGETS[budget] is None else example_protection(document, BUDGETS[budget])
@@ -172,6 +174,21 @@ def test_an_infeasible_budget_is_told():
     text = words(tree(page("seven", "infeasible")))
     assert "No set of the known options" in text
     assert "Not reachable" in text
+
+
+def test_a_target_for_spfm_alone_makes_a_page():
+    document = example_summary(budget=None)
+    plan = example_protection(document)
+    plan.update(budget_fit=None, spfm_target=0.99)
+    text = words(tree(render(document, plan)["report.html"]))
+    assert "as SPFM of at least 99.0 % asks" in text
+    assert "budget of" not in text
+
+
+def test_a_plan_for_another_budget_says_so():
+    document = example_summary(budget=0.02)
+    text = words(tree(render(document, example_protection(document, 0.01))["report.html"]))
+    assert "planned for a budget of 0.01 FIT, not for the campaign's budget of 0.02 FIT" in text
 
 
 def test_unmapped_sites_are_not_hidden():

@@ -123,3 +123,8 @@ def test_blocks_that_were_not_injected_are_known_as_such():
     document = example_summary(blocks=(*SEVEN[:2], ("cpm", 0, 0, 800.0, 0, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0))))
     document["blocks"][2].update(fit=0.0, fit_lo=0.0, fit_hi=0.0)
     assert [block.sampled for block in parse_summary(document).blocks] == [True, True, False]
+
+
+def test_a_protection_without_any_target_is_refused():
+    with pytest.raises(ReportError, match=r"budget_fit: expected a budget, as there is no spfm_target"):
+        parse_protection({**PROTECTION, "budget_fit": None})

@@ -70,7 +70,7 @@ def test_protection_table_adds_up(summary, protection):
 def test_protection_line(summary_document, budget, head):
     protection = parse_protection(example_protection(summary_document, budget))
     assert protection_line(protection).startswith(head)
-    assert "budget" in protection_line(protection)
+    assert f"a budget of {budget:g} FIT" in protection_line(protection)
 
 
 def test_text_and_rich_reports_show_the_same_figures(summary, protection):
@@ -87,3 +87,18 @@ def test_rich_takes_no_markup_from_names(summary_document):
     stream = io.StringIO()
     Console(file=stream, width=260).print(rich_report(parse_summary(summary_document)))
     assert "[red]x[/red]" in stream.getvalue()
+
+
+def test_a_target_for_spfm_alone_is_told(summary_document, protection_document):
+    protection_document.update(budget_fit=None, spfm_target=0.99)
+    protection = parse_protection(protection_document)
+    assert "(asked: SPFM of at least 99.0 %; optimality gap 0 %)" in protection_line(protection)
+    assert "SPFM of at least 99.0 %" in text_report(parse_summary(summary_document), protection)
+
+
+def test_a_plan_that_adds_nothing_has_no_table(summary_document):
+    document = example_protection(summary_document, 5.0)
+    assert {choice["option"] for choice in document["choices"]} == {"none"}
+    text = text_report(parse_summary(summary_document), parse_protection(document))
+    assert "Protection of least area" not in text
+    assert "NO PROTECTION NEEDED" in text
