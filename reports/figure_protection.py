@@ -150,7 +150,10 @@ def protection_effect(protection: Protection, name: str, width: float) -> Drawin
     canvas = Canvas(name, width)
     left = label_column((choice.block for choice in choices), width, 0.22)
     texts = [choice.option_title if choice.option != "none" else "none" for choice in choices]
-    column = min(max((text_width(text, 11.0, bold=True) for text in texts), default=0.0) + 14.0, 0.32 * width)
+    column = min(
+        max((text_width(text, 11.0, bold=True) for text in texts), default=0.0) + 14.0,
+        (0.32 if width > 450.0 else 0.36) * width,
+    )
     values = [value for choice in choices for value in (choice.fit_hi_before, choice.fit_hi_after)]
     scale = log_scale(values, left + 8.0, width - column - 8.0, count=max(3, int(width // 110)))
     top, bottom = 8.0, 8.0 + _ROW * len(choices)

@@ -138,7 +138,7 @@ def _optimal(summary: Summary, protection: Protection) -> str:
         f"For {numbers.percent(protection.area_overhead)} more area"
         f" ({numbers.area(protection.area_added)} {unit})"
         f" the upper bound falls from {numbers.fit(protection.fit_hi_unprotected)}"
-        f" to {numbers.fit(protection.fit_hi)} FIT, as {protection.target} asks."
+        f" to {numbers.fit(protection.fit_hi)} FIT, which meets {protection.target}."
     )
     if protection.area_overhead_lockstep is not None:
         lockstep = numbers.percent(protection.area_overhead_lockstep)

@@ -91,7 +91,7 @@ def percent_cell(interval: Interval) -> str:
 
 
 def block_table(summary: Summary) -> Table:
-    """Return bits, area, outcome counts, AVF and FIT of every block and of the total."""
+    """Return bits, area and outcome counts of every block and of the total."""
     columns = (
         Column("block", numeric=False),
         Column("ff bits"),
@@ -99,31 +99,47 @@ def block_table(summary: Summary) -> Table:
         Column(f"area {summary.total.area_unit}"),
         Column("injected"),
         *(Column(outcome.short) for outcome in OUTCOMES),
+    )
+    rows = tuple(
+        (
+            block.name,
+            numbers.count(block.ff_bits),
+            numbers.count(block.sram_bits),
+            numbers.area(block.area),
+            numbers.count(block.injections),
+            *(numbers.count(block.counts[outcome.key]) for outcome in OUTCOMES),
+        )
+        for block in (*summary.blocks, summary.total)
+    )
+    return Table("Outcomes by block", columns, rows, totals=1)
+
+
+def fit_table(summary: Summary) -> Table:
+    """Return AVF, raw FIT and FIT of every block and of the total, and shares of FIT and area."""
+    columns = (
+        Column("block", numeric=False),
         Column("AVF"),
         Column("raw FIT"),
         Column("FIT"),
+        Column("of FIT"),
+        Column("of area"),
     )
-    rows = tuple(_block_row(block) for block in (*summary.blocks, summary.total))
-    return Table(f"Outcomes and FIT by block, {_confidence(summary)} intervals", columns, rows, totals=1)
+    rows = tuple(_fit_row(block, summary.total) for block in (*summary.blocks, summary.total))
+    sure = numbers.confidence(summary.campaign.confidence)
+    return Table(f"Hazardous failures by block, {sure} intervals", columns, rows, totals=1)
 
 
-def _confidence(summary: Summary) -> str:
-    return numbers.confidence(summary.campaign.confidence)
-
-
-def _block_row(block: Block) -> tuple[str, ...]:
+def _fit_row(block: Block, total: Block) -> tuple[str, ...]:
+    area_share = numbers.percent(numbers.ratio(block.area, total.area))
+    if not block.sampled:
+        return (block.name, "not injected", *[numbers.NOT_KNOWN] * 3, area_share)
     return (
         block.name,
-        numbers.count(block.ff_bits),
-        numbers.count(block.sram_bits),
-        numbers.area(block.area),
-        numbers.count(block.injections),
-        *(numbers.count(block.counts[outcome.key]) for outcome in OUTCOMES),
-        *(
-            (percent_cell(block.avf), numbers.fit(block.fit_raw), fit_cell(block.fit))
-            if block.sampled
-            else ("not injected", numbers.NOT_KNOWN, numbers.NOT_KNOWN)
-        ),
+        percent_cell(block.avf),
+        numbers.fit(block.fit_raw),
+        fit_cell(block.fit),
+        numbers.percent(numbers.ratio(block.fit.estimate, total.fit.estimate)),
+        area_share,
     )
 
 
@@ -189,7 +205,6 @@ def protection_table(protection: Protection, area_unit: str) -> Table:
         Column("FIT bound before"),
         Column("after"),
         Column("figure", numeric=False),
-        Column("source", numeric=False),
     )
     rows = [
         (
@@ -199,8 +214,7 @@ def protection_table(protection: Protection, area_unit: str) -> Table:
             numbers.area(choice.area_added),
             numbers.fit(choice.fit_hi_before),
             numbers.fit(choice.fit_hi_after),
-            choice.status,
-            choice.source,
+            "" if choice.option == "none" else choice.status,
         )
         for choice in protection.choices
     ]
@@ -212,9 +226,14 @@ def protection_table(protection: Protection, area_unit: str) -> Table:
         numbers.fit(protection.fit_hi_unprotected),
         numbers.fit(protection.fit_hi),
         "",
-        "",
     )
     return Table("Protection of least area", columns, (*rows, total), totals=1)
+
+
+def protection_sources(protection: Protection) -> list[str]:
+    """Return where the figures of the chosen options are from, one line an option."""
+    used = {c.option_title: c.source for c in protection.choices if c.option != "none"}
+    return [f"{title}: {source}" for title, source in used.items()]
 
 
 def verdict_line(summary: Summary) -> str:
@@ -222,7 +241,7 @@ def verdict_line(summary: Summary) -> str:
     verdict = summary.verdict
     head = "NO BUDGET" if verdict.result == "none" else verdict.result.upper()
     budget = "" if verdict.budget_fit is None else f", budget {numbers.given(verdict.budget_fit)} FIT"
-    confidence = f"{_confidence(summary)} confidence"
+    confidence = f"{numbers.confidence(summary.campaign.confidence)} confidence"
     return f"{head}: {fit_cell(verdict.fit)} FIT ({confidence}){budget}. {verdict.reason}"
 
 
@@ -242,11 +261,18 @@ def protection_line(protection: Protection) -> str:
     )
 
 
+def _tables(summary: Summary, protection: Protection | None) -> list[Table]:
+    tables = [operation_table(summary), block_table(summary), fit_table(summary)]
+    if protection is not None and protection.protects:
+        tables.append(protection_table(protection, summary.total.area_unit))
+    return tables
+
+
 def text_report(summary: Summary, protection: Protection | None = None) -> str:
     """Return all tables and the verdict as plain text, for stdout."""
-    parts = [operation_table(summary).text(), block_table(summary).text()]
+    parts = [table.text() for table in _tables(summary, protection)]
     if protection is not None and protection.protects:
-        parts.append(protection_table(protection, summary.total.area_unit).text())
+        parts.append("".join(f"{line}\n" for line in protection_sources(protection)))
     last = verdict_line(summary) + "\n"
     if protection is not None:
         last += protection_line(protection) + "\n"
@@ -255,14 +281,11 @@ def text_report(summary: Summary, protection: Protection | None = None) -> str:
 
 def rich_report(summary: Summary, protection: Protection | None = None) -> Group:
     """Return all tables and the verdict for a `rich` console."""
-    parts: list[RichTable | Text] = [
-        operation_table(summary).rich(),
-        Text(),
-        block_table(summary).rich(),
-        Text(),
-    ]
+    parts: list[RichTable | Text] = []
+    for table in _tables(summary, protection):
+        parts += [table.rich(), Text()]
     if protection is not None and protection.protects:
-        parts += [protection_table(protection, summary.total.area_unit).rich(), Text()]
+        parts += [*(Text(line) for line in protection_sources(protection)), Text()]
     parts.append(Text(verdict_line(summary), style=_COLOURS[summary.verdict.result]))
     if protection is not None:
         parts.append(Text(protection_line(protection)))

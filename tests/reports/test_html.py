@@ -181,7 +181,7 @@ def test_a_target_for_spfm_alone_makes_a_page():
     plan = example_protection(document)
     plan.update(budget_fit=None, spfm_target=0.99)
     text = words(tree(render(document, plan)["report.html"]))
-    assert "as SPFM of at least 99.0 % asks" in text
+    assert "which meets SPFM of at least 99.0 %" in text
     assert "budget of" not in text
 
 

@@ -7,7 +7,15 @@ import pytest
 from rich.console import Console
 
 from reports import parse_protection, parse_summary, rich_report, text_report, verdict_line
-from reports.tables import Column, Table, block_table, operation_table, protection_line, protection_table
+from reports.tables import (
+    Column,
+    Table,
+    block_table,
+    fit_table,
+    operation_table,
+    protection_line,
+    protection_table,
+)
 from tests.reports.example import SEVEN, example_protection, example_summary
 
 
@@ -18,21 +26,41 @@ def test_plain_text_is_aligned_and_has_every_cell():
     )
 
 
-def test_block_table_shows_counts_and_intervals(summary):
+def test_block_table_shows_counts(summary):
     lines = block_table(summary).text().splitlines()
     assert len({len(line) for line in lines if line.startswith("---")}) == 1
     row = next(line for line in lines if line.startswith("cc "))
-    assert row.split()[1:6] == ["1,912", "0", "24,100", "190", "125"]
-    assert row.endswith("0.0152 [0.00960, 0.0226]")
+    assert row.split()[1:] == ["1,912", "0", "24,100", "190", "125", "11", "10", "10", "23", "11"]
     assert lines[-1].startswith("total")
     assert "1,210" in lines[-1]
+
+
+def test_fit_table_shows_intervals_and_shares(summary):
+    table = fit_table(summary)
+    assert table.title == "Hazardous failures by block, 95 % intervals"
+    assert table.rows[0] == (
+        "cc",
+        "34.2 % [27.5, 41.4]",
+        "0.138",
+        "0.0152 [0.00960, 0.0226]",
+        "24.0 %",
+        "6.62 %",
+    )
+    assert table.rows[-1][-2:] == ("100 %", "100 %")
 
 
 def test_blocks_without_injections_say_so():
     document = example_summary(blocks=(*SEVEN[:2], ("cpm", 0, 0, 800.0, 0, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0))))
     document["blocks"][2].update(fit=0.0, fit_lo=0.0, fit_hi=0.0)
-    table = block_table(parse_summary(document))
-    assert table.rows[2][-3:] == ("not injected", "n/a", "n/a")
+    table = fit_table(parse_summary(document))
+    assert table.rows[2] == ("cpm", "not injected", "n/a", "n/a", "n/a", "1.41 %")
+
+
+@pytest.mark.parametrize("blocks", [SEVEN, SEVEN[:1]])
+def test_tables_fit_a_terminal(blocks):
+    document = example_summary(blocks=blocks)
+    text = text_report(parse_summary(document), parse_protection(example_protection(document)))
+    assert max(len(line) for line in text.splitlines() if "  " in line) <= 110
 
 
 def test_operation_table_joins_inputs_of_equal_length(summary_document):
@@ -102,3 +130,8 @@ def test_a_plan_that_adds_nothing_has_no_table(summary_document):
     text = text_report(parse_summary(summary_document), parse_protection(document))
     assert "Protection of least area" not in text
     assert "NO PROTECTION NEEDED" in text
+
+
+def test_each_option_has_its_source_once(summary, protection):
+    text = text_report(summary, protection)
+    assert text.count("CLEAR, DAC 2016") == 2
