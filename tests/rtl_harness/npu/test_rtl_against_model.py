@@ -1,4 +1,4 @@
-"""The RTL of the NPU against its functional model, on memory contents and operations no compiler would emit."""
+"""The RTL of the NPU against its functional model, on memory and operations that no compiler emits."""
 
 import dataclasses
 
