@@ -196,6 +196,7 @@ def test_the_ifm_buffer():
     assert accepted(IFM_IB_END=6, **wide)  # 3 * 32 * 2 = 192 of 256
     assert "IFM buffer rows" in refusal(IFM_IB_END=4, **wide)
     assert accepted(IFM_IB_END=4, **{**wide, "OFM_BLK_WIDTH_M1": 18})  # 3 * 21 * 2 = 126 of 128
+    assert "IFM buffer rows" in refusal(IFM_IB_END=5, **{**wide, "OFM_BLK_WIDTH_M1": 19})  # still 128
     assert "IFM buffer rows" in refusal(IFM_IB_END=4, **{**wide, "OFM_BLK_WIDTH_M1": 19})  # 132
 
 

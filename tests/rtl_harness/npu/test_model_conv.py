@@ -148,6 +148,29 @@ def test_accumulators_wrap():
     assert output == max(-128, scaled(total, 0, 1 << 31, 55))
 
 
+def test_sums_beyond_24_bits_are_exact():
+    """The bias takes away all of the sum but its last digits, which the output shows."""
+    rng = np.random.default_rng(3)
+    depth = 1500
+    shape = Shape(ofm=(1, 1, 8), ifm_depth=depth, taps=(1, 1), pads=(0, 0, 0, 0), block=(1, 1, 8))
+    shape.scales = bytes(80)
+    shape.weight_bytes = encode(rng.integers(1, 128, weights_wanted(shape)) * 2 - 1)
+    case = conv_case(replace(shape, ifm_zero_point=-255), rng)
+    literal = LiteralConv(case.registers, case.regions)
+    literal.run()
+    sums = [literal.acc[0, 0, c] for c in range(8)]
+    assert min(sums) > 1 << 24
+    bias = [c - total for c, total in enumerate(sums)]
+    start = case.registers["SCALE_BASE"]
+    scales = scale_bytes(bias, [1 << 31] * 8, [31] * 8)
+    case.constants[start : start + 80] = np.frombuffer(scales, np.uint8)
+    compare(case)
+    regions = case.regions
+    MODEL.run(conv_stream(case.registers), regions)
+    at = case.registers["OFM_BASE0"]
+    assert regions[RAM][at : at + 8].view(np.int8).tolist() == [c - 5 for c in range(8)]
+
+
 def test_a_weight_stream_that_ends_early_is_an_error_in_every_block_depth():
     case = plain_case(ofm=(2, 2, 9), block=(2, 2, 4))
     assert compare(case) == 0

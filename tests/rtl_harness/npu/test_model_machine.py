@@ -94,8 +94,13 @@ def test_a_batch_is_a_loop_of_singles():
     assert np.array_equal(memory, singles)
 
 
-def test_a_batch_with_weights_scales_and_ends_of_its_own():
-    """Weights come from per-element flash: some equal, some corrupted, some in error."""
+@pytest.mark.parametrize("row", [32, 40])
+def test_a_batch_with_weights_scales_and_ends_of_its_own(row: int):
+    """Each element has its flash: some equal, some corrupted, some in error; rows without and with gaps."""
+    strides = {"IFM_STRIDE_Y": row, "OFM_STRIDE_Y": row}
+    commands = stream(
+        copy(0, SLOT, 0x890), layer(IFM, OFM, **strides), layer(OFM, IFM, **strides), command("OP_STOP")
+    )
     rng = np.random.default_rng(5)
     flashes = np.repeat(flash()[None], 12, axis=0)
     flashes[1, rng.integers(0, 200, 3)] ^= 4
@@ -104,9 +109,9 @@ def test_a_batch_with_weights_scales_and_ends_of_its_own():
     flashes[4:8] = rng.integers(0, 256, flashes[4:8].shape)
     flashes[9] = flashes[1]
     memory, singles = ram(12), ram(12)
-    results = FunctionalModel(ETHOS_U55_32).run(TWO_LAYERS, {FLASH: flashes, RAM: memory})
+    results = FunctionalModel(ETHOS_U55_32).run(commands, {FLASH: flashes, RAM: memory})
     one_by_one = [
-        FunctionalModel(ETHOS_U55_32).run(TWO_LAYERS, {FLASH: flashes[i], RAM: singles[i]})[0]
+        FunctionalModel(ETHOS_U55_32).run(commands, {FLASH: flashes[i], RAM: singles[i]})[0]
         for i in range(12)
     ]
     assert results == one_by_one
