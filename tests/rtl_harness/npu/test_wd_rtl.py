@@ -6,7 +6,7 @@ import pytest
 from rtl_harness.elaboration.yosys import run_yosys
 from rtl_harness.npu.model.weight_stream import decode
 from rtl_harness.tools import verilate
-from tests.rtl_harness.npu.wd.extreme import extreme_stream
+from tests.rtl_harness.npu.wd.extreme import extreme_stream, stream_ending_in_an_open_run
 from tests.rtl_harness.npu.wd.simulation import SOURCES, Job, Result, build, run
 from tests.rtl_harness.npu.wd.streams import damaged, encode, invented, weight_arrays
 
@@ -96,6 +96,15 @@ def test_codes_that_strain_the_queues(decoder):
     ]
     for job, result in zip(jobs, run_jobs(jobs), strict=True):
         assert_equals_model(job, result, vec_weights)
+
+
+def test_an_open_run_at_the_end_of_the_bytes(decoder):
+    run_jobs, vec_weights, _ = decoder
+    stream, held = stream_ending_in_an_open_run()
+    job = Job(stream, held // vec_weights + 1)
+    (result,) = run_jobs([job])
+    assert_equals_model(job, result, vec_weights)
+    assert result.error_at == held // vec_weights + 1
 
 
 def test_a_zero_run_of_any_length(decoder):

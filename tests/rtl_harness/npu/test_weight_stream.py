@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rtl_harness.npu.model.weight_stream import decode
+from tests.rtl_harness.npu.wd.extreme import stream_ending_in_an_open_run
 from tests.rtl_harness.npu.wd.streams import by_hand, damaged, encode, golden, header, invented, weight_arrays
 
 END = (0b111, 3)
@@ -165,6 +166,12 @@ def test_zeros_of_a_run_left_open_count_once_the_next_chunk_is_read():
     stream = by_hand(*head, *[(0xFFF, 12)] * 10)
     chunks = (8 * len(stream) - sum(width for _, width in head)) // 12
     assert available(stream) == 1 + 12 * (chunks - 1)
+
+
+def test_an_open_run_at_the_end_of_the_bytes():
+    stream, held = stream_ending_in_an_open_run()
+    assert len(stream) == 16
+    assert available(stream) == held
 
 
 def test_negative_count_is_refused():

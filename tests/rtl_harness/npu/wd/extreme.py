@@ -20,6 +20,14 @@ def extreme_stream(random: np.random.Generator, slices: int) -> bytes:
     return by_hand(*fields)
 
 
+def stream_ending_in_an_open_run() -> tuple[bytes, int]:
+    """A stream of 16 bytes whose last bit is the last of a chunk with an open run, and its weights."""
+    chunks = 7
+    first = [*header(2, 1, 0), (0x1FF, 12), (0xFFF, 12), (0, 9)]
+    stream = by_hand(*first, *[(0xFFF, 12)] * (chunks - 1))
+    return stream, 1 + (chunks - 1) * (12 << 2)
+
+
 class _Slice:
     """One slice, built chunk by chunk; what the fields hold is left to `random`."""
 
