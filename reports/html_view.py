@@ -82,7 +82,7 @@ def _tiles(summary: Summary) -> list[tuple[str, Value, str]]:
     technology = f"{summary.technology.name}, {summary.technology.node}"
     tiles = [
         ("raw upset rate", Value(f"{numbers.fit(total.fit_raw)} FIT"), technology),
-        ("AVF", percent_value(total.avf), "a flip is not masked"),
+        ("AVF", percent_value(total.avf), "a flip leaves a trace: it is not masked"),
         ("injections", Value(numbers.count(total.injections)), seconds),
         ("flip-flops", Value(numbers.count(target.ff_bits)), memory),
     ]  # fmt: skip

@@ -16,6 +16,7 @@ HEADINGS = {
     "none": "No budget given",
 }
 _MOST_OF_IT = 0.75
+_PROVEN = 1e-9
 
 
 def meaning(summary: Summary) -> list[str]:
@@ -143,7 +144,7 @@ def _optimal(summary: Summary, protection: Protection) -> str:
     if protection.area_overhead_lockstep is not None:
         lockstep = numbers.percent(protection.area_overhead_lockstep)
         text += f" Duplicating everything would cost {lockstep}."
-    if protection.gap == 0.0:
+    if protection.gap is not None and protection.gap < _PROVEN:
         text += " No set of these options does it with less area; that is proven."
     elif protection.gap is not None:
         text += f" The proven optimality gap is {numbers.percent(protection.gap)}."
