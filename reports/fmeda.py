@@ -28,6 +28,7 @@ FMEDA_COLUMNS = (
     "Diagnostic coverage", "Residual FIT", "Residual FIT, lower limit", "Residual FIT, upper limit",
     "Injections", "Observed", "Source of figure",
 )  # fmt: skip
+_COVERAGE = "share of hazardous failures that the mechanism prevents or turns into detected ones"
 _FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _HEAD_FILL = PatternFill("solid", fgColor="1F3A5F")
@@ -221,6 +222,7 @@ def _fill_sources(sheet: Worksheet, summary: Summary, protection: Protection | N
                 )
             )
         rows += [("assumption", text, None, None, None) for text in protection.assumptions]
+    rows.append(("definition", "Diagnostic coverage", _COVERAGE, None, None))
     rows += [("metric", text, None, None, None) for text in summary.metrics.notes]
     rows += [("limit", text, None, None, None) for text in summary.notes]
     rows += [("outcome", outcome.title, outcome.meaning, None, None) for outcome in OUTCOMES]
