@@ -2,10 +2,7 @@
 module npu
   import npu_pkg::*;
 #(
-  parameter int unsigned OfmUblock = 4,   // OFM channels a cycle; MACs a cycle are eight times that
-  parameter int unsigned SbBanks   = 16,  // KiB of shared buffer
-  localparam int unsigned IfmAddrW = $clog2(SbBanks) + 7,
-  localparam int unsigned AccAddrW = $clog2(SbBanks) - 1 + 7
+  parameter int unsigned Macs = 32  // a cycle: 32, 64, 128 or 256
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -41,7 +38,17 @@ module npu
   output logic        m1_r_ready_o,
   input  axi_r_t      m1_r_i
 );
-  localparam int unsigned VecWeights = 8 * OfmUblock;
+  // The compiler's unit of work: pixels across and down, OFM channels; eight IFM channels
+  localparam int unsigned UblkD  = Macs == 32 ? 4 : 8;
+  localparam int unsigned UblkW  = Macs >= 128 ? 2 : 1;
+  localparam int unsigned UblkH  = Macs >= 256 ? 2 : 1;
+  localparam int unsigned Lanes  = UblkW * UblkH;
+  // KiB of shared buffer, and how many of them feature maps and accumulators may use
+  localparam int unsigned Banks  = Macs <= 64 ? 16 : (Macs == 128 ? 24 : 48);
+  localparam int unsigned Usable = Macs <= 64 ? Banks : Banks - 2;
+  localparam int unsigned AccBanks = Lanes * UblkD / 4;
+  localparam int unsigned VecWeights = 8 * UblkD;
+  localparam int unsigned OutRate = Macs <= 64 ? 1 : Macs / 64;
 
   // Clock and power
   typedef enum logic [2:0] {
@@ -73,15 +80,20 @@ module npu
   copy_req_t copy;
   op_t op;
   op_error_t op_error;
-  logic ifm_valid, ifm_buffer, ifm_done;
+  logic piece_valid, piece_second, piece_done;
+  piece_t piece;
   logic mac_valid, mac_ifm_buffer, mac_acc_buffer, mac_done;
   logic weight_start, weight_stop;
-  logic out_valid, out_ready, out_acc_buffer, out_done;
-  logic ofm_start, ofm_busy, streams_idle;
-  step_t ifm_step, mac_step, out_step;
+  logic out_valid, out_ready, out_acc_buffer, out_ifm_buffer, out_done;
+  logic ofm_valid, ofm_done, streams_idle;
+  step_t mac_step, out_step, ofm_step;
 
   cc #(
-    .SbBanks(SbBanks)
+    .UblkW (UblkW),
+    .UblkH (UblkH),
+    .UblkD (UblkD),
+    .Banks (Banks),
+    .Usable(Usable)
   ) u_cc (
     .clk_i           (clk_i),
     .rst_ni          (rst_n),
@@ -110,10 +122,10 @@ module npu
     .op_busy_o       (op_busy),
     .op_o            (op),
     .op_error_i      (op_error),
-    .ifm_valid_o     (ifm_valid),
-    .ifm_step_o      (ifm_step),
-    .ifm_buffer_o    (ifm_buffer),
-    .ifm_done_i      (ifm_done),
+    .piece_valid_o   (piece_valid),
+    .piece_o         (piece),
+    .piece_second_o  (piece_second),
+    .piece_done_i    (piece_done),
     .mac_valid_o     (mac_valid),
     .mac_step_o      (mac_step),
     .mac_ifm_buffer_o(mac_ifm_buffer),
@@ -125,26 +137,29 @@ module npu
     .out_ready_o     (out_ready),
     .out_step_o      (out_step),
     .out_acc_buffer_o(out_acc_buffer),
+    .out_ifm_buffer_o(out_ifm_buffer),
     .out_done_i      (out_done),
-    .ofm_start_o     (ofm_start),
-    .ofm_busy_i      (ofm_busy),
+    .ofm_valid_o     (ofm_valid),
+    .ofm_step_o      (ofm_step),
+    .ofm_done_i      (ofm_done),
     .streams_idle_i  (streams_idle)
   );
   assign op_error.scale = 1'b0;  // known before the operation starts
 
   logic weight_valid, weight_ready, weight_last;
   logic [63:0] weight_data;
-  logic scale_start, scale_stop, scale_valid, scale_ready, scale_idle;
+  logic scale_start, scale_valid, scale_ready, scale_idle;
   logic [31:0] scale_offset, scale_length;
   logic [63:0] scale_data;
-  logic ifm_wr, stage_rd;
-  logic [IfmAddrW-1:0] ifm_wr_addr;
-  logic [63:0] ifm_wr_data;
-  logic [8:0] stage_rd_addr;
-  logic [31:0] stage_rd_data;
+  logic word_wr, stage_put, stage_full, stage_rd;
+  logic [5:0] word_wr_bank;
+  logic [6:0] word_wr_addr, stage_rd_addr, stage_wr_addr;
+  logic [63:0] word_wr_data;
+  logic [127:0] stage_rd_data, stage_wr_data;
 
   dma #(
-    .SbBanks(SbBanks)
+    .UblkW(UblkW),
+    .UblkH(UblkH)
   ) u_dma (
     .clk_i          (clk_i),
     .rst_ni         (rst_n),
@@ -164,10 +179,10 @@ module npu
     .bus_error_o    (op_error.bus),
     .address_error_o(op_error.address),
     .streams_idle_o (streams_idle),
-    .ifm_valid_i    (ifm_valid),
-    .ifm_step_i     (ifm_step),
-    .ifm_buffer_i   (ifm_buffer),
-    .ifm_done_o     (ifm_done),
+    .piece_valid_i  (piece_valid),
+    .piece_i        (piece),
+    .piece_second_i (piece_second),
+    .piece_done_o   (piece_done),
     .weight_start_i (weight_start),
     .weight_stop_i  (weight_stop),
     .weight_valid_o (weight_valid),
@@ -175,19 +190,21 @@ module npu
     .weight_data_o  (weight_data),
     .weight_last_o  (weight_last),
     .scale_start_i  (scale_start),
-    .scale_stop_i   (scale_stop),
     .scale_offset_i (scale_offset),
     .scale_length_i (scale_length),
     .scale_valid_o  (scale_valid),
     .scale_ready_i  (scale_ready),
     .scale_data_o   (scale_data),
     .scale_idle_o   (scale_idle),
-    .ofm_start_i    (ofm_start),
-    .ofm_step_i     (out_step),
-    .ofm_busy_o     (ofm_busy),
-    .ifm_wr_o       (ifm_wr),
-    .ifm_wr_addr_o  (ifm_wr_addr),
-    .ifm_wr_data_o  (ifm_wr_data),
+    .ofm_valid_i    (ofm_valid),
+    .ofm_step_i     (ofm_step),
+    .ofm_done_o     (ofm_done),
+    .word_wr_o      (word_wr),
+    .word_wr_bank_o (word_wr_bank),
+    .word_wr_addr_o (word_wr_addr),
+    .word_wr_data_o (word_wr_data),
+    .stage_put_i    (stage_put),
+    .stage_full_o   (stage_full),
     .stage_rd_o     (stage_rd),
     .stage_rd_addr_o(stage_rd_addr),
     .stage_rd_data_i(stage_rd_data),
@@ -217,10 +234,14 @@ module npu
   logic vec_valid, vec_ready;
   logic [VecWeights*9-1:0] vec;
   wd #(
-    .VecWeights(VecWeights)
+    .VecWeights  (VecWeights),
+    .ShortWeights(UblkD),
+    .Rate        (Macs <= 64 ? 4 : 8)
   ) u_wd (
     .clk_i      (clk_i),
     .rst_ni     (rst_n),
+    .en_i       (enable[WdDomain]),
+    .short_i    (op.kind == Depthwise),
     .start_i    (weight_start),
     .stop_i     (weight_stop),
     .in_valid_i (weight_valid),
@@ -233,44 +254,56 @@ module npu
     .error_o    (op_error.weight)
   );
 
-  logic ifm_rd, acc_rd, acc_wr, out_rd, stage_wr;
-  logic [IfmAddrW-1:0] ifm_rd_addr;
-  logic [63:0] ifm_rd_data;
-  logic [AccAddrW-1:0] acc_rd_addr, acc_wr_addr, out_rd_addr;
-  logic [32*OfmUblock-1:0] acc_rd_data, acc_wr_data;
-  logic [127:0] out_rd_data;
-  logic [8:0] stage_wr_addr;
-  logic [31:0] stage_wr_data;
+  logic [Lanes-1:0] word_rd;
+  logic [Lanes-1:0][5:0] word_rd_bank;
+  logic [Lanes-1:0][6:0] word_rd_addr;
+  logic [Lanes-1:0][63:0] word_rd_data;
+  logic acc_rd, acc_wr;
+  logic [5:0] acc_rd_group, acc_rd_row, acc_wr_group, acc_wr_row;
+  logic [AccBanks*128-1:0] acc_rd_data, acc_wr_data;
+  logic [2:0] out_rd;
+  logic [2:0][5:0] out_rd_bank, out_rd_row;
+  logic [2:0][127:0] out_rd_data;
 
   mac #(
-    .OfmUblock(OfmUblock),
-    .SbBanks  (SbBanks)
+    .UblkW (UblkW),
+    .UblkH (UblkH),
+    .UblkD (UblkD),
+    .Usable(Usable)
   ) u_mac (
-    .clk_i        (clk_i),
-    .rst_ni       (rst_n),
-    .en_i         (enable[MacDomain]),
-    .op_i         (op),
-    .valid_i      (mac_valid),
-    .step_i       (mac_step),
-    .ifm_buffer_i (mac_ifm_buffer),
-    .acc_buffer_i (mac_acc_buffer),
-    .done_o       (mac_done),
-    .vec_valid_i  (vec_valid),
-    .vec_ready_o  (vec_ready),
-    .vec_i        (vec),
-    .ifm_rd_o     (ifm_rd),
-    .ifm_rd_addr_o(ifm_rd_addr),
-    .ifm_rd_data_i(ifm_rd_data),
-    .acc_rd_o     (acc_rd),
-    .acc_rd_addr_o(acc_rd_addr),
-    .acc_rd_data_i(acc_rd_data),
-    .acc_wr_o     (acc_wr),
-    .acc_wr_addr_o(acc_wr_addr),
-    .acc_wr_data_o(acc_wr_data)
+    .clk_i         (clk_i),
+    .rst_ni        (rst_n),
+    .en_i          (enable[MacDomain]),
+    .op_i          (op),
+    .valid_i       (mac_valid),
+    .step_i        (mac_step),
+    .ifm_buffer_i  (mac_ifm_buffer),
+    .acc_buffer_i  (mac_acc_buffer),
+    .done_o        (mac_done),
+    .vec_valid_i   (vec_valid),
+    .vec_ready_o   (vec_ready),
+    .vec_i         (vec),
+    .ifm_rd_o      (word_rd),
+    .ifm_rd_bank_o (word_rd_bank),
+    .ifm_rd_addr_o (word_rd_addr),
+    .ifm_rd_data_i (word_rd_data),
+    .acc_rd_o      (acc_rd),
+    .acc_rd_group_o(acc_rd_group),
+    .acc_rd_row_o  (acc_rd_row),
+    .acc_rd_data_i (acc_rd_data),
+    .acc_wr_o      (acc_wr),
+    .acc_wr_group_o(acc_wr_group),
+    .acc_wr_row_o  (acc_wr_row),
+    .acc_wr_data_o (acc_wr_data)
   );
 
   ao #(
-    .SbBanks(SbBanks)
+    .UblkW (UblkW),
+    .UblkH (UblkH),
+    .UblkD (UblkD),
+    .Banks (Banks),
+    .Usable(Usable),
+    .Rate  (OutRate)
   ) u_ao (
     .clk_i          (clk_i),
     .rst_ni         (rst_n),
@@ -280,45 +313,55 @@ module npu
     .ready_i        (out_ready),
     .step_i         (out_step),
     .acc_buffer_i   (out_acc_buffer),
+    .ifm_buffer_i   (out_ifm_buffer),
     .done_o         (out_done),
     .scale_start_o  (scale_start),
-    .scale_stop_o   (scale_stop),
     .scale_offset_o (scale_offset),
     .scale_length_o (scale_length),
     .scale_valid_i  (scale_valid),
     .scale_ready_o  (scale_ready),
     .scale_data_i   (scale_data),
     .scale_idle_i   (scale_idle),
-    .acc_rd_o       (out_rd),
-    .acc_rd_addr_o  (out_rd_addr),
-    .acc_rd_data_i  (out_rd_data),
-    .stage_wr_o     (stage_wr),
+    .rd_o           (out_rd),
+    .rd_bank_o      (out_rd_bank),
+    .rd_row_o       (out_rd_row),
+    .rd_data_i      (out_rd_data),
+    .stage_full_i   (stage_full),
+    .stage_wr_o     (stage_put),
     .stage_wr_addr_o(stage_wr_addr),
     .stage_wr_data_o(stage_wr_data)
   );
 
   sb #(
-    .Banks(SbBanks)
+    .Banks   (Banks),
+    .Usable  (Usable),
+    .Lanes   (Lanes),
+    .AccBanks(AccBanks)
   ) u_sb (
     .clk_i          (clk_i),
     .rst_ni         (rst_n),
     .en_i           (enable[SbDomain]),
-    .ifm_wr_i       (ifm_wr),
-    .ifm_wr_addr_i  (ifm_wr_addr),
-    .ifm_wr_data_i  (ifm_wr_data),
-    .ifm_rd_i       (ifm_rd),
-    .ifm_rd_addr_i  (ifm_rd_addr),
-    .ifm_rd_data_o  (ifm_rd_data),
+    .word_wr_i      (word_wr),
+    .word_wr_bank_i (word_wr_bank),
+    .word_wr_addr_i (word_wr_addr),
+    .word_wr_data_i (word_wr_data),
+    .word_rd_i      (word_rd),
+    .word_rd_bank_i (word_rd_bank),
+    .word_rd_addr_i (word_rd_addr),
+    .word_rd_data_o (word_rd_data),
     .acc_wr_i       (acc_wr),
-    .acc_wr_addr_i  (acc_wr_addr),
+    .acc_wr_group_i (acc_wr_group),
+    .acc_wr_row_i   (acc_wr_row),
     .acc_wr_data_i  (acc_wr_data),
     .acc_rd_i       (acc_rd),
-    .acc_rd_addr_i  (acc_rd_addr),
+    .acc_rd_group_i (acc_rd_group),
+    .acc_rd_row_i   (acc_rd_row),
     .acc_rd_data_o  (acc_rd_data),
     .out_rd_i       (out_rd),
-    .out_rd_addr_i  (out_rd_addr),
+    .out_rd_bank_i  (out_rd_bank),
+    .out_rd_row_i   (out_rd_row),
     .out_rd_data_o  (out_rd_data),
-    .stage_wr_i     (stage_wr),
+    .stage_wr_i     (stage_put),
     .stage_wr_addr_i(stage_wr_addr),
     .stage_wr_data_i(stage_wr_data),
     .stage_rd_i     (stage_rd),

@@ -53,31 +53,31 @@ package npu_pkg;
 
   // Registers that the command stream sets, as wide as their commands carry them.
   typedef struct packed {
+    logic [15:0] depth_m1;     // IFM only
+    logic [15:0] precision;
+    logic [15:0] zero_point;
+    logic [15:0] width0_m1;
+    logic [15:0] height0_m1;
+    logic [15:0] height1_m1;
+    logic [15:0] region;
+    logic [3:0][31:0] base;
+    logic [31:0] stride_x;
+    logic [31:0] stride_y;
+    logic [31:0] stride_c;
+  } fmap_regs_t;
+
+  typedef struct packed {
     logic [15:0] ifm_pad_top;
     logic [15:0] ifm_pad_left;
     logic [15:0] ifm_pad_right;
     logic [15:0] ifm_pad_bottom;
-    logic [15:0] ifm_depth_m1;
-    logic [15:0] ifm_precision;
     logic [15:0] ifm_upscale;
-    logic [15:0] ifm_zero_point;
-    logic [15:0] ifm_width0_m1;
-    logic [15:0] ifm_height0_m1;
-    logic [15:0] ifm_height1_m1;
     logic [15:0] ifm_ib_end;
-    logic [15:0] ifm_region;
     logic [15:0] ofm_width_m1;
     logic [15:0] ofm_height_m1;
-    logic [15:0] ofm_depth_m1;
-    logic [15:0] ofm_precision;
     logic [15:0] ofm_blk_width_m1;
     logic [15:0] ofm_blk_height_m1;
     logic [15:0] ofm_blk_depth_m1;
-    logic [15:0] ofm_zero_point;
-    logic [15:0] ofm_width0_m1;
-    logic [15:0] ofm_height0_m1;
-    logic [15:0] ofm_height1_m1;
-    logic [15:0] ofm_region;
     logic [15:0] kernel_width_m1;
     logic [15:0] kernel_height_m1;
     logic [15:0] kernel_stride;
@@ -88,30 +88,37 @@ package npu_pkg;
     logic [15:0] weight_region;
     logic [15:0] scale_region;
     logic [15:0] ab_start;
+    logic [15:0] ifm2_broadcast;
+    logic [15:0] ifm2_scalar;
+    logic [15:0] ifm2_ib_start;
     logic [15:0] dma0_src_region;
     logic [15:0] dma0_dst_region;
-    logic [31:0] ifm_base0;
-    logic [31:0] ifm_stride_x;
-    logic [31:0] ifm_stride_y;
-    logic [31:0] ifm_stride_c;
-    logic [31:0] ofm_base0;
-    logic [31:0] ofm_stride_x;
-    logic [31:0] ofm_stride_y;
-    logic [31:0] ofm_stride_c;
     logic [31:0] weight_base;
     logic [31:0] weight_length;
     logic [31:0] scale_base;
     logic [31:0] scale_length;
+    logic [31:0] ofm_scale;
+    logic [5:0]  ofm_shift;
+    logic [31:0] opa_scale;
+    logic [5:0]  opa_shift;
+    logic [31:0] opb_scale;
     logic [31:0] dma0_src;
     logic [31:0] dma0_dst;
     logic [31:0] dma0_len;
+    fmap_regs_t  ifm;
+    fmap_regs_t  ifm2;
+    fmap_regs_t  ofm;
   } cmd_regs_t;
 
-  // A feature map as the DMA controller sees it.
+  // A feature map as the DMA controller sees it: four tiles, see README.md.
   typedef struct packed {
     logic [2:0]  region;
-    logic        brick;  // NHCWB16, else NHWC
-    logic [31:0] base;
+    logic        brick;      // NHCWB16, else NHWC
+    logic [1:0]  log2_bytes; // of an element
+    logic [15:0] width0_m1;
+    logic [15:0] height0_m1;
+    logic [15:0] height1_m1;
+    logic [3:0][31:0] base;
     logic [31:0] stride_x;
     logic [31:0] stride_y;
     logic [31:0] stride_c;
@@ -124,16 +131,41 @@ package npu_pkg;
     logic [31:0] length;
   } stream_t;
 
+  typedef enum logic [2:0] {
+    Conv,
+    Depthwise,
+    MaxPool,
+    AveragePool,
+    ReduceSum,
+    Elementwise
+  } kind_e;
+
+  typedef enum logic [3:0] {
+    EwMul   = 4'd0,
+    EwAdd   = 4'd1,
+    EwSub   = 4'd2,
+    EwMin   = 4'd3,
+    EwMax   = 4'd4,
+    EwLrelu = 4'd5,
+    EwAbs   = 4'd6,
+    EwClz   = 4'd7,
+    EwShr   = 4'd8,
+    EwShl   = 4'd9
+  } elementwise_e;
+
   // The operation in flight: checked, with what is derived from the registers.
   typedef struct packed {
-    logic [12:0] ofm_w_m1;
-    logic [12:0] ofm_h_m1;
-    logic [12:0] ofm_d_m1;
-    logic [12:0] ifm_d_m1;
-    logic [16:0] ifm_w;
-    logic [16:0] ifm_h;
+    kind_e       kind;
+    elementwise_e elementwise;
+    logic [15:0] ofm_w_m1;
+    logic [15:0] ofm_h_m1;
+    logic [15:0] ofm_d_m1;
+    logic [15:0] ifm_d_m1;
+    logic [17:0] ifm_w;      // with upscaling
+    logic [17:0] ifm_h;
     logic [6:0]  pad_top;
     logic [6:0]  pad_left;
+    logic        padded;
     logic [5:0]  blk_w_m1;
     logic [5:0]  blk_h_m1;
     logic [6:0]  blk_d_m1;
@@ -145,16 +177,41 @@ package npu_pkg;
     logic [6:0]  taps_y_m1;
     logic        part_kernel;
     logic        small_subkernel;
-    logic        single_ifm_job;  // a block needs its IFM in one piece
+    logic        upscale;         // by two in both directions
+    logic        upscale_zeros;   // between the pixels are zeros, else copies
+    logic        single_ifm_job;  // a block needs its IFM in one piece, whatever its depth
     logic [5:0]  ib_end;
+    logic [5:0]  ib2_start;
     logic [5:0]  ab_start;
+    logic [5:0]  acc_end;         // bank after the accumulators
     logic        ifm_signed;
-    logic [8:0]  ifm_zero_point;
+    logic [15:0] ifm_zero_point;
+    logic        ifm2_signed;
+    logic [15:0] ifm2_zero_point;
+    logic        ifm2_used;
+    logic        ifm2_scalar_used;
+    logic [15:0] ifm2_scalar;
+    logic        broadcast_h;
+    logic        broadcast_w;
+    logic        broadcast_c;
+    logic        reversed;
     logic        ofm_signed;
     logic [15:0] ofm_zero_point;
+    logic        global_scale;
+    logic [31:0] ofm_scale;
+    logic [5:0]  ofm_shift;
+    logic [31:0] opa_scale;
+    logic [5:0]  opa_shift;
+    logic [31:0] opb_scale;
+    logic [1:0]  operand_to_scale;
+    logic [1:0]  rounding;
+    logic        table_used;
+    logic [2:0]  table_index;
+    logic        clip_int8;
     logic [15:0] activation_min;
     logic [15:0] activation_max;
     fmap_t       ifm;
+    fmap_t       ifm2;
     fmap_t       ofm;
     stream_t     weight;
     stream_t     scale;
@@ -162,25 +219,41 @@ package npu_pkg;
 
   // One step of an operation: an OFM block, or one IFM piece and subkernel of it.
   typedef struct packed {
-    logic [12:0]        ox0;
-    logic [12:0]        oy0;
-    logic [12:0]        oz0;
-    logic [6:0]         bw;       // pixels of the block across, 1..64
+    logic [15:0]        ox0;
+    logic [15:0]        oy0;
+    logic [15:0]        oz0;
+    logic [6:0]         bw;        // pixels of the block across, 1..64
     logic [6:0]         bh;
-    logic [7:0]         bd;       // channels of the block, 1..128
-    logic [12:0]        iz0;
-    logic [5:0]         zc;       // IFM channels of the piece, 1..32
-    logic signed [16:0] ix0;      // IFM position of the first tap of the first pixel
-    logic signed [16:0] iy0;
-    logic [3:0]         tw;       // taps of the subkernel, 1..8
+    logic [7:0]         bd;        // channels of the block, 1..128
+    logic [15:0]        iz0;
+    logic [7:0]         zc;        // IFM channels of the piece, 1..128
+    logic signed [18:0] ix0;       // upscaled IFM position of the first tap of the first pixel
+    logic signed [18:0] iy0;
+    logic [3:0]         tw;        // taps of the subkernel, 1..8
     logic [3:0]         th;
-    logic [7:0]         iw;       // IFM pixels of the piece across and down
+    logic [7:0]         iw;        // IFM pixels of the piece across and down, not upscaled
     logic [7:0]         ih;
-    logic               first;    // first step of the block
-    logic               last;     // last step of the block
-    logic               row_first; // first block of a spatial position: the weight stream begins anew
+    logic               first;     // first step of the block
+    logic               last;      // last step of the block
+    logic               row_first; // first step of a spatial position: the weight stream begins anew
     logic               row_last;
   } step_t;
+
+  // A piece of a feature map on its way into the shared buffer.
+  typedef struct packed {
+    logic signed [18:0] x0;       // first pixel; negative in the padding
+    logic signed [18:0] y0;
+    logic [15:0]        z0;       // first channel
+    logic [7:0]         w;        // pixels and channels
+    logic [7:0]         h;
+    logic [7:0]         c;
+    logic [17:0]        limit_x;  // pixels from here on are padding
+    logic [17:0]        limit_y;
+    logic               spread;   // over the lanes' banks, for the MAC unit
+    logic [1:0]         stride_x;
+    logic [1:0]         stride_y;
+    logic [5:0]         bank;     // first bank
+  } piece_t;
 
   // Requests of a linear byte-stream reader; length in bytes, address a multiple of 8.
   typedef struct packed {
@@ -191,6 +264,7 @@ package npu_pkg;
 
   typedef struct packed {
     linear_req_t src;
+    logic        internal;  // to the shared buffer
     logic [31:0] dst;
   } copy_req_t;
 
@@ -201,5 +275,47 @@ package npu_pkg;
     logic weight;
     logic bus;
   } op_error_t;
+
+  // Lane of the shared buffer that holds a pixel of an IFM piece. Pixels a stride apart, whose outputs are
+  // computed together, lie in different lanes; within a lane, pairs of pixels follow one another.
+  function automatic logic [1:0] ifm_lane(logic [7:0] x, logic [7:0] y, logic [1:0] stride_x,
+                                          logic [1:0] stride_y, int unsigned across,
+                                          int unsigned down);
+    logic lane_x, lane_y;
+    lane_x = across == 2 && (x[0] ^ (stride_x == 2'd2 && x[1]));
+    lane_y = down == 2 && (y[0] ^ (stride_y == 2'd2 && y[1]));
+    return {1'b0, lane_x} + (lane_y ? 2'(across) : 2'd0);
+  endfunction
+
+  // IFM pixel that holds an upscaled position; with zeros between the pixels, the next one
+  function automatic logic signed [18:0] ifm_origin(op_t op, logic signed [18:0] at);
+    return (at + (op.upscale_zeros ? 19'sd1 : 19'sd0)) >>> op.upscale;
+  endfunction
+
+  // First bank of one of the two IFM buffers
+  function automatic logic [5:0] ifm_buffer_bank(op_t op, int unsigned lanes, logic second);
+    logic [5:0] half;
+    half = ((op.ib_end - 6'd2) >> 1) / 6'(lanes) * 6'(lanes);
+    return 6'd2 + (second ? half : '0);
+  endfunction
+
+  // First group of 64 accumulator rows of one of the two accumulator buffers
+  function automatic logic [5:0] acc_buffer_group(op_t op, int unsigned usable, int unsigned banks,
+                                                  logic second);
+    logic [5:0] first, half;
+    first = (op.ab_start - 6'(usable % banks)) / 6'(banks);
+    half  = ((op.acc_end - op.ab_start) >> 1) / 6'(banks);
+    return first + (second ? half : '0);
+  endfunction
+
+  // First bank of one of the two buffers of an elementwise operand
+  function automatic logic [5:0] operand_bank(op_t op, logic operand2, logic second);
+    logic [5:0] half, half2, split;
+    split = op.ifm2_used ? op.ib2_start : op.ib_end;
+    half  = (split - 6'd2) >> 1;
+    half2 = (op.ib_end - op.ib2_start) >> 1;
+    if (operand2) return op.ib2_start + (second ? half2 : '0);
+    return 6'd2 + (second ? half : '0);
+  endfunction
 
 endpackage

@@ -43,10 +43,16 @@ module ao_params
   assign stream_length_o = taken + 32'(first[2:0]);
 
   logic refill, pop;
-  assign stream_ready_o = level_q <= 5'd10 && !pop;
-  assign refill         = stream_valid_i && stream_ready_o && beats_q != '0;
-  assign valid_o        = level_q >= 5'd10 || beats_q == '0;
-  assign pop            = valid_o && ready_i;
+  assign valid_o = level_q >= 5'd10 || beats_q == '0;
+  assign pop     = valid_o && ready_i;
+
+  logic [Bytes*8-1:0] remaining, added;
+  logic [4:0] remaining_level;
+  assign remaining       = pop ? buffer_q >> 80 : buffer_q;
+  assign remaining_level = !pop ? level_q : (level_q > 5'd10 ? level_q - 5'd10 : '0);
+  assign added           = (Bytes * 8)'(stream_data_i >> {skip_q, 3'd0});
+  assign stream_ready_o  = remaining_level <= 5'd10;
+  assign refill          = stream_valid_i && stream_ready_o && beats_q != '0;
 
   logic [79:0] record;
   always_comb begin
@@ -73,15 +79,14 @@ module ao_params
         beats_q  <= taken == '0 ? '0 : 8'((stream_length_o + 32'd7) >> 3);
         left_q   <= taken[10:0];
         skip_q   <= first[2:0];
-      end else if (pop) begin
-        buffer_q <= buffer_q >> 80;
-        level_q  <= level_q > 5'd10 ? level_q - 5'd10 : '0;
-        left_q   <= left_q > 11'd10 ? left_q - 11'd10 : '0;
-      end else if (refill) begin
-        buffer_q <= buffer_q | ((Bytes * 8)'(stream_data_i >> {skip_q, 3'd0}) << {level_q, 3'd0});
-        level_q  <= level_q + 5'd8 - 5'(skip_q);
-        beats_q  <= beats_q - 8'd1;
-        skip_q   <= '0;
+      end else begin
+        buffer_q <= remaining | (refill ? added << {remaining_level, 3'd0} : '0);
+        level_q  <= remaining_level + (refill ? 5'd8 - 5'(skip_q) : 5'd0);
+        if (pop) left_q <= left_q > 11'd10 ? left_q - 11'd10 : '0;
+        if (refill) begin
+          beats_q <= beats_q - 8'd1;
+          skip_q  <= '0;
+        end
       end
     end
   end

@@ -7,8 +7,7 @@ module bench_top
   parameter int unsigned FlashWords         = 4096,  // of 64 bits
   parameter int unsigned SramWords          = 1024,
   parameter int unsigned BootWords          = 64,
-  parameter int unsigned OfmUblock          = 4,
-  parameter int unsigned SbBanks            = 16,
+  parameter int unsigned Macs               = 32,
   parameter int unsigned SramReadLatency    = 32,
   parameter int unsigned SramWriteLatency   = 32,
   parameter int unsigned FlashReadLatency   = 64,
@@ -54,8 +53,7 @@ module bench_top
 
   logic quiescent;
   npu #(
-    .OfmUblock(OfmUblock),
-    .SbBanks  (SbBanks)
+    .Macs(Macs)
   ) u_npu (
     .clk_i        (clk_i),
     .rst_ni       (rst_ni),

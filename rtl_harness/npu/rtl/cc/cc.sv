@@ -2,7 +2,11 @@
 module cc
   import npu_pkg::*;
 #(
-  parameter int unsigned SbBanks = 16
+  parameter int unsigned UblkW  = 1,
+  parameter int unsigned UblkH  = 1,
+  parameter int unsigned UblkD  = 4,
+  parameter int unsigned Banks  = 16,
+  parameter int unsigned Usable = 16
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -34,10 +38,10 @@ module cc
   output logic        op_busy_o,
   output op_t         op_o,
   input  op_error_t   op_error_i,
-  output logic        ifm_valid_o,
-  output step_t       ifm_step_o,
-  output logic        ifm_buffer_o,
-  input  logic        ifm_done_i,
+  output logic        piece_valid_o,
+  output piece_t      piece_o,
+  output logic        piece_second_o,
+  input  logic        piece_done_i,
   output logic        mac_valid_o,
   output step_t       mac_step_o,
   output logic        mac_ifm_buffer_o,
@@ -49,9 +53,11 @@ module cc
   output logic        out_ready_o,
   output step_t       out_step_o,
   output logic        out_acc_buffer_o,
+  output logic        out_ifm_buffer_o,
   input  logic        out_done_i,
-  output logic        ofm_start_o,
-  input  logic        ofm_busy_i,
+  output logic        ofm_valid_o,
+  output step_t       ofm_step_o,
+  input  logic        ofm_done_i,
   input  logic        streams_idle_i
 );
   logic start, clear_irq;
@@ -80,7 +86,11 @@ module cc
 
   logic op_start;
   cc_decode #(
-    .SbBanks(SbBanks)
+    .UblkW (UblkW),
+    .UblkH (UblkH),
+    .UblkD (UblkD),
+    .Banks (Banks),
+    .Usable(Usable)
   ) u_decode (
     .clk_i        (clk_i),
     .rst_ni       (rst_ni),
@@ -107,17 +117,20 @@ module cc
     .copy_busy_i  (copy_busy_i)
   );
 
-  cc_sequencer u_sequencer (
+  cc_sequencer #(
+    .UblkW(UblkW),
+    .UblkH(UblkH)
+  ) u_sequencer (
     .clk_i           (clk_i),
     .rst_ni          (rst_ni),
     .start_i         (op_start),
     .op_i            (op_o),
     .busy_o          (op_busy_o),
     .done_o          (op_done_o),
-    .ifm_valid_o     (ifm_valid_o),
-    .ifm_step_o      (ifm_step_o),
-    .ifm_buffer_o    (ifm_buffer_o),
-    .ifm_done_i      (ifm_done_i),
+    .piece_valid_o   (piece_valid_o),
+    .piece_o         (piece_o),
+    .piece_second_o  (piece_second_o),
+    .piece_done_i    (piece_done_i),
     .mac_valid_o     (mac_valid_o),
     .mac_step_o      (mac_step_o),
     .mac_ifm_buffer_o(mac_ifm_buffer_o),
@@ -129,9 +142,11 @@ module cc
     .out_ready_o     (out_ready_o),
     .out_step_o      (out_step_o),
     .out_acc_buffer_o(out_acc_buffer_o),
+    .out_ifm_buffer_o(out_ifm_buffer_o),
     .out_done_i      (out_done_i),
-    .ofm_start_o     (ofm_start_o),
-    .ofm_busy_i      (ofm_busy_i),
+    .ofm_valid_o     (ofm_valid_o),
+    .ofm_step_o      (ofm_step_o),
+    .ofm_done_i      (ofm_done_i),
     .streams_idle_i  (streams_idle_i)
   );
 endmodule

@@ -2,7 +2,11 @@
 module cc_decode
   import npu_pkg::*;
 #(
-  parameter int unsigned SbBanks = 16
+  parameter int unsigned UblkW  = 1,
+  parameter int unsigned UblkH  = 1,
+  parameter int unsigned UblkD  = 4,
+  parameter int unsigned Banks  = 16,
+  parameter int unsigned Usable = 16
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -36,6 +40,7 @@ module cc_decode
     Begin,
     Command,
     Payload,
+    BeginCheck,
     Check,
     StartOp,
     WaitOp,
@@ -90,11 +95,17 @@ module cc_decode
   logic check_start, check_done, check_cmd_error, check_address_error, check_scale_error;
   op_t check_op;
   cc_check #(
-    .SbBanks(SbBanks)
+    .UblkW (UblkW),
+    .UblkH (UblkH),
+    .UblkD (UblkD),
+    .Banks (Banks),
+    .Usable(Usable)
   ) u_check (
     .clk_i          (clk_i),
     .rst_ni         (rst_ni),
     .start_i        (check_start),
+    .code_i         (word_q[9:0]),
+    .param_i        (word_q[31:16]),
     .regs_i         (regs),
     .regions_i      (regions_i),
     .done_o         (check_done),
@@ -104,19 +115,25 @@ module cc_decode
     .op_o           (check_op)
   );
 
-  // Copy
+  // Copy; bit 8 of the destination's region means the shared buffer
   region_t src, dst;
-  assign src = regions_i[regs.dma0_src_region[2:0]];
-  assign dst = regions_i[regs.dma0_dst_region[2:0]];
-  assign copy_o = '{
+  logic internal;
+  assign src      = regions_i[regs.dma0_src_region[2:0]];
+  assign dst      = regions_i[regs.dma0_dst_region[2:0]];
+  assign internal = regs.dma0_dst_region[8];
+  assign copy_o   = '{
           src: '{port: src.port, addr: src.base + regs.dma0_src, length: regs.dma0_len},
-          dst: dst.base + regs.dma0_dst
+          internal: internal,
+          dst: internal ? regs.dma0_dst : dst.base + regs.dma0_dst
       };
   logic copy_bad, copy_leaves;
-  assign copy_bad = (regs.dma0_src_region | regs.dma0_dst_region) > 16'd7 || dst.port
+  logic [31:0] dst_size;
+  assign dst_size = internal ? 32'(Banks * 1024) : dst.size;
+  assign copy_bad = regs.dma0_src_region > 16'd7
+                    || (regs.dma0_dst_region & 16'hFEF8) != '0 || (dst.port && !internal)
                     || (regs.dma0_src[3:0] | regs.dma0_dst[3:0] | regs.dma0_len[3:0]) != '0;
   assign copy_leaves = {1'b0, regs.dma0_src} + {1'b0, regs.dma0_len} > {1'b0, src.size}
-                       || {1'b0, regs.dma0_dst} + {1'b0, regs.dma0_len} > {1'b0, dst.size};
+                       || {1'b0, regs.dma0_dst} + {1'b0, regs.dma0_len} > {1'b0, dst_size};
 
   always_comb begin
     state_d         = state_q;
@@ -177,10 +194,7 @@ module cc_decode
             unique case (code)
               10'h000: state_d = Stop;
               10'h001: irq_mask_d = irq_mask_q | param;
-              10'h002: begin
-                check_start = 1'b1;
-                state_d     = Check;
-              end
+              10'h002, 10'h003, 10'h005, 10'h006: state_d = BeginCheck;
               10'h010: state_d = StartCopy;
               10'h011: state_d = WaitCopy;
               10'h012: if (param == '0) state_d = WaitOp;
@@ -204,6 +218,11 @@ module cc_decode
           set_payload = 1'b1;
           state_d     = Command;
         end
+      end
+
+      BeginCheck: begin
+        check_start = 1'b1;
+        state_d     = Check;
       end
 
       Check: begin

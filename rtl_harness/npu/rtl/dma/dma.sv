@@ -2,8 +2,8 @@
 module dma
   import npu_pkg::*;
 #(
-  parameter int unsigned SbBanks = 16,
-  localparam int unsigned AddrW = $clog2(SbBanks) + 7
+  parameter int unsigned UblkW = 1,
+  parameter int unsigned UblkH = 1
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -26,10 +26,10 @@ module dma
   output logic        bus_error_o,
   output logic        address_error_o,
   output logic        streams_idle_o,
-  input  logic        ifm_valid_i,
-  input  step_t       ifm_step_i,
-  input  logic        ifm_buffer_i,
-  output logic        ifm_done_o,
+  input  logic        piece_valid_i,
+  input  piece_t      piece_i,
+  input  logic        piece_second_i,
+  output logic        piece_done_o,
   input  logic        weight_start_i,
   input  logic        weight_stop_i,
   output logic        weight_valid_o,
@@ -37,23 +37,25 @@ module dma
   output logic [63:0] weight_data_o,
   output logic        weight_last_o,
   input  logic        scale_start_i,
-  input  logic        scale_stop_i,
   input  logic [31:0] scale_offset_i,  // first byte of the scale stream, a multiple of 8
   input  logic [31:0] scale_length_i,
   output logic        scale_valid_o,
   input  logic        scale_ready_i,
   output logic [63:0] scale_data_o,
   output logic        scale_idle_o,
-  input  logic        ofm_start_i,
+  input  logic        ofm_valid_i,
   input  step_t       ofm_step_i,
-  output logic        ofm_busy_o,
+  output logic        ofm_done_o,
   // Shared buffer
-  output logic        ifm_wr_o,
-  output logic [AddrW-1:0] ifm_wr_addr_o,
-  output logic [63:0] ifm_wr_data_o,
+  output logic        word_wr_o,
+  output logic [5:0]  word_wr_bank_o,
+  output logic [6:0]  word_wr_addr_o,
+  output logic [63:0] word_wr_data_o,
+  input  logic        stage_put_i,
+  output logic        stage_full_o,
   output logic        stage_rd_o,
-  output logic [8:0]  stage_rd_addr_o,
-  input  logic [31:0] stage_rd_data_i,
+  output logic [6:0]  stage_rd_addr_o,
+  input  logic [127:0] stage_rd_data_i,
   // AXI M0 (read, write)
   output logic        m0_ar_valid_o,
   input  logic        m0_ar_ready_i,
@@ -126,7 +128,7 @@ module dma
     .rst_ni    (rst_ni),
     .en_i      (en_i),
     .start_i   (scale_start_i),
-    .stop_i    (scale_stop_i),
+    .stop_i    (1'b0),
     .req_i     (scale_req),
     .idle_o    (scale_idle_o),
     .ar_valid_o(ar_valid[RdScale]),
@@ -165,29 +167,29 @@ module dma
     .last_o    (weight_last_o)
   );
 
-  // IFM pieces
-  region_t ifm_region;
-  logic ifm_address_error;
-  logic [AddrW-1:0] ifm_base;
-  logic [5:0] ifm_half;  // banks of one of the two buffers
-  assign ifm_region = regions_i[op_i.ifm.region];
-  assign ifm_half   = (op_i.ib_end - 6'd2) >> 1;
-  assign ifm_base   = {(AddrW - 7)'(6'd2 + (ifm_buffer_i ? ifm_half : '0)), 7'd0};
-  assign ar_port[RdIfm] = ifm_region.port;
-  dma_ifm #(
-    .AddrW(AddrW),
-    .Depth(16)
-  ) u_ifm (
+  // Feature-map pieces
+  fmap_t piece_fmap;
+  region_t piece_region;
+  logic piece_address_error, piece_wr;
+  logic [5:0] piece_wr_bank;
+  logic [6:0] piece_wr_addr;
+  logic [63:0] piece_wr_data;
+  assign piece_fmap   = piece_second_i ? op_i.ifm2 : op_i.ifm;
+  assign piece_region = regions_i[piece_fmap.region];
+  assign ar_port[RdIfm] = piece_region.port;
+  dma_piece #(
+    .UblkW(UblkW),
+    .UblkH(UblkH)
+  ) u_piece (
     .clk_i          (clk_i),
     .rst_ni         (rst_ni),
     .en_i           (en_i),
-    .op_i           (op_i),
-    .region_i       (ifm_region),
-    .valid_i        (ifm_valid_i),
-    .step_i         (ifm_step_i),
-    .buffer_i       (ifm_base),
-    .done_o         (ifm_done_o),
-    .address_error_o(ifm_address_error),
+    .region_i       (piece_region),
+    .fmap_i         (piece_fmap),
+    .valid_i        (piece_valid_i),
+    .piece_i        (piece_i),
+    .done_o         (piece_done_o),
+    .address_error_o(piece_address_error),
     .ar_valid_o     (ar_valid[RdIfm]),
     .ar_ready_i     (ar_ready[RdIfm]),
     .ar_addr_o      (ar_addr[RdIfm]),
@@ -195,13 +197,17 @@ module dma
     .r_valid_i      (r_valid[RdIfm]),
     .r_ready_o      (r_ready[RdIfm]),
     .r_data_i       (r_data[RdIfm]),
-    .wr_o           (ifm_wr_o),
-    .wr_addr_o      (ifm_wr_addr_o),
-    .wr_data_o      (ifm_wr_data_o)
+    .wr_o           (piece_wr),
+    .wr_bank_o      (piece_wr_bank),
+    .wr_addr_o      (piece_wr_addr),
+    .wr_data_o      (piece_wr_data)
   );
 
   // Copies and OFM blocks
-  logic copy_src_idle, copy_src_valid, copy_src_ready, ofm_address_error, ofm_walking;
+  logic copy_src_idle, copy_src_valid, copy_src_ready, ofm_address_error, ofm_idle;
+  logic copy_word;
+  logic [5:0] copy_word_bank;
+  logic [6:0] copy_word_addr;
   logic [63:0] copy_src_data;
   logic [1:0] wr_valid, wr_ready, wr_idle;
   logic [1:0][31:0] wr_addr;
@@ -245,8 +251,16 @@ module dma
     .wr_ready_i (wr_ready[1]),
     .wr_addr_o  (wr_addr[1]),
     .wr_data_o  (wr_data[1]),
-    .wr_idle_i  (wr_idle[1])
+    .wr_idle_i  (wr_idle[1]),
+    .word_valid_o(copy_word),
+    .word_ready_i(!piece_wr),
+    .word_bank_o (copy_word_bank),
+    .word_addr_o (copy_word_addr)
   );
+  assign word_wr_o      = piece_wr || copy_word;
+  assign word_wr_bank_o = piece_wr ? piece_wr_bank : copy_word_bank;
+  assign word_wr_addr_o = piece_wr ? piece_wr_addr : copy_word_addr;
+  assign word_wr_data_o = piece_wr ? piece_wr_data : copy_src_data;
   assign wr_strb[1] = '1;
   dma_ofm u_ofm (
     .clk_i          (clk_i),
@@ -254,10 +268,13 @@ module dma
     .en_i           (en_i),
     .op_i           (op_i),
     .region_i       (regions_i[op_i.ofm.region]),
-    .start_i        (ofm_start_i),
+    .valid_i        (ofm_valid_i),
     .step_i         (ofm_step_i),
-    .busy_o         (ofm_walking),
+    .done_o         (ofm_done_o),
+    .idle_o         (ofm_idle),
     .address_error_o(ofm_address_error),
+    .row_put_i      (stage_put_i),
+    .full_o         (stage_full_o),
     .rd_o           (stage_rd_o),
     .rd_addr_o      (stage_rd_addr_o),
     .rd_data_i      (stage_rd_data_i),
@@ -267,8 +284,7 @@ module dma
     .wr_data_o      (wr_data[0]),
     .wr_strb_o      (wr_strb[0])
   );
-  assign ofm_busy_o     = ofm_walking;
-  assign streams_idle_o = weight_idle && scale_idle_o && wr_idle[0] && !ofm_walking;
+  assign streams_idle_o = weight_idle && scale_idle_o && wr_idle[0] && ofm_idle;
 
   // Ports
   logic m0_rd_error, m1_rd_error, wr_error;
@@ -343,7 +359,7 @@ module dma
   );
 
   assign bus_error_o     = m0_rd_error || m1_rd_error || wr_error;
-  assign address_error_o = ifm_address_error || ofm_address_error;
+  assign address_error_o = piece_address_error || ofm_address_error;
 
   logic unused_last;
   assign unused_last = ^{fetch_last, scale_last, copy_last};

@@ -1,4 +1,4 @@
-/// Copies a byte stream from one place of memory to another, beat by beat.
+/// Copies a byte stream from memory to another place of memory, or to the shared buffer, beat by beat.
 module dma_copy
   import npu_pkg::*;
 (
@@ -18,30 +18,41 @@ module dma_copy
   input  logic        wr_ready_i,
   output logic [31:0] wr_addr_o,
   output logic [63:0] wr_data_o,
-  input  logic        wr_idle_i
+  input  logic        wr_idle_i,
+  // Shared buffer
+  output logic        word_valid_o,
+  input  logic        word_ready_i,
+  output logic [5:0]  word_bank_o,
+  output logic [6:0]  word_addr_o
 );
-  logic busy_q, begun_q;
+  logic busy_q, begun_q, internal_q;
   logic [28:0] addr_q;
 
   assign busy_o      = busy_q;
-  assign wr_valid_o  = busy_q && src_valid_i;
+  assign wr_valid_o  = busy_q && src_valid_i && !internal_q;
   assign wr_addr_o   = {addr_q, 3'd0};
   assign wr_data_o   = src_data_i;
-  assign src_ready_o = busy_q && wr_ready_i;
+  assign src_ready_o = busy_q && (internal_q ? word_ready_i : wr_ready_i);
+
+  assign word_valid_o = busy_q && src_valid_i && internal_q;
+  assign word_bank_o  = addr_q[12:7];
+  assign word_addr_o  = addr_q[6:0];
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       busy_q  <= 1'b0;
       begun_q <= 1'b0;
       addr_q  <= '0;
+      internal_q <= 1'b0;
     end else if (en_i) begin
       if (start_i) begin
         busy_q  <= 1'b1;
         begun_q <= 1'b0;
         addr_q  <= req_i.dst[31:3];
+        internal_q <= req_i.internal;
       end else if (busy_q) begin
         begun_q <= 1'b1;
-        if (wr_valid_o && wr_ready_i) addr_q <= addr_q + 29'd1;
+        if (src_valid_i && src_ready_o) addr_q <= addr_q + 29'd1;
         if (begun_q && src_idle_i && wr_idle_i) busy_q <= 1'b0;
       end
     end

@@ -1,123 +1,175 @@
-/// Shared buffer: banked SRAM for IFM pieces, accumulators and the output staging area.
+/// Shared buffer: banked SRAM for the output staging area, feature-map pieces, accumulators and look-up
+/// tables.
 ///
-/// Bank 0 and 1 hold the staging area, the banks from 2 on the IFM pieces, those from the
-/// operation's accumulator start on the accumulators, in pairs of banks (128 bits: four accumulators).
-/// A checked operation never sends two requests of a kind to one bank; should a fault do so, the
-/// request listed first wins.
+/// Banks 0 and 1 hold the staging area, the banks from 2 on pieces of feature maps, those from the
+/// operation's accumulator start on accumulators, the last two look-up tables while one is in use. An
+/// accumulator row spans `AccBanks` banks. A checked operation never sends two requests of a kind to one
+/// bank; should a fault do so, the port listed last wins.
 module sb #(
-  parameter int unsigned Banks = 16,
-  localparam int unsigned BankW = $clog2(Banks),
-  localparam int unsigned PairW = BankW - 1
+  parameter int unsigned Banks    = 16,  // of 1 KiB
+  parameter int unsigned Usable   = 16,  // those that accumulators may use
+  parameter int unsigned Lanes    = 1,   // feature-map words a cycle
+  parameter int unsigned AccBanks = 1,
+  localparam int unsigned BankW  = 6,
+  localparam int unsigned GroupW = 6,
+  localparam int unsigned ReadPorts = 3
 ) (
-  input  logic               clk_i,
-  input  logic               rst_ni,
-  input  logic               en_i,
-  // IFM piece: word address {bank, row}
-  input  logic               ifm_wr_i,
-  input  logic [BankW+6:0]   ifm_wr_addr_i,
-  input  logic [63:0]        ifm_wr_data_i,
-  input  logic               ifm_rd_i,
-  input  logic [BankW+6:0]   ifm_rd_addr_i,
-  output logic [63:0]        ifm_rd_data_o,
-  // Accumulators: {pair of banks, row}
-  input  logic               acc_wr_i,
-  input  logic [PairW+6:0]   acc_wr_addr_i,
-  input  logic [127:0]       acc_wr_data_i,
-  input  logic               acc_rd_i,
-  input  logic [PairW+6:0]   acc_rd_addr_i,
-  output logic [127:0]       acc_rd_data_o,
-  input  logic               out_rd_i,
-  input  logic [PairW+6:0]   out_rd_addr_i,
-  output logic [127:0]       out_rd_data_o,
-  // Staging: address in units of four bytes
-  input  logic               stage_wr_i,
-  input  logic [8:0]         stage_wr_addr_i,
-  input  logic [31:0]        stage_wr_data_i,
-  input  logic               stage_rd_i,
-  input  logic [8:0]         stage_rd_addr_i,
-  output logic [31:0]        stage_rd_data_o
+  input  logic clk_i,
+  input  logic rst_ni,
+  input  logic en_i,
+  // Feature-map pieces and tables: 64-bit words
+  input  logic             word_wr_i,
+  input  logic [BankW-1:0] word_wr_bank_i,
+  input  logic [6:0]       word_wr_addr_i,
+  input  logic [63:0]      word_wr_data_i,
+  input  logic [Lanes-1:0] word_rd_i,
+  input  logic [Lanes-1:0][BankW-1:0] word_rd_bank_i,
+  input  logic [Lanes-1:0][6:0]       word_rd_addr_i,
+  output logic [Lanes-1:0][63:0]      word_rd_data_o,
+  // Accumulator rows of the MAC unit
+  input  logic              acc_wr_i,
+  input  logic [GroupW-1:0] acc_wr_group_i,
+  input  logic [5:0]        acc_wr_row_i,
+  input  logic [AccBanks*128-1:0] acc_wr_data_i,
+  input  logic              acc_rd_i,
+  input  logic [GroupW-1:0] acc_rd_group_i,
+  input  logic [5:0]        acc_rd_row_i,
+  output logic [AccBanks*128-1:0] acc_rd_data_o,
+  // 128-bit reads of the output unit: accumulators or first operand, second operand, table
+  input  logic [ReadPorts-1:0] out_rd_i,
+  input  logic [ReadPorts-1:0][BankW-1:0] out_rd_bank_i,
+  input  logic [ReadPorts-1:0][5:0]       out_rd_row_i,
+  output logic [ReadPorts-1:0][127:0]     out_rd_data_o,
+  // Staging rows, alternating between banks 0 and 1
+  input  logic         stage_wr_i,
+  input  logic [6:0]   stage_wr_addr_i,
+  input  logic [127:0] stage_wr_data_i,
+  input  logic         stage_rd_i,
+  input  logic [6:0]   stage_rd_addr_i,
+  output logic [127:0] stage_rd_data_o
 );
-  logic [Banks-1:0][63:0] rd_data;
+  // Accumulator groups are counted from the first bank that lets the last group end at `Usable`.
+  localparam int unsigned AccOffset = Usable % AccBanks;
 
-  for (genvar b = 0; b < Banks; b++) begin : gen_bank
-    localparam logic [BankW-1:0] Bank = BankW'(b);
-    localparam logic [PairW-1:0] Pair = PairW'(b / 2);
-    localparam bit Staging = b < 2;
+  logic [Banks-1:0] rd;
+  logic [Banks-1:0][5:0] rd_row, wr_row;
+  logic [Banks-1:0][1:0] wr;
+  logic [Banks-1:0][127:0] wr_data;
+  logic [Banks-1:0][127:0] rd_data;
 
-    logic ifm_rd, acc_rd, out_rd, stage_rd, ifm_wr, acc_wr, stage_wr;
-    assign ifm_rd = ifm_rd_i && ifm_rd_addr_i[BankW+6:7] == Bank;
-    assign acc_rd = acc_rd_i && acc_rd_addr_i[PairW+6:7] == Pair;
-    assign out_rd = out_rd_i && out_rd_addr_i[PairW+6:7] == Pair;
-    assign ifm_wr = ifm_wr_i && ifm_wr_addr_i[BankW+6:7] == Bank;
-    assign acc_wr = acc_wr_i && acc_wr_addr_i[PairW+6:7] == Pair;
-    if (Staging) begin : gen_staging
-      assign stage_rd = stage_rd_i && stage_rd_addr_i[8] == Bank[0];
-      assign stage_wr = stage_wr_i && stage_wr_addr_i[8] == Bank[0];
-    end else begin : gen_no_staging
-      assign stage_rd = 1'b0;
-      assign stage_wr = 1'b0;
+  function automatic logic [BankW-1:0] acc_bank(logic [GroupW-1:0] group, int unsigned j);
+    return BankW'(32'(group) * AccBanks + AccOffset + j);
+  endfunction
+
+  always_comb begin
+    rd     = '0;
+    rd_row = '0;
+    if (stage_rd_i) begin
+      rd[stage_rd_addr_i[0]]     = 1'b1;
+      rd_row[stage_rd_addr_i[0]] = stage_rd_addr_i[6:1];
     end
-
-    logic [6:0] rd_row, wr_row;
-    logic [1:0] wr;
-    logic [63:0] wr_data;
-    always_comb begin
-      rd_row = stage_rd_addr_i[7:1];
-      if (ifm_rd) rd_row = ifm_rd_addr_i[6:0];
-      else if (acc_rd) rd_row = acc_rd_addr_i[6:0];
-      else if (out_rd) rd_row = out_rd_addr_i[6:0];
-
-      wr      = stage_wr ? (stage_wr_addr_i[0] ? 2'b10 : 2'b01) : 2'b00;
-      wr_row  = stage_wr_addr_i[7:1];
-      wr_data = {stage_wr_data_i, stage_wr_data_i};
-      if (ifm_wr) begin
-        wr      = 2'b11;
-        wr_row  = ifm_wr_addr_i[6:0];
-        wr_data = ifm_wr_data_i;
-      end else if (acc_wr) begin
-        wr      = 2'b11;
-        wr_row  = acc_wr_addr_i[6:0];
-        wr_data = acc_wr_data_i[64*(b%2)+:64];
+    for (int unsigned p = 0; p < ReadPorts; p++) begin
+      if (out_rd_i[p] && out_rd_bank_i[p] < BankW'(Banks)) begin
+        rd[out_rd_bank_i[p]]     = 1'b1;
+        rd_row[out_rd_bank_i[p]] = out_rd_row_i[p];
       end
     end
+    if (acc_rd_i) begin
+      for (int unsigned j = 0; j < AccBanks; j++) begin
+        if (acc_bank(acc_rd_group_i, j) < BankW'(Banks)) begin
+          rd[acc_bank(acc_rd_group_i, j)]     = 1'b1;
+          rd_row[acc_bank(acc_rd_group_i, j)] = acc_rd_row_i;
+        end
+      end
+    end
+    for (int unsigned l = 0; l < Lanes; l++) begin
+      if (word_rd_i[l] && word_rd_bank_i[l] < BankW'(Banks)) begin
+        rd[word_rd_bank_i[l]]     = 1'b1;
+        rd_row[word_rd_bank_i[l]] = word_rd_addr_i[l][6:1];
+      end
+    end
+  end
 
-    sb_bank #(
-      .Rows(128)
-    ) u_bank (
+  always_comb begin
+    wr      = '0;
+    wr_row  = '0;
+    wr_data = '0;
+    if (stage_wr_i) begin
+      wr[stage_wr_addr_i[0]]      = 2'b11;
+      wr_row[stage_wr_addr_i[0]]  = stage_wr_addr_i[6:1];
+      wr_data[stage_wr_addr_i[0]] = stage_wr_data_i;
+    end
+    if (acc_wr_i) begin
+      for (int unsigned j = 0; j < AccBanks; j++) begin
+        if (acc_bank(acc_wr_group_i, j) < BankW'(Banks)) begin
+          wr[acc_bank(acc_wr_group_i, j)]      = 2'b11;
+          wr_row[acc_bank(acc_wr_group_i, j)]  = acc_wr_row_i;
+          wr_data[acc_bank(acc_wr_group_i, j)] = acc_wr_data_i[128*j+:128];
+        end
+      end
+    end
+    if (word_wr_i && word_wr_bank_i < BankW'(Banks)) begin
+      wr[word_wr_bank_i]      = word_wr_addr_i[0] ? 2'b10 : 2'b01;
+      wr_row[word_wr_bank_i]  = word_wr_addr_i[6:1];
+      wr_data[word_wr_bank_i] = {word_wr_data_i, word_wr_data_i};
+    end
+  end
+
+  for (genvar b = 0; b < Banks; b++) begin : gen_bank
+    sb_bank u_bank (
       .clk_i    (clk_i),
-      .rd_i     (ifm_rd || acc_rd || out_rd || stage_rd),
-      .rd_row_i (rd_row),
+      .rd_i     (rd[b]),
+      .rd_row_i (rd_row[b]),
       .rd_data_o(rd_data[b]),
-      .wr_i     (wr),
-      .wr_row_i (wr_row),
-      .wr_data_i(wr_data)
+      .wr_i     (wr[b]),
+      .wr_row_i (wr_row[b]),
+      .wr_data_i(wr_data[b])
     );
   end
 
-  // Which bank answers each port in the next cycle.
-  logic [BankW-1:0] ifm_bank_q;
-  logic [PairW-1:0] acc_pair_q, out_pair_q;
-  logic [1:0] stage_half_q;
+  // Which bank answers each port in the next cycle
+  logic [Lanes-1:0][BankW-1:0] word_bank_q;
+  logic [Lanes-1:0] word_half_q;
+  logic [GroupW-1:0] acc_group_q;
+  logic [ReadPorts-1:0][BankW-1:0] out_bank_q;
+  logic stage_bank_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      ifm_bank_q   <= '0;
-      acc_pair_q   <= '0;
-      out_pair_q   <= '0;
-      stage_half_q <= '0;
+      word_bank_q  <= '0;
+      word_half_q  <= '0;
+      acc_group_q  <= '0;
+      out_bank_q   <= '0;
+      stage_bank_q <= 1'b0;
     end else if (en_i) begin
-      if (ifm_rd_i) ifm_bank_q <= ifm_rd_addr_i[BankW+6:7];
-      if (acc_rd_i) acc_pair_q <= acc_rd_addr_i[PairW+6:7];
-      if (out_rd_i) out_pair_q <= out_rd_addr_i[PairW+6:7];
-      if (stage_rd_i) stage_half_q <= {stage_rd_addr_i[8], stage_rd_addr_i[0]};
+      for (int unsigned l = 0; l < Lanes; l++) begin
+        if (word_rd_i[l]) begin
+          word_bank_q[l] <= word_rd_bank_i[l];
+          word_half_q[l] <= word_rd_addr_i[l][0];
+        end
+      end
+      if (acc_rd_i) acc_group_q <= acc_rd_group_i;
+      for (int unsigned p = 0; p < ReadPorts; p++) begin
+        if (out_rd_i[p]) out_bank_q[p] <= out_rd_bank_i[p];
+      end
+      if (stage_rd_i) stage_bank_q <= stage_rd_addr_i[0];
     end
   end
 
-  assign ifm_rd_data_o = rd_data[ifm_bank_q];
-  assign acc_rd_data_o = {rd_data[{acc_pair_q, 1'b1}], rd_data[{acc_pair_q, 1'b0}]};
-  assign out_rd_data_o = {rd_data[{out_pair_q, 1'b1}], rd_data[{out_pair_q, 1'b0}]};
+  function automatic logic [127:0] bank_data(logic [Banks-1:0][127:0] data, logic [BankW-1:0] bank);
+    return bank < BankW'(Banks) ? data[bank] : '0;
+  endfunction
 
-  logic [63:0] stage_word;
-  assign stage_word      = stage_half_q[1] ? rd_data[1] : rd_data[0];
-  assign stage_rd_data_o = stage_half_q[0] ? stage_word[63:32] : stage_word[31:0];
+  always_comb begin
+    for (int unsigned l = 0; l < Lanes; l++) begin
+      word_rd_data_o[l] = 64'(bank_data(rd_data, word_bank_q[l]) >> {word_half_q[l], 6'd0});
+    end
+    for (int unsigned j = 0; j < AccBanks; j++) begin
+      acc_rd_data_o[128*j+:128] = bank_data(rd_data, acc_bank(acc_group_q, j));
+    end
+    for (int unsigned p = 0; p < ReadPorts; p++) begin
+      out_rd_data_o[p] = bank_data(rd_data, out_bank_q[p]);
+    end
+  end
+  assign stage_rd_data_o = rd_data[stage_bank_q];
 endmodule

@@ -1,24 +1,24 @@
-/// One bank of the shared buffer: 1 KiB, one read and one write port, half-word write mask.
+/// One bank of the shared buffer: 1 KiB as 64 rows of 128 bits, one read and one write port.
 module sb_bank #(
-  parameter int unsigned Rows = 128
+  parameter int unsigned Rows = 64
 ) (
   input  logic                    clk_i,
   input  logic                    rd_i,
   input  logic [$clog2(Rows)-1:0] rd_row_i,
-  output logic [63:0]             rd_data_o,
-  input  logic [1:0]              wr_i,
+  output logic [127:0]            rd_data_o,
+  input  logic [1:0]              wr_i,       // low and high 64 bits
   input  logic [$clog2(Rows)-1:0] wr_row_i,
-  input  logic [63:0]             wr_data_i
+  input  logic [127:0]            wr_data_i
 );
-  logic [63:0] mem_q [Rows];
+  logic [127:0] mem_q [Rows];
 
   // The SRAM's output latch: it has no reset, as a macro has none.
-  logic [63:0] rd_data_q;
+  logic [127:0] rd_data_q;
   assign rd_data_o = rd_data_q;
 
   always_ff @(posedge clk_i) begin
     if (rd_i) rd_data_q <= mem_q[rd_row_i];
-    if (wr_i[0]) mem_q[wr_row_i][31:0] <= wr_data_i[31:0];
-    if (wr_i[1]) mem_q[wr_row_i][63:32] <= wr_data_i[63:32];
+    if (wr_i[0]) mem_q[wr_row_i][63:0] <= wr_data_i[63:0];
+    if (wr_i[1]) mem_q[wr_row_i][127:64] <= wr_data_i[127:64];
   end
 endmodule
