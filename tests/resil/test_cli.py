@@ -183,7 +183,7 @@ def test_report_writes_the_same_files_again(finished, capsys):
         (finished / name).unlink()
     assert main(["report", str(finished)]) == 0
     assert {p.name: p.read_bytes() for p in finished.iterdir() if p.is_file()} == before
-    assert "Outcomes and FIT by block" in capsys.readouterr().out
+    assert "Hazardous failures by block" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[1]", "{}", None])
