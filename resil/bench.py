@@ -42,13 +42,41 @@ class NetworkFacts:
 
 
 @dataclass(frozen=True)
-class AreaFacts:
-    """Area of each block, and of everything, in `unit` ("GE" gate equivalents, "um2" with a Liberty file)."""
+class Area:
+    """Area of logic (flip-flops included) and of memories."""
 
-    blocks: Mapping[str, float]
-    total: float
+    logic: float = 0.0
+    sram: float = 0.0
+
+    @property
+    def total(self) -> float:
+        """Both."""
+        return self.logic + self.sram
+
+
+@dataclass(frozen=True)
+class AreaFacts:
+    """Area of each block.
+
+    Attributes:
+        blocks: By name.
+        unit: "GE" for gate equivalents, "um2" with a Liberty file.
+        notes: What the figures rest on.
+    """
+
+    blocks: Mapping[str, Area]
     unit: str
     notes: tuple[str, ...] = ()
+
+    def of(self, block: str) -> Area:
+        """Return the area of a block; zero if it has none."""
+        return self.blocks.get(block, Area())
+
+    @property
+    def total(self) -> Area:
+        """Sum of all blocks."""
+        parts = self.blocks.values()
+        return Area(sum(area.logic for area in parts), sum(area.sram for area in parts))
 
 
 @dataclass(frozen=True)

@@ -174,7 +174,7 @@ def replay(
     injection: Annotated[int, typer.Argument(metavar="INJECTION_ID", help="Number of the injection.")],
     engine: Annotated[str | None, typer.Option("--engine", help="Engine in place of the campaign's.")] = None,
     waves: Annotated[
-        Path | None, typer.Option("--waves", help="Write the waveform to this FST file.")
+        Path | None, typer.Option("--waves", help="Write the waveform to this .fst or .vcd file.")
     ] = None,
     json_: Json = False,
 ) -> None:

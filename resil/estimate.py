@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from resil.bench import AreaFacts, Bench
+from resil.bench import Area, AreaFacts, Bench
 from resil.campaign import Campaign
 from resil.plan import Plan
 from resil.site_list import UNASSIGNED, block_bits
@@ -66,9 +66,7 @@ def summarise(
     estimates, total = estimate_blocks(strata, fit_per_bit, campaign.hazardous, campaign.confidence)
     bits = block_bits(bench.sites, bench.blocks)
     by_name = {estimate.block: estimate for estimate in estimates}
-    blocks = [
-        _row(name, n, by_name.get(name), area.blocks.get(name, 0.0), area.unit) for name, n in bits.items()
-    ]
+    blocks = [_row(name, n, by_name.get(name), area.of(name), area.unit) for name, n in bits.items()]
     everything = {kind: sum(n[kind] for n in bits.values()) for kind in ("ff", "sram")}
     return {
         "schema": SCHEMA,
@@ -80,7 +78,7 @@ def summarise(
             "ff_bits": everything["ff"],
             "sram_bits": everything["sram"],
             "unmapped_sites": len(bench.unmapped),
-            "area": area.total,
+            "area": area.total.total,
             "area_unit": area.unit,
         },
         "golden": {
@@ -115,7 +113,7 @@ def stratum_counts(plan: Plan, rows: pa.Table) -> list[StratumCounts]:
 
 
 def _row(
-    name: str, bits: Mapping[str, int], estimate: BlockEstimate | None, area: float, unit: str
+    name: str, bits: Mapping[str, int], estimate: BlockEstimate | None, area: Area, unit: str
 ) -> dict[str, Any]:
     row = _UNTOUCHED if estimate is None else estimate.as_row()
     return {
@@ -123,7 +121,8 @@ def _row(
         "block": name,
         "ff_bits": bits["ff"],
         "sram_bits": bits["sram"],
-        "area": area,
+        "area": area.total,
+        "sram_area": area.sram,
         "area_unit": unit,
     }
 

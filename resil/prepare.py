@@ -12,7 +12,7 @@ import numpy.typing as npt
 from networks import zoo
 from networks.compile import CompiledNetwork, compile_network
 from resil import __version__
-from resil.bench import AreaFacts, Bench, NetworkFacts, OperationFacts
+from resil.bench import Area, AreaFacts, Bench, NetworkFacts, OperationFacts
 from resil.campaign import ZOO_PREFIX, Campaign
 from resil.engines import ReplayingEngine, make_engine
 from resil.errors import CampaignError
@@ -20,6 +20,7 @@ from resil.identity import Identity
 from resil.progress import Progress
 from resil.provenance import versions
 from resil.site_list import block_name
+from rtl_harness.area import area_per_block
 from rtl_harness.cache import content_key
 from rtl_harness.elaboration import Elaboration, elaborate
 from rtl_harness.elaboration.yosys import rtl_key
@@ -151,12 +152,9 @@ def _area(
 ) -> Callable[[], AreaFacts]:
     def synthesise() -> AreaFacts:
         progress.stage(f"synthesising {target.name} for its area")
-        from rtl_harness.area import synthesise_area
-
-        report = synthesise_area(target, elaboration, campaign.liberty)
-        return AreaFacts(
-            {block_name(b): a for b, a in report.blocks.items()}, report.total, report.unit, report.notes
-        )
+        report = area_per_block(target, elaboration, campaign.liberty)
+        blocks = {block_name(name): Area(area.logic, area.sram) for name, area in report.blocks.items()}
+        return AreaFacts(blocks, report.unit, report.notes)
 
     return synthesise
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
-from resil.bench import Bench
+from resil.bench import Area, Bench
 from resil.files import write_file
 from rtl_harness.sites import SiteTable
 
@@ -19,12 +19,13 @@ UNASSIGNED = "(no block)"
 
 @dataclass(frozen=True)
 class BlockSites:
-    """Fault sites and area of a block; area in the survey's unit, None if it was not synthesised apart."""
+    """Fault sites and area of a block; areas in the survey's unit."""
 
     block: str
     ff_bits: int
     sram_bits: int
-    area: float | None
+    logic_area: float
+    sram_area: float
 
 
 @dataclass(frozen=True)
@@ -68,17 +69,23 @@ def survey(bench: Bench) -> Survey:
     """Count the fault sites of `bench` and synthesise its area."""
     area = bench.area()
     bits = block_bits(bench.sites, bench.blocks)
-    blocks = tuple(BlockSites(b, n["ff"], n["sram"], area.blocks.get(b)) for b, n in bits.items())
-    total = BlockSites("total", sum(b.ff_bits for b in blocks), sum(b.sram_bits for b in blocks), area.total)
+    blocks = tuple(_block_sites(name, n, area.of(name)) for name, n in bits.items())
+    everything = {kind: sum(n[kind] for n in bits.values()) for kind in ("ff", "sram")}
+    total = _block_sites("total", everything, area.total)
     return Survey(bench.target_name, blocks, total, area.unit, bench.unmapped, (*bench.warnings, *area.notes))
+
+
+def _block_sites(name: str, bits: dict[str, int], area: Area) -> BlockSites:
+    return BlockSites(name, bits["ff"], bits["sram"], area.logic, area.sram)
 
 
 def survey_text(found: Survey) -> str:
     """Return the survey as lines for a person."""
-    lines = [f"{'block':12} {'ff bits':>10} {'sram bits':>10} {'area ' + found.area_unit:>14}"]
+    unit = found.area_unit
+    lines = [f"{'block':12} {'ff bits':>9} {'sram bits':>9} {'logic ' + unit:>12} {'sram ' + unit:>12}"]
     for row in (*found.blocks, found.total):
-        area = "-" if row.area is None else f"{row.area:,.0f}"
-        lines.append(f"{row.block:12} {row.ff_bits:>10,} {row.sram_bits:>10,} {area:>14}")
+        bits = f"{row.block:12} {row.ff_bits:>9,} {row.sram_bits:>9,}"
+        lines.append(f"{bits} {row.logic_area:>12,.0f} {row.sram_area:>12,.0f}")
     lines.append(f"unmapped sites: {len(found.unmapped)}")
     lines += [f"  {reason}" for reason in found.unmapped]
     lines += [f"note: {warning}" for warning in found.warnings]

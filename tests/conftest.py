@@ -1,4 +1,4 @@
-"""Shared by all tests: one cache of compiled networks and simulators for the whole session, kept for the next."""
+"""Shared by all tests: one cache of compiled networks and simulators, kept between sessions."""
 
 from __future__ import annotations
 

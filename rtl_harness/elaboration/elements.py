@@ -101,7 +101,7 @@ class _Finder:
             element = StorageElement(name, "ff", len(cell.outputs))
             variable = name.removeprefix(f"{declared.scope}.")
             location = Location(declared.scope, declared.module, variable, packed_width=element.width)
-            self.found.add(element, location, self._clocking(cell))
+            self.found.add(element, location, self._clocking([cell]))
 
     def memory(self, memory: MemoryArray) -> None:
         declared = self._declaration(memory.path)

@@ -83,17 +83,21 @@ class Netlist:
         return self._names.get(bit, [])
 
     def root(self, bit: Bit) -> tuple[str, bool]:
-        """Follow buffers and inverters from a net to their source: its name, and whether it was inverted."""
+        """Follow buffers and inverters from a net to their source.
+
+        Returns:
+            The last name that the source code gives on this way, and whether the net is inverted.
+        """
         inverted = False
-        while bit not in self._port_bits and bit in self._sources:
+        name = ""
+        while True:
+            if bit in self._port_bits:
+                return self._port_bits[bit], inverted
+            name = min((n for n, _ in self.names_of(bit)), default=name)
+            if bit not in self._sources:
+                return name or f"net {bit}", inverted
             bit, inverts = self._sources[bit]
             inverted ^= inverts
-        if bit in self._port_bits:
-            return self._port_bits[bit], inverted
-        names = self.names_of(bit)
-        return (
-            min(names)[0] if names else f"constant {bit}" if isinstance(bit, str) else f"net {bit}"
-        ), inverted
 
     def _read_wires(self, netnames: Mapping[str, Any]) -> None:
         for name, wire in netnames.items():

@@ -69,6 +69,7 @@ class CocotbEngine:
         self._golden_limit = golden_limit
         self._golden: GoldenRun | None = None
         self._config = simulator_config(target, workload, elaboration)
+        self._simulators: dict[Waves, Path] = {}
         self._workers: list[Worker] = []
         self._folder = Path(tempfile.mkdtemp(prefix="resil-images-"))
         self._plusargs = write_images(target, workload, elaboration, self._folder)
@@ -222,8 +223,9 @@ class CocotbEngine:
     def _start(self, options: Sequence[str], waves: Waves) -> Worker:
         if not self._cleanup.alive:
             raise HarnessError("this engine was closed; make a new one")
-        simulator = build_simulator(self.target, self.elaboration, waves)
-        return Worker(simulator, self.target.top, self._config, [*options, *self._plusargs])
+        if waves not in self._simulators:
+            self._simulators[waves] = build_simulator(self.target, self.elaboration, waves)
+        return Worker(self._simulators[waves], self.target.top, self._config, [*options, *self._plusargs])
 
 
 def _run_end(answer: dict[str, Any]) -> RunEnd:

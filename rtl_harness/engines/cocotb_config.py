@@ -105,7 +105,7 @@ def _element(element: StorageElement, elaboration: Elaboration) -> dict[str, Any
         "width": element.width,
         "depth": element.depth,
         "first_word": element.first_word,
-        "scope": place.scope.split("."),
+        "scope": place.scope.split(".") if place.scope else [],
         "variable": place.variable,
         "indices": list(place.indices),
         "low": place.low,

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from resil.bench import AreaFacts, Bench, NetworkFacts, OperationFacts
+from resil.bench import Area, AreaFacts, Bench, NetworkFacts, OperationFacts
 from resil.campaign import Campaign
 from resil.identity import Identity
 from resil.progress import Progress
@@ -34,6 +34,9 @@ SITES = SiteTable.of(
         StorageElement("u_npu.glue_q", "ff", 1, block=""),
     ]
 )
+
+
+AREA = {"cc": Area(120.0), "mac": Area(900.5), "sb": Area(300.0, 1024.0), "cpm": Area(4.0)}
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,7 @@ def fake_bench(campaign: Campaign, progress: Progress | None = None, **engine: i
         identity=Identity(definition),
         hashes={"network": "n" * 64, "target": "t" * 32},
         engine=lambda position: FakeEngine(position, **engine),
-        area=lambda: AreaFacts({"cc": 120.0, "mac": 900.5, "sb": 300.0, "cpm": 4.0}, 1330.0, "GE"),
+        area=lambda: AreaFacts(AREA, "GE"),
     )
 
 

@@ -183,7 +183,7 @@ def test_report_writes_the_same_files_again(finished, capsys):
         (finished / name).unlink()
     assert main(["report", str(finished)]) == 0
     assert {p.name: p.read_bytes() for p in finished.iterdir() if p.is_file()} == before
-    assert "Outcomes and FIT by block" in capsys.readouterr().out
+    assert "Hazardous failures by block" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("damage", ["", "{", "[1]", "{}", None])
@@ -212,7 +212,13 @@ def test_sites_lists_every_bit(tmp_path, monkeypatch, capsys):
     assert main([*arguments[:2], "--json"]) == 0
     survey = json.loads(capsys.readouterr().out)
     assert survey["unmapped_sites"] == 0
-    assert survey["total"] == {"block": "total", "ff_bits": 72, "sram_bits": 1024, "area": 1330.0}
+    assert survey["total"] == {
+        "block": "total",
+        "ff_bits": 72,
+        "sram_bits": 1024,
+        "logic_area": 1324.5,
+        "sram_area": 1024.0,
+    }
     assert [b["block"] for b in survey["blocks"]] == ["cc", "mac", "sb", "cpm", "(no block)"]
 
 

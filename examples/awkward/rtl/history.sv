@@ -12,6 +12,7 @@ module history (
   logic [99:0] wide_q;
   logic [71:0] past_q [16];
   logic [16:1] guard_q;
+  logic        pushed_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) wide_q[49:0] <= '0;
@@ -32,7 +33,9 @@ module history (
     else if (push_i) guard_q <= guard_q ^ {16{^data_i}} ^ data_i[15:0] ^ data_i[15:0];
   end
 
+  always_ff @(posedge clk_i) pushed_q <= push_i;
+
   assign past_o     = past_q[index_i];
-  assign mismatch_o = guard_q != '0 && guard_q != '1;
+  assign mismatch_o = pushed_q && guard_q != '0 && guard_q != '1;
 
 endmodule

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from cocotb.handle import ArrayObject, Immediate, PackedObject
+from cocotb.handle import ArrayObject, Immediate, LogicObject, PackedObject
 
 from rtl_harness.state_hash import pack_words, state_hash
 
@@ -116,7 +116,7 @@ class Bench:
                 return None
             first = element["first_word"]
             words = tuple(handle[index] for index in range(first, first + element["depth"]))
-        if not all(isinstance(w, PackedObject) and len(w) == element["packed_width"] for w in words):
+        if any(_width(word) != element["packed_width"] for word in words):
             self.problems.append(
                 f"{path}: expected a packed value of {element['packed_width']} bits, found {words[0]!r}"
             )
@@ -149,6 +149,12 @@ def _child(handle: Handle, name: str) -> Handle:
         return handle[base][int(index[:-1])]
     except (KeyError, TypeError, AttributeError, IndexError, ValueError):
         return None
+
+
+def _width(handle: Handle) -> int | None:
+    if isinstance(handle, LogicObject):
+        return 1
+    return len(handle) if isinstance(handle, PackedObject) else None
 
 
 def _bits(handle: Handle) -> int:

@@ -1,0 +1,189 @@
+"""Area of each block of a target, by synthesis to gates."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from rtl_harness.area_library import GateTable, gate_table, smallest_nand2
+from rtl_harness.cache import cached_folder, content_key, write_atomically
+from rtl_harness.elaboration import Elaboration, block_of
+from rtl_harness.elaboration.yosys import read_command, rtl_key
+from rtl_harness.errors import HarnessError
+from rtl_harness.target import Target
+from rtl_harness.tools import tail
+
+_SIDE = Path(__file__).parent / "elaboration" / "area_side.py"
+
+
+@dataclass(frozen=True, slots=True)
+class BlockArea:
+    """Area of one block, in the unit of the report.
+
+    Attributes:
+        block: Name of the block; "" for what lies between the blocks of the design under test.
+        logic: Area of gates and flip-flops.
+        sram: Area of its SRAM arrays.
+    """
+
+    block: str
+    logic: float
+    sram: float
+
+    @property
+    def total(self) -> float:
+        """Logic and SRAM together."""
+        return self.logic + self.sram
+
+
+@dataclass(frozen=True)
+class AreaReport:
+    """Area of a target.
+
+    Attributes:
+        unit: "GE" for gate equivalents (NAND2 = 1), "um2" with a Liberty file.
+        blocks: By name, in the order of the target's block map, then "" if there is anything between blocks.
+        notes: Assumptions that the figures rest on.
+    """
+
+    unit: str
+    blocks: Mapping[str, BlockArea]
+    notes: tuple[str, ...]
+
+    @property
+    def total(self) -> BlockArea:
+        """Sum over the blocks."""
+        parts = self.blocks.values()
+        return BlockArea("total", sum(b.logic for b in parts), sum(b.sram for b in parts))
+
+
+def area_per_block(target: Target, elaboration: Elaboration, liberty: Path | None = None) -> AreaReport:
+    """Synthesise the design under test, keeping the boundaries of blocks, and add up the area of each.
+
+    Every block is flattened, optimised, mapped to gates by Yosys and ABC, for area rather than for a clock
+    period. Arrays that the elaboration counts as SRAM stay arrays and get an area a bit. A block whose
+    instance path is a generate block is counted with the module around it, as a note says. Cached by
+    content.
+
+    Args:
+        target: The design.
+        elaboration: Its storage; gives the parameters too.
+        liberty: Cell library; its areas are taken to be um2. Without it the built-in table is used.
+
+    Raises:
+        HarnessError: If synthesis fails or the library lacks what it needs.
+    """
+    table = gate_table()
+    library = table.liberty() if liberty is None else _read_library(liberty)
+    sources = [_SIDE, Path(__file__), Path(__file__).with_name("area_library.py")]
+    description = json.dumps([target.dut, target.blocks, _srams(elaboration)])
+    key = content_key(rtl_key(target, elaboration.parameters), library, description, table.text, sources)
+
+    def build(folder: Path) -> None:
+        (folder / "cells.lib").write_text(library, encoding="utf-8")
+        _synthesise(target, elaboration, folder)
+        report = _report(target, elaboration, table, None if liberty is None else library, folder)
+        write_atomically(folder / "area.json", json.dumps(asdict(report)).encode())
+
+    result = json.loads((cached_folder("area", key, build) / "area.json").read_text(encoding="utf-8"))
+    blocks = {name: BlockArea(**block) for name, block in result["blocks"].items()}
+    return AreaReport(result["unit"], blocks, tuple(result["notes"]))
+
+
+def _read_library(liberty: Path) -> str:
+    try:
+        text = liberty.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise HarnessError(
+            f"cannot read the Liberty file {liberty}: {error.strerror}; check the path"
+        ) from error
+    if not re.search(r"\blibrary\s*\(", text):
+        raise HarnessError(f"{liberty}: expected a Liberty file with a library (...) group, found none")
+    return text
+
+
+def _srams(elaboration: Elaboration) -> list[str]:
+    arrays = {elaboration.locations[e.path].path for e in elaboration.sites.elements if e.kind == "sram"}
+    return sorted(arrays)
+
+
+def _synthesise(target: Target, elaboration: Elaboration, folder: Path) -> None:
+    config = {
+        "read": read_command(target, elaboration.parameters, ["--best-effort-hierarchy"], folder),
+        "dut": target.dut,
+        "boundaries": [path for paths in target.blocks.values() for path in paths],
+        "srams": _srams(elaboration),
+        "liberty": "cells.lib",
+    }
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, str(_SIDE), "config.json"],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if done.returncode != 0 or not (folder / "instances.json").is_file():
+        errors = [line for line in (done.stderr + done.stdout).splitlines() if "ERROR" in line]
+        found = "\n".join(errors[:10]) or tail(done.stdout + done.stderr, 15)
+        raise HarnessError(
+            f"synthesis of {target.name} for area failed; check RTL and cell library (it needs an inverter, "
+            f"a buffer, 2-input gates and flip-flops):\n{found}"
+        )
+
+
+def _report(
+    target: Target, elaboration: Elaboration, table: GateTable, library: str | None, folder: Path
+) -> AreaReport:
+    modules: dict[str, Any] = json.loads((folder / "stat.json").read_text(encoding="utf-8"))["modules"]
+    instances: dict[str, str] = json.loads((folder / "instances.json").read_text(encoding="utf-8"))
+    shutil.rmtree(folder / "abc", ignore_errors=True)
+    logic = dict.fromkeys(target.blocks, 0.0)
+    for path, module in instances.items():
+        found = modules.get(f"\\{module}")
+        if found is not None:
+            block = block_of(path, target.blocks)
+            logic[block] = logic.get(block, 0.0) + _own_area(found, modules)
+    bit = table.sram_bit
+    unit, gate, notes = "GE", 1.0, [f"areas are gate equivalents of an assumed cell library: {table.basis}"]
+    if library is not None:
+        unit, gate = "um2", smallest_nand2(library)
+        notes = [f"areas from the given Liberty file; a NAND2 has {gate} um2"]
+    notes.append("constant registers are removed and equal ones merged, clock enables are multiplexers")
+    notes.append(f"SRAM: {bit.area} GE a bit, {bit.status}: {bit.source}")
+    notes += [
+        f"block {block}: {path} is no module; its gates count with the block around it"
+        for block, paths in target.blocks.items()
+        for path in paths
+        if path not in instances
+    ]
+    bits = dict.fromkeys(logic, 0)
+    for element in elaboration.sites.elements:
+        if element.kind == "sram":
+            bits[element.block] = bits.get(element.block, 0) + element.bits
+    blocks = {
+        name: BlockArea(name, logic.get(name, 0.0), bits[name] * bit.area * gate)
+        for name in bits
+        if name or logic.get(name, 0.0) or bits[name]
+    }
+    return AreaReport(unit, blocks, tuple(notes))
+
+
+def _own_area(module: Mapping[str, Any], modules: Mapping[str, Any]) -> float:
+    """Return the area of a module without that of the blocks instantiated in it."""
+    below = (
+        count * float(modules[f"\\{kind}"]["area"])
+        for kind, count in module["num_cells_by_type"].items()
+        if f"\\{kind}" in modules
+    )
+    own: float = float(module["area"]) - sum(below)
+    return own
