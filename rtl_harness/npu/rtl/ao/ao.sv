@@ -183,7 +183,8 @@ module ao
   assign scalar = 33'($signed({op_i.ifm2_signed && op_i.ifm2_scalar[15], op_i.ifm2_scalar}))
                   - 33'($signed(op_i.ifm2_zero_point));
 
-  logic [Rate-1:0] scaled_valid;
+  logic [Rate-1:0] lane_valid;
+  logic scaled_valid;
   logic [Rate-1:0][31:0] scaled;
   for (genvar r = 0; r < Rate; r++) begin : gen_lane
     logic signed [32:0] first, second, a, b;
@@ -211,7 +212,7 @@ module ao
       .en_i    (en_i),
       .op_i    (op_i),
       .valid_i (fetched_q),
-      .acc_i   (rd_data_i[0][32*((fetched_byte_q[0][3:2]+r)%4)+:32]),
+      .acc_i   (rd_data_i[0][32*((32'(fetched_byte_q[0][3:2])+r)%4)+:32]),
       .bias_i  (weighted ? bias_q[channel] : '0),
       .a_i     (a),
       .b_i     (b),
@@ -232,17 +233,20 @@ module ao
       .value_i (value),
       .factor_i(factor),
       .shift_i (shift),
-      .valid_o (scaled_valid[r]),
+      .valid_o (lane_valid[r]),
       .value_o (scaled[r])
     );
   end
+
+  // The lanes run in step.
+  assign scaled_valid = &lane_valid;
 
   // Table: one element a cycle
   logic [7:0] index;
   assign index    = (op_i.ofm_signed || op_i.clip_int8) ? scaled[0][7:0] ^ 8'h80 : scaled[0][7:0];
   assign table_at = op_i.ofm.log2_bytes == 2'd2 ? {op_i.table_index[0], index, 2'd0}
                                                 : {op_i.table_index, index};
-  assign table_rd = scaled_valid[0] && op_i.table_used;
+  assign table_rd = scaled_valid && op_i.table_used;
 
   // Pack
   logic pack_q;
@@ -274,8 +278,8 @@ module ao
 
   assign done_o = state_q == Done;
 
-  logic [6:0] reached;
-  assign reached = 7'(c_q + 5'(count)) << op_i.ofm.log2_bytes;
+  logic [3:0] reached;  // byte of a row after the last element
+  assign reached = 4'(c_q + 5'(count)) << op_i.ofm.log2_bytes;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -348,10 +352,10 @@ module ao
       place_q <= {place_q[Stages-1:0], place_t'{
           count: count,
           from: 4'(c_q << op_i.ofm.log2_bytes),
-          row_ends: reached[3:0] == '0 || last_c
+          row_ends: reached == '0 || last_c
       }};
 
-      pack_q       <= scaled_valid[0];
+      pack_q       <= scaled_valid;
       pack_value_q <= scaled;
       pack_place_q <= place_q[Stages];
       table_byte_q <= table_at[3:0];

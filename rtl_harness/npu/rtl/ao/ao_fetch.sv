@@ -24,8 +24,8 @@ module ao_fetch
   // Accumulators
   logic [11:0] across, down, acc_row;
   logic [5:0] acc_lane;
-  assign across   = 12'((8'(step_i.bw) + 8'(UblkW - 1)) >> $clog2(UblkW));
-  assign down     = 12'((8'(step_i.bh) + 8'(UblkH - 1)) >> $clog2(UblkH));
+  assign across   = (12'(step_i.bw) + 12'(UblkW - 1)) >> $clog2(UblkW);
+  assign down     = (12'(step_i.bh) + 12'(UblkH - 1)) >> $clog2(UblkH);
   assign acc_row  = 12'(channel_i >> $clog2(UblkD)) * (across * down)
                     + 12'(y_i >> $clog2(UblkH)) * across + 12'(x_i >> $clog2(UblkW))
                     + {acc_buffer_group(op_i, Usable, AccBanks, acc_buffer_i), 6'd0};

@@ -68,11 +68,11 @@ module ao_scale
       endcase
     end
   end
-  logic signed [33:0] above, below, within;
+  logic signed [33:0] above, below, bounded;
   assign above   = value < 34'($signed(op_i.activation_min)) ? 34'($signed(op_i.activation_min)) : value;
   assign below   = above > 34'($signed(op_i.activation_max)) ? 34'($signed(op_i.activation_max)) : above;
-  assign within  = below < lowest ? lowest : (below > highest ? highest : below);
-  assign value_d = plain32 ? sat32(68'(value)) : within[31:0];
+  assign bounded  = below < lowest ? lowest : (below > highest ? highest : below);
+  assign value_d = sat32(68'(plain32 ? value : bounded));
 
   assign valid_o = valid_q;
   assign value_o = value_q;

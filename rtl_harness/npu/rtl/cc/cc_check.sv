@@ -117,8 +117,8 @@ module cc_check
   logic [6:0] blk_w, blk_h;
   assign blk_w     = 7'(r.ofm_blk_width_m1[5:0]) + 7'd1;
   assign blk_h     = 7'(r.ofm_blk_height_m1[5:0]) + 7'd1;
-  assign rows_d    = 13'((8'(blk_w) + 8'(UblkW - 1)) >> $clog2(UblkW))
-                     * 13'((8'(blk_h) + 8'(UblkH - 1)) >> $clog2(UblkH));
+  assign rows_d    = ((13'(blk_w) + 13'(UblkW - 1)) >> $clog2(UblkW))
+                     * ((13'(blk_h) + 13'(UblkH - 1)) >> $clog2(UblkH));
   assign pixels_d  = 13'(blk_w) * 13'(blk_h);
   assign pixels2_d = (r.ifm2_broadcast[1] ? 13'd1 : 13'(blk_w))
                      * (r.ifm2_broadcast[0] ? 13'd1 : 13'(blk_h));
@@ -128,8 +128,8 @@ module cc_check
   // Stage 2: what the buffers must hold, and can
   logic [21:0] acc_need_q, ifm_need_q, ifm2_need_q;
   logic [15:0] piece_pixels;
-  assign piece_pixels = 16'((10'(piece_w_q) + 10'(UblkW - 1)) >> $clog2(UblkW))
-                        * 16'((10'(piece_h_q) + 10'(UblkH - 1)) >> $clog2(UblkH));
+  assign piece_pixels = ((16'(piece_w_q) + 16'(UblkW - 1)) >> $clog2(UblkW))
+                        * ((16'(piece_h_q) + 16'(UblkH - 1)) >> $clog2(UblkH));
 
   logic [5:0] acc_end, ib_end, ib2_start, ab_start;
   assign acc_end   = table_used && Banks == Usable ? 6'(Usable - 2) : 6'(Usable);

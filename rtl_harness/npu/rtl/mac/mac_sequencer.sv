@@ -136,8 +136,8 @@ module mac_sequencer
 
   // Accumulator rows of a channel group
   logic [11:0] rows;
-  assign rows = 12'((8'(step_i.bw) + 8'(UblkW - 1)) >> ShiftW)
-                * 12'((8'(step_i.bh) + 8'(UblkH - 1)) >> ShiftH);
+  assign rows = ((12'(step_i.bw) + 12'(UblkW - 1)) >> ShiftW)
+                * ((12'(step_i.bh) + 12'(UblkH - 1)) >> ShiftH);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin

@@ -50,6 +50,7 @@ module sb #(
 );
   // Accumulator groups are counted from the first bank that lets the last group end at `Usable`.
   localparam int unsigned AccOffset = Usable % AccBanks;
+  localparam int unsigned IndexW = $clog2(Banks);
 
   logic [Banks-1:0] rd;
   logic [Banks-1:0][5:0] rd_row, wr_row;
@@ -65,27 +66,27 @@ module sb #(
     rd     = '0;
     rd_row = '0;
     if (stage_rd_i) begin
-      rd[stage_rd_addr_i[0]]     = 1'b1;
-      rd_row[stage_rd_addr_i[0]] = stage_rd_addr_i[6:1];
+      rd[IndexW'(stage_rd_addr_i[0])]     = 1'b1;
+      rd_row[IndexW'(stage_rd_addr_i[0])] = stage_rd_addr_i[6:1];
     end
     for (int unsigned p = 0; p < ReadPorts; p++) begin
       if (out_rd_i[p] && out_rd_bank_i[p] < BankW'(Banks)) begin
-        rd[out_rd_bank_i[p]]     = 1'b1;
-        rd_row[out_rd_bank_i[p]] = out_rd_row_i[p];
+        rd[IndexW'(out_rd_bank_i[p])]     = 1'b1;
+        rd_row[IndexW'(out_rd_bank_i[p])] = out_rd_row_i[p];
       end
     end
     if (acc_rd_i) begin
       for (int unsigned j = 0; j < AccBanks; j++) begin
         if (acc_bank(acc_rd_group_i, j) < BankW'(Banks)) begin
-          rd[acc_bank(acc_rd_group_i, j)]     = 1'b1;
-          rd_row[acc_bank(acc_rd_group_i, j)] = acc_rd_row_i;
+          rd[IndexW'(acc_bank(acc_rd_group_i, j))]     = 1'b1;
+          rd_row[IndexW'(acc_bank(acc_rd_group_i, j))] = acc_rd_row_i;
         end
       end
     end
     for (int unsigned l = 0; l < Lanes; l++) begin
       if (word_rd_i[l] && word_rd_bank_i[l] < BankW'(Banks)) begin
-        rd[word_rd_bank_i[l]]     = 1'b1;
-        rd_row[word_rd_bank_i[l]] = word_rd_addr_i[l][6:1];
+        rd[IndexW'(word_rd_bank_i[l])]     = 1'b1;
+        rd_row[IndexW'(word_rd_bank_i[l])] = word_rd_addr_i[l][6:1];
       end
     end
   end
@@ -95,23 +96,23 @@ module sb #(
     wr_row  = '0;
     wr_data = '0;
     if (stage_wr_i) begin
-      wr[stage_wr_addr_i[0]]      = 2'b11;
-      wr_row[stage_wr_addr_i[0]]  = stage_wr_addr_i[6:1];
-      wr_data[stage_wr_addr_i[0]] = stage_wr_data_i;
+      wr[IndexW'(stage_wr_addr_i[0])]      = 2'b11;
+      wr_row[IndexW'(stage_wr_addr_i[0])]  = stage_wr_addr_i[6:1];
+      wr_data[IndexW'(stage_wr_addr_i[0])] = stage_wr_data_i;
     end
     if (acc_wr_i) begin
       for (int unsigned j = 0; j < AccBanks; j++) begin
         if (acc_bank(acc_wr_group_i, j) < BankW'(Banks)) begin
-          wr[acc_bank(acc_wr_group_i, j)]      = 2'b11;
-          wr_row[acc_bank(acc_wr_group_i, j)]  = acc_wr_row_i;
-          wr_data[acc_bank(acc_wr_group_i, j)] = acc_wr_data_i[128*j+:128];
+          wr[IndexW'(acc_bank(acc_wr_group_i, j))]      = 2'b11;
+          wr_row[IndexW'(acc_bank(acc_wr_group_i, j))]  = acc_wr_row_i;
+          wr_data[IndexW'(acc_bank(acc_wr_group_i, j))] = acc_wr_data_i[128*j+:128];
         end
       end
     end
     if (word_wr_i && word_wr_bank_i < BankW'(Banks)) begin
-      wr[word_wr_bank_i]      = word_wr_addr_i[0] ? 2'b10 : 2'b01;
-      wr_row[word_wr_bank_i]  = word_wr_addr_i[6:1];
-      wr_data[word_wr_bank_i] = {word_wr_data_i, word_wr_data_i};
+      wr[IndexW'(word_wr_bank_i)]      = word_wr_addr_i[0] ? 2'b10 : 2'b01;
+      wr_row[IndexW'(word_wr_bank_i)]  = word_wr_addr_i[6:1];
+      wr_data[IndexW'(word_wr_bank_i)] = {word_wr_data_i, word_wr_data_i};
     end
   end
 
@@ -157,7 +158,7 @@ module sb #(
   end
 
   function automatic logic [127:0] bank_data(logic [Banks-1:0][127:0] data, logic [BankW-1:0] bank);
-    return bank < BankW'(Banks) ? data[bank] : '0;
+    return bank < BankW'(Banks) ? data[IndexW'(bank)] : '0;
   endfunction
 
   always_comb begin
@@ -171,5 +172,5 @@ module sb #(
       out_rd_data_o[p] = bank_data(rd_data, out_bank_q[p]);
     end
   end
-  assign stage_rd_data_o = rd_data[stage_bank_q];
+  assign stage_rd_data_o = rd_data[IndexW'(stage_bank_q)];
 endmodule

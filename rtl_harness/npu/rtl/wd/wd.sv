@@ -5,12 +5,15 @@ module wd
   import wd_pkg::*;
 #(
   parameter int unsigned VecWeights = 32,  // weights per vector
+  parameter int unsigned ShortWeights = 4,  // the same if `short_i`
   parameter int unsigned Rate = 4          // weights and runs decoded per cycle at most: 2, 4 or 8
 ) (
   input  logic                            clk_i,
   input  logic                            rst_ni,
+  input  logic                            en_i,
   input  logic                            start_i,  // forget everything, begin a new stream
   input  logic                            stop_i,   // forget everything, become idle
+  input  logic                            short_i,  // stable while a stream is decoded
 
   input  logic                            in_valid_i,
   output logic                            in_ready_o,
@@ -42,6 +45,7 @@ module wd
   ) u_bits (
     .clk_i      (clk_i),
     .rst_ni     (rst_ni),
+    .en_i       (en_i),
     .clear_i    (clear),
     .drop_i     (idle || ended),
     .in_valid_i (in_valid_i),
@@ -71,6 +75,7 @@ module wd
   ) u_palette (
     .clk_i        (clk_i),
     .rst_ni       (rst_ni),
+    .en_i         (en_i),
     .clear_i      (clear),
     .load_i       (palette_load),
     .dirofs_i     (header.dirofs),
@@ -107,6 +112,7 @@ module wd
   ) u_control (
     .clk_i             (clk_i),
     .rst_ni            (rst_ni),
+    .en_i              (en_i),
     .start_i           (start_i),
     .stop_i            (stop_i),
     .idle_o            (idle),
@@ -142,6 +148,7 @@ module wd
   ) u_indices (
     .clk_i   (clk_i),
     .rst_ni  (rst_ni),
+    .en_i    (en_i),
     .clear_i (clear),
     .push_i  (index_push),
     .items_i (new_indices),
@@ -158,6 +165,7 @@ module wd
   ) u_runs (
     .clk_i   (clk_i),
     .rst_ni  (rst_ni),
+    .en_i    (en_i),
     .clear_i (clear),
     .push_i  (run_push),
     .items_i (new_runs),
@@ -167,12 +175,15 @@ module wd
   );
 
   wd_packer #(
-    .VecWeights (VecWeights),
-    .Rate       (Rate)
+    .VecWeights   (VecWeights),
+    .ShortWeights (ShortWeights),
+    .Rate         (Rate)
   ) u_packer (
     .clk_i          (clk_i),
     .rst_ni         (rst_ni),
+    .en_i           (en_i),
     .clear_i        (clear),
+    .short_i        (short_i),
     .slice_start_i  (slice_start),
     .runs_first_i   (runs_first),
     .runs_on_i      (runs_on),

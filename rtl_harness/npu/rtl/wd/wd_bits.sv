@@ -6,6 +6,7 @@ module wd_bits #(
 ) (
   input  logic                        clk_i,
   input  logic                        rst_ni,
+  input  logic                        en_i,
   input  logic                        clear_i,
   input  logic                        drop_i,  // no more bits are wanted: drop the beats, too
   input  logic                        in_valid_i,
@@ -50,7 +51,7 @@ module wd_bits #(
       bits_q  <= '0;
       count_q <= '0;
       last_q  <= 1'b0;
-    end else begin
+    end else if (en_i) begin
       bits_q  <= bits_d;
       count_q <= count_d;
       last_q  <= last_d;

@@ -10,6 +10,7 @@ module wd_control
 ) (
   input  logic                           clk_i,
   input  logic                           rst_ni,
+  input  logic                           en_i,
   input  logic                           start_i,
   input  logic                           stop_i,
   output logic                           idle_o,
@@ -130,6 +131,7 @@ module wd_control
   ) u_values (
     .clk_i          (clk_i),
     .rst_ni         (rst_ni),
+    .en_i           (en_i),
     .load_i         (read_unary),
     .weights_i      (next_weights_q),
     .runs_i         (next_runs_q),
@@ -276,7 +278,7 @@ module wd_control
       carry_q        <= '0;
       next_weights_q <= '0;
       next_runs_q    <= '0;
-    end else begin
+    end else if (en_i) begin
       state_q        <= state_d;
       slice_q        <= slice_d;
       first_entry_q  <= first_entry_d;

@@ -6,6 +6,7 @@ module wd_palette
 ) (
   input  logic                           clk_i,
   input  logic                           rst_ni,
+  input  logic                           en_i,
   input  logic                           clear_i,
   input  logic                           load_i,    // begin a new palette
   input  logic [4:0]                     dirofs_i,
@@ -46,7 +47,7 @@ module wd_palette
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       entries_q <= '0;
-    end else if (write_i) begin
+    end else if (en_i && write_i) begin
       for (int unsigned e = 0; e < Entries; e++) begin
         if (first_i == 5'(e - e % Rate)) entries_q[e] <= entries_i[e%Rate];
       end
@@ -58,11 +59,11 @@ module wd_palette
       dirofs_q     <= '0;
       palsize_m1_q <= '0;
       palbits_m2_q <= '0;
-    end else if (clear_i) begin
+    end else if (en_i && clear_i) begin
       dirofs_q     <= '0;
       palsize_m1_q <= '0;
       palbits_m2_q <= '0;
-    end else if (load_i) begin
+    end else if (en_i && load_i) begin
       dirofs_q     <= dirofs_i;
       palsize_m1_q <= palsize_m1_i;
       palbits_m2_q <= palbits_m2_i;

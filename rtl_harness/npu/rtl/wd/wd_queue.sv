@@ -10,6 +10,7 @@ module wd_queue #(
 ) (
   input  logic                       clk_i,
   input  logic                       rst_ni,
+  input  logic                       en_i,
   input  logic                       clear_i,
   input  logic [PushW-1:0]           push_i,   // at most Depth - count_o
   input  logic [Push-1:0][Width-1:0] items_i,
@@ -38,9 +39,9 @@ module wd_queue #(
     if (!rst_ni) begin
       items_q <= '0;
       count_q <= '0;
-    end else if (clear_i) begin
+    end else if (en_i && clear_i) begin
       count_q <= '0;
-    end else begin
+    end else if (en_i) begin
       items_q <= items_d;
       count_q <= kept + CountW'(push_i);
     end

@@ -8,6 +8,7 @@ module wd_values
 ) (
   input  logic                           clk_i,
   input  logic                           rst_ni,
+  input  logic                           en_i,
   input  logic                           load_i,  // the next chunk
   input  weight_chunk_t                  weights_i,
   input  run_chunk_t                     runs_i,
@@ -116,7 +117,7 @@ module wd_values
     if (!rst_ni) begin
       weights_q <= '0;
       runs_q    <= '0;
-    end else begin
+    end else if (en_i) begin
       weights_q <= weights_d;
       runs_q    <= runs_d;
     end

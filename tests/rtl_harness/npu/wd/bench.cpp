@@ -42,6 +42,8 @@ struct Result {
 class Bench {
  public:
   Bench() : top_(std::make_unique<Vwd>()) {
+    top_->en_i = 1;
+    top_->short_i = 0;
     top_->rst_ni = 0;
     Cycle();
     top_->rst_ni = 1;
