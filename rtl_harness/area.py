@@ -181,9 +181,9 @@ def _report(
 def _own_area(module: Mapping[str, Any], modules: Mapping[str, Any]) -> float:
     """Return the area of a module without that of the blocks instantiated in it."""
     below = (
-        count * float(modules[f"\\{kind}"]["area"])
+        count * float(modules[f"\\{kind}"].get("area", 0.0))
         for kind, count in module["num_cells_by_type"].items()
         if f"\\{kind}" in modules
     )
-    own: float = float(module["area"]) - sum(below)
-    return own
+    own = float(module.get("area", 0.0)) - sum(below)
+    return float(round(own, 6))

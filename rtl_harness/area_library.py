@@ -76,7 +76,7 @@ def smallest_nand2(library: str) -> float:
         r"\bcell\s*\(\s*\"?([^\")\s]+)\"?\s*\)\s*\{(.*?)(?=\bcell\s*\(|\Z)", library, re.DOTALL
     ):
         area = re.search(r"\barea\s*:\s*\"?([0-9.eE+-]+)", cell[2])
-        if area is not None and re.search(r"(?i)(?:nand|nd)_?2(?![0-9])", cell[1]):
+        if area is not None and re.search(r"(?i)(?:nand|(?<![a-z])nd)_?2(?![0-9])", cell[1]):
             areas.append(float(area[1]))
     if not areas:
         raise HarnessError(

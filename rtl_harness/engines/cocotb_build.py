@@ -19,7 +19,7 @@ _FLAGS = (
     *("--cc", "--exe", "--vpi", "--no-timing", "--no-assert", "--prefix", "Vtop", "-o", "simulator"),
     *("-O3", "--x-assign", "0", "--x-initial", "fast", "--timescale", "1ns/1ps", "-Wno-fatal", "-Wno-lint"),
 )
-_MAKE = {"OPT_FAST": "-O2", "OPT_SLOW": "-O0", "OPT_GLOBAL": "-O2"}
+_OPTIMISE: dict[Waves, str] = {"none": "-O1", "vcd": "-O0", "fst": "-O0"}
 
 
 def wave_format(path: Path | None) -> Waves:
@@ -51,7 +51,7 @@ def build_simulator(target: Target, elaboration: Elaboration, waves: Waves = "no
     if waves == "fst":
         _check_fst_headers()
     control = public_storage(target, elaboration)
-    versions = [find_verilator().version, compiler_version(), *_FLAGS, *_MAKE.values(), str(libraries)]
+    versions = [find_verilator().version, compiler_version(), *_FLAGS, _OPTIMISE[waves], str(libraries)]
     key = content_key(
         rtl_key(target, elaboration.parameters), control, versions, waves, share / "verilator.cpp"
     )
@@ -70,7 +70,9 @@ def build_simulator(target: Target, elaboration: Elaboration, waves: Waves = "no
             *("-LDFLAGS", f"-Wl,-rpath,{libraries} -L{libraries} -lcocotbvpi_verilator"),
         ]
         verilate(arguments, folder)
-        make_verilated("Vtop.mk", folder / "obj", _MAKE)
+        make_verilated(
+            "Vtop.mk", folder / "obj", {"OPT_FAST": _OPTIMISE[waves], "OPT_GLOBAL": _OPTIMISE[waves]}
+        )
 
     return cached_folder("cocotb", key, build) / "obj" / "simulator"
 

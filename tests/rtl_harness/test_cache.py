@@ -1,0 +1,86 @@
+import threading
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rtl_harness.cache import cache_root, cached_folder, content_key, write_atomically
+
+
+@pytest.fixture(autouse=True)
+def own_cache(monkeypatch, tmp_path):
+    monkeypatch.setenv("RESIL_CACHE", str(tmp_path / "cache"))
+
+
+def test_root_follows_the_environment(tmp_path):
+    assert cache_root() == tmp_path / "cache"
+
+
+def test_key_depends_on_content_not_on_place(tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "x.sv").write_text("module x; endmodule")
+    assert content_key(tmp_path / "a" / "x.sv") == content_key(tmp_path / "b" / "x.sv")
+    (tmp_path / "b" / "x.sv").write_text("module y; endmodule")
+    assert content_key(tmp_path / "a" / "x.sv") != content_key(tmp_path / "b" / "x.sv")
+
+
+def test_mapping_counts_by_sorted_key():
+    assert content_key({"a": 1, "b": 2}) == content_key({"b": 2, "a": 1})
+
+
+@given(st.lists(st.text(max_size=4)), st.lists(st.text(max_size=4)))
+def test_keys_tell_sequences_apart(a, b):
+    assert (content_key(a) == content_key(b)) == (a == b)
+
+
+def test_types_are_told_apart():
+    assert len({content_key(v) for v in (1, "1", b"1", 1.0, True, None, ["1"])}) == 7
+
+
+def test_builds_once():
+    calls = []
+    for _ in range(2):
+        folder = cached_folder("kind", "key", lambda f: (calls.append(f), (f / "out").write_text("done")))
+    assert calls == [folder]
+    assert (folder / "out").read_text() == "done"
+
+
+def test_failed_build_leaves_nothing():
+    def fail(folder):
+        (folder / "half").write_text("x")
+        raise RuntimeError("no")
+
+    with pytest.raises(RuntimeError, match="no"):
+        cached_folder("kind", "key", fail)
+    assert list(cached_folder("kind", "key", lambda f: None).glob("half")) == []
+
+
+def test_killed_build_is_done_again():
+    folder = cached_folder("kind", "key", lambda f: (f / "out").write_text("old"))
+    (folder / ".complete").unlink()
+    cached_folder("kind", "key", lambda f: (f / "out").write_text("new"))
+    assert (folder / "out").read_text() == "new"
+
+
+def test_concurrent_builders_build_once():
+    calls, barrier = [], threading.Barrier(4)
+
+    def ask():
+        barrier.wait()
+        cached_folder("kind", "key", calls.append)
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(calls) == 1
+
+
+def test_atomic_write(tmp_path):
+    path = tmp_path / "file"
+    write_atomically(path, b"one")
+    write_atomically(path, b"two")
+    assert path.read_bytes() == b"two"
+    assert list(tmp_path.glob("file*")) == [path]

@@ -1,0 +1,98 @@
+import tomllib
+
+import pytest
+
+from rtl_harness.errors import HarnessError
+from rtl_harness.target import load_target
+
+GOOD = """
+name = "t"
+top = "bench"
+sources = ["b.sv", "*.sv"]
+clock = "clk"
+reset = "rst"
+reset_active_low = false
+dut = "u_dut"
+done = "done"
+[parameters]
+Words = 8
+[blocks]
+one = "u_dut.u_one"
+two = ["u_dut.u_two", "u_dut.u_three"]
+[memories.m]
+path = "u_m.mem_q"
+word_bytes = 4
+plusarg = "m"
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    for name in ("a.sv", "b.sv", "c.sv"):
+        (tmp_path / name).write_text("")
+
+    def writer(text):
+        path = tmp_path / "t.toml"
+        path.write_text(text)
+        return path
+
+    return writer
+
+
+def test_reads_all_entries(write, tmp_path):
+    target = load_target(write(GOOD))
+    assert [s.name for s in target.sources] == ["b.sv", "a.sv", "c.sv"]
+    assert target.sources[0] == (tmp_path / "b.sv").resolve()
+    assert target.blocks == {"one": ("u_dut.u_one",), "two": ("u_dut.u_two", "u_dut.u_three")}
+    assert target.memories["m"].word_bytes == 4
+    assert target.memories["m"].observed
+    assert target.parameters == {"Words": 8}
+    assert not target.reset_active_low
+    assert target.reset_cycles == 4
+
+
+@pytest.mark.parametrize("name", ["ethos-u55-32"])
+def test_shipped_targets_load(name):
+    target = load_target(name)
+    assert target.name == name
+    assert set(target.blocks) == {"cc", "dma", "wd", "mac", "ao", "sb", "cpm"}
+
+
+def test_unknown_name_lists_the_shipped_ones():
+    with pytest.raises(HarnessError, match=r"ethos-u55-32.*found 'ethos-u56'"):
+        load_target("ethos-u56")
+
+
+def test_missing_file(tmp_path):
+    with pytest.raises(HarnessError, match=r"none\.toml: No such file"):
+        load_target(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('done = "done"', "", "done: this key is mandatory"),
+        ('done = "done"', 'done = "done"\nerorr = "e"', "erorr: unknown key; did you mean 'error'"),
+        ('done = "done"', "done = 1", "done: expected a string, found 1"),
+        ('"*.sv"', '"*.vhd"', r"sources: no file matches '\*\.vhd'"),
+        ('["b.sv", "*.sv"]', "[]", "sources: expected at least one file"),
+        ("reset_active_low = false", "reset_cycles = true", "reset_cycles: expected an integer"),
+        ("word_bytes = 4", "word_bytes = 0", r"memories\.m\.word_bytes: expected at least 1"),
+        ("word_bytes = 4", "", r"memories\.m\.word_bytes: this key is mandatory"),
+        ('plusarg = "m"', 'plusarg = "m"\nobservd = true', r"memories\.m\.observd: .*'observed'"),
+        ('one = "u_dut.u_one"', 'one = "u_dut.u_two"', "also in block one; name it once"),
+        ("Words = 8", 'Words = "8"', "Words: expected a value of type int"),
+        ('name = "t"', "name = ", "not valid TOML"),
+        ("[parameters]", 'include_dirs = ["inc"]\n[parameters]', "include_dirs: there is no folder"),
+    ],
+)
+def test_wrong_entries_are_named(write, old, new, message):
+    assert old in GOOD
+    path = write(GOOD.replace(old, new))
+    with pytest.raises(HarnessError, match=message) as caught:
+        load_target(path)
+    assert str(path.resolve()) in str(caught.value) or str(path) in str(caught.value)
+
+
+def test_example_is_good_toml():
+    assert tomllib.loads(GOOD)["top"] == "bench"
