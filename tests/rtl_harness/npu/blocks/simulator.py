@@ -1,0 +1,89 @@
+"""Builds the blocks with Verilator and runs cocotb tests on them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import find_libpython
+from cocotb_tools import config
+from cocotb_tools.config import pygpi_entry_point
+
+from rtl_harness.cache import cached_folder, content_key
+from rtl_harness.tools import compiler_version, find_verilator, make_verilated, tail, verilate
+from tests.rtl_harness.npu.blocks.structs import RTL
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[3]
+SOURCES = (
+    RTL / "npu_pkg.sv",
+    RTL / "wd" / "wd_pkg.sv",
+    HERE / "blocks_pkg.sv",
+    *sorted(f for f in RTL.glob("*/*.sv") if f.name not in ("wd_pkg.sv", "bench_top.sv", "boot.sv")),
+    HERE / "blocks.sv",
+)
+CONTROL = '`verilator_config\npublic_flat_rw -module "blocks" -var "*_clk"\n' + "".join(
+    f'public_flat_rw -module "blocks" -var "*_{end}"\n' for end in ("i", "o", "op", "regs", "regions")
+)
+FLAGS = (
+    *("--cc", "--exe", "--vpi", "--no-timing", "--prefix", "Vtop", "-o", "simulator", "--top-module", "blocks"),
+    *("--x-assign", "0", "--x-initial", "unique", "--timescale", "1ns/1ps", "--assert", "-Wno-fatal", "-Wno-lint"),
+)
+
+
+def build(macs: int) -> Path:
+    """Return the simulator of the blocks of one configuration, built or from the cache."""
+    main = Path(config.share_dir) / "lib" / "verilator" / "verilator.cpp"
+    libraries = config.libs_dir
+
+    def fill(folder: Path) -> None:
+        (folder / "public.vlt").write_text(CONTROL)
+        arguments = [
+            *FLAGS,
+            *("--Mdir", "obj", f"-GMacs={macs}", "public.vlt", *map(str, SOURCES), str(main)),
+            *("-LDFLAGS", f"-Wl,-rpath,{libraries} -L{libraries} -lcocotbvpi_verilator"),
+        ]
+        verilate(arguments, folder)
+        make_verilated("Vtop.mk", folder / "obj", {"OPT_FAST": "-O1", "OPT_GLOBAL": "-O0"})
+
+    key = content_key(
+        macs, CONTROL, FLAGS, SOURCES, main, str(libraries), find_verilator().version, compiler_version()
+    )
+    return cached_folder("npu_blocks", key, fill) / "obj" / "simulator"
+
+
+def run(module: str, macs: int, folder: Path, seed: int = 1) -> dict[str, str]:
+    """Run the cocotb tests of `module`; return for each by name what failed, "" if nothing did."""
+    results = folder / "results.xml"
+    library = find_libpython.find_libpython()
+    environment = {
+        **os.environ,
+        "COCOTB_TOPLEVEL": "blocks",
+        "COCOTB_TEST_MODULES": f"tests.rtl_harness.npu.blocks.{module}",
+        "COCOTB_RESULTS_FILE": str(results),
+        "COCOTB_RANDOM_SEED": str(seed),
+        "COCOTB_LOG_LEVEL": "WARNING",
+        "GPI_LOG_LEVEL": "WARNING",
+        "GPI_USERS": f"{library};{pygpi_entry_point()}",
+        "PYGPI_PYTHON_BIN": sys.executable,
+        "PYTHONPATH": os.pathsep.join([str(ROOT), *(p for p in sys.path if p)]),
+        "TOPLEVEL_LANG": "verilog",
+        "BLOCKS_MACS": str(macs),
+    }
+    done = subprocess.run(
+        [str(build(macs)), f"+verilator+seed+{seed}", "+verilator+rand+reset+2"],
+        cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        timeout=600, check=False,
+    )  # fmt: skip
+    log = tail(done.stdout + done.stderr, 60)
+    assert results.is_file(), f"the simulator ended with code {done.returncode}:\n{log}"
+    outcomes = {}
+    for case in ElementTree.parse(results).getroot().iter("testcase"):
+        failed = [*case.iter("failure"), *case.iter("error")]
+        message = "; ".join(str(f.get("message") or f.get("error_msg") or f.text) for f in failed)
+        outcomes[str(case.get("name"))] = f"{message}\n{log}" if failed else ""
+    assert outcomes, f"no test ran:\n{log}"
+    return outcomes
