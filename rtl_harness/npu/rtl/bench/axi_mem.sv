@@ -81,7 +81,7 @@ module axi_mem
   logic [WriteLatency-1:0] due_q;
   logic [WriteLatency-1:0][2:0] due_id_q;
   logic [WriteLatency-1:0] due_bad_q;
-  assign write      = aw_valid_i && w_valid_i;
+  assign write      = aw_valid_i && w_valid_i && !(b_valid_o && !b_ready_i);
   assign write_ok   = Writable && aw_i.len == '0 && w_i.last && inside_memory(aw_i.addr[31:3]);
   assign aw_ready_o = write;
   assign w_ready_o  = write;
@@ -133,7 +133,7 @@ module axi_mem
       end
       level_q <= level_q + (QueueW + 1)'(push) - (QueueW + 1)'(beat && last);
 
-      // The write's answer travels down a line as long as the latency; it waits for nobody.
+      // The write's answer travels down a line as long as the latency; an answer that waits holds up all.
       if (!b_valid_o || b_ready_i) begin
         due_q     <= {due_q[WriteLatency-2:0], write};
         due_id_q  <= {due_id_q[WriteLatency-2:0], aw_i.id};

@@ -1,6 +1,7 @@
 /// The closed bench: NPU, SRAM, flash and a boot sequencer. Clock and reset are its only inputs.
 ///
-/// Latency and bandwidth default to Vela's system configuration Ethos_U55_High_End_Embedded.
+/// Latency and bandwidth default to Vela's system configuration Ethos_U55_High_End_Embedded. With BusFaults the
+/// two buses stall and fail as +sram_faults=FILE and +flash_faults=FILE say, see bus_faults; without, they are wires.
 module bench_top
   import npu_pkg::*;
 #(
@@ -11,7 +12,8 @@ module bench_top
   parameter int unsigned SramReadLatency    = 32,
   parameter int unsigned SramWriteLatency   = 32,
   parameter int unsigned FlashReadLatency   = 64,
-  parameter int unsigned FlashBeatInterval  = 8
+  parameter int unsigned FlashBeatInterval  = 8,
+  parameter bit          BusFaults          = 1'b0
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -90,6 +92,16 @@ module bench_top
     .m1_r_i       (m1_r)
   );
 
+  logic sram_ar_valid, sram_ar_ready, sram_r_valid, sram_r_ready, sram_aw_valid, sram_aw_ready;
+  logic sram_w_valid, sram_w_ready, sram_b_valid, sram_b_ready;
+  logic flash_ar_valid, flash_ar_ready, flash_r_valid, flash_r_ready, flash_aw_ready, flash_w_ready;
+  logic flash_b_valid;
+  axi_ar_t sram_ar, flash_ar;
+  axi_r_t sram_r, flash_r;
+  axi_aw_t sram_aw;
+  axi_w_t sram_w;
+  axi_b_t sram_b, flash_b;
+
   axi_mem #(
     .Words       (SramWords),
     .Base        (32'h2000_0000),
@@ -99,25 +111,23 @@ module bench_top
   ) u_sram (
     .clk_i     (clk_i),
     .rst_ni    (rst_ni),
-    .ar_valid_i(m0_ar_valid),
-    .ar_ready_o(m0_ar_ready),
-    .ar_i      (m0_ar),
-    .r_valid_o (m0_r_valid),
-    .r_ready_i (m0_r_ready),
-    .r_o       (m0_r),
-    .aw_valid_i(m0_aw_valid),
-    .aw_ready_o(m0_aw_ready),
-    .aw_i      (m0_aw),
-    .w_valid_i (m0_w_valid),
-    .w_ready_o (m0_w_ready),
-    .w_i       (m0_w),
-    .b_valid_o (m0_b_valid),
-    .b_ready_i (m0_b_ready),
-    .b_o       (m0_b)
+    .ar_valid_i(sram_ar_valid),
+    .ar_ready_o(sram_ar_ready),
+    .ar_i      (sram_ar),
+    .r_valid_o (sram_r_valid),
+    .r_ready_i (sram_r_ready),
+    .r_o       (sram_r),
+    .aw_valid_i(sram_aw_valid),
+    .aw_ready_o(sram_aw_ready),
+    .aw_i      (sram_aw),
+    .w_valid_i (sram_w_valid),
+    .w_ready_o (sram_w_ready),
+    .w_i       (sram_w),
+    .b_valid_o (sram_b_valid),
+    .b_ready_i (sram_b_ready),
+    .b_o       (sram_b)
   );
 
-  logic flash_aw_ready, flash_w_ready, flash_b_valid;
-  axi_b_t flash_b;
   axi_mem #(
     .Words       (FlashWords),
     .Base        (32'h1000_0000),
@@ -128,12 +138,12 @@ module bench_top
   ) u_flash (
     .clk_i     (clk_i),
     .rst_ni    (rst_ni),
-    .ar_valid_i(m1_ar_valid),
-    .ar_ready_o(m1_ar_ready),
-    .ar_i      (m1_ar),
-    .r_valid_o (m1_r_valid),
-    .r_ready_i (m1_r_ready),
-    .r_o       (m1_r),
+    .ar_valid_i(flash_ar_valid),
+    .ar_ready_o(flash_ar_ready),
+    .ar_i      (flash_ar),
+    .r_valid_o (flash_r_valid),
+    .r_ready_i (flash_r_ready),
+    .r_o       (flash_r),
     .aw_valid_i(1'b0),
     .aw_ready_o(flash_aw_ready),
     .aw_i      ('0),
@@ -144,6 +154,111 @@ module bench_top
     .b_ready_i (1'b1),
     .b_o       (flash_b)
   );
+
+  if (BusFaults) begin : gen_faults
+    bus_faults #(
+      .PlusArg("sram_faults")
+    ) u_sram_faults (
+      .clk_i     (clk_i),
+      .rst_ni    (rst_ni),
+      .ar_valid_i(m0_ar_valid),
+      .ar_ready_o(m0_ar_ready),
+      .ar_i      (m0_ar),
+      .r_valid_o (m0_r_valid),
+      .r_ready_i (m0_r_ready),
+      .r_o       (m0_r),
+      .aw_valid_i(m0_aw_valid),
+      .aw_ready_o(m0_aw_ready),
+      .aw_i      (m0_aw),
+      .w_valid_i (m0_w_valid),
+      .w_ready_o (m0_w_ready),
+      .w_i       (m0_w),
+      .b_valid_o (m0_b_valid),
+      .b_ready_i (m0_b_ready),
+      .b_o       (m0_b),
+      .ar_valid_o(sram_ar_valid),
+      .ar_ready_i(sram_ar_ready),
+      .ar_o      (sram_ar),
+      .r_valid_i (sram_r_valid),
+      .r_ready_o (sram_r_ready),
+      .r_i       (sram_r),
+      .aw_valid_o(sram_aw_valid),
+      .aw_ready_i(sram_aw_ready),
+      .aw_o      (sram_aw),
+      .w_valid_o (sram_w_valid),
+      .w_ready_i (sram_w_ready),
+      .w_o       (sram_w),
+      .b_valid_i (sram_b_valid),
+      .b_ready_o (sram_b_ready),
+      .b_i       (sram_b)
+    );
+
+    logic m1_aw_ready, m1_w_ready, m1_b_valid, none_aw_valid, none_w_valid, none_b_ready;
+    axi_b_t m1_b;
+    axi_aw_t none_aw;
+    axi_w_t none_w;
+    bus_faults #(
+      .PlusArg("flash_faults")
+    ) u_flash_faults (
+      .clk_i     (clk_i),
+      .rst_ni    (rst_ni),
+      .ar_valid_i(m1_ar_valid),
+      .ar_ready_o(m1_ar_ready),
+      .ar_i      (m1_ar),
+      .r_valid_o (m1_r_valid),
+      .r_ready_i (m1_r_ready),
+      .r_o       (m1_r),
+      .aw_valid_i(1'b0),
+      .aw_ready_o(m1_aw_ready),
+      .aw_i      ('0),
+      .w_valid_i (1'b0),
+      .w_ready_o (m1_w_ready),
+      .w_i       ('0),
+      .b_valid_o (m1_b_valid),
+      .b_ready_i (1'b1),
+      .b_o       (m1_b),
+      .ar_valid_o(flash_ar_valid),
+      .ar_ready_i(flash_ar_ready),
+      .ar_o      (flash_ar),
+      .r_valid_i (flash_r_valid),
+      .r_ready_o (flash_r_ready),
+      .r_i       (flash_r),
+      .aw_valid_o(none_aw_valid),
+      .aw_ready_i(1'b0),
+      .aw_o      (none_aw),
+      .w_valid_o (none_w_valid),
+      .w_ready_i (1'b0),
+      .w_o       (none_w),
+      .b_valid_i (1'b0),
+      .b_ready_o (none_b_ready),
+      .b_i       ('0)
+    );
+    logic unused_writes;
+    assign unused_writes = ^{m1_aw_ready, m1_w_ready, m1_b_valid, m1_b,
+                             none_aw_valid, none_aw, none_w_valid, none_w, none_b_ready};
+  end else begin : gen_wires
+    assign sram_ar_valid  = m0_ar_valid;
+    assign sram_ar        = m0_ar;
+    assign m0_ar_ready    = sram_ar_ready;
+    assign m0_r_valid     = sram_r_valid;
+    assign m0_r           = sram_r;
+    assign sram_r_ready   = m0_r_ready;
+    assign sram_aw_valid  = m0_aw_valid;
+    assign sram_aw        = m0_aw;
+    assign m0_aw_ready    = sram_aw_ready;
+    assign sram_w_valid   = m0_w_valid;
+    assign sram_w         = m0_w;
+    assign m0_w_ready     = sram_w_ready;
+    assign m0_b_valid     = sram_b_valid;
+    assign m0_b           = sram_b;
+    assign sram_b_ready   = m0_b_ready;
+    assign flash_ar_valid = m1_ar_valid;
+    assign flash_ar       = m1_ar;
+    assign m1_ar_ready    = flash_ar_ready;
+    assign m1_r_valid     = flash_r_valid;
+    assign m1_r           = flash_r;
+    assign flash_r_ready  = m1_r_ready;
+  end
 
   logic unused;
   assign unused = ^{flash_aw_ready, flash_w_ready, flash_b_valid, flash_b, quiescent};
