@@ -110,7 +110,7 @@ module ao_operands
         out_shift_d = shift_q;
       end
       AveragePool: begin
-        if (!op_i.global_scale) begin
+        if (!op_i.global_scale || op_i.padded) begin
           factor_d    = $signed(Reciprocal[count_q][32:0]);
           out_shift_d = Reciprocal[count_q][38:33];
         end

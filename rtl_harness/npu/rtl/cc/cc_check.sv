@@ -56,6 +56,9 @@ module cc_check
   assign scalar      = r.ifm2_broadcast[7];
   assign table_used  = r.activation[4];
 
+  logic padded;
+  assign padded = (r.ifm_pad_top | r.ifm_pad_bottom | r.ifm_pad_left | r.ifm_pad_right) != '0;
+
   logic [1:0] ifm_log2, ifm2_log2, ofm_log2;
   assign ifm_log2  = r.ifm.precision[3:2];
   assign ifm2_log2 = r.ifm2.precision[3:2];
@@ -173,8 +176,8 @@ module cc_check
   assign taps = (14'(r.kernel_width_m1[6:0] >> dx) + 14'd1) * (14'(r.kernel_height_m1[6:0] >> dy) + 14'd1);
   assign kind_bad =
       (kind != ReduceSum && !elementwise && ifm_log2 != '0)
-      || (pool && (dx || dy || upscale))
-      || (kind == AveragePool && !r.ofm.precision[8] && taps > 14'd64)
+      || (pool && (dx || dy))
+      || (kind == AveragePool && (padded || !r.ofm.precision[8]) && taps > 14'd64)
       || (kind == ReduceSum
           && (ifm_log2 == 2'd1 || r.ofm.depth_m1 != '0 || kernel_w_m1 != '0 || kernel_h_m1 != '0
               || sx != 2'd1 || sy != 2'd1 || upscale));
@@ -221,6 +224,7 @@ module cc_check
     op_d.ifm_h            = ifm_h_q[17:0];
     op_d.pad_top          = elementwise ? '0 : r.ifm_pad_top[6:0];
     op_d.pad_left         = elementwise ? '0 : r.ifm_pad_left[6:0];
+    op_d.padded           = padded;
     op_d.blk_w_m1         = r.ofm_blk_width_m1[5:0];
     op_d.blk_h_m1         = r.ofm_blk_height_m1[5:0];
     op_d.blk_d_m1         = r.ofm_blk_depth_m1[6:0];
