@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,7 +13,13 @@ import numpy.typing as npt
 from rtl_harness.npu.model.commands import Opcode, Words
 from rtl_harness.npu.model.config import NpuConfig
 from rtl_harness.npu.model.conv import Conv
-from rtl_harness.npu.model.memory import Bytes, Memory
+from rtl_harness.npu.model.conv_config import ConvConfig
+from rtl_harness.npu.model.elementwise import Elementwise
+from rtl_harness.npu.model.elementwise_config import ElementwiseConfig
+from rtl_harness.npu.model.feature_map import RegionSize
+from rtl_harness.npu.model.memory import SHARED_BUFFER, Bytes, Memory
+from rtl_harness.npu.model.pool import Pool
+from rtl_harness.npu.model.pool_config import PoolConfig
 from rtl_harness.npu.model.program import Copy, End, Execute, OperationConfig, Program, lower
 from rtl_harness.npu.model.status import ERRORS, Status, status_word
 
@@ -65,9 +71,15 @@ class Operation(Protocol):
         ...
 
 
-Prepare = Callable[[OperationConfig, NpuConfig, Callable[[int], int]], Operation]
-
-PREPARE: dict[Opcode, Prepare] = {Opcode.CONV: Conv}
+def prepare(config: OperationConfig, npu: NpuConfig, region_size: RegionSize) -> Operation:
+    """Work out an operation's addresses in regions of the sizes that `region_size` tells."""
+    match config:
+        case ConvConfig():
+            return Conv(config, npu, region_size)
+        case PoolConfig():
+            return Pool(config, npu, region_size)
+        case ElementwiseConfig():
+            return Elementwise(config, npu, region_size)
 
 
 class _Prepared:
@@ -80,7 +92,6 @@ class _Prepared:
 
     def operation(self, action: Execute, memory: Memory) -> Operation:
         if action.index not in self._operations:
-            prepare = PREPARE[action.kind]
             self._operations[action.index] = prepare(action.config, self._config, memory.size)
         return self._operations[action.index]
 
@@ -109,7 +120,8 @@ class FunctionalModel:
         Args:
             commands: The stream, uint32, shape (words,).
             regions: By number, uint8: shape (bytes,) if all elements of the batch share the region, else
-                (batch, bytes). Written in place. A region that is absent has no bytes.
+                (batch, bytes). Written in place. A region that is absent has no bytes. SHARED_BUFFER
+                stands for the shared buffer, of which the model keeps no more than what copies put there.
             read_only: Regions on the read-only port.
             start_word: Index of a command's first word. All commands before it count as executed, copies and
                 operations included; the registers and irq_mask are what they left behind.
@@ -118,8 +130,9 @@ class FunctionalModel:
             How each element of the batch ended.
 
         Raises:
-            ValueError: If the shapes do not fit, a shared region would be written by a batch, or `start_word`
-                is not the beginning of a command that the stream reaches.
+            ValueError: If the shapes do not fit, a shared region would be written by a batch, `start_word`
+                is not the beginning of a command that the stream reaches, or a copy before it went to the
+                shared buffer, which is not given.
             HarnessError: An operation is too large for the model.
         """
         steps = self.operations(commands, regions, read_only=read_only, start_word=start_word)
@@ -143,7 +156,7 @@ class FunctionalModel:
         `regions` are written in place, so that they hold the state after the operation whenever one is
         yielded; copy what must outlast the next step. The generator's return value is that of `run`.
         """
-        memory = Memory(regions)
+        memory = Memory(regions, self.config.shared_buffer_bytes)
         prepared = self._prepare(commands, read_only, memory)
         program = prepared.program
         if start_word not in program.boundaries:
@@ -152,6 +165,11 @@ class FunctionalModel:
             )
         for region in program.written_regions():
             memory.check_writable(region)
+        if SHARED_BUFFER not in regions and program.fills_shared_buffer(start_word):
+            raise ValueError(
+                f"a copy before start_word {start_word} fills the shared buffer: "
+                f"give it as region {SHARED_BUFFER}"
+            )
         run = _Run(memory.batch)
         for step in program.steps:
             action = step.action

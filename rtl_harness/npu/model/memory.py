@@ -10,24 +10,28 @@ import numpy.typing as npt
 Bytes = npt.NDArray[np.uint8]
 Offsets = npt.NDArray[np.int64]
 
+# Number under which the shared buffer goes beside the regions 0 to 7.
+SHARED_BUFFER = 8
+
 
 class Memory:
     """The regions that a stream works on, and the batch elements that are still running.
 
     Regions may be shared, shape (bytes,), or given for each batch element, shape (batch, bytes). Reads and
     writes concern the active batch elements. A read from a shared region has one row, whatever the batch.
+    The shared buffer is one more region; where it is not given, it is zero until it is written.
 
     Attributes:
         batch: Number of batch elements.
         active: Indices of the batch elements that have not ended, ascending.
     """
 
-    def __init__(self, regions: Mapping[int, Bytes]) -> None:
+    def __init__(self, regions: Mapping[int, Bytes], shared_buffer_bytes: int) -> None:
         """Refer to `regions`; raise ValueError if their shapes, types or numbers do not fit."""
         for number, region in regions.items():
-            if region.dtype != np.uint8 or region.ndim not in (1, 2) or not 0 <= number <= 7:
+            if region.dtype != np.uint8 or region.ndim not in (1, 2) or not 0 <= number <= SHARED_BUFFER:
                 raise ValueError(
-                    f"expected regions 0 to 7 of uint8 and shape (bytes,) or (batch, bytes), "
+                    f"expected regions 0 to {SHARED_BUFFER} of uint8 and shape (bytes,) or (batch, bytes), "
                     f"found region {number} of {region.dtype} and shape {region.shape}"
                 )
         batches = {region.shape[0] for region in regions.values() if region.ndim == 2} or {1}
@@ -36,6 +40,12 @@ class Memory:
         self.batch = batches.pop()
         self.active = np.arange(self.batch)
         self._regions = {n: np.atleast_2d(region) for n, region in regions.items()}
+        if SHARED_BUFFER not in self._regions:
+            self._regions[SHARED_BUFFER] = np.zeros((self.batch, shared_buffer_bytes), dtype=np.uint8)
+        elif self.size(SHARED_BUFFER) != shared_buffer_bytes:
+            raise ValueError(
+                f"expected a shared buffer of {shared_buffer_bytes} bytes, found {self.size(SHARED_BUFFER)}"
+            )
 
     def size(self, region: int) -> int:
         """Bytes of a region; 0 if there is none of that number."""

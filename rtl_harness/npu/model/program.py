@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from rtl_harness.npu.model.checks import Request, check_aligned, check_bits, region_number, written_region
 from rtl_harness.npu.model.commands import (
-    OPERATIONS,
     Command,
     CommandError,
     Opcode,
@@ -15,19 +15,28 @@ from rtl_harness.npu.model.commands import (
     Words,
     parse,
 )
-from rtl_harness.npu.model.config import NpuConfig, region_number
-from rtl_harness.npu.model.conv_config import ConvConfig, conv_config
+from rtl_harness.npu.model.config import NpuConfig
+from rtl_harness.npu.model.conv_config import ConvConfig, conv_config, depthwise_config
+from rtl_harness.npu.model.elementwise_config import ElementwiseConfig, elementwise_config
+from rtl_harness.npu.model.memory import SHARED_BUFFER
+from rtl_harness.npu.model.pool_config import PoolConfig, pool_config
 from rtl_harness.npu.model.status import Status
 
-OperationConfig = ConvConfig
-Configure = Callable[[Registers, NpuConfig, frozenset[int]], OperationConfig]
+OperationConfig = ConvConfig | PoolConfig | ElementwiseConfig
 
-CONFIGURE: dict[Opcode, Configure] = {Opcode.CONV: conv_config}
+CONFIGURE: dict[Opcode, Callable[[Request], OperationConfig]] = {
+    Opcode.CONV: conv_config,
+    Opcode.DEPTHWISE: depthwise_config,
+    Opcode.POOL: pool_config,
+    Opcode.ELEMENTWISE: elementwise_config,
+}
+
+_TO_SHARED_BUFFER = 1 << 8
 
 
 @dataclass(frozen=True)
 class Copy:
-    """A DMA copy of `length` bytes from one region to another; offsets in bytes."""
+    """A DMA copy of `length` bytes from one region to another or to SHARED_BUFFER; offsets in bytes."""
 
     source_region: int
     source: int
@@ -91,7 +100,15 @@ class Program:
         """Numbers of the regions that the steps write to."""
         copies = {s.action.destination_region for s in self.steps if isinstance(s.action, Copy)}
         return frozenset(
-            copies | {s.action.config.ofm.region for s in self.steps if isinstance(s.action, Execute)}
+            copies | {s.action.config.output.ofm.region for s in self.steps if isinstance(s.action, Execute)}
+        )
+
+    def fills_shared_buffer(self, before: int) -> bool:
+        """Return whether a copy at a word before `before` goes to the shared buffer."""
+        return any(
+            isinstance(step.action, Copy) and step.action.destination_region == SHARED_BUFFER
+            for step in self.steps
+            if step.word < before
         )
 
     def resume_word(self, operations_done: int) -> int:
@@ -156,29 +173,28 @@ class _Lowering:
                 self._irq_mask |= command.parameter
             case Opcode.DMA_START:
                 return self._copy()
-            case kind if kind in OPERATIONS:
-                return self._operation(kind)
+            case kind if kind in CONFIGURE:
+                request = Request(self._registers, command.parameter, self._npu, self._read_only)
+                config = CONFIGURE[kind](request)
+                self._operations += 1
+                return Execute(self._operations - 1, kind, config)
         return None
-
-    def _operation(self, kind: Opcode) -> Execute:
-        if kind not in CONFIGURE:
-            raise CommandError(f"{kind.name} is not supported")
-        config = CONFIGURE[kind](self._registers, self._npu, self._read_only)
-        self._operations += 1
-        return Execute(self._operations - 1, kind, config)
 
     def _copy(self) -> Copy:
         r = self._registers
-        for register in (Register.DMA0_SRC, Register.DMA0_DST, Register.DMA0_LEN):
-            if r[register] % 16:
-                raise CommandError(f"{register.name} is {r[register]:#x}, expected a multiple of 16")
-        destination = region_number(r, Register.DMA0_DST_REGION)
-        if destination in self._read_only:
-            raise CommandError(f"DMA0_DST_REGION is {destination}, which is on the read-only port")
+        source, destination, length = (
+            check_aligned(r, register)
+            for register in (Register.DMA0_SRC, Register.DMA0_DST, Register.DMA0_LEN)
+        )
+        request = Request(r, 0, self._npu, self._read_only)
+        if check_bits(r, Register.DMA0_DST_REGION, _TO_SHARED_BUFFER | 7) & _TO_SHARED_BUFFER:
+            region = SHARED_BUFFER
+        else:
+            region = written_region(request, Register.DMA0_DST_REGION)
         return Copy(
             source_region=region_number(r, Register.DMA0_SRC_REGION),
-            source=r[Register.DMA0_SRC],
-            destination_region=destination,
-            destination=r[Register.DMA0_DST],
-            length=r[Register.DMA0_LEN],
+            source=source,
+            destination_region=region,
+            destination=destination,
+            length=length,
         )

@@ -7,8 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rtl_harness.npu.model.config import NpuConfig
+from rtl_harness.npu.model.config import IFM_UBLOCK_DEPTH, NpuConfig
 from rtl_harness.npu.model.conv_config import ConvConfig
+
+Numbers = npt.NDArray[np.int64]
+
+_TAPS_UNIT = 4
 
 
 @dataclass(frozen=True)
@@ -17,20 +21,23 @@ class WeightOrder:
 
     Attributes:
         count: Weights that the operation takes from the stream for each spatial block.
-        positions: Place in the stream of the weight of (OFM channel, ky, kx, IFM channel).
+        positions: Place in the stream of the weight of (OFM channel, ky, kx, IFM channel); a depthwise
+            convolution has one IFM channel an OFM channel.
     """
 
     count: int
-    positions: npt.NDArray[np.int64]
+    positions: Numbers
 
 
 def weight_order(config: ConvConfig, npu: NpuConfig) -> WeightOrder:
     """Return the weight order that the convolution prescribes; all vectors are counted, used or not."""
-    x, y, depth, ofm_depth = config.x, config.y, config.ifm.depth, config.ofm.depth
+    y, x, depth, ofm_depth = config.kernel.y, config.kernel.x, config.weight_depth, config.output.ofm.depth
+    block_depth = config.output.block.depth
     positions = np.empty((ofm_depth, y.taps, x.taps, depth), dtype=np.int64)
+    vector_weights = npu.ublock_depth * (1 if config.depthwise else IFM_UBLOCK_DEPTH)
     vector = 0
-    for oz in range(0, ofm_depth, config.block_depth):
-        ofm_channels = min(config.block_depth, ofm_depth - oz)
+    for oz in range(0, ofm_depth, block_depth):
+        ofm_channels = min(block_depth, ofm_depth - oz)
         for iz in range(0, depth, config.input_chunk):
             ifm_channels = min(config.input_chunk, depth - iz)
             for ky in range(0, y.taps, y.subkernel):
@@ -42,30 +49,32 @@ def weight_order(config: ConvConfig, npu: NpuConfig) -> WeightOrder:
                         ky : ky + taps[0],
                         kx : kx + taps[1],
                         iz : iz + ifm_channels,
-                    ] = _weights(numbers + vector, npu)[:ofm_channels, :, :, :ifm_channels]
+                    ] = _weights(numbers + vector, vector_weights, npu)[:ofm_channels, :, :, :ifm_channels]
                     vector += count
-    return WeightOrder(vector * npu.vector_weights, positions)
+    return WeightOrder(vector * vector_weights, positions)
 
 
 def _vectors(
     config: ConvConfig, npu: NpuConfig, ofm_channels: int, ifm_channels: int, taps: tuple[int, int]
-) -> tuple[npt.NDArray[np.int64], int]:
+) -> tuple[Numbers, int]:
     """Number a subkernel's vectors: those that are used, shape (u, tap y, tap x, z), and the count of all."""
-    ublocks = -(-ofm_channels // npu.ofm_ublock_depth)
+    ublocks = -(-ofm_channels // npu.ublock_depth)
     used = taps[0] * taps[1]
-    if config.part_kernel_first:
-        elements, depths = -(-used // 4) * 4, -(-ifm_channels // npu.ifm_ublock_depth)
-        numbers = np.arange(depths * ublocks * elements).reshape(depths, ublocks, elements).transpose(1, 2, 0)
+    rounded = -(-used // _TAPS_UNIT) * _TAPS_UNIT
+    if config.depthwise:
+        numbers = np.arange(ublocks * rounded).reshape(ublocks, rounded, 1)
+    elif config.kernel.part_kernel_first:
+        depths = -(-ifm_channels // IFM_UBLOCK_DEPTH)
+        numbers = np.arange(depths * ublocks * rounded).reshape(depths, ublocks, rounded).transpose(1, 2, 0)
     else:
-        elements, depths = used, config.input_chunk // npu.ifm_ublock_depth
-        numbers = np.arange(ublocks * elements * depths).reshape(ublocks, elements, depths)
-    return numbers[:, :used].reshape(ublocks, *taps, depths), numbers.size
+        depths = config.input_chunk // IFM_UBLOCK_DEPTH
+        numbers = np.arange(ublocks * used * depths).reshape(ublocks, used, depths)
+    return numbers[:, :used].reshape(ublocks, *taps, -1), numbers.size
 
 
-def _weights(numbers: npt.NDArray[np.int64], npu: NpuConfig) -> npt.NDArray[np.int64]:
+def _weights(numbers: Numbers, vector_weights: int, npu: NpuConfig) -> Numbers:
     """Place the weights of vectors (u, tap y, tap x, z) as (OFM channel, tap y, tap x, IFM channel)."""
-    ofm, ifm = npu.ofm_ublock_depth, npu.ifm_ublock_depth
     ublocks, tap_y, tap_x, depths = numbers.shape
-    inner = np.arange(npu.vector_weights).reshape(ofm, ifm)
-    weights = numbers[:, None, :, :, :, None] * npu.vector_weights + inner[:, None, None, None, :]
-    return weights.reshape(ublocks * ofm, tap_y, tap_x, depths * ifm)
+    inner = np.arange(vector_weights).reshape(npu.ublock_depth, -1)
+    weights = numbers[:, None, :, :, :, None] * vector_weights + inner[:, None, None, None, :]
+    return weights.reshape(ublocks * npu.ublock_depth, tap_y, tap_x, depths * inner.shape[1])

@@ -1,0 +1,113 @@
+"""From scaled values to the OFM in memory: zero point, clamp, look-up table, write."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from rtl_harness.npu.model.arithmetic import Int64, sat32
+from rtl_harness.npu.model.config import NpuConfig
+from rtl_harness.npu.model.feature_map import (
+    BRICK,
+    Elements,
+    RegionSize,
+    Transfer,
+    has_duplicates,
+    place,
+    write_cuts,
+)
+from rtl_harness.npu.model.memory import SHARED_BUFFER, Bytes, Memory, Offsets
+from rtl_harness.npu.model.output_config import Activation, Output
+from rtl_harness.npu.model.status import Status
+from rtl_harness.npu.model.tensors import FeatureMap
+
+_TABLE_ENTRIES = 256
+
+
+class Sink:
+    """Where an operation's values go.
+
+    Attributes:
+        errors: Error bits that writing sets.
+    """
+
+    def __init__(self, output: Output, npu: NpuConfig, region_size: RegionSize) -> None:
+        """Work out the addresses of the OFM in regions of the sizes that `region_size` tells."""
+        ofm = output.ofm
+        self._output = output
+        placement = place(ofm, write_cuts(ofm, output.block.depth), region_size(ofm.region))
+        self.errors = Status.NONE if placement.inside.all() else Status.ADDRESS_ERROR
+        order = _write_order(output) if has_duplicates(ofm, placement) else None
+        self._transfer = Transfer(ofm, placement, order)
+        table = output.activation.table
+        bytes_of_table = _TABLE_ENTRIES * ofm.element_bytes
+        self._table_at = 0 if table is None else npu.table_base + table * bytes_of_table
+        self._table_bytes = 0 if table is None else bytes_of_table
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Height, width and depth of the OFM."""
+        ofm = self._output.ofm
+        return ofm.height, ofm.width, ofm.depth
+
+    def tables(self, memory: Memory) -> Bytes:
+        """Return the table, shape (active or 1, bytes); without bytes if none is used."""
+        return memory.read(SHARED_BUFFER, slice(self._table_at, self._table_at + self._table_bytes))
+
+    def empty(self, count: int) -> Elements:
+        """Return room for `count` OFMs."""
+        return np.empty((count, *self.shape), dtype=self._output.ofm.dtype)
+
+    def finish(self, values: Int64, tables: Bytes) -> Elements:
+        """Return the OFM elements of scaled values.
+
+        Args:
+            values: Range of int32, shape (n, ...), of as many elements as n OFMs have.
+            tables: As `tables` returned them, for these n or for all.
+        """
+        ofm, activation = self._output.ofm, self._output.activation
+        bounded = bound(values + ofm.zero_point, activation, ofm)
+        if activation.table is not None:
+            biased = 128 if ofm.signed or activation.int8 else 0
+            bounded = _looked_up(bounded + biased, tables.view(ofm.dtype))
+        return bounded.astype(ofm.dtype).reshape(-1, *self.shape)
+
+    def write(self, memory: Memory, elements: Elements) -> None:
+        """Store OFMs, shape (active or 1, height, width, depth)."""
+        self._transfer.write(memory, elements)
+
+
+def bound(values: Int64, activation: Activation, ofm: FeatureMap) -> Int64:
+    """Clamp to the activation's bounds, of which the upper wins, then to the type.
+
+    A 32-bit OFM without a table knows no bounds but its type's.
+    """
+    if ofm.element_bytes == 4 and activation.table is None:
+        return sat32(values)
+    clamped = np.minimum(np.maximum(values, activation.low), activation.high)
+    bits = 8 * min(ofm.element_bytes, 2)
+    low, high = -(1 << bits - 1), (1 << bits - 1) - 1
+    if activation.int8:
+        low, high = -128, 127
+    elif not ofm.signed and ofm.element_bytes < 4:
+        low, high = 0, (1 << bits) - 1
+    return np.clip(clamped, low, high)
+
+
+def _looked_up(indices: Int64, tables: Elements) -> npt.NDArray[np.int64]:
+    flat = indices.reshape(len(indices), -1)
+    if len(tables) == 1 or (tables == tables[0]).all():
+        entries: Int64 = tables[0].astype(np.int64)
+        return entries[flat]
+    return np.take_along_axis(tables.astype(np.int64), flat, axis=1)
+
+
+def _write_order(output: Output) -> Offsets:
+    """Return the flat indices of the OFM elements in the order in which they are written.
+
+    That is the order of blocks; in a block 16 channels, then rows, columns, and channels.
+    """
+    ofm, block = output.ofm, output.block
+    y, x, z = np.indices((ofm.height, ofm.width, ofm.depth)).reshape(3, -1)
+    blocks = (y // block.height, x // block.width, z // block.depth)
+    return np.lexsort((z, x, y, z // BRICK, *reversed(blocks)))
