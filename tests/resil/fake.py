@@ -15,8 +15,13 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+import resil.execute
+import resil.prepare
+import resil.replay
+import resil.run
 from resil.bench import Area, AreaFacts, Bench, NetworkFacts, OperationFacts
 from resil.campaign import Campaign
+from resil.cli import main as command_line
 from resil.identity import Identity
 from resil.progress import Progress
 from rtl_harness.engines.base import GoldenRun
@@ -117,15 +122,11 @@ def fake_bench(campaign: Campaign, progress: Progress | None = None, **engine: i
 
 def install(monkeypatch, **engine: int) -> None:
     """Put the fake bench in the place of the real one, for one test."""
-    for module in ("resil.run", "resil.prepare", "resil.replay"):
-        monkeypatch.setattr(f"{module}.prepare", lambda campaign, progress: fake_bench(campaign, **engine))
+    for module in (resil.run, resil.prepare, resil.replay):
+        monkeypatch.setattr(module, "prepare", lambda campaign, progress: fake_bench(campaign, **engine))
 
 
 def main() -> int:
-    import resil.execute
-    import resil.run
-    from resil.cli import main as command_line
-
     resil.run.prepare = fake_bench
     resil.execute.PART_ROWS = 7
     return command_line(sys.argv[1:])
