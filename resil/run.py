@@ -15,7 +15,7 @@ from resil import provenance
 from resil.bench import Bench
 from resil.campaign import Campaign
 from resil.campaign_text import campaign_text
-from resil.engines import ReplayingEngine
+from resil.engines import CampaignEngine
 from resil.errors import ConsistencyError, ExitCode, Interrupted
 from resil.estimate import summarise, technology_of
 from resil.execute import Executor
@@ -66,7 +66,7 @@ def run_campaign(
         first = json_text(provenance.begin(campaign, bench))
         folder = stack.enter_context(open_run(out, bench.identity, first))
         run = _Run(campaign, bench, plan, folder, progress)
-        rows = run.complete(engines)
+        rows = run.complete_or_fail(engines)
         facts = run.finished(time.monotonic() - began)
         summary = summarise(campaign, bench, area, goldens, plan, rows, facts)
         return run.write(summary)
@@ -77,7 +77,7 @@ def verdict_code(summary: Mapping[str, Any]) -> ExitCode:
     return _CODES[summary["verdict"]["result"]]
 
 
-def golden_runs(bench: Bench, engines: list[ReplayingEngine]) -> list[GoldenRun]:
+def golden_runs(bench: Bench, engines: list[CampaignEngine]) -> list[GoldenRun]:
     """Simulate each input without a fault.
 
     Raises:
@@ -117,7 +117,16 @@ class _Run:
         self._workers = campaign.execution.workers or len(os.sched_getaffinity(0))
         self._injected = False
 
-    def complete(self, engines: list[ReplayingEngine]) -> pa.Table:
+    def complete_or_fail(self, engines: list[CampaignEngine]) -> pa.Table:
+        """As `complete`; results that contradict each other mark the run as failed for good."""
+        try:
+            return self.complete(engines)
+        except ConsistencyError as error:
+            facts = self._folder.provenance() | {"failed": str(error)}
+            write_text(self._folder.path / PROVENANCE, json_text(facts))
+            raise
+
+    def complete(self, engines: list[CampaignEngine]) -> pa.Table:
         """Inject what is missing; return the rows of the whole plan."""
         write_text(self._folder.path / CAMPAIGN, campaign_text(self._campaign))
         write_parquet(self._bench.sites, self._folder.path / SITES)
@@ -159,7 +168,7 @@ class _Run:
             self._progress.stage(message)
         return stored.rows
 
-    def _inject(self, engines: list[ReplayingEngine], missing: IntArray) -> None:
+    def _inject(self, engines: list[CampaignEngine], missing: IntArray) -> None:
         self._injected = True
         self._drop_results()
         size, done = self._plan.size, self._plan.size - missing.size

@@ -113,6 +113,7 @@ def check_run(path: Path, identity: Identity, *, resume: bool) -> None:
     Raises:
         StoreError: the path is no folder, or one of something else, of another campaign or damaged; or it
             holds an unfinished run and `resume` is not set.
+        ConsistencyError: the run in it has failed an audit.
     """
     if not path.exists():
         return
@@ -126,6 +127,8 @@ def check_run(path: Path, identity: Identity, *, resume: bool) -> None:
             )
         return
     identity.require(recorded_definition(path), str(path))
+    if failure := read_json(path / PROVENANCE, _START_ANEW).get("failed"):
+        raise ConsistencyError(f"{path}: this run has failed and stays so: {failure}; {_START_ANEW}")
     if RunFolder(path, identity).unfinished and not resume:
         raise StoreError(
             f"{path}: expected a new or a finished run, found an unfinished one of this campaign; "

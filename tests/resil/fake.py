@@ -25,6 +25,7 @@ from resil.cli import main as command_line
 from resil.identity import Identity
 from resil.progress import Progress
 from rtl_harness.engines.base import GoldenRun
+from rtl_harness.errors import SimulationError
 from rtl_harness.faults import Detected, Fault, Injection, RunEnd, Seen
 from rtl_harness.sites import SiteTable, StorageElement
 
@@ -52,12 +53,18 @@ class FakeEngine:
         position: Place of the input.
         lies: Site whose outcome is another at every call.
         forgets: Site that is left out of the answers.
+        repeats: Site that is answered for twice.
+        breaks: Site at which the simulator dies.
+        withdraws: Site at which an audit fails in the end.
     """
 
     position: int
     lies: int | None = None
     forgets: int | None = None
-    name: str = "fake"
+    repeats: int | None = None
+    breaks: int | None = None
+    withdraws: int | None = None
+    name: str = "cocotb"
 
     def golden(self) -> GoldenRun:
         cycles = CYCLES + 7 * self.position
@@ -69,8 +76,14 @@ class FakeEngine:
         for fault in order:
             if seconds := float(os.environ.get("FAKE_SECONDS", "0")):
                 time.sleep(seconds)
+            if fault.site == self.breaks:
+                raise SimulationError("the simulator died")
             if fault.site != self.forgets:
                 yield self.outcome(fault)
+            if fault.site == self.repeats:
+                yield self.outcome(fault)
+        if self.withdraws is not None:
+            raise SimulationError("the audit found a difference")
 
     def __enter__(self) -> FakeEngine:
         return self
