@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -177,8 +178,17 @@ class VerilatorEngine:
         self.early_stops += len(early)
         self._run_audit(early, workers)
 
-    def replay(self, fault: Fault) -> Injection:
-        """Simulate one fault to its end, without shortcuts."""
+    def replay(self, fault: Fault, waves: Path | None = None) -> Injection:
+        """Simulate one fault to its end, without shortcuts.
+
+        Raises:
+            HarnessError: If a waveform is asked for, which the compiled model has left out for speed.
+            SimulationError: As `run`.
+        """
+        if waves is not None:
+            raise HarnessError(
+                f"no waveform {waves}: the {self.name} engine writes none; use the cocotb engine"
+            )
         self._check_fault(fault, self.golden())
         return self._inject(Job(fault, Shortcut.NONE)).injection
 

@@ -178,6 +178,11 @@ def test_replay_is_the_same(engine, plain):
         assert engine.replay(fault) == plain[fault]
 
 
+def test_replay_has_no_waveforms(engine, plain, tmp_path):
+    with pytest.raises(HarnessError, match="use the cocotb engine"):
+        engine.replay(next(iter(plain)), tmp_path / "out.fst")
+
+
 def test_every_bit_of_every_element_flips_alone(engine):
     """The read-back of the campaign, from outside: what differs right after the flip is that bit."""
     table, state_map, campaign = engine.elaboration.sites, engine._map, engine._campaign
