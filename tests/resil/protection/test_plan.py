@@ -106,13 +106,13 @@ def test_lockstep_duplicates_every_block():
     assert plan["area_overhead_lockstep"] == pytest.approx(1.03 * sum(AREAS.values()) / FF["total"]["area"])
 
 
-def test_areas_found_by_synthesis_go_first():
+def test_areas_of_the_summary_go_first():
     summary = copy.deepcopy(FF)
     for row in summary["blocks"]:
         row["ff_area"] = 10.0
     plan = plan_protection(summary, OPTIONS, 1e-4)
     assert choice(plan, "cc")["area_added"] == 10.0
-    assert "The area of flip-flops is that found by synthesis." in plan["assumptions"]
+    assert "The area of flip-flops in each block is that of the area report." in plan["assumptions"]
 
 
 def test_unknown_cell_areas_leave_hardening_out_and_say_so():
