@@ -87,11 +87,19 @@ def golden_runs(bench: Bench, engines: list[CampaignEngine]) -> list[GoldenRun]:
     for label, run in zip(bench.inputs, runs, strict=True):
         if run.end.error or run.end.protection or not run.end.finished:
             raise HarnessError(
-                f"{bench.target_name} on {bench.network.name}, input {label}: expected an inference "
-                f"without an error, found status {run.end.status:#010x} after {run.end.end_cycle:,} cycles; "
-                "the network may need an operation that the target lacks: see what resil infer says"
+                f"{bench.target_name} on {bench.network.name}, input {label}: expected an inference without "
+                f"an error, found status {run.end.status:#010x} after {run.end.end_cycle:,} cycles"
+                f"{_where_it_ended(bench, run)}; choose a network that the target can run"
             )
     return runs
+
+
+def _where_it_ended(bench: Bench, run: GoldenRun) -> str:
+    done, operations = len(run.operation_ends), bench.network.operations
+    if done >= len(operations):
+        return ""
+    operation = operations[done]
+    return f" in operation {operation.index} of kind {operation.kind} ({operation.name[:60]})"
 
 
 def _require_all_mapped(bench: Bench) -> None:
