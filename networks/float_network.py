@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,20 +11,23 @@ import numpy.typing as npt
 from networks.geometry import Window
 
 FloatArray = npt.NDArray[np.float64]
+INPUT = "input"
 
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """One layer of a chain.
+    """One layer.
 
     Attributes:
         name: Name of its output tensor.
-        kind: "CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "MAX_POOL_2D", "AVERAGE_POOL_2D" or
-            "FLATTEN".
+        kind: "CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "MAX_POOL_2D", "AVERAGE_POOL_2D", "ADD",
+            "SOFTMAX" or "FLATTEN".
         weights: CONV_2D (O, KH, KW, I); DEPTHWISE_CONV_2D (1, KH, KW, C); FULLY_CONNECTED (O, I); else None.
         bias: (O,), or None where there are no weights.
         window: For convolutions and pools.
         relu: A RELU follows and is fused.
+        sources: Names of the layers that it takes its inputs from, "input" for the network's; () is the layer
+            before it.
     """
 
     name: str
@@ -32,27 +36,54 @@ class Layer:
     bias: FloatArray | None = None
     window: Window | None = None
     relu: bool = False
+    sources: tuple[str, ...] = ()
 
-    def forward(self, values: FloatArray) -> FloatArray:
-        """Apply the layer to a batch."""
-        result = _FORWARD[self.kind](self, values)
+    def forward(self, *values: FloatArray) -> FloatArray:
+        """Apply the layer to a batch of each of its inputs."""
+        result = _FORWARD[self.kind](self, *values)
         return np.maximum(result, 0.0) if self.relu else result
 
 
 @dataclass(frozen=True, eq=False)
 class FloatNetwork:
-    """A chain of layers from an input of `input_shape` (H, W, C)."""
+    """Layers in the order in which they run, from one input to the output of the last.
+
+    Attributes:
+        name: Of the network.
+        input_shape: (H, W, C), or (C,) for a plain vector.
+        layers: Each takes what layers before it made.
+    """
 
     name: str
-    input_shape: tuple[int, int, int]
+    input_shape: tuple[int, ...]
     layers: tuple[Layer, ...]
 
-    def activations(self, inputs: FloatArray) -> list[FloatArray]:
-        """Return the inputs (N, H, W, C) and the output of every layer."""
-        values = [np.asarray(inputs, dtype=np.float64)]
+    def __post_init__(self) -> None:
+        known = {INPUT}
         for layer in self.layers:
-            values.append(layer.forward(values[-1]))
-        return values
+            missing = set(layer.sources) - known
+            if missing or layer.name in known:
+                raise ValueError(
+                    f"{self.name}: layer {layer.name!r} "
+                    + (
+                        f"takes {', '.join(sorted(missing))}, not made before it"
+                        if missing
+                        else "comes twice"
+                    )
+                )
+            known.add(layer.name)
+
+    def sources(self, index: int) -> tuple[str, ...]:
+        """Return the names of what layer `index` takes."""
+        before = self.layers[index - 1].name if index else INPUT
+        return self.layers[index].sources or (before,)
+
+    def activations(self, inputs: FloatArray) -> list[FloatArray]:
+        """Return the inputs (N, ...) and the output of every layer."""
+        values = {INPUT: np.asarray(inputs, dtype=np.float64)}
+        for index, layer in enumerate(self.layers):
+            values[layer.name] = layer.forward(*(values[name] for name in self.sources(index)))
+        return list(values.values())
 
 
 def _parts(layer: Layer) -> tuple[FloatArray, FloatArray]:
@@ -95,15 +126,27 @@ def _average_pool(layer: Layer, values: FloatArray) -> FloatArray:
     return means
 
 
+def _add(_: Layer, first: FloatArray, second: FloatArray) -> FloatArray:
+    return first + second
+
+
+def _softmax(_: Layer, values: FloatArray) -> FloatArray:
+    powers = np.exp(values - values.max(axis=-1, keepdims=True))
+    shares: FloatArray = powers / powers.sum(axis=-1, keepdims=True)
+    return shares
+
+
 def _flatten(_: Layer, values: FloatArray) -> FloatArray:
     return values.reshape(len(values), -1)
 
 
-_FORWARD = {
+_FORWARD: dict[str, Callable[..., FloatArray]] = {
     "CONV_2D": _conv,
     "DEPTHWISE_CONV_2D": _depthwise,
     "FULLY_CONNECTED": _dense,
     "MAX_POOL_2D": _max_pool,
     "AVERAGE_POOL_2D": _average_pool,
+    "ADD": _add,
+    "SOFTMAX": _softmax,
     "FLATTEN": _flatten,
 }

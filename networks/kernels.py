@@ -15,7 +15,8 @@ import numpy.typing as npt
 from networks.fixed_point import IntArray, multiply_by_quantized_multiplier, wrap32
 from networks.geometry import Window
 from networks.graph import Operator, OptionValue, Tensor
-from networks.quantise import INT8_MAX, INT8_MIN, quantize_multiplier
+from networks.quantise import INT8_MAX, INT8_MIN, SOFTMAX_OUTPUT, quantize_multiplier
+from networks.softmax import softmax
 
 Tensors = tuple[Tensor | None, ...]
 Values = tuple[IntArray | None, ...]
@@ -98,6 +99,19 @@ def reshape(operator: Operator, tensors: Tensors, output: Tensor, values: Values
     """RESHAPE that leaves the batch alone; the new shape is that of the output tensor."""
     given = _run_time(values, 0)
     return given.reshape(len(given), *output.shape[1:])
+
+
+def probabilities(operator: Operator, tensors: Tensors, output: Tensor, values: Values) -> IntArray:
+    """SOFTMAX over the last dimension, with TensorFlow Lite's fixed output quantisation."""
+    if (output.scale, output.zero_point) != (SOFTMAX_OUTPUT.scale[0], SOFTMAX_OUTPUT.zero_point[0]):
+        raise ValueError(
+            "expected an output of scale 1/256 and zero point -128, "
+            f"found {output.scale} and {output.zero_point}"
+        )
+    beta = operator.options.get("beta", 1.0)
+    if not isinstance(beta, int | float):
+        raise ValueError(f"option beta is {beta!r}, expected a number")
+    return softmax(_run_time(values, 0), _tensor(tensors, 0).scale, float(beta))
 
 
 def _requantise(

@@ -13,6 +13,7 @@ Traps it has, which this wrapper avoids:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -56,6 +57,50 @@ def run(network: Path | str | bytes, inputs: npt.ArrayLike) -> npt.NDArray[np.ge
         interpreter.invoke()
         outputs.append(np.array(interpreter.get_output(0))[0])
     return np.array(outputs)
+
+
+def run_all(
+    network: Path | str | bytes, inputs: Sequence[npt.ArrayLike]
+) -> tuple[npt.NDArray[np.generic], ...]:
+    """Return all outputs of a network with any number of inputs, for N inferences.
+
+    Args:
+        network: A .tflite file or its bytes.
+        inputs: For each input of the network N values, (N, *shape), batch dimension included.
+
+    Returns:
+        For each output of the network (N, *shape).
+
+    Raises:
+        NetworkError: tflite-micro is not installed, cannot run the network, or the inputs do not fit.
+    """
+    data = network if isinstance(network, bytes) else _read(Path(network))
+    graph = parse_network(data)
+    batches = [np.asarray(values) for values in inputs]
+    if len(batches) != len(graph.inputs) or len({len(batch) for batch in batches}) != 1:
+        raise NetworkError(
+            f"expected as many values for each of {len(graph.inputs)} inputs, "
+            f"found {[len(batch) for batch in batches]}"
+        )
+    for batch, index in zip(batches, graph.inputs, strict=True):
+        tensor = graph.tensors[index]
+        if batch.dtype != np.dtype(tensor.dtype) or batch.shape[1:] != tensor.shape:
+            raise NetworkError(
+                f"input {tensor.name!r}: expected {tensor.dtype} and shape "
+                f"(N, {', '.join(map(str, tensor.shape))}), found {batch.dtype} {batch.shape}"
+            )
+    interpreter = _interpreter(data)
+    outputs: list[list[npt.NDArray[np.generic]]] = [[] for _ in graph.outputs]
+    for values in zip(*batches, strict=True):
+        for position, value in enumerate(values):
+            interpreter.set_input(np.ascontiguousarray(value), position)
+        interpreter.invoke()
+        for position, found in enumerate(outputs):
+            found.append(np.array(interpreter.get_output(position)))
+    return tuple(
+        np.array(found).reshape(-1, *graph.tensors[index].shape)
+        for found, index in zip(outputs, graph.outputs, strict=True)
+    )
 
 
 def _read(path: Path) -> bytes:

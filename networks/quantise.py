@@ -3,7 +3,8 @@
 The rules are those of the TensorFlow Lite 8-bit quantisation specification: activations asymmetric int8 per
 tensor with a range that includes zero; weights symmetric int8 in [-127, 127], per output channel for
 convolutions and per tensor for fully connected layers; biases int32 with the scale input x weight and zero
-point 0. A fused RELU narrows the output's range, so it costs no operation.
+point 0. A fused RELU narrows the output's range, so it costs no operation. Pools and reshapes keep their
+input's quantisation; SOFTMAX has the fixed one of values in [0, 1).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from networks.errors import NetworkError
-from networks.float_network import FloatArray, FloatNetwork, Layer
+from networks.float_network import INPUT, FloatArray, FloatNetwork, Layer
 from networks.graph import Graph, Operator, OptionValue, Quantisation, Tensor
 
 INT8_MIN, INT8_MAX = -128, 127
@@ -27,6 +28,8 @@ _OPTIONS_TABLE = {
     "FULLY_CONNECTED": "FullyConnectedOptions",
     "MAX_POOL_2D": "Pool2DOptions",
     "AVERAGE_POOL_2D": "Pool2DOptions",
+    "ADD": "AddOptions",
+    "SOFTMAX": "SoftmaxOptions",
     "RESHAPE": "ReshapeOptions",
 }
 _VERSIONS = {
@@ -35,7 +38,10 @@ _VERSIONS = {
     "FULLY_CONNECTED": 4,
     "MAX_POOL_2D": 2,
     "AVERAGE_POOL_2D": 2,
+    "ADD": 2,
+    "SOFTMAX": 2,
 }
+SOFTMAX_OUTPUT = Quantisation((1.0 / 256.0,), (INT8_MIN,))
 
 
 def quantize_multiplier(real: float) -> tuple[int, int]:
@@ -83,13 +89,13 @@ def quantise(network: FloatNetwork, calibration: npt.ArrayLike) -> Graph:
 
     Args:
         network: Weights and structure.
-        calibration: Typical inputs, (N, H, W, C); the ranges of all activations come from them.
+        calibration: Typical inputs, (N, H, W, C) or (N, C); the ranges of all activations come from them.
 
     Raises:
         NetworkError: The calibration set is empty, has the wrong shape or gives values that are not finite.
     """
     inputs = np.asarray(calibration, dtype=np.float64)
-    if inputs.ndim != 4 or len(inputs) == 0 or inputs.shape[1:] != network.input_shape:
+    if len(inputs.shape) < 2 or len(inputs) == 0 or inputs.shape[1:] != network.input_shape:
         raise NetworkError(
             f"{network.name}: expected calibration inputs of shape "
             f"(N, {', '.join(map(str, network.input_shape))}) with N >= 1, "
@@ -112,24 +118,29 @@ class _Builder:
 
     def graph(self) -> Graph:
         first = self.activations[0]
-        current = self._add(
-            Tensor("input", (1, *first.shape[1:]), "int8", activation_quantisation(first.min(), first.max()))
+        source = Tensor(
+            INPUT, (1, *first.shape[1:]), "int8", activation_quantisation(first.min(), first.max())
         )
-        for layer, values in zip(self.network.layers, self.activations[1:], strict=True):
-            current = self._layer(layer, current, values)
-        return Graph(tuple(self.tensors), tuple(self.operators), (0,), (current,), "main", self.network.name)
+        made = {INPUT: self._add(source)}
+        for index, layer in enumerate(self.network.layers):
+            sources = tuple(made[name] for name in self.network.sources(index))
+            made[layer.name] = self._layer(layer, sources, self.activations[index + 1])
+        output = made[self.network.layers[-1].name] if self.network.layers else 0
+        return Graph(tuple(self.tensors), tuple(self.operators), (0,), (output,), "main", self.network.name)
 
     def _add(self, tensor: Tensor) -> int:
         self.tensors.append(tensor)
         return len(self.tensors) - 1
 
-    def _layer(self, layer: Layer, source: int, values: FloatArray) -> int:
+    def _layer(self, layer: Layer, sources: tuple[int, ...], values: FloatArray) -> int:
         kind = "RESHAPE" if layer.kind == "FLATTEN" else layer.kind
-        inputs = [source]
-        quantisation = self.tensors[source].quantisation
-        if layer.weights is not None and layer.bias is not None:
+        inputs = list(sources)
+        first = self.tensors[sources[0]]
+        quantisation = SOFTMAX_OUTPUT if kind == "SOFTMAX" else first.quantisation
+        if layer.weights is not None or kind == "ADD":
             quantisation = activation_quantisation(values.min(), values.max())
-            inputs += self._parameters(layer, layer.weights, layer.bias, self.tensors[source].scale)
+        if layer.weights is not None and layer.bias is not None:
+            inputs += self._parameters(layer, layer.weights, layer.bias, first.scale)
         shape = (1, *values.shape[1:])
         if kind == "RESHAPE":
             inputs.append(
@@ -201,6 +212,8 @@ def _symmetric(scales: npt.NDArray[np.float32], axis: int) -> Quantisation:
 def _options(layer: Layer, kind: str, shape: tuple[int, ...]) -> dict[str, OptionValue]:
     if kind == "RESHAPE":
         return {"new_shape": shape}
+    if kind == "SOFTMAX":
+        return {"beta": 1.0}
     options: dict[str, OptionValue] = {"fused_activation_function": "RELU" if layer.relu else "NONE"}
     if layer.window is not None:
         options |= {

@@ -14,9 +14,19 @@ import numpy.typing as npt
 from networks.errors import NetworkError
 from networks.fixed_point import IntArray
 from networks.graph import Graph, Operator, Tensor
-from networks.kernels import add, average_pool, convolution, depthwise, fully_connected, max_pool, reshape
+from networks.kernels import (
+    add,
+    average_pool,
+    convolution,
+    depthwise,
+    fully_connected,
+    max_pool,
+    probabilities,
+    reshape,
+)
 
 Array = npt.NDArray[np.generic]
+_CHUNK = 100
 Kernel = Callable[[Operator, tuple[Tensor | None, ...], Tensor, tuple[IntArray | None, ...]], IntArray]
 
 KERNELS: Mapping[str, Kernel] = MappingProxyType(
@@ -28,6 +38,7 @@ KERNELS: Mapping[str, Kernel] = MappingProxyType(
         "FULLY_CONNECTED": fully_connected,
         "MAX_POOL_2D": max_pool,
         "RESHAPE": reshape,
+        "SOFTMAX": probabilities,
     }
 )
 
@@ -44,7 +55,9 @@ def run(graph: Graph, inputs: npt.ArrayLike) -> npt.NDArray[np.int8]:
     """
     if len(graph.outputs) != 1:
         raise NetworkError(f"expected a network with one output, found {len(graph.outputs)}; use run_all")
-    return run_all(graph, inputs)[graph.outputs[0]].astype(np.int8)
+    batch = np.asarray(inputs)
+    parts = [batch[i : i + _CHUNK] for i in range(0, max(len(batch), 1), _CHUNK)] if batch.ndim else [batch]
+    return np.concatenate([run_all(graph, part)[graph.outputs[0]].astype(np.int8) for part in parts])
 
 
 def run_all(graph: Graph, inputs: npt.ArrayLike) -> dict[int, IntArray]:

@@ -8,161 +8,175 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import math
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from networks import reference
-from networks.datasets import Dataset, digits
+from networks.datasets import Dataset
+from networks.decision import (
+    RECONSTRUCTION_ERROR,
+    accuracy,
+    area_under_curve,
+    real_values,
+    reconstruction_errors,
+)
 from networks.errors import NetworkError
 from networks.files import write_atomically
-from networks.float_network import FloatNetwork, Layer
-from networks.geometry import Window
+from networks.float_network import FloatNetwork
+from networks.graph import Graph
 from networks.quantise import quantise, quantise_values
+from networks.recipes import RECIPES, Recipe, Training
 from networks.tflite_writer import serialise_network
-
-Torch: TypeAlias = Any  # imported only to train, and without types here
+from networks.torch_model import Torch, TorchModel, import_torch
 
 ZOO = Path(__file__).parent / "zoo"
-_SAME = "SAME"
-DIGITS_CONVOLUTIONS = (("conv1", 1, 8, 1), ("conv2", 8, 16, 2), ("conv3", 16, 16, 2))
-DIGITS_FEATURES = 64
-DIGITS_CLASSES = 10
-EPOCHS = 80
-BATCH = 32
-LEARNING_RATE = 4e-3
-WEIGHT_DECAY = 2e-2
-NOISE = 0.1
-LABEL_SMOOTHING = 0.05
+_CHUNK = 250
+_ALARM_QUANTILE = 0.95
 
 
-def train_digits(data: Dataset, seed: int) -> FloatNetwork:
-    """Train the digits network on the training part, with noise on the pixels as augmentation.
+def train(recipe: Recipe, data: Dataset, seed: int) -> FloatNetwork:
+    """Train the network of a recipe on the training part of its data.
 
     Raises:
         NetworkError: PyTorch is not installed.
     """
-    try:
-        import torch
-    except ImportError as error:
-        raise NetworkError(
-            "training needs PyTorch, which is not installed; run `pip install 'resil[train]'`"
-        ) from error
-
+    torch = import_torch()
     torch.manual_seed(seed)
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
-    model = _digits_model(torch)
-    optimiser = torch.optim.AdamW(model.parameters(), lr=LEARNING_RATE, weight_decay=WEIGHT_DECAY)
-    images = torch.from_numpy(data.train_inputs.transpose(0, 3, 1, 2).copy())
+    settings = recipe.training
+    model = TorchModel(torch, recipe.architecture)
+    parameters = model.modules.parameters()
+    optimiser = torch.optim.AdamW(parameters, lr=settings.learning_rate, weight_decay=settings.weight_decay)
+    count = len(data.train_inputs) - recipe.threshold
+    inputs = torch.from_numpy(_channels_first(data.train_inputs[:count]))
     labels = torch.from_numpy(data.train_labels)
-    steps = -(-len(images) // BATCH)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, LEARNING_RATE, total_steps=EPOCHS * steps)
-    for _ in range(EPOCHS):
-        for batch in torch.randperm(len(images)).split(BATCH):
-            noisy = (images[batch] + NOISE * torch.randn_like(images[batch])).clamp(0.0, 1.0)
-            loss = torch.nn.functional.cross_entropy(
-                model(noisy), labels[batch], label_smoothing=LABEL_SMOOTHING
-            )
+    steps = settings.epochs * -(-len(inputs) // settings.batch)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, settings.learning_rate, total_steps=steps)
+    for _ in range(settings.epochs):
+        for batch in torch.randperm(len(inputs)).split(settings.batch):
+            outputs = model(_augmented(torch, inputs[batch], settings))
+            if recipe.decision == RECONSTRUCTION_ERROR:
+                loss = torch.nn.functional.mse_loss(outputs, inputs[batch])
+            else:
+                loss = torch.nn.functional.cross_entropy(
+                    outputs, labels[batch], label_smoothing=settings.label_smoothing
+                )
             optimiser.zero_grad()
             loss.backward()
             optimiser.step()
             schedule.step()
-    return _export_digits(model)
+    return model.export()
 
 
-def _digits_model(torch: Torch) -> Torch:
-    """Return the model; TensorFlow's SAME padding of stride 2 is one pixel below and at the right."""
-    layers: list[Torch] = []
-    for _, channels, filters, stride in DIGITS_CONVOLUTIONS:
-        layers.append(torch.nn.ZeroPad2d(1 if stride == 1 else (0, 1, 0, 1)))
-        layers.append(torch.nn.Conv2d(channels, filters, 3, stride))
-        layers.append(torch.nn.ReLU())
-    return torch.nn.Sequential(*layers, torch.nn.Flatten(), torch.nn.Linear(DIGITS_FEATURES, DIGITS_CLASSES))
+def _channels_first(inputs: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    return inputs.transpose(0, 3, 1, 2).copy() if inputs.ndim == 4 else inputs
 
 
-def _export_digits(model: Torch) -> FloatNetwork:
-    convolutions = [module for module in model if type(module).__name__ == "Conv2d"]
-    layers = [
-        Layer(
-            name,
-            "CONV_2D",
-            _array(module.weight).transpose(0, 2, 3, 1),
-            _array(module.bias),
-            window,
-            relu=True,
+def _augmented(torch: Torch, inputs: Torch, settings: Training) -> Torch:
+    if settings.warp:
+        draw = settings.warp * (2 * torch.rand(4, len(inputs)) - 1)
+        turn, zoom = draw[0] * math.pi / 2, 1 + draw[1]
+        cosine, sine = torch.cos(turn) * zoom, torch.sin(turn) * zoom
+        maps = torch.stack([cosine, -sine, 2 * draw[2], sine, cosine, 2 * draw[3]], dim=1).view(-1, 2, 3)
+        functional = torch.nn.functional
+        inputs = functional.grid_sample(
+            inputs, functional.affine_grid(maps, list(inputs.shape), align_corners=False), align_corners=False
         )
-        for (name, _, _, stride), module in zip(DIGITS_CONVOLUTIONS, convolutions, strict=True)
-        for window in [Window((3, 3), (stride, stride), _SAME)]
-    ]
-    layers.append(Layer("flatten", "FLATTEN"))
-    filters = DIGITS_CONVOLUTIONS[-1][2]
-    dense = _array(model[-1].weight).reshape(DIGITS_CLASSES, filters, -1).transpose(0, 2, 1)
-    layers.append(
-        Layer(
-            "logits",
-            "FULLY_CONNECTED",
-            dense.reshape(DIGITS_CLASSES, DIGITS_FEATURES),
-            _array(model[-1].bias),
-        )
-    )
-    return FloatNetwork("digits", (8, 8, 1), tuple(layers))
+    if settings.noise:
+        inputs = (inputs + settings.noise * torch.randn_like(inputs)).clamp(0.0, 1.0)
+    return inputs
 
 
-def _array(parameter: Torch) -> npt.NDArray[np.float64]:
-    return np.asarray(parameter.detach().numpy(), dtype=np.float64)
+def make(name: str, seed: int) -> tuple[bytes, dict[str, object]]:
+    """Return the bytes of a network's .tflite file and the record of how it was made.
 
-
-def make_digits(seed: int) -> tuple[bytes, dict[str, object]]:
-    """Return the bytes of digits.tflite and the record of how it was made."""
-    data = digits()
-    network = train_digits(data, seed)
-    graph = quantise(network, data.train_inputs)
-    source = graph.tensors[graph.inputs[0]]
-    if source.quantisation is None:
-        raise NetworkError("the input of the quantised network has no scale")
-    logits = network.activations(data.heldout_inputs.astype(np.float64))[-1]
-    quantised = reference.run(graph, quantise_values(data.heldout_inputs, source.quantisation))
+    Raises:
+        NetworkError: There is no such network, or a package that training needs is not installed.
+    """
+    if name not in RECIPES:
+        raise NetworkError(f"there is no recipe for {name!r}; there is one for {', '.join(sorted(RECIPES))}")
+    recipe = RECIPES[name]
+    data = recipe.dataset()
+    network = train(recipe, data, seed)
+    calibration = data.train_inputs[: recipe.calibration]
+    graph = quantise(network, calibration)
     model = serialise_network(graph)
     record: dict[str, object] = {
-        "name": "digits",
-        "command": f"python -m networks.train digits --seed {seed}",
+        "name": name,
+        "command": f"python -m networks.train {name} --seed {seed}",
         "seed": seed,
         "sha256": hashlib.sha256(model).hexdigest(),
-        "dataset": "scikit-learn digits (UCI Optical Recognition of Handwritten Digits), stratified split",
-        "train_images": len(data.train_labels),
-        "heldout_images": len(data.heldout_labels),
-        "calibration": "all training images",
+        "bytes": len(model),
+        "dataset": data.title,
+        "train_inputs": len(data.train_inputs),
+        "heldout_inputs": len(data.heldout_inputs),
+        "calibration": f"the first {len(calibration)} training inputs",
         "architecture": [
             f"{operator.kind} -> {list(graph.tensors[operator.outputs[0]].shape)}"
             for operator in graph.operators
         ],
-        "training": {
-            "optimiser": "AdamW",
-            "epochs": EPOCHS,
-            "batch": BATCH,
-            "learning_rate": LEARNING_RATE,
-            "weight_decay": WEIGHT_DECAY,
-            "noise": NOISE,
-            "label_smoothing": LABEL_SMOOTHING,
-        },
-        "heldout_accuracy_float": _accuracy(logits, data.heldout_labels),
-        "heldout_accuracy_int8": _accuracy(quantised, data.heldout_labels),
-        "versions": {name: version(name) for name in ("numpy", "scikit-learn", "tflite", "torch")},
+        "training": {"optimiser": "AdamW", **asdict(recipe.training)},
+        "decision": recipe.decision,
+        **_quality(recipe, data, network, graph),
+        "versions": {package: version(package) for package in recipe.packages},
     }
     return model, record
 
 
-def _accuracy(logits: npt.NDArray[np.generic], labels: npt.NDArray[np.int64]) -> float:
-    return float(np.mean(logits.argmax(axis=-1) == labels))
+def _quality(recipe: Recipe, data: Dataset, network: FloatNetwork, graph: Graph) -> dict[str, object]:
+    exact = _float_outputs(network, data.heldout_inputs)
+    levels = quantise_inputs(graph, data.heldout_inputs)
+    rounded = reference.run(graph, levels)
+    if recipe.decision != RECONSTRUCTION_ERROR:
+        return {
+            "heldout_accuracy_float": accuracy(exact, data.heldout_labels),
+            "heldout_accuracy_int8": accuracy(rounded, data.heldout_labels),
+        }
+    anomalies = data.heldout_labels.astype(bool)
+    seen = _int8_errors(graph, quantise_inputs(graph, data.train_inputs[-recipe.threshold :]))
+    errors = _int8_errors(graph, levels)
+    threshold = float(np.quantile(seen, _ALARM_QUANTILE))
+    return {
+        "heldout_auc_float": area_under_curve(reconstruction_errors(data.heldout_inputs, exact), anomalies),
+        "heldout_auc_int8": area_under_curve(errors, anomalies),
+        "threshold": threshold,
+        "threshold_rule": f"quantile {_ALARM_QUANTILE} of the int8 network's errors "
+        f"on the last {recipe.threshold} training inputs, which it was not trained with",
+        "heldout_alarms_on_anomalies_int8": float(np.mean(errors[anomalies] > threshold)),
+        "heldout_alarms_on_normal_int8": float(np.mean(errors[~anomalies] > threshold)),
+    }
 
 
-MAKERS = {"digits": make_digits}
+def _float_outputs(network: FloatNetwork, inputs: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+    parts = range(0, len(inputs), _CHUNK)
+    return np.concatenate([network.activations(inputs[i : i + _CHUNK].astype(float))[-1] for i in parts])
+
+
+def quantise_inputs(graph: Graph, inputs: npt.NDArray[np.float32]) -> npt.NDArray[np.int8]:
+    """Return real inputs as the int8 levels that the graph takes.
+
+    Raises:
+        NetworkError: The graph's input is not quantised.
+    """
+    source = graph.tensors[graph.inputs[0]]
+    if source.quantisation is None:
+        raise NetworkError(f"the input {source.name!r} of the network is not quantised")
+    return quantise_values(inputs, source.quantisation)
+
+
+def _int8_errors(graph: Graph, levels: npt.NDArray[np.int8]) -> npt.NDArray[np.float64]:
+    source, output = graph.tensors[graph.inputs[0]], graph.tensors[graph.outputs[0]]
+    return reconstruction_errors(
+        real_values(levels, source), real_values(reference.run(graph, levels), output)
+    )
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -170,12 +184,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="python -m networks.train", description="Train a network of the zoo."
     )
-    parser.add_argument("network", choices=sorted(MAKERS))
+    parser.add_argument("network", choices=sorted(RECIPES))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--out", type=Path, default=ZOO, help="folder for NAME.tflite and NAME.json")
     options = parser.parse_args(arguments)
     try:
-        model, record = MAKERS[options.network](options.seed)
+        model, record = make(options.network, options.seed)
     except NetworkError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

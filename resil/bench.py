@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from resil.engines import ReplayingEngine
+from resil.engines import CampaignEngine
 from resil.identity import Identity
 from rtl_harness.sites import SiteTable
 
@@ -106,7 +106,7 @@ class Bench:
     inputs: tuple[int, ...]
     identity: Identity
     hashes: Mapping[str, str]
-    engine: Callable[[int], ReplayingEngine]
+    engine: Callable[[int], CampaignEngine]
     area: Callable[[], AreaFacts]
     unmapped: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()

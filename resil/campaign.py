@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -120,6 +121,11 @@ class Campaign:
     budget: Budget | None
     hazardous: tuple[str, ...]
     liberty: Path | None
+
+    @property
+    def slug(self) -> str:
+        """The name as that of a folder."""
+        return re.sub(r"[^\w-]+", "-", self.name).strip("-") or "campaign"
 
 
 def load_campaign(path: Path) -> Campaign:

@@ -86,9 +86,9 @@ def run(
     from resil.run import run_campaign, verdict_code
 
     settings = with_options(load_campaign(campaign), engine=engine, workers=workers)
-    result = run_campaign(settings, out or Path("runs") / settings.name, resume=resume)
-    _print(result.summary, json_, lambda: result.text)
-    raise typer.Exit(verdict_code(result.summary))
+    results = run_campaign(settings, out or Path("runs") / settings.slug, resume=resume)
+    _show(results.summary, json_, results.show)
+    raise typer.Exit(verdict_code(results.summary))
 
 
 @app.command()
@@ -109,8 +109,9 @@ def protect(
     """Choose the protection of least area that keeps a finished run within its budget."""
     from resil.protect import protect_run, protection_code
 
-    plan, text = protect_run(run_dir, budget_fit=budget_fit, spfm_target=spfm_target, options=options)
-    _print(plan, json_, lambda: text)
+    results = protect_run(run_dir, budget_fit=budget_fit, spfm_target=spfm_target, options=options)
+    plan = results.protection or {}
+    _show(plan, json_, results.show)
     raise typer.Exit(protection_code(plan))
 
 
@@ -119,8 +120,8 @@ def report(run_dir: RunDir, json_: Json = False) -> None:
     """Write the reports of a finished run again."""
     from resil.report import report_run
 
-    written, text = report_run(run_dir)
-    _print({"written": [str(path) for path in written]}, json_, lambda: text)
+    written, results = report_run(run_dir)
+    _show({"written": [str(path) for path in written]}, json_, results.show)
 
 
 @app.command()
@@ -143,7 +144,7 @@ def sites(
     if parquet is not None:
         write_parquet(bench.sites, parquet)
     found = survey(bench)
-    _print(found.as_dict(), json_, lambda: survey_text(found))
+    _show(found.as_dict(), json_, lambda: print(survey_text(found)))
 
 
 @app.command()
@@ -165,7 +166,7 @@ def infer(
     from resil.infer import infer_network, infer_text
 
     result = infer_network(model, npu, inputs=inputs, output=output, limit=limit, engine=engine)
-    _print(result, json_, lambda: infer_text(result))
+    _show(result, json_, lambda: print(infer_text(result)))
 
 
 @app.command()
@@ -182,7 +183,7 @@ def replay(
     from resil.replay import replay_injection, replay_text
 
     result = replay_injection(run_dir, injection, engine=engine, waves=waves)
-    _print(result, json_, lambda: replay_text(result))
+    _show(result, json_, lambda: print(replay_text(result)))
     raise typer.Exit(ExitCode.MET if result["equal"] else ExitCode.INTERNAL)
 
 
@@ -192,12 +193,15 @@ def doctor(json_: Json = False) -> None:
     from resil.doctor import as_json, examine, healthy, text
 
     findings = examine()
-    _print(as_json(findings), json_, lambda: text(findings))
+    _show(as_json(findings), json_, lambda: print(text(findings)))
     raise typer.Exit(ExitCode.MET if healthy(findings) else ExitCode.USAGE)
 
 
-def _print(value: Mapping[str, Any], as_json: bool, text: Callable[[], str]) -> None:
-    print(json.dumps(dict(value), indent=1, ensure_ascii=False) if as_json else text())
+def _show(value: Mapping[str, Any], as_json: bool, show: Callable[[], None]) -> None:
+    if as_json:
+        print(json.dumps(dict(value), indent=1, ensure_ascii=False))
+    else:
+        show()
 
 
 def _complain(message: str) -> None:

@@ -16,6 +16,7 @@ from resil.plan import Plan
 from resil.progress import Progress
 from resil.store import RunFolder
 from rtl_harness.engines.base import Engine
+from rtl_harness.errors import SimulationError
 from rtl_harness.faults import Injection
 from rtl_harness.sites import SiteTable
 
@@ -80,13 +81,18 @@ class Executor:
         waiting = {self._plan.fault(index): index for index in rows.tolist()}
         if not waiting:
             return
-        for injection in engine.run(tuple(waiting), self._workers):
-            index = waiting.pop(injection.fault, None)
-            if index is None:
-                raise ConsistencyError(
-                    f"the {engine.name} engine answered twice, or unasked, for {injection.fault}"
-                )
-            yield index, injection
+        try:
+            for injection in engine.run(tuple(waiting), self._workers):
+                index = waiting.pop(injection.fault, None)
+                if index is None:
+                    raise ConsistencyError(
+                        f"the {engine.name} engine answered twice, or unasked, for {injection.fault}"
+                    )
+                yield index, injection
+        except SimulationError as error:
+            if waiting:
+                raise
+            raise ConsistencyError(f"the {engine.name} engine withdrew its answers: {error}") from error
         if waiting:
             missing = next(iter(waiting))
             raise ConsistencyError(

@@ -14,7 +14,7 @@ from networks.compile import CompiledNetwork, compile_network
 from resil import __version__
 from resil.bench import Area, AreaFacts, Bench, NetworkFacts, OperationFacts
 from resil.campaign import ZOO_PREFIX, Campaign
-from resil.engines import ReplayingEngine, make_engine
+from resil.engines import CampaignEngine, make_engine
 from resil.errors import CampaignError
 from resil.identity import Identity
 from resil.progress import Progress
@@ -142,7 +142,7 @@ def _network_facts(campaign: Campaign, compiled: CompiledNetwork) -> NetworkFact
 
 def _engine(
     campaign: Campaign, target: Target, workload: Workload, elaboration: Elaboration
-) -> ReplayingEngine:
+) -> CampaignEngine:
     settings = campaign.execution
     return make_engine(settings.engine, target, workload, elaboration, settings.timeout_factor)
 

@@ -11,7 +11,7 @@ from resil.errors import ExitCode
 from resil.files import json_text, write_text
 from resil.protection.options import load_options
 from resil.protection.plan import plan_protection
-from resil.render import render_run, summary_text
+from resil.render import Results
 from resil.report import load_summary
 from resil.store import PROTECTION
 
@@ -28,7 +28,7 @@ def protect_run(
     budget_fit: float | None = None,
     spfm_target: float | None = None,
     options: Path | None = None,
-) -> tuple[dict[str, Any], str]:
+) -> Results:
     """Choose a protection, write it to the run folder, and write the reports again.
 
     Args:
@@ -38,7 +38,7 @@ def protect_run(
         options: Options of the user's own, over those that ship; None for those alone.
 
     Returns:
-        Content of `protection.json`, and all tables as text.
+        The run's results with the protection.
 
     Raises:
         StoreError, ReportError: the folder holds no finished run, or is damaged.
@@ -48,10 +48,10 @@ def protect_run(
     parse_summary(summary)
     budget = summary["verdict"]["budget_fit"] if budget_fit is None else budget_fit
     plan = plan_protection(summary, load_options(options), budget, spfm_target)
-    text = summary_text(summary, plan)
-    render_run(run_dir, summary, plan)
+    results = Results(summary, plan)
+    results.write(run_dir)
     write_text(run_dir / PROTECTION, json_text(plan))
-    return plan, text
+    return results
 
 
 def protection_code(plan: Mapping[str, Any]) -> ExitCode:

@@ -1,26 +1,43 @@
-"""Results into files and text: the application's side of `reports`."""
+"""Results into files and onto the screen: the application's side of `reports`."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from reports import parse_protection, parse_summary, render, text_report, write_files
+from rich.console import Console
+
+from reports import parse_protection, parse_summary, render, rich_report, text_report, write_files
 
 
-def render_run(
-    folder: Path, summary: Mapping[str, Any], protection: Mapping[str, Any] | None = None
-) -> list[Path]:
-    """Write the report files of a run; the paths written.
+@dataclass(frozen=True)
+class Results:
+    """What a finished run says.
 
-    Raises:
-        ReportError: a document is damaged, or the folder cannot be written.
+    Attributes:
+        summary: Content of `summary.json`.
+        protection: Content of `protection.json`, None if no protection was chosen.
     """
-    return write_files(render(summary, protection), folder)
 
+    summary: Mapping[str, Any]
+    protection: Mapping[str, Any] | None = None
 
-def summary_text(summary: Mapping[str, Any], protection: Mapping[str, Any] | None = None) -> str:
-    """Return tables and verdict for a person."""
-    plan = None if protection is None else parse_protection(protection)
-    return text_report(parse_summary(summary), plan).rstrip("\n")
+    def write(self, folder: Path) -> list[Path]:
+        """Write the report files of the run; return their paths.
+
+        Raises:
+            ReportError: a document is damaged, or the folder cannot be written.
+        """
+        return write_files(render(self.summary, self.protection), folder)
+
+    def show(self) -> None:
+        """Print tables and verdict to stdout: in colour on a terminal, plain elsewhere."""
+        summary = parse_summary(self.summary)
+        protection = None if self.protection is None else parse_protection(self.protection)
+        if sys.stdout.isatty():
+            Console().print(rich_report(summary, protection))
+        else:
+            print(text_report(summary, protection), end="")

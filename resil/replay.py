@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from resil.campaign import load_campaign, with_options
+from resil.engines import replay as simulate_again
 from resil.errors import StoreError
 from resil.prepare import prepare
 from resil.progress import Progress
@@ -52,7 +53,7 @@ def replay_injection(
         f"replaying injection {number}: {site.name}, cycle {fault.cycle}, input {recorded['input']}"
     )
     with bench.engine(bench.inputs.index(recorded["input"])) as simulator:
-        injection = simulator.replay(fault, waves)
+        injection = simulate_again(simulator, fault, waves)
         used = simulator.name
     again = {name: getattr(injection, name) for name in COMPARED}
     again |= {name: str(again[name]) for name in ("outcome", "seen", "detected")}

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from resil.files import read_json
-from resil.render import render_run, summary_text
+from resil.render import Results
 from resil.store import PROTECTION, SUMMARY
 
 _FINISH = "finish the run with: resil run CAMPAIGN.toml --out RUN_DIR --resume"
@@ -28,12 +28,12 @@ def load_protection(run_dir: Path) -> dict[str, Any] | None:
     return read_json(path, _PROTECT) if path.exists() else None
 
 
-def report_run(run_dir: Path) -> tuple[list[Path], str]:
-    """Write the report files of a run again; return their paths and the tables as text.
+def report_run(run_dir: Path) -> tuple[list[Path], Results]:
+    """Write the report files of a run again; return their paths and the results.
 
     Raises:
         StoreError: the folder holds no finished run, or is damaged.
         ReportError: a document is damaged, or the folder cannot be written.
     """
-    summary, protection = load_summary(run_dir), load_protection(run_dir)
-    return render_run(run_dir, summary, protection), summary_text(summary, protection)
+    results = Results(load_summary(run_dir), load_protection(run_dir))
+    return results.write(run_dir), results

@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +15,18 @@ from resil import provenance
 from resil.bench import Bench
 from resil.campaign import Campaign
 from resil.campaign_text import campaign_text
-from resil.engines import ReplayingEngine
-from resil.errors import ConsistencyError, ExitCode, Interrupted, StoreError
+from resil.engines import CampaignEngine
+from resil.errors import ConsistencyError, ExitCode, Interrupted
 from resil.estimate import summarise, technology_of
 from resil.execute import Executor
 from resil.files import json_text, write_text
 from resil.plan import IntArray, Plan, make_plan
 from resil.prepare import prepare
 from resil.progress import Progress
-from resil.render import render_run, summary_text
+from resil.render import Results
 from resil.report import load_protection
 from resil.site_list import write_parquet
-from resil.store import CAMPAIGN, DERIVED, PROVENANCE, SITES, SUMMARY, RunFolder, open_run
+from resil.store import CAMPAIGN, DERIVED, PROVENANCE, SITES, SUMMARY, RunFolder, check_run, open_run
 from rtl_harness.engines.base import GoldenRun
 from rtl_harness.errors import HarnessError, UnmappedSiteError
 
@@ -39,22 +38,9 @@ _CODES = {
 }
 
 
-@dataclass(frozen=True)
-class RunResult:
-    """What a finished run says.
-
-    Attributes:
-        summary: Content of `summary.json`.
-        text: The same for a person.
-    """
-
-    summary: Mapping[str, Any]
-    text: str
-
-
 def run_campaign(
     campaign: Campaign, out: Path, *, resume: bool = False, progress: Progress | None = None
-) -> RunResult:
+) -> Results:
     """Carry out what is missing of a campaign in the run folder `out`, and judge it.
 
     A finished run is only judged again.
@@ -65,22 +51,25 @@ def run_campaign(
         HarnessError, NetworkError: the target or the network cannot be used.
         ConsistencyError: results contradict each other.
     """
+    began = time.monotonic()
     progress = progress or Progress()
     technology_of(campaign)
     bench = prepare(campaign, progress)
-    if bench.unmapped:
-        raise UnmappedSiteError(
-            f"{bench.target_name}: expected every storage bit to become a fault site, found "
-            f"{len(bench.unmapped)} that did not: {'; '.join(bench.unmapped[:10])}; rewrite them "
-            "in a form that elaboration knows"
-        )
-    with open_run(out, bench.identity, json_text(provenance.begin(campaign, bench))) as folder:
-        if folder.unfinished and not resume:
-            raise StoreError(
-                f"{out}: expected a new or a finished run, found an unfinished one of this campaign; "
-                "add --resume to finish it, or choose another --out"
-            )
-        return _Run(campaign, bench, folder, progress).finish()
+    _require_all_mapped(bench)
+    check_run(out, bench.identity, resume=resume)
+    area = bench.area()
+    with ExitStack() as stack:
+        progress.stage("building the simulator and running without a fault")
+        engines = [stack.enter_context(bench.engine(position)) for position in range(len(bench.inputs))]
+        goldens = golden_runs(bench, engines)
+        plan = make_plan(campaign, bench.sites, tuple(run.end.end_cycle for run in goldens))
+        first = json_text(provenance.begin(campaign, bench))
+        folder = stack.enter_context(open_run(out, bench.identity, first))
+        run = _Run(campaign, bench, plan, folder, progress)
+        rows = run.complete_or_fail(engines)
+        facts = run.finished(time.monotonic() - began)
+        summary = summarise(campaign, bench, area, goldens, plan, rows, facts)
+        return run.write(summary)
 
 
 def verdict_code(summary: Mapping[str, Any]) -> ExitCode:
@@ -88,7 +77,7 @@ def verdict_code(summary: Mapping[str, Any]) -> ExitCode:
     return _CODES[summary["verdict"]["result"]]
 
 
-def golden_runs(bench: Bench, engines: list[ReplayingEngine]) -> list[GoldenRun]:
+def golden_runs(bench: Bench, engines: list[CampaignEngine]) -> list[GoldenRun]:
     """Simulate each input without a fault.
 
     Raises:
@@ -98,86 +87,119 @@ def golden_runs(bench: Bench, engines: list[ReplayingEngine]) -> list[GoldenRun]
     for label, run in zip(bench.inputs, runs, strict=True):
         if run.end.error or run.end.protection or not run.end.finished:
             raise HarnessError(
-                f"{bench.target_name} on {bench.network.name}, input {label}: expected an inference "
-                f"without an error, found status {run.end.status:#010x} after {run.end.end_cycle:,} cycles; "
-                "the network may need an operation that the target lacks: see what resil infer says"
+                f"{bench.target_name} on {bench.network.name}, input {label}: expected an inference without "
+                f"an error, found status {run.end.status:#010x} after {run.end.end_cycle:,} cycles"
+                f"{_where_it_ended(bench, run)}; choose a network that the target can run"
             )
     return runs
 
 
+def _where_it_ended(bench: Bench, run: GoldenRun) -> str:
+    done, operations = len(run.operation_ends), bench.network.operations
+    if done >= len(operations):
+        return ""
+    operation = operations[done]
+    return f" in operation {operation.index} of kind {operation.kind} ({operation.name[:60]})"
+
+
+def _require_all_mapped(bench: Bench) -> None:
+    if bench.unmapped:
+        raise UnmappedSiteError(
+            f"{bench.target_name}: expected every storage bit to become a fault site, found "
+            f"{len(bench.unmapped)} that did not: {'; '.join(bench.unmapped[:10])}; rewrite them "
+            "in a form that elaboration knows"
+        )
+
+
 class _Run:
-    def __init__(self, campaign: Campaign, bench: Bench, folder: RunFolder, progress: Progress) -> None:
+    """The part of a campaign that touches the run folder."""
+
+    def __init__(
+        self, campaign: Campaign, bench: Bench, plan: Plan, folder: RunFolder, progress: Progress
+    ) -> None:
         self._campaign = campaign
         self._bench = bench
+        self._plan = plan
         self._folder = folder
         self._progress = progress
         self._workers = campaign.execution.workers or len(os.sched_getaffinity(0))
+        self._injected = False
 
-    def finish(self) -> RunResult:
-        """Inject what is missing, estimate, judge, report."""
-        began = time.monotonic()
-        area = self._bench.area()
-        with ExitStack() as stack:
-            self._progress.stage("building the simulator and running without a fault")
-            positions = range(len(self._bench.inputs))
-            engines = [stack.enter_context(self._bench.engine(position)) for position in positions]
-            goldens = golden_runs(self._bench, engines)
-            plan = make_plan(self._campaign, self._bench.sites, tuple(run.end.end_cycle for run in goldens))
-            write_text(self._folder.path / CAMPAIGN, campaign_text(self._campaign))
-            write_parquet(self._bench.sites, self._folder.path / SITES)
-            rows = self._rows(plan)
-            missing = plan.missing(rows)
-            if missing.size:
-                rows = self._inject(plan, engines, missing)
-        facts = self._provenance(time.monotonic() - began if missing.size else 0.0)
-        summary = summarise(self._campaign, self._bench, area, goldens, plan, plan.chosen(rows), facts)
-        protection = self._write(summary)
-        return RunResult(summary, summary_text(summary, protection))
-
-    def _rows(self, plan: Plan) -> pa.Table:
-        stored = self._folder.load(plan.check)
-        for message in stored.rejected:
-            self._progress.stage(message)
-        return stored.rows
-
-    def _inject(self, plan: Plan, engines: list[ReplayingEngine], missing: IntArray) -> pa.Table:
-        for name in DERIVED:
-            (self._folder.path / name).unlink(missing_ok=True)
-        done = plan.size - missing.size
-        self._progress.stage(f"{missing.size:,} injections with the {self._campaign.execution.engine} engine")
-        self._progress.begin(plan.size, done)
-        executor = Executor(
-            plan, self._bench.sites, engines, self._bench.inputs, self._folder, self._workers, self._progress
-        )
+    def complete_or_fail(self, engines: list[CampaignEngine]) -> pa.Table:
+        """As `complete`; results that contradict each other mark the run as failed for good."""
         try:
-            executor.run(missing)
-        except KeyboardInterrupt:
-            kept = plan.size - plan.missing(self._rows(plan)).size
-            raise Interrupted(
-                f"{kept:,} of {plan.size:,} injections are kept in {self._folder.path}; "
-                f"go on with: resil run {self._campaign.file} --out {self._folder.path} --resume"
-            ) from None
-        rows = self._rows(plan)
-        if (left := plan.missing(rows)).size:
-            raise ConsistencyError(f"{self._folder.path}: {left.size} injections are missing after all ran")
-        return rows
+            return self.complete(engines)
+        except ConsistencyError as error:
+            facts = self._folder.provenance() | {"failed": str(error)}
+            write_text(self._folder.path / PROVENANCE, json_text(facts))
+            raise
 
-    def _provenance(self, seconds: float) -> dict[str, Any]:
+    def complete(self, engines: list[CampaignEngine]) -> pa.Table:
+        """Inject what is missing; return the rows of the whole plan."""
+        write_text(self._folder.path / CAMPAIGN, campaign_text(self._campaign))
+        write_parquet(self._bench.sites, self._folder.path / SITES)
+        rows = self._stored()
+        missing = self._plan.missing(rows)
+        if missing.size:
+            self._inject(engines, missing)
+            rows = self._stored()
+            if (left := self._plan.missing(rows)).size:
+                raise ConsistencyError(
+                    f"{self._folder.path}: {left.size} injections are missing after all ran"
+                )
+        return self._plan.chosen(rows)
+
+    def finished(self, seconds: float) -> dict[str, Any]:
+        """Return the provenance of the finished run; new times are noted only if something was injected."""
         facts = self._folder.provenance()
-        if seconds or facts["finished"] is None:
+        if self._injected or facts["finished"] is None:
             facts["seconds"] = round(facts["seconds"] + seconds, 1)
             facts["finished"] = provenance.now()
             facts["workers"] = self._workers
             write_text(self._folder.path / PROVENANCE, json_text(facts))
         return facts
 
-    def _write(self, summary: dict[str, Any]) -> dict[str, Any] | None:
+    def write(self, summary: dict[str, Any]) -> Results:
+        """Write results and reports; a protection chosen for other results is dropped."""
         text = json_text(summary)
         path = self._folder.path / SUMMARY
         if not path.exists() or path.read_text(encoding="utf-8") != text:
-            for name in DERIVED:
-                (self._folder.path / name).unlink(missing_ok=True)
-        protection = load_protection(self._folder.path)
-        render_run(self._folder.path, summary, protection)
+            self._drop_results()
+        results = Results(summary, load_protection(self._folder.path))
+        results.write(self._folder.path)
         write_text(path, text)
-        return protection
+        return results
+
+    def _stored(self) -> pa.Table:
+        stored = self._folder.load(self._plan.check)
+        for message in stored.rejected:
+            self._progress.stage(message)
+        return stored.rows
+
+    def _inject(self, engines: list[CampaignEngine], missing: IntArray) -> None:
+        self._injected = True
+        self._drop_results()
+        size, done = self._plan.size, self._plan.size - missing.size
+        self._progress.stage(f"{missing.size:,} injections with the {self._campaign.execution.engine} engine")
+        self._progress.begin(size, done)
+        executor = Executor(
+            self._plan,
+            self._bench.sites,
+            engines,
+            self._bench.inputs,
+            self._folder,
+            self._workers,
+            self._progress,
+        )
+        try:
+            executor.run(missing)
+        except KeyboardInterrupt:
+            kept = size - self._plan.missing(self._stored()).size
+            raise Interrupted(
+                f"{kept:,} of {size:,} injections are kept in {self._folder.path}; "
+                f"go on with: resil run {self._campaign.file} --out {self._folder.path} --resume"
+            ) from None
+
+    def _drop_results(self) -> None:
+        for name in DERIVED:
+            (self._folder.path / name).unlink(missing_ok=True)

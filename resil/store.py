@@ -102,6 +102,40 @@ class RunFolder:
         return read_json(self.path / PROVENANCE, _START_ANEW)
 
 
+def check_run(path: Path, identity: Identity, *, resume: bool) -> None:
+    """Check that a campaign may write to `path`, without writing anything.
+
+    Args:
+        path: The run folder; may be missing or empty.
+        identity: Of the campaign that wants to write.
+        resume: Whether an unfinished run may be finished.
+
+    Raises:
+        StoreError: the path is no folder, or one of something else, of another campaign or damaged; or it
+            holds an unfinished run and `resume` is not set.
+        ConsistencyError: the run in it has failed an audit.
+    """
+    if not path.exists():
+        return
+    if not path.is_dir():
+        raise StoreError(f"{path}: expected a folder, found a file; choose another --out")
+    if not (path / PROVENANCE).exists():
+        if content := sorted(entry.name for entry in path.iterdir() if entry.name != _LOCK):
+            raise StoreError(
+                f"{path}: expected a new, an empty or a run folder, found {content[0]} but no {PROVENANCE}; "
+                "choose another folder with --out"
+            )
+        return
+    identity.require(recorded_definition(path), str(path))
+    if failure := read_json(path / PROVENANCE, _START_ANEW).get("failed"):
+        raise ConsistencyError(f"{path}: this run has failed and stays so: {failure}; {_START_ANEW}")
+    if RunFolder(path, identity).unfinished and not resume:
+        raise StoreError(
+            f"{path}: expected a new or a finished run, found an unfinished one of this campaign; "
+            "add --resume to finish it, or choose another --out"
+        )
+
+
 @contextmanager
 def open_run(path: Path, identity: Identity, provenance: str) -> Iterator[RunFolder]:
     """Open a run folder for writing, or make it, and keep other processes out meanwhile.
@@ -112,8 +146,9 @@ def open_run(path: Path, identity: Identity, provenance: str) -> Iterator[RunFol
         provenance: JSON text that a new folder begins with; must hold `definition`.
 
     Raises:
-        StoreError: the path is no folder, or one of something else, of another campaign, damaged or in use.
+        StoreError: as `check_run` with `resume`; or the folder cannot be written, or is in use.
     """
+    check_run(path, identity, resume=True)
     _make(path)
     with _locked(path):
         for stale in [
@@ -121,14 +156,8 @@ def open_run(path: Path, identity: Identity, provenance: str) -> Iterator[RunFol
             *(path / INJECTIONS).glob(f".*{TEMPORARY_SUFFIX}"),
         ]:
             stale.unlink(missing_ok=True)
-        if (path / PROVENANCE).exists():
-            identity.require(recorded_definition(path), str(path))
-        elif content := sorted(entry.name for entry in path.iterdir() if entry.name != _LOCK):
-            raise StoreError(
-                f"{path}: expected a new, an empty or a run folder, found {content[0]} but no {PROVENANCE}; "
-                "choose another folder with --out"
-            )
-        else:
+        check_run(path, identity, resume=True)
+        if not (path / PROVENANCE).exists():
             write_text(path / PROVENANCE, provenance)
         yield RunFolder(path, identity)
 

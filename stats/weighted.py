@@ -17,7 +17,9 @@ make them fit binomial counts:
 3. L is 0, or higher if that is needed to reach the third moment, so that a heavy stratum with few
    trials shows its skewness.
 
-The lower limit is W minus the upper limit of the sum of the complements.
+The lower limit is W minus the upper limit of the sum of the complements. Coverage is measured, not proven: it
+was never below nominal at one-sided errors of 2.5 % and more, and can be at far smaller ones;
+docs/statistics.md has the figures.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ def _areas(summary: Mapping[str, Any], blocks: Sequence[Block], options: OptionS
                 f"were not considered: add a [[cell]] of kind {kind} and unit {unit} to an options file."
             )
         elif all(key in row for row in summary["blocks"]):
-            told.append(f"The area of {_NAMES[kind]} is that found by synthesis.")
+            told.append(f"The area of {_NAMES[kind]} in each block is that of the area report.")
         else:
             cell = options.cells[kind, unit]
             told.append(

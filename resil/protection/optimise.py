@@ -17,6 +17,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 FloatArray = npt.NDArray[np.float64]
 
 _SCALE = 1e3
+_RESOLUTION = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,10 +127,9 @@ def least_area(blocks: Sequence[Choices], limits: Limits) -> Solution | None:
     chosen = _least_fit(programme, limits, found.chosen)
     area, fit_hi = _sums(programme.candidates(chosen))
     bound = min(found.bound, area)
-    gap = (area - bound) / area if area > 0.0 else 0.0
-    if gap < 1e-9:
-        bound, gap = area, 0.0
-    return Solution(chosen, area, fit_hi, bound, gap)
+    if area - bound <= _RESOLUTION * float(programme.area.max(initial=0.0)):
+        return Solution(chosen, area, fit_hi, area, 0.0)
+    return Solution(chosen, area, fit_hi, bound, (area - bound) / area)
 
 
 def _least_fit(programme: _Programme, limits: Limits, chosen: tuple[int, ...]) -> tuple[int, ...]:
@@ -181,9 +181,9 @@ class _Programme:
 
     def add_row(self, coefficients: FloatArray, most: float) -> None:
         """Ask that `coefficients @ x <= most`, scaled to where the solver's tolerance is small."""
-        largest = float(np.abs(coefficients * self._upper).max(initial=0.0))
-        scale = _SCALE / (most if most > 0.0 else largest or 1.0)
-        self._append(coefficients * self._upper * scale, -np.inf, most * scale)
+        useful = coefficients * self._upper
+        unit = max(most, float(np.abs(useful).max(initial=0.0))) or 1.0
+        self._append(useful / unit * _SCALE, -np.inf, most / unit * _SCALE)
 
     def forbid(self, chosen: tuple[int, ...]) -> None:
         """Cut one set off."""
@@ -199,9 +199,9 @@ class _Programme:
         """Return a set that minimises `objective`, with the proven bound; None if there is none."""
         if not self._blocks:
             return _Found((), 0.0)
-        scale = _SCALE / (float(objective.max()) or 1.0)
+        unit = float(objective.max()) or 1.0
         result = milp(
-            objective * scale,
+            objective / unit * _SCALE,
             integrality=np.ones(len(objective)),
             bounds=Bounds(0.0, self._upper),
             constraints=LinearConstraint(np.array(self._rows), self._least, self._most),
@@ -215,7 +215,7 @@ class _Programme:
             int(np.argmax(result.x[start:end]))
             for start, end in zip(self._starts[:-1], self._starts[1:], strict=True)
         )
-        return _Found(chosen, float(result.mip_dual_bound) / scale)
+        return _Found(chosen, float(result.mip_dual_bound) / _SCALE * unit)
 
     def _append(self, row: FloatArray, least: float, most: float) -> None:
         self._rows.append(row)

@@ -6,11 +6,14 @@ import math
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from rtl_harness.elaboration import Elaboration
 from rtl_harness.engines.base import GoldenRun
+from rtl_harness.engines.verilator_foresight import FaultForesight
+from rtl_harness.engines.verilator_gates import UnsupportedError, read_gates
 from rtl_harness.engines.verilator_pool import Job, Outcome, run_jobs
 from rtl_harness.engines.verilator_state import StateMap, variables_of
 from rtl_harness.errors import HarnessError, SimulationError
@@ -22,6 +25,9 @@ from rtl_harness.verilated.runner import Runner, operation_ends
 from rtl_harness.workload import Decision, Workload, classify, top1
 
 GOLDEN_LIMIT_CYCLES = 20_000_000
+
+# Faults times cycles of the golden run from which on the gates of the design are worth their making.
+FORESIGHT_FROM = 100_000_000
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,8 @@ class VerilatorEngine:
         decide: Reads the decision from an output tensor.
         golden_limit: Cycles after which a golden run counts as not finishing.
         shortcuts: Which early stops are taken. If elaboration left storage unmapped, none is.
+        foresight: Start injections when the flipped bit first makes a difference, which is found by
+            evaluating the design's gates; None does so once enough faults have been asked for to pay for it.
         audit: How many early stops are audited.
         seed: Chooses which.
 
@@ -73,6 +81,7 @@ class VerilatorEngine:
         decide: Decision = top1,
         golden_limit: int = GOLDEN_LIMIT_CYCLES,
         shortcuts: Shortcut = Shortcut.ALL,
+        foresight: bool | None = None,
         audit: Audit | None = None,
         seed: int = 0,
     ) -> None:
@@ -86,6 +95,10 @@ class VerilatorEngine:
         self.shortcuts = Shortcut.NONE if elaboration.unmapped else shortcuts
         self.audited = 0
         self.early_stops = 0
+        self.notes: list[str] = []
+        self._wants_foresight = False if elaboration.unmapped or not self.shortcuts else foresight
+        self._foresight: FaultForesight | None = None
+        self._asked = 0
         self._timeout_factor = timeout_factor
         self._decide = decide
         self._golden_limit = golden_limit
@@ -110,6 +123,8 @@ class VerilatorEngine:
 
     def close(self) -> None:
         """Free the model's instances; the engine cannot be used afterwards."""
+        if self._foresight is not None:
+            self._foresight.close()
         self._campaign.close()
         self._origin.close()
 
@@ -156,27 +171,82 @@ class VerilatorEngine:
         for fault in faults:
             self._check_fault(fault, golden)
         early: list[Injection] = []
-        for done in self._jobs(faults, self.shortcuts, workers):
+        for done in self._outcomes(faults, workers):
             if done.early:
                 early.append(done.injection)
             yield done.injection
         self.early_stops += len(early)
         self._run_audit(early, workers)
 
-    def replay(self, fault: Fault) -> Injection:
-        """Simulate one fault to its end, without shortcuts."""
-        self._check_fault(fault, self.golden())
-        return self._inject(fault, Shortcut.NONE).injection
+    def replay(self, fault: Fault, waves: Path | None = None) -> Injection:
+        """Simulate one fault to its end, without shortcuts.
 
-    def _jobs(self, faults: Sequence[Fault], shortcuts: Shortcut, workers: int) -> Iterator[Outcome]:
-        ordered = sorted(faults, key=lambda f: (f.cycle, f.site))
-        return run_jobs([Job(f, shortcuts) for f in ordered], lambda job: self._inject(*job), workers)
+        Raises:
+            HarnessError: If a waveform is asked for, which the compiled model has left out for speed.
+            SimulationError: As `run`.
+        """
+        if waves is not None:
+            raise HarnessError(
+                f"no waveform {waves}: the {self.name} engine writes none; use the cocotb engine"
+            )
+        self._check_fault(fault, self.golden())
+        return self._inject(Job(fault, Shortcut.NONE)).injection
+
+    def _outcomes(self, faults: Sequence[Fault], workers: int) -> Iterator[Outcome]:
+        """Yield an outcome for each fault; faults that come to the same are simulated once."""
+        starts = self._starts(faults)
+        same: dict[Job, list[Fault]] = {}
+        for fault, start in zip(faults, starts, strict=True):
+            if start is None:
+                end = self.golden().end
+                injection = classify(fault, end, end, self.workload.output, self._decide)
+                yield Outcome(injection, True, 0)
+            else:
+                same.setdefault(Job(Fault(fault.site, start), self.shortcuts), []).append(fault)
+        for done in self._run(list(same), workers):
+            at = done.injection.fault
+            for fault in same[Job(at, self.shortcuts)]:
+                yield Outcome(replace(done.injection, fault=fault), done.early or fault != at, done.simulated)
+
+    def _run(self, jobs: Sequence[Job], workers: int) -> Iterator[Outcome]:
+        ordered = sorted(jobs, key=lambda job: (job.fault.cycle, job.fault.site))
+        return run_jobs(ordered, self._inject, workers)
+
+    def _starts(self, faults: Sequence[Fault]) -> Sequence[int | None]:
+        """Return the cycle from which each fault has to be simulated; None if it leaves nothing behind."""
+        self._asked += len(faults)
+        foresight = self._foresight or self._new_foresight()
+        if foresight is not None:
+            try:
+                return foresight.first_cycles(faults)
+            except SimulationError as error:
+                self._give_up_foresight(str(error))
+        return [fault.cycle for fault in faults]
+
+    def _new_foresight(self) -> FaultForesight | None:
+        wanted = self._wants_foresight
+        if wanted is None:
+            wanted = self._asked * self.golden().end.end_cycle >= FORESIGHT_FROM
+        if wanted:
+            try:
+                gates = read_gates(self.target, self.elaboration)
+                self._foresight = FaultForesight(self._campaign, self._map, gates)
+            except UnsupportedError as error:
+                self._give_up_foresight(str(error))
+        return self._foresight
+
+    def _give_up_foresight(self, reason: str) -> None:
+        self.notes.append(f"simulated every fault from its own cycle: {reason}")
+        self._wants_foresight = False
+        if self._foresight is not None:
+            self._foresight.close()
+            self._foresight = None
 
     def _run_audit(self, early: list[Injection], workers: int) -> None:
         wanted = max(self._audit.minimum, math.ceil(self._audit.share * self.early_stops)) - self.audited
         chosen = self._random.sample(early, max(0, min(wanted, len(early))))
         expected = {injection.fault: injection for injection in chosen}
-        for done in self._jobs(list(expected), Shortcut.NONE, workers):
+        for done in self._run([Job(fault, Shortcut.NONE) for fault in expected], workers):
             found = done.injection
             if found != expected[found.fault]:
                 raise SimulationError(
@@ -186,10 +256,10 @@ class VerilatorEngine:
                 )
         self.audited += len(expected)
 
-    def _inject(self, fault: Fault, shortcuts: Shortcut) -> Outcome:
-        golden, limit = self.golden(), self.timeout_cycles
+    def _inject(self, job: Job) -> Outcome:
+        golden, limit, fault = self.golden(), self.timeout_cycles, job.fault
         try:
-            result = self._campaign.inject([self._map.flip(fault.site)], fault.cycle, limit, shortcuts)
+            result = self._campaign.inject([self._map.flip(fault.site)], fault.cycle, limit, job.shortcuts)
         except SimulationError as error:
             raise SimulationError(f"{self._describe(fault)}: {error}") from error
         end = self._faulty_end(fault, result, golden)

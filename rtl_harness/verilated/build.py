@@ -21,7 +21,8 @@ HERE = Path(__file__).parent
 DRIVER = tuple(
     HERE / name
     for name in (
-        *("campaign.cpp", "campaign.h", "driver.cpp", "driver.h"),
+        *("campaign.cpp", "campaign.h", "campaign_state.h", "driver.cpp", "driver.h"),
+        *("foresight.cpp", "foresight.h"),
         *("golden.cpp", "golden.h", "instance.h"),
     )
 )

@@ -134,6 +134,17 @@ class Campaign:
             raise SimulationError(self._error())
         return result
 
+    def seek(self, edges: int) -> None:
+        """Bring `cursor` to the golden state after `edges` edges."""
+        if self.cursor.cycle > edges:
+            self.cursor.copy_from(self.origin)
+        self.cursor.run_to(edges)
+
+    @property
+    def handle(self) -> int | None:
+        """Address of the C++ object."""
+        return self._handle
+
     @property
     def remembered_bytes(self) -> int:
         """Memory that the golden run takes."""

@@ -211,6 +211,7 @@ int32_t resil_find(Instance* self, const char* scope, const char* name, Variable
   found->width = var->entBits();
   for (const VerilatedRange& range : var->unpackedRanges()) {
     found->words[found->dimensions] = range.elements();
+    found->rising[found->dimensions] = range.left() <= range.right();
     found->lowest[found->dimensions++] = range.low();
   }
   return 0;

@@ -18,6 +18,7 @@ struct Variable {
   uint32_t dimensions;             // unpacked dimensions, 0 for a plain variable
   uint32_t words[kMaxDimensions];  // of each unpacked dimension, outermost first
   int32_t lowest[kMaxDimensions];  // smallest index as declared of each
+  int32_t rising[kMaxDimensions];  // 1 if declared upwards, as in [0:7]
 };
 
 /// How `resil_run` came back.

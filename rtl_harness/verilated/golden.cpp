@@ -143,6 +143,17 @@ bool MemoryHistory::equals(const char* state) {
   return true;
 }
 
+const char* MemoryHistory::at(uint64_t offset) const {
+  size_t position = 0;
+  for (const Piece& piece : pieces_) {
+    if (offset >= piece.offset && offset < piece.offset + piece.bytes) {
+      return image_.data() + position + (offset - piece.offset);
+    }
+    position += padded(piece.bytes);
+  }
+  return nullptr;
+}
+
 Digest MemoryHistory::digest(const char* state) const {
   Hasher hasher;
   for (const Piece& piece : pieces_) hasher.add(state + piece.offset, piece.bytes);

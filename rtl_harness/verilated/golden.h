@@ -37,6 +37,8 @@ class MemoryHistory {
   void record(const char* state, uint64_t edges);
   void seek(uint64_t edges);
   bool equals(const char* state);
+  /// Bytes that lie at `offset` of the state, in the cycle that was sought last.
+  const char* at(uint64_t offset) const;
   /// Hash of all memories of any state.
   Digest digest(const char* state) const;
   uint64_t bytes() const;

@@ -49,6 +49,7 @@ class Storage:
         depth: Words; 1 for a register.
         entry_bytes: Bytes of one word in the state; the bits above `width` are always 0.
         first_word: Smallest index as declared of a memory of one dimension, else 0.
+        dimensions: Words of each unpacked dimension, outermost first, and whether it is declared upwards.
     """
 
     path: str
@@ -57,11 +58,22 @@ class Storage:
     depth: int
     entry_bytes: int
     first_word: int = 0
+    dimensions: tuple[tuple[int, bool], ...] = ()
 
     @property
     def size(self) -> int:
         """Bytes of the element in the state."""
         return self.entry_bytes * self.depth
+
+    def word_from_right(self, position: int) -> int:
+        """Return which word of the state is the `position`-th from the right of the whole variable."""
+        from_left = self.depth - 1 - position
+        word, scale = 0, 1
+        for words, rising in reversed(self.dimensions):
+            from_left, digit = divmod(from_left, words)
+            word += scale * (digit if rising else words - 1 - digit)
+            scale *= words
+        return word
 
 
 class _Variable(ctypes.Structure):
@@ -72,6 +84,7 @@ class _Variable(ctypes.Structure):
         ("dimensions", ctypes.c_uint32),
         ("words", ctypes.c_uint32 * MAX_DIMENSIONS),
         ("lowest", ctypes.c_int32 * MAX_DIMENSIONS),
+        ("rising", ctypes.c_int32 * MAX_DIMENSIONS),
     )
 
 
@@ -260,7 +273,9 @@ def _element(path: str, found: _Variable, indices: Sequence[int]) -> Storage:
     depth = int(np.prod([words for words, _ in rest], dtype=np.int64))
     first_word = rest[0][1] if len(rest) == 1 else 0
     offset = found.offset + position * depth * found.entry_bytes
-    return Storage(path, offset, found.width, depth, found.entry_bytes, first_word)
+    rising = tuple(bool(found.rising[i]) for i in range(len(indices), found.dimensions))
+    shape = tuple((words, up) for (words, _), up in zip(rest, rising, strict=True))
+    return Storage(path, offset, found.width, depth, found.entry_bytes, first_word, shape)
 
 
 @lru_cache

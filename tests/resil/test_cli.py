@@ -9,7 +9,9 @@ import pytest
 
 from resil.cli import main
 from resil.doctor import Finding
-from rtl_harness.errors import ToolMissingError
+from rtl_harness.engines.base import GoldenRun
+from rtl_harness.errors import SimulationError, ToolMissingError
+from rtl_harness.faults import RunEnd
 from tests.resil import fake
 from tests.resil.campaigns import TEXT, write_campaign
 
@@ -104,6 +106,45 @@ def test_a_missing_tool(tmp_path, monkeypatch, capsys):
     err = failed(capsys, "run", write_campaign(tmp_path), "--out", tmp_path / "run")
     assert err.startswith("resil: error: expected a C++20 compiler")
     assert not (tmp_path / "run").exists()
+
+
+def test_a_simulator_that_cannot_be_built_leaves_nothing_behind(tmp_path, monkeypatch, capsys):
+    def golden(self):
+        raise SimulationError("make failed with exit code 2; its last lines: no")
+
+    fake.install(monkeypatch)
+    monkeypatch.setattr("tests.resil.fake.FakeEngine.golden", golden)
+    err = failed(capsys, "run", write_campaign(tmp_path), "--out", tmp_path / "run")
+    assert "make failed with exit code 2" in err
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_network_with_an_operation_that_the_target_lacks(tmp_path, monkeypatch, capsys):
+    def golden(self):
+        return GoldenRun(RunEnd(True, 3000, 0x12, True, False, b"", ""), (2000,))
+
+    fake.install(monkeypatch)
+    monkeypatch.setattr("tests.resil.fake.FakeEngine.golden", golden)
+    err = failed(capsys, "run", write_campaign(tmp_path), "--out", tmp_path / "run")
+    assert "found status 0x00000012 after 3,000 cycles in operation 1 of kind conv (fc); choose" in err
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_default_folder_has_the_name_of_the_campaign(tmp_path, monkeypatch, capsys):
+    fake.install(monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    campaign = write_campaign(tmp_path, TEXT.replace('"small"', '"../my first/run"'))
+    main(["run", str(campaign)])
+    assert (tmp_path / "runs" / "my-first-run" / "summary.json").exists()
+
+
+def test_a_terminal_gets_the_same_tables(finished, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "160")
+    assert main(["report", str(finished)]) == 0
+    out = capsys.readouterr().out
+    assert "Hazardous failures by block" in out
+    assert "MET: " in out
 
 
 def test_storage_that_is_no_site_stops_the_run(tmp_path, monkeypatch, capsys):

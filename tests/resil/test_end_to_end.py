@@ -81,6 +81,21 @@ def test_one_worker_and_fewer_injections_give_the_same_outcomes(finished, tmp_pa
     assert {n: found[n] for n in shared} == {n: rows(folder)[n] for n in shared}
 
 
+def test_the_fast_engine_gives_the_same_injections(finished, tmp_path):
+    _, folder = finished
+    _, fast = run(tmp_path, 60, "--engine", "verilator")
+    assert rows(fast) == rows(folder)
+
+
+def test_an_injection_is_replayed_on_either_engine(finished, tmp_path, capsys):
+    _, folder = finished
+    for number in sorted(rows(folder))[:3]:
+        assert main(["replay", str(folder), str(number), "--engine", "verilator"]) == 0
+    waves = str(tmp_path / "x.vcd")
+    assert main(["replay", str(folder), "0", "--engine", "verilator", "--waves", waves]) == 2
+    assert "writes no waveforms; add --engine cocotb" in capsys.readouterr().err
+
+
 def test_an_injection_is_replayed_with_its_waveform(finished, tmp_path, capsys):
     _, folder = finished
     effect = next(n for n, row in sorted(rows(folder).items()) if row["outcome"] != "masked")

@@ -157,13 +157,36 @@ def test_another_campaign_is_refused(run, tmp_path, capsys):
     assert snapshot(tmp_path / "run") == before
 
 
-def test_an_engine_that_forgets_or_lies_is_found(tmp_path, monkeypatch, capsys):
-    campaign = str(write_campaign(tmp_path))
-    folder = tmp_path / "run"
-    fake.install(monkeypatch, forgets=5)
-    assert main(["run", campaign, "--out", str(folder)]) == 4
-    assert "left out" in capsys.readouterr().err
-    assert not (folder / "summary.json").exists()
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        ({"forgets": 5}, "engine left out"),
+        ({"repeats": 5}, "engine answered twice, or unasked"),
+        ({"withdraws": 5}, "engine withdrew its answers: the audit found a difference"),
+    ],
+)
+def test_an_engine_that_contradicts_itself_fails_the_run_for_good(
+    fault, message, tmp_path, monkeypatch, capsys
+):
+    arguments = ["run", str(write_campaign(tmp_path)), "--out", str(tmp_path / "run"), "--resume"]
+    fake.install(monkeypatch, **fault)
+    assert main(arguments) == 4
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "run" / "summary.json").exists()
+    fake.install(monkeypatch)
+    assert main(arguments) == 4
+    assert "this run has failed and stays so" in capsys.readouterr().err
+
+
+def test_a_simulator_that_breaks_leaves_a_run_to_resume(run, tmp_path, monkeypatch, capsys):
+    fake.install(monkeypatch, breaks=5)
+    assert run() == 2
+    assert "the simulator died" in capsys.readouterr().err
+    kept = injections(tmp_path / "run")
+    assert 0 < len(kept) < 200
+    fake.install(monkeypatch)
+    run("--resume")
+    assert len(injections(tmp_path / "run")) == 200
 
 
 def start(folder, *arguments, seconds="0.01"):

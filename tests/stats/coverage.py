@@ -78,6 +78,27 @@ class Enumeration:
         return found
 
 
+def worst_of_two(n, w, alpha, upper: Upper = ours, steps: int = 200) -> tuple[float, tuple[float, float]]:
+    """The largest P(upper limit < truth) of a design of two strata, and where.
+
+    For every limit, all pairs of proportions are tried (the second on a grid) whose truth lies just above it.
+    """
+    n, w = np.array(n), np.array(w, dtype=float)
+    limits = Enumeration.of(n, w, alpha, upper).limits.reshape(n + 1)
+    second = np.concatenate(([0.0, 1.0], np.linspace(0, 1, steps)))
+    second_pmf = binom.pmf(np.arange(n[1] + 1)[:, None], n[1], second)
+    found = (0.0, (0.0, 0.0))
+    for truth in np.unique(limits) * (1 + 1e-9):
+        first = (truth - w[1] * second) / w[0]
+        possible = (first >= 0) & (first <= 1)
+        if possible.any():
+            first_pmf = binom.pmf(np.arange(n[0] + 1)[:, None], n[0], first[possible])
+            missed = (first_pmf * ((limits < truth) @ second_pmf[:, possible])).sum(axis=0)
+            at = int(missed.argmax())
+            found = max(found, (float(missed[at]), (float(first[possible][at]), float(second[possible][at]))))
+    return found
+
+
 def both_of(upper: Upper, alpha: float = 0.05):
     """The two-sided interval: the upper limit, and the upper limit of the complements turned round."""
     if upper is ours:

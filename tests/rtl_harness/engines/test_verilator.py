@@ -94,6 +94,74 @@ def test_each_shortcut_gives_what_a_run_to_the_end_gives(
         assert made.audited == min(20, made.early_stops)
 
 
+@pytest.fixture(scope="module")
+def foreseeing(target, workload, elaboration):
+    with VerilatorEngine(target, workload, elaboration, foresight=True) as made:
+        yield made
+
+
+def test_foresight_gives_what_a_run_to_the_end_gives(foreseeing, plain):
+    faults = list(plain)
+    assert by_fault(foreseeing.run(faults)) == plain
+    assert by_fault(foreseeing.run(faults, workers=2)) == plain
+    assert foreseeing.notes == []
+
+
+def test_foresight_is_exact_cycle_by_cycle(target, workload, elaboration, foreseeing):
+    """The state in the foretold cycle differs from the golden one in the flipped bit alone, or not at all."""
+    faults = faults_of(foreseeing, 400, seed=9)
+    list(foreseeing.run(faults[:1]))
+    starts = foreseeing._starts(faults)
+    campaign, state_map = foreseeing._campaign, foreseeing._map
+    everything = [*state_map.registers, *state_map.memories]
+    last = foreseeing.golden().end.end_cycle - 1
+    vanished = waited = 0
+    for fault, start in zip(faults, starts, strict=True):
+        flip = state_map.flip(fault.site)
+        if start is None:
+            stop = campaign.inject([flip], fault.cycle, 1000, Shortcut.SAME_CYCLE).stop
+            assert stop == Ending.REJOINED or fault.cycle >= last - 1
+            vanished += 1
+        elif start > fault.cycle:
+            waited += 1
+            campaign.inject([flip], fault.cycle, start + 1, Shortcut.NONE)
+            campaign.seek(start + 1)
+            different = [
+                s for s in everything if not np.array_equal(campaign.faulty.view(s), campaign.cursor.view(s))
+            ]
+            assert [s.path for s in different] == [flip.storage.path]
+            difference = campaign.faulty.view(flip.storage) ^ campaign.cursor.view(flip.storage)
+            assert int(np.unpackbits(difference).sum()) == 1
+        assert start is None or start <= last
+    assert vanished > 20
+    assert waited > 100
+
+
+def test_foresight_saves_simulation(engine, foreseeing, plain):
+    def simulated(made):
+        return sum(outcome.simulated for outcome in made._outcomes(list(plain), 1))
+
+    assert simulated(foreseeing) < simulated(engine)
+
+
+def test_gates_that_differ_from_the_model_are_noticed(target, workload, elaboration, plain, monkeypatch):
+    whole = module.read_gates(target, elaboration)
+    gates = whole.gates.copy()
+    gates[:, 0] = np.where(gates[:, 0] == 2, 4, gates[:, 0])
+    monkeypatch.setattr(module, "read_gates", lambda *_: dataclasses.replace(whole, gates=gates))
+    with VerilatorEngine(target, workload, elaboration, foresight=True) as made:
+        assert by_fault(made.run(list(plain)[:50])) == {fault: plain[fault] for fault in list(plain)[:50]}
+        assert "the gates and the model differ" in made.notes[0]
+
+
+def test_a_wrong_prospect_is_caught_by_the_audit(target, workload, elaboration, plain, monkeypatch):
+    critical = [fault for fault, injection in plain.items() if injection.outcome is Outcome.SDC_CRITICAL]
+    with VerilatorEngine(target, workload, elaboration, foresight=True) as made:
+        monkeypatch.setattr(made, "_starts", lambda faults: [None] * len(faults))
+        with pytest.raises(SimulationError, match="audit of early stops"):
+            list(made.run(critical[:5]))
+
+
 def test_order_and_workers_change_nothing(engine, faults, plain):
     shuffled = random.Random(2).sample(faults, len(faults))
     assert by_fault(engine.run(shuffled, workers=3)) == plain
@@ -108,6 +176,11 @@ def test_repeated_faults_are_answered_each(engine, faults, plain):
 def test_replay_is_the_same(engine, plain):
     for fault in list(plain)[::60]:
         assert engine.replay(fault) == plain[fault]
+
+
+def test_replay_has_no_waveforms(engine, plain, tmp_path):
+    with pytest.raises(HarnessError, match="use the cocotb engine"):
+        engine.replay(next(iter(plain)), tmp_path / "out.fst")
 
 
 def test_every_bit_of_every_element_flips_alone(engine):

@@ -1,0 +1,93 @@
+"""The structure of a network without its weights: what is trained, exported and recorded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from networks.float_network import INPUT
+from networks.geometry import Window, elements
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Block:
+    """A layer to be trained.
+
+    Attributes:
+        name: Name of its output.
+        kind: As `networks.float_network.Layer`.
+        filters: Output channels of CONV_2D and FULLY_CONNECTED.
+        window: For convolutions and pools.
+        relu: A RELU follows.
+        normalise: Trained with batch normalisation after the weights, which the export folds into them.
+        sources: As `Layer.sources`.
+    """
+
+    name: str
+    kind: str
+    filters: int = 0
+    window: Window | None = None
+    relu: bool = False
+    normalise: bool = False
+    sources: tuple[str, ...] = ()
+
+    def output_shape(self, source: Shape) -> Shape:
+        """Return the shape of its output, batch excluded."""
+        if self.kind == "FLATTEN":
+            return (elements(source),)
+        if self.kind == "FULLY_CONNECTED":
+            return (self.filters,)
+        if self.window is None:
+            return source
+        channels = self.filters if self.kind == "CONV_2D" else source[2]
+        return (*self.window.output_shape(source[0], source[1]), channels)
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """Blocks in the order in which they run, from one input to the output of the last."""
+
+    name: str
+    input_shape: Shape
+    blocks: tuple[Block, ...]
+
+    def sources(self, index: int) -> tuple[str, ...]:
+        """Return the names of what block `index` takes."""
+        before = self.blocks[index - 1].name if index else INPUT
+        return self.blocks[index].sources or (before,)
+
+    def shapes(self) -> dict[str, Shape]:
+        """Return the shape of the input and of every block's output, batch excluded."""
+        shapes = {INPUT: self.input_shape}
+        for index, block in enumerate(self.blocks):
+            shapes[block.name] = block.output_shape(shapes[self.sources(index)[0]])
+        return shapes
+
+
+def conv(name: str, filters: int, size: int = 3, stride: int = 1, **more: bool | tuple[str, ...]) -> Block:
+    """Return a square CONV_2D with SAME padding and RELU; `more` are further fields of the block."""
+    return _windowed(name, "CONV_2D", filters, size, stride, more)
+
+
+def depthwise(name: str, stride: int = 1, size: int = 3) -> Block:
+    """Return a square DEPTHWISE_CONV_2D with SAME padding, RELU and normalisation."""
+    return _windowed(name, "DEPTHWISE_CONV_2D", 0, size, stride, {"normalise": True})
+
+
+def pool(name: str, kind: str, size: int) -> Block:
+    """Return a square pool, "MAX" or "AVERAGE", whose windows do not overlap."""
+    return Block(name, f"{kind}_POOL_2D", window=Window((size, size), (size, size)))
+
+
+def dense(name: str, filters: int, relu: bool = False) -> Block:
+    """Return a FULLY_CONNECTED block."""
+    return Block(name, "FULLY_CONNECTED", filters, relu=relu)
+
+
+def _windowed(
+    name: str, kind: str, filters: int, size: int, stride: int, more: dict[str, bool | tuple[str, ...]]
+) -> Block:
+    window = Window((size, size), (stride, stride), "SAME")
+    fields: dict[str, object] = {"relu": True, **more}
+    return Block(name, kind, filters, window, **fields)  # type: ignore[arg-type]

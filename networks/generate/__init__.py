@@ -1,0 +1,92 @@
+"""Networks of one operation, drawn from a seed over the whole space of parameters.
+
+They compare implementations: each is a standard .tflite that TensorFlow Lite Micro runs and that Vela
+compiles without leaving anything to a CPU. `python -m networks.generate --survey 20` counts which do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import numpy as np
+import numpy.typing as npt
+
+from networks.errors import NetworkError
+from networks.generate import convolutions, elementwise, movement
+from networks.generate.sketch import Sketch
+from networks.graph import Graph
+from networks.quantise import INT8_MAX, INT8_MIN
+
+_MAKERS: Mapping[str, Callable[[Sketch], Graph]] = MappingProxyType(
+    {
+        "ABS": elementwise.unary,
+        "ADD": elementwise.binary,
+        "AVERAGE_POOL_2D": convolutions.pool,
+        "CONCATENATION": movement.concatenation,
+        "CONV_2D": convolutions.convolution,
+        "DEPTHWISE_CONV_2D": convolutions.depthwise,
+        "FULLY_CONNECTED": convolutions.fully_connected,
+        "HARD_SWISH": elementwise.unary,
+        "LEAKY_RELU": elementwise.leaky_relu,
+        "LOGISTIC": elementwise.sigmoid,
+        "MAXIMUM": elementwise.binary,
+        "MAX_POOL_2D": convolutions.pool,
+        "MEAN": movement.mean,
+        "MINIMUM": elementwise.binary,
+        "MIRROR_PAD": movement.mirror_pad,
+        "MUL": elementwise.binary,
+        "PACK": movement.pack,
+        "PAD": movement.pad,
+        "PRELU": elementwise.prelu,
+        "QUANTIZE": elementwise.unary,
+        "RELU": elementwise.unary,
+        "RELU6": elementwise.unary,
+        "RESHAPE": movement.reshape,
+        "RESIZE_BILINEAR": movement.resize,
+        "RESIZE_NEAREST_NEIGHBOR": movement.resize,
+        "SLICE": movement.cut,
+        "SOFTMAX": elementwise.softmax,
+        "SPLIT": movement.split,
+        "SQUARED_DIFFERENCE": elementwise.binary,
+        "STRIDED_SLICE": movement.strided_slice,
+        "SUB": elementwise.binary,
+        "TANH": elementwise.sigmoid,
+        "TRANSPOSE": movement.transpose,
+        "TRANSPOSE_CONV": convolutions.transposed,
+    }
+)
+KINDS: tuple[str, ...] = tuple(_MAKERS)
+
+
+def generate(kind: str, seed: int) -> Graph:
+    """Return an int8 network of one operation; the same seed gives the same network.
+
+    Args:
+        kind: One of `KINDS`, TensorFlow Lite's names.
+        seed: Not negative.
+
+    Raises:
+        NetworkError: There is no such kind.
+    """
+    if kind not in _MAKERS:
+        raise NetworkError(f"no networks are generated of {kind!r}; the kinds are {', '.join(KINDS)}")
+    return _MAKERS[kind](Sketch(kind, seed))
+
+
+def random_inputs(graph: Graph, count: int, seed: int) -> tuple[npt.NDArray[np.int8], ...]:
+    """Return `count` random values of every input of a graph, each (count, *shape of the tensor).
+
+    In turn: all levels alike; levels around the zero point; the two ends of the range.
+    """
+    random = np.random.default_rng(seed)
+    inputs = []
+    for index in graph.inputs:
+        tensor = graph.tensors[index]
+        values = random.integers(INT8_MIN, INT8_MAX, (count, *tensor.shape), endpoint=True)
+        near = tensor.zero_point + np.rint(random.normal(0.0, 12.0, values.shape)).astype(np.int64)
+        ends = np.where(values < 0, INT8_MIN, INT8_MAX)
+        way = (np.arange(count) % 3).reshape(-1, *([1] * len(tensor.shape)))
+        mixed = np.choose(way, (values, near, ends))
+        inputs.append(np.clip(mixed, INT8_MIN, INT8_MAX).astype(np.int8))
+    return tuple(inputs)

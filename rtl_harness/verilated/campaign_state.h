@@ -1,0 +1,117 @@
+// A campaign, as injection and foresight share it.
+#ifndef RESIL_VERILATED_CAMPAIGN_STATE_H
+#define RESIL_VERILATED_CAMPAIGN_STATE_H
+
+#include <algorithm>
+
+#include "campaign.h"
+#include "golden.h"
+#include "instance.h"
+
+// Cycles from the flip to the next comparison: each of the first, then ever fewer, for a fault that has lived
+// long is likely to live on.
+inline constexpr uint64_t kDenseChecks = 16;
+inline constexpr uint64_t kSparsest = 64;
+
+inline uint64_t next_check(uint64_t lived) {
+  return lived < kDenseChecks ? lived + 1 : lived + std::min(kSparsest, std::max<uint64_t>(lived / 8, 1));
+}
+
+struct Campaign {
+  Instance* origin;
+  Instance* cursor;
+  Instance* faulty;
+  Registers registers;
+  MemoryHistory memories;
+  Timeline timeline;
+
+  // Bring `cursor` to the state after `edges` edges.
+  void seek(uint64_t edges) {
+    if (cursor->cycle > edges) cursor->copy(*origin);
+    cursor->select();
+    while (cursor->cycle < edges) cursor->rise();
+  }
+
+  bool apply(const Flip* flips, uint64_t count) {
+    char* const state = faulty->state();
+    for (uint64_t i = 0; i < count; ++i) state[flips[i].offset] ^= static_cast<char>(flips[i].mask);
+    faulty->settle();
+    const char* const before = cursor->state();
+    return std::all_of(flips, flips + count, [&](const Flip& flip) {
+      return ((state[flip.offset] ^ before[flip.offset]) & flip.mask) == flip.mask;
+    });
+  }
+
+  // The number of edges after which the golden run had the present state of `faulty`; 0 if none is known, or
+  // if the run would end beyond `limit`.
+  uint64_t rejoined(const Digest& now, uint64_t limit, uint32_t shortcuts) {
+    uint64_t edges = 0;
+    if ((shortcuts & kSameCycle) && timeline.matches(now, faulty->cycle)) {
+      edges = faulty->cycle;
+    } else if (shortcuts & kShiftedCycle) {
+      edges = timeline.find(now);
+    }
+    if (edges == 0 || timeline.length() + faulty->cycle - edges > limit) return 0;
+    memories.seek(edges);
+    return memories.equals(faulty->state()) ? edges : 0;
+  }
+
+  void run(uint64_t limit, uint32_t shortcuts, InjectionResult& result) {
+    const uint64_t start = faulty->cycle;
+    uint64_t check = start + 1;
+    uint64_t skipped = 0;
+    Loop loop;
+    while (true) {
+      if (port_done(*faulty->model)) {
+        result.stop = kRanToDone;
+        break;
+      }
+      if (faulty->context.gotFinish()) {
+        result.stop = kFinished;
+        break;
+      }
+      if (faulty->cycle + skipped >= limit) {
+        result.stop = kRanToLimit;
+        break;
+      }
+      faulty->rise();
+      if (!shortcuts || faulty->cycle < check || port_done(*faulty->model)) continue;
+      check = start + next_check(faulty->cycle - start);
+      const Digest now = registers.digest(faulty->state());
+      if (const uint64_t edges = rejoined(now, limit, shortcuts)) {
+        result.stop = kRejoined;
+        result.shift = static_cast<int64_t>(faulty->cycle) - static_cast<int64_t>(edges);
+        break;
+      }
+      if ((shortcuts & kRepetition) && skipped == 0) {
+        if (const uint64_t period = repeats(loop, now, faulty->cycle - start)) {
+          skipped = (limit - faulty->cycle) / period * period;
+        }
+      }
+    }
+    result.simulated = faulty->cycle - start;
+    result.end_cycle = faulty->cycle + skipped;
+    if (result.stop == kRejoined) result.end_cycle = timeline.length() + result.shift;
+  }
+
+  // A state that the faulty run once had.
+  struct Loop {
+    uint64_t lived = 0;
+    Digest registers;
+    Digest memories;
+  };
+
+  // Compare with the state in `loop`, which moves on at doubling distances; return the cycles in between if
+  // nothing differs, else 0.
+  uint64_t repeats(Loop& loop, const Digest& now, uint64_t lived) {
+    const bool same = loop.lived > 0 && loop.registers == now;
+    if (!same && lived < 2 * loop.lived) return 0;
+    if (lived < kDenseChecks) return 0;
+    const Digest held = memories.digest(faulty->state());
+    if (same && loop.memories == held) return lived - loop.lived;
+    if (lived >= 2 * loop.lived) loop = {lived, now, held};
+    return 0;
+  }
+};
+
+#endif

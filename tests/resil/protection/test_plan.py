@@ -1,0 +1,237 @@
+import copy
+import json
+
+import numpy as np
+import pytest
+
+from reports.protection import parse_protection
+from resil.protection.options import ProtectionError, load_options
+from resil.protection.plan import plan_protection
+from stats.rates import OUTCOMES, StratumCounts, estimate_blocks
+
+RATES = {"ff": 7.2e-5, "sram": 2e-5}
+AREAS = {"cc": 30_000.0, "mac": 60_000.0, "sb": 90_000.0, "cpm": 700.0}
+COUNTS = {
+    ("cc", "ff", 2400): (200, 20, 10, 40, 20, 10),
+    ("mac", "ff", 1300): (300, 20, 60, 6, 0, 0),
+    ("sb", "ff", 900): (120, 5, 10, 3, 0, 2),
+    ("cpm", "ff", 60): (60, 0, 0, 0, 0, 0),
+}
+MEMORY = {("sb", "sram", 65536): (500, 30, 60, 9, 1, 0)}
+OPTIONS = load_options()
+
+
+def summary_of(counts, rates=RATES, hazardous=("sdc_critical", "hang"), with_strata=True):
+    """The part of a summary.json that the planning reads."""
+    strata = [StratumCounts(*key, dict(zip(OUTCOMES, row, strict=True))) for key, row in counts.items()]
+    blocks, total = estimate_blocks(strata, rates, hazardous)
+    rows = [{**b.as_row(), "area": AREAS[b.block], "area_unit": "GE"} for b in blocks]
+    found = {
+        "campaign": {
+            "confidence": 0.95,
+            "hazardous": list(hazardous),
+            "kinds": sorted({key[1] for key in counts}),
+        },
+        "target": {"ff_bits": 4660, "sram_bits": 65536},
+        "blocks": rows,
+        "total": {**total.as_row(), "area": sum(AREAS.values()) + 500.0, "area_unit": "GE"},
+    }
+    if with_strata:
+        found["strata"] = [s.as_dict(rates) for s in strata]
+    return json.loads(json.dumps(found))
+
+
+FF = summary_of(COUNTS, with_strata=False)
+BOTH = summary_of(COUNTS | MEMORY)
+
+
+def choice(plan, block):
+    return next(c for c in plan["choices"] if c["block"] == block)
+
+
+@pytest.mark.parametrize("summary", [FF, BOTH], ids=["ff", "both"])
+@pytest.mark.parametrize("budget", [1.0, 0.03, 0.01, 0.001, 0.0])
+def test_the_document_keeps_its_contract(summary, budget):
+    plan = json.loads(json.dumps(plan_protection(summary, OPTIONS, budget)))
+    parsed = parse_protection(plan)
+    assert parsed.result == {1.0: "not_needed", 0.0: "infeasible"}.get(budget, "optimal")
+    areas = [p.area_added for p in parsed.pareto]
+    fits = [p.fit_hi for p in parsed.pareto]
+    assert areas == sorted(set(areas))
+    assert fits == sorted(set(fits), reverse=True)
+    assert parsed.pareto[0].fit_hi == parsed.fit_hi_unprotected
+    if parsed.result == "optimal":
+        assert parsed.fit_hi <= budget
+        assert parsed.gap == 0.0
+        assert parsed.bound == parsed.area_added == pytest.approx(sum(c.area_added for c in parsed.choices))
+        assert parsed.fit_hi == pytest.approx(sum(c.fit_hi_after for c in parsed.choices))
+        assert parsed.fit <= plan["fit_hi_if_fixed"] <= parsed.fit_hi
+        cheapest = next(p for p in parsed.pareto if p.fit_hi <= budget)
+        assert cheapest.area_added == pytest.approx(parsed.area_added)
+        assert parsed.area_overhead == pytest.approx(parsed.area_added / parsed.area_unprotected)
+        assert all(c.source for c in parsed.choices)
+
+
+def test_within_budget_nothing_is_needed():
+    plan = plan_protection(FF, OPTIONS, FF["total"]["fit_hi"])
+    assert plan["result"] == "not_needed"
+    assert {c["option"] for c in plan["choices"]} == {"none"}
+    assert plan["area_added"] == plan["bound"] == plan["gap"] == 0.0
+    assert plan["fit_hi"] == plan["fit_hi_unprotected"] == FF["total"]["fit_hi"]
+    assert plan["fit"] == pytest.approx(FF["total"]["fit"])
+
+
+def test_out_of_reach_is_an_answer():
+    plan = plan_protection(FF, OPTIONS, 1e-12)
+    assert plan["result"] == "infeasible"
+    assert plan["choices"] == []
+    assert plan["area_added"] is plan["fit_hi"] is plan["gap"] is None
+    assert plan["pareto"][-1]["fit_hi"] > 1e-12
+
+
+def test_hardened_flip_flops_cost_on_flip_flops_only():
+    only = copy.deepcopy(OPTIONS)
+    for name in ("duplicate", "triplicate", "hardened_light"):
+        del only.options[name]
+    plan = plan_protection(FF, only, 0.0005)
+    cc = choice(plan, "cc")
+    assert cc["option"] == "hardened_leap_dice"
+    assert cc["area_added"] == pytest.approx(2400 * OPTIONS.cells["ff", "GE"].area)
+    assert cc["fit_after"] == pytest.approx(cc["fit_before"] * 2e-4)
+    assert plan["area_overhead_lockstep"] is None
+
+
+def test_lockstep_duplicates_every_block():
+    plan = plan_protection(FF, OPTIONS, 0.01)
+    assert plan["area_overhead_lockstep"] == pytest.approx(1.03 * sum(AREAS.values()) / FF["total"]["area"])
+
+
+def test_areas_of_the_summary_go_first():
+    summary = copy.deepcopy(FF)
+    for row in summary["blocks"]:
+        row["ff_area"] = 10.0
+    plan = plan_protection(summary, OPTIONS, 1e-4)
+    assert choice(plan, "cc")["area_added"] == 10.0
+    assert "The area of flip-flops in each block is that of the area report." in plan["assumptions"]
+
+
+def test_unknown_cell_areas_leave_hardening_out_and_say_so():
+    summary = copy.deepcopy(FF)
+    for row in (*summary["blocks"], summary["total"]):
+        row["area_unit"] = "um2"
+    plan = plan_protection(summary, OPTIONS, 0.002)
+    assert {c["option"] for c in plan["choices"]} <= {"none", "duplicate", "triplicate"}
+    assert any("The area of flip-flops in um2 is not known" in a for a in plan["assumptions"])
+
+
+def test_memories_and_flip_flops_of_a_block_are_protected_apart():
+    plan = plan_protection(BOTH, OPTIONS, 0.002)
+    sb = choice(plan, "sb")
+    assert sb["option"] == "hardened_leap_dice+secded"
+    assert sb["option_title"] == "LEAP-DICE flip-flops and SECDED (39,32) on memories"
+    cells = OPTIONS.cells
+    assert sb["area_added"] == pytest.approx(
+        900 * cells["ff", "GE"].area + 0.219 * 65536 * cells["sram", "GE"].area
+    )
+    ff, sram = 900 * 7.2e-5 * 5 / 140, 65536 * 2e-5 * 9 / 600
+    assert sb["fit_before"] == pytest.approx(ff + sram)
+    assert sb["fit_after"] == pytest.approx(ff * 2e-4 + sram * 0.01)
+    assert {o["option"] for o in plan["choices"] if o["block"] == "cc"}.isdisjoint({"secded", "parity"})
+
+
+def test_two_kinds_without_strata_are_refused():
+    summary = {k: v for k, v in BOTH.items() if k != "strata"}
+    with pytest.raises(ProtectionError, match="block sb has counts of flip-flops and memories together"):
+        plan_protection(summary, OPTIONS, 0.01)
+
+
+def test_strata_of_several_inputs_are_one_block():
+    halves = copy.deepcopy(FF)
+    halves["strata"] = []
+    for (block, kind, bits), row in COUNTS.items():
+        for part in (0, 1):
+            counts = {o: n // 2 if part else n - n // 2 for o, n in zip(OUTCOMES, row, strict=True)}
+            stratum = StratumCounts(block, kind, bits, counts, share=0.5)
+            halves["strata"].append(stratum.as_dict(RATES))
+    one, two = plan_protection(FF, OPTIONS, 0.01), plan_protection(halves, OPTIONS, 0.01)
+    assert two["fit"] == pytest.approx(one["fit"], rel=0.2)
+    assert two["fit_hi"] == pytest.approx(one["fit_hi"], rel=0.1)
+
+
+def test_bounds_hold_for_whichever_set_is_chosen():
+    """The truth of the set chosen from sampled campaigns exceeds its bound no more often than claimed."""
+    rng, p = np.random.default_rng(4), {"cc": 0.04, "mac": 0.01, "sb": 0.02, "cpm": 0.05}
+    n, bits = {"cc": 60, "mac": 60, "sb": 60, "cpm": 60}, {"cc": 2400, "mac": 1300, "sb": 900, "cpm": 60}
+    wrong = tried = 0
+    for _ in range(150):
+        counts = {}
+        for block in p:
+            x = int(rng.binomial(n[block], p[block]))
+            counts[block, "ff", bits[block]] = (n[block] - x, 0, 0, x, 0, 0)
+        plan = plan_protection(summary_of(counts), OPTIONS, 0.008)
+        if plan["result"] != "optimal":
+            continue
+        tried += 1
+        truth = sum(
+            bits[c["block"]]
+            * 7.2e-5
+            * p[c["block"]]
+            * OPTIONS.options[c["option"]].residual_share("ff", ["sdc_critical"])
+            for c in plan["choices"]
+        )
+        wrong += truth > plan["fit_hi"]
+    assert tried > 100
+    assert wrong <= 0.025 * tried + 3 * np.sqrt(0.025 * tried)
+
+
+def test_spfm_is_asked_of_the_lower_limit():
+    plan = plan_protection(FF, OPTIONS, None, 0.99)
+    assert plan["result"] == "optimal"
+    assert plan["spfm_lo"] >= 0.99
+    unasked = plan_protection(FF, OPTIONS, 0.05)
+    assert unasked["spfm_lo"] < 0.99
+
+
+def test_hardening_alone_does_not_raise_spfm():
+    only = copy.deepcopy(OPTIONS)
+    for name in ("duplicate", "triplicate"):
+        del only.options[name]
+    assert plan_protection(FF, only, None, 0.99)["result"] == "infeasible"
+
+
+def test_where_detection_is_hazardous_duplication_is_never_chosen():
+    summary = summary_of(COUNTS, hazardous=("sdc_critical", "due", "hang"))
+    plan = plan_protection(summary, OPTIONS, 0.0005)
+    assert "duplicate" not in {c["option"] for c in plan["choices"]}
+    assert any("Detected failures count as hazardous" in a for a in plan["assumptions"])
+
+
+def test_what_was_not_injected_is_said():
+    assert any(
+        "Failures from memories are not counted" in a
+        for a in plan_protection(FF, OPTIONS, 0.01)["assumptions"]
+    )
+    assert not any("are not counted" in a for a in plan_protection(BOTH, OPTIONS, 0.01)["assumptions"])
+
+
+def test_a_block_without_storage_needs_nothing():
+    summary = copy.deepcopy(FF)
+    empty = {
+        **summary["blocks"][0],
+        "block": "glue",
+        "ff_bits": 0,
+        "area": 50.0,
+        **dict.fromkeys(OUTCOMES, 0),
+    }
+    summary["blocks"].append(empty)
+    glue = choice(plan_protection(summary, OPTIONS, 0.001), "glue")
+    assert (glue["option"], glue["fit_hi_before"]) == ("none", 0.0)
+
+
+@pytest.mark.parametrize(
+    ("budget", "spfm", "message"),
+    [(None, None, "needs a target"), (-1.0, None, "number of FIT >= 0"), (None, 99.0, "from 0 to 1")],
+)
+def test_impossible_targets_are_refused(budget, spfm, message):
+    with pytest.raises(ProtectionError, match=message):
+        plan_protection(FF, OPTIONS, budget, spfm)

@@ -1,0 +1,68 @@
+"""The fast engine on the NPU. The slow tests build it for cocotb and turn it into gates."""
+
+import random
+
+import pytest
+
+from networks import zoo
+from networks.compile import compile_network
+from rtl_harness.elaboration import elaborate
+from rtl_harness.engines.cocotb import CocotbEngine
+from rtl_harness.engines.verilator import VerilatorEngine
+from rtl_harness.faults import Fault
+from rtl_harness.npu.workload import npu_workload
+from rtl_harness.target import load_target
+from rtl_harness.verilated.campaign import Shortcut
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def parts():
+    digits = zoo.load("digits")
+    workload = npu_workload(compile_network(digits.path, "ethos-u55-32"), digits.heldout_inputs[0])
+    target = load_target("ethos-u55-32")
+    return target, workload, elaborate(target, workload.parameters)
+
+
+@pytest.fixture(scope="module")
+def engine(parts):
+    with VerilatorEngine(*parts) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def faults(engine):
+    """Every block and kind of storage as often as any other, elements likewise."""
+    choose = random.Random(11)
+    table, cycles = engine.elaboration.sites, engine.golden().end.end_cycle
+    groups: dict[tuple[str, str], list[int]] = {}
+    for index, element in enumerate(table.elements):
+        groups.setdefault((element.block, element.kind), []).append(index)
+    chosen = set()
+    while len(chosen) < 520:
+        group = sorted(groups)[len(chosen) % len(groups)]
+        index = choose.choice(groups[group])
+        site = choose.randrange(table.offsets[index], table.offsets[index + 1])
+        chosen.add(Fault(site, choose.randrange(cycles)))
+    return sorted(chosen)
+
+
+@pytest.fixture(scope="module")
+def injections(engine, faults):
+    return {injection.fault: injection for injection in engine.run(faults, workers=2)}
+
+
+def test_agrees_with_the_cocotb_engine(parts, engine, faults, injections):
+    with CocotbEngine(*parts) as reference:
+        assert reference.golden() == engine.golden()
+        assert {i.fault: i for i in reference.run(faults, workers=2)} == injections
+
+
+@pytest.mark.parametrize(
+    ("shortcuts", "foresight"), [(Shortcut.NONE, False), (Shortcut.SAME_CYCLE, True), (Shortcut.ALL, True)]
+)
+def test_shortcuts_and_foresight_change_nothing(parts, faults, injections, shortcuts, foresight):
+    with VerilatorEngine(*parts, shortcuts=shortcuts, foresight=foresight) as made:
+        assert {i.fault: i for i in made.run(faults)} == injections
+        assert made.notes == []
