@@ -42,6 +42,13 @@ def any_bits(rng: random.Random, bits: int, signed: bool = True) -> int:
             return min(max(-magnitude if signed and rng.random() < 0.5 else magnitude, low), high)
 
 
+def any_operand(rng: random.Random, log2_bytes: int) -> int:
+    """An element less its zero point; those of 32 bits fit 33."""
+    bits = 8 << log2_bytes
+    low, high = -(1 << bits - 1) - 32767, (1 << bits) - 1 + 32768
+    return min(max(any_bits(rng, 33 if bits == 32 else bits + 2), low), min(high, (1 << 32) - 1))
+
+
 def any_finish(rng: random.Random) -> Finish:
     log2_bytes = rng.choice([0, 0, 1, 2])
     low, high = sorted((any_bits(rng, 16), any_bits(rng, 16)))
@@ -161,8 +168,5 @@ async def elementwise(dut: Any, operation: int) -> None:
             operand_to_scale=combine.scaled_operand, opa_scale=combine.opa_scale,
             opa_shift=combine.opa_shift, opb_scale=combine.opb_scale,
         )  # fmt: skip
-        bits = (10, 18, 33)[log2_bytes]
-        inputs = [{"a": any_bits(rng, bits), "b": any_bits(rng, bits)} for _ in range(40)]
-        await compare(
-            block, op, inputs, lambda i, combine=combine: combine.element(i["a"], i["b"])
-        )
+        inputs = [{"a": any_operand(rng, log2_bytes), "b": any_operand(rng, log2_bytes)} for _ in range(40)]
+        await compare(block, op, inputs, lambda i, combine=combine: combine.element(i["a"], i["b"]))

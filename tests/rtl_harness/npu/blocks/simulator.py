@@ -22,15 +22,37 @@ SOURCES = (
     RTL / "npu_pkg.sv",
     RTL / "wd" / "wd_pkg.sv",
     HERE / "blocks_pkg.sv",
-    *sorted(f for f in RTL.glob("*/*.sv") if f.name not in ("wd_pkg.sv", "bench_top.sv", "boot.sv")),
+    *sorted(f for f in RTL.glob("*/*.sv") if f.parent.name != "bench" and f.name != "wd_pkg.sv"),
+    RTL / "bench" / "axi_mem.sv",
     HERE / "blocks.sv",
 )
 CONTROL = '`verilator_config\npublic_flat_rw -module "blocks" -var "*_clk"\n' + "".join(
     f'public_flat_rw -module "blocks" -var "*_{end}"\n' for end in ("i", "o", "op", "regs", "regions")
 )
 FLAGS = (
-    *("--cc", "--exe", "--vpi", "--no-timing", "--prefix", "Vtop", "-o", "simulator", "--top-module", "blocks"),
-    *("--x-assign", "0", "--x-initial", "unique", "--timescale", "1ns/1ps", "--assert", "-Wno-fatal", "-Wno-lint"),
+    *(
+        "--cc",
+        "--exe",
+        "--vpi",
+        "--no-timing",
+        "--prefix",
+        "Vtop",
+        "-o",
+        "simulator",
+        "--top-module",
+        "blocks",
+    ),
+    *(
+        "--x-assign",
+        "0",
+        "--x-initial",
+        "unique",
+        "--timescale",
+        "1ns/1ps",
+        "--assert",
+        "-Wno-fatal",
+        "-Wno-lint",
+    ),
 )
 
 
