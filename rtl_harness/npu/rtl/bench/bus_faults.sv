@@ -89,8 +89,8 @@ module bus_faults
     end
   end
 
-  logic [31:0] stalls;
-  assign stalls = config_q[1];
+  logic [29:0] stalls;
+  assign stalls = config_q[1][29:0];
   logic stall_ar, stall_r, stall_aw, stall_w, stall_b;
   assign stall_ar = stall_q[5:0] < stalls[5:0];
   assign stall_r  = stall_q[11:6] < stalls[11:6];
