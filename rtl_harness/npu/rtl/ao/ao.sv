@@ -189,7 +189,7 @@ module ao
   for (genvar r = 0; r < Rate; r++) begin : gen_lane
     logic signed [32:0] first, second, a, b;
     logic operands_valid;
-    logic signed [33:0] value;
+    logic signed [35:0] value;
     logic signed [32:0] factor;
     logic [5:0] shift;
     logic [3:0] first_byte, second_byte, channel;

@@ -18,7 +18,7 @@ module ao_operands
   input  logic [5:0]         shift_i,
   input  logic [6:0]         count_i,   // pixels under the kernel
   output logic               valid_o,
-  output logic signed [33:0] value_o,
+  output logic signed [35:0] value_o,
   output logic signed [32:0] factor_o,
   output logic [5:0]         shift_o
 );
@@ -42,6 +42,12 @@ module ao_operands
 
   function automatic logic signed [67:0] round_shift(logic signed [67:0] v, logic [5:0] shift);
     return (v + ((68'sd1 <<< shift) >>> 1)) >>> shift;
+  endfunction
+
+  function automatic logic signed [31:0] shifted_left(logic signed [33:0] v, logic [5:0] by);
+    if (v == 0) return '0;
+    if (by > 6'd31) return v < 0 ? 32'sh8000_0000 : 32'sh7FFF_FFFF;
+    return sat32(68'(v) <<< by);
   endfunction
 
   logic wide, add_sub, elementwise;
@@ -85,7 +91,7 @@ module ao_operands
   logic [31:0] scale_q;
   logic [5:0] shift_q, places;
   logic [6:0] count_q;
-  logic signed [33:0] value_d, value_q;
+  logic signed [35:0] value_d, value_q;
   logic signed [32:0] factor_d, factor_q;
   logic [5:0] out_shift_d, out_shift_q;
   logic [5:0] zeros;
@@ -97,7 +103,7 @@ module ao_operands
     end
   end
   always_comb begin
-    value_d     = first_q;
+    value_d     = 36'(first_q);
     factor_d    = 33'sd1;
     out_shift_d = '0;
     if (op_i.global_scale) begin
@@ -117,26 +123,26 @@ module ao_operands
       end
       Elementwise: begin
         unique case (op_i.elementwise)
-          EwAdd: value_d = first_q + second_q;
-          EwSub: value_d = first_q - second_q;
+          EwAdd: value_d = 36'(first_q) + 36'(second_q);
+          EwSub: value_d = 36'(first_q) - 36'(second_q);
           EwMul: begin
             if (wide) factor_d = second_q[32:0];
-            else value_d = 34'(first_q * second_q);
+            else value_d = 36'(first_q) * 36'(second_q);
           end
-          EwMin: value_d = first_q < second_q ? first_q : second_q;
-          EwMax: value_d = first_q > second_q ? first_q : second_q;
-          EwAbs: value_d = first_q < 0 ? -first_q : first_q;
+          EwMin: value_d = 36'(first_q < second_q ? first_q : second_q);
+          EwMax: value_d = 36'(first_q > second_q ? first_q : second_q);
+          EwAbs: value_d = first_q < 0 ? -36'(first_q) : 36'(first_q);
           EwLrelu: begin
             if (first_q >= 0) begin
               factor_d    = 33'sd1;
               out_shift_d = '0;
             end
           end
-          EwClz: value_d = 34'(zeros);
-          EwShl: value_d = 34'(sat32(68'(first_q) <<< places));
+          EwClz: value_d = 36'(zeros);
+          EwShl: value_d = 36'(shifted_left(first_q, places));
           default: begin  // EwShr
-            value_d = op_i.rounding == 2'd2 ? 34'(round_shift(68'(first_q), places))
-                                            : first_q >>> places;
+            value_d = op_i.rounding == 2'd2 ? 36'(round_shift(68'(first_q), places))
+                                            : 36'(first_q >>> places);
           end
         endcase
       end

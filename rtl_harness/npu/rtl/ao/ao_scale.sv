@@ -10,15 +10,15 @@ module ao_scale
   input  logic               en_i,
   input  op_t                op_i,
   input  logic               valid_i,
-  input  logic signed [33:0] value_i,
+  input  logic signed [35:0] value_i,
   input  logic signed [32:0] factor_i,
   input  logic [5:0]         shift_i,
   output logic               valid_o,
   output logic signed [31:0] value_o
 );
-  function automatic logic signed [31:0] sat32(logic signed [67:0] v);
-    if (v > 68'sh0_7FFF_FFFF) return 32'sh7FFF_FFFF;
-    if (v < -68'sh0_8000_0000) return 32'sh8000_0000;
+  function automatic logic signed [31:0] sat32(logic signed [71:0] v);
+    if (v > 72'sh0_7FFF_FFFF) return 32'sh7FFF_FFFF;
+    if (v < -72'sh0_8000_0000) return 32'sh8000_0000;
     return v[31:0];
   endfunction
 
@@ -27,25 +27,25 @@ module ao_scale
 
   // Multiply.
   logic mul_valid_q;
-  logic signed [67:0] mul_q;
+  logic signed [71:0] mul_q;
   logic [5:0] mul_shift_q;
 
   // First rounding: at bit 31, if there are two.
   logic twice, half_valid_q, half_twice_q;
-  logic signed [67:0] half_q;
+  logic signed [71:0] half_q;
   logic [5:0] half_shift_q;
   assign twice = op_i.rounding == Double && mul_shift_q > 6'd31;
 
   // Second rounding: halves upwards, away from zero after a first rounding; or towards zero.
   logic round_valid_q;
-  logic signed [67:0] half_unit, rounded;
+  logic signed [71:0] half_unit, rounded;
   logic signed [31:0] round_q;
-  assign half_unit = (68'sd1 <<< half_shift_q) >>> 1;
+  assign half_unit = (72'sd1 <<< half_shift_q) >>> 1;
   always_comb begin
     if (op_i.rounding == Truncate) begin
       rounded = half_q < 0 ? -((-half_q) >>> half_shift_q) : half_q >>> half_shift_q;
     end else begin
-      rounded = (half_q + half_unit - (half_twice_q && half_q < 0 ? 68'sd1 : 68'sd0)) >>> half_shift_q;
+      rounded = (half_q + half_unit - (half_twice_q && half_q < 0 ? 72'sd1 : 72'sd0)) >>> half_shift_q;
     end
   end
 
@@ -72,7 +72,7 @@ module ao_scale
   assign above   = value < 34'($signed(op_i.activation_min)) ? 34'($signed(op_i.activation_min)) : value;
   assign below   = above > 34'($signed(op_i.activation_max)) ? 34'($signed(op_i.activation_max)) : above;
   assign bounded  = below < lowest ? lowest : (below > highest ? highest : below);
-  assign value_d = sat32(68'(plain32 ? value : bounded));
+  assign value_d = sat32(72'(plain32 ? value : bounded));
 
   assign valid_o = valid_q;
   assign value_o = value_q;
@@ -96,11 +96,11 @@ module ao_scale
       round_valid_q <= half_valid_q;
       valid_q       <= round_valid_q;
       if (valid_i) begin
-        mul_q       <= 68'(value_i) * 68'(factor_i);
+        mul_q       <= 72'(value_i) * 72'(factor_i);
         mul_shift_q <= shift_i;
       end
       if (mul_valid_q) begin
-        half_q       <= twice ? 68'(sat32((mul_q + 68'sh0_4000_0000) >>> 31)) : mul_q;
+        half_q       <= twice ? 72'(sat32((mul_q + 72'sh0_4000_0000) >>> 31)) : mul_q;
         half_shift_q <= twice ? mul_shift_q - 6'd31 : mul_shift_q;
         half_twice_q <= twice;
       end

@@ -164,7 +164,9 @@ module cc_check
       || r.kernel_width_m1 > 16'd127 || (dx && r.kernel_width_m1[0])
       || r.kernel_height_m1 > 16'd127 || (dy && r.kernel_height_m1[0])
       || (r.ifm_pad_top | r.ifm_pad_bottom | r.ifm_pad_left | r.ifm_pad_right) > 16'd127
-      || ifm_w_q <= 0 || ifm_h_q <= 0 || r.acc_format != '0;
+      || ifm_w_q <= 0 || ifm_h_q <= 0 || r.acc_format != '0
+      || ((ifm_w_q + 20'(upscale)) >> upscale) > 20'd65536
+      || ((ifm_h_q + 20'(upscale)) >> upscale) > 20'd65536;
 
   assign stream_bad =
       (r.weight_region | r.scale_region) > 16'd7
@@ -185,7 +187,7 @@ module cc_check
   assign operands_bad =
       r.ifm_upscale != '0 || r.ifm.precision[9:8] == 2'd3
       || (!unary && ((r.ifm2_broadcast & 16'hFF38) != '0
-                     || (r.ifm2.precision & 16'hFCB2) != '0 || ifm2_log2 == 2'd3
+                     || (r.ifm2.precision & 16'hFCB2) != '0 || ifm2_log2 != ifm_log2
                      || (!scalar && (r.ifm2.region > 16'd7))));
 
   assign banks_bad =

@@ -35,7 +35,7 @@ module cc_decode
   output copy_req_t   copy_o,
   input  logic        copy_busy_i
 );
-  typedef enum logic [3:0] {
+  typedef enum logic [4:0] {
     Idle,
     Begin,
     Command,
@@ -46,6 +46,9 @@ module cc_decode
     WaitOp,
     StartCopy,
     WaitCopy,
+    Interrupt,
+    BadCommand,
+    BadAddress,
     Stop,
     Drain,
     Flush
@@ -76,7 +79,7 @@ module cc_decode
   assign failed = cmd_error_q || bus_error_q || weight_error_q || address_error_q || scale_error_q;
 
   cmd_regs_t regs;
-  logic regs_clear, set_param, set_payload, param_known, payload_known, is_address;
+  logic regs_clear, set_param, set_payload, param_known, payload_known, is_address, is_stride;
   cc_regs u_regs (
     .clk_i          (clk_i),
     .rst_ni         (rst_ni),
@@ -89,6 +92,7 @@ module cc_decode
     .param_known_o  (param_known),
     .payload_known_o(payload_known),
     .is_address_o   (is_address),
+    .is_stride_o    (is_stride),
     .regs_o         (regs)
   );
 
@@ -179,30 +183,27 @@ module cc_decode
 
       Command: begin
         if (at_end) begin
-          cmd_error_d = 1'b1;
-          state_d     = Drain;
+          state_d = BadCommand;
         end else if (fetch_valid_i) begin
           index_d = index_q + 30'd1;
           word_d  = word;
           if (word[13:10] != '0 || word[15]) begin
-            cmd_error_d = 1'b1;
-            state_d     = Drain;
+            state_d = BadCommand;
           end else if (word[14]) begin
-            cmd_error_d = !payload_known || (is_address && param != '0);
-            state_d     = cmd_error_d ? Drain : Payload;
+            state_d = !payload_known || (is_address && param != '0 && !(is_stride && param == 16'h00FF))
+                      ? BadCommand : Payload;
           end else begin
             unique case (code)
               10'h000: state_d = Stop;
-              10'h001: irq_mask_d = irq_mask_q | param;
+              10'h001: state_d = Interrupt;
               10'h002, 10'h003, 10'h005, 10'h006: state_d = BeginCheck;
               10'h010: state_d = StartCopy;
               10'h011: state_d = WaitCopy;
               10'h012: if (param == '0) state_d = WaitOp;
               10'h013: ;
               default: begin
-                set_param   = param_known;
-                cmd_error_d = !param_known;
-                if (!param_known) state_d = Drain;
+                set_param = param_known;
+                if (!param_known) state_d = BadCommand;
               end
             endcase
           end
@@ -211,8 +212,7 @@ module cc_decode
 
       Payload: begin
         if (at_end) begin
-          cmd_error_d = 1'b1;
-          state_d     = Drain;
+          state_d = BadCommand;
         end else if (fetch_valid_i) begin
           index_d     = index_q + 30'd1;
           set_payload = 1'b1;
@@ -227,9 +227,7 @@ module cc_decode
 
       Check: begin
         if (check_done) begin
-          cmd_error_d = check_cmd_error;
-          if (!check_cmd_error) address_error_d = address_error_d || check_address_error;
-          state_d = check_cmd_error || check_address_error ? Drain : StartOp;
+          state_d = check_cmd_error ? BadCommand : (check_address_error ? BadAddress : StartOp);
         end
       end
 
@@ -252,11 +250,9 @@ module cc_decode
 
       StartCopy: begin
         if (copy_bad) begin
-          cmd_error_d = 1'b1;
-          state_d     = Drain;
+          state_d = BadCommand;
         end else if (copy_leaves) begin
-          address_error_d = 1'b1;
-          state_d         = Drain;
+          state_d = BadAddress;
         end else if (!copy_busy_i) begin
           copy_start_o = 1'b1;
           state_d      = Command;
@@ -265,6 +261,22 @@ module cc_decode
 
       WaitCopy: begin
         if (!copy_busy_i) state_d = Command;
+      end
+
+      Interrupt: begin
+        if (!op_busy_i && !copy_busy_i) begin
+          if (!failed) irq_mask_d = irq_mask_q | word_q[31:16];
+          state_d = failed ? Drain : Command;
+        end
+      end
+
+      // A command that cannot be carried out counts only if those before it ended well.
+      BadCommand, BadAddress: begin
+        if (!op_busy_i && !copy_busy_i) begin
+          if (!failed && state_q == BadCommand) cmd_error_d = 1'b1;
+          if (!failed && state_q == BadAddress) address_error_d = 1'b1;
+          state_d = Drain;
+        end
       end
 
       Stop: begin

@@ -13,6 +13,7 @@ module cc_regs
   output logic        param_known_o,   // `code_i` names a register without payload
   output logic        payload_known_o, // `code_i` names a register with payload
   output logic        is_address_o,    // ... whose parameter is the high part of an address
+  output logic        is_stride_o,     // ... or that of a distance, which may be negative
   output cmd_regs_t   regs_o
 );
   cmd_regs_t regs_q, regs_d;
@@ -23,6 +24,8 @@ module cc_regs
     param_known_o   = 1'b1;
     payload_known_o = 1'b1;
     is_address_o    = 1'b1;
+    is_stride_o     = code_i[9:8] == 2'b00 && code_i[6:5] == 2'b00
+                      && (code_i[3:0] == 4'h4 || code_i[3:0] == 4'h5 || code_i[3:0] == 4'h6);
 
     unique case (code_i)
       10'h100: if (set_param_i) regs_d.ifm_pad_top = param_i;

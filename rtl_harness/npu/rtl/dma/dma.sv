@@ -330,10 +330,15 @@ module dma
     .r_ready_axi_o(m1_r_ready_o),
     .r_i          (m1_r_i)
   );
+  // Reads that fail deliver zeros.
+  logic [63:0] m0_data, m1_data;
+  assign m0_data = m0_r_i.resp == 2'b00 ? m0_r_i.data : '0;
+  assign m1_data = m1_r_i.resp == 2'b00 ? m1_r_i.data : '0;
+
   for (genvar i = 0; i < NumRdClients; i++) begin : gen_client
     assign ar_ready[i] = ar_port[i] ? m1_ready[i] : m0_ready[i];
     assign r_valid[i]  = ar_port[i] ? m1_r_valid[i] : m0_r_valid[i];
-    assign r_data[i]   = ar_port[i] ? m1_r_i.data : m0_r_i.data;
+    assign r_data[i]   = ar_port[i] ? m1_data : m0_data;
   end
 
   dma_wr_port u_m0_write (

@@ -72,7 +72,7 @@ module dma_piece
   // The segment at hand
   logic [9:0] total, left;
   logic [5:0] longest, bytes;
-  logic [4:0] words;
+  logic [6:0] words;
   logic [31:0] at;
   logic leaves, last_segment;
   assign total          = 10'(piece_i.c) << fmap_i.log2_bytes;
@@ -80,14 +80,14 @@ module dma_piece
   assign longest        = fmap_i.brick && fmap_i.log2_bytes == '0 ? 6'd16 : 6'd32;
   assign bytes          = left < 10'(longest) ? left[5:0] : longest;
   assign last_segment   = left <= 10'(longest);
-  assign words          = 5'((total + 10'd7) >> 3);
+  assign words          = 7'((total + 10'd7) >> 3);
   assign at             = offset + channels_q;
   assign leaves         = {1'b0, at} + 33'(bytes) > {1'b0, region_i.size};
 
   // The next segment of the pixel: on in memory, or in the next brick
-  logic [9:0] reached;
+  logic [9:0] reached;  // counted from the first piece's brick
   logic brick_ends;
-  assign reached    = done_q + 10'(longest);
+  assign reached    = done_q + 10'(longest) + (10'(piece_i.z0[3:0]) << fmap_i.log2_bytes);
   assign brick_ends = fmap_i.brick
                       && (reached & ((10'd16 << fmap_i.log2_bytes) - 10'd1)) == '0;
 
@@ -198,7 +198,7 @@ module dma_piece
               if (last_y) state_q <= Wait;
             end
           end else if (step_on) begin
-            done_q     <= reached;
+            done_q     <= done_q + 10'(longest);
             channels_q <= brick_ends
                           ? channels_q + fmap_i.stride_c - (32'd16 << fmap_i.log2_bytes) + 32'(longest)
                           : channels_q + 32'(longest);

@@ -12,7 +12,7 @@ module dma_position
   input  logic        start_i,
   input  logic [15:0] x_i,       // first position
   input  logic [15:0] y_i,
-  input  logic [15:0] z_i,       // first channel, a multiple of 16 in bricks
+  input  logic [15:0] z_i,       // first channel
   output logic        ready_o,
   input  logic        next_i,    // to the next column
   input  logic        wrap_i,    // to the first column of the next row
@@ -70,7 +70,7 @@ module dma_position
         todo_l_q  <= in_tile(y_i, fmap_i.height0_m1);
         todo_r_q  <= in_tile(y_i, fmap_i.height1_m1);
         todo_z_q  <= fmap_i.brick ? z_i[15:4] : '0;
-        channel_q <= fmap_i.brick ? '0 : 32'(z_i) << fmap_i.log2_bytes;
+        channel_q <= (fmap_i.brick ? 32'(z_i[3:0]) : 32'(z_i)) << fmap_i.log2_bytes;
         column_q  <= '0;
         row_l_q   <= '0;
         row_r_q   <= '0;
