@@ -25,7 +25,7 @@ class Rounding(IntEnum):
 
 
 def wrap(values: Int64, bits: int) -> Int64:
-    """Reduce integers modulo 2^`bits` to the two's complement range of as many bits, at most 63."""
+    """Reduce integers modulo 2^`bits` to the two's complement range of as many bits, at most 62."""
     half = 1 << bits - 1
     return ((values + half) & ((1 << bits) - 1)) - half
 

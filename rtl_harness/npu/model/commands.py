@@ -139,6 +139,9 @@ class Register(IntEnum):
 
 
 _SCALES = frozenset({Register.OFM_SCALE, Register.OPA_SCALE, Register.OPB_SCALE})
+_STRIDES = frozenset(register for register in Register if "_STRIDE_" in register.name)
+# What is above bit 31 of a negative number of 40 bits.
+_NEGATIVE = 0xFF
 _TARGETS: dict[int, Opcode | Register] = {int(target): target for target in (*Opcode, *Register)}
 
 
@@ -175,13 +178,16 @@ class Registers:
         return self._values.get(register, 0)
 
     def write(self, register: Register, parameter: int, payload: int = 0) -> None:
-        """Execute a SET command; raise CommandError if an address or a length has a high part."""
+        """Execute a SET command; raise CommandError if an address or a length has a high part.
+
+        That of a stride may be the sign of a negative one.
+        """
         if not register & _PAYLOAD:
             self._values[register] = parameter
         elif register in _SCALES:
             self._values[register] = parameter << 32 | payload
-        elif parameter:
-            raise CommandError(f"{register.name} has the high part {parameter:#x}, which must be zero")
+        elif parameter and not (parameter == _NEGATIVE and register in _STRIDES):
+            raise CommandError(f"{register.name} has the high part {parameter:#x}, which is not supported")
         else:
             self._values[register] = payload
 

@@ -24,7 +24,7 @@ from rtl_harness.npu.model.output import Sink
 from rtl_harness.npu.model.status import Status
 from rtl_harness.npu.model.tensors import FeatureMap
 
-_PRODUCT_BITS = 34
+_OPERAND_BITS = 33
 _SHIFT_MASK = 63
 # Left shift of the operand that is not scaled, by the bytes of the IFM's elements.
 _HEADROOM = {1: 19, 2: 14}
@@ -82,7 +82,7 @@ class Elementwise:
 
 
 def _values(elements: Elements, tensor: FeatureMap) -> Int64:
-    return np.asarray(elements.astype(np.int64) - tensor.zero_point)
+    return wrap(elements.astype(np.int64) - tensor.zero_point, _OPERAND_BITS)
 
 
 def scaled(config: ElementwiseConfig, a: Int64, b: Int64) -> Int64:
@@ -111,7 +111,7 @@ def _combined(config: ElementwiseConfig, a: Int64, b: Int64) -> Int64:
                 a, b = _operands(config, a, b)
             return a + b if config.function == Function.ADD else a - b
         case Function.MUL:
-            return wrap(a * b, _PRODUCT_BITS)
+            return a * b
         case Function.MIN:
             return np.minimum(a, b)
         case Function.MAX:

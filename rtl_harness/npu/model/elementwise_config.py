@@ -101,6 +101,8 @@ def elementwise_config(request: Request) -> ElementwiseConfig:
         broadcast = check_bits(registers, Register.IFM2_BROADCAST, _BROADCAST_BITS)
         check_bits(registers, Register.IFM2_PRECISION, _IFM2_PRECISION_BITS)
         element = element_type(registers, "IFM2", 2)
+        if element.element_bytes != ifm.element_bytes:
+            raise CommandError("IFM2_PRECISION and IFM_PRECISION have different sizes")
         if broadcast & _SCALAR:
             scalar = (
                 registers.signed(Register.IFM2_SCALAR) if element.signed else registers[Register.IFM2_SCALAR]

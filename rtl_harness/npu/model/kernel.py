@@ -89,6 +89,11 @@ class Kernel:
         """Kernel elements."""
         return self.y.taps * self.x.taps
 
+    @property
+    def padded(self) -> bool:
+        """There is padding on one of the four sides."""
+        return any((self.y.pad_before, self.y.pad_after, self.x.pad_before, self.x.pad_after))
+
 
 def kernel_config(request: Request, output: Output) -> Kernel:
     """Check and collect the registers of the kernel.

@@ -78,12 +78,12 @@ class Pool:
 def _scale_and_shift(config: PoolConfig) -> tuple[Int64, Int64]:
     """Return what maxima and sums are scaled with, of shape () or, for averages, (H_o, W_o, 1)."""
     output = config.output
+    if config.counts:
+        down, across = _taps_inside(config.kernel.y), _taps_inside(config.kernel.x)
+        return reciprocal(down[:, None, None] * across[None, :, None])
     if output.global_scale:
         return np.asarray(1 if config.wide else output.scale), np.asarray(output.shift)
-    if config.pooling != Pooling.AVERAGE:
-        return np.asarray(1), np.asarray(0)
-    taps = _taps_inside(config.kernel.y)[:, None, None] * _taps_inside(config.kernel.x)[None, :, None]
-    return reciprocal(taps)
+    return np.asarray(1), np.asarray(0)
 
 
 def reciprocal(counts: Int64) -> tuple[Int64, Int64]:

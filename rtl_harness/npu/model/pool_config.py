@@ -41,6 +41,11 @@ class PoolConfig:
     kernel: Kernel
 
     @property
+    def counts(self) -> bool:
+        """An average divides by the number of taps inside the IFM, instead of using the global scale."""
+        return self.pooling == Pooling.AVERAGE and (self.kernel.padded or not self.output.global_scale)
+
+    @property
     def wide(self) -> bool:
         """The elements of the IFM have 32 bits."""
         return self.ifm.element_bytes == 4
@@ -59,23 +64,23 @@ def pool_config(request: Request) -> PoolConfig:
     if element.element_bytes not in ((1, 4) if reduces else (1,)):
         raise CommandError(f"IFM_PRECISION has a size that {pooling.name} does not take")
     depth = registers[Register.IFM_DEPTH_M1] + 1 if reduces else output.ofm.depth
-    _check_kernel(pooling, kernel, output)
     shape = (kernel.y.stored, kernel.x.stored, depth)
     ifm = feature_map(registers, "IFM", element, shape, ZERO_POINT_BITS)
     channels = min(depth, PIECE_BYTES // element.element_bytes if reduces else output.block.depth)
     check_buffers(request, output, kernel, piece_words(channels, element.element_bytes))
-    return PoolConfig(pooling, ifm, output, kernel)
+    config = PoolConfig(pooling, ifm, output, kernel)
+    _check_kernel(config)
+    return config
 
 
-def _check_kernel(pooling: Pooling, kernel: Kernel, output: Output) -> None:
-    if kernel.y.upscale != Upscale.NONE:
-        raise CommandError(f"IFM_UPSCALE is {kernel.y.upscale}, expected 0 for {pooling.name}")
-    if pooling == Pooling.REDUCE_SUM:
-        if kernel.taps != 1 or kernel.y.stride != 1 or kernel.x.stride != 1 or output.ofm.depth != 1:
+def _check_kernel(config: PoolConfig) -> None:
+    kernel, taps = config.kernel, config.kernel.taps
+    if config.pooling == Pooling.REDUCE_SUM:
+        if taps != 1 or kernel.y.stride != 1 or kernel.x.stride != 1 or config.output.ofm.depth != 1:
             raise CommandError("REDUCE_SUM with a kernel, a stride or an OFM depth above 1")
+        if kernel.y.upscale != Upscale.NONE:
+            raise CommandError(f"IFM_UPSCALE is {kernel.y.upscale}, expected 0 for REDUCE_SUM")
     elif kernel.y.dilation != 1 or kernel.x.dilation != 1:
-        raise CommandError(f"KERNEL_STRIDE has a dilation, which {pooling.name} does not take")
-    elif pooling == Pooling.AVERAGE and not output.global_scale and kernel.taps > _AVERAGED_TAPS:
-        raise CommandError(
-            f"AVERAGE of {kernel.taps} taps without global scale, expected at most {_AVERAGED_TAPS}"
-        )
+        raise CommandError(f"KERNEL_STRIDE has a dilation, which {config.pooling.name} does not take")
+    elif config.counts and taps > _AVERAGED_TAPS:
+        raise CommandError(f"AVERAGE counts {taps} taps one by one, expected at most {_AVERAGED_TAPS}")

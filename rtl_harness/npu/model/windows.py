@@ -17,7 +17,7 @@ _T = TypeVar("_T", bound=np.generic)
 def padded_input(
     elements: Elements, kernel: Kernel, zero_point: int, dtype: type[_T] | np.dtype[_T], padding: int = 0
 ) -> npt.NDArray[_T]:
-    """Return the IFM without its zero point, upscaled, with `padding` around it.
+    """Return the IFM without its zero point, upscaled, with `padding` around it and between its pixels.
 
     Args:
         elements: Shape (n, height, width, depth).
@@ -38,8 +38,6 @@ def padded_input(
         return padded
     stored = np.subtract(elements, zero_point, dtype=dtype, casting="unsafe")
     places = [(0, 0)] if y.upscale == Upscale.ZEROS else [(0, 0), (0, 1), (1, 0), (1, 1)]
-    if y.upscale == Upscale.ZEROS:
-        inner[:] = 0
     for down, across in places:
         target = inner[:, down::2, across::2]
         target[:] = stored[:, : target.shape[1], : target.shape[2]]
