@@ -103,7 +103,10 @@ def _kernel(sketch: Sketch) -> Window:
         dilation = (sketch.integer(1, 4), sketch.integer(1, 4))
         if sketch.chance(0.5):
             stride = (1, 1)
-    return Window((sketch.skewed(longest), sketch.skewed(longest)), stride, padding, dilation)
+    size = sketch.skewed(longest), sketch.skewed(longest)
+    if longest == _LONGEST and sketch.chance(0.2):
+        size = _LONGEST, _LONGEST
+    return Window(size, stride, padding, dilation)
 
 
 def _source(sketch: Sketch, window: Window) -> tuple[int, int, int, int]:

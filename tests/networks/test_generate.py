@@ -70,7 +70,7 @@ def test_convolutions_cover_the_space():
         assert {o["dilation_h_factor"] for o in options} == {1, 2, 3, 4}
         assert len({o["fused_activation_function"] for o in options}) == 4
         kernels = [graph.tensors[graph.operators[0].inputs[1]] for graph in graphs]
-        assert max(k.shape[1] * k.shape[2] for k in kernels) > 1500
+        assert max(k.shape[1] * k.shape[2] for k in kernels) == 64 * 64
         assert {len(graph.operators[0].inputs) for graph in graphs} == {2, 3}
         assert {graph.tensors[graph.outputs[0]].zero_point for graph in graphs} > {-128, 0, 127}
         assert all(k.data.min() > -128 for k in kernels)
