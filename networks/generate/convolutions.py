@@ -5,20 +5,19 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from networks.generate.sketch import ACTIVATIONS, Sketch
+from networks.generate.sketch import ACTIVATIONS, BOUNDS, DEVIATION, Sketch
 from networks.geometry import Window, elements
 from networks.graph import Graph, OptionValue, Quantisation
-from networks.quantise import INT8_MIN, WEIGHT_MAX
+from networks.quantise import WEIGHT_MAX
 
 _MOST_MACS = 200_000
 _LONGEST = 64
 _INT32_ROOM = 1 << 28
-_BOUNDS = {"RELU6": 4.0, "RELU_N1_TO_1": 0.8}
 
 
 def convolution(sketch: Sketch) -> Graph:
     """CONV_2D."""
-    window = _kernel(sketch)
+    window = _kernel(sketch, _stride(sketch))
     source, filters = _source(sketch, window), sketch.channels()
     rows, columns = window.output_shape(source[1], source[2])
     taps = elements(window.size) * source[3]
@@ -27,10 +26,10 @@ def convolution(sketch: Sketch) -> Graph:
 
 
 def depthwise(sketch: Sketch) -> Graph:
-    """DEPTHWISE_CONV_2D; the depth multiplier is 1, or the input has one channel."""
-    window = _kernel(sketch)
+    """DEPTHWISE_CONV_2D; the depth multiplier is mostly 1 if the input has several channels."""
+    window = _kernel(sketch, (sketch.integer(1, 3), sketch.integer(1, 3)))
     source = _source(sketch, window)
-    multiplier = sketch.channels(20) if source[3] == 1 else 1
+    multiplier = sketch.channels(20) if source[3] == 1 else sketch.pick((1, 1, 1, 1, 1, 1, 1, 2, 3))
     shape = (1, *window.size, source[3] * multiplier)
     options: dict[str, OptionValue] = {"depth_multiplier": multiplier}
     return _weighted(sketch, source, shape, 3, window, "DepthwiseConv2DOptions", 3, options)
@@ -60,7 +59,8 @@ def transposed(sketch: Sketch) -> Graph:
     if bias is not None:
         bias_scales = tuple(float(np.float32(given.scale[0]) * np.float32(scale)) for scale in scales)
         parameters.append(sketch.add("bias", (filters,), Quantisation(bias_scales, (0,) * filters), bias))
-    output = sketch.add("output", (1, *grown, filters), _output(sketch, terms, given, weights, scales))
+    deviation = _deviation(terms, given, weights, scales)
+    output = sketch.add("output", (1, *grown, filters), sketch.scaled_output(deviation))
     options: dict[str, OptionValue] = {"padding": padding, "stride_h": stride, "stride_w": stride}
     return sketch.graph(parameters, [output], options, "TransposeConvOptions", 3)
 
@@ -78,23 +78,29 @@ def pool(sketch: Sketch) -> Graph:
     padding = sketch.pick(("SAME", "VALID"))
     longest = 8 if padding == "SAME" or sketch.chance(0.8) else _LONGEST
     size = sketch.skewed(longest), sketch.skewed(longest)
-    window = Window(size, (sketch.integer(1, 3), sketch.integer(1, 3)), padding)
+    window = Window(size, _stride(sketch), padding)
     source = _source(sketch, window)
-    quantisation = sketch.quantisation()
+    activation = sketch.pick(ACTIVATIONS)
+    quantisation = sketch.quantisation(activation)
     given = sketch.add_input(source, quantisation)
     output = sketch.add("output", (1, *window.output_shape(*source[1:3]), source[3]), quantisation)
     options: dict[str, OptionValue] = {
         "filter_height": size[0],
         "filter_width": size[1],
         **_strides(window),
-        "fused_activation_function": sketch.pick(ACTIVATIONS),
+        "fused_activation_function": activation,
     }
     return sketch.graph([given], [output], options, "Pool2DOptions")
 
 
-def _kernel(sketch: Sketch) -> Window:
+def _stride(sketch: Sketch) -> tuple[int, int]:
+    """Return steps of 1 to 3, what the accelerator has; now and then more, which take several operations."""
+    most = 5 if sketch.chance(0.05) else 3
+    return sketch.integer(1, most), sketch.integer(1, most)
+
+
+def _kernel(sketch: Sketch, stride: tuple[int, int]) -> Window:
     padding = sketch.pick(("SAME", "VALID"))
-    stride = (sketch.integer(1, 3), sketch.integer(1, 3))
     dilation = (1, 1)
     longest = 7
     if sketch.chance(0.15):
@@ -103,7 +109,10 @@ def _kernel(sketch: Sketch) -> Window:
         dilation = (sketch.integer(1, 4), sketch.integer(1, 4))
         if sketch.chance(0.5):
             stride = (1, 1)
-    return Window((sketch.skewed(longest), sketch.skewed(longest)), stride, padding, dilation)
+    size = sketch.skewed(longest), sketch.skewed(longest)
+    if longest == _LONGEST and sketch.chance(0.2):
+        size = _LONGEST, _LONGEST
+    return Window(size, stride, padding, dilation)
 
 
 def _source(sketch: Sketch, window: Window) -> tuple[int, int, int, int]:
@@ -135,8 +144,8 @@ def _weighted(
     filters = shape[3] if axis == 3 else shape[0]
     terms = elements(shape) / filters
     weights, scales = _weights(sketch, shape, axis)
-    if activation in _BOUNDS:
-        factor = _BOUNDS[activation] / _deviation(terms, given, weights, scales)
+    if activation in BOUNDS:
+        factor = BOUNDS[activation] / _deviation(terms, given, weights, scales)
         scales = tuple(float(np.float32(scale * factor)) for scale in scales)
     bias = _bias(sketch, filters, terms)
     inputs = [
@@ -153,8 +162,8 @@ def _weighted(
         result = (1, *window.output_shape(*source[1:3]), filters)
         options |= _strides(window)
         options |= {"dilation_h_factor": window.dilation[0], "dilation_w_factor": window.dilation[1]}
-    narrowed = activation != "NONE"
-    output = sketch.add("output", result, _output(sketch, terms, given, weights, scales, narrowed))
+    deviation = _deviation(terms, given, weights, scales)
+    output = sketch.add("output", result, sketch.scaled_output(deviation, activation))
     return sketch.graph(inputs, [output], options, table, version)
 
 
@@ -181,23 +190,9 @@ def _bias(sketch: Sketch, filters: int, terms: float) -> npt.NDArray[np.int32] |
     return biases
 
 
-def _output(
-    sketch: Sketch,
-    terms: float,
-    given: Quantisation,
-    weights: npt.NDArray[np.int8],
-    scales: tuple[float, ...],
-    narrowed: bool = False,
-) -> Quantisation:
-    """Return a quantisation that fits the sums; after a RELU mostly with the zero point at the low end."""
-    fitting = sketch.scaled_output(_deviation(terms, given, weights, scales))
-    low_end = narrowed and sketch.chance(0.7)
-    return Quantisation(fitting.scale, (INT8_MIN,)) if low_end else fitting
-
-
 def _deviation(
     terms: float, given: Quantisation, weights: npt.NDArray[np.int8], scales: tuple[float, ...]
 ) -> float:
     """Return about the standard deviation of the real sums, for inputs of all levels."""
     strength = max(1.0, float(np.sqrt(np.mean(np.square(weights.astype(np.float64))))))
-    return 75.0 * strength * float(np.sqrt(terms)) * given.scale[0] * float(np.mean(scales))
+    return DEVIATION * strength * float(np.sqrt(terms)) * given.scale[0] * float(np.mean(scales))

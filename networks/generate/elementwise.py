@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from networks.generate.sketch import ACTIVATIONS, Sketch
+from networks.generate.sketch import ACTIVATIONS, DEVIATION, Sketch
 from networks.graph import Graph, OptionValue, Quantisation
 from networks.quantise import SOFTMAX_OUTPUT
 
@@ -25,7 +25,8 @@ _TANH_OUTPUT = Quantisation((1.0 / 128.0,), (0,))
 def binary(sketch: Sketch) -> Graph:
     """ADD, SUB, MUL, MINIMUM, MAXIMUM and SQUARED_DIFFERENCE, with broadcasting and constants."""
     shape = sketch.feature_map()
-    first = sketch.quantisation()
+    activation = sketch.pick(ACTIVATIONS) if sketch.kind in ("ADD", "SUB", "MUL") else "NONE"
+    first = sketch.quantisation(activation)
     alike = sketch.kind in ("MINIMUM", "MAXIMUM")
     second = first if alike or sketch.chance(0.2) else _near(sketch, first)
     way = sketch.pick(_SHAPES)
@@ -35,10 +36,10 @@ def binary(sketch: Sketch) -> Graph:
     ]
     if sketch.chance(0.3):
         operands.reverse()
-    output = sketch.add("output", shape, first if alike else _result(sketch, first, second))
+    output = sketch.add("output", shape, first if alike else _result(sketch, first, second, activation))
     options: dict[str, OptionValue] = {}
     if sketch.kind in ("ADD", "SUB", "MUL"):
-        options["fused_activation_function"] = sketch.pick(ACTIVATIONS)
+        options["fused_activation_function"] = activation
     return sketch.graph(operands, [output], options, _TABLES[sketch.kind])
 
 
@@ -61,18 +62,17 @@ def _second(sketch: Sketch, shape: tuple[int, ...], quantisation: Quantisation, 
     return sketch.add("constant", small, quantisation, np.asarray(sketch.levels(small)))
 
 
-def _result(sketch: Sketch, first: Quantisation, second: Quantisation) -> Quantisation:
-    one, other = 75.0 * first.scale[0], 75.0 * second.scale[0]
-    if sketch.kind == "MUL":
-        return sketch.scaled_output(one * other)
+def _result(sketch: Sketch, first: Quantisation, second: Quantisation, activation: str) -> Quantisation:
+    one, other = DEVIATION * first.scale[0], DEVIATION * second.scale[0]
     spread = float(np.hypot(one, other))
-    return sketch.scaled_output(spread**2 if sketch.kind == "SQUARED_DIFFERENCE" else spread)
+    spread = {"MUL": one * other, "SQUARED_DIFFERENCE": spread**2}.get(sketch.kind, spread)
+    return sketch.scaled_output(spread, activation)
 
 
 def unary(sketch: Sketch) -> Graph:
-    """ABS, HARD_SWISH, QUANTIZE, RELU and its kin."""
+    """ABS, ELU, HARD_SWISH, QUANTIZE, RELU and its kin."""
     given = sketch.quantisation()
-    deviation = 75.0 * given.scale[0]
+    deviation = DEVIATION * given.scale[0]
     output = given if sketch.chance(0.3) else sketch.scaled_output(deviation)
     return _mapped(sketch, given, output, {}, _UNARY_TABLES.get(sketch.kind, ""))
 
@@ -81,7 +81,7 @@ def leaky_relu(sketch: Sketch) -> Graph:
     """LEAKY_RELU."""
     given = sketch.quantisation()
     alpha = float(np.float32(sketch.pick((0.0, 0.01, 0.1, 0.2, 0.3, 0.5, 1.0, sketch.random.random()))))
-    output = given if sketch.chance(0.3) else sketch.scaled_output(75.0 * given.scale[0])
+    output = given if sketch.chance(0.3) else sketch.scaled_output(DEVIATION * given.scale[0])
     return _mapped(sketch, given, output, {"alpha": alpha}, "LeakyReluOptions")
 
 
@@ -94,7 +94,7 @@ def prelu(sketch: Sketch) -> Graph:
         sketch.add_input(shape, given),
         sketch.add("slopes", (1, 1, shape[3]), slopes, sketch.levels((1, 1, shape[3]))),
     ]
-    output = sketch.add("output", shape, sketch.scaled_output(75.0 * given.scale[0]))
+    output = sketch.add("output", shape, sketch.scaled_output(DEVIATION * given.scale[0]))
     return sketch.graph(inputs, [output], version=1)
 
 

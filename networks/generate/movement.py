@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from networks.generate.sketch import Sketch
+from networks.generate.sketch import DEVIATION, Sketch
 from networks.geometry import elements
 from networks.graph import Graph, OptionValue
 
@@ -82,13 +82,17 @@ def mirror_pad(sketch: Sketch) -> Graph:
 
 
 def mean(sketch: Sketch) -> Graph:
-    """MEAN over height, width or both; input and output may differ in quantisation."""
+    """MEAN and SUM over height, width or both; input and output may differ in quantisation."""
     shape = sketch.feature_map()
     axes = sketch.pick(((1, 2), (1, 2), (1,), (2,)))
     keep = sketch.chance(0.5)
     new = tuple(1 if i in axes else n for i, n in enumerate(shape) if keep or i not in axes)
     given = sketch.quantisation()
-    output = given if sketch.chance(0.5) else sketch.scaled_output(75.0 * given.scale[0] / 2)
+    deviation = DEVIATION * given.scale[0] / 2
+    if sketch.kind == "SUM":
+        count = elements([shape[i] for i in axes])
+        deviation = given.scale[0] * (DEVIATION * count**0.5 + count * abs(given.zero_point[0])) / 2
+    output = given if sketch.kind == "MEAN" and sketch.chance(0.5) else sketch.scaled_output(deviation)
     inputs = [sketch.add_input(shape, given), sketch.integers("axes", axes)]
     return sketch.graph(inputs, [sketch.add("output", new, output)], {"keep_dims": keep}, "ReducerOptions")
 

@@ -13,6 +13,10 @@ from networks.quantise import INT8_MAX, INT8_MIN
 
 T = TypeVar("T")
 ACTIVATIONS = ("NONE", "NONE", "RELU", "RELU6", "RELU_N1_TO_1")
+DEVIATION = 75.0
+"""Standard deviation of int8 levels that are all alike."""
+BOUNDS = {"RELU6": 4.0, "RELU_N1_TO_1": 0.8}
+"""Standard deviations of real values of which an activation cuts off some, not all."""
 _EXTREME_ZERO_POINTS = 0.3
 _CHANNELS = (1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 20, 24, 31, 32, 33, 40)
 
@@ -62,14 +66,22 @@ class Sketch:
             return self.pick((INT8_MIN, 0, INT8_MAX))
         return self.integer(INT8_MIN, INT8_MAX)
 
-    def quantisation(self) -> Quantisation:
-        """Return the quantisation of an activation."""
-        return Quantisation((self.scale(),), (self.zero_point(),))
+    def quantisation(self, activation: str = "NONE") -> Quantisation:
+        """Return the quantisation of an input, one of which the fused activation cuts off some, not all."""
+        scale = self.scale()
+        if activation in BOUNDS:
+            scale = BOUNDS[activation] / DEVIATION * self.scale(0.5, 2.0)
+        return Quantisation((float(np.float32(scale)),), (self.zero_point(),))
 
-    def scaled_output(self, deviation: float) -> Quantisation:
-        """Return a quantisation for values with that standard deviation: from tight to much too narrow."""
+    def scaled_output(self, deviation: float, activation: str = "NONE") -> Quantisation:
+        """Return a quantisation for values with that standard deviation: from tight to much too narrow.
+
+        After an activation the zero point is mostly at the low end, as converters place it.
+        """
         spread = max(deviation, 1e-6) * self.pick((1.0, 2.0, 3.0, 3.0, 6.0))
-        return Quantisation((float(np.float32(spread / 128.0)),), (self.zero_point(),))
+        low_end = activation != "NONE" and self.chance(0.7)
+        zero_point = INT8_MIN if low_end else self.zero_point()
+        return Quantisation((float(np.float32(spread / 128.0)),), (zero_point,))
 
     def add(
         self,

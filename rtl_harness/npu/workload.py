@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from networks.compile import CompiledNetwork, TensorSlot
 
+from networks.compile import CompiledNetwork, TensorSlot
 from rtl_harness.errors import HarnessError
 from rtl_harness.workload import OutputSpec, Workload
 

@@ -82,12 +82,47 @@ def build_model(target: Target, parameters: Mapping[str, int], variables: Iterab
             shutil.copy(file, folder)
         verilate(_arguments(target, merged, folder), folder)
         write_glue(target, folder)
-        make_verilated(f"{PREFIX}.mk", folder, {**_optimisation(), "OPT_GLOBAL": "-O2"})
-        for file in folder.iterdir():
-            if file.name not in (LIBRARY, "storage.vlt", "glue.h"):
-                file.unlink()
+        for file in runtime_objects():
+            shutil.copy(file, folder)
+        make_verilated(f"{PREFIX}.mk", folder, _make_variables())
+        _keep(folder, LIBRARY, "storage.vlt", "glue.h")
 
     return cached_folder("verilated", key, build) / LIBRARY
+
+
+def runtime_objects() -> list[Path]:
+    """Return the compiled parts of Verilator's own library, which are the same for all models.
+
+    Half of the time to build a small model goes into them. They come from the build of an empty one.
+    """
+    key = content_key(
+        COMPILER_FLAGS,
+        LINKER_FLAGS,
+        _make_variables(),
+        find_verilator().version,
+        compiler_version(),
+        _processor(),
+    )
+
+    def build(folder: Path) -> None:
+        (folder / "storage.vlt").write_text(_configuration([Variable("*", "q")]))
+        (folder / "empty.sv").write_text(
+            "module empty(input logic clk_i); logic q; always_ff @(posedge clk_i) q <= ~q; endmodule\n"
+        )
+        (folder / "empty.cpp").write_text("")
+        flags = ["--prefix", PREFIX, "--top-module", "empty", "-Mdir", str(folder), "-o", LIBRARY]
+        sources = ["storage.vlt", "empty.sv", "empty.cpp"]
+        verilate([*VERILATOR_FLAGS, *flags, *_tool_flags(), *sources], folder)
+        make_verilated(f"{PREFIX}.mk", folder, _make_variables())
+        _keep(folder, *(file.name for file in folder.glob("verilated*.o")))
+
+    return sorted(cached_folder("verilated-runtime", key, build).glob("*.o"))
+
+
+def _keep(folder: Path, *names: str) -> None:
+    for file in folder.iterdir():
+        if file.is_file() and file.name not in names:
+            file.unlink()
 
 
 def variables_at(paths: Iterable[str]) -> list[Variable]:
@@ -118,10 +153,17 @@ def _arguments(target: Target, parameters: Mapping[str, int], folder: Path) -> l
         *(f"-G{name}={value}" for name, value in sorted(parameters.items())),
         *(f"-D{name}={value}" for name, value in sorted(target.defines.items())),
         *(f"-I{path.resolve()}" for path in target.include_dirs),
-        "-CFLAGS", " ".join(COMPILER_FLAGS), "-LDFLAGS", " ".join(LINKER_FLAGS),
-        "storage.vlt", *(str(path.resolve()) for path in target.sources),
+        *_tool_flags(), "storage.vlt", *(str(path.resolve()) for path in target.sources),
         *(file.name for file in DRIVER if file.suffix == ".cpp"),
     ]  # fmt: skip
+
+
+def _tool_flags() -> list[str]:
+    return ["-CFLAGS", " ".join(COMPILER_FLAGS), "-LDFLAGS", " ".join(LINKER_FLAGS)]
+
+
+def _make_variables() -> dict[str, str]:
+    return {**_optimisation(), "OPT_GLOBAL": "-O2"}
 
 
 def _description(target: Target) -> Mapping[str, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -54,23 +56,21 @@ def test_outputs_are_lively():
     for kind in KINDS:
         levels = [
             len(np.unique(oracle.run_all(serialise_network(g), random_inputs(g, 3, 0))[0]))
-            for g in drawn(kind, 12)
+            for g in drawn(kind, 24)
         ]
-        assert np.median(levels) > 12, kind
+        assert np.median(levels) > 8, kind
 
 
 def test_convolutions_cover_the_space():
     for kind in ("CONV_2D", "DEPTHWISE_CONV_2D"):
         graphs = drawn(kind, 400)
         options = [graph.operators[0].options for graph in graphs]
-        assert {(o["stride_h"], o["stride_w"]) for o in options} == {
-            (a, b) for a in (1, 2, 3) for b in (1, 2, 3)
-        }
+        assert {(o["stride_h"], o["stride_w"]) for o in options} >= set(product((1, 2, 3), repeat=2))
         assert {o["padding"] for o in options} == {"SAME", "VALID"}
         assert {o["dilation_h_factor"] for o in options} == {1, 2, 3, 4}
         assert len({o["fused_activation_function"] for o in options}) == 4
         kernels = [graph.tensors[graph.operators[0].inputs[1]] for graph in graphs]
-        assert max(k.shape[1] * k.shape[2] for k in kernels) > 1500
+        assert max(k.shape[1] * k.shape[2] for k in kernels) == 64 * 64
         assert {len(graph.operators[0].inputs) for graph in graphs} == {2, 3}
         assert {graph.tensors[graph.outputs[0]].zero_point for graph in graphs} > {-128, 0, 127}
         assert all(k.data.min() > -128 for k in kernels)

@@ -54,7 +54,7 @@ def test_broken_source_shows_the_message_and_leaves_nothing(own_cache, tmp_path)
     assert not [p for p in own_cache.rglob("*") if p.is_file() and p.suffix != ".lock"]
 
 
-def test_dynamic_state_is_refused(own_cache, tmp_path):
+def test_dynamic_state_is_refused(tmp_path):
     text = """
     module bench(input logic clk_i, rst_ni, output logic done_o);
       int waiting [$];
