@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.fuzz_cases import CONSTANTS, RAM
 from benchmarks.fuzz_damage import Trial
+from benchmarks.fuzz_operations import CONSTANTS, RAM
 from rtl_harness.npu.model.commands import Words
 from rtl_harness.npu.workload import (
     BASEP,

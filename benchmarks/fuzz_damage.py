@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from benchmarks.fuzz_cases import CONSTANTS, RAM, Case
+from benchmarks.fuzz_cases import Case
+from benchmarks.fuzz_operations import CONSTANTS, RAM
 from rtl_harness.npu.model.commands import Opcode, Register, Words, parse
 from rtl_harness.npu.workload import FLASH_BASE, SRAM_BASE
 

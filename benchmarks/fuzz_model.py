@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.fuzz_bench import FLASH_BYTES, SRAM_BYTES, commands_at, flash_image, sram_image, stream_seen
-from benchmarks.fuzz_cases import CONSTANTS, RAM
 from benchmarks.fuzz_damage import Trial
+from benchmarks.fuzz_operations import CONSTANTS, RAM
 from rtl_harness.errors import HarnessError
 from rtl_harness.npu.model.commands import Command, CommandError, Opcode, Words, parse
 from rtl_harness.npu.model.config import npu_config

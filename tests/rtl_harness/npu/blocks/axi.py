@@ -23,7 +23,7 @@ class Memory:
 
     def read(self, address: int, size: int) -> bytes:
         start = address - self.base
-        assert start >= 0 and start + size <= len(self.data), f"the test itself reads {address:#x}"
+        assert 0 <= start <= len(self.data) - size, f"the test itself reads {address:#x}"
         return bytes(self.data[start : start + size])
 
     def write(self, address: int, data: bytes) -> None:
@@ -111,7 +111,8 @@ class Slave:
         for channel in ("ar", "aw", "w") if self.name == "m0" else ("ar",):
             key = f"{self.name}_{channel}"
             if key in self._held:
-                assert out[f"{key}_valid"] and out[key] == self._held[key], f"{key} changed while it waited"
+                now = out[key] if out[f"{key}_valid"] else None
+                assert now == self._held[key], f"{key} changed while it waited"
                 del self._held[key]
             if out[f"{key}_valid"] and not inputs[f"{key}_ready"]:
                 self._held[key] = out[key]

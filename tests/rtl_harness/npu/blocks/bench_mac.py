@@ -145,7 +145,7 @@ class Step:
                     acc[key] = self._element(old, y, x, c, depth)
 
     def _element(self, old: int, y: int, x: int, c: int, depth: int) -> int:
-        s, op = self.step, self.op
+        s = self.step
         position = 0
         for u, e, w in self.order() if self.vectors else []:
             vector = self.vectors[position]

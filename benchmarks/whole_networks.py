@@ -4,7 +4,7 @@ Runs the zoo's networks, and every .tflite file of `--models DIR`, on inputs dra
 held-out split). Outputs must be equal bit for bit, also the functional model's on more inputs; a difference ends the
 run with exit code 1.
 
-    python benchmarks/networks.py [--models DIR] [--npu ethos-u55-32 ...] [--inputs 2] [--model-inputs 100] [--json]
+    python benchmarks/whole_networks.py [--models DIR] [--npu ethos-u55-32 ...] [--inputs 2] [--model-inputs 100] [--json]
 """
 
 from __future__ import annotations
