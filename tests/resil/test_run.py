@@ -169,6 +169,7 @@ def test_an_engine_that_contradicts_itself_fails_the_run_for_good(
     fault, message, tmp_path, monkeypatch, capsys
 ):
     arguments = ["run", str(write_campaign(tmp_path)), "--out", str(tmp_path / "run"), "--resume"]
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     fake.install(monkeypatch, **fault)
     assert main(arguments) == 4
     assert message in capsys.readouterr().err
