@@ -68,11 +68,12 @@ def infer_network(
 
 def infer_text(result: dict[str, Any]) -> str:
     """Return the result as lines for a person."""
-    lines = [f"{'operation':40} {'kind':12} {'cycles':>10} {'Vela':>10}"]
+    lines = [f"{'operation':40} {'kind':12} {'cycles':>10} {'Vela':>10} {'MAC use':>8}"]
     for row in (*result["operations"], {"name": "inference", "kind": "", **result["total"]}):
         cycles = "-" if row["cycles"] is None else f"{row['cycles']:,.0f}"
         vela = "-" if row["vela_cycles"] is None else f"{row['vela_cycles']:,}"
-        lines.append(f"{row['name'][:40]:40} {row['kind']:12} {cycles:>10} {vela:>10}")
+        use = "-" if row["mac_utilisation"] is None else f"{row['mac_utilisation']:.1%}"
+        lines.append(f"{row['name'][:40]:40} {row['kind']:12} {cycles:>10} {vela:>10} {use:>8}")
     lines.append(f"{result['inputs']:,} inputs on {result['npu']}, {result['engine']}")
     if result["accuracy"] is not None:
         lines.append(f"right decisions: {result['accuracy']:.1%}")
@@ -102,9 +103,17 @@ def _report(
     timed = engine == "rtl"
     means = result.operation_cycles.mean(axis=0).tolist() if timed else [None] * len(compiled.operations)
     operations = [
-        {"index": o.index, "name": o.name, "kind": o.kind, "cycles": mean, "vela_cycles": o.vela_cycles}
+        {
+            "index": o.index,
+            "name": o.name,
+            "kind": o.kind,
+            "cycles": mean,
+            "vela_cycles": o.vela_cycles,
+            "mac_utilisation": _utilisation(o.macs, mean, npu),
+        }
         for o, mean in zip(compiled.operations, means, strict=True)
     ]
+    macs = sum(o.macs or 0 for o in compiled.operations)
     count = len(result.outputs)
     right = None
     if labels is not None:
@@ -117,9 +126,18 @@ def _report(
         "engine": engine,
         "inputs": count,
         "operations": operations,
-        "total": {"cycles": cycles, "vela_cycles": compiled.vela_total_cycles},
+        "total": {
+            "cycles": cycles,
+            "vela_cycles": compiled.vela_total_cycles,
+            "mac_utilisation": _utilisation(macs, cycles, npu),
+        },
         "accuracy": right,
     }
+
+
+def _utilisation(macs: int | None, cycles: float | None, npu: str) -> float | None:
+    """Return multiplications done over those the array could have done in `cycles`, or None."""
+    return macs / (cycles * int(npu.rsplit("-", 1)[1])) if macs and cycles else None
 
 
 def _save(path: Path, outputs: npt.NDArray[np.generic]) -> None:
