@@ -92,7 +92,9 @@ def print_table(rows: list[dict[str, Any]]) -> None:
 
 def main() -> int:
     """Measure and print; 1 if the two counts differ."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--npu", nargs="+", default=SIZES, choices=SIZES)
     parser.add_argument("--liberty", type=Path)
     parser.add_argument("--json", action="store_true")

@@ -88,7 +88,9 @@ def measure(paths: list[Path], npu: str, rtl_inputs: int, model_inputs: int) -> 
 
 def main() -> int:
     """Measure and print; 1 if any output differs."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--models", type=Path, help="folder with further .tflite files")
     parser.add_argument("--npu", nargs="+", default=SIZES, choices=SIZES)
     parser.add_argument("--inputs", type=int, default=2, help="inputs through the RTL")

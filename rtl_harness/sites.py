@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Literal
 
 Kind = Literal["ff", "sram"]
@@ -74,7 +74,7 @@ class SiteTable:
     def of(elements: Sequence[StorageElement]) -> SiteTable:
         """Number the bits of `elements`; raise ValueError if two have the same path."""
         ordered = tuple(sorted(elements, key=lambda e: e.path))
-        for a, b in zip(ordered, ordered[1:], strict=False):
+        for a, b in pairwise(ordered):
             if a.path == b.path:
                 raise ValueError(f"two storage elements are named {a.path}")
         return SiteTable(ordered)

@@ -64,7 +64,9 @@ def top1(output: npt.NDArray[np.generic]) -> object:
     return int(np.argmax(output))
 
 
-def classify(fault: Fault, golden: RunEnd, faulty: RunEnd, output: OutputSpec, decide: Decision = top1) -> Injection:
+def classify(
+    fault: Fault, golden: RunEnd, faulty: RunEnd, output: OutputSpec, decide: Decision = top1
+) -> Injection:
     """Compare a faulty run with the golden one and name its outcome on both axes."""
     if not faulty.finished:
         seen, detected = Seen.NO_RESULT, Detected.TIMEOUT

@@ -130,7 +130,7 @@ class Literal(LiteralMemory):
         return self.decoded[start : self.taken]
 
     def stored(self, first: int, last: int, size: int) -> list[int]:
-        """Rows or columns of memory that upscaled ones `first` .. `last` need, if there are so many as `size`."""
+        """Rows or columns of memory that upscaled ones `first` .. `last` need, below `size`."""
         if self.up == 1:
             first, last, size = first // 2, last // 2, ceil_div(size, 2)
         elif self.up == 2:

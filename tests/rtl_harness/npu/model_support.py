@@ -10,6 +10,9 @@ from ethosu import mlw_codec
 from ethosu.vela.ethos_u55_regs.ethos_u55_regs import cmd0, cmd1
 
 CONSTANTS, RAM = 0, 1
+WITH_SHIFT = ("OFM_SCALE", "OPA_SCALE")
+SHARED_BUFFER_BIT = 0x100
+TABLE_BYTES = 2048
 
 
 def command(name: str, parameter: int = 0) -> list[int]:
@@ -25,7 +28,11 @@ def setting(name: str, value: int, high: int = 0) -> list[int]:
 
 
 def settings(registers: Mapping[str, int]) -> list[int]:
-    return [word for name, value in registers.items() for word in setting(name, value)]
+    """SET commands; scale registers have their shift above bit 31."""
+    words = []
+    for name, value in registers.items():
+        words += setting(name, value, value >> 32 & 0xFFFF if name in WITH_SHIFT else 0)
+    return words
 
 
 def stream(*parts: list[int]) -> np.ndarray:
@@ -54,21 +61,52 @@ def encode(weights) -> bytes:
 
 
 @dataclass(frozen=True)
-class ConvCase:
-    """A convolution with its memory: constants hold weights, then scales; RAM holds IFM and OFM."""
+class Case:
+    """An operation with its memory: constants hold weights, scales, tables; RAM holds IFM, IFM2 and OFM.
+
+    Attributes:
+        registers: What SET commands write, by name; scale registers with their shift above bit 31.
+        constants: The read-only region.
+        ram: The read/write region.
+        others: Further regions.
+        kind: CONV, DEPTHWISE, POOL or ELEMENTWISE.
+        parameter: Of the operation's command.
+        tables_at: Where the constants hold what is copied to the last two banks of the shared buffer.
+        tables_to: Address of these in the shared buffer.
+    """
 
     registers: dict[str, int]
     constants: np.ndarray
     ram: np.ndarray
     others: dict[int, np.ndarray] = field(default_factory=dict)
+    kind: str = "CONV"
+    parameter: int = 0
+    tables_at: int | None = None
+    tables_to: int = 0
 
-    def with_registers(self, **changes: int) -> ConvCase:
+    def with_registers(self, **changes: int) -> Case:
         return replace(self, registers={**self.registers, **changes})
 
     @property
     def regions(self) -> dict[int, np.ndarray]:
         images = {CONSTANTS: self.constants, RAM: self.ram, **self.others}
         return {number: image.copy() for number, image in images.items()}
+
+    @property
+    def tables(self) -> bytes:
+        at = self.tables_at
+        return bytes(TABLE_BYTES) if at is None else self.constants[at : at + TABLE_BYTES].tobytes()
+
+    @property
+    def stream(self) -> np.ndarray:
+        """Copy of the tables, if there are any, the operation, STOP."""
+        copy: list[int] = []
+        if self.tables_at is not None:
+            registers = {"DMA0_SRC_REGION": CONSTANTS, "DMA0_DST_REGION": SHARED_BUFFER_BIT}
+            registers |= {"DMA0_SRC": self.tables_at, "DMA0_DST": self.tables_to, "DMA0_LEN": TABLE_BYTES}
+            copy = settings(registers) + command("OP_DMA_START") + command("OP_DMA_WAIT")
+        operation = command(f"OP_{self.kind}", self.parameter)
+        return stream(copy, settings(self.registers), operation, command("OP_STOP", 0x1234))
 
 
 @dataclass
@@ -113,7 +151,7 @@ def tensor_strides(height: int, width: int, depth: int, bricks: bool, gap: int) 
     return depth * width + gap, depth, 1, (depth * width + gap) * height
 
 
-def conv_case(shape: Shape, ram_fill: np.random.Generator) -> ConvCase:
+def conv_case(shape: Shape, ram_fill: np.random.Generator) -> Case:
     """Registers and memory of a convolution; RAM is filled with random bytes."""
     height, width = shape.ifm_size
     ofm_h, ofm_w, ofm_d = shape.ofm
@@ -152,4 +190,4 @@ def conv_case(shape: Shape, ram_fill: np.random.Generator) -> ConvCase:
         "AB_START": 8,
         **shape.extra,
     }  # fmt: skip
-    return ConvCase(registers, constants, ram)
+    return Case(registers, constants, ram)

@@ -37,7 +37,10 @@ def runner(accelerator: str) -> Runner:
 
 
 def run_stream(
-    commands: np.ndarray, regions: dict[int, np.ndarray], accelerator: str = "ethos-u55-32", limit: int = 500_000
+    commands: np.ndarray,
+    regions: dict[int, np.ndarray],
+    accelerator: str = "ethos-u55-32",
+    limit: int = 500_000,
 ) -> PlainRun:
     """Execute `commands`; the read/write region is changed in place, as the functional model does.
 

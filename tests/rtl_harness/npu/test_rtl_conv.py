@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 from rtl_harness.npu.model.config import ETHOS_U55_32
 from rtl_harness.npu.model.machine import FunctionalModel
 from rtl_harness.npu.model.status import ERRORS
-from tests.rtl_harness.npu.model_support import CONSTANTS, RAM, ConvCase, Shape, conv_case, conv_stream, encode
+from tests.rtl_harness.npu.model_support import (
+    CONSTANTS,
+    RAM,
+    ConvCase,
+    Shape,
+    conv_case,
+    conv_stream,
+    encode,
+)
 from tests.rtl_harness.npu.rtl_support import run_stream
 from tests.rtl_harness.npu.test_model_conv import random_scales, shapes, weights_wanted
 
