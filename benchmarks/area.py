@@ -84,8 +84,9 @@ def print_table(rows: list[dict[str, Any]]) -> None:
         print(line)
     for row in rows:
         print(
-            f"{row['npu']}, area in {row['area_unit']}: {row['listed_bits_with_bench']:,} bits listed with the bench; "
-            f"Yosys counts {row['yosys_flip_flop_bits']:,} flip-flop and {row['yosys_memory_bits']:,} memory bits: "
+            f"{row['npu']}, area in {row['area_unit']}: {row['listed_bits_with_bench']:,} bits listed with "
+            f"the bench; Yosys counts {row['yosys_flip_flop_bits']:,} flip-flop and "
+            f"{row['yosys_memory_bits']:,} memory bits: "
             f"{'equal' if row['agrees'] else 'DIFFERENT'}; {row['unmapped']} unmapped"
         )
 

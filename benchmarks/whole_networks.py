@@ -1,10 +1,11 @@
-"""Whole networks on the RTL of every size: outputs against TensorFlow Lite Micro, cycles against Vela's estimate.
+"""Whole networks on the RTL of every size: outputs and cycles, against TensorFlow Lite Micro and Vela.
 
-Runs the zoo's networks, and every .tflite file of `--models DIR`, on inputs drawn from a seed (the zoo's from its
-held-out split). Outputs must be equal bit for bit, also the functional model's on more inputs; a difference ends the
-run with exit code 1.
+Runs the zoo's networks, and every .tflite file of `--models DIR`, on held-out inputs (the zoo's) or on noise
+drawn from a seed. Outputs must be equal bit for bit, also the functional model's on more inputs; a difference
+ends the run with exit code 1.
 
-    python benchmarks/whole_networks.py [--models DIR] [--npu ethos-u55-32 ...] [--inputs 2] [--model-inputs 100] [--json]
+    python benchmarks/whole_networks.py [--models DIR] [--npu ethos-u55-32 ...] [--inputs 2]
+                                        [--model-inputs 100] [--json]
 """
 
 from __future__ import annotations
@@ -105,8 +106,8 @@ def main() -> int:
         json.dump(rows, sys.stdout, indent=1)
         print()
     else:
-        print(f"{'network':26}{'npu':>15}{'RTL equal':>11}{'model equal':>13}{'cycles':>12}{'Vela':>12}{'ratio':>7}"
-              f"{'MAC use':>9}{'sim c/s':>11}")  # fmt: skip
+        heading = f"{'network':26}{'npu':>15}{'RTL equal':>11}{'model equal':>13}{'cycles':>12}{'Vela':>12}"
+        print(heading + f"{'ratio':>7}{'MAC use':>9}{'sim c/s':>11}")
         for row in rows:
             print(
                 f"{row['network']:26}{row['npu']:>15}{row['rtl_equal']:>6}/{row['rtl_inputs']:<4}"
