@@ -269,7 +269,7 @@ module blocks
   assign element_in = element_i;
   assign element_o  = element_out;
   logic operands_valid;
-  logic signed [33:0] operands_value;
+  logic signed [35:0] operands_value;
   logic signed [32:0] operands_factor;
   logic [5:0] operands_shift;
   ao_operands u_operands (

@@ -1,0 +1,142 @@
+"""cocotb test of cc_check: registers of sound operations, changed here and there, against the functional model."""
+
+from __future__ import annotations
+
+import random
+import re
+from typing import Any
+
+import cocotb
+import numpy as np
+
+from benchmarks.fuzz_cases import cases_of
+from rtl_harness.npu.model.commands import OPERATIONS, Opcode, Register, parse
+from rtl_harness.npu.model.config import npu_config
+from rtl_harness.npu.model.program import End, lower
+from rtl_harness.npu.model.status import Status
+from tests.rtl_harness.npu.blocks.block import MACS, Block, Values, pack
+from tests.rtl_harness.npu.blocks.structs import structs
+
+NPU = f"ethos-u55-{MACS}"
+PAYLOAD = 0x4000
+STRAY = [0, 1, 2, 3, 7, 8, 15, 16, 31, 32, 63, 64, 126, 127, 128, 255, 256, 0x7FFF, 0x8000, 0xFFFF]
+# Registers that no operation reads
+UNUSED = {"PARALLEL_MODE", "BLOCKDEP"}
+Set = dict[Register, tuple[int, int]]
+
+
+def register_word(settings: Set) -> int:
+    """The RTL's registers after these SET commands."""
+    values: Values = {"ifm": {"base": [0] * 4}, "ifm2": {"base": [0] * 4}, "ofm": {"base": [0] * 4}}
+    flat = {field.name for field in structs()["cmd_regs_t"].fields}
+    nested = {field.name for field in structs()["fmap_regs_t"].fields}
+    for register, (parameter, payload) in settings.items():
+        name = register.name.lower()
+        value = payload if register & PAYLOAD else parameter
+        fmap, _, rest = name.partition("_")
+        if name in flat:
+            values[name] = value
+        elif fmap in values and rest.startswith("base"):
+            values[fmap]["base"][int(rest[4:])] = value
+        elif fmap in values and rest in nested:
+            values[fmap][rest] = value
+        if name in ("ofm_scale", "opa_scale"):
+            values[name.replace("scale", "shift")] = parameter
+    return pack("cmd_regs_t", values)
+
+
+def operations(rng: np.random.Generator) -> list[tuple[Set, Opcode, int]]:
+    """The operations of a sound stream, with the registers that each sees."""
+    found = []
+    settings: Set = {}
+    for command in parse(cases_of(NPU, rng).commands):
+        if isinstance(command.target, Register):
+            settings[command.target] = (command.parameter, command.payload)
+        elif command.target in OPERATIONS:
+            found.append((dict(settings), command.target, command.parameter))
+    return found
+
+
+def change(settings: Set, rng: random.Random) -> Set:
+    """Give one or two registers values at the limits of some rule, or beyond."""
+    changed = dict(settings)
+    candidates = [
+        r for r in Register if r.name not in UNUSED and not r.name.startswith(("DMA0", "WEIGHT1", "SCALE1"))
+    ]
+    for _ in range(rng.choice([0, 1, 1, 2])):
+        register = rng.choice(candidates)
+        parameter, payload = changed.get(register, (0, 0))
+        if register & PAYLOAD:
+            payload = rng.choice([payload ^ 1 << rng.randrange(32), payload + 16, 0, rng.getrandbits(32)])
+            changed[register] = (parameter, payload & 0xFFFFFFFF)
+        else:
+            near = [parameter + d for d in (-17, -16, -2, -1, 1, 2, 4, 16)]
+            flipped = parameter ^ 1 << rng.randrange(16)
+            changed[register] = (rng.choice([*near, flipped, flipped, rng.choice(STRAY)]) & 0xFFFF, 0)
+    return changed
+
+
+def model_refuses(settings: Set, kind: Opcode, parameter: int, read_only: frozenset[int]) -> str:
+    """Why the model refuses the operation, or nothing."""
+    words: list[int] = []
+    for register, (value, payload) in settings.items():
+        words += [int(register) | value << 16, *([payload] if register & PAYLOAD else [])]
+    words += [int(kind) | parameter << 16, int(Opcode.STOP)]
+    end = lower(np.array(words, np.uint32), npu_config(NPU), read_only).steps[-1].action
+    assert isinstance(end, End)
+    return end.reason if end.status == Status.CMD_ERROR else ""
+
+
+@cocotb.test()
+async def every_rule_from_both_sides(dut: Any) -> None:
+    block, rng, numbers = Block(dut, "check"), random.Random(1), np.random.default_rng(1)
+    await block.reset()
+    seen = {"refused": 0, "accepted": 0, "address": 0}
+    reasons: set[str] = set()
+    while seen["refused"] + seen["accepted"] < 1500:
+        settings, kind, parameter = rng.choice(operations(numbers) or operations(numbers))
+        for _ in range(25):
+            case = change(settings, rng)
+            case_parameter = parameter if rng.random() < 0.95 else rng.randrange(16)
+            if kind in (Opcode.CONV, Opcode.DEPTHWISE):
+                case_parameter = 0
+            await _compare(block, rng, case, kind, case_parameter, seen, reasons)
+    assert min(seen.values()) > 100, seen
+    assert len(reasons) > 40, f"{len(reasons)} different reasons: {sorted(reasons)}"
+
+
+async def _compare(
+    block: Block, rng: random.Random, settings: Set, kind: Opcode, parameter: int, seen: dict[str, int],
+    reasons: set[str],
+) -> None:  # fmt: skip
+    ports = [int(rng.random() < 0.05) for _ in range(8)]
+    sizes = [rng.choice([1 << 16, 1 << 30, 0, rng.randrange(1 << 14)]) for _ in range(8)]
+    regions = [pack("region_t", {"port": p, "size": s}) for p, s in zip(ports, sizes, strict=True)]
+    block.configure("regions", sum(word << 65 * i for i, word in enumerate(regions)))
+    block.configure("regs", register_word(settings))
+    await block.cycle(start=1, code=int(kind), param=parameter)
+    for _ in range(10):
+        out = await block.cycle(code=int(kind), param=parameter)
+        if out["done"]:
+            break
+    assert out["done"]
+    reason = model_refuses(settings, kind, parameter, frozenset(i for i, p in enumerate(ports) if p))
+    shown = {register.name: hex(p << 32 | v) if v else hex(p) for register, (p, v) in settings.items()}
+    assert bool(out["cmd_error"]) == bool(reason), (
+        f"{kind.name} {parameter}: the RTL {'refuses' if out['cmd_error'] else 'accepts'}, "
+        f"the model says {reason or 'it is right'}: ports {ports} {shown}"
+    )
+    seen["refused" if reason else "accepted"] += 1
+    reasons.add(re.sub(r"0x[0-9a-f]+|\d+", "#", reason))
+    if reason:
+        return
+    leaves = short = False
+    if kind in (Opcode.CONV, Opcode.DEPTHWISE):
+        for stream in ("WEIGHT", "SCALE"):
+            base, length = (settings.get(Register[f"{stream}_{n}"], (0, 0))[1] for n in ("BASE", "LENGTH"))
+            leaves |= base + length > sizes[settings.get(Register[f"{stream}_REGION"], (0, 0))[0]]
+        depth = settings.get(Register.OFM_DEPTH_M1, (0, 0))[0] + 1
+        short = 10 * depth > settings.get(Register.SCALE_LENGTH, (0, 0))[1]
+    assert out["address_error"] == leaves
+    assert out["scale_error"] == short
+    seen["address"] += leaves

@@ -1,0 +1,36 @@
+"""The NPU's RTL passes Verilator and slang without a warning in every size, and infers no latch."""
+
+from __future__ import annotations
+
+import pytest
+
+from rtl_harness.elaboration.yosys import run_yosys
+from rtl_harness.tools import verilate
+from tests.rtl_harness.npu.blocks.structs import RTL
+
+SOURCES = [
+    RTL / "npu_pkg.sv",
+    RTL / "wd" / "wd_pkg.sv",
+    RTL / "npu.sv",
+    *sorted(f for f in RTL.glob("*/*.sv") if f.name != "wd_pkg.sv"),
+]
+SIZES = [32, 64, 128, 256]
+
+
+@pytest.mark.parametrize("macs", SIZES)
+def test_verilator_has_nothing_to_say(macs: int, tmp_path):
+    arguments = ["--lint-only", "-Wall", "--top-module", "bench_top", f"-GMacs={macs}"]
+    verilate([*arguments, str(RTL / "lint.vlt"), *map(str, SOURCES)], tmp_path)
+
+
+@pytest.mark.parametrize(
+    "macs", [pytest.param(m, marks=[pytest.mark.slow] if m in (64, 256) else []) for m in SIZES]
+)
+def test_slang_warns_of_nothing_and_yosys_finds_no_latch(macs: int, tmp_path):
+    script = [
+        f"read_slang --top npu -G Macs={macs} {' '.join(map(str, SOURCES))}",
+        *("proc", "check -assert", "select -assert-none t:$dlatch t:$adlatch t:$dlatchsr t:$sr"),
+        "select -assert-min 500 t:$dff t:$adff t:$adffe t:$aldff",
+    ]
+    log = run_yosys(script, tmp_path, f"elaboration of the NPU with {macs} MACs")
+    assert "0 errors, 0 warnings" in log
