@@ -1,8 +1,8 @@
 """Line and toggle coverage of the NPU's RTL, as Verilator counts it, for each block.
 
 One build of the bench with its unreliable bus runs digits on held-out inputs, the small networks of the zoo and
-random operations, whole and damaged as the fuzzer makes them. A point counts as covered when any run of it passed it
-in any instance of its module. What is never reached is listed by file and line.
+random operations, whole and damaged as the fuzzer makes them. A point counts as covered when any run passed it in
+any instance of its module. What is never reached is listed by file and line.
 
     python -m benchmarks.coverage [--npu ethos-u55-256] [--random 150] [--damaged 150] [--lines] [--json]
 """
@@ -159,9 +159,8 @@ def simulate(simulator: Path, images: Images) -> dict[Point, int]:
         for bus in ("sram_faults", "flash_faults"):
             (folder / bus).write_text("".join(f"{word:08x}\n" for word in getattr(images, bus).words))
             arguments.append(f"+{bus}={folder / bus}")
-        subprocess.run(
-            [str(simulator), *arguments], cwd=folder, check=False, capture_output=True, timeout=600
-        )
+        command = [str(simulator), *arguments]
+        subprocess.run(command, cwd=folder, check=False, capture_output=True, timeout=600)
         return read_points(folder / "coverage.dat")
 
 

@@ -1,4 +1,4 @@
-"""cocotb test of cc_check: registers of sound operations, changed here and there, against the functional model."""
+"""cocotb test of cc_check: sound operations with registers changed here and there, against the model."""
 
 from __future__ import annotations
 

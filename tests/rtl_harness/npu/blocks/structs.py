@@ -41,7 +41,7 @@ class Struct:
         return sum(field.width * (field.length or 1) for field in self.fields)
 
     def pack(self, values: Mapping[str, Any]) -> int:
-        """Return the bits; members that are not given are zero, entries of arrays go least significant first."""
+        """Return the bits; what is not given is zero, the first entry of an array the least significant."""
         unknown = set(values) - {field.name for field in self.fields}
         assert not unknown, f"{self.name} has no {unknown}"
         word = 0
