@@ -15,11 +15,12 @@ from rtl_harness.npu.model.machine import FunctionalModel
 from rtl_harness.npu.model.program import Execute, lower
 from rtl_harness.npu.model.status import ERRORS, Status
 from rtl_harness.npu.model.weight_order import weight_order
-from tests.rtl_harness.npu.model_literal import LiteralConv, scaled, signed
+from tests.rtl_harness.npu.literal_arithmetic import DOUBLE, rs, signed
+from tests.rtl_harness.npu.model_layout import random_scales
+from tests.rtl_harness.npu.model_literal import Literal
 from tests.rtl_harness.npu.model_support import (
-    CONSTANTS,
     RAM,
-    ConvCase,
+    Case,
     Shape,
     conv_case,
     conv_stream,
@@ -30,15 +31,14 @@ from tests.rtl_harness.npu.model_support import (
 MODEL = FunctionalModel(ETHOS_U55_32)
 
 
-def compare(case: ConvCase) -> int:
+def compare(case: Case) -> int:
     """Run the case on both; return the error bits, which agree, as does the memory where there are none."""
     expected, actual = case.regions, case.regions
-    errors = LiteralConv(case.registers, expected).run()
+    errors = Literal(case.registers, expected).run()
     (result,) = MODEL.run(conv_stream(case.registers), actual)
     assert result.status & ERRORS == errors
     assert result.operations_done == 1
-    assert np.array_equal(expected[CONSTANTS], actual[CONSTANTS])
-    assert np.array_equal(expected[RAM], actual[RAM])
+    assert all(np.array_equal(expected[region], actual[region]) for region in expected)
     return errors
 
 
@@ -52,34 +52,27 @@ def weights_wanted(shape: Shape) -> int:
     return weight_order(step.action.config, ETHOS_U55_32).count
 
 
-def random_scales(rng: np.random.Generator, depth: int, kind: str) -> bytes:
-    if kind == "bytes":
-        return rng.integers(0, 256, 10 * depth).astype(np.uint8).tobytes()
-    if kind == "extreme":
-        bias = rng.choice([0, 1, -1, (1 << 39) - 1, -(1 << 39), (1 << 31) - 1, -(1 << 31), 1 << 31], depth)
-        scale = rng.choice([0, 1, (1 << 30), (1 << 31) - 1, 1 << 31, (1 << 32) - 1], depth)
-        return scale_bytes(bias, scale, rng.choice([0, 1, 29, 30, 31, 32, 33, 47, 62, 63], depth))
-    return scale_bytes(
-        rng.integers(-5000, 5000, depth), rng.integers(1 << 30, 1 << 31, depth), rng.integers(36, 44, depth)
-    )
-
-
 @st.composite
 def shapes(draw) -> Shape:
     """Small convolutions that the NPU accepts; the weights are added later."""
     number = st.integers
     taps = (draw(number(1, 5)), draw(number(1, 9)))
     dilation = (draw(number(1, 2)), draw(number(1, 2)))
+    depth = draw(number(1, 37))
     extents = [(t - 1) * d + 1 for t, d in zip(taps, dilation, strict=True)]
     pads = [draw(number(0, min(2, (extents[i % 2] - 1) // 2))) for i in range(4)]
     return Shape(
-        ofm=(draw(number(1, 5)), draw(number(1, 5)), draw(number(1, 37))),
+        ofm=(draw(number(1, 5)), draw(number(1, 5)), depth),
         ifm_depth=draw(number(1, 40)),
         taps=taps,
         stride=(draw(number(1, 3)), draw(number(1, 3))),
         dilation=dilation,
         pads=tuple(pads),
-        block=(draw(number(1, 2)), draw(number(1, 3)), draw(number(1, 40))),
+        block=(
+            draw(number(1, 2)),
+            draw(number(1, 3)),
+            draw(st.one_of(st.sampled_from([16, 32]), number(depth, 40))),
+        ),
         part_kernel=draw(st.booleans()),
         small_subkernel=draw(st.booleans()),
         ifm_bricks=draw(st.booleans()),
@@ -114,7 +107,7 @@ def test_random_convolutions_equal_the_literal_loops(shape: Shape, weights: str,
     assert weights == "bytes" or not errors
 
 
-def plain_case(seed: int = 0, **changes: object) -> ConvCase:
+def plain_case(seed: int = 0, **changes: object) -> Case:
     """A convolution with valid streams; `changes` are those of the shape."""
     rng = np.random.default_rng(seed)
     shape = Shape(**changes)
@@ -145,7 +138,7 @@ def test_accumulators_wrap():
     regions = case.regions
     MODEL.run(conv_stream(case.registers), regions)
     output = regions[RAM][case.registers["OFM_BASE0"]].astype(np.int8)
-    assert output == max(-128, scaled(total, 0, 1 << 31, 55))
+    assert output == max(-128, rs(total << 31, 55, DOUBLE))
 
 
 def test_sums_beyond_24_bits_are_exact():
@@ -156,7 +149,7 @@ def test_sums_beyond_24_bits_are_exact():
     shape.scales = bytes(80)
     shape.weight_bytes = encode(rng.integers(1, 128, weights_wanted(shape)) * 2 - 1)
     case = conv_case(replace(shape, ifm_zero_point=-255), rng)
-    literal = LiteralConv(case.registers, case.regions)
+    literal = Literal(case.registers, case.regions)
     literal.run()
     sums = [literal.acc[0, 0, c] for c in range(8)]
     assert min(sums) > 1 << 24
@@ -172,7 +165,7 @@ def test_sums_beyond_24_bits_are_exact():
 
 
 def test_a_weight_stream_that_ends_early_is_an_error_in_every_block_depth():
-    case = plain_case(ofm=(2, 2, 9), block=(2, 2, 4))
+    case = plain_case(ofm=(2, 2, 33), block=(2, 2, 16))
     assert compare(case) == 0
     for length in (16, 64, case.registers["WEIGHT_LENGTH"] // 32 * 16):
         assert compare(case.with_registers(WEIGHT_LENGTH=length)) == Status.WEIGHT_ERROR
@@ -190,9 +183,9 @@ def test_missing_scales_read_as_zero(missing):
 def test_segments_that_leave_the_region(bricks: bool, missing: int):
     """The regions of IFM and OFM in turn lack the last bytes of the last pixel."""
     shape = {"ofm": (3, 3, 20), "ifm_depth": 35, "ifm_bricks": bricks, "ofm_bricks": bricks}
-    case = plain_case(**shape, block=(2, 2, 12), extra={"IFM_IB_END": 10, "AB_START": 10})
+    case = plain_case(**shape, block=(2, 2, 16), extra={"IFM_IB_END": 10, "AB_START": 10})
     expected = Status.ADDRESS_ERROR if missing else 0
-    literal = LiteralConv(case.registers, case.regions)
+    literal = Literal(case.registers, case.regions)
     end = literal.address("OFM", 2, 2, 19) + 1
     assert compare(replace(case, ram=case.ram[: end - missing])) == expected
     end = literal.address("IFM", 2, 2, 34) + 1
@@ -226,7 +219,7 @@ def test_pixels_between_the_taps_are_transferred_too():
 
 @pytest.mark.parametrize("strides", [(0, 0), (1, 1), (3, 1), (0, 2), (5, 0)])
 def test_of_ofm_elements_in_one_place_the_last_remains(strides):
-    case = plain_case(ofm=(3, 4, 21), ifm_depth=3, block=(2, 3, 9))
+    case = plain_case(ofm=(3, 4, 21), ifm_depth=3, block=(2, 3, 16))
     assert compare(case.with_registers(OFM_STRIDE_Y=strides[0], OFM_STRIDE_X=strides[1])) == 0
 
 
@@ -238,11 +231,16 @@ def test_ifm_elements_in_one_place():
 @given(st.data())
 @settings(max_examples=150, deadline=None)
 def test_one_flipped_bit_in_a_register(data: st.DataObject):
-    """Whatever is then accepted is executed alike, and the rest is a command error."""
+    """Whatever is then accepted is executed alike, and the rest is a command error.
+
+    The OFM has a region of its own, whose number is one bit away from regions without bytes only.
+    """
     case = plain_case(ofm=(2, 3, 5), ifm_depth=6, part_kernel=True, ifm_bricks=True)
+    case = replace(case, others={7: case.ram}).with_registers(OFM_REGION=7)
     name = data.draw(st.sampled_from(sorted(case.registers)))
     width = 32 if f"NPU_SET_{name}" in cmd1.__members__ else 16
-    highest = 6 if name in ("OFM_DEPTH_M1", "IFM_DEPTH_M1") else width - 1
+    sizes = ("OFM_DEPTH_M1", "IFM_DEPTH_M1", "OFM_WIDTH_M1", "OFM_HEIGHT_M1")
+    highest = 5 if name in sizes else width - 1
     flipped = case.registers[name] ^ 1 << data.draw(st.integers(0, highest))
     changed = case.with_registers(**{name: flipped})
     if len(lower(conv_stream(changed.registers), ETHOS_U55_32).operations):
@@ -252,7 +250,7 @@ def test_one_flipped_bit_in_a_register(data: st.DataObject):
         assert result.status == Status.IRQ | Status.CMD_ERROR
 
 
-def compare_or_refused(case: ConvCase) -> None:
+def compare_or_refused(case: Case) -> None:
     """Like `compare`, but streams that leave their region keep the operation from starting."""
     sizes = {number: len(image) for number, image in case.regions.items()}
     for kind in ("WEIGHT", "SCALE"):

@@ -16,8 +16,8 @@ from rtl_harness.npu.workload import npu_workload
 from rtl_harness.target import load_target
 from rtl_harness.verilated.library import Port, Stop
 from rtl_harness.verilated.runner import Runner
+from tests.rtl_harness.npu.model_layout import random_scales
 from tests.rtl_harness.npu.model_support import Shape, conv_case, conv_stream, encode
-from tests.rtl_harness.npu.test_model_conv import random_scales
 
 LIMIT = 3_000_000
 MODEL = FunctionalModel(ETHOS_U55_32)

@@ -12,7 +12,7 @@ from rtl_harness.npu.model.status import ERRORS
 from tests.rtl_harness.npu.model_support import (
     CONSTANTS,
     RAM,
-    ConvCase,
+    Case,
     Shape,
     conv_case,
     conv_stream,
@@ -24,7 +24,7 @@ from tests.rtl_harness.npu.test_model_conv import random_scales, shapes, weights
 MODEL = FunctionalModel(ETHOS_U55_32)
 
 
-def compare(case: ConvCase) -> int:
+def compare(case: Case) -> int:
     """Run the case on both; return the error bits, which agree, as does the memory where there are none."""
     expected, actual = case.regions, case.regions
     commands = conv_stream(case.registers)

@@ -1,0 +1,103 @@
+"""Random operations of every kind, in all configurations, against the literal transcription of the page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from rtl_harness.npu.model.commands import Opcode
+from rtl_harness.npu.model.config import CONFIGS, NpuConfig
+from rtl_harness.npu.model.machine import FunctionalModel
+from rtl_harness.npu.model.memory import SHARED_BUFFER
+from rtl_harness.npu.model.status import ERRORS, Status
+from tests.rtl_harness.npu.model_cases import FEATURES, NAMES, random_case
+from tests.rtl_harness.npu.model_literal import Literal
+from tests.rtl_harness.npu.model_support import Case
+
+MODELS = {name: FunctionalModel(config) for name, config in CONFIGS.items()}
+
+
+def compare(case: Case, npu: NpuConfig) -> int:
+    """Run the case on both; return the error bits, which agree, as does all memory."""
+    expected, actual = case.regions, case.regions
+    kind = int(Opcode[case.kind])
+    literal = Literal(case.registers, expected, kind, case.parameter, npu.ublock_depth, case.tables)
+    errors = literal.run()
+    (result,) = MODELS[npu.name].run(case.stream, actual)
+    assert result.status & ERRORS == errors
+    assert result.operations_done == 1
+    assert all(np.array_equal(expected[region], actual[region]) for region in expected)
+    return errors
+
+
+@pytest.mark.parametrize("accelerator", CONFIGS)
+@pytest.mark.parametrize("name", NAMES)
+def test_random_operations_equal_the_literal_loops(name: str, accelerator: str):
+    npu = CONFIGS[accelerator]
+    for seed in range(12):
+        rng = np.random.default_rng([seed, npu.macs, NAMES.index(name)])
+        case = random_case(name, npu, rng)
+        errors = compare(case, npu)
+        assert errors & Status.ADDRESS_ERROR == 0
+        if seed % 3 == 0:
+            kept = int(rng.integers(len(case.ram) // 2, len(case.ram)))
+            compare(replace(case, ram=case.ram[:kept]), npu)
+
+
+@pytest.mark.parametrize("accelerator", CONFIGS)
+@pytest.mark.parametrize("feature", FEATURES)
+def test_operations_with_a_feature(feature: str, accelerator: str):
+    npu = CONFIGS[accelerator]
+    names = NAMES if feature != "upscale" else ("conv", "depthwise", "max", "average")
+    seen = 0
+    for number, name in enumerate(names):
+        rng = np.random.default_rng([FEATURES.index(feature), npu.macs, number])
+        case = random_case(name, npu, rng, always=(feature,))
+        compare(case, npu)
+        match feature:
+            case "tiles":
+                seen += case.registers["OFM_WIDTH0_M1"] < case.registers["OFM_WIDTH_M1"]
+            case "upscale":
+                seen += case.registers["IFM_UPSCALE"] > 0
+            case "table":
+                seen += case.tables_at is not None
+    assert seen >= (len(names) // 3 if feature == "tiles" else len(names))
+
+
+def test_a_batch_of_operations_is_a_loop_of_singles():
+    """Images, weights, scales and tables differ from one element to the next, or are shared."""
+    for number, name in enumerate(NAMES):
+        npu = list(CONFIGS.values())[number % 4]
+        rng = np.random.default_rng(number)
+        case = random_case(name, npu, rng, always=("table",))
+        rams = np.stack([rng.permutation(case.ram) for _ in range(4)])
+        constants = np.stack([case.constants] * 4)
+        constants[2:, rng.integers(0, constants.shape[1], 40)] ^= 0x11
+        for shared in (True, False):
+            regions = {0: case.constants.copy() if shared else constants.copy(), 1: rams.copy()}
+            results = MODELS[npu.name].run(case.stream, regions)
+            for i in range(4):
+                single = {0: case.constants.copy() if shared else constants[i].copy(), 1: rams[i].copy()}
+                assert MODELS[npu.name].run(case.stream, single) == [results[i]]
+                assert np.array_equal(regions[1][i], single[1])
+
+
+def test_the_shared_buffer_is_kept_from_run_to_run():
+    npu = CONFIGS["ethos-u55-128"]
+    case = random_case("abs", npu, np.random.default_rng(0), always=("table",))
+    model, regions = MODELS[npu.name], case.regions
+    regions[SHARED_BUFFER] = np.zeros(npu.shared_buffer_bytes, np.uint8)
+    model.run(case.stream, regions)
+    assert regions[SHARED_BUFFER][npu.table_base :].tobytes() == case.tables
+    assert not regions[SHARED_BUFFER][: npu.table_base].any()
+    (operation,) = model.lower(case.stream).operations
+    again = {**case.regions, SHARED_BUFFER: regions[SHARED_BUFFER]}
+    model.run(case.stream, again, start_word=operation.word)
+    assert np.array_equal(again[1], regions[1])
+    with pytest.raises(ValueError, match="give it as region 8"):
+        model.run(case.stream, case.regions, start_word=operation.word)
+    small = {**case.regions, SHARED_BUFFER: np.zeros(16, np.uint8)}
+    with pytest.raises(ValueError, match="shared buffer of 24576 bytes, found 16"):
+        model.run(case.stream, small)
