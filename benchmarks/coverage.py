@@ -1,8 +1,8 @@
 """Line and toggle coverage of the NPU's RTL, as Verilator counts it, for each block.
 
-One build of the bench with its unreliable bus runs digits on held-out inputs, the small networks of the zoo and
-random operations, whole and damaged as the fuzzer makes them. A point counts as covered when any run passed it in
-any instance of its module. What is never reached is listed by file and line.
+One build of the bench with its unreliable bus runs digits on held-out inputs, the small networks of the zoo
+and random operations, whole and damaged as the fuzzer makes them. A point counts as covered when any run
+passed it in any instance of its module. What is never reached is listed by file and line.
 
     python -m benchmarks.coverage [--npu ethos-u55-256] [--random 150] [--damaged 150] [--lines] [--json]
 """
@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -148,8 +148,8 @@ def runs(accelerator: str, digits: int, random: int, damages: int, seed: int) ->
         yield "damaged", of_trial(damaged(kind, case, other, rng))
 
 
-def simulate(simulator: Path, images: Images) -> dict[Point, int]:
-    """Run to the interrupt and return how often each point was passed."""
+def simulate(simulator: Path, images: Images) -> dict[str, int]:
+    """Run to the interrupt and return how often each point was passed, by Verilator's name of it."""
     with tempfile.TemporaryDirectory(prefix="resil-coverage-") as name:
         folder = Path(name)
         arguments = []
@@ -161,22 +161,24 @@ def simulate(simulator: Path, images: Images) -> dict[Point, int]:
             arguments.append(f"+{bus}={folder / bus}")
         command = [str(simulator), *arguments]
         subprocess.run(command, cwd=folder, check=False, capture_output=True, timeout=600)
-        return read_points(folder / "coverage.dat")
+        return read_counts(folder / "coverage.dat")
 
 
-def read_points(file: Path) -> dict[Point, int]:
-    """Return the points of a coverage file; those of the instances of a module are one."""
-    counts: Counter[Point] = Counter()
-    for line in file.read_text(encoding="latin-1").splitlines():
-        if not line.startswith("C '"):
-            continue
-        key, _, count = line[3:].rpartition("' ")
+def read_counts(file: Path) -> dict[str, int]:
+    """Return the counts of a coverage file."""
+    entries = (line[3:].rpartition("' ") for line in file.read_text(encoding="latin-1").splitlines()[1:])
+    return {key: int(count) for key, _, count in entries}
+
+
+def by_point(counts: Mapping[str, int]) -> Counter[Point]:
+    """Return the counts of points; those of all instances of a module are one point."""
+    points: Counter[Point] = Counter()
+    for key, count in counts.items():
         fields = dict(_FIELD.findall(key))
         kind = "toggle" if "toggle" in fields["page"] else "line"
-        relative = fields["f"].rpartition("/rtl/")[2]
-        point = Point(relative, int(fields["l"]), int(fields.get("n", 0)), kind, fields.get("o", ""))
-        counts[point] += int(count)
-    return counts
+        file = fields["f"].rpartition("/rtl/")[2]
+        points[Point(file, int(fields["l"]), int(fields.get("n", 0)), kind, fields.get("o", ""))] += count
+    return points
 
 
 def report(counts: Counter[Point], sorts: Counter[str], accelerator: str) -> dict[str, object]:
@@ -233,7 +235,7 @@ def main() -> int:
     options = parser.parse_args()
     target = load_target(options.npu)
     simulator = build(target)
-    counts: Counter[Point] = Counter()
+    counts: Counter[str] = Counter()
     sorts: Counter[str] = Counter()
     wanted = runs(options.npu, options.digits, options.random, options.damaged, options.seed)
     for sort, images in wanted:
@@ -241,7 +243,7 @@ def main() -> int:
         sorts[sort] += 1
         if sys.stderr.isatty() and "CI" not in os.environ:
             print(f"\rcoverage: {sum(sorts.values())} runs", end="", file=sys.stderr)
-    result = report(counts, sorts, options.npu)
+    result = report(by_point(counts), sorts, options.npu)
     if options.json:
         json.dump(result, sys.stdout, indent=1)
         print()
