@@ -4,8 +4,8 @@
 
 Every run must end with the interrupt within a bound that follows from its command stream (`fuzz_bound`),
 write nothing outside its region, and agree with the functional model: in STATUS always, in memory if there is
-no error. A stream may ask for more work than a run has time for; such a run must be seen to make headway, and
-is counted as long. Exit code 1 if a run breaks a rule.
+no error. A stream may ask for more work than a run usually takes; such a run counts as long, must be seen to
+make headway, and is given up after 3 million cycles. Exit code 1 if a run breaks a rule.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ SIZES = {"ethos-u55-32": 0.4, "ethos-u55-64": 0.35, "ethos-u55-128": 0.125, "eth
 LIMIT = 120_000
 STALLED_LIMIT = 480_000
 PATIENCE = 1_000_000
-_COLUMNS = ("completed", "bus", "cmd", "weight", "address", "scale", "long")
+LONGEST = 3_000_000
+_COLUMNS = ("completed", "bus", "cmd", "weight", "address", "scale", "long", "given up", "hangs")
 _BITS = {
     "bus": Status.BUS_ERROR, "cmd": Status.CMD_ERROR, "weight": Status.WEIGHT_ERROR,
     "address": Status.ADDRESS_ERROR, "scale": Status.SCALE_ERROR,
@@ -62,7 +63,7 @@ class Summary:
     """What came out of many runs.
 
     Attributes:
-        table: Runs by (damage, outcome); a run with two error bits counts for each.
+        table: Runs by (damage, outcome); a run with two error bits, or that took long, counts for each.
         runs: Runs by damage.
         accelerators: Runs by size.
         compared: How often STATUS and memory were compared with the model, by what.
@@ -122,9 +123,11 @@ def fuzz(accelerators: list[str], runs: range, seed: int, *, progress: bool = Fa
     summary = Summary(Counter(), Counter(), Counter(), Counter(), [])
     start = time.monotonic()
     for number, trial in trials(accelerators, runs, seed):
-        accelerator = trial.case.accelerator
-        outcome = benches[accelerator].run(trial, STALLED_LIMIT if trial.stalls else LIMIT, PATIENCE)
-        _judge(summary, number, trial, outcome, models[accelerator])
+        bench = benches[trial.case.accelerator]
+        limit = STALLED_LIMIT if trial.stalls else LIMIT
+        outcome = bench.run(trial, limit, PATIENCE, LONGEST)
+        plain = bench.run(trial.without_stalls(), limit, PATIENCE) if trial.kind == "bus stalls" else None
+        _judge(summary, number, trial, outcome, plain, models[trial.case.accelerator])
         if progress and (number + 1) % 200 == 0:
             print(
                 f"{number + 1 - runs.start} runs, {time.monotonic() - start:.0f} s, "
@@ -135,14 +138,14 @@ def fuzz(accelerators: list[str], runs: range, seed: int, *, progress: bool = Fa
     return summary
 
 
-def _judge(summary: Summary, number: int, trial: Trial, outcome: Outcome, model: Model) -> None:
-    prediction = model.predict(trial) if outcome.finished else Prediction(None, None, "long")
-    words = stream_seen(trial)
-    bound = stream_cycles(words, outcome.qread, trial.sizes, (trial.sram_faults, trial.flash_faults))
-    if not trial.bus_errs and outcome.finished:
-        summary.longest = max(summary.longest, outcome.cycles / bound)
-    elif trial.bus_errs:
-        bound = max(bound, LIMIT + STALLED_LIMIT)
+def _judge(
+    summary: Summary, number: int, trial: Trial, outcome: Outcome, plain: Outcome | None, model: Model
+) -> None:
+    prediction = model.predict(trial) if outcome.finished else Prediction(None, None, "given up")
+    faults = (trial.sram_faults, trial.flash_faults)
+    bound = stream_cycles(stream_seen(trial), outcome.qread, trial.sizes, faults)
+    if trial.bus_errs:
+        bound = max(bound, LONGEST)  # what a failed read makes of the stream is not known here
     kind, accelerator = trial.kind, trial.case.accelerator
     summary.runs[kind] += 1
     summary.accelerators[accelerator] += 1
@@ -150,19 +153,27 @@ def _judge(summary: Summary, number: int, trial: Trial, outcome: Outcome, model:
     for column in _outcomes(outcome):
         summary.table[kind, column] += 1
     if outcome.finished:
+        summary.longest = max(summary.longest, outcome.cycles / bound)
         summary.compared["STATUS" if prediction.status is not None else f"not: {prediction.why}"] += 1
-        if prediction.ram is not None:
-            summary.compared["memory"] += 1
-    for rule in broken_rules(trial, outcome, bound, prediction):
+    rules = broken_rules(trial, outcome, bound, prediction)
+    if outcome.finished and prediction.ram is not None:
+        summary.compared["memory"] += 1
+        if plain is not None:
+            summary.compared["memory without stalls"] += 1
+            if plain.sram != outcome.sram:
+                rules.append("stalls change the memory")
+    for rule in rules:
         finding = Finding(number, accelerator, kind, trial.case.name, rule)
         summary.findings.append(finding)
         print(finding, file=sys.stderr)
 
 
 def _outcomes(outcome: Outcome) -> list[str]:
+    """Return the columns of the table that a run counts in."""
+    long = ["long"] if outcome.long else []
     if not outcome.finished:
-        return ["long"]
-    return [name for name, bit in _BITS.items() if outcome.status & bit] or ["completed"]
+        return [*long, "given up"] if long else ["hangs"]
+    return long + ([name for name, bit in _BITS.items() if outcome.status & bit] or ["completed"])
 
 
 def table_text(summary: Summary) -> str:

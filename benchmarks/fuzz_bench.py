@@ -64,6 +64,7 @@ class Outcome:
         sram: The whole SRAM afterwards.
         stray: Addresses in the SRAM that were written though they lie outside region 1.
         stuck: Not finished, and nothing moved in the last `patience` cycles.
+        long: The limit was not enough, but there was headway, so that it went on.
     """
 
     finished: bool
@@ -73,10 +74,11 @@ class Outcome:
     sram: bytes
     stray: tuple[int, ...]
     stuck: bool
+    long: bool
 
     def region(self, trial: Trial) -> bytes:
         """Return region 1 afterwards, which lies in the SRAM."""
-        first = trial.bases[RAM] - SRAM_BASE
+        first = trial.starts[RAM] - SRAM_BASE
         return self.sram[first : first + trial.sizes[RAM]]
 
 
@@ -113,7 +115,7 @@ def sram_image(trial: Trial) -> Image:
 def inside_region(trial: Trial) -> npt.NDArray[np.bool_]:
     """The bytes of the SRAM that the trial may write, shape (SRAM_BYTES,)."""
     addresses = np.arange(SRAM_BYTES, dtype=np.int64) + SRAM_BASE
-    return (addresses - trial.bases[RAM]) % (1 << 32) < trial.sizes[RAM]
+    return (addresses - trial.starts[RAM]) % (1 << 32) < trial.sizes[RAM]
 
 
 class Bench:
@@ -140,21 +142,31 @@ class Bench:
         self._instance.close()
         self._pristine.close()
 
-    def run(self, trial: Trial, limit: int, patience: int) -> Outcome:
-        """Run a trial for at most `limit` cycles; then watch for up to `patience` more whether it moves."""
+    def run(self, trial: Trial, limit: int, patience: int, longest: int = 0) -> Outcome:
+        """Run a trial for at most `limit` cycles; if that is not enough, see whether it moves.
+
+        Args:
+            trial: What to run.
+            limit: Cycles that should be enough.
+            patience: Cycles after these in which something must move, else the run is stuck.
+            longest: Cycles after which a run that moves is given up.
+        """
         instance = self._start(trial)
         finished = instance.run(limit) is Stop.DONE
-        cycles = instance.cycle
-        stuck = not finished and self._stuck(instance, patience)
-        sram = self._content("sram").copy()
+        long = not finished
+        stuck = long and self._stuck(instance, patience)
+        if long and not stuck:
+            finished = instance.run(longest) is Stop.DONE
+        sram = self._content("sram").tobytes()
         return Outcome(
             finished=finished,
-            cycles=cycles,
+            cycles=instance.cycle,
             status=instance.port(Port.STATUS) if finished else 0,
             qread=instance.read(self._index),
-            sram=sram.tobytes(),
-            stray=self.stray(trial, sram.tobytes()),
+            sram=sram,
+            stray=self.stray(trial, sram),
             stuck=stuck,
+            long=long and not stuck,
         )
 
     def stray(self, trial: Trial, sram: bytes) -> tuple[int, ...]:

@@ -56,7 +56,7 @@ class Trial:
     Attributes:
         kind: The damage.
         case: What was damaged; its stream and memory contents are the damaged ones.
-        bases: Byte address of regions 0 and 1.
+        bases: What the NPU is told for the byte addresses of regions 0 and 1.
         sizes: Bytes of regions 0 and 1 as the NPU is told.
         stream_offset: Added to the address of the command stream.
         sram_faults: On the read/write port.
@@ -70,6 +70,11 @@ class Trial:
     stream_offset: int = 0
     sram_faults: BusFaults = field(default_factory=BusFaults)
     flash_faults: BusFaults = field(default_factory=BusFaults)
+
+    @property
+    def starts(self) -> dict[int, int]:
+        """Byte address of regions 0 and 1: bits [3:0] are not implemented."""
+        return {region: base & 0xFFFF_FFF0 for region, base in self.bases.items()}
 
     @property
     def stalls(self) -> bool:

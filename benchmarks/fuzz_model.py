@@ -49,7 +49,7 @@ def region_images(trial: Trial) -> dict[int, npt.NDArray[np.uint8]] | None:
     images = {}
     memories = {CONSTANTS: (FLASH_BASE, flash_image(trial)), RAM: (SRAM_BASE, sram_image(trial))}
     for region, (start, memory) in memories.items():
-        first, size = trial.bases[region] - start, trial.sizes[region]
+        first, size = trial.starts[region] - start, trial.sizes[region]
         if first < 0 or first + size > len(memory):
             return None
         images[region] = memory[first : first + size].copy()
