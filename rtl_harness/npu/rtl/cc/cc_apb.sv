@@ -59,7 +59,7 @@ module cc_apb
         if (paddr_i == 12'h01C) qconfig_q <= pwdata_i[0];
         if (paddr_i == 12'h020) qsize_q <= pwdata_i;
         if (paddr_i == 12'h03C) port_q <= pwdata_i[NumRegions-1:0];
-        if (is_base) base_q[paddr_i[5:3]] <= pwdata_i;
+        if (is_base) base_q[paddr_i[5:3]] <= {pwdata_i[31:4], 4'd0};
         if (is_size) size_q[paddr_i[4:2]] <= pwdata_i;
       end
     end
