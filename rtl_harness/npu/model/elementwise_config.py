@@ -132,7 +132,8 @@ def _check_buffers(request: Request, output: Output, ifm: FeatureMap, ifm2: Feat
     limit = npu.buffers_end(output.activation.table is not None)
     end = registers[Register.IFM_IB_END]
     split = end if ifm2 is None else registers[Register.IFM2_IB_START]
-    check_order(("STAGING", STAGING_BANKS), ("IFM2_IB_START", split), ("IFM_IB_END", end), ("end", limit))
+    second = () if ifm2 is None else (("IFM2_IB_START", split),)
+    check_order(("first bank", STAGING_BANKS), *second, ("IFM_IB_END", end), ("end", limit))
     check_room("IFM words", _words(block, ifm, 0), npu.operand_words(STAGING_BANKS, split))
     if ifm2 is not None:
         broadcast = registers[Register.IFM2_BROADCAST]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from rtl_harness.npu.model.commands import CommandError, Opcode, Register, Registers, parse
 from rtl_harness.npu.model.config import ETHOS_U55_32
+from rtl_harness.npu.model.memory import SHARED_BUFFER
 from rtl_harness.npu.model.program import Copy, End, lower
 from rtl_harness.npu.model.status import Status
 from tests.rtl_harness.npu.model_support import command, setting, settings, stream
@@ -108,11 +109,24 @@ def test_registers_begin_at_zero_and_have_signs():
         registers.write(Register.IFM_BASE0, 1, 0)
 
 
-@pytest.mark.parametrize("name", ["OP_DEPTHWISE", "OP_POOL", "OP_ELEMENTWISE"])
-def test_operations_that_the_npu_lacks(name):
-    end = end_of(command(name), command("OP_STOP"))
-    assert end.status == Status.CMD_ERROR
-    assert "not supported" in end.reason
+@pytest.mark.parametrize("tensor", ["IFM", "OFM", "IFM2"])
+def test_strides_may_be_negative_numbers_of_40_bits(tensor):
+    for axis in "XYC":
+        stride = Register[f"{tensor}_STRIDE_{axis}"]
+        registers = Registers()
+        registers.write(stride, 0xFF, 0xFFFFFFF0)
+        assert registers[stride] == 0xFFFFFFF0
+        for high in (1, 0xFE, 0x1FF, 0xFFFF):
+            with pytest.raises(CommandError, match="high part"):
+                registers.write(stride, high, 0)
+    for name in ("IFM_BASE0", "WEIGHT_LENGTH", "DMA0_LEN"):
+        with pytest.raises(CommandError, match="high part 0xff"):
+            Registers().write(Register[name], 0xFF, 0xFFFFFFF0)
+
+
+@pytest.mark.parametrize("name", ["OP_CONV", "OP_DEPTHWISE", "OP_POOL", "OP_ELEMENTWISE"])
+def test_operations_whose_registers_are_zero(name):
+    assert end_of(command(name), command("OP_STOP")).status == Status.CMD_ERROR
 
 
 @pytest.mark.parametrize("name", ["OP_DMA_WAIT", "OP_KERNEL_WAIT", "OP_PMU_MASK"])
@@ -144,8 +158,18 @@ def test_copies_are_aligned(name, value):
 @pytest.mark.parametrize("name", ["DMA0_SRC_REGION", "DMA0_DST_REGION"])
 def test_regions_of_a_copy(name):
     assert copy_end(**{name: 7}).status == Status.CMD_END
-    for value in (8, 0x100, 0x200, 0x8000):
+    for value in (8, 0x80, 0x200, 0x8000):
         assert copy_end(**{name: value}).status == Status.CMD_ERROR
+    assert (copy_end(**{name: 0x100}).status == Status.CMD_END) == (name == "DMA0_DST_REGION")
+
+
+def test_a_copy_to_the_shared_buffer():
+    """The region's number does not matter then, nor which port it is on."""
+    for low in range(8):
+        registers = settings({**COPY, "DMA0_DST_REGION": 0x100 | low})
+        commands = stream(registers, command("OP_DMA_START"), command("OP_STOP"))
+        steps = lower(commands, ETHOS_U55_32, frozenset({6})).steps
+        assert steps[0].action == Copy(0, 0x20, SHARED_BUFFER, 0x40, 0x10)
 
 
 def test_a_copy_may_come_from_the_read_only_port_but_not_go_there():

@@ -11,6 +11,7 @@ from rtl_harness.errors import HarnessError
 from rtl_harness.npu.model.commands import Opcode
 from rtl_harness.npu.model.config import ETHOS_U55_32
 from rtl_harness.npu.model.machine import FunctionalModel, ModelResult
+from rtl_harness.npu.model.memory import SHARED_BUFFER
 from rtl_harness.npu.model.status import Status
 from tests.rtl_harness.npu.model_support import command, encode, scale_bytes, settings, stream
 
@@ -124,7 +125,7 @@ def test_a_batch_with_weights_scales_and_ends_of_its_own(row: int):
 def test_chunks_do_not_show(monkeypatch: pytest.MonkeyPatch):
     whole, chunked = ram(9), ram(9)
     run(TWO_LAYERS, whole)
-    monkeypatch.setattr("rtl_harness.npu.model.conv._CHUNK_ELEMENTS", 2600)
+    monkeypatch.setattr("rtl_harness.npu.model.batch.CHUNK_ELEMENTS", 2600)
     run(TWO_LAYERS, chunked)
     assert np.array_equal(whole, chunked)
 
@@ -264,8 +265,8 @@ def test_the_caller_hears_of_arrays_that_do_not_fit():
         model.run(TWO_LAYERS, {FLASH: np.repeat(flash()[None], 2, axis=0), RAM: ram(3)})
     with pytest.raises(ValueError, match="region 1 of int8"):
         model.run(TWO_LAYERS, {RAM: ram(1).view(np.int8)})
-    with pytest.raises(ValueError, match="region 8"):
-        model.run(TWO_LAYERS, {8: ram(1)})
+    with pytest.raises(ValueError, match="region 9"):
+        model.run(TWO_LAYERS, {9: ram(1)})
     frozen = ram(1)
     frozen.setflags(write=False)
     with pytest.raises(ValueError, match="must be writeable"):
@@ -275,6 +276,26 @@ def test_the_caller_hears_of_arrays_that_do_not_fit():
 
 
 def test_operations_too_large_for_the_model_are_named():
-    large = layer(IFM, OFM, OFM_DEPTH_M1=8191, IFM_DEPTH_M1=8191)
+    large = layer(IFM, OFM, OFM_DEPTH_M1=8191, IFM_DEPTH_M1=8191, OFM_BLK_DEPTH_M1=15)
     with pytest.raises(HarnessError, match="the kernel of an operation has 603979776"):
         run(stream(large, command("OP_STOP")), ram(1))
+
+
+@pytest.mark.parametrize(("destination", "length"), [(0x3FF0, 16), (0, 0x400), (0x4000, 0)])
+def test_copies_into_the_shared_buffer(destination, length):
+    buffers = np.zeros((1, 0x4000), np.uint8)
+    commands = stream(copy(0x40, destination, length, DMA0_DST_REGION=0x100 | FLASH), command("OP_STOP"))
+    regions = {FLASH: flash(), RAM: ram(1), SHARED_BUFFER: buffers}
+    results = FunctionalModel(ETHOS_U55_32).run(commands, regions, read_only=frozenset({FLASH}))
+    assert results == [ModelResult(END, False, 0)]
+    assert np.array_equal(buffers[0, destination : destination + length], flash()[0x40 : 0x40 + length])
+    assert buffers.any(axis=0).sum() <= length
+    assert np.array_equal(regions[RAM], ram(1))
+
+
+@pytest.mark.parametrize(
+    ("source", "destination", "length"), [(0, 0x3FF0, 32), (0, 0x4000, 16), (0x8F0, 0, 32)]
+)
+def test_copies_beyond_the_shared_buffer(source, destination, length):
+    beyond = copy(source, destination, length, DMA0_DST_REGION=0x100)
+    assert status(beyond) == (Status.IRQ | Status.ADDRESS_ERROR, 0)

@@ -14,17 +14,26 @@ PAGE = 4096
 
 @dataclass
 class Memory:
-    """The bytes behind a port, and which of them its clients may touch: ranges of addresses by client."""
+    """The bytes behind a port, and which of them its clients may touch: ranges of addresses by client.
+
+    Reads of the beats at the addresses `bad` are answered with an error, and are to count as zeros.
+    """
 
     base: int
     data: bytearray
     readable: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
     writable: list[tuple[int, int]] = field(default_factory=list)
+    bad: set[int] = field(default_factory=set)
 
     def read(self, address: int, size: int) -> bytes:
         start = address - self.base
         assert 0 <= start <= len(self.data) - size, f"the test itself reads {address:#x}"
-        return bytes(self.data[start : start + size])
+        data = bytearray(self.data[start : start + size])
+        for beat in range(address & ~7, address + size, 8) if self.bad else ():
+            if beat in self.bad:
+                first, last = max(beat - address, 0), min(beat + 8 - address, size)
+                data[first:last] = bytes(last - first)
+        return bytes(data)
 
     def write(self, address: int, data: bytes) -> None:
         start = address - self.base
@@ -43,7 +52,7 @@ class Slave:
         memory: What it reads and writes.
         rng: For the stalls.
         stall: Share of cycles in which each channel is held back.
-        errors: Share of answers that are SLVERR.
+        errors: Share of writes that are answered SLVERR; reads are where the memory is bad.
     """
 
     def __init__(self, name: str, memory: Memory, rng: random.Random, stall: float, errors: float) -> None:
@@ -67,8 +76,9 @@ class Slave:
         inputs[f"{n}_ar_ready"] = self._go() and len(self.reads) < 12
         if self._r is None and self.reads and self._go():
             client, address, left = self.reads[0]
-            bad = self.rng.random() < self.errors
+            bad = address in self.memory.bad
             data = int.from_bytes(self.memory.read(address, 8), "little")
+            data = self.rng.getrandbits(64) if bad else data
             self._r = {"id": client, "data": data, "resp": 2 if bad else 0, "last": left == 0}
         inputs[f"{n}_r_valid"] = self._r is not None
         # What is not valid is anything.

@@ -37,7 +37,7 @@ class Scenario:
     Args:
         seed: Decides everything.
         stall: Share of cycles in which a bus channel is held back.
-        errors: Share of bus answers that are errors.
+        errors: Share of beats whose reads, and of writes, that are answered with an error.
         stray: Feature maps may reach beyond their regions.
     """
 
@@ -49,6 +49,8 @@ class Scenario:
             region = self.regions[number]
             ranges = region.memory.readable.setdefault(enums()[client], [])
             ranges.append((region.base, region.base + region.size))
+            beats = range(region.base & ~7, region.base + region.size, 8)
+            region.memory.bad |= {beat for beat in beats if rng.random() < errors}
         for number in (OFM, COPY_DST):
             region = self.regions[number]
             region.memory.writable.append((region.base, region.base + region.size))
@@ -167,6 +169,6 @@ async def feature_maps_that_leave_their_regions(dut: Any) -> None:
 
 
 @cocotb.test()
-async def error_responses_are_reported_and_change_nothing_else(dut: Any) -> None:
+async def error_responses_are_reported_and_read_as_zeros(dut: Any) -> None:
     runs = [await _run(dut, seed, stall=0.3, errors=0.02) for seed in range(30, 33)]
     assert all(sum(slave.bad_answers for slave in run.slaves) for run in runs)
