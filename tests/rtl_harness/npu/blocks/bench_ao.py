@@ -47,8 +47,8 @@ class Case:
             rng.choice([1, 3, 8, 16, 17, 31, rng.randint(1, 40)]),
         )
         self.step = {
-            "ox0": rng.randrange(9), "oy0": rng.randrange(9), "oz0": 16 * rng.randrange(3), "bw": bw, "bh": bh,
-            "bd": 1 if kind == REDUCE_SUM else bd,
+            "ox0": rng.randrange(9), "oy0": rng.randrange(9), "oz0": 16 * rng.randrange(3), "bw": bw,
+            "bh": bh, "bd": 1 if kind == REDUCE_SUM else bd,
         }  # fmt: skip
         self.acc_buffer, self.ifm_buffer = rng.getrandbits(1), rng.getrandbits(1)
         acc_end = USABLE - 2 if tables and BANKS == USABLE else USABLE
