@@ -4,7 +4,7 @@ One build of the bench with its unreliable bus runs digits on held-out inputs, t
 and random operations, whole and damaged as the fuzzer makes them. A point counts as covered when any run
 passed it in any instance of its module. What is never reached is listed by file and line.
 
-    python -m benchmarks.coverage [--npu ethos-u55-256] [--random 150] [--damaged 150] [--lines] [--json]
+    python -m benchmarks.coverage [--npu ethos-u55-32] [--random 120] [--damaged 120] [--lines] [--json]
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from rtl_harness.tools import compiler_version, find_verilator, make_verilated, 
 from rtl_harness.verilated.runner import readmemh_text
 
 SIZES = ("ethos-u55-32", "ethos-u55-64", "ethos-u55-128", "ethos-u55-256")
-LIMIT = 300_000
+LIMIT = 60_000
 BENCH = "bench"
 FLAGS = (
     *("--cc", "--exe", "--no-timing", "--coverage-line", "--coverage-toggle", "--prefix", "Vtop"),
@@ -115,7 +115,7 @@ def build(target: Target) -> Path:
             ],
             folder,
         )
-        make_verilated("Vtop.mk", folder / "obj", {"OPT_FAST": "-O1", "OPT_GLOBAL": "-O0"})
+        make_verilated("Vtop.mk", folder / "obj", {"OPT_FAST": "-O2", "OPT_GLOBAL": "-O0"})
 
     versions = (find_verilator().version, compiler_version())
     key = content_key(target.sources, target.parameters, PARAMETERS, FLAGS, MAIN, versions)
@@ -225,10 +225,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--npu", default="ethos-u55-256", choices=SIZES)
-    parser.add_argument("--digits", type=int, default=10, help="held-out inputs of digits")
-    parser.add_argument("--random", type=int, default=150, help="random operations")
-    parser.add_argument("--damaged", type=int, default=150, help="damaged streams")
+    parser.add_argument("--npu", default="ethos-u55-32", choices=SIZES)
+    parser.add_argument("--digits", type=int, default=5, help="held-out inputs of digits")
+    parser.add_argument("--random", type=int, default=120, help="random operations")
+    parser.add_argument("--damaged", type=int, default=120, help="damaged streams")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--lines", action="store_true", help="print the text of the lines not reached")
     parser.add_argument("--json", action="store_true")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,35 +14,15 @@ from networks.graph import Graph, Operator, Quantisation, Tensor
 from networks.oracle import run as oracle
 from networks.tflite_reader import read_network
 from networks.tflite_writer import serialise_network
-from networks.zoo import load
-from rtl_harness.npu.model.config import ETHOS_U55_32
-from rtl_harness.npu.model.machine import FunctionalModel
-from rtl_harness.npu.model.status import Status
-
-STOPPED = Status.IRQ | Status.CMD_END | 0xFFFF << 16
+from networks.zoo import load, names
+from rtl_harness.npu.model.config import CONFIGS
+from tests.rtl_harness.npu.network_support import model, run_network
 
 
-def infer(network: CompiledNetwork, inputs: np.ndarray) -> np.ndarray:
-    """Run a batch with random bytes in the rest of the feature-map memory."""
-    (source,), (target,) = network.inputs, network.outputs
-    constants = np.zeros(network.region_sizes[0], dtype=np.uint8)
-    constants[: len(network.constants)] = np.frombuffer(network.constants, np.uint8)
-    shape = (len(inputs), network.region_sizes[1])
-    scratch = np.random.default_rng(0).integers(0, 256, shape).astype(np.uint8)
-    scratch[:, source.offset : source.offset + source.size] = inputs.reshape(len(inputs), -1).view(np.uint8)
-    results = FunctionalModel(ETHOS_U55_32).run(
-        network.commands, {0: constants, 1: scratch}, read_only=frozenset({0})
-    )
-    for result in results:
-        assert result.status == STOPPED
-        assert result.operations_done == len(network.operations)
-    output = scratch[:, target.offset : target.offset + target.size]
-    return output.view(np.int8).reshape(len(inputs), *target.shape[1:])
-
-
-def check(path: Path, inputs: np.ndarray) -> CompiledNetwork:
-    network = compile_network(path, "ethos-u55-32")
-    assert np.array_equal(infer(network, inputs), oracle(path, inputs))
+def check(path: Path, inputs: np.ndarray, accelerator: str = "ethos-u55-32") -> CompiledNetwork:
+    network = compile_network(path, accelerator)
+    (outputs,) = run_network(network, read_network(path), [inputs[:, None]])
+    assert np.array_equal(outputs[:, 0], oracle(path, inputs))
     return network
 
 
@@ -54,8 +34,29 @@ def random_inputs(graph: Graph, count: int, seed: int = 0) -> np.ndarray:
 def test_digits_on_all_that_was_held_out():
     digits = load("digits")
     network = check(digits.path, digits.heldout_inputs)
-    operations = FunctionalModel(ETHOS_U55_32).lower(network.commands).operations
+    operations = model(network.accelerator).lower(network.commands).operations
     assert [step.word for step in operations] == [operation.word for operation in network.operations]
+
+
+@pytest.mark.parametrize("accelerator", CONFIGS)
+@pytest.mark.parametrize("name", names())
+def test_networks_of_the_zoo(name: str, accelerator: str):
+    network = load(name)
+    check(network.path, network.heldout_inputs[:12], accelerator)
+
+
+@pytest.mark.skipif("RESIL_MODELS" not in os.environ, reason="RESIL_MODELS names no folder of networks")
+@pytest.mark.parametrize("accelerator", CONFIGS)
+def test_networks_of_the_folder(accelerator: str):
+    """Whole networks that others made: random levels, and noise of all strengths."""
+    paths = sorted(Path(os.environ["RESIL_MODELS"]).glob("*.tflite"))
+    assert paths
+    for path in paths:
+        graph = read_network(path)
+        even = random_inputs(graph, 4)
+        levels = np.random.default_rng(0).normal(0, 40, even.shape)
+        noise = np.clip(levels, -128, 127).astype(np.int8)
+        check(path, np.concatenate([even, noise]), accelerator)
 
 
 @dataclass(frozen=True)
@@ -155,26 +156,5 @@ def test_random_chains_of_convolutions(seed: int, tmp_path: Path):
     path = tmp_path / f"chain{seed}.tflite"
     path.write_bytes(serialise_network(graph))
     inputs = random_inputs(graph, 3, seed)
-    check(path, inputs)
+    check(path, inputs, list(CONFIGS)[seed % 4])
     assert len(np.unique(oracle(path, inputs))) > 3
-
-
-def single_operators(path: Path) -> list[Graph]:
-    """Each convolution and fully connected layer of a network as a network of its own."""
-    graph = read_network(path)
-    return [
-        replace(graph, operators=(operator,), inputs=operator.inputs[:1], outputs=operator.outputs)
-        for operator in graph.operators
-        if operator.kind in ("CONV_2D", "FULLY_CONNECTED")
-    ]
-
-
-@pytest.mark.skipif("RESIL_MODELS" not in os.environ, reason="RESIL_MODELS names no folder of networks")
-@pytest.mark.parametrize("name", ["pretrainedResnet_quant", "kws_ref_model"])
-def test_convolutions_of_real_networks(name: str, tmp_path: Path):
-    graphs = single_operators(Path(os.environ["RESIL_MODELS"]) / f"{name}.tflite")
-    assert len(graphs) >= 6
-    for number, graph in enumerate(graphs):
-        path = tmp_path / f"{name}{number}.tflite"
-        path.write_bytes(serialise_network(graph))
-        check(path, random_inputs(graph, 2, number))

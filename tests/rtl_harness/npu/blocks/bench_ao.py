@@ -32,6 +32,8 @@ class Case:
     def __init__(self, rng: random.Random, kind: int) -> None:
         self.rng, self.kind = rng, kind
         finish = any_finish(rng)
+        if rng.random() < 0.5:  # nothing that hides a wrong value
+            finish = replace(finish, log2_bytes=2, table=False)
         tables = rng.random() < 0.3 and finish.log2_bytes != 1
         finish = replace(
             finish, table=tables, clip_int8=finish.clip_int8 or (tables and finish.log2_bytes == 2)
@@ -41,14 +43,10 @@ class Case:
         self.finish = finish
         self.table_index = rng.randrange(2 if finish.log2_bytes == 2 else 8)
         self.table = rng.randbytes(2048)
-        bw, bh, bd = (
-            rng.randint(1, 4),
-            rng.randint(1, 4),
-            rng.choice([1, 3, 8, 16, 17, 31, rng.randint(1, 40)]),
-        )
+        bd = rng.choice([1, 3, 8, 16, 17, 31, rng.randint(1, 40)])
         self.step = {
-            "ox0": rng.randrange(9), "oy0": rng.randrange(9), "oz0": 16 * rng.randrange(3), "bw": bw,
-            "bh": bh, "bd": 1 if kind == REDUCE_SUM else bd,
+            "ox0": rng.randrange(9), "oy0": rng.randrange(9), "oz0": 16 * rng.randrange(3),
+            "bw": rng.randint(1, 4), "bh": rng.randint(1, 4), "bd": 1 if kind == REDUCE_SUM else bd,
         }  # fmt: skip
         self.acc_buffer, self.ifm_buffer = rng.getrandbits(1), rng.getrandbits(1)
         acc_end = USABLE - 2 if tables and BANKS == USABLE else USABLE
@@ -80,7 +78,11 @@ class Case:
         if self.kind in (CONV, DEPTHWISE):
             channels = s["oz0"] + s["bd"]
             length = rng.choice([10 * channels, 10 * channels + 7, max(1, 10 * channels - rng.randrange(40))])
-            self.scales = rng.randbytes(length)
+            self.scales = b"".join(
+                rng.randbytes(3) + rng.choice([b"\0\0", b"\xff\xff", rng.randbytes(2)]) + rng.randbytes(4)
+                + bytes([rng.choice([rng.randrange(256), rng.randrange(31, 45)])])
+                for _ in range(channels + 1)
+            )[:length]  # fmt: skip
             self.op["scale"] = {"length": length}
         if self.kind == AVERAGE:
             self.op |= {

@@ -9,12 +9,12 @@ from typing import Any
 import cocotb
 import numpy as np
 
-from benchmarks.fuzz_cases import cases_of
+from benchmarks.fuzz_cases import random_case
 from rtl_harness.npu.model.commands import OPERATIONS, Opcode, Register, parse
 from rtl_harness.npu.model.config import npu_config
 from rtl_harness.npu.model.program import End, lower
 from rtl_harness.npu.model.status import Status
-from tests.rtl_harness.npu.blocks.block import MACS, Block, Values, pack
+from tests.rtl_harness.npu.blocks.block import BANKS, MACS, USABLE, Block, Values, pack
 from tests.rtl_harness.npu.blocks.structs import structs
 
 NPU = f"ethos-u55-{MACS}"
@@ -22,6 +22,25 @@ PAYLOAD = 0x4000
 STRAY = [0, 1, 2, 3, 7, 8, 15, 16, 31, 32, 63, 64, 126, 127, 128, 255, 256, 0x7FFF, 0x8000, 0xFFFF]
 # Registers that no operation reads
 UNUSED = {"PARALLEL_MODE", "BLOCKDEP"}
+# Values at both sides of the limits of section 4
+LIMITS = {
+    **dict.fromkeys(("IFM_PAD_TOP", "IFM_PAD_LEFT", "IFM_PAD_RIGHT", "IFM_PAD_BOTTOM"), (127, 128)),
+    **dict.fromkeys(("KERNEL_WIDTH_M1", "KERNEL_HEIGHT_M1"), (0, 7, 8, 125, 126, 127, 128)),
+    **dict.fromkeys(("OFM_BLK_WIDTH_M1", "OFM_BLK_HEIGHT_M1"), (0, 62, 63, 64)),
+    **dict.fromkeys(("IFM_REGION", "OFM_REGION", "IFM2_REGION", "WEIGHT_REGION", "SCALE_REGION"), (7, 8, 15)),
+    "OFM_BLK_DEPTH_M1": (7, 8, 14, 15, 16, 31, 111, 126, 127, 128, 143),
+    "OFM_DEPTH_M1": (0, 6, 7, 8, 15, 16, 31, 126, 127, 128),
+    "IFM_IB_END": (0, 1, 2, 3, 4, USABLE - 2, USABLE - 1, USABLE, USABLE + 1, BANKS, BANKS + 1),
+    "IFM2_IB_START": (0, 1, 2, 3, 4, 6, 8),
+    "AB_START": tuple(range(USABLE - 12, USABLE + 2)),
+    "IFM_UPSCALE": (0, 1, 2, 3),
+    "ACC_FORMAT": (0, 1),
+    "ACTIVATION": (0, 3, 16, 17, 18, 23, 24, 0x3000, 0x3010, 0x3017, 0x1000, 0x2000, 0x3012),
+    "IFM_PRECISION": (0, 1, 4, 5, 8, 9, 12, 0x40, 0x80, 0x100, 0x200, 0x300, 2),
+    "OFM_PRECISION": (0, 1, 2, 4, 6, 0x40, 0x80, 0x100, 0x4000, 0x8000, 0xC000),
+    "IFM2_PRECISION": (0, 1, 4, 5, 8, 9, 12, 0x40, 0x80, 0x100),
+    "KERNEL_STRIDE": (0, 1, 2, 3, 4, 8, 0x10, 0x20, 0x40, 0x41, 0x42, 0x80, 0x200, 0x202, 0x243),
+}  # fmt: skip
 Set = dict[Register, tuple[int, int]]
 
 
@@ -49,7 +68,7 @@ def operations(rng: np.random.Generator) -> list[tuple[Set, Opcode, int]]:
     """The operations of a sound stream, with the registers that each sees."""
     found = []
     settings: Set = {}
-    for command in parse(cases_of(NPU, rng).commands):
+    for command in parse(random_case(NPU, rng).commands):
         if isinstance(command.target, Register):
             settings[command.target] = (command.parameter, command.payload)
         elif command.target in OPERATIONS:
@@ -63,7 +82,12 @@ def change(settings: Set, rng: random.Random) -> Set:
     candidates = [
         r for r in Register if r.name not in UNUSED and not r.name.startswith(("DMA0", "WEIGHT1", "SCALE1"))
     ]
-    for _ in range(rng.choice([0, 1, 1, 2])):
+    if rng.random() < 0.5:
+        name = rng.choice(list(LIMITS))
+        changed[Register[name]] = (rng.choice(LIMITS[name]), 0)
+        if "_PAD_" in name or rng.random() < 0.1:
+            changed[Register.OFM_WIDTH_M1] = changed[Register.OFM_HEIGHT_M1] = (400, 0)
+    for _ in range(rng.choice([0, 0, 1, 2]) if changed != settings else 1):
         register = rng.choice(candidates)
         parameter, payload = changed.get(register, (0, 0))
         if register & PAYLOAD:
@@ -93,7 +117,7 @@ async def every_rule_from_both_sides(dut: Any) -> None:
     await block.reset()
     seen = {"refused": 0, "accepted": 0, "address": 0}
     reasons: set[str] = set()
-    while seen["refused"] + seen["accepted"] < 1500:
+    while seen["refused"] + seen["accepted"] < 4000:
         settings, kind, parameter = rng.choice(operations(numbers) or operations(numbers))
         for _ in range(25):
             case = change(settings, rng)

@@ -68,7 +68,7 @@ async def apb_register_map(dut: Any) -> None:
     await block.reset()
     assert (await block.cycle(psel=1, penable=1, pwrite=1, paddr=0x10, pwdata=5))["pready"] == 0
     kept = {0x10: 0xFFFFFFFF, 0x20: 0xFFFFFFFF, 0x1C: 1, 0x3C: 0xFF}
-    kept |= {0x80 + 8 * i: 0xFFFFFFFF for i in range(8)} | {0x100 + 4 * i: 0xFFFFFFFF for i in range(8)}
+    kept |= {0x80 + 8 * i: 0xFFFFFFF0 for i in range(8)} | {0x100 + 4 * i: 0xFFFFFFFF for i in range(8)}
     values = dict.fromkeys(kept, 0)
     for _ in range(600):
         block.values |= {"status": rng.getrandbits(32), "qread": rng.getrandbits(32)}
