@@ -68,7 +68,7 @@ def test_wrong_shapes_are_refused(compiled, bad):
 
 def test_an_error_of_the_npu_names_input_operation_and_status(digits, compiled):
     commands = compiled.commands.copy()
-    commands[compiled.operations[2].word] = 0x003
+    commands[compiled.operations[2].word] = 0x3FF
     broken = dataclasses.replace(compiled, commands=commands)
     with pytest.raises(HarnessError, match=r"input 0 on the functional model: .*operation 2 .*CMD_ERROR"):
         infer(broken, digits.heldout_inputs[:2], "functional")
