@@ -12,7 +12,7 @@ from rtl_harness.npu.model.config import CONFIGS, NpuConfig
 from rtl_harness.npu.model.machine import FunctionalModel
 from rtl_harness.npu.model.memory import SHARED_BUFFER
 from rtl_harness.npu.model.status import ERRORS, Status
-from tests.rtl_harness.npu.model_cases import FEATURES, NAMES, random_case
+from tests.rtl_harness.npu.model_cases import FEATURES, NAMES, folded, random_case
 from tests.rtl_harness.npu.model_literal import Literal
 from tests.rtl_harness.npu.model_support import Case
 
@@ -44,6 +44,19 @@ def test_random_operations_equal_the_literal_loops(name: str, accelerator: str):
         if seed % 3 == 0:
             kept = int(rng.integers(len(case.ram) // 2, len(case.ram)))
             compare(replace(case, ram=case.ram[:kept]), npu)
+
+
+@pytest.mark.parametrize("accelerator", CONFIGS)
+@pytest.mark.parametrize("name", NAMES)
+def test_elements_in_one_place_and_beyond_the_region(name: str, accelerator: str):
+    npu = CONFIGS[accelerator]
+    features = [(), ("upscale",)] if name in ("conv", "depthwise", "max", "average") else [()]
+    seen = 0
+    for seed in range(8):
+        rng = np.random.default_rng([1, seed, npu.macs, NAMES.index(name)])
+        case = folded(random_case(name, npu, rng, always=features[seed % len(features)]), rng)
+        seen |= compare(case, npu)
+    assert seen & Status.ADDRESS_ERROR
 
 
 @pytest.mark.parametrize("accelerator", CONFIGS)
