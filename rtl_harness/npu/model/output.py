@@ -85,11 +85,11 @@ def bound(values: Int64, activation: Activation, ofm: FeatureMap) -> Int64:
     if ofm.element_bytes == 4 and activation.table is None:
         return sat32(values)
     clamped = np.minimum(np.maximum(values, activation.low), activation.high)
-    bits = 8 * min(ofm.element_bytes, 2)
+    bits = 8 * ofm.element_bytes
     low, high = -(1 << bits - 1), (1 << bits - 1) - 1
     if activation.int8:
         low, high = -128, 127
-    elif not ofm.signed and ofm.element_bytes < 4:
+    elif not ofm.signed:
         low, high = 0, (1 << bits) - 1
     return np.clip(clamped, low, high)
 

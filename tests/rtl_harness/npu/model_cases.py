@@ -54,6 +54,20 @@ def random_case(name: str, npu: NpuConfig, rng: np.random.Generator, always: tup
     raise AssertionError(f"no {name} for {npu.name} in {DRAWS} draws")
 
 
+def folded(case: Case, rng: np.random.Generator) -> Case:
+    """The case with strides that lay elements over each other, or send some out of the region.
+
+    The OFM gets a region of its own, so that no input is written.
+    """
+    changes = {"OFM_REGION": 7}
+    for tensor in ("IFM", "IFM2", "OFM"):
+        for axis in "XYC":
+            if f"{tensor}_STRIDE_{axis}" in case.registers and rng.random() < 0.5:
+                folds = [0, 1, 2, 3, 5, 16, 24, -1, 0x20000000, 0x55555556, 0x80000000, 0x80000003]
+                changes[f"{tensor}_STRIDE_{axis}"] = int(rng.choice(folds))
+    return replace(case.with_registers(**changes), others={7: case.ram})
+
+
 def with_kernel(draw: Draw, name: str, npu: NpuConfig) -> Case:
     """A convolution or a pool; buffers, blocks and streams come later."""
     reduces, weighted = name == "reduce_sum", name in ("conv", "depthwise")

@@ -158,7 +158,7 @@ def test_copies_are_aligned(name, value):
 @pytest.mark.parametrize("name", ["DMA0_SRC_REGION", "DMA0_DST_REGION"])
 def test_regions_of_a_copy(name):
     assert copy_end(**{name: 7}).status == Status.CMD_END
-    for value in (8, 0x80, 0x200, 0x8000):
+    for value in (8, 0x80, 0x108, 0x200, 0x300, 0x8000):
         assert copy_end(**{name: value}).status == Status.CMD_ERROR
     assert (copy_end(**{name: 0x100}).status == Status.CMD_END) == (name == "DMA0_DST_REGION")
 

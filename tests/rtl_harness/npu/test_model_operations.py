@@ -12,9 +12,9 @@ from rtl_harness.npu.model.config import CONFIGS, NpuConfig
 from rtl_harness.npu.model.machine import FunctionalModel
 from rtl_harness.npu.model.memory import SHARED_BUFFER
 from rtl_harness.npu.model.status import ERRORS, Status
-from tests.rtl_harness.npu.model_cases import FEATURES, NAMES, random_case
+from tests.rtl_harness.npu.model_cases import FEATURES, NAMES, folded, random_case
 from tests.rtl_harness.npu.model_literal import Literal
-from tests.rtl_harness.npu.model_support import Case
+from tests.rtl_harness.npu.model_support import Case, Shape, conv_case, encode, scale_bytes
 
 MODELS = {name: FunctionalModel(config) for name, config in CONFIGS.items()}
 
@@ -44,6 +44,34 @@ def test_random_operations_equal_the_literal_loops(name: str, accelerator: str):
         if seed % 3 == 0:
             kept = int(rng.integers(len(case.ram) // 2, len(case.ram)))
             compare(replace(case, ram=case.ram[:kept]), npu)
+
+
+@pytest.mark.parametrize("accelerator", CONFIGS)
+@pytest.mark.parametrize("name", NAMES)
+def test_elements_in_one_place_and_beyond_the_region(name: str, accelerator: str):
+    npu = CONFIGS[accelerator]
+    features = [(), ("upscale",)] if name in ("conv", "depthwise", "max", "average") else [()]
+    seen = 0
+    for seed in range(8):
+        rng = np.random.default_rng([1, seed, npu.macs, NAMES.index(name)])
+        case = folded(random_case(name, npu, rng, always=features[seed % len(features)]), rng)
+        seen |= compare(case, npu)
+    assert seen & Status.ADDRESS_ERROR
+
+
+@pytest.mark.parametrize("missing", [0, 1, 7, 8, 9, 23, 24, 25, 39, 40])
+@pytest.mark.parametrize("kind", ["DEPTHWISE", "POOL", "ELEMENTWISE"])
+def test_segments_begin_anew_with_each_block(kind: str, missing: int):
+    """The region of the IFM lacks the last bytes of the last of 40 channels, read 16 and 8 at a time."""
+    shape = Shape(ofm=(2, 3, 40), ifm_depth=40, taps=(1, 1), pads=(0, 0, 0, 0), block=(2, 2, 16))
+    shape.weight_bytes, shape.scales = encode([3] * 2000), scale_bytes([0] * 40, [1 << 30] * 40, [31] * 40)
+    case = conv_case(shape, np.random.default_rng(0))
+    end = case.registers["IFM_BASE0"] + 2 * 3 * 40
+    image = np.random.default_rng(1).integers(1, 127, end - missing).astype(np.uint8)
+    parameter = {"POOL": 1, "ELEMENTWISE": 6}.get(kind, 0)
+    case = replace(case, kind=kind, parameter=parameter, others={2: image})
+    errors = compare(case.with_registers(IFM_REGION=2), CONFIGS["ethos-u55-32"])
+    assert errors == (Status.ADDRESS_ERROR if missing else 0)
 
 
 @pytest.mark.parametrize("accelerator", CONFIGS)
