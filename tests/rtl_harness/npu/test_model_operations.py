@@ -74,6 +74,26 @@ def test_segments_begin_anew_with_each_block(kind: str, missing: int):
     assert errors == (Status.ADDRESS_ERROR if missing else 0)
 
 
+@pytest.mark.parametrize(("padding", "taps", "absent"), [(1, 8, 3), (0, 8, None), (1, 4, None)])
+def test_of_an_upscaled_ifm_the_rectangles_leave_little_out(padding: int, taps: int, absent: int | None):
+    """Columns -1 .. 5 and 7 .. 13 of two subkernels need columns 0 .. 2 and 4 .. 6 of memory."""
+    for column in range((2 * taps - 1 - padding + 1) // 2):
+        shape = Shape(
+            ofm=(1, 1, 4), taps=(1, taps), dilation=(1, 2), pads=(0, padding, 0, 0), block=(1, 1, 4)
+        )
+        shape.weight_bytes, shape.scales = encode([3] * 5000), scale_bytes([0] * 4, [1 << 30] * 4, [36] * 4)
+        case = conv_case(shape, np.random.default_rng(0))
+        step = case.registers["IFM_STRIDE_X"]
+        # The column and those behind it are in the right tile, which begins a column before offset 0.
+        changes = {"IFM_UPSCALE": 2, "IFM_WIDTH0_M1": column - 1, "IFM_BASE1": -step}
+        changes |= {"IFM_HEIGHT0_M1": 0, "IFM_HEIGHT1_M1": 0, "IFM_REGION": 2}
+        if column == 0:
+            changes |= {"IFM_WIDTH0_M1": 0xFFFF, "IFM_BASE0": -step}
+        case = replace(case, others={2: case.ram}).with_registers(**changes)
+        errors = compare(case, CONFIGS["ethos-u55-32"])
+        assert errors == (0 if column == absent else Status.ADDRESS_ERROR), column
+
+
 @pytest.mark.parametrize("accelerator", CONFIGS)
 @pytest.mark.parametrize("feature", FEATURES)
 def test_operations_with_a_feature(feature: str, accelerator: str):
