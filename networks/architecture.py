@@ -65,14 +65,22 @@ class Architecture:
         return shapes
 
 
-def conv(name: str, filters: int, size: int = 3, stride: int = 1, **more: bool | tuple[str, ...]) -> Block:
-    """Return a square CONV_2D with SAME padding and RELU; `more` are further fields of the block."""
-    return _windowed(name, "CONV_2D", filters, size, stride, more)
+def conv(
+    name: str,
+    filters: int,
+    size: int = 3,
+    stride: int = 1,
+    padding: str = "SAME",
+    **more: bool | tuple[str, ...],
+) -> Block:
+    """Return a square CONV_2D with RELU; `more` are further fields of the block."""
+    return _windowed(name, "CONV_2D", filters, Window((size, size), (stride, stride), padding), more)
 
 
 def depthwise(name: str, stride: int = 1, size: int = 3) -> Block:
     """Return a square DEPTHWISE_CONV_2D with SAME padding, RELU and normalisation."""
-    return _windowed(name, "DEPTHWISE_CONV_2D", 0, size, stride, {"normalise": True})
+    window = Window((size, size), (stride, stride), "SAME")
+    return _windowed(name, "DEPTHWISE_CONV_2D", 0, window, {"normalise": True})
 
 
 def pool(name: str, kind: str, size: int) -> Block:
@@ -86,8 +94,7 @@ def dense(name: str, filters: int, relu: bool = False) -> Block:
 
 
 def _windowed(
-    name: str, kind: str, filters: int, size: int, stride: int, more: dict[str, bool | tuple[str, ...]]
+    name: str, kind: str, filters: int, window: Window, more: dict[str, bool | tuple[str, ...]]
 ) -> Block:
-    window = Window((size, size), (stride, stride), "SAME")
     fields: dict[str, object] = {"relu": True, **more}
     return Block(name, kind, filters, window, **fields)  # type: ignore[arg-type]

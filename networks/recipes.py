@@ -129,16 +129,57 @@ def _vgg() -> Architecture:
     )
 
 
+def _separable() -> Architecture:
+    """Depthwise and pointwise convolutions in turn, as in `mnist_mobile`, but pools shrink the maps."""
+    return Architecture(
+        "digits_separable",
+        (8, 8, 1),
+        (
+            conv("stem", 16, normalise=True),
+            depthwise("depthwise1"),
+            conv("pointwise1", 24, size=1, normalise=True),
+            pool("pool", "MAX", 2),
+            depthwise("depthwise2"),
+            conv("pointwise2", 40, size=1, normalise=True),
+            pool("mean", "AVERAGE", 4),
+            Block("flatten", "FLATTEN"),
+            dense("logits", 10),
+        ),
+    )
+
+
+def _lenet() -> Architecture:
+    """Wide kernels without padding, pools and matrices, after LeNet-5 (Proc. IEEE 86(11), 1998)."""
+    return Architecture(
+        "mnist_lenet",
+        (28, 28, 1),
+        (
+            conv("conv1", 6, size=5, padding="VALID", normalise=True),
+            pool("pool1", "MAX", 2),
+            conv("conv2", 16, size=5, padding="VALID", normalise=True),
+            pool("pool2", "MAX", 2),
+            Block("flatten", "FLATTEN"),
+            dense("hidden1", 48, relu=True),
+            dense("hidden2", 32, relu=True),
+            dense("logits", 10),
+        ),
+    )
+
+
+_DIGITS = Training(80, 32, 4e-3, 2e-2, noise=0.1, label_smoothing=0.05)
 _IMAGES = Training(30, 64, 6e-3, 1e-2, warp=0.1, label_smoothing=0.05)
 
 RECIPES: Mapping[str, Recipe] = MappingProxyType(
     {
-        "digits": Recipe(
-            datasets.digits,
-            _digits(),
-            Training(80, 32, 4e-3, 2e-2, noise=0.1, label_smoothing=0.05),
-            packages=("numpy", "scikit-learn", "tflite", "torch"),
-        ),
+        **{
+            architecture.name: Recipe(
+                datasets.digits,
+                architecture,
+                _DIGITS,
+                packages=("numpy", "scikit-learn", "tflite", "torch"),
+            )
+            for architecture in (_digits(), _separable())
+        },
         "mnist_autoencoder": Recipe(
             datasets.mnist_anomalies,
             _autoencoder(),
@@ -155,7 +196,7 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType(
                 calibration=500,
                 packages=("mlxtend", "numpy", "tflite", "torch"),
             )
-            for architecture in (_mobile(), _residual(), _vgg())
+            for architecture in (_lenet(), _mobile(), _residual(), _vgg())
         },
     }
 )

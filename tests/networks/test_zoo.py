@@ -59,7 +59,15 @@ def test_no_image_is_in_both_parts():
 
 
 def test_every_network_of_the_zoo_has_its_own_test_data():
-    assert zoo.names() == ("digits", "mnist_autoencoder", "mnist_mobile", "mnist_residual", "mnist_vgg")
+    assert zoo.names() == (
+        "digits",
+        "digits_separable",
+        "mnist_autoencoder",
+        "mnist_lenet",
+        "mnist_mobile",
+        "mnist_residual",
+        "mnist_vgg",
+    )
     for name in zoo.names():
         network = zoo.load(name)
         assert len(network.heldout_inputs) == network.record["heldout_inputs"] >= 500
@@ -105,7 +113,9 @@ def test_every_network_runs_on_the_accelerator_alone(name, accelerator):
     """Compilation refuses a network that has an operator for a CPU."""
     network = compile_network(zoo.load(name).path, accelerator)
     operators = {
+        "digits_separable": {"Conv2D", "DepthwiseConv2D", "MaxPool", "AvgPool", "FullyConnected"},
         "mnist_autoencoder": {"FullyConnected"},
+        "mnist_lenet": {"Conv2D", "MaxPool", "FullyConnected"},
         "mnist_mobile": {"Conv2D", "DepthwiseConv2D", "AvgPool", "FullyConnected"},
         "mnist_residual": {"Conv2D", "Add", "AvgPool", "FullyConnected"},
         "mnist_vgg": {"Conv2D", "MaxPool", "AvgPool", "FullyConnected", "CLZ", "SHL", "Asr", "ReduceSum"},
@@ -139,7 +149,7 @@ def test_a_record_without_a_threshold_is_refused():
 
 
 def test_an_unknown_network_lists_those_there_are():
-    with pytest.raises(NetworkError, match="no network 'imagenet'; it has digits, mnist_autoencoder, "):
+    with pytest.raises(NetworkError, match="no network 'imagenet'; it has digits, digits_separable, mnist_"):
         zoo.load("imagenet")
 
 
