@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import blake2b
 
@@ -83,6 +83,44 @@ class RunEnd:
         return digest(self.output)
 
 
+# Bytes of a corruption that are kept; how many there were is kept in any case.
+CORRUPTION_BYTES = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Corruption:
+    """What a fault had done to memory when it was found to have done nothing else.
+
+    Taken at the end of an operation, the first after the fault at which all that can decide the future equals
+    the golden run's at the end of the same operation, but for one observed memory. So memory of the golden run at
+    that point, with these bytes changed, is all that it takes to finish the inference without the RTL:
+
+        image = golden memory after `operation` operations
+        for offset, xor in zip(corruption.offsets, corruption.xors): image[offset] ^= xor
+
+    Only engines that leave the RTL between operations record it; no corruption on an injection says nothing
+    of its effect.
+
+    Attributes:
+        operation: Operations finished when the state was examined.
+        memory: Name of the memory in the target.
+        offsets: Bytes from the start of the memory that differ, ascending; the first `CORRUPTION_BYTES` of them.
+        xors: What each is XORed with, as many as `offsets`.
+        total: Bytes that differ in all.
+    """
+
+    operation: int
+    memory: str
+    offsets: tuple[int, ...]
+    xors: bytes
+    total: int
+
+    @property
+    def truncated(self) -> int:
+        """Bytes that differ and were not kept."""
+        return self.total - len(self.offsets)
+
+
 @dataclass(frozen=True, slots=True)
 class Injection:
     """A fault that was simulated, and what came of it.
@@ -94,6 +132,7 @@ class Injection:
         end_cycle: As in `RunEnd`.
         status: As in `RunEnd`.
         output_hash: Digest of the output tensor.
+        corruption: Of statistical interest; no part of the outcome, and not compared.
     """
 
     fault: Fault
@@ -102,6 +141,7 @@ class Injection:
     end_cycle: int
     status: int
     output_hash: str
+    corruption: Corruption | None = field(default=None, compare=False)
 
     @property
     def outcome(self) -> Outcome:
