@@ -48,6 +48,36 @@ def allocate_equal(total: int, sizes: npt.ArrayLike, minimum: int = 0) -> tuple[
     return _divide(total, (members > 0).astype(np.float64), members, minimum)
 
 
+def allocate_shares(
+    total: int, shares: npt.ArrayLike, sizes: npt.ArrayLike, minimum: int = 0
+) -> tuple[int, ...]:
+    """Divide `total` in proportion to given shares.
+
+    A minimum that cannot be kept by all is lowered to what can be.
+
+    Args:
+        total: Injections to divide.
+        shares: Of each stratum, >= 0, shape (strata,).
+        sizes: Members of each stratum that may still be drawn.
+        minimum: Fewest injections in a stratum.
+
+    Returns:
+        Injections for each stratum.
+
+    Raises:
+        ValueError: a share is negative, shapes differ, or `total` is more than can be drawn.
+
+    Examples:
+        >>> allocate_shares(10, [0.7, 0.2, 0.1], [10**9] * 3, minimum=2)
+        (6, 2, 2)
+    """
+    members, share = _members(sizes), np.asarray(shares, dtype=np.float64)
+    if share.shape != members.shape or not np.all(share >= 0):
+        raise ValueError("shares need the shape of the sizes and values >= 0")
+    share = np.where((share == 0) & (members > 0), 1e-12 * max(float(share.max(initial=0.0)), 1e-300), share)
+    return _divide(total, share, members, min(minimum, total // max(len(members), 1)))
+
+
 def allocate_neyman(
     total: int,
     weights: npt.ArrayLike,

@@ -179,6 +179,7 @@ def estimate_blocks(
     fit_per_bit: Mapping[str, float],
     hazardous: Iterable[str] = HAZARDOUS,
     confidence: float = 0.95,
+    whole: Sequence[StratumCounts] | None = None,
 ) -> tuple[tuple[BlockEstimate, ...], BlockEstimate]:
     """Return the estimates of every block, in order of first appearance, and of the total.
 
@@ -187,6 +188,8 @@ def estimate_blocks(
         fit_per_bit: Raw rate of one bit, by kind.
         hazardous: Outcomes that count as failures.
         confidence: Of every interval by itself.
+        whole: The same injections as the total is to be reckoned from, if they were not sampled block by
+            block: a uniform sample has one stratum for each kind of storage.
 
     Raises:
         KeyError: a kind has no raw rate.
@@ -197,7 +200,7 @@ def estimate_blocks(
     for s in strata:
         members.setdefault(s.block, []).append(s)
     blocks = tuple(_estimate(name, own, fit_per_bit, wanted, confidence) for name, own in members.items())
-    total = _estimate("total", list(strata), fit_per_bit, wanted, confidence)
+    total = _estimate("total", list(strata if whole is None else whole), fit_per_bit, wanted, confidence)
     return blocks, total
 
 

@@ -116,6 +116,26 @@ def draw(seed: int, name: str, size: int, count: int, start: int = 0) -> IntArra
     return _walk(numbers, size, keys).astype(np.int64)
 
 
+def uniforms(seed: int, name: str, count: int) -> npt.NDArray[np.float64]:
+    """Return random numbers in [0, 1) that depend on the seed, the name and their place only.
+
+    Args:
+        seed: Of the campaign.
+        name: Another name gives other numbers.
+        count: How many.
+
+    Returns:
+        Multiples of 2^-53, shape (count,).
+
+    Examples:
+        >>> uniforms(1, "pilot", 3).round(3).tolist() == uniforms(1, "pilot", 4)[:3].round(3).tolist()
+        True
+    """
+    keys = _keys(seed, name, 0)
+    words = _mix(_mix(np.arange(count, dtype=np.uint64) ^ keys[0]) ^ keys[1])
+    return (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
 def _check_size(size: int) -> None:
     if not 0 <= size <= MAX_SIZE:
         raise ValueError(f"a population has between 0 and 2^62 members, found {size}: divide it into strata")

@@ -1,0 +1,266 @@
+"""Which strata are analysed together, and how the injections are shared out over these groups.
+
+A design is fixed before the injections that it is used for; then each group of each block is one binomial
+proportion (see `stats.strata.spread`), and `stats.weighted.weighted_sum` gives intervals for anything that
+is a weighted sum over groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from stats.allocation import allocate_shares
+from stats.strata import Strata, spread
+from stats.weighted import weighted_sum
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+_STEPS = (None, 4.0, 2.0)
+_DEFENSIVE = (1.0, 0.75, 0.5, 0.25)
+_FEWEST_PLANNED = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """Groups of strata and their shares.
+
+    Attributes:
+        owner: Group of each stratum, shape (strata,).
+        shares: Part of the injections that each group gets, shape (groups,), sums to 1.
+        jitter: Strata of a group are drawn with one point in each piece of the line (else independently).
+    """
+
+    owner: IntArray
+    shares: FloatArray
+    jitter: bool = True
+
+    @property
+    def groups(self) -> int:
+        """Number of groups."""
+        return len(self.shares)
+
+    def total(self, values: npt.ArrayLike) -> FloatArray:
+        """Return the sums over the strata of each group, shape (groups,)."""
+        return np.bincount(self.owner, np.asarray(values, dtype=np.float64), self.groups).astype(np.float64)
+
+    def injections(
+        self, total: int, strata: Strata, drawn: npt.ArrayLike, seed: int, name: str, minimum: int = 0
+    ) -> IntArray:
+        """Return how many of the next `total` injections each stratum gets.
+
+        Args:
+            total: Injections of the batch; if fewer faults are left, those.
+            strata: The population.
+            drawn: Injections already made into each stratum, of whatever batch.
+            seed: Of the campaign.
+            name: Of the batch: another name gives other random points.
+            minimum: Fewest in a group.
+
+        Returns:
+            Shape (strata,).
+        """
+        room = strata.sizes - np.asarray(drawn, dtype=np.int64)
+        capacity = [int(room[self.owner == g].sum(dtype=object)) for g in range(self.groups)]
+        wanted = allocate_shares(min(total, sum(capacity)), self.shares, capacity, minimum)
+        counts = np.zeros(len(strata), dtype=np.int64)
+        for g, n in enumerate(wanted):
+            own = np.flatnonzero(self.owner == g)
+            counts[own] = spread(n, self._line(strata)[own], room[own], seed, f"{name}/{g}", self.jitter)
+        return counts
+
+    def _line(self, strata: Strata) -> FloatArray:
+        return strata.weights if self.jitter else strata.sizes.astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Group:
+    """What came of the injections into the strata of one block and kind that are analysed together.
+
+    Attributes:
+        block: Block.
+        kind: Kind of storage.
+        weight: Raw rate in FIT.
+        share: Part of the raw rate of all strata of this block and kind.
+        counts: Injections of each outcome.
+    """
+
+    block: str
+    kind: str
+    weight: float
+    share: float
+    counts: Mapping[str, int]
+
+
+def uniform_design(strata: Strata) -> Design:
+    """Return the design in which every fault of the population is as likely as any other.
+
+    Raises:
+        ValueError: two strata of one kind of storage differ in weight per fault.
+    """
+    kinds: dict[str, list[float]] = {}
+    for label, weight, size in zip(
+        strata.labels, strata.weights.tolist(), strata.sizes.tolist(), strict=True
+    ):
+        if size:
+            kinds.setdefault(label[1], []).append(weight / size)
+    for kind, each in kinds.items():
+        if max(each) > min(each) * (1 + 1e-9):
+            raise ValueError(
+                f"uniform sampling needs weights in proportion to sizes within kind {kind}, found "
+                f"{min(each):.6g} to {max(each):.6g} FIT a fault: use a stratified plan"
+            )
+    return Design(np.zeros(len(strata), dtype=np.int64), np.ones(1), jitter=False)
+
+
+def stratified_design(strata: Strata) -> Design:
+    """Return the design with a group for each block and kind, and shares proportional to the raw rate."""
+    names, owner = strata.owners(2)
+    weight = np.bincount(owner, strata.weights, len(names)).astype(np.float64)
+    return Design(owner, _normal(weight))
+
+
+def optimal_design(
+    strata: Strata, rates: FloatArray, costs: FloatArray, injections: int, confidence: float = 0.95
+) -> Design:
+    """Return the design that promises the narrowest interval of the total for the same cost.
+
+    The strata of a block and kind are put into groups of similar intensity `sqrt(r (1 - r) / c)`, the
+    factor in Neyman's allocation by which the number of injections per weight should differ; groups are cut
+    at steps of 2 or 4, or not at all. The shares are Neyman's, mixed with proportional ones (a quarter, a
+    half, three quarters or all): a guess of "no events here" may be wrong, and the mixture bounds what that
+    costs. Of all these designs, the one whose interval, reckoned at the expected counts, is narrowest is
+    returned; proportional allocation is among them.
+
+    Args:
+        strata: The population.
+        rates: Guess of each stratum's event rate, strictly between 0 and 1.
+        costs: Guess of the mean cost of an injection, > 0.
+        injections: How many proportional ones the cost would pay for.
+        confidence: Of the interval.
+
+    References:
+        J. Neyman, J. Royal Stat. Soc. 97 (1934) 558-625; W. G. Cochran, Sampling Techniques, 3rd ed. (1977),
+        sections 5.5 and 5A.8 (few strata are enough); T. Hesterberg, Technometrics 37 (1995) 185-194 (the
+        defensive mixture).
+    """
+    money = injections * float((strata.weights * costs).sum()) / max(float(strata.weights.sum()), 1e-300)
+    best, narrowest = stratified_design(strata), np.inf
+    for step in _STEPS:
+        for proportional in _DEFENSIVE if step else (1.0, 0.5):
+            design = _candidate(strata, rates, costs, step, proportional, injections)
+            price = float((design.shares * _mean(design, strata, costs)).sum())
+            width = expected_width(design, strata, rates, money / price, confidence)
+            if width < narrowest * (1 - 1e-9):
+                best, narrowest = design, width
+    return best
+
+
+def expected_width(
+    design: Design, strata: Strata, rates: FloatArray, injections: float, confidence: float
+) -> float:
+    """Return the width of the interval of `sum w_i p_i` if all counts are as expected."""
+    lo, hi = expected_limits(design, strata, rates, injections, confidence)
+    return hi - lo
+
+
+def expected_limits(
+    design: Design, strata: Strata, rates: FloatArray, injections: float, confidence: float
+) -> tuple[float, float]:
+    """Return the limits of `sum w_i p_i` if all counts are as expected."""
+    n = np.maximum(design.shares * injections, 1.0)
+    found = weighted_sum(n * _mean(design, strata, rates), n, design.total(strata.weights), confidence)
+    return found.lo, found.hi
+
+
+def collapse(
+    strata: Strata, design: Design, counts: Mapping[str, npt.ArrayLike], by_block: bool = False
+) -> tuple[Group, ...]:
+    """Return the counted outcomes of the groups of a design.
+
+    A group that spans several kinds of storage (of the uniform design) is divided by kind, or with
+    `by_block` by block and kind: a part of a simple random sample is one of that part. Then block is "" where
+    a group spans several.
+
+    Args:
+        strata: The population.
+        design: With which the injections were drawn.
+        counts: Injections of each outcome into each stratum, shapes (strata,).
+        by_block: For estimates of blocks; leave it out for estimates of the total.
+
+    Examples:
+        >>> labels = [("mac", "ff", "a"), ("mac", "ff", "b"), ("wd", "ff", "a")]
+        >>> strata = Strata.of(labels, [2, 1, 1], [99, 99, 99])
+        >>> design = stratified_design(strata)
+        >>> [(g.block, g.weight, g.counts["hang"]) for g in collapse(strata, design, {"hang": [1, 2, 0]})]
+        [('mac', 3.0, 3), ('wd', 1.0, 0)]
+    """
+    names, pool = strata.owners(2)
+    pool_weight = np.bincount(pool, strata.weights, len(names))
+    parts: dict[tuple[int, str, str], list[int]] = {}
+    for i, (group, label) in enumerate(zip(design.owner.tolist(), strata.labels, strict=True)):
+        block = label[0] if design.jitter or by_block else ""
+        parts.setdefault((group, block, label[1]), []).append(i)
+    groups = []
+    for (_, block, kind), members in parts.items():
+        weight = float(strata.weights[members].sum())
+        whole = float(pool_weight[np.unique(pool[members])].sum())
+        own = {o: int(np.asarray(c)[members].sum()) for o, c in counts.items()}
+        groups.append(Group(block, kind, weight, weight / whole if whole else 0.0, own))
+    return tuple(groups)
+
+
+def _mean(design: Design, strata: Strata, values: FloatArray) -> FloatArray:
+    weight = design.total(strata.weights)
+    plain = design.total(values) / np.maximum(design.total(np.ones(len(strata))), 1.0)
+    return np.where(
+        weight > 0, design.total(strata.weights * values) / np.where(weight > 0, weight, 1.0), plain
+    )
+
+
+def _candidate(
+    strata: Strata,
+    rates: FloatArray,
+    costs: FloatArray,
+    step: float | None,
+    proportional: float,
+    injections: int,
+) -> Design:
+    weights, intensity = strata.weights, np.sqrt(rates * (1.0 - rates) / costs)
+    names, pool = strata.owners(2)
+    share = proportional * _normal(weights) + (1.0 - proportional) * _normal(weights * intensity)
+    level = np.zeros(len(strata), dtype=np.int64)
+    if step is not None:
+        typical = float((weights * intensity).sum()) / max(float(weights.sum()), 1e-300)
+        level = np.round(np.log(intensity / typical) / np.log(step)).astype(np.int64)
+    owner = np.zeros(len(strata), dtype=np.int64)
+    count = 0
+    for place in range(len(names)):
+        own = np.flatnonzero(pool == place)
+        for members in _merged(level[own], share[own] * injections):
+            owner[own[members]] = count
+            count += 1
+    return Design(owner, _normal(np.bincount(owner, share, count).astype(np.float64)))
+
+
+def _merged(level: IntArray, planned: FloatArray) -> list[IntArray]:
+    """Return the strata of each level, levels with few planned injections joined with the next lower one."""
+    groups: list[IntArray] = []
+    for value in np.unique(level)[::-1]:
+        members = np.flatnonzero(level == value)
+        if groups and float(planned[groups[-1]].sum()) < _FEWEST_PLANNED:
+            members = np.concatenate((groups.pop(), members))
+        groups.append(members)
+    if len(groups) > 1 and float(planned[groups[-1]].sum()) < _FEWEST_PLANNED:
+        last = groups.pop()
+        groups[-1] = np.concatenate((groups[-1], last))
+    return groups
+
+
+def _normal(values: FloatArray) -> FloatArray:
+    total = float(values.sum())
+    return values / total if total > 0.0 else np.full(values.shape, 1.0 / len(values))

@@ -1,0 +1,286 @@
+"""Sampling plans: what to inject next, and when to stop.
+
+A plan is played by calling `next_step` with what was found so far, injecting what it asks for, and calling
+it again. It is a pure function of its arguments: an interrupted campaign that plays its results again gets
+the same steps.
+
+- `uniform`: every fault of the population is as likely as any other.
+- `stratified`: a group for each block and kind of storage, shares proportional to the raw rate, with a
+  minimum for each.
+- `adaptive`: a pilot (stratified; a hundred injections, then up to a tenth of what these say is needed)
+  shows where events and costs are; from it follow a design (`stats.designs.optimal_design`) and the sizes
+  at which to look at the results. Then come injections by that design until the margin or the verdict is
+  settled, or the most is spent.
+
+The pilot decides how to sample and is left out of the intervals. This is what makes them hold: given the
+pilot, everything that comes after it is an ordinary stratified sample with fixed sizes, and looks at it
+share the error between them (`stats.looks`). With the pilot's own counts in the sum, strata in which it
+happened to see nothing would be sampled less *and* keep that luck, a bias towards too few failures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from stats.designs import Design, expected_limits, optimal_design, stratified_design, uniform_design
+from stats.intervals import Interval, check_confidence
+from stats.looks import look_confidences, look_sizes
+from stats.shrinkage import shrunken_costs, shrunken_rates
+from stats.strata import Strata
+from stats.weighted import weighted_sum
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+Kind = Literal["uniform", "stratified", "adaptive"]
+
+ADAPTIVE_FROM = 400
+_PILOT = 100
+_PILOT_SHARE = 0.1
+_PILOT_MOST = 2000
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is asked of a campaign.
+
+    Attributes:
+        kind: How to sample. An adaptive plan of fewer than 400 injections is stratified.
+        maximum: Most injections.
+        minimum: Fewest in each group (block and kind, or part of it).
+        confidence: Of the intervals.
+        margin: Half width of the interval of the total at which an adaptive campaign stops; None for
+            none.
+        relative: The margin is a multiple of the estimate, not in FIT.
+        budget: FIT that the total may have: an adaptive campaign stops when the interval leaves it out; None
+            for none.
+
+    Raises:
+        ValueError: a number is out of range, or the kind is none.
+    """
+
+    kind: Kind
+    maximum: int
+    minimum: int = 0
+    confidence: float = 0.95
+    margin: float | None = None
+    relative: bool = False
+    budget: float | None = None
+
+    def __post_init__(self) -> None:
+        check_confidence(self.confidence)
+        if self.kind not in ("uniform", "stratified", "adaptive"):
+            raise ValueError(f"a plan is 'uniform', 'stratified' or 'adaptive', found {self.kind!r}")
+        if self.maximum < 1 or self.minimum < 0:
+            raise ValueError("a plan needs a maximum >= 1 and a minimum >= 0")
+        if (self.margin is not None and not self.margin > 0) or (self.budget is not None and self.budget < 0):
+            raise ValueError("a margin is > 0 and a budget >= 0")
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """What came of the injections of one step.
+
+    Attributes:
+        injections: Into each stratum, shape (strata,): as the step asked for.
+        events: Hazardous ones among them.
+        costs: Sum of what they cost, in any unit; all 0 if not known.
+    """
+
+    injections: IntArray
+    events: IntArray
+    costs: FloatArray
+
+    @staticmethod
+    def of(injections: npt.ArrayLike, events: npt.ArrayLike, costs: npt.ArrayLike | None = None) -> Batch:
+        """Convert."""
+        n, x = np.asarray(injections, dtype=np.int64), np.asarray(events, dtype=np.int64)
+        c = np.zeros(n.shape) if costs is None else np.asarray(costs, dtype=np.float64)
+        return Batch(n, x, c)
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """A design and when to look at what it brings.
+
+    Attributes:
+        design: With which all injections of the schedule are drawn.
+        looks: Injections at each look, ascending.
+        confidences: Of the intervals at each look: they hold together with the plan's confidence.
+    """
+
+    design: Design
+    looks: tuple[int, ...]
+    confidences: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """What to do next.
+
+    Attributes:
+        stage: "pilot", "main", or "done".
+        injections: To make now into each stratum, shape (strata,); all 0 when done, and possibly all 0 in
+            the second part of a pilot, whose batch is recorded all the same.
+        design: Design of the injections that count; None in the pilot.
+        counts_from: Number of the first batch that counts for the intervals: 2 after a pilot, else 0.
+        confidence: Of the intervals to be reckoned if the campaign ends with the batches so far; the plan's
+            confidence then holds for them, however many looks there were.
+        total: Interval of the total hazardous FIT from the batches so far; None before the first that
+            counts.
+        reason: When done, why: "margin", "budget" (it lies outside the interval), "maximum", or "exhausted".
+    """
+
+    stage: Literal["pilot", "main", "done"]
+    injections: IntArray
+    design: Design | None
+    counts_from: int
+    confidence: float
+    total: Interval | None = None
+    reason: str = ""
+
+
+def next_step(strata: Strata, plan: Plan, seed: int, done: Sequence[Batch]) -> Step:
+    """Return the next step of a plan.
+
+    Args:
+        strata: The population.
+        plan: What is asked.
+        seed: Of the campaign.
+        done: Batches so far, in order, each as the step before asked for it.
+
+    Raises:
+        ValueError: a batch does not have the injections that were asked for.
+
+    Examples:
+        >>> strata = Strata.of([("mac", "ff"), ("wd", "ff")], [3.0, 1.0], [10**9, 10**9])
+        >>> plan = Plan("stratified", 100)
+        >>> step = next_step(strata, plan, 1, [])
+        >>> step.stage, step.injections.tolist()
+        ('main', [75, 25])
+        >>> done = Batch.of(step.injections, [2, 0])
+        >>> step = next_step(strata, plan, 1, [done])
+        >>> step.stage, step.reason, round(step.total.estimate, 3)
+        ('done', 'maximum', 0.08)
+    """
+    nothing = np.zeros(len(strata), dtype=np.int64)
+    first = 2 if plan.kind == "adaptive" and plan.maximum >= ADAPTIVE_FROM else 0
+    if len(done) < first:
+        counts = _pilot(strata, plan, seed, done)
+        return Step("pilot", counts, None, first, plan.confidence)
+    schedule = _after_pilot(strata, plan, _joined(strata, done[:first])) if first else _fixed(strata, plan)
+    drawn = _joined(strata, done).injections
+    look = len(done) - first
+    confidence = schedule.confidences[max(look - 1, 0)]
+    total, reason = None, ""
+    if look:
+        total = total_interval(strata, schedule.design, done[first:], confidence)
+        reason = _settled(plan, total) or ("maximum" if look >= len(schedule.looks) else "")
+    counts = nothing
+    if not reason:
+        wanted = schedule.looks[look] - (schedule.looks[look - 1] if look else 0)
+        minimum = plan.minimum if look == 0 else 0
+        counts = schedule.design.injections(wanted, strata, drawn, seed, f"main {look}", minimum)
+        reason = "" if counts.any() else "exhausted"
+    stage: Literal["main", "done"] = "done" if reason else "main"
+    return Step(stage, counts, schedule.design, first, confidence, total, reason)
+
+
+def total_interval(strata: Strata, design: Design, batches: Sequence[Batch], confidence: float) -> Interval:
+    """Return the interval of `sum w_i p_i` from the batches drawn with `design`.
+
+    Args:
+        strata: The population.
+        design: Of all these batches.
+        batches: At least one.
+        confidence: Of the interval.
+    """
+    found = _joined(strata, batches)
+    if not design.jitter:
+        design = _by_kind(strata)
+    sizes = design.total(strata.sizes)
+    return weighted_sum(
+        design.total(found.events),
+        design.total(found.injections),
+        design.total(strata.weights),
+        confidence,
+        sizes=sizes,
+    )
+
+
+def _by_kind(strata: Strata) -> Design:
+    kinds = sorted({label[1] for label in strata.labels})
+    owner = np.array([kinds.index(label[1]) for label in strata.labels], dtype=np.int64)
+    return Design(owner, np.full(len(kinds), 1.0 / len(kinds)), jitter=False)
+
+
+def _fixed(strata: Strata, plan: Plan) -> Schedule:
+    design = uniform_design(strata) if plan.kind == "uniform" else stratified_design(strata)
+    return Schedule(design, (plan.maximum,), (plan.confidence,))
+
+
+def _pilot(strata: Strata, plan: Plan, seed: int, done: Sequence[Batch]) -> IntArray:
+    """Return the injections of the pilot: some, then as many as they promise to be worth.
+
+    The second part may have none.
+    """
+    so_far = _joined(strata, done)
+    size, name = _PILOT, "pilot"
+    if done:
+        rates = shrunken_rates(strata, so_far.events, so_far.injections)
+        needed = _enough(strata, stratified_design(strata), rates, plan, _PILOT, plan.maximum)
+        size, name = min(round(_PILOT_SHARE * needed), _PILOT_MOST) - _PILOT, "pilot, more"
+    minimum = 0 if done else max(plan.minimum, 4)
+    return stratified_design(strata).injections(max(size, 0), strata, so_far.injections, seed, name, minimum)
+
+
+def _joined(strata: Strata, batches: Sequence[Batch]) -> Batch:
+    none = Batch.of(*np.zeros((3, len(strata))))
+    return Batch(
+        sum((b.injections for b in batches), none.injections),
+        sum((b.events for b in batches), none.events),
+        sum((b.costs for b in batches), none.costs),
+    )
+
+
+def _after_pilot(strata: Strata, plan: Plan, pilot: Batch) -> Schedule:
+    """Choose the design from the pilot, and look first when the pilot promises that it will be enough."""
+    rates = shrunken_rates(strata, pilot.events, pilot.injections)
+    costs = shrunken_costs(strata, pilot.costs, pilot.injections)
+    most = plan.maximum - int(pilot.injections.sum())
+    least = min(int(pilot.injections.sum()), most)
+    first = _enough(strata, stratified_design(strata), rates, plan, least, most)
+    design = optimal_design(strata, rates, costs, first, plan.confidence)
+    first = _enough(strata, design, rates, plan, least, most)
+    undecided = plan.budget is not None and first == most
+    looks = look_sizes(max(least, round(most / 3)) if undecided else first, most)
+    return Schedule(design, looks, look_confidences(len(looks), plan.confidence))
+
+
+def _enough(strata: Strata, design: Design, rates: FloatArray, plan: Plan, least: int, most: int) -> int:
+    """Return the number of injections after which the expected counts settle what is asked."""
+    if plan.margin is None and plan.budget is None:
+        return most
+    estimate = float((strata.weights * rates).sum())
+    confidence = look_confidences(2, plan.confidence)[0]
+    low, high = float(least), float(most)
+    while high > low * 1.02:
+        middle = (low * high) ** 0.5
+        lo, hi = expected_limits(design, strata, rates, middle / 1.1, confidence)
+        found = Interval(min(max(estimate, lo), hi), lo, hi, confidence)
+        low, high = (low, middle) if _settled(plan, found) else (middle, high)
+    return min(round(high), most)
+
+
+def _settled(plan: Plan, total: Interval) -> str:
+    if plan.kind == "adaptive":
+        if plan.budget is not None and not total.lo <= plan.budget < total.hi:
+            return "budget"
+        margin = plan.margin
+        if margin is not None and total.width / 2 <= margin * (total.estimate if plan.relative else 1.0):
+            return "margin"
+    return ""

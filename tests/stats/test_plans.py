@@ -1,0 +1,86 @@
+import numpy as np
+import pytest
+
+from stats.plans import ADAPTIVE_FROM, Batch, Plan, next_step
+from stats.strata import Strata
+
+BLOCKS, CLASSES, OPERATIONS = ("cc", "mac", "ao"), ("control", "data"), 10
+
+
+def population(seed=0):
+    """Sixty strata, whose control registers are hazardous and seldom."""
+    rng = np.random.default_rng(seed)
+    labels = [(b, "ff", c, f"op {o}") for b in BLOCKS for c in CLASSES for o in range(OPERATIONS)]
+    control = np.array([label[2] == "control" for label in labels])
+    sizes = np.where(control, 10**9, 2 * 10**10) * rng.integers(1, 5, len(labels))
+    rates = np.where(control, rng.uniform(0.2, 0.6, len(labels)), rng.uniform(0, 0.01, len(labels)))
+    return Strata.of(labels, sizes * 1e-10, sizes), rates
+
+
+def play(strata, rates, plan, seed, costs=None):
+    """Play a plan on a population whose rates are known."""
+    rng, done = np.random.default_rng([7, seed]), []
+    while (step := next_step(strata, plan, seed, done)).stage != "done":
+        n = step.injections
+        done.append(Batch.of(n, rng.binomial(n, rates), None if costs is None else n * costs))
+        assert len(done) < 20
+    return step, done
+
+
+@pytest.mark.parametrize("kind", ["uniform", "stratified", "adaptive"])
+@pytest.mark.parametrize("maximum", [20, 399, ADAPTIVE_FROM, 3000])
+def test_a_plan_spends_what_it_may_and_no_more(kind, maximum):
+    strata, rates = population()
+    step, done = play(strata, rates, Plan(kind, maximum), 1)
+    assert sum(int(b.injections.sum()) for b in done) == maximum
+    assert step.reason == "maximum"
+    assert step.counts_from == (2 if kind == "adaptive" and maximum >= ADAPTIVE_FROM else 0)
+    assert step.confidence == 0.95
+
+
+def test_steps_depend_on_the_seed_and_the_results_alone():
+    strata, rates = population()
+    plan = Plan("adaptive", 2000, margin=0.01)
+    first, again, other = (play(strata, rates, plan, seed)[1] for seed in (1, 1, 2))
+    assert all((a.injections == b.injections).all() for a, b in zip(first, again, strict=True))
+    assert (first[0].injections != other[0].injections).any()
+
+
+def test_it_stops_at_the_margin():
+    strata, rates = population()
+    step, done = play(strata, rates, Plan("adaptive", 100_000, margin=0.15, relative=True), 3)
+    assert step.reason == "margin"
+    assert step.total.width / 2 <= 0.15 * step.total.estimate
+    assert sum(int(b.injections.sum()) for b in done) < 10_000
+
+
+@pytest.mark.parametrize(("factor", "side"), [(3.0, "hi"), (0.3, "lo")])
+def test_it_stops_when_the_budget_is_out_of_the_interval(factor, side):
+    strata, rates = population()
+    budget = factor * float((strata.weights * rates).sum())
+    step, done = play(strata, rates, Plan("adaptive", 50_000, budget=budget), 3)
+    assert step.reason == "budget"
+    assert (getattr(step.total, side) < budget) == (side == "hi")
+    assert sum(int(b.injections.sum()) for b in done) < 2000
+
+
+def test_an_adaptive_plan_needs_less_for_the_same_width():
+    strata, rates = population()
+    plain, found = (
+        [play(strata, rates, Plan(k, 6000), s)[0].total.width for s in range(5)]
+        for k in ("stratified", "adaptive")
+    )
+    assert np.mean(found) < 0.9 * np.mean(plain)
+
+
+def test_uniform_sampling_needs_one_weight_a_fault():
+    strata = Strata.of([("a", "ff"), ("b", "ff")], [1.0, 1.0], [100, 200])
+    with pytest.raises(ValueError, match="use a stratified plan"):
+        next_step(strata, Plan("uniform", 10), 1, [])
+
+
+def test_a_population_that_is_used_up_ends_the_plan():
+    strata = Strata.of([("a", "ff"), ("b", "ff")], [3.0, 2.0], [30, 20])
+    step, done = play(strata, np.array([1.0, 0.0]), Plan("stratified", 1000), 1)
+    assert sum(b.injections for b in done).tolist() == [30, 20]
+    assert step.total.as_list() == [3.0, 3.0, 3.0]
