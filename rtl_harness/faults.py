@@ -91,9 +91,10 @@ CORRUPTION_BYTES = 4096
 class Corruption:
     """What a fault had done to memory when it was found to have done nothing else.
 
-    Taken at the end of an operation, the first after the fault at which all that can decide the future equals
-    the golden run's at the end of the same operation, but for one observed memory. So memory of the golden run at
-    that point, with these bytes changed, is all that it takes to finish the inference without the RTL:
+    Taken at the end of an operation, the first after the fault at which all that can decide the future
+    equals the golden run's at the end of the same operation, but for one observed memory. So memory of the
+    golden run at that point, with these bytes changed, is all that it takes to finish the inference without
+    the RTL:
 
         image = golden memory after `operation` operations
         for offset, xor in zip(corruption.offsets, corruption.xors): image[offset] ^= xor
@@ -104,7 +105,8 @@ class Corruption:
     Attributes:
         operation: Operations finished when the state was examined.
         memory: Name of the memory in the target.
-        offsets: Bytes from the start of the memory that differ, ascending; the first `CORRUPTION_BYTES` of them.
+        offsets: Bytes from the start of the memory that differ, ascending; the first `CORRUPTION_BYTES` of
+            them.
         xors: What each is XORed with, as many as `offsets`.
         total: Bytes that differ in all.
     """
