@@ -24,7 +24,7 @@ class StorageElement:
         block: Name of the block it belongs to; "" if the target's block map has none for it.
         lsb: Index of the least significant bit as declared (`logic [7:4]` has 4).
         first_word: Index of the first word as declared.
-        register_class: Role of the register (control, configuration, address, data path, ...).
+        register_class: What the register is for, one of `rtl_harness.elaboration.register_class.CLASSES`.
         ascending: Declared with the lower index on the left (`logic [4:8]`, whose `lsb` is 8).
     """
 

@@ -10,10 +10,12 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from rtl_harness.cache import cached_folder, content_key, write_atomically
+from rtl_harness.elaboration.dataflow import Dataflow
 from rtl_harness.elaboration.declarations import Declarations, read_declarations
 from rtl_harness.elaboration.elements import Storage, find_storage
 from rtl_harness.elaboration.model import Clocking, Elaboration, Location
 from rtl_harness.elaboration.netlist import Netlist
+from rtl_harness.elaboration.register_class import MEMORY, Held, register_classes
 from rtl_harness.elaboration.yosys import read_command, rtl_key, run_yosys
 from rtl_harness.errors import HarnessError
 from rtl_harness.sites import SiteTable, StorageElement
@@ -64,7 +66,7 @@ def _build(target: Target, parameters: Mapping[str, int], folder: Path) -> None:
     netlist = Netlist(json.loads(file.read_text(encoding="utf-8")), target.top)
     file.unlink()
     _check(target, netlist, declarations)
-    elaboration = _assemble(target, parameters, find_storage(netlist, declarations))
+    elaboration = _assemble(target, parameters, find_storage(netlist, declarations), netlist)
     write_atomically(folder / _RESULT, _dump(elaboration).encode())
 
 
@@ -102,8 +104,9 @@ def _absent(target: Target, key: str, wanted: str, found: str, known: Iterable[s
     )
 
 
-def _assemble(target: Target, parameters: Mapping[str, int], found: Storage) -> Elaboration:
+def _assemble(target: Target, parameters: Mapping[str, int], found: Storage, netlist: Netlist) -> Elaboration:
     warnings = list(found.warnings)
+    classes = _classes(found, netlist)
     sites: list[StorageElement] = []
     bench: list[StorageElement] = []
     for element in found.elements:
@@ -112,7 +115,8 @@ def _assemble(target: Target, parameters: Mapping[str, int], found: Storage) -> 
         elif element.kind == "sram" and not found.clocking[element.path].clock:
             warnings.append(f"{element.path}: an array that is never written, not counted as storage")
         else:
-            sites.append(replace(element, block=block_of(element.path, target.blocks)))
+            block = block_of(element.path, target.blocks)
+            sites.append(replace(element, block=block, register_class=classes[element.path]))
     clocks = Counter((found.clocking[e.path].clock, found.clocking[e.path].rising) for e in sites)
     for (clock, rising), count in sorted(clocks.items()):
         if clock != target.clock or not rising:
@@ -127,6 +131,22 @@ def _assemble(target: Target, parameters: Mapping[str, int], found: Storage) -> 
         tuple(warnings),
         dict(parameters),
     )
+
+
+def _classes(found: Storage, netlist: Netlist) -> dict[str, str]:
+    flow = Dataflow.of(netlist.cells)
+    classes, registers = {}, []
+    for element in found.elements:
+        outputs = found.outputs[element.path]
+        if element.kind == "sram":
+            classes[element.path] = MEMORY
+        elif isinstance(outputs, str):
+            read, written = flow.read_data[outputs], flow.write_data[outputs]
+            registers.append(Held(element.path, tuple(read), tuple(written), outputs))
+        else:
+            inputs = tuple(flow.inputs[net] for net in outputs)
+            registers.append(Held(element.path, outputs, inputs))
+    return classes | register_classes(flow, registers)
 
 
 def _dump(e: Elaboration) -> str:

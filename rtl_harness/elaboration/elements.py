@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from rtl_harness.elaboration.declarations import Declaration, Declarations
 from rtl_harness.elaboration.model import Clocking, Location
-from rtl_harness.elaboration.netlist import FlipFlops, MemoryArray, Netlist, runs
+from rtl_harness.elaboration.netlist import Bit, FlipFlops, MemoryArray, Netlist, runs
 from rtl_harness.sites import Kind, StorageElement
 
 SRAM_MINIMUM_BITS = 1024
@@ -17,19 +17,27 @@ SRAM_MAXIMUM_PORTS = 2
 
 @dataclass
 class Storage:
-    """Elements found so far, with their sides."""
+    """Elements found so far, and by their paths where they lie, how they are clocked, and their nets."""
 
     elements: list[StorageElement] = field(default_factory=list)
     locations: dict[str, Location] = field(default_factory=dict)
     clocking: dict[str, Clocking] = field(default_factory=dict)
+    outputs: dict[str, tuple[Bit, ...] | str] = field(default_factory=dict)
     unmapped: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
-    def add(self, element: StorageElement, location: Location, clocking: Clocking) -> None:
-        """Record an element."""
+    def add(
+        self,
+        element: StorageElement,
+        location: Location,
+        clocking: Clocking,
+        outputs: tuple[Bit, ...] | str,
+    ) -> None:
+        """Record an element; `outputs` are the nets of its flip-flops, or the name of its memory cell."""
         self.elements.append(element)
         self.locations[element.path] = location
         self.clocking[element.path] = clocking
+        self.outputs[element.path] = outputs
 
 
 def find_storage(netlist: Netlist, declarations: Declarations) -> Storage:
@@ -41,8 +49,8 @@ def find_storage(netlist: Netlist, declarations: Declarations) -> Storage:
     """
     finder = _Finder(netlist, declarations)
     finder.flip_flops()
-    for memory in netlist.memories.values():
-        finder.memory(memory)
+    for name, memory in netlist.memories.items():
+        finder.memory(name, memory)
     found = finder.found
     found.unmapped += [
         f"{path}: a latch, which is neither flip-flop nor SRAM" for path in sorted(set(netlist.latches))
@@ -91,9 +99,9 @@ class _Finder:
             positions = [p for p in range(width) if base + p in held]
             for low, length in runs(positions):
                 cells = dict.fromkeys(held[base + low + p] for p in range(length))
-                self._add_slice(
-                    path, declared, declared.indices(word), (low, length, width), self._clocking(cells)
-                )
+                nets = self.netlist.wires[path][base + low : base + low + length]
+                span = (low, length, width)
+                self._add_slice(path, declared, declared.indices(word), span, self._clocking(cells), nets)
 
     def _members(self, path: str, declared: Declaration, held: dict[int, FlipFlops]) -> None:
         for cell in dict.fromkeys(held.values()):
@@ -101,9 +109,9 @@ class _Finder:
             element = StorageElement(name, "ff", len(cell.outputs))
             variable = name.removeprefix(f"{declared.scope}.")
             location = Location(declared.scope, declared.module, variable, packed_width=element.width)
-            self.found.add(element, location, self._clocking([cell]))
+            self.found.add(element, location, self._clocking([cell]), cell.outputs)
 
-    def memory(self, memory: MemoryArray) -> None:
+    def memory(self, net_name: str, memory: MemoryArray) -> None:
         declared = self._declaration(memory.path)
         clock = min(memory.clocks, key=str, default=None)
         clocking = self._clock(clock[0], clock[1]) if clock else Clocking("")
@@ -115,13 +123,14 @@ class _Finder:
         outer = range(memory.first_word, memory.first_word + memory.size)
         if self._kind(memory) == "ff":
             for indices in ((word, *rest) for word in outer for rest in _indices(inner)):
-                self._add_slice(memory.path, declared, indices, (0, width, width), clocking)
+                self._add_slice(memory.path, declared, indices, (0, width, width), clocking, net_name)
         elif not inner:
-            self._add_array(memory.path, declared, (), (memory.first_word, memory.size, width), clocking)
+            extent = (memory.first_word, memory.size, width)
+            self._add_array(memory.path, declared, (), extent, clocking, net_name)
         else:
             extent = (min(inner[-1]), abs(inner[-1][0] - inner[-1][1]) + 1, width)
             for indices in ((word, *rest) for word in outer for rest in _indices(inner[:-1])):
-                self._add_array(memory.path, declared, indices, extent, clocking)
+                self._add_array(memory.path, declared, indices, extent, clocking, net_name)
 
     def _add_array(
         self,
@@ -130,6 +139,7 @@ class _Finder:
         indices: tuple[int, ...],
         extent: tuple[int, int, int],
         clocking: Clocking,
+        net_name: str,
     ) -> None:
         first_word, depth, width = extent
         name = path + "".join(f"[{i}]" for i in indices)
@@ -143,7 +153,7 @@ class _Finder:
             ascending=_ascending(declared),
         )
         location = Location(declared.scope, declared.module, declared.name, indices, 0, width)
-        self.found.add(element, location, clocking)
+        self.found.add(element, location, clocking, net_name)
 
     def _kind(self, memory: MemoryArray) -> Kind:
         bits = memory.width * memory.size
@@ -165,6 +175,7 @@ class _Finder:
         indices: tuple[int, ...],
         span: tuple[int, int, int],
         clocking: Clocking,
+        outputs: tuple[Bit, ...] | str,
     ) -> None:
         low, length, width = span
         lsb = _lsb(declared)
@@ -174,7 +185,7 @@ class _Finder:
             name += f"[{lsb + sign * (low + length - 1)}:{lsb + sign * low}]"
         element = StorageElement(name, "ff", length, lsb=lsb + sign * low, ascending=sign < 0)
         location = Location(declared.scope, declared.module, declared.name, indices, low, width)
-        self.found.add(element, location, clocking)
+        self.found.add(element, location, clocking, outputs)
 
     def _declaration(self, path: str) -> Declaration:
         found = self.declarations.variables.get(path)

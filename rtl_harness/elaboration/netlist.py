@@ -64,6 +64,7 @@ class Netlist:
 
     def __init__(self, document: Mapping[str, Any], top: str) -> None:
         module = document["modules"][top]
+        self.cells: Mapping[str, Mapping[str, Any]] = module["cells"]
         self.ports: dict[str, int] = {name: len(p["bits"]) for name, p in module["ports"].items()}
         self.wires: dict[str, tuple[Bit, ...]] = {}
         self.flip_flops: list[FlipFlops] = []
@@ -74,7 +75,7 @@ class Netlist:
         self._names: defaultdict[Bit, list[tuple[str, int]]] = defaultdict(list)
         self._read_wires(module["netnames"])
         self._read_memories(module.get("memories", {}))
-        for name, cell in module["cells"].items():
+        for name, cell in self.cells.items():
             self._read_cell(name, cell)
         self._port_bits = {bit: name for name, p in module["ports"].items() for bit in p["bits"]}
 
