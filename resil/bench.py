@@ -22,15 +22,15 @@ class OperationFacts:
 
 @dataclass(frozen=True)
 class NetworkFacts:
-    """The network, for reports.
+    """What runs: a network, or a workload of the user's own; for reports.
 
     Attributes:
         name: For people.
-        path: As the campaign names it.
-        sha256: Of the .tflite file.
+        path: As the campaign names it; for a workload the campaign file.
+        sha256: Of the .tflite file; for a workload of its images and of where its output lies.
         operations: In the order in which they run.
-        macs: Multiply-accumulates of one inference.
-        vela_cycles: The compiler's own estimate of one inference.
+        macs: Multiply-accumulates of one inference; 0 if they are not known.
+        vela_cycles: The compiler's own estimate of one inference; None if there is no such compiler.
     """
 
     name: str
@@ -91,11 +91,13 @@ class Bench:
         sites: All fault sites.
         inputs: Label of each input.
         identity: Of the campaign.
-        hashes: Digests of network and target, for the provenance.
+        hashes: Digests of network or workload and of the target, for the provenance.
         engine: Makes the engine for the input at a position.
         area: Synthesises the target (slow the first time).
         unmapped: Storage that could not become fault sites, each with the reason.
         warnings: Remarks of the elaboration.
+        expected: Raw output tensor that the run without a fault must give for each input; empty if the
+            campaign expects none.
     """
 
     network: NetworkFacts
@@ -110,3 +112,4 @@ class Bench:
     area: Callable[[], AreaFacts]
     unmapped: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    expected: tuple[bytes, ...] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -12,13 +12,14 @@ from typing import Any
 from resil.engines import ENGINE_NAMES
 from resil.errors import CampaignError
 from resil.section import Section, read_toml
+from resil.workload_settings import WorkloadSettings, read_workload
 from rtl_harness.faults import Outcome
 
 KINDS = ("ff", "sram")
 HAZARDOUS_DEFAULT = (Outcome.SDC_CRITICAL.value, Outcome.HANG.value)
 ZOO_PREFIX = "zoo:"
 _HAZARDOUS_CHOICES = tuple(outcome.value for outcome in Outcome if outcome is not Outcome.MASKED)
-_TABLES = ("campaign", "network", "target", "faults", "execution", "technology", "budget", "area")
+_TABLES = ("campaign", "network", "workload", "target", "faults", "execution", "technology", "budget", "area")
 _BUDGET_REMEDY = (
     "derive the NPU's share of the item's target and write where it comes from; "
     "without a [budget] table no verdict is given"
@@ -99,7 +100,7 @@ class Campaign:
         name: Label for people.
         seed: Seed of the sampling.
         confidence: Of all intervals, 0.95 for 95 %.
-        network: What is inferred.
+        work: What the target runs: a network that is compiled for it, or memory images of the user's own.
         target: Name of a shipped target, or the absolute path of a target file.
         faults: What is injected.
         execution: How.
@@ -113,7 +114,7 @@ class Campaign:
     name: str
     seed: int
     confidence: float
-    network: NetworkSettings
+    work: NetworkSettings | WorkloadSettings
     target: str | Path
     faults: FaultSettings
     execution: ExecutionSettings
@@ -121,6 +122,16 @@ class Campaign:
     budget: Budget | None
     hazardous: tuple[str, ...]
     liberty: Path | None
+
+    @property
+    def network(self) -> NetworkSettings:
+        """The network; CampaignError if the campaign has none, but a workload."""
+        if isinstance(self.work, NetworkSettings):
+            return self.work
+        raise CampaignError(
+            f"{self.file}: expected a table [network], found [workload]; this needs a network that was "
+            "compiled for the target"
+        )
 
     @property
     def slug(self) -> str:
@@ -175,7 +186,7 @@ def parse_campaign(file: Path, tables: Mapping[str, Any]) -> Campaign:
         name=name,
         seed=seed,
         confidence=confidence,
-        network=_network(section("network", required=True)),
+        work=_work(file, tables, section, name),
         target=_target(section("target", required=True)),
         faults=_faults(section("faults", required=True)),
         execution=_execution(section("execution")),
@@ -192,6 +203,21 @@ def _refuse_unknown_tables(file: Path, tables: Mapping[str, Any]) -> None:
             near = get_close_matches(name, _TABLES, n=1)
             remedy = f"did you mean [{near[0]}]?" if near else "remove it"
             raise CampaignError(f"{file}: {name}: expected one of the tables {', '.join(_TABLES)}; {remedy}")
+
+
+def _work(
+    file: Path, tables: Mapping[str, Any], section: Callable[[str], Section], name: str
+) -> NetworkSettings | WorkloadSettings:
+    given = [table for table in ("network", "workload") if table in tables]
+    if len(given) != 1:
+        found = "both" if given else "neither"
+        raise CampaignError(
+            f"{file}: expected either a table [network], for a target that runs compiled networks, or a "
+            f"table [workload], for any other, found {found}; keep or add one"
+        )
+    if given == ["workload"]:
+        return read_workload(section("workload"), name)
+    return _network(section("network"))
 
 
 def _network(section: Section) -> NetworkSettings:

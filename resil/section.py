@@ -111,11 +111,28 @@ class Section:
 
     def path(self, key: str, expected: str) -> Path:
         """Take the path of an existing file, relative to the file's own folder."""
-        text = self.text(key)
-        path = (self._file.parent / Path(text).expanduser()).resolve()
-        if not path.is_file():
-            raise self.fail(key, expected, f'"{text}", and {path} is no file', "correct the path")
-        return path
+        return self._existing(key, self.text(key), expected)
+
+    def paths(self, key: str, expected: str) -> tuple[Path, ...]:
+        """Take a list of one or more paths of existing files, relative to the file's own folder."""
+        value = self._take(key, _REQUIRED, expected)
+        if not isinstance(value, list) or not value or not all(isinstance(v, str) and v for v in value):
+            raise self.fail(key, expected, _shown(value), "change the value")
+        return tuple(self._existing(key, text, expected) for text in value)
+
+    def table(self, key: str, expected: str) -> Section:
+        """Take a table of its own."""
+        value = self._take(key, _REQUIRED, expected)
+        if not isinstance(value, dict):
+            raise self.fail(key, expected, _shown(value), f"write [{self._name}.{key}]")
+        return Section(self._file, f"{self._name}.{key}", value)
+
+    def tables(self, key: str, expected: str) -> list[Section]:
+        """Take a list of one or more tables."""
+        value = self._take(key, _REQUIRED, expected)
+        if not isinstance(value, list) or not value or not all(isinstance(v, dict) for v in value):
+            raise self.fail(key, expected, _shown(value), f"write [[{self._name}.{key}]]")
+        return [Section(self._file, f"{self._name}.{key}[{i}]", v) for i, v in enumerate(value)]
 
     def finish(self) -> None:
         """Raise CampaignError if the table holds a key that nobody asked for."""
@@ -124,6 +141,12 @@ class Section:
                 near = get_close_matches(key, self._known, n=1)
                 remedy = f'did you mean "{near[0]}"?' if near else "remove it"
                 raise self.fail(key, f"one of the keys {', '.join(self._known)}", "an unknown key", remedy)
+
+    def _existing(self, key: str, text: str, expected: str) -> Path:
+        path = (self._file.parent / Path(text).expanduser()).resolve()
+        if not path.is_file():
+            raise self.fail(key, expected, f'"{text}", and {path} is no file', "correct the path")
+        return path
 
     def _take(self, key: str, default: object, expected: str, remedy: str = "") -> object:
         self._known.append(key)

@@ -39,10 +39,10 @@ class OutputSpec:
 
 @dataclass(frozen=True)
 class Workload:
-    """One inference of one network on one input.
+    """One run of the design, of a network on one input for instance.
 
     Attributes:
-        name: For people: network and input.
+        name: For people: network or program, and input.
         images: Initial bytes of each memory of the target, by memory name; the rest reads zero.
         output: The output tensor.
         parameters: Top-level parameters that this workload needs (memory sizes, for instance).
@@ -60,8 +60,13 @@ Decision = Callable[[npt.NDArray[np.generic]], object]
 
 
 def top1(output: npt.NDArray[np.generic]) -> object:
-    """Return the index of the largest element; the first of equals."""
+    """Return the index of the largest element of the whole tensor; the first of equals."""
     return int(np.argmax(output))
+
+
+def exact(output: npt.NDArray[np.generic]) -> object:
+    """Return the output itself, bit for bit: any difference is another decision."""
+    return output.tobytes()
 
 
 def classify(

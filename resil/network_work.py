@@ -1,0 +1,98 @@
+"""The table [network]: a network compiled for the target, its inputs laid out in the target's memories."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from networks import zoo
+from networks.compile import CompiledNetwork, compile_network
+from resil.bench import NetworkFacts, OperationFacts
+from resil.campaign import ZOO_PREFIX, Campaign, NetworkSettings
+from resil.errors import CampaignError
+from resil.progress import Progress
+from resil.work import Work
+from rtl_harness.npu.workload import npu_workload
+from rtl_harness.target import Target
+from rtl_harness.workload import top1
+
+_MEMORIES = ("flash", "sram", "boot")
+
+
+def network_work(campaign: Campaign, settings: NetworkSettings, target: Target, progress: Progress) -> Work:
+    """Compile the network and lay out its inputs.
+
+    Raises:
+        CampaignError: the inputs do not fit the network, or the target is none for compiled networks.
+        NetworkError: the network cannot be read or compiled.
+    """
+    _check_memories(target)
+    path, labels, inputs = _network(campaign, settings)
+    progress.stage(f"compiling {settings.path} for {target.name} with Vela")
+    compiled = compile_network(path, target.name)
+    workloads = tuple(
+        npu_workload(compiled, tensor, f"{compiled.name}, input {label}")
+        for label, tensor in zip(labels, inputs, strict=True)
+    )
+    facts = _network_facts(settings, compiled)
+    return Work(facts, labels, workloads, top1, "top1", {"network": compiled.source_sha256})
+
+
+def load_inputs(path: Path) -> npt.NDArray[np.int8]:
+    """Return the tensors in a .npy file.
+
+    Raises:
+        CampaignError: the file is not an array of int8 with at least one tensor.
+    """
+    try:
+        inputs = np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise CampaignError(
+            f"{path}: expected a .npy file of int8 (N, H, W, C), found: {error}; save one with numpy.save"
+        ) from None
+    if not isinstance(inputs, np.ndarray) or inputs.dtype != np.int8 or inputs.ndim < 2 or not inputs.size:
+        found = f"{inputs.dtype} {inputs.shape}" if isinstance(inputs, np.ndarray) else "several arrays"
+        raise CampaignError(
+            f"{path}: expected int8 (N, H, W, C) with N >= 1, found {found}; quantise the inputs "
+            "with the scale and zero point of the network's input"
+        )
+    return inputs
+
+
+def _check_memories(target: Target) -> None:
+    missing = [name for name in _MEMORIES if name not in target.memories]
+    if missing:
+        raise CampaignError(
+            f"target {target.name}: expected the memories {', '.join(_MEMORIES)} that a compiled network "
+            f"is laid out in, found no {', '.join(missing)}; add them to the target file, or give a table "
+            "[workload] with memory images in place of [network]"
+        )
+
+
+def _network(
+    campaign: Campaign, settings: NetworkSettings
+) -> tuple[Path, tuple[int, ...], npt.NDArray[np.int8]]:
+    if isinstance(settings.inputs, Path):
+        inputs = load_inputs(settings.inputs)
+        path = Path(settings.path)
+        if settings.path.startswith(ZOO_PREFIX):
+            path = zoo.load(settings.path.removeprefix(ZOO_PREFIX)).path
+        return path, tuple(range(len(inputs))), inputs
+    known = zoo.load(settings.path.removeprefix(ZOO_PREFIX))
+    held_out = len(known.heldout_inputs)
+    if (last := max(settings.inputs)) >= held_out:
+        raise CampaignError(
+            f"{campaign.file}: [network] inputs: expected indices below {held_out}, the size of the "
+            f"held-out split of {known.name}, found {last}; change the value"
+        )
+    return known.path, settings.inputs, known.heldout_inputs[list(settings.inputs)]
+
+
+def _network_facts(settings: NetworkSettings, compiled: CompiledNetwork) -> NetworkFacts:
+    operations = tuple(OperationFacts(o.index, o.name, o.kind, o.vela_cycles) for o in compiled.operations)
+    macs = sum(o.macs or 0 for o in compiled.operations)
+    return NetworkFacts(
+        compiled.name, settings.path, compiled.source_sha256, operations, macs, compiled.vela_total_cycles
+    )
