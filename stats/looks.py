@@ -5,41 +5,47 @@ from __future__ import annotations
 from stats.intervals import check_confidence
 
 
-def look_confidences(looks: int, confidence: float = 0.95) -> tuple[float, ...]:
+def look_confidences(looks: int, confidence: float = 0.95, equal: bool = False) -> tuple[float, ...]:
     """Return the confidence of the interval at each look, so that all hold together with `confidence`.
 
     The error `1 - confidence` is spent half at the first look, half of the rest at the second, and so on;
-    the last look takes all that is left. Errors of the looks add up to at most that of the whole (Boole),
-    whatever rule stops the campaign.
+    the last look takes all that is left. That suits a first look at which the campaign is expected to end.
+    With `equal` each look gets the same. Errors of the looks add up to that of the whole (Boole), so it does
+    not matter by which rule the campaign stops.
 
     Args:
         looks: How many are planned, at least 1.
         confidence: Of the whole.
+        equal: The same error at each look.
 
     Raises:
         ValueError: there is no look, or `confidence` is not one.
 
     References:
-        P. C. O'Brien, T. R. Fleming, Biometrics 35 (1979) 549-556, and K. K. G. Lan, D. L. DeMets, Biometrika
-        70 (1983) 659-663, for the idea; the bound by addition needs none of their normal limits.
+        S. J. Pocock, Biometrika 64 (1977) 191-199 (equal errors); K. K. G. Lan, D. L. DeMets, Biometrika 70
+        (1983) 659-663 (spending). Their normal limits are a little narrower; addition needs no normality.
 
     Examples:
         >>> [round(c, 5) for c in look_confidences(3)]
         [0.975, 0.9875, 0.9875]
+        >>> [round(c, 5) for c in look_confidences(5, equal=True)]
+        [0.99, 0.99, 0.99, 0.99, 0.99]
         >>> look_confidences(1, 0.9)
         (0.9,)
     """
     check_confidence(confidence)
     if looks < 1:
         raise ValueError(f"a campaign has at least one look at its results, found {looks}")
-    left, spent = 1.0 - confidence, []
-    for _ in range(looks - 1):
-        left /= 2.0
-        spent.append(left)
-    return (*(1.0 - error for error in spent), confidence if looks == 1 else 1.0 - left)
+    if looks == 1:
+        return (confidence,)
+    error = 1.0 - confidence
+    if equal:
+        return (1.0 - error / looks,) * looks
+    spent = [error / 2.0**look for look in range(1, looks)]
+    return (*(1.0 - e for e in spent), 1.0 - spent[-1])
 
 
-def look_sizes(first: int, last: int, growth: float = 1.5) -> tuple[int, ...]:
+def look_sizes(first: int, last: int, growth: float) -> tuple[int, ...]:
     """Return the numbers of injections at which to look: from `first` on by `growth`, the last at `last`.
 
     A step that would end just short of `last` goes there at once.
@@ -48,9 +54,9 @@ def look_sizes(first: int, last: int, growth: float = 1.5) -> tuple[int, ...]:
         ValueError: not 0 < first <= last, or the growth is not above 1.
 
     Examples:
-        >>> look_sizes(100, 400)
+        >>> look_sizes(100, 400, 1.5)
         (100, 150, 225, 400)
-        >>> look_sizes(300, 350)
+        >>> look_sizes(300, 350, 1.5)
         (350,)
     """
     if not 0 < first <= last or growth <= 1.0:

@@ -38,10 +38,12 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 Kind = Literal["uniform", "stratified", "adaptive"]
 
-ADAPTIVE_FROM = 400
+ADAPTIVE_FROM = 1000
 _PILOT = 100
 _PILOT_SHARE = 0.1
 _PILOT_MOST = 2000
+_RESERVE = 1.2
+_AFTER_FORESEEN = 1.4
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class Plan:
     """What is asked of a campaign.
 
     Attributes:
-        kind: How to sample. An adaptive plan of fewer than 400 injections is stratified.
+        kind: How to sample. An adaptive plan of fewer than 1000 injections is stratified.
         maximum: Most injections.
         minimum: Fewest in each group (block and kind, or part of it).
         confidence: Of the intervals.
@@ -248,17 +250,24 @@ def _joined(strata: Strata, batches: Sequence[Batch]) -> Batch:
 
 
 def _after_pilot(strata: Strata, plan: Plan, pilot: Batch) -> Schedule:
-    """Choose the design from the pilot, and look first when the pilot promises that it will be enough."""
+    """Choose the design and the looks from the pilot.
+
+    How many injections a margin needs is foreseen well, so the first look is there. How many a verdict
+    needs is not, since it depends on the distance to the budget: looks are at every doubling.
+    """
     rates = shrunken_rates(strata, pilot.events, pilot.injections)
     costs = shrunken_costs(strata, pilot.costs, pilot.injections)
-    most = plan.maximum - int(pilot.injections.sum())
-    least = min(int(pilot.injections.sum()), most)
+    spent = int(pilot.injections.sum())
+    most = plan.maximum - spent
+    least = min(spent, most)
     first = _enough(strata, stratified_design(strata), rates, plan, least, most)
     design = optimal_design(strata, rates, costs, first, plan.confidence)
     first = _enough(strata, design, rates, plan, least, most)
-    undecided = plan.budget is not None and first == most
-    looks = look_sizes(max(least, round(most / 3)) if undecided else first, most)
-    return Schedule(design, looks, look_confidences(len(looks), plan.confidence))
+    if plan.budget is None:
+        looks = look_sizes(first, most, _AFTER_FORESEEN)
+    else:
+        looks = look_sizes(max(least, round(most / 2 ** int(np.log2(most / least)))), most, 2.0)
+    return Schedule(design, looks, look_confidences(len(looks), plan.confidence, plan.budget is not None))
 
 
 def _enough(strata: Strata, design: Design, rates: FloatArray, plan: Plan, least: int, most: int) -> int:
@@ -268,9 +277,9 @@ def _enough(strata: Strata, design: Design, rates: FloatArray, plan: Plan, least
     estimate = float((strata.weights * rates).sum())
     confidence = look_confidences(2, plan.confidence)[0]
     low, high = float(least), float(most)
-    while high > low * 1.02:
+    while high > low * 1.05:
         middle = (low * high) ** 0.5
-        lo, hi = expected_limits(design, strata, rates, middle / 1.1, confidence)
+        lo, hi = expected_limits(design, strata, rates, middle / _RESERVE, confidence)
         found = Interval(min(max(estimate, lo), hi), lo, hi, confidence)
         low, high = (low, middle) if _settled(plan, found) else (middle, high)
     return min(round(high), most)

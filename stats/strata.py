@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -69,9 +70,16 @@ class Strata:
 
     def owners(self, depth: int) -> tuple[tuple[tuple[str, ...], ...], IntArray]:
         """Return the distinct labels cut to `depth` names, and for each stratum the place of its own."""
-        places: dict[tuple[str, ...], int] = {}
-        owner = [places.setdefault(label[:depth], len(places)) for label in self.labels]
-        return tuple(places), np.array(owner, dtype=np.int64)
+        return self._owners[depth - 1]
+
+    @cached_property
+    def _owners(self) -> list[tuple[tuple[tuple[str, ...], ...], IntArray]]:
+        found = []
+        for depth in range(1, len(self.labels[0]) + 1):
+            places: dict[tuple[str, ...], int] = {}
+            owner = [places.setdefault(label[:depth], len(places)) for label in self.labels]
+            found.append((tuple(places), np.array(owner, dtype=np.int64)))
+        return found
 
 
 def spread(

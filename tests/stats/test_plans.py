@@ -28,7 +28,7 @@ def play(strata, rates, plan, seed, costs=None):
 
 
 @pytest.mark.parametrize("kind", ["uniform", "stratified", "adaptive"])
-@pytest.mark.parametrize("maximum", [20, 399, ADAPTIVE_FROM, 3000])
+@pytest.mark.parametrize("maximum", [20, ADAPTIVE_FROM - 1, ADAPTIVE_FROM, 3000])
 def test_a_plan_spends_what_it_may_and_no_more(kind, maximum):
     strata, rates = population()
     step, done = play(strata, rates, Plan(kind, maximum), 1)
@@ -51,7 +51,7 @@ def test_it_stops_at_the_margin():
     step, done = play(strata, rates, Plan("adaptive", 100_000, margin=0.15, relative=True), 3)
     assert step.reason == "margin"
     assert step.total.width / 2 <= 0.15 * step.total.estimate
-    assert sum(int(b.injections.sum()) for b in done) < 10_000
+    assert sum(int(b.injections.sum()) for b in done) < 16_000
 
 
 @pytest.mark.parametrize(("factor", "side"), [(3.0, "hi"), (0.3, "lo")])
