@@ -1,0 +1,1 @@
+"""Statistical mode: sensitivity learnt from campaigns, applied to networks that were never simulated."""

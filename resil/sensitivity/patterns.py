@@ -1,0 +1,167 @@
+"""What corruption of a feature map looks like, apart from the map: described, kept as text, drawn again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+IntArray = npt.NDArray[np.int64]
+
+SAMPLES = 12
+_DENSE = 0.95
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """What a fault did to the output of one operation.
+
+    Attributes:
+        operation: Index of the operation.
+        shape: Height, width and depth of its output.
+        element_bytes: Of an element.
+        count: Elements that changed.
+        box: First and last row, column and channel of those.
+        samples: Up to `SAMPLES` of them, spread evenly: row, column and channel within the box, the XOR of
+            the element's bits, and the change of its value.
+        stray: Bytes that changed elsewhere in memory.
+    """
+
+    operation: int
+    shape: tuple[int, int, int]
+    element_bytes: int
+    count: int
+    box: tuple[int, int, int, int, int, int]
+    samples: tuple[tuple[int, int, int, int, int], ...]
+    stray: int
+
+    def as_text(self) -> str:
+        """Return it as one line of JSON, for a column of a table."""
+        head = [self.operation, self.element_bytes, self.count, self.stray]
+        return json.dumps([head, self.shape, self.box, self.samples], separators=(",", ":"))
+
+    @staticmethod
+    def from_text(text: str) -> Pattern:
+        """Read what `as_text` wrote.
+
+        Raises:
+            ValueError: the text is something else.
+        """
+        try:
+            (operation, size, count, stray), shape, box, samples = json.loads(text)
+            if len(shape) != 3 or len(box) != 6 or any(len(sample) != 5 for sample in samples):
+                raise ValueError("wrong lengths")
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"expected a corruption pattern, found {text[:60]!r}: {error}") from None
+        return Pattern(operation, tuple(shape), size, count, tuple(box), tuple(map(tuple, samples)), stray)
+
+
+def describe(
+    operation: int,
+    coordinates: IntArray,
+    before: npt.NDArray[np.generic],
+    after: npt.NDArray[np.generic],
+    shape: tuple[int, int, int],
+    stray: int,
+) -> Pattern:
+    """Return the pattern of changed elements.
+
+    Args:
+        operation: Index of the operation that wrote them.
+        coordinates: Row, column and channel of each, shape (n, 3).
+        before: Their values without the fault, (n,), of the feature map's type.
+        after: Their values with it.
+        shape: Height, width and depth of the feature map.
+        stray: Bytes that changed outside it.
+    """
+    size = before.dtype.itemsize
+    if not len(coordinates):
+        return Pattern(operation, shape, size, 0, (0,) * 6, (), stray)
+    first, last = coordinates.min(axis=0), coordinates.max(axis=0)
+    chosen = np.unique(np.linspace(0, len(coordinates) - 1, SAMPLES).round().astype(np.int64))
+    unsigned = np.dtype(f"<u{size}")
+    flips = before[chosen].view(unsigned) ^ after[chosen].view(unsigned)
+    changes = after[chosen].astype(np.int64) - before[chosen].astype(np.int64)
+    samples = tuple(
+        (*map(int, place), int(flip), int(change))
+        for place, flip, change in zip(coordinates[chosen] - first, flips, changes, strict=True)
+    )
+    box = tuple(int(v) for pair in zip(first, last, strict=True) for v in pair)
+    return Pattern(operation, shape, size, len(coordinates), box, samples, stray)
+
+
+def redraw(
+    pattern: Pattern, values: npt.NDArray[np.generic], generator: np.random.Generator
+) -> npt.NDArray[np.generic]:
+    """Return a feature map, corrupted as `pattern` would corrupt it.
+
+    Rows, columns and channels are treated alike: what spans the whole map spans the whole map again, what
+    spans more than half of it spans the same share, and what is smaller keeps its size; its place is random.
+    Elements inside this box change at the same density. If all of them flipped the same bits, so do the new
+    ones; else each takes the change of one of the old ones, as far as its type can hold it.
+
+    Args:
+        pattern: Learnt elsewhere.
+        values: The feature map without a fault, (height, width, depth).
+        generator: Of random numbers.
+    """
+    corrupted = values.copy()
+    if not pattern.count:
+        return corrupted
+    extents = [high - low + 1 for low, high in zip(pattern.box[::2], pattern.box[1::2], strict=True)]
+    sides = [_side(e, old, new) for e, old, new in zip(extents, pattern.shape, values.shape, strict=True)]
+    start = [int(generator.integers(0, new - side + 1)) for side, new in zip(sides, values.shape, strict=True)]
+    places = _places(pattern, extents, sides, generator) + np.array(start)
+    index = tuple(places.T)
+    corrupted[index] = _changed(pattern, values[index], generator)
+    return corrupted
+
+
+def _side(extent: int, old: int, new: int) -> int:
+    if extent >= old:
+        return new if old > 1 else 1
+    if 2 * extent > old:
+        return max(1, round(extent * new / old))
+    return min(extent, new)
+
+
+def _places(
+    pattern: Pattern, extents: Sequence[int], sides: Sequence[int], generator: np.random.Generator
+) -> IntArray:
+    """Return the elements that change, relative to the box, shape (n, 3)."""
+    if list(extents) == list(sides) and pattern.count == len(pattern.samples):
+        return np.array([sample[:3] for sample in pattern.samples], dtype=np.int64)
+    volume = int(np.prod(sides))
+    density = pattern.count / int(np.prod(extents))
+    count = volume if density >= _DENSE else max(1, min(volume, round(density * volume)))
+    flat = generator.choice(volume, count, replace=False) if count < volume else np.arange(volume)
+    return np.stack(np.unravel_index(flat, sides), axis=1).astype(np.int64)
+
+
+def _changed(
+    pattern: Pattern, old: npt.NDArray[np.generic], generator: np.random.Generator
+) -> npt.NDArray[np.generic]:
+    size = old.dtype.itemsize
+    shift = 8 * (size - pattern.element_bytes)
+    flips = {sample[3] for sample in pattern.samples}
+    if len(flips) == 1:
+        mask = _shifted(flips.pop(), shift) or 1
+        unsigned = np.dtype(f"<u{size}")
+        flipped: npt.NDArray[np.generic] = (old.view(unsigned) ^ unsigned.type(mask)).view(old.dtype)
+        return flipped
+    changes = np.array([sample[4] for sample in pattern.samples], dtype=np.int64)
+    scaled = changes[generator.integers(0, len(changes), len(old))]
+    scaled = np.sign(scaled) * np.maximum(1, _shifted_array(np.abs(scaled), shift))
+    limits = np.iinfo(old.dtype)
+    return np.clip(old.astype(np.int64) + scaled, limits.min, limits.max).astype(old.dtype)
+
+
+def _shifted(value: int, shift: int) -> int:
+    return value << shift if shift >= 0 else value >> -shift
+
+
+def _shifted_array(values: IntArray, shift: int) -> IntArray:
+    return values << shift if shift >= 0 else values >> -shift
