@@ -4,20 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from resil.engines import CampaignEngine
 from resil.identity import Identity
+from rtl_harness.faults import Corruption
 from rtl_harness.sites import SiteTable
+
+Describe = Callable[[int, Corruption], str]
+
+
+def say_nothing(_position: int, _corruption: Corruption) -> str:
+    """Describe no corruption."""
+    return ""
 
 
 @dataclass(frozen=True)
 class OperationFacts:
-    """One operation of the network; `vela_cycles` is the compiler's own estimate, None if it makes none."""
+    """One operation of the network.
+
+    Attributes:
+        index: Its number, from 0.
+        name: For people.
+        kind: Of the operation; "" if unknown.
+        vela_cycles: The compiler's own estimate, None if it makes none.
+        work: Fields of `rtl_harness.npu.work.OperationWork`; None if it is no operation of the NPU.
+    """
 
     index: int
     name: str
     kind: str
     vela_cycles: int | None
+    work: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)
@@ -98,6 +116,8 @@ class Bench:
         warnings: Remarks of the elaboration.
         expected: Raw output tensor that the run without a fault must give for each input; empty if the
             campaign expects none.
+        describe: Says what a corruption of memory is to the input at a position, as one line of text; "" if
+            there is nothing to be said.
     """
 
     network: NetworkFacts
@@ -113,3 +133,4 @@ class Bench:
     unmapped: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     expected: tuple[bytes, ...] = ()
+    describe: Describe = say_nothing

@@ -163,6 +163,7 @@ def _network(bench: Bench, golden: GoldenRun) -> dict[str, Any]:
             "kind": operation.kind,
             "cycles": cycles[place] if place < len(cycles) else None,
             "vela_cycles": operation.vela_cycles,
+            "work": None if operation.work is None else dict(operation.work),
         }
         for place, operation in enumerate(bench.network.operations)
     ]

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from resil.bench import Describe
 from resil.errors import ConsistencyError
 from resil.parts import SCHEMA
 from resil.plan import Plan
@@ -32,6 +33,7 @@ class Executor:
         sites: The fault sites that the plan refers to.
         engines: One for each input of the campaign, in order.
         labels: Label of each input.
+        describe: Says what a corruption of memory is.
         folder: Where the part files go.
         workers: Simulator processes.
         progress: Told of every injection.
@@ -43,6 +45,7 @@ class Executor:
         sites: SiteTable,
         engines: Sequence[Engine],
         labels: Sequence[int],
+        describe: Describe,
         folder: RunFolder,
         workers: int,
         progress: Progress,
@@ -51,6 +54,8 @@ class Executor:
         self._sites = sites
         self._engines = engines
         self._labels = labels
+        self._describe = describe
+        self._ends: list[npt.NDArray[np.int64]] = []
         self._folder = folder
         self._workers = workers
         self._progress = progress
@@ -66,6 +71,7 @@ class Executor:
             ConsistencyError: the engine left a fault out or answered for one it was not asked for.
         """
         inputs = self._plan.input[missing]
+        self._ends = [np.array(engine.golden().operation_ends, np.int64) for engine in self._engines]
         try:
             for position, engine in enumerate(self._engines):
                 for index, injection in self._simulate(engine, missing[inputs == position]):
@@ -101,7 +107,8 @@ class Executor:
 
     def _row(self, index: int, injection: Injection) -> dict[str, Any]:
         fault, stratum = injection.fault, self._plan.strata[self._plan.stratum[index]]
-        site = self._sites[fault.site]
+        site, position = self._sites[fault.site], int(self._plan.input[index])
+        corruption = injection.corruption
         return {
             "injection": int(self._plan.injection[index]),
             "stratum": stratum.population.name,
@@ -111,7 +118,7 @@ class Executor:
             "bit": site.bit + site.element.lsb,
             "block": stratum.block,
             "kind": stratum.kind,
-            "input": self._labels[self._plan.input[index]],
+            "input": self._labels[position],
             "cycle": fault.cycle,
             "outcome": injection.outcome.value,
             "seen": injection.seen.value,
@@ -119,6 +126,8 @@ class Executor:
             "end_cycle": injection.end_cycle,
             "status": injection.status,
             "output_hash": injection.output_hash,
+            "operation": int(np.searchsorted(self._ends[position], fault.cycle, side="right")),
+            "corruption": "" if corruption is None else self._describe(position, corruption),
         }
 
     def _flush(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -9,11 +11,14 @@ import numpy.typing as npt
 
 from networks import zoo
 from networks.compile import CompiledNetwork, compile_network
-from resil.bench import NetworkFacts, OperationFacts
+from resil.bench import Describe, NetworkFacts, OperationFacts
 from resil.campaign import ZOO_PREFIX, Campaign, NetworkSettings
 from resil.errors import CampaignError
 from resil.progress import Progress
+from resil.sensitivity.inference import Inference
 from resil.work import Work
+from rtl_harness.faults import Corruption
+from rtl_harness.npu.work import operation_work
 from rtl_harness.npu.workload import npu_workload
 from rtl_harness.target import Target
 from rtl_harness.workload import top1
@@ -29,15 +34,17 @@ def network_work(campaign: Campaign, settings: NetworkSettings, target: Target, 
         NetworkError: the network cannot be read or compiled.
     """
     _check_memories(target)
-    path, labels, inputs = _network(campaign, settings)
+    path, labels, inputs = network_inputs(campaign, settings)
     progress.stage(f"compiling {settings.path} for {target.name} with Vela")
     compiled = compile_network(path, target.name)
     workloads = tuple(
         npu_workload(compiled, tensor, f"{compiled.name}, input {label}")
         for label, tensor in zip(labels, inputs, strict=True)
     )
-    facts = _network_facts(settings, compiled)
-    return Work(facts, labels, workloads, top1, "top1", {"network": compiled.source_sha256})
+    facts = network_facts(settings, compiled)
+    hashes = {"network": compiled.source_sha256}
+    describe = _describer(compiled, inputs)
+    return Work(facts, labels, workloads, top1, "top1", hashes, describe=describe)
 
 
 def load_inputs(path: Path) -> npt.NDArray[np.int8]:
@@ -71,9 +78,15 @@ def _check_memories(target: Target) -> None:
         )
 
 
-def _network(
+def network_inputs(
     campaign: Campaign, settings: NetworkSettings
 ) -> tuple[Path, tuple[int, ...], npt.NDArray[np.int8]]:
+    """Return the network's file, and label and tensor of each input.
+
+    Raises:
+        CampaignError: the inputs cannot be read, or there are not so many.
+        NetworkError: the zoo has no such network.
+    """
     if isinstance(settings.inputs, Path):
         inputs = load_inputs(settings.inputs)
         path = Path(settings.path)
@@ -90,8 +103,24 @@ def _network(
     return known.path, settings.inputs, known.heldout_inputs[list(settings.inputs)]
 
 
-def _network_facts(settings: NetworkSettings, compiled: CompiledNetwork) -> NetworkFacts:
-    operations = tuple(OperationFacts(o.index, o.name, o.kind, o.vela_cycles) for o in compiled.operations)
+def _describer(compiled: CompiledNetwork, inputs: npt.NDArray[np.int8]) -> Describe:
+    @cache
+    def inference(position: int) -> Inference:
+        return Inference(compiled, inputs[position])
+
+    def describe(position: int, corruption: Corruption) -> str:
+        pattern = inference(position).pattern(corruption)
+        return "" if pattern is None else pattern.as_text()
+
+    return describe
+
+
+def network_facts(settings: NetworkSettings, compiled: CompiledNetwork) -> NetworkFacts:
+    """Return what reports say of a compiled network."""
+    operations = tuple(
+        OperationFacts(o.index, o.name, o.kind, o.vela_cycles, asdict(work))
+        for o, work in zip(compiled.operations, operation_work(compiled), strict=True)
+    )
     macs = sum(o.macs or 0 for o in compiled.operations)
     return NetworkFacts(
         compiled.name, settings.path, compiled.source_sha256, operations, macs, compiled.vela_total_cycles

@@ -29,6 +29,8 @@ SCHEMA = pa.schema(
         ("end_cycle", pa.int64()),
         ("status", pa.int64()),
         ("output_hash", pa.string()),
+        ("operation", pa.int64()),
+        ("corruption", pa.string()),
     ]
 )
 _IDENTITY = b"resil.campaign"

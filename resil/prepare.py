@@ -73,6 +73,7 @@ def prepare(campaign: Campaign, progress: Progress) -> Bench:
         unmapped=elaboration.unmapped,
         warnings=elaboration.warnings,
         expected=work.expected,
+        describe=work.describe,
     )
 
 

@@ -200,6 +200,7 @@ class _Run:
             self._bench.sites,
             engines,
             self._bench.inputs,
+            self._bench.describe,
             self._folder,
             self._workers,
             self._progress,

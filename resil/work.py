@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from resil.bench import NetworkFacts
+from resil.bench import Describe, NetworkFacts, say_nothing
 from rtl_harness.workload import Decision, Workload
 
 
@@ -21,6 +21,7 @@ class Work:
         decision: Name of that rule.
         hashes: What the work was made from, by name, for identity and provenance.
         expected: Raw output tensor that each input must give without a fault; empty if none is expected.
+        describe: As in `Bench`.
     """
 
     facts: NetworkFacts
@@ -30,3 +31,4 @@ class Work:
     decision: str
     hashes: Mapping[str, str]
     expected: tuple[bytes, ...] = ()
+    describe: Describe = say_nothing

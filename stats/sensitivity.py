@@ -9,8 +9,8 @@ Rates are pooled partially: the rate of a group is drawn towards that of the gro
 which is the posterior mean under a Dirichlet prior. How strong the pull is at each level is found by
 predicting whole populations from the others (`tune_strengths`), because that is what the rates are for.
 
-What remains is how much a new population differs from its prediction. Its events are taken to be beta-binomial
-around the predicted rate; the precision of the beta comes from populations that were left out
+What remains is how much a new population differs from its prediction. Its events are taken to be
+beta-binomial around the predicted rate; the precision of the beta comes from populations that were left out
 (`fit_precision`). So the interval of a prediction contains the model's own error, measured, not assumed.
 
 References:

@@ -1,4 +1,4 @@
-"""One inference on the functional model: its memory between operations, and how it ends if that is changed."""
+"""One inference on the functional model: memory between operations, and how it ends if that is changed."""
 
 from __future__ import annotations
 
@@ -104,25 +104,25 @@ class Inference:
             return None
         changed = dict(zip(corruption.offsets, corruption.xors, strict=True))
         for operation in reversed(range(corruption.operation)):
-            place, base = self.places[operation], self._layout.regions
+            source, base = self.places[operation], self._layout.regions
             owner = self._owners[operation]
             if not any(offset in owner for offset in changed):
                 continue
             memory = self._memories[corruption.operation - 1]
             flat = sorted({owner[offset] for offset in changed if offset in owner})
-            coordinates = np.stack(np.unravel_index(flat, place.shape), axis=1).astype(np.int64)
-            own = place.offsets.reshape(-1, place.dtype.itemsize)[flat]
-            before = memory[place.region][own]
+            coordinates = np.stack(np.unravel_index(flat, source.shape), axis=1).astype(np.int64)
+            own = source.offsets.reshape(-1, source.dtype.itemsize)[flat]
+            before = memory[source.region][own]
             flips = np.array(
-                [[changed.get(int(o) + base[place.region], 0) for o in element] for element in own], np.uint8
+                [[changed.get(int(o) + base[source.region], 0) for o in element] for element in own], np.uint8
             )
             inside = int(np.count_nonzero(flips))
             found = describe(
                 operation,
                 coordinates,
-                np.ascontiguousarray(before).view(place.dtype)[:, 0],
-                np.ascontiguousarray(before ^ flips).view(place.dtype)[:, 0],
-                place.shape,
+                np.ascontiguousarray(before).view(source.dtype)[:, 0],
+                np.ascontiguousarray(before ^ flips).view(source.dtype)[:, 0],
+                source.shape,
                 len(changed) - inside,
             )
             return _widened(found) if corruption.truncated else found
@@ -135,9 +135,9 @@ class Inference:
     def _owners(self) -> list[dict[int, int]]:
         """For each operation the element that each byte of the SRAM belongs to, by flat index."""
         owners = []
-        for place in self.places:
-            base = self._layout.regions[place.region]
-            flat = place.offsets.reshape(-1, place.dtype.itemsize)
+        for own in self.places:
+            base = self._layout.regions[own.region]
+            flat = own.offsets.reshape(-1, own.dtype.itemsize)
             owners.append({int(o) + base: i for i, element in enumerate(flat) for o in element})
         return owners
 
@@ -179,12 +179,12 @@ class Inference:
         return raw.view(slot.dtype)
 
     def _finish(self, operation: int, maps: Sequence[Values]) -> list[Outcome]:
-        place = self.places[operation]
+        target = self.places[operation]
         regions: dict[int, Bytes] = {CONSTANTS: self._constants}
         for number, memory in self._memories[operation].items():
             regions[number] = np.repeat(memory[None], len(maps), axis=0)
         data = np.stack([np.ascontiguousarray(values).reshape(-1).view(np.uint8) for values in maps])
-        regions[place.region][:, place.offsets.reshape(-1)] = data
+        regions[target.region][:, target.offsets.reshape(-1)] = data
         ends = self._model.run(
             self._compiled.commands,
             regions,

@@ -34,8 +34,8 @@ class Pattern:
     shape: tuple[int, int, int]
     element_bytes: int
     count: int
-    box: tuple[int, int, int, int, int, int]
-    samples: tuple[tuple[int, int, int, int, int], ...]
+    box: tuple[int, ...]
+    samples: tuple[tuple[int, ...], ...]
     stray: int
 
     def as_text(self) -> str:
@@ -113,8 +113,8 @@ def redraw(
         return corrupted
     extents = [high - low + 1 for low, high in zip(pattern.box[::2], pattern.box[1::2], strict=True)]
     sides = [_side(e, old, new) for e, old, new in zip(extents, pattern.shape, values.shape, strict=True)]
-    start = [int(generator.integers(0, new - side + 1)) for side, new in zip(sides, values.shape, strict=True)]
-    places = _places(pattern, extents, sides, generator) + np.array(start)
+    room = np.array(values.shape) - np.array(sides)
+    places = _places(pattern, extents, sides, generator) + generator.integers(0, room + 1)
     index = tuple(places.T)
     corrupted[index] = _changed(pattern, values[index], generator)
     return corrupted
@@ -155,8 +155,10 @@ def _changed(
     changes = np.array([sample[4] for sample in pattern.samples], dtype=np.int64)
     scaled = changes[generator.integers(0, len(changes), len(old))]
     scaled = np.sign(scaled) * np.maximum(1, _shifted_array(np.abs(scaled), shift))
-    limits = np.iinfo(old.dtype)
-    return np.clip(old.astype(np.int64) + scaled, limits.min, limits.max).astype(old.dtype)
+    bits, signed = 8 * size, old.dtype.kind == "i"
+    low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+    changed: npt.NDArray[np.generic] = np.clip(old.astype(np.int64) + scaled, low, high).astype(old.dtype)
+    return changed
 
 
 def _shifted(value: int, shift: int) -> int:

@@ -126,22 +126,18 @@ def _input(config: OperationConfig, blocks: int) -> tuple[float, float]:
     """Return the 64-bit words and the pixels that are read of the inputs."""
     if isinstance(config, ElementwiseConfig):
         maps = [m for m in (config.ifm, config.ifm2) if m is not None]
-        pixels = float(sum(m.height * m.width for m in maps))
+        pixels = sum(m.height * m.width for m in maps)
         words = sum(m.height * m.width * math.ceil(m.depth * m.element_bytes / _BEAT_BYTES) for m in maps)
-        return float(words), pixels
+        return float(words), float(pixels)
     kernel, depth = config.kernel, config.ifm.depth
-    per_channel_block = isinstance(config, PoolConfig) or config.depthwise
-    channels = min(depth, config.output.block.depth) if per_channel_block else depth
-    pixels = float(blocks * _piece(kernel.y.piece, kernel.y.stored) * _piece(kernel.x.piece, kernel.x.stored))
-    pixels *= _pieces(kernel)
-    chunk = channels if per_channel_block else min(channels, config.input_chunk)
+    channels = chunk = min(depth, config.output.block.depth)
+    if isinstance(config, ConvConfig) and not config.depthwise:
+        channels, chunk = depth, min(depth, config.input_chunk)
+    area = min(kernel.y.piece, kernel.y.stored) * min(kernel.x.piece, kernel.x.stored)
+    read = float(blocks * area * _pieces(kernel))
     visits = math.ceil(channels / chunk)
-    words = pixels * visits * math.ceil(chunk * config.ifm.element_bytes / _BEAT_BYTES)
-    return words, pixels * visits
-
-
-def _piece(piece: int, stored: int) -> int:
-    return min(piece, stored)
+    words = read * visits * math.ceil(chunk * config.ifm.element_bytes / _BEAT_BYTES)
+    return words, read * visits
 
 
 def _pieces(kernel: Kernel) -> int:
