@@ -127,8 +127,8 @@ def _input(config: OperationConfig, blocks: int) -> tuple[float, float]:
     if isinstance(config, ElementwiseConfig):
         maps = [m for m in (config.ifm, config.ifm2) if m is not None]
         pixels = sum(m.height * m.width for m in maps)
-        words = sum(m.height * m.width * math.ceil(m.depth * m.element_bytes / _BEAT_BYTES) for m in maps)
-        return float(words), float(pixels)
+        each = [m.height * m.width * math.ceil(m.depth * m.element_bytes / _BEAT_BYTES) for m in maps]
+        return float(sum(each)), pixels
     kernel, depth = config.kernel, config.ifm.depth
     channels = chunk = min(depth, config.output.block.depth)
     if isinstance(config, ConvConfig) and not config.depthwise:
