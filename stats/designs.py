@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stats.allocation import allocate_shares
+from stats.grouping import group
 from stats.strata import Strata, spread
 from stats.weighted import weighted_sum
 
@@ -22,7 +23,6 @@ IntArray = npt.NDArray[np.int64]
 
 _STEPS = (None, 4.0, 2.0)
 _DEFENSIVE = (1.0, 0.75, 0.5, 0.25)
-_FEWEST_PLANNED = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,11 +117,18 @@ def uniform_design(strata: Strata) -> Design:
     return Design(np.zeros(len(strata), dtype=np.int64), np.ones(1), jitter=False)
 
 
-def stratified_design(strata: Strata) -> Design:
-    """Return the design with a group for each block and kind, and shares proportional to the raw rate."""
-    names, owner = strata.owners(2)
-    weight = np.bincount(owner, strata.weights, len(names)).astype(np.float64)
-    return Design(owner, _normal(weight))
+def stratified_design(strata: Strata, injections: int = 0) -> Design:
+    """Return the design with shares proportional to the raw rate and groups as fine as that allows.
+
+    Groups are blocks and kinds of storage, divided further where enough of the injections fall on each part
+    (`stats.grouping.group`).
+
+    Args:
+        strata: The population.
+        injections: How many are planned; with 0 the groups are blocks and kinds.
+    """
+    share = _normal(strata.weights)
+    return _grouped(strata, share, injections, None)
 
 
 def optimal_design(
@@ -130,11 +137,12 @@ def optimal_design(
     """Return the design that promises the narrowest interval of the total for the same cost.
 
     The strata of a block and kind are put into groups of similar intensity `sqrt(r (1 - r) / c)`, the
-    factor in Neyman's allocation by which the number of injections per weight should differ; groups are cut
-    at steps of 2 or 4, or not at all. The shares are Neyman's, mixed with proportional ones (a quarter, a
-    half, three quarters or all): a guess of "no events here" may be wrong, and the mixture bounds what that
-    costs. Of all these designs, the one whose interval, reckoned at the expected counts, is narrowest is
-    returned; proportional allocation is among them.
+    factor in Neyman's allocation by which the number of injections per weight should differ; intensities are
+    cut at steps of 2 or 4, or not at all, and groups divided further as in `stratified_design`. The shares
+    are Neyman's, mixed with proportional ones (a quarter, a half, three quarters or all): a guess of "no
+    events here" may be wrong, and the mixture bounds what that costs. Of all these designs, the one whose
+    interval, reckoned at the expected counts, is narrowest is returned; proportional allocation is among
+    them.
 
     Args:
         strata: The population.
@@ -149,7 +157,7 @@ def optimal_design(
         defensive mixture).
     """
     money = injections * float((strata.weights * costs).sum()) / max(float(strata.weights.sum()), 1e-300)
-    best, narrowest = stratified_design(strata), np.inf
+    best, narrowest = stratified_design(strata, injections), np.inf
     for step in _STEPS:
         for proportional in _DEFENSIVE if step else (1.0, 0.5):
             design = _candidate(strata, rates, costs, step, proportional, injections)
@@ -202,9 +210,9 @@ def collapse(
     names, pool = strata.owners(2)
     pool_weight = np.bincount(pool, strata.weights, len(names))
     parts: dict[tuple[int, str, str], list[int]] = {}
-    for i, (group, label) in enumerate(zip(design.owner.tolist(), strata.labels, strict=True)):
+    for i, (own_group, label) in enumerate(zip(design.owner.tolist(), strata.labels, strict=True)):
         block = label[0] if design.jitter or by_block else ""
-        parts.setdefault((group, block, label[1]), []).append(i)
+        parts.setdefault((own_group, block, label[1]), []).append(i)
     groups = []
     for (_, block, kind), members in parts.items():
         weight = float(strata.weights[members].sum())
@@ -231,34 +239,17 @@ def _candidate(
     injections: int,
 ) -> Design:
     weights, intensity = strata.weights, np.sqrt(rates * (1.0 - rates) / costs)
-    names, pool = strata.owners(2)
     share = proportional * _normal(weights) + (1.0 - proportional) * _normal(weights * intensity)
-    level = np.zeros(len(strata), dtype=np.int64)
+    level = None
     if step is not None:
         typical = float((weights * intensity).sum()) / max(float(weights.sum()), 1e-300)
         level = np.round(np.log(intensity / typical) / np.log(step)).astype(np.int64)
-    owner = np.zeros(len(strata), dtype=np.int64)
-    count = 0
-    for place in range(len(names)):
-        own = np.flatnonzero(pool == place)
-        for members in _merged(level[own], share[own] * injections):
-            owner[own[members]] = count
-            count += 1
-    return Design(owner, _normal(np.bincount(owner, share, count).astype(np.float64)))
+    return _grouped(strata, share, injections, level)
 
 
-def _merged(level: IntArray, planned: FloatArray) -> list[IntArray]:
-    """Return the strata of each level, levels with few planned injections joined with the next lower one."""
-    groups: list[IntArray] = []
-    for value in np.unique(level)[::-1]:
-        members = np.flatnonzero(level == value)
-        if groups and float(planned[groups[-1]].sum()) < _FEWEST_PLANNED:
-            members = np.concatenate((groups.pop(), members))
-        groups.append(members)
-    if len(groups) > 1 and float(planned[groups[-1]].sum()) < _FEWEST_PLANNED:
-        last = groups.pop()
-        groups[-1] = np.concatenate((groups[-1], last))
-    return groups
+def _grouped(strata: Strata, share: FloatArray, injections: int, level: IntArray | None) -> Design:
+    owner = group(strata, share * injections, level)
+    return Design(owner, _normal(np.bincount(owner, share).astype(np.float64)))
 
 
 def _normal(values: FloatArray) -> FloatArray:

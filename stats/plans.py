@@ -221,7 +221,7 @@ def _by_kind(strata: Strata) -> Design:
 
 
 def _fixed(strata: Strata, plan: Plan) -> Schedule:
-    design = uniform_design(strata) if plan.kind == "uniform" else stratified_design(strata)
+    design = uniform_design(strata) if plan.kind == "uniform" else stratified_design(strata, plan.maximum)
     return Schedule(design, (plan.maximum,), (plan.confidence,))
 
 
@@ -260,7 +260,7 @@ def _after_pilot(strata: Strata, plan: Plan, pilot: Batch) -> Schedule:
     spent = int(pilot.injections.sum())
     most = plan.maximum - spent
     least = min(spent, most)
-    first = _enough(strata, stratified_design(strata), rates, plan, least, most)
+    first = _enough(strata, stratified_design(strata, most), rates, plan, least, most)
     design = optimal_design(strata, rates, costs, first, plan.confidence)
     first = _enough(strata, design, rates, plan, least, most)
     if plan.budget is None:

@@ -1,0 +1,98 @@
+"""Populations whose truth is known, and campaigns played on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from stats.plans import Batch, Plan, Step, next_step
+from stats.strata import Strata
+
+BLOCKS = ("cc", "dma", "wd", "mac", "ao", "sb", "cpm")
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """Strata and how many of each stratum's faults are bad."""
+
+    strata: Strata
+    bad: np.ndarray
+
+    @property
+    def truth(self) -> float:
+        """The sum that campaigns estimate."""
+        return float((self.strata.weights * (self.bad / self.strata.sizes)).sum())
+
+    @property
+    def rate(self) -> float:
+        """Truth over the sum of all weights."""
+        return self.truth / float(self.strata.weights.sum())
+
+    def play(self, plan: Plan, seed: int) -> tuple[Step, list[Batch]]:
+        """Play a plan to its end, drawing without replacement."""
+        rng, done = np.random.default_rng([11, seed]), []
+        good, bad = self.strata.sizes - self.bad, self.bad.copy()
+        while (step := next_step(self.strata, plan, seed, done)).stage != "done":
+            n = step.injections
+            events = without_replacement(rng, bad, good, n)
+            bad, good = bad - events, good - (n - events)
+            done.append(Batch.of(n, events))
+        return step, done
+
+
+def without_replacement(rng, bad, good, n):
+    """Bad ones among n draws from each stratum; NumPy's hypergeometric is limited to 1e9 members."""
+    total = bad + good
+    large = total >= 10**9
+    events = np.zeros(n.shape, dtype=np.int64)
+    drawn = n > 0
+    some = drawn & ~large
+    events[some] = rng.hypergeometric(bad[some], good[some], n[some])
+    some = drawn & large
+    events[some] = rng.binomial(n[some], bad[some] / total[some])
+    return events
+
+
+def made(labels: Sequence[tuple[str, ...]], sizes, rates, fit_per_fault=1e-9) -> Population:
+    """Round rates to whole numbers of bad faults."""
+    sizes = np.asarray(sizes, dtype=np.int64)
+    weights = sizes * np.broadcast_to(np.asarray(fit_per_fault, dtype=float), sizes.shape)
+    bad = np.round(np.asarray(rates) * sizes).astype(np.int64)
+    return Population(Strata.of(labels, weights, sizes), np.clip(bad, 0, sizes))
+
+
+def _grid(operations=20):
+    return [(b, "ff", c, f"op {o}") for b in BLOCKS for c in ("control", "data") for o in range(operations)]
+
+
+def synthetic() -> dict[str, Population]:
+    """The populations of the coverage tables, most of them made to break intervals."""
+    rng = np.random.default_rng(5)
+    labels = _grid()
+    operation = np.array([int(label[3][3:]) for label in labels])
+    control = np.array([label[2] == "control" for label in labels])
+    sizes = np.where(control, 10**7, 10**8) * rng.integers(1, 9, len(labels))
+    even = np.ones(len(labels))
+    registers = [(BLOCKS[r % 7], "ff", f"r{r}") for r in range(10_000)]
+    one = np.zeros(10_000)
+    one[4321] = 1.0
+    heavy = np.minimum(10**6 * (1.0 - rng.random(len(labels))) ** (-1 / 1.1), 10**12).astype(np.int64)
+    return {
+        "all zero": made(labels, sizes, 0 * even),
+        "all one": made(labels, sizes, even),
+        "0.001 everywhere": made(labels, sizes, 1e-3 * even),
+        "0.05 everywhere": made(labels, sizes, 0.05 * even),
+        "one bad register of 10,000": made(registers, [10**6] * 10_000, one),
+        "rates that vary with the cycle": made(
+            labels, sizes, 0.02 * (1 + np.sin(2 * np.pi * operation / 20)) ** 3
+        ),
+        "all in one cycle range": made(labels, sizes, np.where(operation == 7, 1.0, 0.0)),
+        "heavy-tailed weights": made(labels, heavy, np.where(rng.random(len(labels)) < 0.1, 0.5, 0.001)),
+        "control registers": made(
+            labels,
+            sizes,
+            np.where(control, rng.uniform(0.1, 0.6, len(labels)), 0.01 * rng.random(len(labels))),
+        ),
+    }
