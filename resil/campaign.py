@@ -11,6 +11,7 @@ from typing import Any
 
 from resil.engines import ENGINE_NAMES
 from resil.errors import CampaignError
+from resil.sampling_settings import SamplingSettings, read_sampling
 from resil.section import Section, read_toml
 from resil.workload_settings import WorkloadSettings, read_workload
 from rtl_harness.faults import Outcome
@@ -19,7 +20,10 @@ KINDS = ("ff", "sram")
 HAZARDOUS_DEFAULT = (Outcome.SDC_CRITICAL.value, Outcome.HANG.value)
 ZOO_PREFIX = "zoo:"
 _HAZARDOUS_CHOICES = tuple(outcome.value for outcome in Outcome if outcome is not Outcome.MASKED)
-_TABLES = ("campaign", "network", "workload", "target", "faults", "execution", "technology", "budget", "area")
+_TABLES = (
+    *("campaign", "network", "workload", "target", "faults", "sampling", "execution", "technology"),
+    *("budget", "area"),
+)
 _BUDGET_REMEDY = (
     "derive the NPU's share of the item's target and write where it comes from; "
     "without a [budget] table no verdict is given"
@@ -41,7 +45,7 @@ class NetworkSettings:
 
 @dataclass(frozen=True)
 class FaultSettings:
-    """How many faults, and into which kinds of storage ("ff", "sram")."""
+    """How many faults (at most, if the plan is adaptive), and into which kinds of storage ("ff", "sram")."""
 
     kinds: tuple[str, ...]
     injections: int
@@ -103,6 +107,7 @@ class Campaign:
         work: What the target runs: a network that is compiled for it, or memory images of the user's own.
         target: Name of a shipped target, or the absolute path of a target file.
         faults: What is injected.
+        sampling: How the faults are chosen.
         execution: How.
         technology: Raw upset rates.
         budget: None if no verdict is asked for.
@@ -117,6 +122,7 @@ class Campaign:
     work: NetworkSettings | WorkloadSettings
     target: str | Path
     faults: FaultSettings
+    sampling: SamplingSettings
     execution: ExecutionSettings
     technology: TechnologySettings
     budget: Budget | None
@@ -189,6 +195,7 @@ def parse_campaign(file: Path, tables: Mapping[str, Any]) -> Campaign:
         work=_work(file, tables, section, name),
         target=_target(section("target", required=True)),
         faults=_faults(section("faults", required=True)),
+        sampling=read_sampling(section("sampling")),
         execution=_execution(section("execution")),
         technology=_technology(section("technology", required=True)),
         budget=budget,

@@ -31,6 +31,7 @@ def campaign_tables(campaign: Campaign) -> dict[str, dict[str, Value]]:
             "injections": faults.injections,
             "minimum_per_block": faults.minimum_per_block,
         },
+        "sampling": _sampling(campaign),
         "execution": {
             "engine": execution.engine,
             "workers": execution.workers,
@@ -79,6 +80,13 @@ def _image(image: ImageSettings) -> dict[str, Value]:
         "offset": image.offset,
         image.way: files if image.way == "files" else files[0],
     }
+
+
+def _sampling(campaign: Campaign) -> dict[str, Value | None]:
+    sampling = campaign.sampling
+    if sampling.plan != "adaptive":
+        return {"plan": sampling.plan}
+    return {"plan": sampling.plan, "margin": sampling.margin, "until_decided": sampling.until_decided}
 
 
 def _budget(campaign: Campaign) -> dict[str, Value | None]:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
-
-import pyarrow as pa
 
 from resil.bench import Area, AreaFacts, Bench
 from resil.campaign import Campaign
-from resil.plan import Plan
+from resil.sampling import Sample
 from resil.site_list import UNASSIGNED, block_bits
 from rtl_harness.engines.base import GoldenRun
+from stats.designs import Group, collapse
 from stats.metrics import fit_verdict, safety_metrics
 from stats.rates import OUTCOMES, BlockEstimate, StratumCounts, estimate_blocks
 from stats.technology import Technology, load_technology
@@ -45,8 +44,7 @@ def summarise(
     bench: Bench,
     area: AreaFacts,
     goldens: Sequence[GoldenRun],
-    plan: Plan,
-    rows: pa.Table,
+    sample: Sample,
     provenance: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return the content of `summary.json`.
@@ -56,21 +54,21 @@ def summarise(
         bench: What was injected into.
         area: Its area.
         goldens: The run without a fault of each input.
-        plan: Which injections were wanted.
-        rows: All of those, as `parts.SCHEMA` has them.
+        sample: The injections and how they were chosen.
         provenance: Content of `provenance.json`.
     """
     technology = technology_of(campaign)
     fit_per_bit = {kind: technology.fit_per_bit(kind) for kind in campaign.faults.kinds}
-    strata = stratum_counts(plan, rows)
-    estimates, total = estimate_blocks(strata, fit_per_bit, campaign.hazardous, campaign.confidence)
     bits = block_bits(bench.sites, bench.blocks)
+    strata, whole = stratum_counts(sample, bits)
+    estimates, total = estimate_blocks(strata, fit_per_bit, campaign.hazardous, sample.confidence, whole)
     by_name = {estimate.block: estimate for estimate in estimates}
     blocks = [_row(name, n, by_name.get(name), area.of(name), area.unit) for name, n in bits.items()]
     everything = {kind: sum(n[kind] for n in bits.values()) for kind in ("ff", "sram")}
     return {
         "schema": SCHEMA,
-        "campaign": _campaign(campaign, bench, plan, provenance),
+        "campaign": _campaign(campaign, bench, sample, provenance),
+        "sampling": _sampling(campaign, sample),
         "network": _network(bench, goldens[0]),
         "target": {
             "name": bench.target_name,
@@ -92,24 +90,28 @@ def summarise(
         "strata": [_stratum(counts, fit_per_bit[counts.kind]) for counts in strata],
         "total": _row("total", everything, total, area.total, area.unit),
         "metrics": safety_metrics(total).as_dict(),
-        "notes": _notes(campaign, bench, area, everything),
+        "notes": _notes(campaign, bench, area, everything, sample),
         "provenance": dict(provenance),
     }
 
 
-def stratum_counts(plan: Plan, rows: pa.Table) -> list[StratumCounts]:
-    """Count the outcomes of `rows` in each stratum of the plan."""
-    names, outcomes = rows["stratum"].to_pylist(), rows["outcome"].to_pylist()
-    found = Counter(zip(names, outcomes, strict=True))
-    return [
-        StratumCounts(
-            stratum.block,
-            stratum.kind,
-            stratum.population.sites,
-            {outcome: found[stratum.population.name, outcome] for outcome in OUTCOMES},
-        )
-        for stratum in plan.strata
-    ]
+def stratum_counts(
+    sample: Sample, bits: Mapping[str, Mapping[str, int]]
+) -> tuple[list[StratumCounts], list[StratumCounts]]:
+    """Return the counts of the sample's groups: as blocks are estimated from, and as the total is.
+
+    Args:
+        sample: What was injected.
+        bits: Storage bits of each kind in each block.
+    """
+
+    def counts(group: Group) -> StratumCounts:
+        own = bits[group.block][group.kind] if group.block else sum(n[group.kind] for n in bits.values())
+        return StratumCounts(group.block, group.kind, own, group.counts, min(group.share, 1.0))
+
+    by_block = collapse(sample.strata, sample.design, sample.counts, by_block=True)
+    whole = collapse(sample.strata, sample.design, sample.counts)
+    return [counts(group) for group in by_block], [counts(group) for group in whole]
 
 
 def _row(
@@ -138,13 +140,39 @@ def _stratum(counts: StratumCounts, fit_per_bit: float) -> dict[str, Any]:
     }
 
 
-def _campaign(campaign: Campaign, bench: Bench, plan: Plan, provenance: Mapping[str, Any]) -> dict[str, Any]:
+def _sampling(campaign: Campaign, sample: Sample) -> dict[str, Any]:
+    settings = campaign.sampling
+    return {
+        "plan": settings.plan,
+        "margin": settings.margin,
+        "until_decided": settings.until_decided and campaign.budget is not None,
+        "strata": len(sample.strata),
+        "groups": sample.design.groups,
+        "most": campaign.faults.injections,
+        "pilot": sample.pilot,
+        "looks": [
+            {
+                "injections": look.injections,
+                "fit": look.total.estimate,
+                "fit_lo": look.total.lo,
+                "fit_hi": look.total.hi,
+                "confidence": look.total.confidence,
+            }
+            for look in sample.looks
+        ],
+        "reason": sample.reason,
+    }
+
+
+def _campaign(
+    campaign: Campaign, bench: Bench, sample: Sample, provenance: Mapping[str, Any]
+) -> dict[str, Any]:
     return {
         "name": campaign.name,
         "seed": campaign.seed,
         "confidence": campaign.confidence,
         "kinds": list(campaign.faults.kinds),
-        "injections": plan.size,
+        "injections": sample.injections,
         "hazardous": list(campaign.hazardous),
         "inputs": list(bench.inputs),
         "engine": campaign.execution.engine,
@@ -179,7 +207,8 @@ def _network(bench: Bench, golden: GoldenRun) -> dict[str, Any]:
 
 def _verdict(campaign: Campaign, total: BlockEstimate) -> dict[str, Any]:
     budget = campaign.budget
-    verdict = fit_verdict(total.fit, budget.fit if budget else None)
+    fit = replace(total.fit, confidence=campaign.confidence)
+    verdict = fit_verdict(fit, budget.fit if budget else None)
     return {
         "result": verdict.result,
         "budget_fit": budget.fit if budget else None,
@@ -191,7 +220,9 @@ def _verdict(campaign: Campaign, total: BlockEstimate) -> dict[str, Any]:
     }
 
 
-def _notes(campaign: Campaign, bench: Bench, area: AreaFacts, bits: Mapping[str, int]) -> list[str]:
+def _notes(
+    campaign: Campaign, bench: Bench, area: AreaFacts, bits: Mapping[str, int], sample: Sample
+) -> list[str]:
     names = {"ff": "flip-flops", "sram": "SRAM bits"}
     notes = [
         f"{bits[kind]:,} {names[kind]} were not injected into; their failures are not in these figures."
@@ -202,6 +233,10 @@ def _notes(campaign: Campaign, bench: Bench, area: AreaFacts, bits: Mapping[str,
         "Single-bit upsets only: transients in logic and multi-cell upsets are not in these figures."
     )
     notes.append("FIT assumes that the NPU runs this network all the time.")
+    if sample.pilot:
+        notes.append(
+            f"{sample.pilot:,} injections of a pilot decided where to inject and are not in these figures."
+        )
     if len(bench.inputs) == 1:
         notes.append("One input was run: how the figures vary with the input is not in the intervals.")
     if any(not element.block for element in bench.sites.elements):

@@ -15,9 +15,10 @@ from resil.errors import StoreError
 class Identity:
     """The definition of a campaign's injections.
 
-    Network, inputs, target, sites, seed, kinds of faults, engine and tool versions belong to it. Labels, the
-    number of workers and output folder do not, nor does the number of injections: a larger campaign contains
-    the smaller one. Neither do budget, confidence and technology, which are applied to finished injections.
+    Network, inputs, target, sites, seed, kinds of faults and how they are divided into strata, engine and
+    tool versions belong to it. Labels, the number of workers and output folder do not, nor does the number of
+    injections: a larger campaign contains the smaller one. Neither do budget, confidence, technology and when
+    to stop, which are applied to finished injections.
 
     Attributes:
         definition: Value or digest by name of the part.

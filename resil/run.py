@@ -20,11 +20,13 @@ from resil.errors import ConsistencyError, ExitCode, Interrupted
 from resil.estimate import summarise, technology_of
 from resil.execute import Executor
 from resil.files import json_text, write_text
-from resil.plan import IntArray, Plan, make_plan
+from resil.plan import IntArray, Plan
+from resil.population import Population, make_population
 from resil.prepare import prepare
 from resil.progress import Progress
 from resil.render import Results
 from resil.report import load_protection
+from resil.sampling import Sampling, look_text
 from resil.site_list import write_parquet
 from resil.store import CAMPAIGN, DERIVED, PROVENANCE, SITES, SUMMARY, RunFolder, check_run, open_run
 from rtl_harness.engines.base import GoldenRun
@@ -62,13 +64,16 @@ def run_campaign(
         progress.stage("building the simulator and running without a fault")
         engines = [stack.enter_context(bench.engine(position)) for position in range(len(bench.inputs))]
         goldens = golden_runs(bench, engines)
-        plan = make_plan(campaign, bench.sites, tuple(run.end.end_cycle for run in goldens))
+        population = make_population(campaign, bench.sites, goldens)
+        technology = technology_of(campaign)
+        rates = {kind: technology.fit_per_bit(kind) for kind in campaign.faults.kinds}
+        sampling = Sampling(campaign, population, rates)
         first = json_text(provenance.begin(campaign, bench))
         folder = stack.enter_context(open_run(out, bench.identity, first))
-        run = _Run(campaign, bench, plan, folder, progress)
-        rows = run.complete_or_fail(engines)
+        run = _Run(campaign, bench, population, folder, progress)
+        run.complete_or_fail(engines, sampling)
         facts = run.finished(time.monotonic() - began)
-        summary = summarise(campaign, bench, area, goldens, plan, rows, facts)
+        summary = summarise(campaign, bench, area, goldens, sampling.sample, facts)
         return run.write(summary)
 
 
@@ -128,39 +133,49 @@ class _Run:
     """The part of a campaign that touches the run folder."""
 
     def __init__(
-        self, campaign: Campaign, bench: Bench, plan: Plan, folder: RunFolder, progress: Progress
+        self,
+        campaign: Campaign,
+        bench: Bench,
+        population: Population,
+        folder: RunFolder,
+        progress: Progress,
     ) -> None:
         self._campaign = campaign
         self._bench = bench
-        self._plan = plan
+        self._population = population
         self._folder = folder
         self._progress = progress
         self._workers = campaign.execution.workers or len(os.sched_getaffinity(0))
         self._injected = False
 
-    def complete_or_fail(self, engines: list[CampaignEngine]) -> pa.Table:
+    def complete_or_fail(self, engines: list[CampaignEngine], sampling: Sampling) -> None:
         """As `complete`; results that contradict each other mark the run as failed for good."""
         try:
-            return self.complete(engines)
+            self.complete(engines, sampling)
         except ConsistencyError as error:
             facts = self._folder.provenance() | {"failed": str(error)}
             write_text(self._folder.path / PROVENANCE, json_text(facts))
             raise
 
-    def complete(self, engines: list[CampaignEngine]) -> pa.Table:
-        """Inject what is missing; return the rows of the whole plan."""
+    def complete(self, engines: list[CampaignEngine], sampling: Sampling) -> None:
+        """Inject what the sampling plan wants and is missing, until it is content."""
         write_text(self._folder.path / CAMPAIGN, campaign_text(self._campaign))
         write_parquet(self._bench.sites, self._folder.path / SITES)
         rows = self._stored()
-        missing = self._plan.missing(rows)
-        if missing.size:
-            self._inject(engines, missing)
-            rows = self._stored()
-            if (left := self._plan.missing(rows)).size:
-                raise ConsistencyError(
-                    f"{self._folder.path}: {left.size} injections are missing after all ran"
-                )
-        return self._plan.chosen(rows)
+        before = 0
+        while (plan := sampling.wanted) is not None:
+            missing = plan.missing(rows)
+            if missing.size:
+                self._inject(engines, plan, missing, before)
+                rows = self._stored()
+                if (left := plan.missing(rows)).size:
+                    raise ConsistencyError(
+                        f"{self._folder.path}: {left.size} injections are missing after all ran"
+                    )
+            sampling.record(plan.chosen(rows))
+            before += plan.size
+            if missing.size and self._campaign.sampling.plan == "adaptive":
+                self._progress.stage(look_text(sampling, self._campaign))
 
     def finished(self, seconds: float) -> dict[str, Any]:
         """Return the provenance of the finished run; new times are noted only if something was injected."""
@@ -184,19 +199,19 @@ class _Run:
         return results
 
     def _stored(self) -> pa.Table:
-        stored = self._folder.load(self._plan.check)
+        stored = self._folder.load(self._population.check)
         for message in stored.rejected:
             self._progress.stage(message)
         return stored.rows
 
-    def _inject(self, engines: list[CampaignEngine], missing: IntArray) -> None:
+    def _inject(self, engines: list[CampaignEngine], plan: Plan, missing: IntArray, before: int) -> None:
         self._injected = True
         self._drop_results()
-        size, done = self._plan.size, self._plan.size - missing.size
+        size = before + plan.size
         self._progress.stage(f"{missing.size:,} injections with the {self._campaign.execution.engine} engine")
-        self._progress.begin(size, done)
+        self._progress.begin(size, size - missing.size)
         executor = Executor(
-            self._plan,
+            plan,
             self._bench.sites,
             engines,
             self._bench.inputs,
@@ -208,7 +223,7 @@ class _Run:
         try:
             executor.run(missing)
         except KeyboardInterrupt:
-            kept = size - self._plan.missing(self._stored()).size
+            kept = size - plan.missing(self._stored()).size
             raise Interrupted(
                 f"{kept:,} of {size:,} injections are kept in {self._folder.path}; "
                 f"go on with: resil run {self._campaign.file} --out {self._folder.path} --resume"

@@ -105,6 +105,13 @@ class Section:
             raise self.fail(key, f"one of {', '.join(allowed)}", _shown(value), "change the value")
         return str(value)
 
+    def flag(self, key: str, *, default: bool) -> bool:
+        """Take a truth value."""
+        value = self._take(key, default, "true or false")
+        if not isinstance(value, bool):
+            raise self.fail(key, "true or false", _shown(value), "change the value")
+        return value
+
     def raw(self, key: str, expected: str) -> object:
         """Take a value of any type; the caller checks it."""
         return self._take(key, _REQUIRED, expected)
@@ -134,13 +141,14 @@ class Section:
             raise self.fail(key, expected, _shown(value), f"write [[{self._name}.{key}]]")
         return [Section(self._file, f"{self._name}.{key}[{i}]", v) for i, v in enumerate(value)]
 
-    def finish(self) -> None:
-        """Raise CampaignError if the table holds a key that nobody asked for."""
+    def finish(self, optional: tuple[str, ...] = ()) -> None:
+        """Raise CampaignError if the table holds a key not asked for; `optional` ones may be named."""
         for key in self._values:
             if key not in self._known:
-                near = get_close_matches(key, self._known, n=1)
+                known = list(dict.fromkeys((*self._known, *optional)))
+                near = get_close_matches(key, known, n=1)
                 remedy = f'did you mean "{near[0]}"?' if near else "remove it"
-                raise self.fail(key, f"one of the keys {', '.join(self._known)}", "an unknown key", remedy)
+                raise self.fail(key, f"one of the keys {', '.join(known)}", "an unknown key", remedy)
 
     def _existing(self, key: str, text: str, expected: str) -> Path:
         path = (self._file.parent / Path(text).expanduser()).resolve()

@@ -12,14 +12,23 @@ from hypothesis import strategies as st
 from resil.campaign import FaultSettings
 from resil.errors import CampaignError
 from resil.parts import SCHEMA
-from resil.plan import make_plan
+from resil.population import make_population
+from resil.sampling import Sampling
+from rtl_harness.engines.base import GoldenRun
+from rtl_harness.faults import RunEnd
 from tests.resil.campaigns import campaign
 from tests.resil.fake import SITES
 
 
+def population_of(kinds=("ff",), cycles=(1000, 1007), seed=7, sites=SITES):
+    goldens = [GoldenRun(RunEnd(True, end, 0, False, False, b"", ""), (end // 3, end - 2)) for end in cycles]
+    settings = FaultSettings(kinds, 1, 0)
+    return make_population(replace(campaign(), faults=settings, seed=seed), sites, goldens)
+
+
 def plan_of(injections=300, minimum=5, kinds=("ff",), cycles=(1000, 1007), seed=7):
-    settings = FaultSettings(kinds, injections, minimum)
-    return make_plan(replace(campaign(), faults=settings, seed=seed), SITES, cycles)
+    wanted = replace(campaign(), faults=FaultSettings(kinds, injections, minimum), seed=seed)
+    return Sampling(wanted, population_of(kinds, cycles, seed), {"ff": 1e-4, "sram": 2e-5}).wanted
 
 
 def faults(plan):
@@ -86,10 +95,11 @@ def test_what_is_missing_is_what_is_not_done():
 def test_a_row_with_another_fault_than_the_plans_is_found():
     plan = plan_of()
     good = rows(plan, [3, 5])
-    assert plan.check(good) is None
+    population = population_of()
+    assert population.check(good) is None
     bad = good.set_column(good.column_names.index("cycle"), "cycle", [[0, 1]])
-    assert "has cycle" in plan.check(bad)
-    assert "has site" in plan.check(good.set_column(2, "site", [[0, 999999]]))
+    assert "has cycle" in population.check(bad)
+    assert "has site" in population.check(good.set_column(2, "site", [[0, 999999]]))
 
 
 def rows(plan, indices):
@@ -119,6 +129,5 @@ def test_no_storage_of_the_kind():
     from rtl_harness.sites import SiteTable
 
     only_ff = SiteTable.of([e for e in SITES.elements if e.kind == "ff"])
-    wanted = replace(campaign(), faults=FaultSettings(("sram",), 10, 0))
     with pytest.raises(CampaignError, match="has no storage of the kinds sram"):
-        make_plan(wanted, only_ff, (10,))
+        population_of(("sram",), sites=only_ff)

@@ -1,0 +1,49 @@
+"""The table [sampling] of a campaign file: how the faults are chosen, and when enough were injected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from resil.section import Section
+
+PlanName = Literal["proportional", "uniform", "stratified", "adaptive"]
+PLANS: tuple[PlanName, ...] = ("proportional", "uniform", "stratified", "adaptive")
+_ADAPTS = "only the adaptive plan stops early"
+
+
+@dataclass(frozen=True)
+class SamplingSettings:
+    """How faults are chosen.
+
+    Attributes:
+        plan: "proportional": by block and kind of storage, as many as there are faults in each; "uniform":
+            every fault alike; "stratified": by block, kind, register class and operation, as many as there
+            are faults in each; "adaptive": where they tell most, until enough is known.
+        margin: Half width of the interval of the total FIT, as part of the estimate, at which an adaptive
+            campaign stops; None for none.
+        until_decided: An adaptive campaign stops when the verdict on the budget is settled.
+    """
+
+    plan: PlanName = "proportional"
+    margin: float | None = None
+    until_decided: bool = True
+
+    @property
+    def strata(self) -> str:
+        """What the faults are divided by; it decides which fault has which number."""
+        coarse = "block, kind"
+        return coarse if self.plan == "proportional" else f"{coarse}, register class, operation"
+
+
+def read_sampling(section: Section) -> SamplingSettings:
+    """Check the table."""
+    name = section.choice("plan", PLANS, PLANS[0])
+    plan = next(known for known in PLANS if known == name)
+    for key in ("margin", "until_decided"):
+        if section.has(key) and plan != "adaptive":
+            raise section.fail(key, 'the key with plan = "adaptive" only', f'plan = "{plan}"', _ADAPTS)
+    margin = section.number("margin", low=0.0, high=1.0) if section.has("margin") else None
+    decided = section.flag("until_decided", default=True)
+    section.finish(optional=("margin",))
+    return SamplingSettings(plan, margin, decided)

@@ -1,0 +1,199 @@
+import json
+import os
+import random
+import re
+import resource
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from resil.campaign import FaultSettings
+from resil.cli import main
+from resil.errors import CampaignError
+from resil.parts import SCHEMA
+from resil.population import make_population
+from resil.sampling import Sampling
+from resil.sampling_settings import SamplingSettings
+from rtl_harness.engines.base import GoldenRun
+from rtl_harness.faults import RunEnd
+from rtl_harness.sites import SiteTable, StorageElement
+from tests.resil import fake
+from tests.resil.campaigns import TEXT, campaign, write_campaign
+
+ADAPTIVE = TEXT.replace("injections = 200", "injections = 4000").replace("fit = 0.01", "fit = 0.0003")
+ADAPTIVE += '[sampling]\nplan = "adaptive"\n'
+RATES = {"ff": 7e-5, "sram": 2e-5}
+
+
+def results(folder):
+    parts = [pq.read_table(path) for path in (folder / "injections").glob("part-*.parquet")]
+    summary = json.loads((folder / "summary.json").read_text())
+    del summary["provenance"], summary["campaign"]["seconds"], summary["campaign"]["workers"]
+    rows = pa.concat_tables(parts).sort_by("injection")
+    return rows.to_pylist(), summary, (folder / "blocks.csv").read_text()
+
+
+def command(folder, name="run", *more):
+    return ["run", str(write_campaign(folder, ADAPTIVE)), "--out", str(folder / name), *more]
+
+
+def test_an_adaptive_run_stops_when_the_verdict_is_settled(tmp_path, monkeypatch, capsys):
+    fake.install(monkeypatch)
+    assert main(command(tmp_path)) == 1
+    err = capsys.readouterr().err
+    assert "pilot done" in err
+    assert re.search(r"FIT, .* to .*; budget 0.0003 FIT: missed", err)
+    rows, summary, _ = results(tmp_path / "run")
+    sampling = summary["sampling"]
+    assert sampling["reason"] == "budget"
+    assert sampling["pilot"] + sampling["looks"][-1]["injections"] == len(rows) < 4000
+    assert summary["campaign"]["injections"] == sampling["looks"][-1]["injections"]
+    assert summary["verdict"]["fit_lo"] == sampling["looks"][-1]["fit_lo"] > 0.0003
+    assert summary["total"]["injections"] == sum(b["injections"] for b in summary["blocks"])
+    assert {row["stratum"].split("/")[2] for row in rows} == {"unclassified"}
+    assert {row["stratum"].split("/")[3] for row in rows} == {"0", "1"}
+    for row in rows:
+        assert (row["cycle"] >= 2000) == (row["stratum"].endswith("/1"))
+
+
+def test_whatever_is_lost_the_same_set_comes_back(tmp_path, monkeypatch):
+    fake.install(monkeypatch)
+    monkeypatch.setattr("resil.execute.PART_ROWS", 50)
+    main(command(tmp_path, "whole", "--workers", "1"))
+    main(command(tmp_path, "run", "--workers", "3"))
+    lost = random.Random(5)
+    for path in (tmp_path / "run" / "injections").glob("part-*"):
+        if lost.random() < 0.6:
+            path.unlink()
+    main(command(tmp_path, "run"))
+    assert results(tmp_path / "run") == results(tmp_path / "whole")
+
+
+def test_a_killed_adaptive_run_is_resumed_to_the_same_result(tmp_path, monkeypatch):
+    arguments = [sys.executable, "-m", "tests.resil.fake", *command(tmp_path)]
+    for pause in (1.2, 2.0):
+        environment = os.environ | {"FAKE_SECONDS": "0.005"}
+        more = [] if pause == 1.2 else ["--resume"]
+        process = subprocess.Popen([*arguments, *more], env=environment, stderr=subprocess.DEVNULL)
+        while not list((tmp_path / "run").glob("injections/*")) and process.poll() is None:
+            time.sleep(0.05)
+        time.sleep(pause / 4)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    fake.install(monkeypatch)
+    assert main(command(tmp_path)) == 2
+    assert main(command(tmp_path, "run", "--resume")) == main(command(tmp_path, "whole")) == 1
+    assert results(tmp_path / "run") == results(tmp_path / "whole")
+
+
+def test_an_enlarged_campaign_repeats_nothing(tmp_path, monkeypatch):
+    fake.install(monkeypatch)
+    text = ADAPTIVE.replace("fit = 0.0003", "fit = 0.000000001").replace(
+        'plan = "adaptive"', 'plan = "adaptive"\nmargin = 0.2\nuntil_decided = false'
+    )
+    file = write_campaign(tmp_path, text.replace("4000", "1000"))
+    main(["run", str(file), "--out", str(tmp_path / "run")])
+    before = {row["injection"]: row for row in results(tmp_path / "run")[0]}
+    file = write_campaign(tmp_path, text)
+    main(["run", str(file), "--out", str(tmp_path / "run")])
+    after = {row["injection"]: row for row in results(tmp_path / "run")[0]}
+    assert before.items() <= after.items()
+    assert results(tmp_path / "run")[1]["sampling"]["reason"] == "margin"
+
+
+@pytest.mark.parametrize("plan", ["uniform", "stratified"])
+def test_other_plans_make_what_was_asked_for(plan, tmp_path, monkeypatch):
+    fake.install(monkeypatch)
+    text = TEXT.replace('kinds = ["ff"]', 'kinds = ["ff", "sram"]') + f'[sampling]\nplan = "{plan}"\n'
+    main(["run", str(write_campaign(tmp_path, text)), "--out", str(tmp_path / "run")])
+    rows, summary, _ = results(tmp_path / "run")
+    assert len(rows) == summary["total"]["injections"] == 200
+    assert summary["sampling"]["plan"] == plan
+    raw = summary["total"]["fit_raw"]
+    assert raw == pytest.approx(sum(b["fit_raw"] for b in summary["blocks"]))
+    assert sum(s["fit_raw"] for s in summary["strata"]) == pytest.approx(raw)
+
+
+def test_a_row_of_another_draw_is_set_aside(tmp_path, monkeypatch, capsys):
+    fake.install(monkeypatch)
+    main(command(tmp_path))
+    part = next((tmp_path / "run" / "injections").glob("part-*"))
+    wanted = campaign(ADAPTIVE)
+    bench = fake.fake_bench(wanted)
+    population = make_population(wanted, bench.sites, [bench.engine(i).golden() for i in range(2)])
+    rows = pq.read_table(part)
+    assert population.check(rows) is None
+    shifted = rows.set_column(0, "injection", pa.array(rows["injection"].to_numpy() + len(population.strata)))
+    assert "and the plan says" in population.check(shifted)
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ('plan = "random"', r"\[sampling\] plan: expected one of proportional"),
+        ('plan = "uniform"\nmargin = 0.1', r"\[sampling\] margin: .*only the adaptive plan stops early"),
+        ('plan = "adaptive"\nmargin = 1.5', r"\[sampling\] margin: expected a number above 0 and below 1"),
+        ('plan = "adaptive"\nuntil_decided = 1', r"until_decided: expected true or false, found 1"),
+        ('plan = "adaptive"\nmargins = 0.1', r'margins: .*did you mean "margin"'),
+    ],
+)
+def test_wrong_settings(lines, message):
+    with pytest.raises(CampaignError, match=message):
+        campaign(TEXT + "[sampling]\n" + lines)
+
+
+def huge():
+    """10^12 fault sites in registers and memories, an inference of a million cycles in 60 operations."""
+    classes = ("data", "control", "configuration", "address", "buffer")
+    registers = [
+        StorageElement(f"u.r{i}", "ff", 1000, 1, f"b{i % 7}", register_class=classes[i % 5])
+        for i in range(200)
+    ]
+    memories = [
+        StorageElement(f"u.m{i}", "sram", 1000, 1_250_000, f"b{i % 7}", register_class="memory")
+        for i in range(800)
+    ]
+    ends = tuple(range(16_000, 960_001, 16_000))
+    goldens = [GoldenRun(RunEnd(True, 1_000_000, 0, False, False, b"", ""), ends) for _ in range(2)]
+    return SiteTable.of([*registers, *memories]), goldens
+
+
+def play(sampling):
+    """Answers everything that a plan wants: hazardous with a probability that depends on the stratum."""
+    made = 0
+    while (plan := sampling.wanted) is not None:
+        bad = (plan.site * 2_654_435_761 + plan.cycle * 40_503) % 1000 < 3 + 40 * (plan.stratum % 3)
+        columns = {name: pa.nulls(plan.size, SCHEMA.field(name).type) for name in SCHEMA.names}
+        columns["injection"] = pa.array(plan.injection)
+        columns["outcome"] = pa.array(np.where(bad, "sdc_critical", "masked"))
+        columns["cycle"], columns["end_cycle"] = pa.array(plan.cycle), pa.array(np.full(plan.size, 1_000_000))
+        made += plan.size
+        sampling.record(pa.table({name: columns[name] for name in SCHEMA.names}))
+    return made
+
+
+@pytest.mark.parametrize("plan", ["proportional", "uniform", "stratified", "adaptive"])
+def test_a_population_of_10_to_the_18_costs_little(plan):
+    sites, goldens = huge()
+    assert sites.size > 10**12
+    settings = SamplingSettings(plan, 0.02 if plan == "adaptive" else None, until_decided=False)
+    wanted = replace(campaign(), faults=FaultSettings(("ff", "sram"), 100_000, 0), sampling=settings)
+    before = resource.getrusage(resource.RUSAGE_SELF)
+    began = time.process_time()
+    population = make_population(wanted, sites, goldens)
+    sampling = Sampling(wanted, population, RATES)
+    made = play(sampling)
+    sample = sampling.sample
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    assert time.process_time() - began < 10
+    assert (after.ru_maxrss - before.ru_maxrss) * 1024 < 2**30
+    assert sum(s.population.size for s in population.strata) > 10**18
+    assert made == sample.injections + sample.pilot <= 100_000
+    assert sample.looks[-1].total.estimate > 0
