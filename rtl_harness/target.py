@@ -75,6 +75,7 @@ class Target:
 
 
 SHIPPED_TARGETS = Path(__file__).parent / "targets"
+SHIPPED_PREFIX = "resil:"
 
 _MANDATORY = ("name", "top", "sources", "clock", "reset", "dut", "done", "blocks", "memories")
 _TEXTS = ("name", "top", "clock", "reset", "dut", "done", "error", "protection", "status", "operation")
@@ -84,7 +85,8 @@ def load_target(name_or_path: str | Path) -> Target:
     """Read a target description: a shipped one by its name, else the TOML file at a path.
 
     Paths in the file are relative to it; `sources` may hold glob patterns, whose matches are taken in
-    alphabetical order, and a file that is listed twice counts once, at its first place.
+    alphabetical order, and a file that is listed twice counts once, at its first place. A path that begins
+    with "resil:" is relative to this package: "resil:bench/*.sv" are the shipped bench modules.
 
     Raises:
         HarnessError: If there is no such target, or the file has a missing, unknown or wrong entry.
@@ -175,6 +177,8 @@ class _TargetFile:
 
     def _matches(self, pattern: str) -> list[Path]:
         base = self.path.parent
+        if pattern.startswith(SHIPPED_PREFIX):
+            base, pattern = SHIPPED_TARGETS.parent, pattern.removeprefix(SHIPPED_PREFIX)
         if not any(c in pattern for c in "*?["):
             return [p] if (p := (base / pattern).resolve()).is_file() else []
         anchor, relative = (Path("/"), pattern[1:]) if pattern.startswith("/") else (base, pattern)

@@ -66,7 +66,9 @@ def _build(target: Target, parameters: Mapping[str, int], folder: Path) -> None:
     netlist = Netlist(json.loads(file.read_text(encoding="utf-8")), target.top)
     file.unlink()
     _check(target, netlist, declarations)
-    elaboration = _assemble(target, parameters, find_storage(netlist, declarations), netlist)
+    elaboration = _assemble(
+        target, parameters, find_storage(netlist, declarations, _memory_paths(target)), netlist
+    )
     write_atomically(folder / _RESULT, _dump(elaboration).encode())
 
 
@@ -104,6 +106,10 @@ def _absent(target: Target, key: str, wanted: str, found: str, known: Iterable[s
     )
 
 
+def _memory_paths(target: Target) -> set[str]:
+    return {memory.path for memory in target.memories.values()}
+
+
 def _assemble(target: Target, parameters: Mapping[str, int], found: Storage, netlist: Netlist) -> Elaboration:
     warnings = list(found.warnings)
     classes = _classes(found, netlist)
@@ -112,7 +118,7 @@ def _assemble(target: Target, parameters: Mapping[str, int], found: Storage, net
     for element in found.elements:
         if not element.path.startswith(f"{target.dut}."):
             bench.append(element)
-        elif element.kind == "sram" and not found.clocking[element.path].clock:
+        elif element.kind == "sram" and _is_rom(target, found, element):
             warnings.append(f"{element.path}: an array that is never written, not counted as storage")
         else:
             block = block_of(element.path, target.blocks)
@@ -147,6 +153,11 @@ def _classes(found: Storage, netlist: Netlist) -> dict[str, str]:
             inputs = tuple(flow.inputs[net] for net in outputs)
             registers.append(Held(element.path, outputs, inputs))
     return classes | register_classes(flow, registers)
+
+
+def _is_rom(target: Target, found: Storage, element: StorageElement) -> bool:
+    """Whether the design never writes to an array, nor does a workload fill it."""
+    return not found.clocking[element.path].clock and element.path not in _memory_paths(target)
 
 
 def _dump(e: Elaboration) -> str:

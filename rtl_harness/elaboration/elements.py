@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 
 from rtl_harness.elaboration.declarations import Declaration, Declarations
@@ -40,14 +40,15 @@ class Storage:
         self.outputs[element.path] = outputs
 
 
-def find_storage(netlist: Netlist, declarations: Declarations) -> Storage:
+def find_storage(netlist: Netlist, declarations: Declarations, memories: Container[str] = ()) -> Storage:
     """List every flip-flop and memory of `netlist`, without blocks.
 
-    A memory array counts as SRAM if it could be one: at least 1024 bits, at most two addresses that it
-    is written at and two that it is read at, none of them constant. Any other array is flip-flops, an
-    element a word. A variable of which only some bits are flip-flops gives one element for each run.
+    A memory array counts as SRAM if it is one of `memories`, paths of arrays that a target calls so, or if
+    it could be one: at least 1024 bits, at most two addresses that it is written at and two that it is read
+    at, none of them constant. Any other array is flip-flops, an element a word. A variable of which only
+    some bits are flip-flops gives one element for each run.
     """
-    finder = _Finder(netlist, declarations)
+    finder = _Finder(netlist, declarations, memories)
     finder.flip_flops()
     for name, memory in netlist.memories.items():
         finder.memory(name, memory)
@@ -63,8 +64,9 @@ def find_storage(netlist: Netlist, declarations: Declarations) -> Storage:
 
 
 class _Finder:
-    def __init__(self, netlist: Netlist, declarations: Declarations) -> None:
+    def __init__(self, netlist: Netlist, declarations: Declarations, memories: Container[str]) -> None:
         self.netlist = netlist
+        self.memories = memories
         self.declarations = declarations
         self.found = Storage()
 
@@ -156,6 +158,8 @@ class _Finder:
         self.found.add(element, location, clocking, net_name)
 
     def _kind(self, memory: MemoryArray) -> Kind:
+        if memory.path in self.memories:
+            return "sram"
         bits = memory.width * memory.size
         ports = max(len(memory.write_addresses), len(memory.read_addresses))
         if bits >= SRAM_MINIMUM_BITS and ports <= SRAM_MAXIMUM_PORTS and not memory.constant_addresses:
