@@ -48,9 +48,9 @@ def weighted_sum_over_inputs(
     `p_g = sum_i x_ig / sum_i n_ig`. An input moves the estimate by `u_i = sum_g w_g (x_ig - n_ig p_g) /
     n_g`, so with inputs as units the variance is `I / (I - 1) sum u_i^2`; over the binomial variance this is
     the design effect d (at least 1 is taken). Then all counts are divided by `d (t / z)^2`, with the
-    quantiles of Student's t at I - 1 degrees of freedom and of the normal distribution, and `weighted_sum` gives the
-    limits: what Korn and Graubard do for one proportion. Without events no input shows itself to differ; the
-    counts are then divided by `(t / z)^2` alone.
+    quantiles of Student's t at I - 1 degrees of freedom and of the normal distribution, and `weighted_sum`
+    gives the limits: what Korn and Graubard do for one proportion. Without events no input shows itself to
+    differ; the counts are then divided by `(t / z)^2` alone.
 
     With few inputs the limits are wide, as they have to be: at 95 % `(t / z)^2` is 42 for two inputs, 2 for
     five, 1.1 for twenty. No number of inputs shows what an input that is bad one time in a hundred does,

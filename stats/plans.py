@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -174,7 +175,7 @@ def next_step(strata: Strata, plan: Plan, seed: int, done: Sequence[Batch]) -> S
     if len(done) < first:
         counts = _pilot(strata, plan, seed, done)
         return Step("pilot", counts, None, first, plan.confidence)
-    schedule = _after_pilot(strata, plan, _joined(strata, done[:first])) if first else _fixed(strata, plan)
+    schedule = _schedule(strata, plan, *(part.tobytes() for part in _parts(_joined(strata, done[:first]))))
     drawn = _joined(strata, done).injections
     look = len(done) - first
     confidence = schedule.confidences[max(look - 1, 0)]
@@ -218,6 +219,20 @@ def _by_kind(strata: Strata) -> Design:
     kinds = sorted({label[1] for label in strata.labels})
     owner = np.array([kinds.index(label[1]) for label in strata.labels], dtype=np.int64)
     return Design(owner, np.full(len(kinds), 1.0 / len(kinds)), jitter=False)
+
+
+def _parts(batch: Batch) -> tuple[IntArray, IntArray, FloatArray]:
+    return batch.injections, batch.events, batch.costs
+
+
+@lru_cache(maxsize=4)
+def _schedule(strata: Strata, plan: Plan, injections: bytes, events: bytes, costs: bytes) -> Schedule:
+    """Return the schedule that follows from a pilot; kept, since every step of a campaign asks for it again.
+
+    Without a pilot its injections are none.
+    """
+    n, x, c = np.frombuffer(injections, np.int64), np.frombuffer(events, np.int64), np.frombuffer(costs)
+    return _after_pilot(strata, plan, Batch(n, x, c)) if n.any() else _fixed(strata, plan)
 
 
 def _fixed(strata: Strata, plan: Plan) -> Schedule:
