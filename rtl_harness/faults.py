@@ -39,20 +39,23 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Fault:
-    """One upset: a storage bit inverted once.
+    """One upset: a storage bit, or a cluster of adjacent bits of the same word, inverted once.
 
     Attributes:
-        site: Index of the bit in the target's `SiteTable`, from 0.
-        cycle: Number of the active clock edge after reset was released, from 0. The bit is
-            inverted once the design has settled after that edge, and is free from then on.
+        site: Index of the bit, or of the lowest bit of the cluster, in the target's `SiteTable`, from 0.
+        cycle: Number of the active clock edge after reset was released, from 0. The bits are
+            inverted once the design has settled after that edge, and are free from then on.
+        bits: Size of the cluster: the sites `site` .. `site + bits - 1`. `SiteTable.room` says how many there
+            can be.
     """
 
     site: int
     cycle: int
+    bits: int = 1
 
     def __post_init__(self) -> None:
-        if self.site < 0 or self.cycle < 0:
-            raise ValueError(f"a fault needs site >= 0 and cycle >= 0, found {self}")
+        if self.site < 0 or self.cycle < 0 or self.bits < 1:
+            raise ValueError(f"a fault needs site >= 0, cycle >= 0 and bits >= 1, found {self}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,6 +95,12 @@ class SiteTable:
             raise IndexError(f"site {site} is not in 0 .. {self.size - 1}")
         return bisect_right(self.offsets, site) - 1
 
+    def room(self, site: int) -> int:
+        """Return how many bits the word that holds `site` has from there on: the largest cluster."""
+        index = self.element_index(site)
+        width = self.elements[index].width
+        return width - (site - self.offsets[index]) % width
+
     def __getitem__(self, site: int) -> Site:
         index = self.element_index(site)
         element = self.elements[index]

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from rtl_harness.errors import HarnessError
 from rtl_harness.faults import Fault, Injection, RunEnd
+from rtl_harness.sites import SiteTable
 
 
 @dataclass(frozen=True)
@@ -40,3 +42,24 @@ class Engine(Protocol):
         A fault whose flip could not be verified raises; it is never reported as masked.
         """
         ...
+
+
+def check_fault(fault: Fault, sites: SiteTable, cycles: int) -> None:
+    """Raise HarnessError unless the fault lies in the site table, in one word, and within `cycles`."""
+    if fault.site >= sites.size or fault.cycle >= cycles:
+        raise HarnessError(
+            f"{fault}: expected a site below {sites.size} and a cycle below {cycles}, the end of the golden "
+            "run"
+        )
+    if fault.bits > 1 and fault.bits > (room := sites.room(fault.site)):
+        raise HarnessError(
+            f"{fault}: expected a cluster within one word, but from {sites[fault.site].name} on it has "
+            f"{room} of {fault.bits} bits; make the cluster smaller or begin it lower"
+        )
+
+
+def describe_fault(fault: Fault, sites: SiteTable, workload: str) -> str:
+    """Return the fault in words, for messages."""
+    name = sites[fault.site].name
+    what = f"{name} and {fault.bits - 1} above" if fault.bits > 1 else name
+    return f"fault at site {fault.site} ({what}), cycle {fault.cycle}, workload {workload}"

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, Self, cast
 
 from rtl_harness.elaboration import Elaboration
-from rtl_harness.engines.base import GoldenRun
+from rtl_harness.engines.base import GoldenRun, check_fault, describe_fault
 from rtl_harness.engines.cocotb_build import Waves, build_simulator, wave_format
 from rtl_harness.engines.cocotb_config import simulator_config, write_images
 from rtl_harness.engines.cocotb_worker import Worker
@@ -129,7 +129,7 @@ class CocotbEngine:
             raise HarnessError(f"workers: expected at least 1, found {workers}")
         golden = self.golden()
         for fault in faults:
-            self._check(fault, golden)
+            check_fault(fault, self.elaboration.sites, golden.end.end_cycle)
         todo = sorted(faults, key=lambda f: (f.cycle, f.site), reverse=True)
         pool = self._pool(min(workers, len(todo)))
         try:
@@ -150,7 +150,7 @@ class CocotbEngine:
             ToolMissingError: If the waveform's format needs a library that is missing.
         """
         golden = self.golden()
-        self._check(fault, golden)
+        check_fault(fault, self.elaboration.sites, golden.end.end_cycle)
         options = ["--trace", "--trace-file", str(waves.resolve())] if waves is not None else []
         worker = self._start(options, wave_format(waves))
         try:
@@ -190,19 +190,11 @@ class CocotbEngine:
     def _request(self, fault: Fault) -> dict[str, int]:
         site = self.elaboration.sites[fault.site]
         element = self.elaboration.sites.element_index(fault.site)
-        place = {"element": element, "word": site.word, "bit": site.bit}
+        place = {"element": element, "word": site.word, "bit": site.bit, "bits": fault.bits}
         return {**place, "cycle": fault.cycle, "limit": self.timeout_cycles}
 
     def _describe(self, fault: Fault) -> str:
-        name = self.elaboration.sites[fault.site].name
-        return f"fault at site {fault.site} ({name}), cycle {fault.cycle}, workload {self.workload.name}"
-
-    def _check(self, fault: Fault, golden: GoldenRun) -> None:
-        size, cycles = self.elaboration.sites.size, golden.end.end_cycle
-        if fault.site >= size or fault.cycle >= cycles:
-            raise HarnessError(
-                f"{fault}: expected a site below {size} and a cycle below {cycles}, the end of the golden run"
-            )
+        return describe_fault(fault, self.elaboration.sites, self.workload.name)
 
     def _answer(self, worker: Worker, what: str) -> dict[str, Any]:
         try:

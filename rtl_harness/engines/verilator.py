@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Self
 
 from rtl_harness.elaboration import Elaboration
-from rtl_harness.engines.base import GoldenRun
+from rtl_harness.engines.base import GoldenRun, check_fault, describe_fault
 from rtl_harness.engines.verilator_foresight import FaultForesight
 from rtl_harness.engines.verilator_gates import UnsupportedError, read_gates
 from rtl_harness.engines.verilator_pool import Job, Outcome, run_jobs
@@ -169,7 +169,7 @@ class VerilatorEngine:
             raise HarnessError(f"workers: expected at least 1, found {workers}")
         golden = self.golden()
         for fault in faults:
-            self._check_fault(fault, golden)
+            check_fault(fault, self.elaboration.sites, golden.end.end_cycle)
         early: list[Injection] = []
         for done in self._outcomes(faults, workers):
             if done.early:
@@ -189,7 +189,7 @@ class VerilatorEngine:
             raise HarnessError(
                 f"no waveform {waves}: the {self.name} engine writes none; use the cocotb engine"
             )
-        self._check_fault(fault, self.golden())
+        check_fault(fault, self.elaboration.sites, self.golden().end.end_cycle)
         return self._inject(Job(fault, Shortcut.NONE)).injection
 
     def _outcomes(self, faults: Sequence[Fault], workers: int) -> Iterator[Outcome]:
@@ -202,7 +202,7 @@ class VerilatorEngine:
                 injection = classify(fault, end, end, self.workload.output, self._decide)
                 yield Outcome(injection, True, 0)
             else:
-                same.setdefault(Job(Fault(fault.site, start), self.shortcuts), []).append(fault)
+                same.setdefault(Job(replace(fault, cycle=start), self.shortcuts), []).append(fault)
         for done in self._run(list(same), workers):
             at = done.injection.fault
             for fault in same[Job(at, self.shortcuts)]:
@@ -213,15 +213,23 @@ class VerilatorEngine:
         return run_jobs(ordered, self._inject, workers)
 
     def _starts(self, faults: Sequence[Fault]) -> Sequence[int | None]:
-        """Return the cycle from which each fault has to be simulated; None if it leaves nothing behind."""
+        """Return the cycle from which each fault has to be simulated; None if it leaves nothing behind.
+
+        Foresight knows of lone bits alone; a cluster is simulated from its own cycle.
+        """
         self._asked += len(faults)
         foresight = self._foresight or self._new_foresight()
+        starts: list[int | None] = [fault.cycle for fault in faults]
         if foresight is not None:
+            lone = [i for i, fault in enumerate(faults) if fault.bits == 1]
             try:
-                return foresight.first_cycles(faults)
+                found = foresight.first_cycles([faults[i] for i in lone])
             except SimulationError as error:
                 self._give_up_foresight(str(error))
-        return [fault.cycle for fault in faults]
+            else:
+                for i, start in zip(lone, found, strict=True):
+                    starts[i] = start
+        return starts
 
     def _new_foresight(self) -> FaultForesight | None:
         wanted = self._wants_foresight
@@ -259,7 +267,7 @@ class VerilatorEngine:
     def _inject(self, job: Job) -> Outcome:
         golden, limit, fault = self.golden(), self.timeout_cycles, job.fault
         try:
-            result = self._campaign.inject([self._map.flip(fault.site)], fault.cycle, limit, job.shortcuts)
+            result = self._campaign.inject(self._map.flips(fault), fault.cycle, limit, job.shortcuts)
         except SimulationError as error:
             raise SimulationError(f"{self._describe(fault)}: {error}") from error
         end = self._faulty_end(fault, result, golden)
@@ -321,13 +329,5 @@ class VerilatorEngine:
                 f"{dict(self.elaboration.parameters)}; call elaborate(target, workload.parameters)"
             )
 
-    def _check_fault(self, fault: Fault, golden: GoldenRun) -> None:
-        size, cycles = self.elaboration.sites.size, golden.end.end_cycle
-        if fault.site >= size or fault.cycle >= cycles:
-            raise HarnessError(
-                f"{fault}: expected a site below {size} and a cycle below {cycles}, the end of the golden run"
-            )
-
     def _describe(self, fault: Fault) -> str:
-        name = self.elaboration.sites[fault.site].name
-        return f"fault at site {fault.site} ({name}), cycle {fault.cycle}, workload {self.workload.name}"
+        return describe_fault(fault, self.elaboration.sites, self.workload.name)

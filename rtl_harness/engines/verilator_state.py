@@ -8,7 +8,7 @@ import numpy.typing as npt
 from rtl_harness.elaboration import Elaboration
 from rtl_harness.elaboration.model import Location
 from rtl_harness.errors import UnmappedSiteError
-from rtl_harness.faults import digest
+from rtl_harness.faults import Fault, digest
 from rtl_harness.sites import StorageElement
 from rtl_harness.target import Target
 from rtl_harness.verilated.build import Variable
@@ -53,6 +53,10 @@ class StateMap:
         self.registers = [self._storage[e.path] for e in elements if e.kind == "ff"]
         self.memories = [self._storage[e.path] for e in elements if e.kind == "sram"]
         self._prepare_digest(target, elaboration)
+
+    def flips(self, fault: Fault) -> list[Flip]:
+        """Return the bits that a fault inverts."""
+        return [self.flip(site) for site in range(fault.site, fault.site + fault.bits)]
 
     def flip(self, site: int) -> Flip:
         """Return the bit that a site of the site table is."""

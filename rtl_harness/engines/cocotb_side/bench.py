@@ -41,21 +41,24 @@ class Cell:
         """Return the value as the state hash wants it."""
         return pack_words((self.read(word) for word in range(len(self.words))), self.width)
 
-    def invert(self, word: int, bit: int) -> int:
-        """Invert one bit and return the whole word of the simulator before."""
+    def invert(self, word: int, bit: int, bits: int) -> int:
+        """Invert `bits` bits from `bit` up and return the whole word of the simulator before."""
         handle = self.words[word]
         before = _bits(handle)
-        handle.set(Immediate(before ^ (1 << (self.low + bit))))
+        handle.set(Immediate(before ^ self._mask(bit, bits)))
         return before
 
-    def check_inverted(self, word: int, bit: int, before: int) -> None:
-        """Raise NotAppliedError unless exactly that bit differs from `before`."""
-        wanted = before ^ (1 << (self.low + bit))
+    def check_inverted(self, word: int, bit: int, bits: int, before: int) -> None:
+        """Raise NotAppliedError unless exactly those bits differ from `before`."""
+        wanted = before ^ self._mask(bit, bits)
         found = _bits(self.words[word])
         if found != wanted:
             raise NotAppliedError(
                 f"the flip did not take: expected {wanted:#x}, found {found:#x}, before {before:#x}"
             )
+
+    def _mask(self, bit: int, bits: int) -> int:
+        return ((1 << bits) - 1) << (self.low + bit)
 
 
 class Bench:

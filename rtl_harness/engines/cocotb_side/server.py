@@ -112,13 +112,13 @@ class _Server:
 
     async def _inject(self, request: dict[str, Any]) -> dict[str, Any]:
         cell = self.bench.cells[request["element"]]
-        word, bit = request["word"], request["bit"]
+        word, bit, bits = request["word"], request["bit"], request["bits"]
         edge = self.timeline.edge(request["cycle"])
         await self.timeline.until(edge + FLIP)
-        before = cell.invert(word, bit)
+        before = cell.invert(word, bit, bits)
         await self.timeline.until(edge + CHECK)
         try:
-            cell.check_inverted(word, bit, before)
+            cell.check_inverted(word, bit, bits, before)
         except NotAppliedError as error:
             return {"error": str(error)}
         return await self._finish(request["limit"])

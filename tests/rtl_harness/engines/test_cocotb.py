@@ -54,11 +54,9 @@ def keyed(injections):
 
 @pytest.fixture(scope="module")
 def some_faults(engine, elaboration):
-    choose = random.Random(3)
-    return [
-        Fault(choose.randrange(elaboration.sites.size), choose.randrange(engine.golden().end.end_cycle))
-        for _ in range(60)
-    ]
+    choose, table, cycles = random.Random(3), elaboration.sites, engine.golden().end.end_cycle
+    sites = [choose.randrange(table.size) for _ in range(60)]
+    return [Fault(s, choose.randrange(cycles), min(choose.randint(1, 3), table.room(s))) for s in sites]
 
 
 def lane_sums(words):
@@ -251,6 +249,14 @@ def test_only_storage_and_ports_are_public(target, elaboration):
 def test_faults_outside_the_population(engine, fault):
     with pytest.raises(HarnessError, match="expected a site below 1501 and a cycle below 293"):
         list(engine.run([fault]))
+
+
+def test_a_cluster_stays_within_its_word(engine, elaboration):
+    table = elaboration.sites
+    last = table.elements[0].width - 1
+    assert (table.room(0), table.room(last)) == (last + 1, 1)
+    with pytest.raises(HarnessError, match=r"expected a cluster within one word, .* it has 1 of 2 bits"):
+        list(engine.run([Fault(last, 0, 2)]))
 
 
 def test_design_that_does_not_finish(target, workload, elaboration):

@@ -38,15 +38,16 @@ def engine(target, workload, elaboration):
         yield made
 
 
-def faults_of(engine, number, seed=1):
-    """As many of each element as of any other, at random cycles."""
+def faults_of(engine, number, seed=1, largest=1):
+    """As many of each element as of any other, at random cycles, in clusters up to the largest."""
     choose = random.Random(seed)
     table, cycles = engine.elaboration.sites, engine.golden().end.end_cycle
     chosen = set()
     while len(chosen) < number:
         element = len(chosen) % len(table.elements)
         site = choose.randrange(table.offsets[element], table.offsets[element + 1])
-        chosen.add(Fault(site, choose.randrange(cycles)))
+        bits = min(choose.randint(1, largest), table.room(site))
+        chosen.add(Fault(site, choose.randrange(cycles), bits))
     return sorted(chosen)
 
 
@@ -56,7 +57,7 @@ def by_fault(injections):
 
 @pytest.fixture(scope="module")
 def faults(engine):
-    return faults_of(engine, 600)
+    return faults_of(engine, 600, largest=3)
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +75,7 @@ def test_agrees_with_the_cocotb_engine(target, workload, elaboration, engine, pl
         assert reference.golden() == engine.golden()
         assert by_fault(reference.run(chosen)) == {fault: plain[fault] for fault in chosen}
     assert {plain[fault].outcome for fault in chosen} == set(Outcome)
+    assert {fault.bits for fault in chosen if plain[fault].outcome is not Outcome.MASKED} == {1, 2, 3}
 
 
 @pytest.mark.parametrize(
@@ -201,6 +203,19 @@ def test_every_bit_of_every_element_flips_alone(engine):
         assert list(changed.values()) == [1 << location.low + found.bit + word_bits * found.word]
 
 
+def test_every_bit_of_a_cluster_flips_and_no_other(engine):
+    table, state_map, campaign = engine.elaboration.sites, engine._map, engine._campaign
+    sites = [site for site in range(table.size) if table.room(site) >= 3]
+    for site in sites[::23]:
+        flips = state_map.flips(Fault(site, 100, 3))
+        assert campaign.inject(flips, 100, 101, Shortcut.NONE).stop == Ending.LIMIT
+        storage = flips[0].storage
+        faulty, golden = campaign.faulty.view(storage), campaign.cursor.view(storage)
+        changed = int.from_bytes((faulty ^ golden).tobytes(), "little")
+        first = state_map.flip(site)
+        assert changed == 7 << first.bit + 8 * storage.entry_bytes * first.word
+
+
 def test_state_that_elaboration_missed_is_found(target, workload, elaboration):
     elements = [e for e in elaboration.sites.elements if e.path != "u_dut.u_control.step_q"]
     damaged = dataclasses.replace(elaboration, sites=SiteTable.of(elements))
@@ -259,6 +274,9 @@ def test_bad_requests_are_refused(target, workload, elaboration, engine):
         list(engine.run([Fault(0, engine.golden().end.end_cycle)]))
     with pytest.raises(HarnessError, match="a site below"):
         list(engine.run([Fault(engine.elaboration.sites.size, 0)]))
+    width = engine.elaboration.sites.elements[0].width
+    with pytest.raises(HarnessError, match=r"expected a cluster within one word, .* it has 1 of 2 bits"):
+        list(engine.run([Fault(width - 1, 0, 2)]))
     with pytest.raises(HarnessError, match="workers: expected at least 1"):
         list(engine.run([], workers=0))
 

@@ -44,7 +44,7 @@ def faults(engine):
         group = sorted(groups)[len(chosen) % len(groups)]
         index = choose.choice(groups[group])
         site = choose.randrange(table.offsets[index], table.offsets[index + 1])
-        chosen.add(Fault(site, choose.randrange(cycles)))
+        chosen.add(Fault(site, choose.randrange(cycles), min(choose.choice((1, 1, 2, 3)), table.room(site))))
     return sorted(chosen)
 
 
