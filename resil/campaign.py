@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from resil.clusters import read_clusters
 from resil.engines import ENGINE_NAMES
 from resil.errors import CampaignError
 from resil.sampling_settings import SamplingSettings, read_sampling
@@ -45,11 +46,19 @@ class NetworkSettings:
 
 @dataclass(frozen=True)
 class FaultSettings:
-    """How many faults (at most, if the plan is adaptive), and into which kinds of storage ("ff", "sram")."""
+    """How many faults, and of what sort.
+
+    Attributes:
+        kinds: Kinds of storage, "ff" and "sram".
+        injections: Number; the most, if the plan is adaptive.
+        minimum_per_block: Least number in each kind of storage of each block.
+        clusters: Part of the upsets that flip 1, 2, ... adjacent bits of a word; they sum to 1.
+    """
 
     kinds: tuple[str, ...]
     injections: int
     minimum_per_block: int
+    clusters: tuple[float, ...] = (1.0,)
 
 
 @dataclass(frozen=True)
@@ -270,8 +279,9 @@ def _faults(section: Section) -> FaultSettings:
         raise section.fail(
             "minimum_per_block", expected, f"{minimum:,}", "lower it or ask for more injections"
         )
+    clusters = read_clusters(section)
     section.finish()
-    return FaultSettings(kinds, injections, minimum)
+    return FaultSettings(kinds, injections, minimum, clusters)
 
 
 def _execution(section: Section) -> ExecutionSettings:

@@ -14,7 +14,7 @@ from rtl_harness.faults import Fault, Injection
 from rtl_harness.target import Target
 from rtl_harness.workload import Decision, Workload, top1
 
-ENGINE_NAMES = ("cocotb", "verilator")
+ENGINE_NAMES = ("verilator", "cocotb")
 RECORDING_ENGINES = ("cocotb",)
 
 

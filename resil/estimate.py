@@ -8,6 +8,7 @@ from typing import Any
 
 from resil.bench import Area, AreaFacts, Bench
 from resil.campaign import Campaign
+from resil.clusters import clusters_text
 from resil.sampling import Sample
 from resil.site_list import UNASSIGNED, block_bits
 from rtl_harness.engines.base import GoldenRun
@@ -229,9 +230,7 @@ def _notes(
         for kind in ("ff", "sram")
         if kind not in campaign.faults.kinds and bits[kind]
     ]
-    notes.append(
-        "Single-bit upsets only: transients in logic and multi-cell upsets are not in these figures."
-    )
+    notes.append(f"{clusters_text(campaign.faults.clusters)} Transients in logic are not in these figures.")
     notes.append("FIT assumes that the NPU runs this network all the time.")
     if sample.pilot:
         notes.append(

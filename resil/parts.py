@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from hashlib import sha256
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from resil.files import write_file
@@ -19,6 +20,7 @@ SCHEMA = pa.schema(
         ("path", pa.string()),
         ("word", pa.int64()),
         ("bit", pa.int64()),
+        ("bits", pa.int64()),
         ("block", pa.string()),
         ("kind", pa.string()),
         ("input", pa.int64()),
@@ -69,10 +71,24 @@ def read_part(path: Path, identity: str) -> pa.Table:
     return rows
 
 
-def empty() -> pa.Table:
-    """Return a table of `SCHEMA` without rows."""
-    return SCHEMA.empty_table()
-
-
 def _content(rows: pa.Table) -> bytes:
-    return sha256(json.dumps(rows.to_pydict(), sort_keys=True).encode()).hexdigest().encode()
+    """Return the digest of the values, however they are laid out in memory."""
+    digest = sha256(f"{rows.num_rows} rows".encode())
+    for name, column in zip(rows.column_names, rows.columns, strict=True):
+        digest.update(f"{name}: {column.null_count} without a value".encode())
+        if pa.types.is_string(column.type):
+            digest.update(pc.fill_null(pc.binary_length(column), -1).to_numpy())
+            for chunk in column.chunks:
+                digest.update(_characters(chunk))
+        else:
+            digest.update(pc.fill_null(column, 0).to_numpy())
+    return digest.hexdigest().encode()
+
+
+def _characters(strings: pa.StringArray) -> bytes:
+    """Return all strings of an array one after the other, UTF-8."""
+    _, offsets, data = strings.buffers()
+    if data is None or not len(strings):
+        return b""
+    ends = np.frombuffer(offsets, np.int32)[strings.offset : strings.offset + len(strings) + 1]
+    return memoryview(data)[int(ends[0]) : int(ends[-1])].tobytes()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
+from resil.clusters import cluster_bits
 from rtl_harness.faults import Fault
 from stats.sampling import Stratum, draw
 
@@ -28,6 +29,7 @@ class FaultStratum:
         starts: For each input, the cycle in which it begins.
         first_sites: First site of each piece of its storage.
         ends: Sites up to the end of each piece.
+        widths: Bits of a word of each piece.
         exposure: Part of the time of all inferences.
     """
 
@@ -39,6 +41,7 @@ class FaultStratum:
     starts: tuple[int, ...]
     first_sites: IntArray
     ends: IntArray
+    widths: IntArray
     exposure: float
 
     @property
@@ -47,17 +50,21 @@ class FaultStratum:
         fine = () if self.operation is None else (self.register_class, str(self.operation))
         return (self.block, self.kind, *fine)
 
-    def draw(self, seed: int, start: int, count: int) -> tuple[IntArray, IntArray, IntArray]:
-        """Return site, cycle and place of the input of draws `start .. start + count - 1`."""
+    def draw(
+        self, seed: int, clusters: Sequence[float], start: int, count: int
+    ) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """Return site, cycle, place of the input and size of draws `start .. start + count - 1`."""
         population = self.population
         members = draw(seed, population.name, population.size, count, start)
         within, cycle, place = population.locate(members)
         piece = np.searchsorted(self.ends, within, side="right")
         before = np.concatenate(([0], self.ends[:-1]))[piece]
+        room = self.widths[piece] - (within - before) % self.widths[piece]
         return (
             self.first_sites[piece] + within - before,
             cycle + np.array(self.starts, dtype=np.int64)[place],
             place,
+            cluster_bits(seed, population.name, clusters, start, room),
         )
 
 
@@ -72,6 +79,7 @@ class Plan:
         site: Fault site of each.
         cycle: Cycle of each.
         input: Place among the campaign's inputs of the input of each.
+        bits: Adjacent bits that each flips.
     """
 
     strata: tuple[FaultStratum, ...]
@@ -80,6 +88,7 @@ class Plan:
     site: IntArray
     cycle: IntArray
     input: IntArray
+    bits: IntArray
 
     @property
     def size(self) -> int:
@@ -88,12 +97,8 @@ class Plan:
 
     def fault(self, row: int) -> Fault:
         """Return the fault in row `row`."""
-        return Fault(int(self.site[row]), int(self.cycle[row]))
+        return Fault(int(self.site[row]), int(self.cycle[row]), int(self.bits[row]))
 
-    def missing(self, done: pa.Table) -> IntArray:
-        """Return the rows of the plan whose injections are not among `done`."""
-        return np.flatnonzero(~np.isin(self.injection, done["injection"].to_numpy()))
-
-    def chosen(self, done: pa.Table) -> pa.Table:
-        """Return those rows of `done` whose injections belong to the plan."""
-        return done.filter(pa.array(np.isin(done["injection"].to_numpy(), self.injection)))
+    def missing(self, done: IntArray) -> IntArray:
+        """Return the rows of the plan whose injection numbers are not among `done`, each there once."""
+        return np.flatnonzero(~np.isin(self.injection, done, assume_unique=True))

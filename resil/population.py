@@ -26,27 +26,29 @@ class Population:
 
     Attributes:
         seed: Of the campaign.
+        clusters: Part of the upsets that flip 1, 2, ... adjacent bits.
         strata: All that have faults.
     """
 
     seed: int
+    clusters: tuple[float, ...]
     strata: tuple[FaultStratum, ...]
 
     def faults(self, start: npt.ArrayLike, count: npt.ArrayLike) -> Plan:
         """Return `count[s]` draws of each stratum s, from draw `start[s]` on, ordered by injection number."""
         firsts, counts = np.asarray(start, dtype=np.int64), np.asarray(count, dtype=np.int64)
         total = int(counts.sum())
-        found = np.empty((5, total), dtype=np.int64)
+        found = np.empty((6, total), dtype=np.int64)
         at = 0
         for index in np.flatnonzero(counts).tolist():
             first, n = int(firsts[index]), int(counts[index])
             rows = found[:, at : at + n]
             rows[0] = (np.arange(first, first + n)) * len(self.strata) + index
             rows[1] = index
-            rows[2], rows[3], rows[4] = self.strata[index].draw(self.seed, first, n)
+            rows[2:] = self.strata[index].draw(self.seed, self.clusters, first, n)
             at += n
-        injection, stratum, site, cycle, place = found[:, np.argsort(found[0], kind="stable")]
-        return Plan(self.strata, injection, stratum, site, cycle, place)
+        order = np.argsort(found[0], kind="stable")
+        return Plan(self.strata, *(column[order] for column in found))
 
     def owners(self, injections: IntArray) -> IntArray:
         """Return the stratum of each injection number."""
@@ -59,17 +61,17 @@ class Population:
         for index in np.unique(owner).tolist():
             own = np.flatnonzero(owner == index)
             stratum = self.strata[index]
-            last = int(draws[own].max())
-            if int(draws[own].min()) < 0 or last >= stratum.population.size:
+            first, last = int(draws[own].min()), int(draws[own].max())
+            if first < 0 or last >= stratum.population.size:
                 return f"holds an injection that stratum {stratum.population.name} does not have"
-            site, cycle, _ = stratum.draw(self.seed, 0, last + 1)
-            for column, expected in (("site", site), ("cycle", cycle)):
-                found, wanted = rows[column].to_numpy()[own], expected[draws[own]]
+            site, cycle, _, bits = stratum.draw(self.seed, self.clusters, first, last + 1 - first)
+            for column, expected in (("site", site), ("cycle", cycle), ("bits", bits)):
+                found, wanted = rows[column].to_numpy()[own], expected[draws[own] - first]
                 if (wrong := np.flatnonzero(found != wanted)).size:
-                    first = wrong[0]
+                    at = wrong[0]
                     return (
-                        f"says that injection {numbers[own][first]} has {column} {found[first]}, "
-                        f"and the plan says {wanted[first]}"
+                        f"says that injection {numbers[own][at]} has {column} {found[at]}, "
+                        f"and the plan says {wanted[at]}"
                     )
         return None
 
@@ -95,12 +97,12 @@ def make_population(campaign: Campaign, sites: SiteTable, goldens: Sequence[Gold
         CampaignError: the target has no storage of these kinds.
     """
     fine = campaign.sampling.strata != SamplingSettings("proportional").strata
-    pieces: dict[tuple[str, str, str], list[tuple[int, int]]] = {}
+    pieces: dict[tuple[str, str, str], list[tuple[int, int, int]]] = {}
     for element, first in zip(sites.elements, sites.offsets, strict=False):
         if element.kind in campaign.faults.kinds and element.bits:
             register_class = element.register_class if fine else ""
             key = (block_name(element.block), str(element.kind), register_class)
-            pieces.setdefault(key, []).append((first, element.bits))
+            pieces.setdefault(key, []).append((first, element.bits, element.width))
     if not pieces:
         raise CampaignError(
             f"{campaign.file}: [faults] kinds: the target has no storage of the kinds "
@@ -119,10 +121,10 @@ def make_population(campaign: Campaign, sites: SiteTable, goldens: Sequence[Gold
                 strata.append(
                     FaultStratum(
                         *(block, kind, register_class, operation, population),
-                        *(starts, held[:, 0], ends, sum(lengths) / cycles),
+                        *(starts, held[:, 0], ends, held[:, 2], sum(lengths) / cycles),
                     )
                 )
-    return Population(campaign.seed, tuple(strata))
+    return Population(campaign.seed, campaign.faults.clusters, tuple(strata))
 
 
 def _times(

@@ -60,6 +60,7 @@ def prepare(campaign: Campaign, progress: Progress) -> Bench:
                 "sites": _sites_digest(elaboration.sites),
                 "seed": str(campaign.seed),
                 "kinds": " ".join(kinds),
+                "clusters": " ".join(map(repr, campaign.faults.clusters)),
                 "strata": campaign.sampling.strata,
                 "inputs": " ".join(map(str, work.labels)),
                 "timeout_factor": repr(campaign.execution.timeout_factor),

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from resil.campaign import load_campaign, with_options
+from resil.engines import RECORDING_ENGINES
 from resil.engines import replay as simulate_again
 from resil.errors import StoreError
 from resil.prepare import prepare
@@ -25,7 +26,8 @@ def replay_injection(
     Args:
         run_dir: Run folder, finished or not.
         number: Number of the injection.
-        engine: Another engine than the run's; outcomes must be the same.
+        engine: Another engine than the run's; outcomes must be the same. None for the run's own, or if there
+            shall be a waveform, for one that writes waveforms.
         waves: Where to write the waveform; None for none.
 
     Returns:
@@ -45,9 +47,11 @@ def replay_injection(
     progress = Progress()
     bench = prepare(campaign, progress)
     bench.identity.require(definition, str(run_dir))
+    if engine is None and waves is not None:
+        engine = RECORDING_ENGINES[0]
     if engine is not None:
         bench = prepare(with_options(campaign, engine=engine), progress)
-    fault = Fault(recorded["site"], recorded["cycle"])
+    fault = Fault(recorded["site"], recorded["cycle"], recorded["bits"])
     site = bench.sites[fault.site]
     progress.stage(
         f"replaying injection {number}: {site.name}, cycle {fault.cycle}, input {recorded['input']}"
@@ -64,6 +68,7 @@ def replay_injection(
         "name": site.name,
         "block": block_name(site.element.block),
         "cycle": fault.cycle,
+        "bits": fault.bits,
         "input": recorded["input"],
         "engine": used,
         "recorded": before,
@@ -75,8 +80,9 @@ def replay_injection(
 
 def replay_text(result: dict[str, Any]) -> str:
     """Return the result as lines for a person."""
+    more = f" and {result['bits'] - 1} above" if result["bits"] > 1 else ""
     lines = [
-        f"injection {result['injection']}: {result['name']} in block {result['block']}, "
+        f"injection {result['injection']}: {result['name']}{more} in block {result['block']}, "
         f"cycle {result['cycle']}, input {result['input']}, engine {result['engine']}",
         f"{'':12} {'recorded':>18} {'replayed':>18}",
     ]

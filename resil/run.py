@@ -9,12 +9,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from resil import provenance
 from resil.bench import Bench
 from resil.campaign import Campaign
 from resil.campaign_text import campaign_text
+from resil.contents import Content
 from resil.engines import CampaignEngine
 from resil.errors import ConsistencyError, ExitCode, Interrupted
 from resil.estimate import summarise, technology_of
@@ -161,18 +160,18 @@ class _Run:
         """Inject what the sampling plan wants and is missing, until it is content."""
         write_text(self._folder.path / CAMPAIGN, campaign_text(self._campaign))
         write_parquet(self._bench.sites, self._folder.path / SITES)
-        rows = self._stored()
+        found = self._stored()
         before = 0
         while (plan := sampling.wanted) is not None:
-            missing = plan.missing(rows)
+            missing = plan.missing(found.injections)
             if missing.size:
                 self._inject(engines, plan, missing, before)
-                rows = self._stored()
-                if (left := plan.missing(rows)).size:
+                found = self._stored()
+                if (left := plan.missing(found.injections)).size:
                     raise ConsistencyError(
                         f"{self._folder.path}: {left.size} injections are missing after all ran"
                     )
-            sampling.record(plan.chosen(rows))
+            sampling.record(found.among(plan.injection))
             before += plan.size
             if missing.size and self._campaign.sampling.plan == "adaptive":
                 self._progress.stage(look_text(sampling, self._campaign))
@@ -198,11 +197,11 @@ class _Run:
         write_text(path, text)
         return results
 
-    def _stored(self) -> pa.Table:
+    def _stored(self) -> Content:
         stored = self._folder.load(self._population.check)
         for message in stored.rejected:
             self._progress.stage(message)
-        return stored.rows
+        return stored.content
 
     def _inject(self, engines: list[CampaignEngine], plan: Plan, missing: IntArray, before: int) -> None:
         self._injected = True
@@ -223,7 +222,7 @@ class _Run:
         try:
             executor.run(missing)
         except KeyboardInterrupt:
-            kept = size - plan.missing(self._stored()).size
+            kept = size - plan.missing(self._stored().injections).size
             raise Interrupted(
                 f"{kept:,} of {size:,} injections are kept in {self._folder.path}; "
                 f"go on with: resil run {self._campaign.file} --out {self._folder.path} --resume"

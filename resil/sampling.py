@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from resil.campaign import Campaign
+from resil.contents import Content
 from resil.errors import CampaignError
 from resil.plan import IntArray, Plan
 from resil.population import Population
@@ -116,9 +116,9 @@ class Sampling:
         """Interval of the total hazardous FIT, as of the last look."""
         return self._looks[-1].total if self._looks else None
 
-    def record(self, rows: pa.Table) -> None:
-        """Take the results of the injections that were wanted; `rows` as `parts.SCHEMA` has them."""
-        self._tallies.append(self._tally(rows))
+    def record(self, found: Content) -> None:
+        """Take the results of the injections that were wanted."""
+        self._tallies.append(self._tally(found))
         self._step = self._next([self._batch(tally) for tally in self._tallies])
         if self._step.total is not None:
             counted = sum(int(tally.counts.sum()) for tally in self._tallies[self._step.counts_from :])
@@ -143,15 +143,12 @@ class Sampling:
     def _drawn(self) -> IntArray:
         return sum((t.counts.sum(axis=1) for t in self._tallies), np.zeros(len(self._strata), np.int64))
 
-    def _tally(self, rows: pa.Table) -> _Tally:
-        owner = self._population.owners(rows["injection"].to_numpy())
-        outcome = rows["outcome"].combine_chunks().dictionary_encode()
-        places = np.array([OUTCOMES.index(name) for name in outcome.dictionary.to_pylist()], dtype=np.int64)
-        kind = places[outcome.indices.to_numpy()] if len(rows) else np.zeros(0, np.int64)
+    def _tally(self, found: Content) -> _Tally:
+        owner = self._population.owners(found.injections)
         counts = self._none()
-        np.add.at(counts, (owner, kind), 1)
-        left = rows["end_cycle"].to_numpy() - rows["cycle"].to_numpy()
-        cost = np.where(kind == OUTCOMES.index("masked"), MASKED_COST * rows["end_cycle"].to_numpy(), left)
+        np.add.at(counts, (owner, found.outcomes), 1)
+        masked = found.outcomes == OUTCOMES.index("masked")
+        cost = np.where(masked, MASKED_COST * found.end_cycles, found.end_cycles - found.cycles)
         costs = np.bincount(owner, np.maximum(cost, 1.0), len(self._strata))
         return _Tally(counts, costs.astype(np.float64))
 

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from resil.contents import Content, content_of, repeating, require_equal
 from resil.errors import ConsistencyError, StoreError
 from resil.files import TEMPORARY_SUFFIX, read_json, write_text
 from resil.identity import Identity
-from resil.parts import PartError, empty, read_part, write_part
+from resil.parts import PartError, read_part, write_part
 
 CAMPAIGN = "campaign.toml"
 PROVENANCE = "provenance.json"
@@ -35,14 +35,14 @@ Check = Callable[[pa.Table], str | None]
 
 @dataclass(frozen=True)
 class Stored:
-    """Injections read from a run folder.
+    """What a run folder holds.
 
     Attributes:
-        rows: Of `parts.SCHEMA`, in order of injection, each injection once.
+        content: As far as it is kept in memory, in order of injection.
         rejected: What was wrong with the files that could not be used.
     """
 
-    rows: pa.Table
+    content: Content
     rejected: tuple[str, ...]
 
 
@@ -65,10 +65,11 @@ class RunFolder:
         return begun and not (self.path / SUMMARY).exists()
 
     def load(self, check: Check) -> Stored:
-        """Read all part files.
+        """Read all part files, one at a time.
 
-        A file that is truncated, altered, of another campaign, or that `check` finds fault with is set aside
-        (renamed), so that its injections are missing and are made again.
+        A file that is truncated, altered, of another campaign, that `check` finds fault with, or that repeats
+        injections of other files is set aside (renamed), so that what it alone held is missing and is made
+        again.
 
         Args:
             check: Returns what is wrong with a part's rows, or None.
@@ -76,18 +77,22 @@ class RunFolder:
         Raises:
             ConsistencyError: two files hold the same injection with different outcomes.
         """
-        tables, rejected = [empty()], []
+        kept: dict[Path, Content] = {}
+        rejected = []
         for path in sorted((self.path / INJECTIONS).glob("part-*.parquet")):
             try:
                 rows = read_part(path, self.identity.digest)
                 if (fault := check(rows)) is not None:
                     raise PartError(fault)
+                kept[path] = content_of(rows)
             except PartError as error:
-                path.rename(path.with_name(path.name + _REJECTED_SUFFIX))
-                rejected.append(f"{path}: {error}; set aside, its injections will be made again")
-                continue
-            tables.append(rows)
-        return Stored(_each_once(pa.concat_tables(tables), self.path), tuple(rejected))
+                rejected.append(_set_aside(path, str(error)))
+        while found := repeating(kept):
+            for path, other in found:
+                require_equal(path, other, self.identity.digest)
+                rejected.append(_set_aside(path, f"repeats injections of {other.name}"))
+                del kept[path]
+        return Stored(Content.joined(kept.values()), tuple(rejected))
 
     def append(self, rows: pa.Table) -> None:
         """Keep `rows`, of `parts.SCHEMA`, as a new part file."""
@@ -227,14 +232,6 @@ def _locked(path: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _each_once(rows: pa.Table, path: Path) -> pa.Table:
-    rows = rows.take(pc.sort_indices(rows, sort_keys=[("injection", "ascending")]))
-    ids = rows["injection"].to_numpy()
-    repeated = np.flatnonzero(ids[1:] == ids[:-1]) + 1
-    for index in repeated.tolist():
-        if rows.slice(index, 1).to_pylist() != rows.slice(index - 1, 1).to_pylist():
-            raise ConsistencyError(
-                f"{path}: injection {ids[index]} is stored twice with different outcomes; the same fault must"
-                " always have the same outcome, so either the engine or a file is wrong"
-            )
-    return rows.take(np.setdiff1d(np.arange(len(ids)), repeated))
+def _set_aside(path: Path, reason: str) -> str:
+    path.rename(path.with_name(path.name + _REJECTED_SUFFIX))
+    return f"{path}: {reason}; set aside, its injections will be made again"

@@ -100,6 +100,16 @@ WRONG = {
     "kinds empty": ('["ff"]', "[]", r"\[faults\] kinds: "),
     "no injections": ("injections = 100", "injections = 0", r"\[faults\] injections: .*found 0"),
     "minimum too large": ("block = 10", "block = 101", r"minimum_per_block: expected at most the 100"),
+    **{
+        f"clusters {name}": ("block = 10", f"block = 10\nclusters = {value}", message)
+        for name, value, message in (
+            ("not a table", "3", r"\[faults\] clusters: expected a table of sizes \(1, 2, 3\)"),
+            ("empty", "{}", r"\[faults\] clusters: expected a table of sizes"),
+            ("too large", "{1 = 0.9, 4 = 0.1}", r"\[faults\] clusters: expected a table of sizes"),
+            ("short of 1", "{1 = 0.9, 2 = 0.05}", r"clusters: expected shares that sum to 1, found 0.95"),
+            ("below 0", "{1 = 1.5, 2 = -0.5}", r"\[faults.clusters\] 2: expected a number above 0"),
+        )
+    },
     "technology missing": ("[technology]\n", "[execution]\n", r"\[technology\]|\[execution\] name"),
     "engine unknown": (
         "[budget]",
@@ -156,6 +166,17 @@ def test_a_wrong_campaign_names_file_key_and_remedy(case, tmp_path):
     assert ";" in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("text", "shares"),
+    [("{1 = 0.9, 2 = 0.08, 3 = 0.02}", (0.9, 0.08, 0.02)), ("{1 = 1}", (1.0,)), ("{3 = 1}", (0.0, 0.0, 1.0))],
+)
+def test_clusters_are_shares_of_the_sizes(tmp_path, text, shares):
+    campaign = load_campaign(write(tmp_path, GOOD.replace("block = 10", f"block = 10\nclusters = {text}")))
+    assert campaign.faults.clusters == shares
+    again = load_campaign(write(tmp_path, campaign_text(campaign)))
+    assert replace(again, file=campaign.file) == campaign
+
+
 def test_a_file_that_is_missing_or_not_text(tmp_path):
     with pytest.raises(CampaignError, match="no such file"):
         load_campaign(tmp_path / "none.toml")
@@ -200,7 +221,7 @@ def test_options_of_the_command_line_go_first(tmp_path):
     campaign = load_campaign(write(tmp_path, GOOD))
     assert with_options(campaign, workers=3).execution.workers == 3
     assert with_options(campaign) == campaign
-    with pytest.raises(CampaignError, match="--engine: expected one of cocotb, verilator"):
+    with pytest.raises(CampaignError, match="--engine: expected one of verilator, cocotb"):
         with_options(campaign, engine="abacus")
 
 

@@ -20,19 +20,20 @@ from tests.resil.campaigns import campaign
 from tests.resil.fake import SITES
 
 
-def population_of(kinds=("ff",), cycles=(1000, 1007), seed=7, sites=SITES):
+def population_of(kinds=("ff",), cycles=(1000, 1007), seed=7, sites=SITES, clusters=(1.0,)):
     goldens = [GoldenRun(RunEnd(True, end, 0, False, False, b"", ""), (end // 3, end - 2)) for end in cycles]
-    settings = FaultSettings(kinds, 1, 0)
+    settings = FaultSettings(kinds, 1, 0, clusters)
     return make_population(replace(campaign(), faults=settings, seed=seed), sites, goldens)
 
 
-def plan_of(injections=300, minimum=5, kinds=("ff",), cycles=(1000, 1007), seed=7):
+def plan_of(injections=300, minimum=5, kinds=("ff",), cycles=(1000, 1007), seed=7, clusters=(1.0,)):
     wanted = replace(campaign(), faults=FaultSettings(kinds, injections, minimum), seed=seed)
-    return Sampling(wanted, population_of(kinds, cycles, seed), {"ff": 1e-4, "sram": 2e-5}).wanted
+    population = population_of(kinds, cycles, seed, clusters=clusters)
+    return Sampling(wanted, population, {"ff": 1e-4, "sram": 2e-5}).wanted
 
 
 def faults(plan):
-    rows = zip(plan.injection, plan.site, plan.cycle, plan.input, strict=True)
+    rows = zip(plan.injection, plan.site, plan.cycle, plan.input, plan.bits, strict=True)
     return {int(number): tuple(map(int, fault)) for number, *fault in rows}
 
 
@@ -79,17 +80,44 @@ def test_a_larger_campaign_contains_the_smaller_one(small, more):
     assert inner.items() <= outer.items()
 
 
+def test_clusters_have_their_shares_and_stay_in_their_words():
+    plan = plan_of(injections=20000, kinds=("ff", "sram"), clusters=(0.5, 0.2, 0.3))
+    room = np.array([SITES.room(int(site)) for site in plan.site])
+    assert np.all(plan.bits <= room)
+    wide = plan.bits[room >= 3]
+    for size, share in ((1, 0.5), (2, 0.2), (3, 0.3)):
+        assert abs(np.mean(wide == size) - share) < 4 * (share * (1 - share) / len(wide)) ** 0.5
+    assert set(plan.bits[room == 1]) == {1}
+    assert abs(np.mean(plan.bits[room == 2] == 2) - 0.5) < 0.1
+
+
+def test_clusters_leave_site_and_cycle_of_every_injection_as_they_are():
+    lone, clusters = plan_of(), plan_of(clusters=(0.5, 0.5))
+    assert np.array_equal(lone.site, clusters.site)
+    assert np.array_equal(lone.cycle, clusters.cycle)
+    assert set(lone.bits) == {1}
+    larger = faults(plan_of(injections=500, clusters=(0.5, 0.5)))
+    assert faults(clusters).items() <= larger.items()
+
+
+def test_batches_are_parts_of_the_whole():
+    population = population_of(clusters=(0.4, 0.6))
+    whole = faults(population.faults([0] * 4, [9, 50, 30, 5]))
+    first = faults(population.faults([0] * 4, [3, 7, 30, 0]))
+    rest = faults(population.faults([3, 7, 30, 0], [6, 43, 0, 5]))
+    assert first | rest == whole
+    assert len(first) + len(rest) == len(whole)
+
+
 def test_another_seed_is_another_campaign():
     assert faults(plan_of(seed=7)) != faults(plan_of(seed=8))
 
 
 def test_what_is_missing_is_what_is_not_done():
     plan = plan_of()
-    assert np.array_equal(plan.missing(SCHEMA.empty_table()), np.arange(plan.size))
-    done = rows(plan, [3, 5, 290])
-    assert set(plan.missing(done)) == set(range(plan.size)) - {3, 5, 290}
-    assert plan.chosen(done).num_rows == 3
-    assert plan_of(injections=10, minimum=0).chosen(done).num_rows < 3
+    assert np.array_equal(plan.missing(np.zeros(0, np.int64)), np.arange(plan.size))
+    assert set(plan.missing(plan.injection[[3, 5, 290]])) == set(range(plan.size)) - {3, 5, 290}
+    assert np.array_equal(plan.missing(np.array([10**12])), np.arange(plan.size))
 
 
 def test_a_row_with_another_fault_than_the_plans_is_found():
@@ -100,6 +128,8 @@ def test_a_row_with_another_fault_than_the_plans_is_found():
     bad = good.set_column(good.column_names.index("cycle"), "cycle", [[0, 1]])
     assert "has cycle" in population.check(bad)
     assert "has site" in population.check(good.set_column(2, "site", [[0, 999999]]))
+    bits = good.column_names.index("bits")
+    assert "has bits" in population.check(good.set_column(bits, "bits", [[1, 2]]))
 
 
 def rows(plan, indices):
@@ -107,8 +137,7 @@ def rows(plan, indices):
     empty = dict.fromkeys(SCHEMA.names)
     return SCHEMA.empty_table().from_pylist(
         [
-            empty
-            | {"injection": int(plan.injection[i]), "site": int(plan.site[i]), "cycle": int(plan.cycle[i])}
+            empty | {name: int(getattr(plan, name)[i]) for name in ("injection", "site", "cycle", "bits")}
             for i in indices
         ],
         schema=SCHEMA,

@@ -16,14 +16,15 @@ import pytest
 
 from resil.campaign import FaultSettings
 from resil.cli import main
+from resil.contents import Content
 from resil.errors import CampaignError
-from resil.parts import SCHEMA
 from resil.population import make_population
 from resil.sampling import Sampling
 from resil.sampling_settings import SamplingSettings
 from rtl_harness.engines.base import GoldenRun
 from rtl_harness.faults import RunEnd
 from rtl_harness.sites import SiteTable, StorageElement
+from stats.rates import OUTCOMES
 from tests.resil import fake
 from tests.resil.campaigns import TEXT, campaign, write_campaign
 
@@ -170,12 +171,9 @@ def play(sampling):
     made = 0
     while (plan := sampling.wanted) is not None:
         bad = (plan.site * 2_654_435_761 + plan.cycle * 40_503) % 1000 < 3 + 40 * (plan.stratum % 3)
-        columns = {name: pa.nulls(plan.size, SCHEMA.field(name).type) for name in SCHEMA.names}
-        columns["injection"] = pa.array(plan.injection)
-        columns["outcome"] = pa.array(np.where(bad, "sdc_critical", "masked"))
-        columns["cycle"], columns["end_cycle"] = pa.array(plan.cycle), pa.array(np.full(plan.size, 1_000_000))
+        outcomes = np.where(bad, OUTCOMES.index("sdc_critical"), OUTCOMES.index("masked")).astype(np.int8)
         made += plan.size
-        sampling.record(pa.table({name: columns[name] for name in SCHEMA.names}))
+        sampling.record(Content(plan.injection, outcomes, plan.cycle, np.full(plan.size, 1_000_000)))
     return made
 
 

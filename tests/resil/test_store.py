@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -13,7 +14,7 @@ import pytest
 
 from resil.errors import ConsistencyError, StoreError
 from resil.identity import Identity
-from resil.parts import SCHEMA, PartError, read_part, write_part
+from resil.parts import SCHEMA, PartError, _content, read_part, write_part
 from resil.store import open_run
 
 IDENTITY = Identity({"seed": "7", "target": "t" * 40})
@@ -44,8 +45,8 @@ def test_what_is_appended_is_loaded_in_order(folder):
     folder.append(rows(5, 1))
     folder.append(rows(3))
     stored = folder.load(no_check)
-    assert stored.rows["injection"].to_pylist() == [1, 3, 5]
-    assert stored.rows.schema.equals(SCHEMA)
+    assert stored.content.injections.tolist() == [1, 3, 5]
+    assert stored.content.outcomes.tolist() == [0, 0, 0]
     assert stored.rejected == ()
 
 
@@ -56,7 +57,7 @@ def test_a_truncated_part_is_set_aside(folder, share):
     data = part(folder, 0).read_bytes()
     part(folder, 0).write_bytes(data[: int(len(data) * share)])
     stored = folder.load(no_check)
-    assert stored.rows["injection"].to_pylist() == [3]
+    assert stored.content.injections.tolist() == [3]
     assert len(stored.rejected) == 1
     assert "part-000000.parquet" in stored.rejected[0]
     assert not part(folder, 0).exists()
@@ -82,7 +83,7 @@ def test_a_part_of_another_campaign_is_set_aside(folder):
     folder.append(rows(2))
     (folder.path / "part").rename(part(folder, 1))
     stored = folder.load(no_check)
-    assert stored.rows["injection"].to_pylist() == [2]
+    assert stored.content.injections.tolist() == [2]
     assert "belongs to another campaign" in stored.rejected[0]
 
 
@@ -95,7 +96,7 @@ def test_a_foreign_parquet_file_is_set_aside(folder):
 def test_a_part_that_the_plan_contradicts_is_set_aside(folder):
     folder.append(rows(2))
     stored = folder.load(lambda table: "says something else")
-    assert stored.rows.num_rows == 0
+    assert stored.content.injections.size == 0
     assert "says something else" in stored.rejected[0]
 
 
@@ -107,13 +108,64 @@ def test_the_number_of_a_rejected_part_is_not_used_again(folder):
     assert part(folder, 1).exists()
 
 
-def test_equal_rows_count_once_and_unequal_ones_are_a_fault(folder):
+def test_outcomes_come_with_their_injections(folder):
+    folder.append(rows(5, outcome="hang"))
+    folder.append(rows(1, 2))
+    assert folder.load(no_check).content.outcomes.tolist() == [0, 0, 5]
+
+
+def test_a_part_that_repeats_others_is_set_aside(folder):
+    folder.append(rows(1, 2))
+    folder.append(rows(4))
+    for number in (2, 3):
+        shutil.copy(part(folder, 0), part(folder, number))
+    stored = folder.load(no_check)
+    assert stored.content.injections.tolist() == [1, 2, 4]
+    assert len(stored.rejected) == 2
+    assert "part-000003.parquet: repeats injections of part-000000.parquet; set aside" in stored.rejected[1]
+    assert sorted(p.name for p in part(folder, 0).parent.glob("*.parquet")) == [
+        "part-000000.parquet",
+        "part-000001.parquet",
+    ]
+
+
+def test_what_only_the_repeating_part_held_is_missing(folder):
     folder.append(rows(1, 2))
     folder.append(rows(2, 3))
-    assert folder.load(no_check).rows["injection"].to_pylist() == [1, 2, 3]
+    folder.append(rows(3, 4))
+    assert folder.load(no_check).content.injections.tolist() == [1, 2, 3, 4]
+
+
+def test_an_injection_with_two_outcomes_is_a_fault(folder):
+    folder.append(rows(3, 1, 2))
     folder.append(rows(2, outcome="hang"))
     with pytest.raises(ConsistencyError, match="injection 2 is stored twice with different outcomes"):
         folder.load(no_check)
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [(rows(1, 1), "holds an injection twice"), (rows(1, outcome="odd"), "outcomes other than masked, ")],
+)
+def test_a_part_that_no_run_writes_is_set_aside(folder, bad, message):
+    folder.append(bad)
+    assert message in folder.load(no_check).rejected[0]
+    assert folder.load(no_check).content.injections.size == 0
+
+
+def test_the_checksum_is_of_values_not_of_their_layout(tmp_path):
+    table = pa.concat_tables([rows(1, 2), rows(3, outcome="latent"), rows(4).slice(0, 0)])
+    write_part(tmp_path / "part", table, IDENTITY.digest)
+    assert read_part(tmp_path / "part", IDENTITY.digest).equals(table)
+    whole = table.combine_chunks()
+    assert len({_content(t) for t in (table, whole, pa.concat_tables([rows(9), whole]).slice(1))}) == 1
+    different = (
+        whole.slice(1),
+        rows(1, 2, 3),
+        whole.select([0]),
+        whole.set_column(1, "stratum", [["xy", "", "x"]]),
+    )
+    assert len({_content(t) for t in (whole, *different)}) == 5
 
 
 def test_a_part_is_complete_or_absent(folder, monkeypatch):
