@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -23,7 +23,7 @@ from scipy.special import betaln, ndtri
 from benchmarks.exhaustive import FILE, OUTCOMES, Region, load
 from stats.designs import Design
 from stats.intervals import clopper_pearson, wilson
-from stats.plans import ADAPTIVE_FROM, Batch, Plan, next_step
+from stats.plans import ADAPTIVE_FROM, Batch, Kind, Plan, next_step
 from stats.strata import Strata
 from stats.weighted import weighted_sum
 from tests.stats.populations import synthetic, without_replacement
@@ -32,7 +32,8 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 Limits = tuple[float, float]
 
-SIZES = (20, 50, 100, 300, 1000, 3000)
+SIZES = (20, 50, 100, 300, 1000)
+KINDS: tuple[Kind, ...] = ("uniform", "stratified", "adaptive")
 PARTS = 9
 HAZARDOUS = ("sdc_critical", "hang")
 CONFIDENCE = 0.95
@@ -251,9 +252,11 @@ def betting(events: int, trials: int) -> Limits:
     return float(lo), float(hi)
 
 
-def rows(case: Case, runs: int, sizes: tuple[int, ...]) -> Iterator[tuple[str, int, Result]]:
+def rows(
+    case: Case, runs: int, kinds: tuple[Kind, ...], sizes: tuple[int, ...]
+) -> Iterator[tuple[str, int, Result]]:
     """Yield plan, size and result; an adaptive plan that is too small for a pilot is stratified, left out."""
-    for kind in ("uniform", "stratified", "adaptive"):
+    for kind in kinds:
         for size in sizes:
             if kind != "adaptive" or size >= ADAPTIVE_FROM:
                 print(f"  {kind} {size} ...", file=sys.stderr, flush=True)
@@ -264,59 +267,42 @@ def _percent(tally: Tally) -> str:
     return f"{100 * tally.coverage:.1f} %, {tally.width / tally.runs:.4f}"
 
 
-def print_real(runs: int, file: Path, sizes: tuple[int, ...]) -> None:
-    """Print the tables for the NPU's regions."""
+def print_real(runs: int, file: Path, kinds: tuple[Kind, ...], sizes: tuple[int, ...]) -> None:
+    """Print the rows for the NPU's regions: every method, then the plan's own interval for every rate."""
     case = real(load(file))
     print(f"true rates: {dict(zip(case.outcomes, case.truth().round(6).tolist(), strict=True))}\n")
-    found = list(rows(case, runs, sizes))
-    for kinds in (("uniform",), ("stratified", "adaptive")):
-        names = next(list(r.methods) for kind, _, r in found if kind in kinds)
-        print("| plan | n | " + " | ".join(names) + " |\n" + "|---" * (len(names) + 2) + "|")
-        for kind, size, result in found:
-            if kind in kinds:
-                cells = " | ".join(_percent(result.methods[name]) for name in names)
-                print(f"| {kind} | {size} | {cells} |")
-        print()
-    outcomes, blocks = case.outcomes[1:], [name for (name,) in case.strata.owners(1)[0]]
-    print("| plan | n | " + " | ".join((*outcomes, *blocks)) + " |")
-    print("|---" * (len(outcomes) + len(blocks) + 2) + "|")
-    for kind, size, result in found:
-        tallies = [result.outcomes[o] for o in outcomes] + [result.blocks[b] for b in blocks]
-        print(f"| {kind} | {size} | " + " | ".join(f"{100 * t.coverage:.1f}" for t in tallies) + " |")
-    print()
+    for kind, size, result in rows(case, runs, kinds, sizes):
+        methods = " | ".join(f"{name} {_percent(tally)}" for name, tally in result.methods.items())
+        each = " | ".join(f"{n} {_percent(t)}" for n, t in (*result.outcomes.items(), *result.blocks.items()))
+        print(f"| {kind} | {size} | {methods} |\n| | | {each} |", flush=True)
 
 
-def print_synthetic(runs: int, sizes: tuple[int, ...]) -> None:
+def print_synthetic(runs: int, kinds: tuple[Kind, ...], sizes: tuple[int, ...]) -> None:
     """Print coverage and width of the plans' own intervals on the synthetic populations."""
-    header = False
     for name, population in synthetic().items():
         print(name, file=sys.stderr)
         case = Case(population.strata, ("hazardous",), population.bad[None])
-        found = list(rows(case, runs, sizes))
-        if not header:
-            print("| population | rate | " + " | ".join(f"{k} {n}" for k, n, _ in found) + " |")
-            print("|---" * (len(found) + 2) + "|")
-            header = True
-        cells = " | ".join(_percent(r.methods["ours"]) for _, _, r in found)
+        found = rows(case, runs, kinds, sizes)
+        cells = " | ".join(f"{k} {n}: {_percent(r.methods['ours'])}" for k, n, r in found)
         print(f"| {name} | {population.rate:.3g} | {cells} |", flush=True)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print the tables of docs/statistics.md."""
+    """Print the rows of the tables in docs/statistics.md."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--runs", type=int, default=2000)
     parser.add_argument("--file", type=Path, default=FILE, help="what benchmarks.exhaustive has stored")
+    parser.add_argument("--plans", nargs="+", choices=KINDS, default=KINDS)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--synthetic", action="store_true", help="synthetic populations in place of the NPU")
     options = parser.parse_args(arguments)
-    show: Callable[[], None] = (
-        (lambda: print_synthetic(options.runs, tuple(options.sizes)))
-        if options.synthetic
-        else (lambda: print_real(options.runs, options.file, tuple(options.sizes)))
-    )
-    show()
+    asked = tuple(options.plans), tuple(options.sizes)
+    if options.synthetic:
+        print_synthetic(options.runs, *asked)
+    else:
+        print_real(options.runs, options.file, *asked)
     return 0
 
 

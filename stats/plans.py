@@ -135,7 +135,8 @@ class Step:
             confidence then holds for them, however many looks there were.
         total: Interval of the total hazardous FIT from the batches so far; None before the first that
             counts.
-        reason: When done, why: "margin", "budget" (it lies outside the interval), "maximum", or "exhausted".
+        reason: When done, why: "margin", "budget" (it lies outside the interval), "maximum", or "exhausted"
+            (every fault was injected; then all batches count, and the total is known).
     """
 
     stage: Literal["pilot", "main", "done"]
@@ -156,9 +157,6 @@ def next_step(strata: Strata, plan: Plan, seed: int, done: Sequence[Batch]) -> S
         seed: Of the campaign.
         done: Batches so far, in order, each as the step before asked for it.
 
-    Raises:
-        ValueError: a batch does not have the injections that were asked for.
-
     Examples:
         >>> strata = Strata.of([("mac", "ff"), ("wd", "ff")], [3.0, 1.0], [10**9, 10**9])
         >>> plan = Plan("stratified", 100)
@@ -175,7 +173,9 @@ def next_step(strata: Strata, plan: Plan, seed: int, done: Sequence[Batch]) -> S
     if len(done) < first:
         counts = _pilot(strata, plan, seed, done)
         return Step("pilot", counts, None, first, plan.confidence)
-    schedule = _schedule(strata, plan, *(part.tobytes() for part in _parts(_joined(strata, done[:first]))))
+    pilot = _joined(strata, done[:first])
+    parts = (pilot.injections, pilot.events, pilot.costs)
+    schedule = _schedule(strata, plan, *(part.tobytes() for part in parts))
     drawn = _joined(strata, done).injections
     look = len(done) - first
     confidence = schedule.confidences[max(look - 1, 0)]
@@ -188,7 +188,9 @@ def next_step(strata: Strata, plan: Plan, seed: int, done: Sequence[Batch]) -> S
         wanted = schedule.looks[look] - (schedule.looks[look - 1] if look else 0)
         minimum = plan.minimum if look == 0 else 0
         counts = schedule.design.injections(wanted, strata, drawn, seed, f"main {look}", minimum)
-        reason = "" if counts.any() else "exhausted"
+        if not counts.any():
+            reason, first = "exhausted", 0
+            total = total_interval(strata, schedule.design, done, confidence)
     stage: Literal["main", "done"] = "done" if reason else "main"
     return Step(stage, counts, schedule.design, first, confidence, total, reason)
 
@@ -205,14 +207,9 @@ def total_interval(strata: Strata, design: Design, batches: Sequence[Batch], con
     found = _joined(strata, batches)
     if not design.jitter:
         design = _by_kind(strata)
-    sizes = design.total(strata.sizes)
-    return weighted_sum(
-        design.total(found.events),
-        design.total(found.injections),
-        design.total(strata.weights),
-        confidence,
-        sizes=sizes,
-    )
+    parts = (found.events, found.injections, strata.weights)
+    x, n, w = map(design.total, parts)
+    return weighted_sum(x, n, w, confidence, sizes=design.total(strata.sizes))
 
 
 def _by_kind(strata: Strata) -> Design:
@@ -221,15 +218,11 @@ def _by_kind(strata: Strata) -> Design:
     return Design(owner, np.full(len(kinds), 1.0 / len(kinds)), jitter=False)
 
 
-def _parts(batch: Batch) -> tuple[IntArray, IntArray, FloatArray]:
-    return batch.injections, batch.events, batch.costs
-
-
 @lru_cache(maxsize=4)
 def _schedule(strata: Strata, plan: Plan, injections: bytes, events: bytes, costs: bytes) -> Schedule:
-    """Return the schedule that follows from a pilot; kept, since every step of a campaign asks for it again.
+    """Return the schedule that follows from a pilot, or without injections in it the only one there is.
 
-    Without a pilot its injections are none.
+    It is kept, since every step of a campaign asks for it again.
     """
     n, x, c = np.frombuffer(injections, np.int64), np.frombuffer(events, np.int64), np.frombuffer(costs)
     return _after_pilot(strata, plan, Batch(n, x, c)) if n.any() else _fixed(strata, plan)
@@ -241,10 +234,7 @@ def _fixed(strata: Strata, plan: Plan) -> Schedule:
 
 
 def _pilot(strata: Strata, plan: Plan, seed: int, done: Sequence[Batch]) -> IntArray:
-    """Return the injections of the pilot: some, then as many as they promise to be worth.
-
-    The second part may have none.
-    """
+    """Return the injections of the pilot: some, then as many as they promise to be worth, perhaps none."""
     so_far = _joined(strata, done)
     size, name = _PILOT, "pilot"
     if done:

@@ -141,6 +141,44 @@ def outcome_probability(
     return Interval(min(found.estimate, 1.0), found.lo, min(found.hi, 1.0), confidence)
 
 
+def block_average(
+    strata: Sequence[StratumCounts],
+    block_weights: Mapping[str, float],
+    outcomes: Iterable[str] = NOT_MASKED,
+    confidence: float = 0.95,
+) -> Interval:
+    """Return `sum a_b P_b(outcome) / sum a_b` over blocks: with their areas as a, the area-weighted AVF.
+
+    Within a block each bit and moment weighs the same.
+
+    Args:
+        strata: Counts; a block may have several.
+        block_weights: a >= 0 of each block; blocks that it does not name, or without strata, do not count.
+        outcomes: Which outcomes count.
+        confidence: Of the interval.
+
+    Raises:
+        ValueError: no block with strata has weight, or `confidence` is not one.
+
+    Examples:
+        >>> strata = [StratumCounts("mac", "ff", 9, {"hang": 50, "masked": 50}),
+        ...     StratumCounts("wd", "ff", 1, {"masked": 100})]
+        >>> block_average(strata, {"mac": 300.0, "wd": 100.0}).estimate
+        0.375
+    """
+    exposure: dict[str, float] = {}
+    for s in strata:
+        exposure[s.block] = exposure.get(s.block, 0.0) + s.exposure
+    whole = sum(block_weights.get(block, 0.0) for block, size in exposure.items() if size > 0)
+    if whole <= 0.0:
+        raise ValueError("an average over blocks needs a weight > 0 for a block that has strata")
+    weights = [
+        block_weights.get(s.block, 0.0) / whole * s.exposure / exposure[s.block] if s.exposure else 0.0
+        for s in strata
+    ]
+    return _sum(strata, tuple(outcomes), weights, confidence, "two-sided")
+
+
 def fit(
     strata: Sequence[StratumCounts],
     fit_per_bit: Mapping[str, float],

@@ -63,14 +63,14 @@ def made(labels: Sequence[tuple[str, ...]], sizes, rates, fit_per_fault=1e-9) ->
     return Population(Strata.of(labels, weights, sizes), np.clip(bad, 0, sizes))
 
 
-def _grid(operations=20):
+def _grid(operations):
     return [(b, "ff", c, f"op {o}") for b in BLOCKS for c in ("control", "data") for o in range(operations)]
 
 
-def synthetic() -> dict[str, Population]:
+def synthetic(operations=20) -> dict[str, Population]:
     """The populations of the coverage tables, most of them made to break intervals."""
     rng = np.random.default_rng(5)
-    labels = _grid()
+    labels = _grid(operations)
     operation = np.array([int(label[3][3:]) for label in labels])
     control = np.array([label[2] == "control" for label in labels])
     sizes = np.where(control, 10**7, 10**8) * rng.integers(1, 9, len(labels))
@@ -86,9 +86,9 @@ def synthetic() -> dict[str, Population]:
         "0.05 everywhere": made(labels, sizes, 0.05 * even),
         "one bad register of 10,000": made(registers, [10**6] * 10_000, one),
         "rates that vary with the cycle": made(
-            labels, sizes, 0.02 * (1 + np.sin(2 * np.pi * operation / 20)) ** 3
+            labels, sizes, 0.02 * (1 + np.sin(2 * np.pi * operation / operations)) ** 3
         ),
-        "all in one cycle range": made(labels, sizes, np.where(operation == 7, 1.0, 0.0)),
+        "all in one cycle range": made(labels, sizes, np.where(operation == 3, 1.0, 0.0)),
         "heavy-tailed weights": made(labels, heavy, np.where(rng.random(len(labels)) < 0.1, 0.5, 0.001)),
         "control registers": made(
             labels,

@@ -79,8 +79,10 @@ def test_uniform_sampling_needs_one_weight_a_fault():
         next_step(strata, Plan("uniform", 10), 1, [])
 
 
-def test_a_population_that_is_used_up_ends_the_plan():
+@pytest.mark.parametrize("kind", ["uniform", "stratified", "adaptive"])
+def test_a_population_that_is_used_up_is_known(kind):
     strata = Strata.of([("a", "ff"), ("b", "ff")], [3.0, 2.0], [30, 20])
-    step, done = play(strata, np.array([1.0, 0.0]), Plan("stratified", 1000), 1)
+    step, done = play(strata, np.array([1.0, 0.0]), Plan(kind, 1000), 1)
+    assert step.counts_from == 0
     assert sum(b.injections for b in done).tolist() == [30, 20]
     assert step.total.as_list() == [3.0, 3.0, 3.0]

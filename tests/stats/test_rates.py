@@ -3,7 +3,16 @@ import json
 import pytest
 
 from stats.intervals import clopper_pearson
-from stats.rates import OUTCOMES, StratumCounts, estimate_blocks, fit, outcome_probability, raw_fit
+from stats.rates import (
+    NOT_MASKED,
+    OUTCOMES,
+    StratumCounts,
+    block_average,
+    estimate_blocks,
+    fit,
+    outcome_probability,
+    raw_fit,
+)
 from stats.weighted import weighted_sum
 
 RATES = {"ff": 7.2e-5, "sram": 2e-5}
@@ -101,3 +110,25 @@ def test_impossible_counts_are_refused(wrong):
 def test_no_stratum_is_refused():
     with pytest.raises(ValueError, match="at least one stratum"):
         estimate_blocks([], RATES)
+
+
+def test_an_average_by_area_weighs_blocks_by_it():
+    strata = [
+        StratumCounts("mac", "ff", 10, {"masked": 30, "hang": 10}, share=0.5),
+        StratumCounts("mac", "ff", 10, {"masked": 20, "hang": 20}, share=0.5),
+        StratumCounts("wd", "ff", 1000, {"masked": 40}),
+    ]
+    by_area = block_average(strata, {"mac": 3.0, "wd": 1.0, "cpm": 9.0})
+    assert by_area.estimate == pytest.approx(0.75 * 0.375)
+    by_bits = block_average(strata, {"mac": 10.0, "wd": 1000.0})
+    assert by_bits.as_list() == pytest.approx(outcome_probability(strata, NOT_MASKED).as_list())
+    with pytest.raises(ValueError, match="weight > 0"):
+        block_average(strata, {"cpm": 1.0})
+
+
+def test_the_total_of_a_uniform_sample_has_one_stratum():
+    blocks = [StratumCounts("mac", "ff", 300, {"hang": 3, "masked": 5}), StratumCounts("wd", "ff", 100)]
+    whole = [StratumCounts("", "ff", 400, {"hang": 3, "masked": 5})]
+    found, total = estimate_blocks(blocks, {"ff": 0.01}, whole=whole)
+    assert total.fit.as_list() == pytest.approx(clopper_pearson(3, 8).scaled(4.0).as_list())
+    assert found[1].fit.hi == pytest.approx(1.0)
