@@ -23,6 +23,7 @@ class FaultStratum:
         block: Name of the block.
         kind: "ff" or "sram".
         register_class: Of the storage; "" for all classes.
+        variable: Path of the storage without indices; "" for all storage of the class.
         operation: Number of the operation that runs, from 0; the one after the last is what comes after all
             operations. None for the whole inference.
         population: Its size and the name that the sampling is keyed with.
@@ -36,6 +37,7 @@ class FaultStratum:
     block: str
     kind: str
     register_class: str
+    variable: str
     operation: int | None
     population: Stratum
     starts: tuple[int, ...]
@@ -47,7 +49,7 @@ class FaultStratum:
     @property
     def label(self) -> tuple[str, ...]:
         """The stratum from coarse to fine, for `stats.strata`."""
-        fine = () if self.operation is None else (self.register_class, str(self.operation))
+        fine = () if self.operation is None else (self.register_class, self.variable, str(self.operation))
         return (self.block, self.kind, *fine)
 
     def draw(

@@ -86,7 +86,7 @@ def make_population(campaign: Campaign, sites: SiteTable, goldens: Sequence[Gold
     """Divide the faults of a campaign.
 
     Strata are blocks by kind of storage; if the plan is another than "proportional", further by register
-    class and by the operation that is running.
+    class, by register (those that differ in indices only are one) and by the operation that is running.
 
     Args:
         campaign: Says which kinds of storage, and the seed.
@@ -97,11 +97,11 @@ def make_population(campaign: Campaign, sites: SiteTable, goldens: Sequence[Gold
         CampaignError: the target has no storage of these kinds.
     """
     fine = campaign.sampling.strata != SamplingSettings("proportional").strata
-    pieces: dict[tuple[str, str, str], list[tuple[int, int, int]]] = {}
+    pieces: dict[tuple[str, str, str, str], list[tuple[int, int, int]]] = {}
     for element, first in zip(sites.elements, sites.offsets, strict=False):
         if element.kind in campaign.faults.kinds and element.bits:
-            register_class = element.register_class if fine else ""
-            key = (block_name(element.block), str(element.kind), register_class)
+            divided = (element.register_class, element.variable) if fine else ("", "")
+            key = (block_name(element.block), str(element.kind), *divided)
             pieces.setdefault(key, []).append((first, element.bits, element.width))
     if not pieces:
         raise CampaignError(
@@ -111,17 +111,17 @@ def make_population(campaign: Campaign, sites: SiteTable, goldens: Sequence[Gold
     times = _times(goldens, fine)
     cycles = sum(run.end.end_cycle for run in goldens)
     strata = []
-    for block, kind, register_class in sorted(pieces):
-        held = np.array(pieces[block, kind, register_class], dtype=np.int64)
+    for names in sorted(pieces):
+        held = np.array(pieces[names], dtype=np.int64)
         ends = np.cumsum(held[:, 1])
         for operation, starts, lengths in times:
             if sum(lengths):
-                fine_names = [register_class, str(operation)] if fine else []
-                population = Stratum("/".join([block, kind, *fine_names]), int(ends[-1]), lengths)
+                name = "/".join([*names, str(operation)] if fine else names[:2])
+                population = Stratum(name, int(ends[-1]), lengths)
                 strata.append(
                     FaultStratum(
-                        *(block, kind, register_class, operation, population),
-                        *(starts, held[:, 0], ends, held[:, 2], sum(lengths) / cycles),
+                        *(*names, operation, population, starts),
+                        *(held[:, 0], ends, held[:, 2], sum(lengths) / cycles),
                     )
                 )
     return Population(campaign.seed, campaign.faults.clusters, tuple(strata))

@@ -33,7 +33,7 @@ class SamplingSettings:
     def strata(self) -> str:
         """What the faults are divided by; it decides which fault has which number."""
         coarse = "block, kind"
-        return coarse if self.plan == "proportional" else f"{coarse}, register class, operation"
+        return coarse if self.plan == "proportional" else f"{coarse}, register class, register, operation"
 
 
 def read_sampling(section: Section) -> SamplingSettings:

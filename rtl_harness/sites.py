@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +11,8 @@ from itertools import accumulate, pairwise
 from typing import Literal
 
 Kind = Literal["ff", "sram"]
+
+_INDEX = re.compile(r"\[[^\]]*\]")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -37,6 +40,11 @@ class StorageElement:
     first_word: int = 0
     register_class: str = "unclassified"
     ascending: bool = False
+
+    @property
+    def variable(self) -> str:
+        """Its path without indices: the same for all words of an array and all lanes of a data path."""
+        return _INDEX.sub("", self.path)
 
     @property
     def bits(self) -> int:

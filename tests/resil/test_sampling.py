@@ -59,7 +59,7 @@ def test_an_adaptive_run_stops_when_the_verdict_is_settled(tmp_path, monkeypatch
     assert summary["verdict"]["fit_lo"] == sampling["looks"][-1]["fit_lo"] > 0.0003
     assert summary["total"]["injections"] == sum(b["injections"] for b in summary["blocks"])
     assert {row["stratum"].split("/")[2] for row in rows} == {"unclassified"}
-    assert {row["stratum"].split("/")[3] for row in rows} == {"0", "1"}
+    assert {row["stratum"].split("/")[4] for row in rows} == {"0", "1"}
     for row in rows:
         assert (row["cycle"] >= 2000) == (row["stratum"].endswith("/1"))
 
