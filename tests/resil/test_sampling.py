@@ -154,11 +154,11 @@ def huge():
     """10^12 fault sites in registers and memories, an inference of a million cycles in 60 operations."""
     classes = ("data", "control", "configuration", "address", "buffer")
     registers = [
-        StorageElement(f"u.r{i}", "ff", 1000, 1, f"b{i % 7}", register_class=classes[i % 5])
+        StorageElement(f"u.r{i % 20}[{i}]", "ff", 1000, 1, f"b{i % 7}", register_class=classes[i % 5])
         for i in range(200)
     ]
     memories = [
-        StorageElement(f"u.m{i}", "sram", 1000, 1_250_000, f"b{i % 7}", register_class="memory")
+        StorageElement(f"u.m[{i}]", "sram", 1000, 1_250_000, f"b{i % 7}", register_class="memory")
         for i in range(800)
     ]
     ends = tuple(range(16_000, 960_001, 16_000))
