@@ -23,7 +23,7 @@ from rtl_harness.sites import SiteTable
 # that start and wait for each other) is little, so few that memory does not grow with the campaign.
 CALL_FAULTS = 32_768
 PART_ROWS = 16_384
-PART_SECONDS = 10.0
+PART_SECONDS = 5.0
 
 
 class Executor:
