@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -38,55 +38,64 @@ def group(
         [0, 0, 1, 2]
     """
     names, pool = strata.owners(2)
+    codes = [strata.owners(depth)[1].tolist() for depth in range(1, len(strata.labels[0]) + 1)]
+    each: list[float] = planned.tolist()
     owner, count = np.zeros(len(strata), dtype=np.int64), 0
     for place in range(len(names)):
         own = np.flatnonzero(pool == place)
-        if level is None:
-            parts = [own]
-        else:
+        parts = [_Part(sum(each[m] for m in own.tolist()), own.tolist())]
+        if level is not None:
             own = own[np.argsort(level[own], kind="stable")]
-            parts = _joined(_by(own, level[own].tolist()), planned, fewest)
+            parts = _joined(_by(own.tolist(), level.tolist(), each), fewest)
         for part in parts:
-            for members in _split(part, strata, planned, 2, fewest):
-                owner[members] = count
+            for found in _split(part, codes, each, 2, fewest):
+                owner[found.members] = count
                 count += 1
     return owner
 
 
-def _by(members: IntArray, values: Iterable[str | int]) -> list[IntArray]:
+class _Part(NamedTuple):
+    """Strata, and the injections planned for them."""
+
+    planned: float
+    members: list[int]
+
+    def plus(self, other: _Part) -> _Part:
+        return _Part(self.planned + other.planned, self.members + other.members)
+
+
+def _by(members: list[int], values: list[int], planned: list[float]) -> list[_Part]:
     """Return the members with equal values, in the order in which the values first appear."""
-    parts: dict[str | int, list[int]] = {}
-    for member, value in zip(members.tolist(), values, strict=True):
-        parts.setdefault(value, []).append(member)
-    return [np.array(part, dtype=np.int64) for part in parts.values()]
+    parts: dict[int, list[int]] = {}
+    for member in members:
+        parts.setdefault(values[member], []).append(member)
+    return [_Part(sum(planned[m] for m in part), part) for part in parts.values()]
 
 
-def _split(members: IntArray, strata: Strata, planned: FloatArray, depth: int, fewest: int) -> list[IntArray]:
-    if depth == len(strata.labels[0]) or float(planned[members].sum()) < 2 * fewest:
-        return [members]
-    children = _by(members, (strata.labels[m][depth] for m in members))
+def _split(part: _Part, codes: list[list[int]], planned: list[float], depth: int, fewest: int) -> list[_Part]:
+    if depth == len(codes) or part.planned < 2 * fewest:
+        return [part]
+    children = _by(part.members, codes[depth], planned)
     if len(children) == 1:
-        return _split(members, strata, planned, depth + 1, fewest)
-    small = [child for child in children if float(planned[child].sum()) < fewest]
-    parts = _joined(small, planned, fewest)
+        return _split(part, codes, planned, depth + 1, fewest)
+    parts = _joined([child for child in children if child.planned < fewest], fewest)
     for child in children:
-        if float(planned[child].sum()) >= fewest:
-            parts += _split(child, strata, planned, depth + 1, fewest)
-    if len(parts) > 1 and float(planned[parts[0]].sum()) < fewest:
-        parts[1] = np.sort(np.concatenate((parts[0], parts[1])))
-        parts = parts[1:]
+        if child.planned >= fewest:
+            parts += _split(child, codes, planned, depth + 1, fewest)
+    if len(parts) > 1 and parts[0].planned < fewest:
+        parts[:2] = [parts[0].plus(parts[1])]
     return parts
 
 
-def _joined(parts: list[IntArray], planned: FloatArray, fewest: int) -> list[IntArray]:
+def _joined(parts: list[_Part], fewest: int) -> list[_Part]:
     """Join neighbours until each has enough; what is left at the end goes to the last that has."""
-    groups: list[IntArray] = []
+    groups: list[_Part] = []
     for part in parts:
-        if groups and float(planned[groups[-1]].sum()) < fewest:
-            groups[-1] = np.concatenate((groups[-1], part))
+        if groups and groups[-1].planned < fewest:
+            groups[-1] = groups[-1].plus(part)
         else:
             groups.append(part)
-    if len(groups) > 1 and float(planned[groups[-1]].sum()) < fewest:
+    if len(groups) > 1 and groups[-1].planned < fewest:
         last = groups.pop()
-        groups[-1] = np.concatenate((groups[-1], last))
+        groups[-1] = groups[-1].plus(last)
     return groups
