@@ -125,7 +125,7 @@ def check_run(path: Path, identity: Identity, *, resume: bool) -> None:
     if not path.is_dir():
         raise StoreError(f"{path}: expected a folder, found a file; choose another --out")
     if not (path / PROVENANCE).exists():
-        if content := sorted(entry.name for entry in path.iterdir() if entry.name != _LOCK):
+        if content := sorted(entry.name for entry in path.iterdir() if not _left_by_a_kill(entry.name)):
             raise StoreError(
                 f"{path}: expected a new, an empty or a run folder, found {content[0]} but no {PROVENANCE}; "
                 "choose another folder with --out"
@@ -165,6 +165,11 @@ def open_run(path: Path, identity: Identity, provenance: str) -> Iterator[RunFol
         if not (path / PROVENANCE).exists():
             write_text(path / PROVENANCE, provenance)
         yield RunFolder(path, identity)
+
+
+def _left_by_a_kill(name: str) -> bool:
+    """Whether a run that was ended before it had made its folder may have left such a file."""
+    return name == _LOCK or (name.startswith(f".{PROVENANCE}.") and name.endswith(TEMPORARY_SUFFIX))
 
 
 def recorded_definition(path: Path) -> dict[str, str]:

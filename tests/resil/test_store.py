@@ -192,6 +192,14 @@ def test_a_folder_of_something_else_is_refused(tmp_path):
         open_run(tmp_path, IDENTITY, PROVENANCE).__enter__()
 
 
+def test_a_folder_that_a_kill_left_half_made_is_taken(tmp_path):
+    (tmp_path / ".lock").touch()
+    (tmp_path / ".provenance.json.99.tmp").write_text('{"resil"')
+    with open_run(tmp_path, IDENTITY, PROVENANCE) as folder:
+        folder.append(rows(1))
+    assert sorted(p.name for p in tmp_path.iterdir()) == [".lock", "injections", "provenance.json"]
+
+
 def test_a_file_is_no_folder(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match="expected a folder, found a file"):
