@@ -173,6 +173,7 @@ def _campaign(
         "seed": campaign.seed,
         "confidence": campaign.confidence,
         "kinds": list(campaign.faults.kinds),
+        "clusters": list(campaign.faults.clusters),
         "injections": sample.injections,
         "hazardous": list(campaign.hazardous),
         "inputs": list(bench.inputs),

@@ -38,6 +38,12 @@ def assumptions(
         told.append(
             f"Failures from {' and '.join(left_out)} are not counted: the campaign did not inject into them."
         )
+    if len(summary["campaign"].get("clusters", [1.0])) > 1:
+        told.append(
+            "Upsets of this campaign flip up to "
+            f"{len(summary['campaign']['clusters'])} bits of a word: the coverages of codes on memories must "
+            "be figures for such upsets (parity misses even numbers of bits, SECDED corrects one bit alone)."
+        )
     if "due" in hazardous:
         told.append(
             "Detected failures count as hazardous in this campaign, so detection alone brings nothing."

@@ -235,3 +235,12 @@ def test_a_block_without_storage_needs_nothing():
 def test_impossible_targets_are_refused(budget, spfm, message):
     with pytest.raises(ProtectionError, match=message):
         plan_protection(FF, OPTIONS, budget, spfm)
+
+
+def test_codes_on_memories_meet_clusters():
+    def told(clusters):
+        campaign = BOTH["campaign"] | ({"clusters": clusters} if clusters else {})
+        return plan_protection({**BOTH, "campaign": campaign}, OPTIONS, 0.01)["assumptions"]
+
+    assert any("flip up to 3 bits of a word" in text for text in told([0.9, 0.08, 0.02]))
+    assert not any("bits of a word" in text for text in (*told([1.0]), *told(None)))
