@@ -59,22 +59,24 @@ class Design:
             drawn: Injections already made into each stratum, of whatever batch.
             seed: Of the campaign.
             name: Of the batch: another name gives other random points.
-            minimum: Fewest in a group.
+            minimum: Fewest in each block and kind (of the uniform design: in all), as far as the total goes.
 
         Returns:
             Shape (strata,).
         """
         room = strata.sizes - np.asarray(drawn, dtype=np.int64)
-        capacity = [int(room[self.owner == g].sum(dtype=object)) for g in range(self.groups)]
-        wanted = allocate_shares(min(total, sum(capacity)), self.shares, capacity, minimum)
+        members = [np.flatnonzero(self.owner == g) for g in range(self.groups)]
+        capacity = np.array([int(room[own].sum(dtype=object)) for own in members], dtype=object)
+        pool = np.array([strata.owners(2)[1][own[0]] if self.jitter else 0 for own in members])
+        pools = [np.flatnonzero(pool == p) for p in np.unique(pool)]
+        shares, rooms = [self.shares[p].sum() for p in pools], [capacity[p].sum() for p in pools]
         counts = np.zeros(len(strata), dtype=np.int64)
-        for g, n in enumerate(wanted):
-            own = np.flatnonzero(self.owner == g)
-            counts[own] = spread(n, self._line(strata)[own], room[own], seed, f"{name}/{g}", self.jitter)
+        for p, n in zip(pools, allocate_shares(min(total, sum(rooms)), shares, rooms, minimum), strict=True):
+            for g, k in zip(p, allocate_shares(n, self.shares[p], capacity[p], min(minimum, 1)), strict=True):
+                own = members[g]
+                line = strata.weights if self.jitter else strata.sizes.astype(np.float64)
+                counts[own] = spread(k, line[own], room[own], seed, f"{name}/{g}", self.jitter)
         return counts
-
-    def _line(self, strata: Strata) -> FloatArray:
-        return strata.weights if self.jitter else strata.sizes.astype(np.float64)
 
 
 @dataclass(frozen=True)

@@ -54,13 +54,12 @@ class Plan:
     Attributes:
         kind: How to sample. An adaptive plan of fewer than 1000 injections is stratified.
         maximum: Most injections.
-        minimum: Fewest in each group (block and kind, or part of it).
+        minimum: Fewest in each block and kind, as far as the maximum goes.
         confidence: Of the intervals.
         margin: Half width of the interval of the total at which an adaptive campaign stops; None for
             none.
         relative: The margin is a multiple of the estimate, not in FIT.
-        budget: FIT that the total may have: an adaptive campaign stops when the interval leaves it out; None
-            for none.
+        budget: FIT that the total may have; an adaptive campaign stops when the interval leaves it out.
 
     Raises:
         ValueError: a number is out of range, or the kind is none.
@@ -186,7 +185,7 @@ def next_step(strata: Strata, plan: Plan, seed: int, done: Sequence[Batch]) -> S
     counts = nothing
     if not reason:
         wanted = schedule.looks[look] - (schedule.looks[look - 1] if look else 0)
-        minimum = plan.minimum if look == 0 else 0
+        minimum = max(plan.minimum, 1) if look == 0 else 0
         counts = schedule.design.injections(wanted, strata, drawn, seed, f"main {look}", minimum)
         if not counts.any():
             reason, first = "exhausted", 0

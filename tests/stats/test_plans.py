@@ -73,6 +73,19 @@ def test_an_adaptive_plan_needs_less_for_the_same_width():
     assert np.mean(found) < 0.9 * np.mean(plain)
 
 
+@pytest.mark.parametrize("kind", ["stratified", "adaptive"])
+def test_every_block_gets_its_minimum_and_the_rest_goes_where_it_tells_most(kind):
+    strata, rates = population()
+    step, done = play(strata, rates, Plan(kind, 3000, minimum=200), 1)
+    counted = sum(b.injections for b in done[step.counts_from :])
+    names, owner = strata.owners(2)
+    by_block = np.bincount(owner, counted)
+    assert len(names) == 3
+    assert by_block.min() >= 200
+    without = next_step(strata, Plan("stratified", 3000), 1, []).injections
+    assert by_block.max() > 0.8 * np.bincount(owner, without).max()
+
+
 def test_uniform_sampling_needs_one_weight_a_fault():
     strata = Strata.of([("a", "ff"), ("b", "ff")], [1.0, 1.0], [100, 200])
     with pytest.raises(ValueError, match="use a stratified plan"):
