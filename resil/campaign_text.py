@@ -85,9 +85,10 @@ def _image(image: ImageSettings) -> dict[str, Value]:
 
 def _sampling(campaign: Campaign) -> dict[str, Value | None]:
     sampling = campaign.sampling
+    values: dict[str, Value | None] = {"plan": sampling.plan, "inputs": sampling.inputs}
     if sampling.plan != "adaptive":
-        return {"plan": sampling.plan}
-    return {"plan": sampling.plan, "margin": sampling.margin, "until_decided": sampling.until_decided}
+        return values
+    return values | {"margin": sampling.margin, "until_decided": sampling.until_decided}
 
 
 def _budget(campaign: Campaign) -> dict[str, Value | None]:

@@ -29,18 +29,20 @@ class Content:
         outcomes: Place in `stats.rates.OUTCOMES` of the outcome of each.
         cycles: Cycle of each fault.
         end_cycles: Cycle in which each ended.
+        inputs: Label of the input of each.
     """
 
     injections: IntArray
     outcomes: npt.NDArray[np.int8]
     cycles: IntArray
     end_cycles: IntArray
+    inputs: IntArray
 
     @staticmethod
     def joined(parts: Iterable[Content]) -> Content:
         """Return all in one, in the order of their numbers."""
         none = np.zeros(0, np.int64)
-        nothing = (none, none.astype(np.int8), none, none)
+        nothing = (none, none.astype(np.int8), none, none, none)
         columns = zip(nothing, *(part.columns for part in parts), strict=True)
         whole = Content(*(np.concatenate(column) for column in columns))
         return whole.at(np.argsort(whole.injections, kind="stable"))
@@ -48,7 +50,7 @@ class Content:
     @property
     def columns(self) -> tuple[npt.NDArray[Any], ...]:
         """All arrays."""
-        return self.injections, self.outcomes, self.cycles, self.end_cycles
+        return self.injections, self.outcomes, self.cycles, self.end_cycles, self.inputs
 
     def at(self, rows: IntArray) -> Content:
         """Return some rows."""
@@ -76,6 +78,7 @@ def content_of(rows: pa.Table) -> Content:
         found.to_numpy().astype(np.int8),
         rows["cycle"].to_numpy(),
         rows["end_cycle"].to_numpy(),
+        rows["input"].to_numpy(),
     )
 
 

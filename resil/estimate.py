@@ -9,12 +9,13 @@ from typing import Any
 from resil.bench import Area, AreaFacts, Bench
 from resil.campaign import Campaign
 from resil.clusters import clusters_text
+from resil.estimates import estimates_of
 from resil.sampling import Sample
+from resil.sampling_facts import sampling_facts, sampling_notes
 from resil.site_list import UNASSIGNED, block_bits
 from rtl_harness.engines.base import GoldenRun
-from stats.designs import Group, collapse
 from stats.metrics import fit_verdict, safety_metrics
-from stats.rates import OUTCOMES, BlockEstimate, StratumCounts, estimate_blocks
+from stats.rates import OUTCOMES, BlockEstimate, StratumCounts
 from stats.technology import Technology, load_technology
 
 SCHEMA = 1
@@ -61,15 +62,14 @@ def summarise(
     technology = technology_of(campaign)
     fit_per_bit = {kind: technology.fit_per_bit(kind) for kind in campaign.faults.kinds}
     bits = block_bits(bench.sites, bench.blocks)
-    strata, whole = stratum_counts(sample, bits)
-    estimates, total = estimate_blocks(strata, fit_per_bit, campaign.hazardous, sample.confidence, whole)
-    by_name = {estimate.block: estimate for estimate in estimates}
-    blocks = [_row(name, n, by_name.get(name), area.of(name), area.unit) for name, n in bits.items()]
+    found = estimates_of(campaign, sample, bits, fit_per_bit)
+    total = found.total
+    blocks = [_row(name, n, found.blocks.get(name), area.of(name), area.unit) for name, n in bits.items()]
     everything = {kind: sum(n[kind] for n in bits.values()) for kind in ("ff", "sram")}
     return {
         "schema": SCHEMA,
         "campaign": _campaign(campaign, bench, sample, provenance),
-        "sampling": _sampling(campaign, sample),
+        "sampling": sampling_facts(campaign, sample, found.inputs),
         "network": _network(bench, goldens[0]),
         "target": {
             "name": bench.target_name,
@@ -88,31 +88,15 @@ def summarise(
         "technology": technology.as_dict(),
         "verdict": _verdict(campaign, total),
         "blocks": blocks,
-        "strata": [_stratum(counts, fit_per_bit[counts.kind]) for counts in strata],
+        "strata": [_stratum(counts, fit_per_bit[counts.kind]) for counts in found.strata],
         "total": _row("total", everything, total, area.total, area.unit),
         "metrics": safety_metrics(total).as_dict(),
-        "notes": _notes(campaign, bench, area, everything, sample),
+        "notes": [
+            *sampling_notes(campaign, sample, found.inputs),
+            *_notes(campaign, bench, area, everything),
+        ],
         "provenance": dict(provenance),
     }
-
-
-def stratum_counts(
-    sample: Sample, bits: Mapping[str, Mapping[str, int]]
-) -> tuple[list[StratumCounts], list[StratumCounts]]:
-    """Return the counts of the sample's groups: as blocks are estimated from, and as the total is.
-
-    Args:
-        sample: What was injected.
-        bits: Storage bits of each kind in each block.
-    """
-
-    def counts(group: Group) -> StratumCounts:
-        own = bits[group.block][group.kind] if group.block else sum(n[group.kind] for n in bits.values())
-        return StratumCounts(group.block, group.kind, own, group.counts, min(group.share, 1.0))
-
-    by_block = collapse(sample.strata, sample.design, sample.counts, by_block=True)
-    whole = collapse(sample.strata, sample.design, sample.counts)
-    return [counts(group) for group in by_block], [counts(group) for group in whole]
 
 
 def _row(
@@ -138,30 +122,6 @@ def _stratum(counts: StratumCounts, fit_per_bit: float) -> dict[str, Any]:
         "counts": dict(counts.counts),
         "share": counts.share,
         "fit_raw": counts.exposure * fit_per_bit,
-    }
-
-
-def _sampling(campaign: Campaign, sample: Sample) -> dict[str, Any]:
-    settings = campaign.sampling
-    return {
-        "plan": settings.plan,
-        "margin": settings.margin,
-        "until_decided": settings.until_decided and campaign.budget is not None,
-        "strata": len(sample.strata),
-        "groups": sample.design.groups,
-        "most": campaign.faults.injections,
-        "pilot": sample.pilot,
-        "looks": [
-            {
-                "injections": look.injections,
-                "fit": look.total.estimate,
-                "fit_lo": look.total.lo,
-                "fit_hi": look.total.hi,
-                "confidence": look.total.confidence,
-            }
-            for look in sample.looks
-        ],
-        "reason": sample.reason,
     }
 
 
@@ -222,9 +182,7 @@ def _verdict(campaign: Campaign, total: BlockEstimate) -> dict[str, Any]:
     }
 
 
-def _notes(
-    campaign: Campaign, bench: Bench, area: AreaFacts, bits: Mapping[str, int], sample: Sample
-) -> list[str]:
+def _notes(campaign: Campaign, bench: Bench, area: AreaFacts, bits: Mapping[str, int]) -> list[str]:
     names = {"ff": "flip-flops", "sram": "SRAM bits"}
     notes = [
         f"{bits[kind]:,} {names[kind]} were not injected into; their failures are not in these figures."
@@ -233,12 +191,6 @@ def _notes(
     ]
     notes.append(f"{clusters_text(campaign.faults.clusters)} Transients in logic are not in these figures.")
     notes.append("FIT assumes that the NPU runs this network all the time.")
-    if sample.pilot:
-        notes.append(
-            f"{sample.pilot:,} injections of a pilot decided where to inject and are not in these figures."
-        )
-    if len(bench.inputs) == 1:
-        notes.append("One input was run: how the figures vary with the input is not in the intervals.")
     if any(not element.block for element in bench.sites.elements):
         notes.append(f"Storage that the target's block map does not cover is the block {UNASSIGNED}.")
     return [*notes, *area.notes, *bench.warnings]

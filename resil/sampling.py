@@ -47,6 +47,7 @@ class Sample:
         strata: The population.
         design: With which they were drawn.
         counts: Injections of each outcome into each stratum.
+        inputs: The same for each input alone, by its label.
         confidence: Of the intervals: looks at the results have used up some of the error.
         pilot: Injections that planned the sampling and do not count.
         looks: Every look at the results, in order.
@@ -56,6 +57,7 @@ class Sample:
     strata: Strata
     design: Design
     counts: Mapping[str, IntArray]
+    inputs: Mapping[int, Mapping[str, IntArray]]
     confidence: float
     pilot: int
     looks: tuple[Look, ...]
@@ -69,6 +71,7 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class _Tally:
+    inputs: Mapping[int, IntArray]
     counts: IntArray
     costs: npt.NDArray[np.float64]
 
@@ -130,11 +133,22 @@ class Sampling:
         step = self._step
         assert step.stage == "done"
         assert step.design is not None
-        counted = sum((t.counts for t in self._tallies[step.counts_from :]), self._none())
+        counting = self._tallies[step.counts_from :]
+        labels = sorted({label for tally in counting for label in tally.inputs})
+        inputs = {
+            label: sum((t.inputs[label] for t in counting if label in t.inputs), self._none())
+            for label in labels
+        }
         pilot = sum(int(t.counts.sum()) for t in self._tallies[: step.counts_from])
-        counts = {outcome: counted[:, i] for i, outcome in enumerate(OUTCOMES)}
         return Sample(
-            self._strata, step.design, counts, step.confidence, pilot, tuple(self._looks), step.reason
+            self._strata,
+            step.design,
+            _by_outcome(sum((t.counts for t in counting), self._none())),
+            {label: _by_outcome(counts) for label, counts in inputs.items()},
+            step.confidence,
+            pilot,
+            tuple(self._looks),
+            step.reason,
         )
 
     def _none(self) -> IntArray:
@@ -145,16 +159,23 @@ class Sampling:
 
     def _tally(self, found: Content) -> _Tally:
         owner = self._population.owners(found.injections)
-        counts = self._none()
-        np.add.at(counts, (owner, found.outcomes), 1)
+        inputs = {}
+        for label in np.unique(found.inputs).tolist():
+            own = found.inputs == label
+            inputs[label] = self._none()
+            np.add.at(inputs[label], (owner[own], found.outcomes[own]), 1)
         masked = found.outcomes == OUTCOMES.index("masked")
         cost = np.where(masked, MASKED_COST * found.end_cycles, found.end_cycles - found.cycles)
         costs = np.bincount(owner, np.maximum(cost, 1.0), len(self._strata))
-        return _Tally(counts, costs.astype(np.float64))
+        return _Tally(inputs, sum(inputs.values(), self._none()), costs.astype(np.float64))
 
     def _batch(self, tally: _Tally) -> Batch:
         events = tally.counts[:, self._hazardous].sum(axis=1)
         return Batch.of(tally.counts.sum(axis=1), events, tally.costs)
+
+
+def _by_outcome(counts: IntArray) -> dict[str, IntArray]:
+    return {outcome: counts[:, i] for i, outcome in enumerate(OUTCOMES)}
 
 
 def _planner(campaign: Campaign, strata: Strata) -> Callable[[list[Batch]], Step]:

@@ -8,6 +8,7 @@ from typing import Literal
 from resil.section import Section
 
 PlanName = Literal["proportional", "uniform", "stratified", "adaptive"]
+INPUTS = ("these", "like these")
 PLANS: tuple[PlanName, ...] = ("proportional", "uniform", "stratified", "adaptive")
 _ADAPTS = "only the adaptive plan stops early"
 
@@ -22,12 +23,15 @@ class SamplingSettings:
             are faults in each; "adaptive": where they tell most, until enough is known.
         margin: Half width of the interval of the total FIT, as part of the estimate, at which an adaptive
             campaign stops; None for none.
+        inputs: What the intervals of a campaign with several inputs are about: "these" inputs, or inputs
+            "like these", with the differences between inputs in them.
         until_decided: An adaptive campaign stops when the verdict on the budget is settled.
     """
 
     plan: PlanName = "proportional"
     margin: float | None = None
     until_decided: bool = True
+    inputs: str = INPUTS[0]
 
     @property
     def strata(self) -> str:
@@ -45,5 +49,6 @@ def read_sampling(section: Section) -> SamplingSettings:
             raise section.fail(key, 'the key with plan = "adaptive" only', f'plan = "{plan}"', _ADAPTS)
     margin = section.number("margin", low=0.0, high=1.0) if section.has("margin") else None
     decided = section.flag("until_decided", default=True)
+    inputs = section.choice("inputs", INPUTS, INPUTS[0])
     section.finish(optional=("margin",))
-    return SamplingSettings(plan, margin, decided)
+    return SamplingSettings(plan, margin, decided, inputs)

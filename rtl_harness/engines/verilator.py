@@ -96,6 +96,7 @@ class VerilatorEngine:
         self.audited = 0
         self.early_stops = 0
         self.notes: list[str] = []
+        self.simulated = 0
         self._wants_foresight = False if elaboration.unmapped or not self.shortcuts else foresight
         self._foresight: FaultForesight | None = None
         self._asked = 0
@@ -174,6 +175,7 @@ class VerilatorEngine:
         for done in self._outcomes(faults, workers):
             if done.early:
                 early.append(done.injection)
+            self.simulated += done.simulated
             yield done.injection
         self.early_stops += len(early)
         self._run_audit(early, workers)

@@ -22,7 +22,7 @@ from resil.population import make_population
 from resil.sampling import Sampling
 from resil.sampling_settings import SamplingSettings
 from rtl_harness.engines.base import GoldenRun
-from rtl_harness.faults import RunEnd
+from rtl_harness.faults import Detected, RunEnd, Seen
 from rtl_harness.sites import SiteTable, StorageElement
 from stats.rates import OUTCOMES
 from tests.resil import fake
@@ -173,7 +173,9 @@ def play(sampling):
         bad = (plan.site * 2_654_435_761 + plan.cycle * 40_503) % 1000 < 3 + 40 * (plan.stratum % 3)
         outcomes = np.where(bad, OUTCOMES.index("sdc_critical"), OUTCOMES.index("masked")).astype(np.int8)
         made += plan.size
-        sampling.record(Content(plan.injection, outcomes, plan.cycle, np.full(plan.size, 1_000_000)))
+        sampling.record(
+            Content(plan.injection, outcomes, plan.cycle, np.full(plan.size, 1_000_000), plan.input)
+        )
     return made
 
 
@@ -195,3 +197,33 @@ def test_a_population_of_10_to_the_18_costs_little(plan):
     assert sum(s.population.size for s in population.strata) > 10**18
     assert made == sample.injections + sample.pilot <= 100_000
     assert sample.looks[-1].total.estimate > 0
+
+
+def test_inputs_that_differ_widen_the_intervals_for_inputs_like_these(tmp_path, monkeypatch):
+    text = TEXT.replace("inputs = [0, 3]", "inputs = [0, 1, 2, 3, 4]").replace("200", "1000")
+
+    def biased(engine, fault):
+        found = plain(engine, fault)
+        bad = engine.position == 3 and fault.cycle % 2
+        return replace(found, seen=Seen.SDC_CRITICAL, detected=Detected.NOTHING) if bad else found
+
+    fake.install(monkeypatch)
+    plain = fake.FakeEngine.outcome
+    monkeypatch.setattr(fake.FakeEngine, "outcome", biased)
+    found = {}
+    for inputs in ("these", "like these"):
+        file = write_campaign(tmp_path, f'{text}[sampling]\ninputs = "{inputs}"\n')
+        main(["run", str(file), "--out", str(tmp_path / "run")])
+        found[inputs] = results(tmp_path / "run")[1]
+    these, like = found["these"], found["like these"]
+    assert these["total"]["fit"] == pytest.approx(like["total"]["fit"])
+    assert like["total"]["fit_lo"] < these["total"]["fit_lo"]
+    assert like["total"]["fit_hi"] > 1.5 * these["total"]["fit_hi"]
+    assert like["sampling"]["over_inputs"]["design_effect"] > 5
+    assert like["sampling"]["over_inputs"]["fit_hi"] == like["total"]["fit_hi"]
+    assert these["sampling"]["over_inputs"] == like["sampling"]["over_inputs"]
+    for one, other in zip(these["blocks"], like["blocks"], strict=True):
+        assert other["fit_lo"] <= one["fit_lo"] + 1e-15
+        assert other["fit_hi"] >= one["fit_hi"] - 1e-15
+        assert other["avf_hi"] >= one["avf_hi"] - 1e-12
+    assert any("Intervals are for inputs like the 5" in note for note in like["notes"])

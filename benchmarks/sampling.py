@@ -1,0 +1,284 @@
+"""What a sampling plan costs: RTL cycles and CPU time to the same interval of the total hazardous FIT.
+
+Run as `python -m benchmarks.sampling [--models DIR] [--margin 0.1] [--seeds 3] [--json]` from the root of
+the project. For the network `digits`, or for each .tflite file in DIR instead:
+
+- *adaptive*: campaigns with `plan = "adaptive"`, simulated until the interval's half width is `margin`
+  times the estimate. Pilot and all looks are paid for.
+- *uniform, known rate*: uniform sampling that stops at the half width that the adaptive campaigns reached,
+  with the interval of Clopper and Pearson and the number of injections known beforehand. Nobody knows that
+  number; it is the best that uniform sampling could do.
+- *uniform, Leveugle*: uniform sampling with the number of injections that is fixed before anything is
+  known, `n = N / (1 + e^2 (N - 1) / (t^2 / 4))`, e that half width as a probability (R. Leveugle et al.,
+  DATE 2009).
+
+Uniform sampling is measured on `--uniform` injections, and its cost scaled to these numbers. All run on the
+fast engine. At the end, the wall clock from nothing but compiled models to a verdict is compared: the
+adaptive plan against restarting the simulation for each of Leveugle's injections, which is reckoned from
+the time of a run without a fault.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from networks.compile import compile_network
+from resil.bench import Bench
+from resil.campaign import Budget, Campaign, parse_campaign
+from resil.contents import Content
+from resil.estimate import technology_of
+from resil.population import make_population
+from resil.prepare import prepare
+from resil.progress import Progress
+from resil.run import run_campaign
+from resil.sampling import Sampling
+from resil.sampling_settings import SamplingSettings
+from rtl_harness.engines.base import GoldenRun
+from rtl_harness.engines.verilator import VerilatorEngine
+from rtl_harness.engines.verilator_state import variables_of
+from rtl_harness.verilated.runner import Runner
+from stats.intervals import clopper_pearson
+from stats.rates import OUTCOMES
+
+MOST = 10**6
+T_95 = 1.959964
+
+# Faults times cycles after which the engine has made all that it makes once for a workload.
+ENGINE_READY = 110_000_000
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a campaign took.
+
+    Attributes:
+        injections: All of them, the pilot too.
+        cycles: RTL cycles simulated.
+        seconds: CPU time in this process, planning included.
+        fit: Estimate of the total hazardous FIT.
+        half_width: Of its interval, as part of the estimate.
+    """
+
+    injections: int
+    cycles: float
+    seconds: float
+    fit: float
+    half_width: float
+
+    def scaled(self, injections: int) -> Cost:
+        """Return the cost of another number of injections of this kind."""
+        factor = injections / self.injections
+        return replace(
+            self, injections=injections, cycles=self.cycles * factor, seconds=self.seconds * factor
+        )
+
+
+@contextmanager
+def campaign_for(model: Path | None, npu: str, margin: float) -> Iterator[Campaign]:
+    """Give an adaptive campaign on `digits` or on a .tflite file with one fixed random input."""
+    with tempfile.TemporaryDirectory(prefix="resil-sampling-") as folder:
+        network: dict[str, Any] = {"path": "zoo:digits", "inputs": [0]}
+        if model is not None:
+            slot = compile_network(model, npu).inputs[0]
+            tensor = np.random.default_rng(0).integers(-128, 128, slot.shape, dtype=np.int8)
+            np.save(Path(folder) / "input.npy", tensor.reshape(1, *slot.shape[1:]))
+            network = {"path": str(model.absolute()), "inputs": "input.npy"}
+        tables = {
+            "campaign": {"name": "sampling", "seed": 1},
+            "network": network,
+            "target": {"name": npu},
+            "faults": {"kinds": ["ff"], "injections": MOST},
+            "sampling": {"plan": "adaptive", "margin": margin},
+            "execution": {"engine": "verilator", "workers": 1},
+            "technology": {"name": "finfet-16nm"},
+        }
+        yield parse_campaign(Path(folder) / "sampling.toml", tables)
+
+
+def play(campaign: Campaign, bench: Bench, engine: VerilatorEngine, golden: GoldenRun) -> Cost:
+    """Carry a campaign through without writing anything."""
+    technology = technology_of(campaign)
+    began, before, made = time.process_time(), engine.simulated, 0
+    sampling = Sampling(
+        campaign,
+        make_population(campaign, bench.sites, [golden]),
+        {kind: technology.fit_per_bit(kind) for kind in campaign.faults.kinds},
+    )
+    while (plan := sampling.wanted) is not None:
+        row = {plan.fault(i): i for i in range(plan.size)}
+        columns = np.zeros((3, plan.size), dtype=np.int64)
+        for injection in engine.run(tuple(row), 1):
+            outcome = OUTCOMES.index(injection.outcome.value)
+            columns[:, row[injection.fault]] = outcome, injection.fault.cycle, injection.end_cycle
+        made += plan.size
+        sampling.record(
+            Content(plan.injection, columns[0].astype(np.int8), columns[1], columns[2], plan.input)
+        )
+    total = sampling.sample.looks[-1].total
+    seconds = time.process_time() - began
+    return Cost(
+        made,
+        engine.simulated - before,
+        seconds,
+        total.estimate,
+        total.width / 2 / max(total.estimate, 1e-300),
+    )
+
+
+def leveugle(population: int, margin: float) -> int:
+    """Return the planned number of injections for a half width `margin` of a probability."""
+    return round(population / (1 + margin**2 * (population - 1) / (T_95**2 * 0.25)))
+
+
+def known_rate(rate: float, half_width: float) -> int:
+    """Return the injections after which the interval of Clopper and Pearson has that half width, relative."""
+    low, high = 1, 10**9
+    while high - low > max(1, low // 1000):
+        middle = (low + high) // 2
+        found = clopper_pearson(round(rate * middle), middle)
+        low, high = (middle, high) if found.width / 2 > half_width * rate else (low, middle)
+    return high
+
+
+def measure(model: Path | None, npu: str, margin: float, seeds: int, uniform: int) -> dict[str, Any]:
+    """Return the costs of the plans and the times to a verdict."""
+    with campaign_for(model, npu, margin) as campaign:
+        bench = prepare(campaign, Progress())
+        with bench.engine(0) as engine:
+            assert isinstance(engine, VerilatorEngine)
+            golden = engine.golden()
+            sites = sum(e.bits for e in bench.sites.elements if e.kind in campaign.faults.kinds)
+            population = sites * golden.end.end_cycle
+            plain = replace(campaign, sampling=SamplingSettings("uniform"))
+            plain = replace(plain, faults=replace(plain.faults, injections=uniform))
+            ready = max(uniform, ENGINE_READY // golden.end.end_cycle)
+            warm = replace(plain, seed=0, faults=replace(plain.faults, injections=ready))
+            play(warm, bench, engine, golden)
+            sample = play(plain, bench, engine, golden)
+            runs = [play(replace(campaign, seed=1 + i), bench, engine, golden) for i in range(seeds)]
+            restart = plain_seconds(engine, golden)
+        raw = sites * technology_of(campaign).fit_per_bit("ff")
+        rate = float(np.mean([run.fit for run in runs])) / raw
+        width = float(np.mean([run.half_width for run in runs]))
+        planned = leveugle(population, width * rate)
+        costs = {
+            "adaptive": mean(runs),
+            "uniform, known rate": sample.scaled(known_rate(rate, width)),
+            "uniform, Leveugle": sample.scaled(planned),
+        }
+        seconds, result, made = verdict(campaign, 2.0 * rate * raw)
+        needed = leveugle(population, rate)
+    return {
+        "network": bench.network.name,
+        "cycles": golden.end.end_cycle,
+        "rate": rate,
+        "half_width": width,
+        "costs": {name: asdict(cost) for name, cost in costs.items()},
+        "runs": [asdict(run) for run in runs],
+        "verdict": {
+            "result": result,
+            "injections": made,
+            "seconds": seconds,
+            "restart_injections": needed,
+            "restart_seconds": needed * restart,
+        },
+    }
+
+
+def mean(runs: list[Cost]) -> Cost:
+    """Return the mean of costs."""
+    fields = {name: float(np.mean([getattr(run, name) for run in runs])) for name in asdict(runs[0])}
+    return Cost(round(fields.pop("injections")), **fields)
+
+
+def plain_seconds(engine: VerilatorEngine, golden: GoldenRun) -> float:
+    """Return the time of one run without a fault from reset to the end, nothing else done."""
+    runner = Runner(engine.target, engine.workload.parameters, variables_of(engine.elaboration))
+    with runner.started(engine.workload) as instance:
+        began = time.process_time()
+        instance.run(golden.end.end_cycle)
+        return time.process_time() - began
+
+
+def verdict(campaign: Campaign, budget: float) -> tuple[float, str, int]:
+    """Return the wall clock of a whole `resil run` to a verdict, the verdict, and its injections."""
+    settings = replace(campaign.sampling, margin=None, until_decided=True)
+    asked = replace(campaign, sampling=settings, budget=Budget(budget, "twice the estimate"))
+    with tempfile.TemporaryDirectory(prefix="resil-sampling-") as folder:
+        run_campaign(replace(asked, seed=10**6), Path(folder) / "warm")
+        began = time.perf_counter()
+        summary = run_campaign(asked, Path(folder) / "run").summary
+        seconds = time.perf_counter() - began
+    made = summary["campaign"]["injections"] + summary["sampling"]["pilot"]
+    return seconds, summary["verdict"]["result"], made
+
+
+def text(found: Mapping[str, Any]) -> str:
+    """Return the figures for people, as Markdown."""
+    costs, own = found["costs"], found["costs"]["adaptive"]
+    lines = [
+        f"**{found['network']}**, {found['cycles']:,} cycles, hazardous {100 * found['rate']:.2f} % of "
+        f"upsets, half width {100 * found['half_width']:.1f} % of the FIT",
+        "",
+        "| plan | injections | RTL cycles | CPU s | cycles against adaptive | CPU against adaptive |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, cost in costs.items():
+        ratios = [f"{cost[key] / own[key]:.1f}x" for key in ("cycles", "seconds")]
+        figures = [f"{cost['injections']:,}", f"{cost['cycles']:,.0f}", f"{cost['seconds']:.0f}", *ratios]
+        lines.append(f"| {' | '.join((name, *figures))} |")
+    spread = ", ".join(
+        f"{run['injections']:,} ({100 * run['half_width']:.1f} %, {run['cycles'] / 1e6:.1f}M cycles)"
+        for run in found["runs"]
+    )
+    end = found["verdict"]
+    lines += [
+        "",
+        f"Adaptive campaigns one by one: {spread}.",
+        f"Verdict on twice the FIT as budget: {end['result']} after {end['injections']:,} injections in "
+        f"{end['seconds']:.1f} s from the command to the report; restarting for each of Leveugle's "
+        f"{end['restart_injections']:,} injections takes {end['restart_seconds']:,.0f} s for the simulation "
+        f"alone, {end['restart_seconds'] / end['seconds']:.0f}x.",
+    ]
+    return "\n".join(lines)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print the figures of each network."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--models", type=Path, help="a .tflite file, or a folder of them")
+    parser.add_argument("--npu", default="ethos-u55-32")
+    parser.add_argument("--margin", type=float, default=0.1)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--uniform", type=int, default=2000)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args(arguments)
+    models: list[Path | None] = [None]
+    if options.models is not None:
+        folder = options.models
+        models = sorted(folder.glob("*.tflite")) if folder.is_dir() else [folder]
+    found = []
+    for model in models:
+        found.append(measure(model, options.npu, options.margin, options.seeds, options.uniform))
+        if not options.json:
+            print(text(found[-1]), end="\n\n", flush=True)
+    if options.json:
+        print(json.dumps(found, indent=2))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

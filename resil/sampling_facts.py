@@ -1,0 +1,63 @@
+"""What `summary.json` says of the sampling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from resil.campaign import Campaign
+from resil.sampling import Sample
+from stats.clusters import OverInputs
+
+
+def sampling_facts(campaign: Campaign, sample: Sample, inputs: OverInputs) -> dict[str, Any]:
+    """Return plan, looks and stopping reason, and the total for inputs like those that were run."""
+    settings = campaign.sampling
+    return {
+        "plan": settings.plan,
+        "margin": settings.margin,
+        "until_decided": settings.until_decided and campaign.budget is not None,
+        "strata": len(sample.strata),
+        "groups": sample.design.groups,
+        "most": campaign.faults.injections,
+        "pilot": sample.pilot,
+        "looks": [
+            {
+                "injections": look.injections,
+                "fit": look.total.estimate,
+                "fit_lo": look.total.lo,
+                "fit_hi": look.total.hi,
+                "confidence": look.total.confidence,
+            }
+            for look in sample.looks
+        ],
+        "reason": sample.reason,
+        "inputs": settings.inputs,
+        "over_inputs": {
+            "fit_lo": inputs.interval.lo,
+            "fit_hi": inputs.interval.hi,
+            "design_effect": inputs.design_effect,
+        },
+    }
+
+
+def sampling_notes(campaign: Campaign, sample: Sample, inputs: OverInputs) -> list[str]:
+    """Return what a reader of the intervals has to know of the sampling."""
+    notes = []
+    if sample.pilot:
+        notes.append(
+            f"{sample.pilot:,} injections of a pilot decided where to inject and are not in these figures."
+        )
+    count, over = len(sample.inputs), inputs.interval
+    if count == 1:
+        notes.append("One input was run: how the figures vary with the input is not in the intervals.")
+    elif campaign.sampling.inputs == "like these":
+        notes.append(
+            f"Intervals are for inputs like the {count} that were run: the estimate varies "
+            f"{inputs.design_effect:.2g} times as much as if inputs were alike, and more inputs narrow it."
+        )
+    else:
+        notes.append(
+            f"Intervals are for the {count} inputs that were run. For inputs like these, the total is "
+            f"{over.lo:.3g} to {over.hi:.3g} FIT."
+        )
+    return notes
