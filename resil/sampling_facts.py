@@ -8,6 +8,13 @@ from resil.campaign import Campaign
 from resil.sampling import Sample
 from stats.clusters import OverInputs
 
+_REASONS = {
+    "margin": "when the total was known to the margin",
+    "budget": "when the verdict was settled",
+    "maximum": "at the most injections allowed",
+    "exhausted": "when no fault was left",
+}
+
 
 def sampling_facts(campaign: Campaign, sample: Sample, inputs: OverInputs) -> dict[str, Any]:
     """Return plan, looks and stopping reason, and the total for inputs like those that were run."""
@@ -43,6 +50,11 @@ def sampling_facts(campaign: Campaign, sample: Sample, inputs: OverInputs) -> di
 def sampling_notes(campaign: Campaign, sample: Sample, inputs: OverInputs) -> list[str]:
     """Return what a reader of the intervals has to know of the sampling."""
     notes = []
+    if campaign.sampling.plan == "adaptive":
+        notes.append(
+            f"Sampling was adaptive and stopped {_REASONS[sample.reason]}; the intervals allow for "
+            f"each of the {len(sample.looks)} looks at the results."
+        )
     if sample.pilot:
         notes.append(
             f"{sample.pilot:,} injections of a pilot decided where to inject and are not in these figures."

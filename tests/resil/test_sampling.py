@@ -58,6 +58,9 @@ def test_an_adaptive_run_stops_when_the_verdict_is_settled(tmp_path, monkeypatch
     assert summary["campaign"]["injections"] == sampling["looks"][-1]["injections"]
     assert summary["verdict"]["fit_lo"] == sampling["looks"][-1]["fit_lo"] > 0.0003
     assert summary["total"]["injections"] == sum(b["injections"] for b in summary["blocks"])
+    assert any("stopped when the verdict was settled" in note for note in summary["notes"])
+    assert any(note.startswith(f"{sampling['pilot']:,} injections of a pilot") for note in summary["notes"])
+    assert "stopped when the verdict was settled" in (tmp_path / "run" / "report.html").read_text()
     assert {row["stratum"].split("/")[2] for row in rows} == {"unclassified"}
     assert {row["stratum"].split("/")[4] for row in rows} == {"0", "1"}
     for row in rows:
