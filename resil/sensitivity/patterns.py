@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 IntArray = npt.NDArray[np.int64]
 
-SAMPLES = 12
+SAMPLES = 24
+_SAMPLE_FIELDS = 6
 _DENSE = 0.95
 
 
@@ -26,7 +27,8 @@ class Pattern:
         count: Elements that changed.
         box: First and last row, column and channel of those.
         samples: Up to `SAMPLES` of them, spread evenly: row, column and channel within the box, the XOR of
-            the element's bits, and the change of its value.
+            the element's bits, the change of its value, and its value if that is the least (-1) or the
+            largest (1) of its type, else 0.
         stray: Bytes that changed elsewhere in memory.
     """
 
@@ -52,7 +54,7 @@ class Pattern:
         """
         try:
             (operation, size, count, stray), shape, box, samples = json.loads(text)
-            if len(shape) != 3 or len(box) != 6 or any(len(sample) != 5 for sample in samples):
+            if len(shape) != 3 or len(box) != 6 or any(len(sample) != _SAMPLE_FIELDS for sample in samples):
                 raise ValueError("wrong lengths")
         except (TypeError, ValueError) as error:
             raise ValueError(f"expected a corruption pattern, found {text[:60]!r}: {error}") from None
@@ -84,11 +86,12 @@ def describe(
     chosen = np.unique(np.linspace(0, len(coordinates) - 1, SAMPLES).round().astype(np.int64))
     unsigned = np.dtype(f"<u{size}")
     flips = before[chosen].view(unsigned) ^ after[chosen].view(unsigned)
-    changes = after[chosen].astype(np.int64) - before[chosen].astype(np.int64)
-    samples = tuple(
-        (*map(int, place), int(flip), int(change))
-        for place, flip, change in zip(coordinates[chosen] - first, flips, changes, strict=True)
-    )
+    values = after[chosen].astype(np.int64)
+    changes = values - before[chosen].astype(np.int64)
+    low, high = _limits(before.dtype)
+    ends = (values == high).astype(np.int64) - (values == low)
+    columns = (*(coordinates[chosen] - first).T, flips.astype(np.int64), changes, ends)
+    samples = tuple(tuple(map(int, row)) for row in zip(*columns, strict=True))
     box = tuple(int(v) for pair in zip(first, last, strict=True) for v in pair)
     return Pattern(operation, shape, size, len(coordinates), box, samples, stray)
 
@@ -100,8 +103,9 @@ def redraw(
 
     Rows, columns and channels are treated alike: what spans the whole map spans the whole map again, what
     spans more than half of it spans the same share, and what is smaller keeps its size; its place is random.
-    Elements inside this box change at the same density. If all of them flipped the same bits, so do the new
-    ones; else each takes the change of one of the old ones, as far as its type can hold it.
+    Elements inside this box change at the same density. Each takes after the sample that is nearest, both
+    boxes laid over each other: it goes to the end of its type's range if that one did, flips the same bit if
+    that flipped one, and else takes the same change as far as its type can hold it.
 
     Args:
         pattern: Learnt elsewhere.
@@ -114,9 +118,10 @@ def redraw(
     extents = [high - low + 1 for low, high in zip(pattern.box[::2], pattern.box[1::2], strict=True)]
     sides = [_side(e, old, new) for e, old, new in zip(extents, pattern.shape, values.shape, strict=True)]
     room = np.array(values.shape) - np.array(sides)
-    places = _places(pattern, extents, sides, generator) + generator.integers(0, room + 1)
-    index = tuple(places.T)
-    corrupted[index] = _changed(pattern, values[index], generator)
+    places = _places(pattern, extents, sides, generator)
+    chosen = _nearest(pattern, extents, sides, places)
+    index = tuple((places + generator.integers(0, room + 1)).T)
+    corrupted[index] = _changed(pattern, chosen, values[index])
     return corrupted
 
 
@@ -141,29 +146,36 @@ def _places(
     return np.stack(np.unravel_index(flat, sides), axis=1).astype(np.int64)
 
 
-def _changed(
-    pattern: Pattern, old: npt.NDArray[np.generic], generator: np.random.Generator
-) -> npt.NDArray[np.generic]:
-    size = old.dtype.itemsize
-    shift = 8 * (size - pattern.element_bytes)
-    flips = {sample[3] for sample in pattern.samples}
-    if len(flips) == 1:
-        mask = _shifted(flips.pop(), shift) or 1
-        unsigned = np.dtype(f"<u{size}")
-        flipped: npt.NDArray[np.generic] = (old.view(unsigned) ^ unsigned.type(mask)).view(old.dtype)
-        return flipped
-    changes = np.array([sample[4] for sample in pattern.samples], dtype=np.int64)
-    scaled = changes[generator.integers(0, len(changes), len(old))]
-    scaled = np.sign(scaled) * np.maximum(1, _shifted_array(np.abs(scaled), shift))
-    bits, signed = 8 * size, old.dtype.kind == "i"
-    low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
-    changed: npt.NDArray[np.generic] = np.clip(old.astype(np.int64) + scaled, low, high).astype(old.dtype)
+def _nearest(pattern: Pattern, extents: Sequence[int], sides: Sequence[int], places: IntArray) -> IntArray:
+    """Return the number of the sample nearest to each place, both boxes scaled to unit size."""
+    samples = np.array([sample[:3] for sample in pattern.samples]) + 0.5
+    here = (places + 0.5) / np.array(sides)
+    distance = np.abs(here[:, None] - samples / np.array(extents)).sum(axis=2)
+    nearest: IntArray = distance.argmin(axis=1).astype(np.int64)
+    return nearest
+
+
+def _changed(pattern: Pattern, chosen: IntArray, old: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+    _, _, _, flips, changes, ends = np.array(pattern.samples, dtype=np.int64)[chosen].T
+    shift = 8 * (old.dtype.itemsize - pattern.element_bytes)
+    low, high = _limits(old.dtype)
+    moved = np.clip(old.astype(np.int64) + _shifted(changes, shift), low, high)
+    unsigned = np.dtype(f"<u{old.dtype.itemsize}")
+    mask = _shifted(flips, shift).astype(unsigned)
+    flipped = (old.view(unsigned) ^ mask).view(old.dtype).astype(np.int64)
+    single = (flips & (flips - 1)) == 0
+    new = np.where(ends > 0, high, np.where(ends < 0, low, np.where(single, flipped, moved)))
+    changed: npt.NDArray[np.generic] = new.astype(old.dtype)
     return changed
 
 
-def _shifted(value: int, shift: int) -> int:
-    return value << shift if shift >= 0 else value >> -shift
+def _limits(dtype: np.dtype[np.generic]) -> tuple[int, int]:
+    bits = 8 * dtype.itemsize
+    return (-(1 << bits - 1), (1 << bits - 1) - 1) if dtype.kind == "i" else (0, (1 << bits) - 1)
 
 
-def _shifted_array(values: IntArray, shift: int) -> IntArray:
-    return values << shift if shift >= 0 else values >> -shift
+def _shifted(values: IntArray, shift: int) -> IntArray:
+    """Scale to elements of another size, towards zero but not to it."""
+    size = np.abs(values) << shift if shift >= 0 else np.maximum(np.abs(values) >> -shift, 1)
+    scaled: IntArray = np.sign(values) * size
+    return scaled

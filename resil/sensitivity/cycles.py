@@ -1,0 +1,76 @@
+"""Cycles of an operation from its work, learnt from runs without a fault."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import nnls
+
+from rtl_harness.npu.work import OperationWork
+
+FloatArray = npt.NDArray[np.float64]
+
+TERMS = (
+    "operation", "blocks", "decoding", "mac_steps", "input_words", "input_pixels", "weight_words", "outputs",
+    "output_groups", "output_words", "command_words", "copy_words", "slowest",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class CycleModel:
+    """Cycles are a sum of non-negative multiples of `TERMS`, other ones for each kind of operation.
+
+    Attributes:
+        factors: By kind of operation, in the order of `TERMS`; "" for kinds that were never seen.
+        tail: Cycles after the last operation.
+    """
+
+    factors: Mapping[str, tuple[float, ...]]
+    tail: float
+
+    @staticmethod
+    def fit(work: Sequence[OperationWork], cycles: Sequence[float], tails: Sequence[float]) -> CycleModel:
+        """Return the model of least squared relative error.
+
+        Args:
+            work: Operations that ran.
+            cycles: How long each took.
+            tails: Cycles after the last operation of each run.
+        """
+        kinds = sorted({own.kind for own in work})
+        measured = np.asarray(cycles, dtype=np.float64)
+        rows = np.array([terms(own) for own in work])
+        factors = {}
+        for kind in ("", *kinds):
+            use = np.array([kind in ("", own.kind) for own in work])
+            weight = 1.0 / np.maximum(measured[use], 1.0)
+            factors[kind] = tuple(nnls(rows[use] * weight[:, None], measured[use] * weight)[0])
+        return CycleModel(factors, float(np.mean(tails)))
+
+    def predict(self, work: OperationWork) -> float:
+        """Return the cycles of an operation, at least 1."""
+        factors = self.factors.get(work.kind) or self.factors[""]
+        return max(1.0, float(np.dot(factors, terms(work))))
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return {"terms": TERMS, "factors": self.factors, "tail": self.tail}
+
+    @staticmethod
+    def from_dict(document: Mapping[str, Any]) -> CycleModel:
+        """Read what `as_dict` returned; raise ValueError if it has other terms."""
+        if tuple(document["terms"]) != TERMS:
+            raise ValueError(f"cycles depend on the terms {document['terms']}, expected {TERMS}")
+        return CycleModel({kind: tuple(f) for kind, f in document["factors"].items()}, document["tail"])
+
+
+def terms(work: OperationWork) -> tuple[float, ...]:
+    """Return what the cycles of an operation are a sum of; "slowest" is the unit that all wait for."""
+    streams = (work.vectors, work.mac_steps, work.input_words, work.weight_words, work.outputs)
+    units = (work.blocks, work.vectors, work.mac_steps, work.input_words, work.input_pixels)
+    moved = (work.weight_words, work.outputs, work.output_groups, work.output_words)
+    return (1.0, *units, *moved, work.command_words, work.copy_words, max(streams))

@@ -1,0 +1,265 @@
+"""`resil learn`: a sensitivity model from run folders, and what it says of networks left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from networks import zoo
+from networks.compile import compile_network
+from networks.errors import NetworkError
+from resil import __version__
+from resil.campaign import ZOO_PREFIX
+from resil.errors import ResilError
+from resil.provenance import now
+from resil.sensitivity.cycles import CycleModel
+from resil.sensitivity.inference import Inference
+from resil.sensitivity.model import Accelerator, LeftOut, SensitivityModel, number_groups
+from resil.sensitivity.observations import OUTCOMES, Cell, Run, read_run
+from resil.sensitivity.patterns import Pattern
+from resil.sensitivity.predict import Part, PartPrediction, blended, predict_parts
+from stats.rates import HAZARDOUS
+from stats.sensitivity import tune_strengths
+
+FloatArray = npt.NDArray[np.float64]
+
+PATTERNS_EACH = 80
+TRUSTS = (0.0, 0.25, 0.5, 0.75, 1.0)
+_LEVELS = 5
+_DEFAULT_STRENGTHS = (4.0, 60.0, 15.0, 15.0, 60.0)
+_EVEN_TRUST = 0.5
+_SEED = 1
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a model without a run's network predicts of the run."""
+
+    run: Run
+    parts: Mapping[Part, PartPrediction]
+
+
+def learn(folders: Sequence[Path], say: Callable[[str], None] = lambda _: None) -> SensitivityModel:
+    """Return a model of finished runs.
+
+    Runs of one network are one population, whatever the target. With two networks or more, each is left out
+    once and predicted from the others; that sets how far the parts of the model are trusted, and how wide
+    its intervals are. Networks that cannot be had any more (see `inference_of`) are learnt from, but
+    nothing is learnt about predicting them.
+
+    Args:
+        folders: Finished runs.
+        say: Told of the progress.
+
+    Raises:
+        StoreError: a folder is no finished run of a network on the NPU.
+        ResilError: there are fewer than two networks.
+    """
+    runs = [read_run(folder) for folder in folders]
+    if len({run.network for run in runs}) < 2:
+        raise ResilError(
+            "learning needs runs of at least two networks, so that one can be predicted from the others; "
+            f"found {len(runs)} runs of one: add runs of another network"
+        )
+    strengths = fit_strengths(runs)
+    say(f"{len(runs)} runs read, strengths {strengths}")
+    predictions = []
+    for run in runs:
+        inference = inference_of(run)
+        if inference is not None:
+            predictions.append(leave_out(run, runs, strengths, inference))
+            say(f"predicted {run.folder.name} from the other networks")
+    return finish(build(runs, strengths), predictions)
+
+
+def inference_of(run: Run) -> Inference | None:
+    """Return the inference of a run's first input; None if its network or its input cannot be had."""
+    network = run.summary["network"]
+    path, label = str(network["path"]), int(run.summary["campaign"]["inputs"][0])
+    if not path.startswith(ZOO_PREFIX):
+        return None
+    try:
+        known = zoo.load(path.removeprefix(ZOO_PREFIX))
+        compiled = compile_network(known.path, run.accelerator)
+    except NetworkError:
+        return None
+    same = compiled.source_sha256 == run.network and label < len(known.heldout_inputs)
+    return Inference(compiled, known.heldout_inputs[label]) if same else None
+
+
+def fit_strengths(runs: Sequence[Run]) -> tuple[float, ...]:
+    """Return the strengths that predict left-out networks best."""
+    networks = sorted({run.network for run in runs})
+    rows = [(key, networks.index(run.network)) for run in runs for key in _counts([run]).items()]
+    keys = [cell.levels(kind) for ((cell, kind), _), _ in rows]
+    counts = np.array([own for (_, own), _ in rows], dtype=np.float64)
+    levels, _ = number_groups(keys)
+    return tune_strengths(levels, counts, np.array([n for _, n in rows], dtype=np.int64))
+
+
+def build(runs: Sequence[Run], strengths: tuple[float, ...]) -> SensitivityModel:
+    """Return the model of these runs, without what leaving networks out tells."""
+    critical: dict[Part, list[float]] = {}
+    library: dict[tuple[str, str, str], list[Pattern]] = {}
+    for run in runs:
+        for block, kind, pattern, changed in run.patterns:
+            own = critical.setdefault((block, kind), [0.0, 0.0])
+            own[0] += changed
+            own[1] += 1
+            if pattern.count:
+                library.setdefault((block, kind, run.kind_of(pattern.operation)), []).append(pattern)
+    pairs = [(own, cycles) for run in runs for own, cycles in zip(run.work, run.cycles[:-1], strict=True)]
+    return SensitivityModel(
+        counts=_counts(runs),
+        strengths=strengths,
+        critical={part: (x, n) for part, (x, n) in sorted(critical.items())},
+        trust={},
+        patterns={key: _thinned(own) for key, own in sorted(library.items())},
+        cycles=CycleModel.fit([w for w, _ in pairs], [c for _, c in pairs], [r.cycles[-1] for r in runs]),
+        accelerators=_accelerators(runs),
+        left_out=(),
+        provenance=_provenance(runs),
+    )
+
+
+def leave_out(
+    run: Run, runs: Sequence[Run], strengths: tuple[float, ...], inference: Inference
+) -> Prediction:
+    """Predict a run from those of other networks; only the number of bits is its own target's."""
+    others = [other for other in runs if other.network != run.network]
+    model = build(others, strengths)
+    model = replace(model, accelerators=_accelerators([run]))
+    kinds = run.summary["campaign"]["kinds"]
+    parts = predict_parts(model, run.accelerator, run.work, [inference], kinds, _SEED)
+    return Prediction(run, parts)
+
+
+def finish(model: SensitivityModel, predictions: Sequence[Prediction]) -> SensitivityModel:
+    """Add to a model what leaving networks out tells of it."""
+    rows = []
+    for prediction in predictions:
+        others = [p for p in predictions if p.run.network != prediction.run.network]
+        rows += left_out_rows(prediction, fit_trust(others))
+    return replace(model, trust=fit_trust(predictions), left_out=tuple(rows))
+
+
+def fit_trust(predictions: Iterable[Prediction]) -> dict[Part, float]:
+    """Return for each part the trust under which its left-out critical corruptions are likeliest."""
+    scores: dict[Part, FloatArray] = {}
+    for prediction in predictions:
+        for part, own in prediction.parts.items():
+            seen = _part_counts(prediction.run)[part]
+            tolerable, critical = (seen[OUTCOMES.index(o)] for o in ("sdc_tolerable", "sdc_critical"))
+            shares = np.array([blended(own.pushed[0], own.learnt, trust) for trust in TRUSTS])
+            likelihood = critical * np.log(shares) + tolerable * np.log(1.0 - shares)
+            scores[part] = scores.get(part, -np.square(np.array(TRUSTS) - _EVEN_TRUST)) + likelihood
+    return {part: TRUSTS[int(np.argmax(score))] for part, score in sorted(scores.items())}
+
+
+def left_out_rows(prediction: Prediction, trust: Mapping[Part, float]) -> list[LeftOut]:
+    """Return observed and expected outcomes of every part, and of the total of each kind of storage."""
+    run, rows = prediction.run, []
+    counts = _part_counts(run)
+    expected = {p: own.rates(trust.get(p, _EVEN_TRUST)) for p, own in prediction.parts.items()}
+    for (block, kind), rates in expected.items():
+        seen = counts[block, kind]
+        trials = float(seen.sum())
+        rows.append(_row(run, block, kind, trials, seen, rates * trials))
+    for kind in sorted({kind for _, kind in expected}):
+        own = {p: prediction.parts[p].bits for p in expected if p[1] == kind and counts[p].sum()}
+        weight = {part: bits / sum(own.values()) for part, bits in own.items()}
+        observed = np.sum([w * counts[p] / counts[p].sum() for p, w in weight.items()], axis=0)
+        predicted = np.sum([w * expected[p] for p, w in weight.items()], axis=0)
+        trials = _effective_trials(counts, weight)
+        rows.append(_row(run, "total", kind, trials, observed * trials, predicted * trials))
+    return rows
+
+
+def _effective_trials(counts: Mapping[Part, FloatArray], weight: Mapping[Part, float]) -> float:
+    """Return the size of a plain sample that would tell the hazardous share of the total as exactly."""
+    places = [OUTCOMES.index(outcome) for outcome in HAZARDOUS]
+    share = variance = 0.0
+    for part, w in weight.items():
+        n = float(counts[part].sum())
+        p = (float(counts[part][places].sum()) + 0.5) / (n + 1.0)
+        share += w * p
+        variance += w * w * p * (1.0 - p) / n
+    return share * (1.0 - share) / variance
+
+
+def _row(run: Run, block: str, kind: str, trials: float, events: FloatArray, expected: FloatArray) -> LeftOut:
+    def plain(values: FloatArray) -> tuple[float, ...]:
+        return tuple(round(float(value), 3) for value in values)
+
+    return LeftOut(
+        run.network, run.accelerator, block, kind, round(trials, 1), plain(events), plain(expected)
+    )
+
+
+def _part_counts(run: Run) -> dict[Part, FloatArray]:
+    found: dict[Part, FloatArray] = {(c.block, c.kind): np.zeros(len(OUTCOMES)) for c in run.bits}
+    for (cell, _), counts in run.counts.items():
+        found[cell.block, cell.kind] = found[cell.block, cell.kind] + np.array(counts)
+    return found
+
+
+def _counts(runs: Sequence[Run]) -> dict[tuple[Cell, str], tuple[float, ...]]:
+    """Return injections by cell, kind of operation and effect."""
+    sums: dict[tuple[Cell, str], FloatArray] = {}
+    for run in runs:
+        for (cell, operation), counts in run.counts.items():
+            masked, latent, tolerable, critical, due, hang = counts
+            effects = np.array([masked, latent, tolerable + critical, due, hang], dtype=np.float64)
+            key = (cell, run.kind_of(operation))
+            sums[key] = sums.get(key, 0.0) + effects
+    return {key: tuple(map(float, own)) for key, own in sums.items()}
+
+
+def _thinned(patterns: list[Pattern]) -> tuple[Pattern, ...]:
+    """Keep at most `PATTERNS_EACH`, evenly by their order."""
+    if len(patterns) <= PATTERNS_EACH:
+        return tuple(patterns)
+    chosen = np.linspace(0, len(patterns) - 1, PATTERNS_EACH).round().astype(int)
+    return tuple(patterns[i] for i in chosen)
+
+
+def _accelerators(runs: Sequence[Run]) -> dict[str, Accelerator]:
+    """Return facts of each target; runs into different kinds of storage of one target share theirs."""
+    found: dict[str, Accelerator] = {}
+    for run in runs:
+        blocks = {
+            row["block"]: (float(row["area"]), float(row["sram_area"]), str(row["area_unit"]))
+            for row in run.summary["blocks"]
+        }
+        found[run.accelerator] = Accelerator(str(run.summary["target"]["top"]), dict(run.bits), blocks)
+    return dict(sorted(found.items()))
+
+
+def _provenance(runs: Sequence[Run]) -> dict[str, Any]:
+    return {
+        "resil": __version__,
+        "made": now(),
+        "injections": sum(int(run.summary["total"]["injections"]) for run in runs),
+        "runs": [
+            {
+                "name": run.summary["campaign"]["name"],
+                "network": run.summary["network"]["path"],
+                "network_sha256": run.network,
+                "target": run.accelerator,
+                "kinds": run.summary["campaign"]["kinds"],
+                "inputs": run.summary["campaign"]["inputs"],
+                "seed": run.summary["campaign"]["seed"],
+                "injections": run.summary["total"]["injections"],
+                "campaign": run.provenance["hashes"]["campaign"],
+                "summary_sha256": sha256((run.folder / "summary.json").read_bytes()).hexdigest(),
+            }
+            for run in runs
+        ],
+        "versions": runs[0].provenance["versions"],
+    }

@@ -1,0 +1,214 @@
+"""The sensitivity model: what campaigns have taught, as one small file."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from resil.errors import ResilError
+from resil.files import write_file
+from resil.sensitivity.cycles import CycleModel
+from resil.sensitivity.observations import Cell
+from resil.sensitivity.patterns import Pattern
+from stats.sensitivity import Levels, pooled_rates
+
+FloatArray = npt.NDArray[np.float64]
+
+SCHEMA = 1
+EFFECTS = ("masked", "latent", "sdc", "due", "hang")
+SHIPPED = Path(__file__).parent / "ethos-u55.model.json.gz"
+
+
+@dataclass(frozen=True)
+class Accelerator:
+    """Facts of a target that stand in for its elaboration.
+
+    Attributes:
+        top: Top module.
+        bits: Storage bits of each cell.
+        blocks: All blocks; for each its area, SRAM area and the area's unit.
+    """
+
+    top: str
+    bits: Mapping[Cell, int]
+    blocks: Mapping[str, tuple[float, float, str]]
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """What became of one block in one run, beside what the runs of other networks predict of it.
+
+    Attributes:
+        network: SHA-256 of the network.
+        accelerator: Name of the target.
+        block: Name of the block, or "total".
+        kind: "ff" or "sram".
+        trials: Injections, effective ones for a weighted total.
+        events: By outcome, out of `trials`.
+        expected: Predicted, likewise.
+    """
+
+    network: str
+    accelerator: str
+    block: str
+    kind: str
+    trials: float
+    events: tuple[float, ...]
+    expected: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class SensitivityModel:
+    """What campaigns have taught.
+
+    Attributes:
+        counts: Injections into a cell during an operation of a kind, by effect, in the order of `EFFECTS`.
+        strengths: Of the pull towards the group around, for each level of `Cell.levels`.
+        critical: By block and kind: corruptions that changed the decision, and all.
+        trust: By block and kind: how far the functional model's share of critical corruptions is trusted
+            against the learnt one, 0 .. 1.
+        patterns: By block, kind and kind of operation.
+        cycles: Predicts the cycles of operations.
+        accelerators: By name.
+        left_out: How well it predicts networks that it has not seen.
+        provenance: What it was made from.
+    """
+
+    counts: Mapping[tuple[Cell, str], tuple[float, ...]]
+    strengths: tuple[float, ...]
+    critical: Mapping[tuple[str, str], tuple[float, float]]
+    trust: Mapping[tuple[str, str], float]
+    patterns: Mapping[tuple[str, str, str], tuple[Pattern, ...]]
+    cycles: CycleModel
+    accelerators: Mapping[str, Accelerator]
+    left_out: tuple[LeftOut, ...]
+    provenance: Mapping[str, Any]
+
+    def effects(self, cell: Cell, operation: str) -> FloatArray:
+        """Return P(effect | a bit of the cell flips during such an operation), in the order of `EFFECTS`."""
+        for key in reversed(cell.levels(operation)):
+            if (found := self._rates.get(key)) is not None:
+                return found
+        return np.full(len(EFFECTS), 1.0 / len(EFFECTS))
+
+    @cached_property
+    def _rates(self) -> dict[tuple[object, ...], FloatArray]:
+        return rates_of(self.counts, self.strengths)
+
+
+def rates_of(
+    counts: Mapping[tuple[Cell, str], tuple[float, ...]], strengths: tuple[float, ...]
+) -> dict[tuple[object, ...], FloatArray]:
+    """Return the pooled rates of every group that was struck, by its key."""
+    keys = [cell.levels(operation) for cell, operation in counts]
+    levels, names = number_groups(keys)
+    pooled = pooled_rates(levels, np.array(list(counts.values()), dtype=np.float64), strengths)
+    return {
+        key: rates[number]
+        for known, rates in zip(names, pooled, strict=True)
+        for key, number in known.items()
+    }
+
+
+def number_groups(
+    keys: list[tuple[tuple[object, ...], ...]],
+) -> tuple[Levels, list[dict[tuple[object, ...], int]]]:
+    """Return the groups of each row, and the number of each group's key at each level."""
+    names: list[dict[tuple[object, ...], int]] = [{} for _ in keys[0]]
+    groups = np.empty((len(names), len(keys)), dtype=np.int64)
+    for row, key in enumerate(keys):
+        for level, own in enumerate(key):
+            groups[level, row] = names[level].setdefault(own, len(names[level]))
+    return Levels(tuple(groups)), names
+
+
+def save_model(model: SensitivityModel, path: Path) -> None:
+    """Write a model; the same model gives the same bytes."""
+    stored = [cell for own in model.accelerators.values() for cell in own.bits]
+    cells = list(dict.fromkeys([*(cell for cell, _ in model.counts), *stored]))
+    number = {cell: i for i, cell in enumerate(cells)}
+    document = {
+        "schema": SCHEMA,
+        "effects": EFFECTS,
+        "provenance": model.provenance,
+        "cells": [list(asdict(cell).values()) for cell in cells],
+        "counts": [[number[cell], kind, *map(_short, n)] for (cell, kind), n in model.counts.items()],
+        "strengths": model.strengths,
+        "critical": [[*key, *map(_short, value)] for key, value in model.critical.items()],
+        "trust": [[*key, value] for key, value in model.trust.items()],
+        "patterns": [[*key, [p.as_text() for p in own]] for key, own in model.patterns.items()],
+        "cycles": model.cycles.as_dict(),
+        "accelerators": {
+            name: {
+                "top": own.top,
+                "blocks": own.blocks,
+                "bits": [[number[cell], bits] for cell, bits in own.bits.items()],
+            }
+            for name, own in model.accelerators.items()
+        },
+        "left_out": [list(asdict(row).values()) for row in model.left_out],
+    }
+    data = gzip.compress(json.dumps(document, separators=(",", ":")).encode(), mtime=0)
+
+    def write(temporary: Path) -> None:
+        temporary.write_bytes(data)
+
+    write_file(path, write)
+
+
+def load_model(path: Path) -> SensitivityModel:
+    """Read a model.
+
+    Raises:
+        ResilError: the file cannot be read, or is no model of this version.
+    """
+    try:
+        document = json.loads(gzip.decompress(path.read_bytes()))
+        if document["schema"] != SCHEMA or tuple(document["effects"]) != EFFECTS:
+            raise ValueError(f"schema {document['schema']}, expected {SCHEMA}")
+        return _parse(document)
+    except (OSError, EOFError, ValueError, KeyError, TypeError, IndexError) as error:
+        raise ResilError(
+            f"{path}: expected a sensitivity model, found: {error}; make one with 'resil learn RUN_DIR... -o "
+            "FILE', or leave --model out to use the one that comes with resil"
+        ) from None
+
+
+def _parse(document: Mapping[str, Any]) -> SensitivityModel:
+    cells = [Cell(*values) for values in document["cells"]]
+    return SensitivityModel(
+        counts={(cells[i], kind): tuple(n) for i, kind, *n in document["counts"]},
+        strengths=tuple(document["strengths"]),
+        critical={(block, kind): (x, n) for block, kind, x, n in document["critical"]},
+        trust={(block, kind): share for block, kind, share in document["trust"]},
+        patterns={
+            (block, kind, operation): tuple(Pattern.from_text(text) for text in own)
+            for block, kind, operation, own in document["patterns"]
+        },
+        cycles=CycleModel.from_dict(document["cycles"]),
+        accelerators={
+            name: Accelerator(
+                own["top"],
+                {cells[i]: bits for i, bits in own["bits"]},
+                {block: (area, sram, unit) for block, (area, sram, unit) in own["blocks"].items()},
+            )
+            for name, own in document["accelerators"].items()
+        },
+        left_out=tuple(
+            LeftOut(network, target, block, kind, trials, tuple(events), tuple(expected))
+            for network, target, block, kind, trials, events, expected in document["left_out"]
+        ),
+        provenance=document["provenance"],
+    )
+
+
+def _short(value: float) -> float:
+    return int(value) if value == int(value) else round(value, 4)

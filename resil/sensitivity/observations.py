@@ -1,0 +1,194 @@
+"""What run folders say for a sensitivity model: which bits were struck, when, and what came of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from resil.errors import StoreError
+from resil.files import read_json
+from resil.parts import PartError, read_part
+from resil.sensitivity.patterns import Pattern
+from resil.store import INJECTIONS, PROVENANCE, SITES, SUMMARY
+from rtl_harness.npu.work import OperationWork
+
+OUTCOMES = ("masked", "latent", "sdc_tolerable", "sdc_critical", "due", "hang")
+CHUNK_BITS = 8
+CHUNKS_OF_COPIES = 16
+_INDEX = re.compile(r"\[\d+\]")
+_FINISH = "finish the run with: resil run CAMPAIGN.toml --out RUN_DIR --resume"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Storage bits that are treated alike.
+
+    Attributes:
+        kind: "ff" or "sram".
+        block: Block that they belong to.
+        register_class: From the elaboration.
+        register: Path of the register, without the indices of its copies.
+        chunk: Which 8 bits of the register; of a memory, which sixteenth of its copies.
+    """
+
+    kind: str
+    block: str
+    register_class: str
+    register: str
+    chunk: int
+
+    def levels(self, operation: str) -> tuple[tuple[object, ...], ...]:
+        """Return the keys of the nested groups, the coarsest first, of these bits in such an operation."""
+        key = (self.kind, self.block, self.register_class, self.register, self.chunk, operation)
+        return tuple(key[:n] for n in range(2, len(key) + 1))
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run.
+
+    Attributes:
+        folder: Where it lies.
+        summary: Content of `summary.json`.
+        provenance: Content of `provenance.json`.
+        bits: Storage bits of each cell.
+        work: Of each operation.
+        counts: Injections into a cell during an operation, by outcome, in the order of `OUTCOMES`; the
+            operation by its index, that after the last for the time after it.
+        patterns: Of corruptions: block, kind of storage, pattern, and whether the decision changed.
+    """
+
+    folder: Path
+    summary: Mapping[str, Any]
+    provenance: Mapping[str, Any]
+    bits: Mapping[Cell, int]
+    work: tuple[OperationWork, ...]
+    counts: Mapping[tuple[Cell, int], tuple[int, ...]]
+    patterns: tuple[tuple[str, str, Pattern, bool], ...]
+
+    @property
+    def network(self) -> str:
+        """SHA-256 of the network: runs of one network are one population."""
+        return str(self.summary["network"]["sha256"])
+
+    @property
+    def accelerator(self) -> str:
+        """Name of the target."""
+        return str(self.summary["target"]["name"])
+
+    @property
+    def cycles(self) -> tuple[float, ...]:
+        """Cycles of each operation, then those after the last one."""
+        found = [float(operation["cycles"]) for operation in self.summary["network"]["operations"]]
+        return (*found, float(self.summary["golden"]["cycles"][0]) - sum(found))
+
+    def kind_of(self, operation: int) -> str:
+        """Return the kind of an operation; the time after the last one is the last one's."""
+        return self.work[min(operation, len(self.work) - 1)].kind
+
+
+def read_run(folder: Path) -> Run:
+    """Read a finished run folder.
+
+    Raises:
+        StoreError: it is none, is damaged, or its network did not run on the NPU.
+    """
+    summary = read_json(folder / SUMMARY, _FINISH)
+    provenance = read_json(folder / PROVENANCE, _FINISH)
+    work = tuple(_work(folder, operation) for operation in summary["network"]["operations"])
+    if not work:
+        raise StoreError(f"{folder}: expected a run of a network with operations, found none")
+    try:
+        sites = pq.read_table(folder / SITES)
+        identity = str(provenance["hashes"]["campaign"])
+        parts = sorted((folder / INJECTIONS).glob("part-*.parquet"))
+        rows = pa.concat_tables([read_part(part, identity) for part in parts])
+    except (OSError, pa.ArrowException, PartError, KeyError) as error:
+        raise StoreError(f"{folder}: cannot be read ({error}); {_FINISH}") from None
+    cells = cell_of_elements(_elements(sites))
+    bits: dict[Cell, int] = {}
+    for cell, width in cells.values():
+        for chunk, count in _chunks(cell, width):
+            whole = _at(cell, chunk)
+            bits[whole] = bits.get(whole, 0) + count
+    counts, patterns = _count(rows, cells)
+    return Run(folder, summary, provenance, bits, work, counts, patterns)
+
+
+def cell_of_elements(
+    elements: Iterable[tuple[str, str, str, str, int]],
+) -> dict[str, tuple[Cell, int]]:
+    """Return for each path a cell, of which the chunk is still to be set for registers, and the bits.
+
+    Args:
+        elements: Path, kind, block, register class and bits of each storage element.
+    """
+    known = list(elements)
+    copies: dict[str, list[str]] = {}
+    for path, *_ in known:
+        copies.setdefault(_INDEX.sub("[*]", path), []).append(path)
+    place = {
+        path: CHUNKS_OF_COPIES * i // len(own)
+        for own in copies.values()
+        for i, path in enumerate(sorted(own, key=_indices))
+    }
+    return {
+        path: (Cell(kind, block, role, _INDEX.sub("[*]", path), place[path] if kind == "sram" else -1), bits)
+        for path, kind, block, role, bits in known
+    }
+
+
+def _indices(path: str) -> list[int]:
+    return [int(index[1:-1]) for index in _INDEX.findall(path)]
+
+
+def _chunks(cell: Cell, bits: int) -> list[tuple[int, int]]:
+    """Return chunk and bits of the parts of an element."""
+    if cell.kind == "sram":
+        return [(cell.chunk, bits)]
+    return [(first // CHUNK_BITS, min(CHUNK_BITS, bits - first)) for first in range(0, bits, CHUNK_BITS)]
+
+
+def _at(cell: Cell, chunk: int) -> Cell:
+    return Cell(cell.kind, cell.block, cell.register_class, cell.register, chunk)
+
+
+def _elements(sites: pa.Table) -> list[tuple[str, str, str, str, int]]:
+    plain = {name: sites[name].cast(pa.string()) for name in ("path", "kind", "block", "register_class")}
+    table = pa.table(plain).group_by(list(plain), use_threads=False).aggregate([([], "count_all")])
+    columns = [table[name].to_pylist() for name in (*plain, "count_all")]
+    return list(zip(*columns, strict=True))
+
+
+def _work(folder: Path, operation: Mapping[str, Any]) -> OperationWork:
+    found = operation.get("work")
+    if not isinstance(found, Mapping):
+        raise StoreError(
+            f"{folder}: operation {operation.get('index')} has no record of its work: learning takes runs of "
+            "networks on the NPU, made by this version"
+        )
+    return OperationWork(**{**found, "shape": tuple(found["shape"])})
+
+
+def _count(
+    rows: pa.Table, cells: Mapping[str, tuple[Cell, int]]
+) -> tuple[dict[tuple[Cell, int], tuple[int, ...]], tuple[tuple[str, str, Pattern, bool], ...]]:
+    counts: dict[tuple[Cell, int], list[int]] = {}
+    patterns = []
+    wanted = ("path", "bit", "operation", "outcome", "corruption", "block", "kind")
+    for path, bit, operation, outcome, text, block, kind in zip(
+        *(rows[name].to_pylist() for name in wanted), strict=True
+    ):
+        cell, _ = cells[path]
+        chunk = cell.chunk if cell.kind == "sram" else bit // CHUNK_BITS
+        own = counts.setdefault((_at(cell, chunk), operation), [0] * len(OUTCOMES))
+        own[OUTCOMES.index(outcome)] += 1
+        if text and outcome.startswith("sdc"):
+            patterns.append((block, kind, Pattern.from_text(text), outcome == "sdc_critical"))
+    return {key: tuple(value) for key, value in counts.items()}, tuple(patterns)

@@ -1,0 +1,178 @@
+"""A model applied to a network: what becomes of an upset in each block, without any simulation of the RTL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from resil.sensitivity.inference import Inference
+from resil.sensitivity.model import EFFECTS, SensitivityModel
+from resil.sensitivity.observations import OUTCOMES, Cell
+from resil.sensitivity.patterns import Pattern, redraw
+from rtl_harness.faults import Outcome
+from rtl_harness.npu.work import OperationWork
+
+FloatArray = npt.NDArray[np.float64]
+Part = tuple[str, str]
+
+DRAWS = 60
+_PRIOR_DRAWS = 3.0
+_FEWEST_PATTERNS = 8
+_SDC = EFFECTS.index("sdc")
+
+
+@dataclass(frozen=True)
+class PartPrediction:
+    """What becomes of an upset in the storage of one kind of one block.
+
+    Attributes:
+        bits: Storage bits.
+        effects: P(effect), in the order of `EFFECTS`.
+        by_operation: P(operation is struck and its data are corrupted), (operations,).
+        pushed: Share of drawn corruptions of the output that change the decision, and their number.
+        learnt: The same share in the campaigns that were learnt from.
+    """
+
+    bits: int
+    effects: FloatArray
+    by_operation: FloatArray
+    pushed: tuple[float, int]
+    learnt: float
+
+    def rates(self, trust: float) -> FloatArray:
+        """Return P(outcome), in the order of `OUTCOMES`.
+
+        Args:
+            trust: How far the drawn share is trusted against the learnt one, 0 .. 1.
+        """
+        critical = blended(self.pushed[0], self.learnt, trust)
+        masked, latent, sdc, due, hang = self.effects
+        return np.array([masked, latent, sdc * (1.0 - critical), sdc * critical, due, hang])
+
+
+def blended(pushed: float, learnt: float, trust: float) -> float:
+    """Return the share between both, on the scale of log odds.
+
+    >>> round(blended(0.5, 0.1, 0.5), 3)
+    0.25
+    """
+    odds = trust * _log_odds(pushed) + (1.0 - trust) * _log_odds(learnt)
+    return float(1.0 / (1.0 + np.exp(-odds)))
+
+
+def predict_parts(
+    model: SensitivityModel,
+    accelerator: str,
+    work: Sequence[OperationWork],
+    inferences: Sequence[Inference],
+    kinds: Sequence[str],
+    seed: int,
+) -> dict[Part, PartPrediction]:
+    """Predict every block and kind of storage.
+
+    Args:
+        model: What is known.
+        accelerator: One that the model knows.
+        work: Operations of the network.
+        inferences: Of the inputs; corruptions are shared out among them.
+        kinds: Kinds of storage, "ff" and "sram".
+        seed: Of the drawing.
+    """
+    shares = _shares(model, work)
+    generator = np.random.default_rng(seed)
+    found: dict[Part, tuple[int, FloatArray, FloatArray]] = {}
+    for part, cells in _parts(model.accelerators[accelerator].bits, kinds).items():
+        bits = sum(cells.values())
+        by_kind = {
+            kind: sum(n * model.effects(cell, kind) for cell, n in cells.items()) / bits
+            for kind in {own.kind for own in work}
+        }
+        rates = np.array([by_kind[own.kind] for own in work])
+        found[part] = bits, shares @ rates, shares * rates[:, _SDC]
+    pushed = _push(model, work, inferences, {p: mass for p, (_, _, mass) in found.items()}, generator)
+    return {
+        part: PartPrediction(bits, effects, mass, pushed[part], _learnt(model, part))
+        for part, (bits, effects, mass) in found.items()
+    }
+
+
+def _parts(bits: Mapping[Cell, int], kinds: Sequence[str]) -> dict[Part, dict[Cell, int]]:
+    parts: dict[Part, dict[Cell, int]] = {}
+    for cell, count in bits.items():
+        if cell.kind in kinds:
+            parts.setdefault((cell.block, cell.kind), {})[cell] = count
+    return dict(sorted(parts.items()))
+
+
+def _shares(model: SensitivityModel, work: Sequence[OperationWork]) -> FloatArray:
+    """Return the share of the time that each operation takes; what follows the last counts as the last."""
+    cycles = np.array([model.cycles.predict(own) for own in work])
+    cycles[-1] += model.cycles.tail
+    shares: FloatArray = cycles / cycles.sum()
+    return shares
+
+
+def _learnt(model: SensitivityModel, part: Part) -> float:
+    events, trials = model.critical.get(part, (0.0, 0.0))
+    return (events + 0.5) / (trials + 1.0)
+
+
+def _push(
+    model: SensitivityModel,
+    work: Sequence[OperationWork],
+    inferences: Sequence[Inference],
+    masses: Mapping[Part, FloatArray],
+    generator: np.random.Generator,
+) -> dict[Part, tuple[float, int]]:
+    """Draw corruptions for each part and see what they do to the inferences."""
+    waiting: dict[tuple[int, int], list[tuple[Part, npt.NDArray[np.generic]]]] = {}
+    for part, mass in masses.items():
+        for number, operation in enumerate(_operations(mass, generator)):
+            library = _library(model, part, work[operation].kind)
+            if library:
+                pattern = library[int(generator.integers(0, len(library)))]
+                place = number % len(inferences)
+                values = inferences[place].feature_map(operation)
+                waiting.setdefault((place, operation), []).append((part, redraw(pattern, values, generator)))
+    seen: dict[Part, list[int]] = {part: [0, 0] for part in masses}
+    for (place, operation), maps in sorted(waiting.items(), key=lambda item: item[0]):
+        outcomes = inferences[place].outcomes(operation, [values for _, values in maps])
+        for (part, _), outcome in zip(maps, outcomes, strict=True):
+            if outcome in (Outcome.SDC_TOLERABLE, Outcome.SDC_CRITICAL):
+                seen[part][0] += outcome is Outcome.SDC_CRITICAL
+                seen[part][1] += 1
+    return {
+        part: ((x + _PRIOR_DRAWS * _learnt(model, part)) / (n + _PRIOR_DRAWS), n)
+        for part, (x, n) in seen.items()
+    }
+
+
+def _operations(mass: FloatArray, generator: np.random.Generator) -> list[int]:
+    """Draw operations in proportion to `mass`, evenly."""
+    if mass.sum() <= 0.0:
+        return []
+    points = (np.arange(DRAWS) + generator.random()) / DRAWS
+    drawn = np.searchsorted(np.cumsum(mass) / mass.sum(), points, side="right")
+    operations: list[int] = generator.permutation(np.minimum(drawn, len(mass) - 1)).tolist()
+    return operations
+
+
+def _library(model: SensitivityModel, part: Part, operation: str) -> tuple[Pattern, ...]:
+    """Return patterns of this part in such operations; if they are few, those of all operations too."""
+    own = model.patterns.get((*part, operation), ())
+    if len(own) >= _FEWEST_PATTERNS:
+        return own
+    return tuple(p for (*known, _), each in model.patterns.items() if tuple(known) == part for p in each)
+
+
+def _log_odds(share: float) -> float:
+    bounded = min(max(share, 1e-4), 1.0 - 1e-4)
+    return float(np.log(bounded / (1.0 - bounded)))
+
+
+def outcome_index(outcomes: Sequence[str]) -> list[int]:
+    """Return the places of these outcomes in `OUTCOMES`."""
+    return [OUTCOMES.index(outcome) for outcome in outcomes]
