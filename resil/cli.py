@@ -92,6 +92,44 @@ def run(
 
 
 @app.command()
+def estimate(
+    campaign: CampaignFile,
+    model: Annotated[
+        Path | None, typer.Option("--model", help="Sensitivity model; default the one that comes with resil.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Folder; default runs/NAME-estimate.")] = None,
+    json_: Json = False,
+) -> None:
+    """Predict a campaign from what other networks' campaigns have taught, without simulating the RTL."""
+    from resil.campaign import load_campaign
+    from resil.run import verdict_code
+    from resil.sensitivity.command import estimate_campaign
+
+    settings = load_campaign(campaign)
+    folder = out or Path("runs") / f"{settings.slug}-estimate"
+    results = estimate_campaign(settings, folder, model_file=model)
+    _show(results.summary, json_, results.show)
+    raise typer.Exit(verdict_code(results.summary))
+
+
+@app.command()
+def learn(
+    run_dirs: Annotated[list[Path], typer.Argument(metavar="RUN_DIR...", help="Finished runs.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Write the model to this file.")],
+    json_: Json = False,
+) -> None:
+    """Learn a sensitivity model from finished runs of at least two networks."""
+    from resil.sensitivity.learn import learn as learn_runs
+    from resil.sensitivity.learn import survey, survey_text
+    from resil.sensitivity.model import save_model
+
+    model = learn_runs(run_dirs, Progress().stage)
+    save_model(model, output)
+    found = survey(model)
+    _show(found, json_, lambda: print(survey_text(found)))
+
+
+@app.command()
 def protect(
     run_dir: RunDir,
     budget_fit: Annotated[

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from networks.compile import CompiledNetwork
 from resil.sensitivity.patterns import Pattern, describe
-from rtl_harness.faults import Corruption, Outcome
+from rtl_harness.faults import Corruption, Outcome, digest
 from rtl_harness.npu.model.config import npu_config
 from rtl_harness.npu.model.feature_map import place, write_cuts
 from rtl_harness.npu.model.machine import FunctionalModel
@@ -81,6 +81,11 @@ class Inference:
     def operations(self) -> int:
         """Number of operations."""
         return len(self.places)
+
+    @property
+    def output_hash(self) -> str:
+        """Digest of the output tensor, as engines give it."""
+        return digest(self._output.tobytes())
 
     def feature_map(self, operation: int) -> Values:
         """Return the output of an operation, (height, width, depth)."""

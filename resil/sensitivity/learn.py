@@ -263,3 +263,37 @@ def _provenance(runs: Sequence[Run]) -> dict[str, Any]:
         ],
         "versions": runs[0].provenance["versions"],
     }
+
+
+def survey(model: SensitivityModel) -> dict[str, Any]:
+    """Return what `resil learn` prints: P(hazardous) of each left-out run, observed and predicted."""
+    places = [OUTCOMES.index(outcome) for outcome in HAZARDOUS]
+    names = {run["network_sha256"]: run["network"] for run in model.provenance["runs"]}
+    return {
+        "injections": model.provenance["injections"],
+        "strengths": list(model.strengths),
+        "trust": {"/".join(part): trust for part, trust in model.trust.items()},
+        "left_out": [
+            {
+                "network": names[row.network],
+                "target": row.accelerator,
+                "kind": row.kind,
+                "observed": sum(row.events[i] for i in places) / row.trials,
+                "predicted": sum(row.expected[i] for i in places) / row.trials,
+            }
+            for row in model.left_out
+            if row.block == "total"
+        ],
+    }
+
+
+def survey_text(found: Mapping[str, Any]) -> str:
+    """Return the survey as lines for a person."""
+    lines = [f"{found['injections']:,} injections; P(hazardous) of networks that were left out:"]
+    lines.append(f"{'network':28} {'target':14} {'kind':5} {'observed':>9} {'predicted':>10}")
+    lines += [
+        f"{row['network']:28} {row['target']:14} {row['kind']:5} {row['observed']:9.4f} "
+        f"{row['predicted']:10.4f}"
+        for row in found["left_out"]
+    ]
+    return "\n".join(lines)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from resil.errors import StoreError
@@ -59,7 +60,7 @@ class Run:
         provenance: Content of `provenance.json`.
         bits: Storage bits of each cell.
         work: Of each operation.
-        counts: Injections into a cell during an operation, by outcome, in the order of `OUTCOMES`; the
+        counts: Injections of a single bit into a cell during an operation, by outcome, in the order of `OUTCOMES`; the
             operation by its index, that after the last for the time after it.
         patterns: Of corruptions: block, kind of storage, pattern, and whether the decision changed.
     """
@@ -181,9 +182,10 @@ def _count(
 ) -> tuple[dict[tuple[Cell, int], tuple[int, ...]], tuple[tuple[str, str, Pattern, bool], ...]]:
     counts: dict[tuple[Cell, int], list[int]] = {}
     patterns = []
+    single = rows.filter(pc.equal(rows["bits"], 1))
     wanted = ("path", "bit", "operation", "outcome", "corruption", "block", "kind")
     for path, bit, operation, outcome, text, block, kind in zip(
-        *(rows[name].to_pylist() for name in wanted), strict=True
+        *(single[name].to_pylist() for name in wanted), strict=True
     ):
         cell, _ = cells[path]
         chunk = cell.chunk if cell.kind == "sram" else bit // CHUNK_BITS

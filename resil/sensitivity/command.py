@@ -1,0 +1,128 @@
+"""`resil estimate`: a campaign judged without simulating the RTL."""
+
+from __future__ import annotations
+
+import platform
+import sys
+import time
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from networks.compile import compile_network
+from resil import __version__
+from resil.campaign import Campaign
+from resil.campaign_text import campaign_text
+from resil.errors import CampaignError, StoreError
+from resil.estimate import technology_of
+from resil.files import json_text, write_text
+from resil.network_work import network_facts, network_inputs
+from resil.progress import Progress
+from resil.provenance import now, versions
+from resil.render import Results
+from resil.sensitivity.inference import Inference
+from resil.sensitivity.intervals import ModelError, block_estimates
+from resil.sensitivity.model import SHIPPED, SensitivityModel, load_model
+from resil.sensitivity.predict import predict_parts
+from resil.sensitivity.summary import summarise_estimate
+from resil.store import CAMPAIGN, INJECTIONS, PROVENANCE, SUMMARY
+from rtl_harness.npu.work import operation_work
+
+_PACKAGES = ("ethos-u-vela", "numpy", "scipy", "tflite")
+
+
+def estimate_campaign(
+    campaign: Campaign, out: Path, *, model_file: Path | None = None, progress: Progress | None = None
+) -> Results:
+    """Predict a campaign, and write results and reports to the folder `out`.
+
+    Args:
+        campaign: Network, inputs, target, technology, budget and confidence count; how many faults are to be
+            injected, and how, does not.
+        out: Folder of an earlier estimate, or an empty or new one.
+        model_file: Sensitivity model; the one that comes with resil if None.
+        progress: Told what goes on.
+
+    Raises:
+        CampaignError: the campaign asks for something that the model does not know.
+        ResilError: the model cannot be read.
+        StoreError: the folder holds a run.
+        NetworkError: the network cannot be read or compiled.
+    """
+    began, started = time.monotonic(), now()
+    progress = progress or Progress()
+    _check_folder(out)
+    technology = technology_of(campaign)
+    settings = campaign.network
+    path = model_file or SHIPPED
+    model = load_model(path)
+    target = _target(campaign, model)
+    progress.stage(f"compiling {settings.path} for {target} with Vela")
+    network_file, labels, inputs = network_inputs(campaign, settings)
+    compiled = compile_network(network_file, target)
+    work = operation_work(compiled)
+    progress.stage("drawing corruptions and finishing the inference with them")
+    inferences = [Inference(compiled, tensor) for tensor in inputs]
+    kinds = campaign.faults.kinds
+    parts = predict_parts(model, target, work, inferences, kinds, campaign.seed)
+    fit_per_bit = {kind: technology.fit_per_bit(kind) for kind in kinds}
+    error = ModelError(model.left_out)
+    estimates, total = block_estimates(
+        parts, model.trust, error, fit_per_bit, campaign.hazardous, campaign.confidence
+    )
+    facts = network_facts(settings, compiled)
+    provenance = _provenance(campaign, path, facts.sha256, started, round(time.monotonic() - began, 1))
+    hashes = [inference.output_hash for inference in inferences]
+    summary = summarise_estimate(
+        campaign, model, compiled, facts, work, labels, hashes, technology, estimates, total, provenance
+    )
+    results = Results(summary)
+    out.mkdir(parents=True, exist_ok=True)
+    write_text(out / CAMPAIGN, campaign_text(campaign))
+    write_text(out / PROVENANCE, json_text(provenance))
+    results.write(out)
+    write_text(out / SUMMARY, json_text(summary))
+    return results
+
+
+def _check_folder(out: Path) -> None:
+    if (out / INJECTIONS).exists():
+        raise StoreError(f"{out}: holds a run; choose another folder for the estimate with --out")
+
+
+def _target(campaign: Campaign, model: SensitivityModel) -> str:
+    name = str(campaign.target)
+    if name not in model.accelerators:
+        raise CampaignError(
+            f"{campaign.file}: [target]: expected one of the model's ({', '.join(model.accelerators)}), "
+            f"found {name}; learn a model from runs on this target with: resil learn RUN_DIR... -o FILE"
+        )
+    if campaign.faults.clusters != (1.0,):
+        raise CampaignError(
+            f"{campaign.file}: [faults] clusters: the model was learnt from single-bit upsets; leave it out, "
+            "or inject with: resil run"
+        )
+    known = {cell.kind for cell, _ in model.counts}
+    if missing := [kind for kind in campaign.faults.kinds if kind not in known]:
+        raise CampaignError(
+            f"{campaign.file}: [faults] kinds: the model knows {', '.join(sorted(known))}, not "
+            f"{', '.join(missing)}; learn from runs with these kinds, or leave them out"
+        )
+    return name
+
+
+def _provenance(
+    campaign: Campaign, model: Path, network: str, started: str, seconds: float
+) -> dict[str, Any]:
+    return {
+        "resil": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "versions": versions(_PACKAGES),
+        "seed": campaign.seed,
+        "command": sys.argv,
+        "hashes": {"network": network, "model": sha256(model.read_bytes()).hexdigest()},
+        "started": started,
+        "finished": now(),
+        "seconds": seconds,
+    }

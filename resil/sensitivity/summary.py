@@ -1,0 +1,172 @@
+"""What `resil estimate` writes: a summary of the shape of a run's, with nothing injected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from networks.compile import CompiledNetwork
+from resil.bench import NetworkFacts
+from resil.campaign import Campaign
+from resil.estimate import SCHEMA
+from resil.sensitivity.model import SensitivityModel
+from rtl_harness.npu.work import OperationWork
+from stats.metrics import fit_verdict, safety_metrics
+from stats.rates import OUTCOMES, BlockEstimate
+from stats.technology import Technology
+
+ENGINE = "none: sensitivity model"
+_NOTHING = {
+    **dict.fromkeys(("injections", *OUTCOMES), 0),
+    **dict.fromkeys(("avf", "avf_lo", "avf_hi", "fit_raw", "fit", "fit_lo", "fit_hi"), 0.0),
+    "rates": {outcome: [0.0, 0.0, 0.0] for outcome in OUTCOMES},
+}
+
+
+def summarise_estimate(
+    campaign: Campaign,
+    model: SensitivityModel,
+    compiled: CompiledNetwork,
+    facts: NetworkFacts,
+    work: Sequence[OperationWork],
+    labels: Sequence[int],
+    output_hashes: Sequence[str],
+    technology: Technology,
+    estimates: Sequence[BlockEstimate],
+    total: BlockEstimate,
+    provenance: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return the content of `summary.json`; its key "estimate" tells it from that of a run."""
+    accelerator = model.accelerators[compiled.accelerator]
+    bits = _bits(model, compiled.accelerator)
+    by_name = {estimate.block: estimate for estimate in estimates}
+    everything = {kind: sum(own[kind] for own in bits.values()) for kind in ("ff", "sram")}
+    areas = accelerator.blocks
+    unit = next(iter(areas.values()))[2]
+    whole = (sum(a for a, _, _ in areas.values()), sum(s for _, s, _ in areas.values()), unit)
+    cycles = [round(model.cycles.predict(own)) for own in work]
+    return {
+        "schema": SCHEMA,
+        "estimate": {"model": dict(model.provenance), "known_network": _known(model, facts.sha256)},
+        "campaign": {
+            "name": campaign.name,
+            "seed": campaign.seed,
+            "confidence": campaign.confidence,
+            "kinds": list(campaign.faults.kinds),
+            "injections": 0,
+            "hazardous": list(campaign.hazardous),
+            "inputs": list(labels),
+            "engine": ENGINE,
+            "workers": 1,
+            "seconds": provenance["seconds"],
+        },
+        "network": {
+            "name": facts.name,
+            "path": facts.path,
+            "sha256": facts.sha256,
+            "operations": [
+                {
+                    "index": operation.index,
+                    "name": operation.name,
+                    "kind": operation.kind,
+                    "cycles": predicted,
+                    "vela_cycles": operation.vela_cycles,
+                    "work": asdict(own),
+                }
+                for operation, own, predicted in zip(facts.operations, work, cycles, strict=True)
+            ],
+            "macs": facts.macs,
+        },
+        "target": {
+            "name": compiled.accelerator,
+            "top": accelerator.top,
+            "ff_bits": everything["ff"],
+            "sram_bits": everything["sram"],
+            "unmapped_sites": 0,
+            "area": whole[0],
+            "area_unit": unit,
+        },
+        "golden": {
+            "cycles": [round(sum(cycles) + model.cycles.tail)] * len(labels),
+            "vela_cycles": facts.vela_cycles,
+            "output_hash": list(output_hashes),
+        },
+        "technology": technology.as_dict(),
+        "verdict": _verdict(campaign, total),
+        "blocks": [
+            _row(name, bits.get(name, {"ff": 0, "sram": 0}), by_name.get(name), area)
+            for name, area in areas.items()
+        ],
+        "strata": [],
+        "total": _row("total", everything, total, whole),
+        "metrics": safety_metrics(total).as_dict(),
+        "notes": _notes(campaign, model, facts, everything, len(labels)),
+        "provenance": dict(provenance),
+    }
+
+
+def _bits(model: SensitivityModel, accelerator: str) -> dict[str, dict[str, int]]:
+    bits: dict[str, dict[str, int]] = {}
+    for cell, count in model.accelerators[accelerator].bits.items():
+        bits.setdefault(cell.block, {"ff": 0, "sram": 0})[cell.kind] += count
+    return bits
+
+
+def _row(
+    name: str, bits: Mapping[str, int], estimate: BlockEstimate | None, area: tuple[float, float, str]
+) -> dict[str, Any]:
+    row = _NOTHING if estimate is None else estimate.as_row()
+    return {
+        **row,
+        "block": name,
+        "ff_bits": bits["ff"],
+        "sram_bits": bits["sram"],
+        "area": area[0],
+        "sram_area": area[1],
+        "area_unit": area[2],
+    }
+
+
+def _known(model: SensitivityModel, sha256: str) -> bool:
+    return any(run["network_sha256"] == sha256 for run in model.provenance["runs"])
+
+
+def _verdict(campaign: Campaign, total: BlockEstimate) -> dict[str, Any]:
+    budget = campaign.budget
+    verdict = fit_verdict(total.fit, budget.fit if budget else None)
+    return {
+        "result": verdict.result,
+        "budget_fit": budget.fit if budget else None,
+        "rationale": budget.rationale if budget else "",
+        "fit": total.fit.estimate,
+        "fit_lo": total.fit.lo,
+        "fit_hi": total.fit.hi,
+        "reason": verdict.reason,
+    }
+
+
+def _notes(
+    campaign: Campaign, model: SensitivityModel, facts: NetworkFacts, bits: Mapping[str, int], inputs: int
+) -> list[str]:
+    runs = model.provenance["runs"]
+    networks = len({run["network_sha256"] for run in runs})
+    names = {"ff": "flip-flops", "sram": "SRAM bits"}
+    notes = [
+        "ESTIMATE: nothing was injected into this network. A sensitivity model predicts it from "
+        f"{model.provenance['injections']:,} injections in {len(runs)} campaigns on {networks} networks; the "
+        "intervals hold its own error, measured by predicting each of these networks from the others.",
+    ]
+    if _known(model, facts.sha256):
+        notes.append("The model has seen injections into this network: expect less error than stated.")
+    notes += [
+        f"{bits[kind]:,} {names[kind]} are left out, as the campaign asks; their failures are not in here."
+        for kind in ("ff", "sram")
+        if kind not in campaign.faults.kinds and bits[kind]
+    ]
+    notes.append("Cycles are predicted from the work of each operation; areas are those of the model file.")
+    notes.append("Single-bit upsets only: transients in logic and multi-cell upsets are not in here.")
+    notes.append("FIT assumes that the NPU runs this network all the time.")
+    if inputs == 1:
+        notes.append("One input was looked at: how the figures vary with the input is not in the intervals.")
+    return notes
