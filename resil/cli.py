@@ -97,6 +97,10 @@ def estimate(
     model: Annotated[
         Path | None, typer.Option("--model", help="Sensitivity model; default the one that comes with resil.")
     ] = None,
+    correct: Annotated[
+        Path | None,
+        typer.Option("--correct", metavar="RUN_DIR", help="Correct the FIT by the injections of this run."),
+    ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Folder; default runs/NAME-estimate.")] = None,
     json_: Json = False,
 ) -> None:
@@ -107,7 +111,7 @@ def estimate(
 
     settings = load_campaign(campaign)
     folder = out or Path("runs") / f"{settings.slug}-estimate"
-    results = estimate_campaign(settings, folder, model_file=model)
+    results = estimate_campaign(settings, folder, model_file=model, run_dir=correct)
     _show(results.summary, json_, results.show)
     raise typer.Exit(verdict_code(results.summary))
 

@@ -20,6 +20,7 @@ from resil.network_work import network_facts, network_inputs
 from resil.progress import Progress
 from resil.provenance import now, versions
 from resil.render import Results
+from resil.sensitivity.correct import Correction, correct
 from resil.sensitivity.inference import Inference
 from resil.sensitivity.intervals import ModelError, block_estimates
 from resil.sensitivity.model import SHIPPED, SensitivityModel, load_model
@@ -32,7 +33,12 @@ _PACKAGES = ("ethos-u-vela", "numpy", "scipy", "tflite")
 
 
 def estimate_campaign(
-    campaign: Campaign, out: Path, *, model_file: Path | None = None, progress: Progress | None = None
+    campaign: Campaign,
+    out: Path,
+    *,
+    model_file: Path | None = None,
+    run_dir: Path | None = None,
+    progress: Progress | None = None,
 ) -> Results:
     """Predict a campaign, and write results and reports to the folder `out`.
 
@@ -41,11 +47,12 @@ def estimate_campaign(
             injected, and how, does not.
         out: Folder of an earlier estimate, or an empty or new one.
         model_file: Sensitivity model; the one that comes with resil if None.
+        run_dir: A run of the same network on the same target that corrects the FIT; None for none.
         progress: Told what goes on.
 
     Raises:
         CampaignError: the campaign asks for something that the model does not know.
-        ResilError: the model cannot be read.
+        ResilError: the model cannot be read, or the run cannot correct it.
         StoreError: the folder holds a run.
         NetworkError: the network cannot be read or compiled.
     """
@@ -71,11 +78,20 @@ def estimate_campaign(
         parts, model.trust, error, fit_per_bit, campaign.hazardous, campaign.confidence
     )
     facts = network_facts(settings, compiled)
+    correction = None
+    if run_dir is not None:
+        asked = (fit_per_bit, campaign.hazardous, campaign.confidence)
+        correction = correct(model, parts, run_dir, facts.sha256, target, *asked)
+        estimates = [correction.applied(own, campaign.confidence) for own in estimates]
+        total = correction.applied(total, campaign.confidence)
     provenance = _provenance(campaign, path, facts.sha256, started, round(time.monotonic() - began, 1))
     hashes = [inference.output_hash for inference in inferences]
     summary = summarise_estimate(
         campaign, model, compiled, facts, work, labels, hashes, technology, estimates, total, provenance
     )
+    if correction is not None:
+        summary["estimate"]["correction"] = correction.as_dict()
+        summary["notes"].insert(0, _corrected(correction))
     results = Results(summary)
     out.mkdir(parents=True, exist_ok=True)
     write_text(out / CAMPAIGN, campaign_text(campaign))
@@ -83,6 +99,15 @@ def estimate_campaign(
     results.write(out)
     write_text(out / SUMMARY, json_text(summary))
     return results
+
+
+def _corrected(correction: Correction) -> str:
+    plain, injections = correction.total.plain, correction.run.summary["total"]["injections"]
+    return (
+        f"FIT is corrected by {injections:,} injections into this network, which alone would give "
+        f"{plain.estimate:.3g} [{plain.lo:.3g}, {plain.hi:.3g}]; with the predictions they count "
+        f"{correction.total.gain:.2f} times. AVF and rates of outcomes are the model's."
+    )
 
 
 def _check_folder(out: Path) -> None:

@@ -60,8 +60,8 @@ class Run:
         provenance: Content of `provenance.json`.
         bits: Storage bits of each cell.
         work: Of each operation.
-        counts: Injections of a single bit into a cell during an operation, by outcome, in the order of `OUTCOMES`; the
-            operation by its index, that after the last for the time after it.
+        counts: Injections of a single bit into a cell during an operation, by outcome, in the order of
+            `OUTCOMES`; the operation by its index, that after the last for the time after it.
         patterns: Of corruptions: block, kind of storage, pattern, and whether the decision changed.
     """
 

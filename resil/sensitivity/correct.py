@@ -1,0 +1,147 @@
+"""`resil estimate --correct RUN_DIR`: predictions of all faults, corrected by injections into a few."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from resil.errors import ResilError
+from resil.sensitivity.model import SensitivityModel
+from resil.sensitivity.observations import OUTCOMES, Cell, Run, read_run
+from resil.sensitivity.predict import Part, PartPrediction, blended
+from stats.prediction import PredictedStratum, PredictionPowered, prediction_powered
+from stats.rates import BlockEstimate
+from stats.weighted import weighted_sum
+
+FloatArray = npt.NDArray[np.float64]
+
+_EVEN_PLANS = ("proportional", "uniform")
+
+
+@dataclass(frozen=True)
+class Correction:
+    """What injections make of a prediction.
+
+    Attributes:
+        run: The injections.
+        total: FIT of the total, corrected, and from the injections alone.
+        parts: Block and kind of storage of each stratum of `total`.
+        weights: FIT of each if every upset were hazardous.
+    """
+
+    run: Run
+    total: PredictionPowered
+    parts: tuple[Part, ...]
+    weights: tuple[float, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values for a summary."""
+        return {
+            "run": str(self.run.folder),
+            "campaign": self.run.provenance["hashes"]["campaign"],
+            "injections": self.run.summary["total"]["injections"],
+            "fit": self.total.interval.as_list(),
+            "fit_without_predictions": self.total.plain.as_list(),
+            "tuning": self.total.tuning,
+            "gain": self.total.gain,
+        }
+
+    def applied(self, estimate: BlockEstimate, confidence: float) -> BlockEstimate:
+        """Return an estimate with its FIT corrected; one of the total if no part has the block's name."""
+        own = [i for i, (block, _) in enumerate(self.parts) if block == estimate.block]
+        if not own:
+            return replace(estimate, fit=self.total.interval)
+        events, trials = ([values[i] for i in own] for values in (self.total.events, self.total.trials))
+        return replace(estimate, fit=weighted_sum(events, trials, [self.weights[i] for i in own], confidence))
+
+
+def correct(
+    model: SensitivityModel,
+    predictions: Mapping[Part, PartPrediction],
+    folder: Path,
+    network: str,
+    accelerator: str,
+    fit_per_bit: Mapping[str, float],
+    hazardous: Sequence[str],
+    confidence: float,
+) -> Correction:
+    """Correct what a model predicts by the injections of a run.
+
+    Args:
+        model: It must not have learnt from that run.
+        predictions: Of the same network on the same target.
+        folder: The run; its faults must have been chosen evenly within each block and kind of storage.
+        network: SHA-256 of the network.
+        accelerator: Name of the target.
+        fit_per_bit: Raw rate of a bit, by kind of storage.
+        hazardous: Outcomes that count.
+        confidence: Of the interval.
+
+    Raises:
+        StoreError: the folder is no finished run.
+        ResilError: the run is of another network or target, was learnt from, or chose its faults unevenly.
+    """
+    run = read_run(folder)
+    _check(run, model, network, accelerator, predictions)
+    cycles = np.array(run.cycles)
+    kinds = [run.kind_of(operation) for operation in range(len(cycles))]
+    shares = {k: float(cycles[[kind == k for kind in kinds]].sum() / cycles.sum()) for k in set(kinds)}
+    places = [OUTCOMES.index(outcome) for outcome in hazardous]
+    strata = []
+    for part, own in predictions.items():
+        critical = blended(own.pushed[0], own.learnt, model.trust.get(part, 0.5))
+
+        def risk(cell: Cell, kind: str, critical: float = critical) -> float:
+            masked, latent, sdc, due, hang = model.effects(cell, kind)
+            rates = (masked, latent, sdc * (1.0 - critical), sdc * critical, due, hang)
+            return float(sum(rates[place] for place in places))
+
+        cells = {c: n for c, n in run.bits.items() if (c.block, c.kind) == part}
+        mean = sum(n * share * risk(c, k) for c, n in cells.items() for k, share in shares.items())
+        events, risks = [], []
+        for (cell, operation), counts in run.counts.items():
+            if (cell.block, cell.kind) == part:
+                hit = sum(counts[place] for place in places)
+                events += [1.0] * hit + [0.0] * (sum(counts) - hit)
+                risks += [risk(cell, kinds[operation])] * sum(counts)
+        order = np.random.default_rng(len(events)).permutation(len(events))
+        weight = sum(cells.values()) * fit_per_bit[part[1]]
+        strata.append(
+            PredictedStratum(
+                weight, np.array(events)[order], np.array(risks)[order], mean / sum(cells.values())
+            )
+        )
+    weights = tuple(stratum.weight for stratum in strata)
+    return Correction(run, prediction_powered(strata, confidence), tuple(predictions), weights)
+
+
+def _check(
+    run: Run, model: SensitivityModel, network: str, accelerator: str, predictions: Mapping[Part, object]
+) -> None:
+    if run.network != network or run.accelerator != accelerator:
+        raise ResilError(
+            f"{run.folder}: expected injections into the campaign's network on {accelerator}, found "
+            f"{run.summary['network']['name']} on {run.accelerator}; give a run of the same campaign"
+        )
+    if any(known["campaign"] == run.provenance["hashes"]["campaign"] for known in model.provenance["runs"]):
+        raise ResilError(
+            f"{run.folder}: the model was learnt from this run, so it cannot be corrected by it; give a run "
+            "with another seed, or another model"
+        )
+    plan = run.summary.get("sampling", {}).get("plan", _EVEN_PLANS[0])
+    if plan not in _EVEN_PLANS:
+        raise ResilError(
+            f"{run.folder}: expected faults chosen evenly within a block ({' or '.join(_EVEN_PLANS)}), found "
+            f"the plan {plan}; set [sampling] plan and run again"
+        )
+    struck = {(cell.block, cell.kind) for cell, _ in run.counts}
+    if missing := sorted("/".join(part) for part in predictions if part not in struck):
+        raise ResilError(
+            f"{run.folder}: expected injections into every block, found none into {', '.join(missing)}; "
+            "raise [faults] minimum_per_block"
+        )
