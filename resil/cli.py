@@ -120,6 +120,10 @@ def estimate(
 def learn(
     run_dirs: Annotated[list[Path], typer.Argument(metavar="RUN_DIR...", help="Finished runs.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Write the model to this file.")],
+    target: Annotated[
+        list[str] | None,
+        typer.Option("--target", help="A target that the model shall know too, without runs on it."),
+    ] = None,
     json_: Json = False,
 ) -> None:
     """Learn a sensitivity model from finished runs of at least two networks."""
@@ -127,7 +131,7 @@ def learn(
     from resil.sensitivity.learn import survey, survey_text
     from resil.sensitivity.model import save_model
 
-    model = learn_runs(run_dirs, Progress().stage)
+    model = learn_runs(run_dirs, target or (), Progress().stage)
     save_model(model, output)
     found = survey(model)
     _show(found, json_, lambda: print(survey_text(found)))

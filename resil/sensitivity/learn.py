@@ -19,6 +19,7 @@ from resil.campaign import ZOO_PREFIX
 from resil.errors import ResilError
 from resil.provenance import now
 from resil.sensitivity.cycles import CycleModel
+from resil.sensitivity.facts import facts_of_target
 from resil.sensitivity.inference import Inference
 from resil.sensitivity.model import Accelerator, LeftOut, SensitivityModel, number_groups
 from resil.sensitivity.observations import OUTCOMES, Cell, Run, read_run
@@ -45,7 +46,9 @@ class Prediction:
     parts: Mapping[Part, PartPrediction]
 
 
-def learn(folders: Sequence[Path], say: Callable[[str], None] = lambda _: None) -> SensitivityModel:
+def learn(
+    folders: Sequence[Path], targets: Sequence[str] = (), say: Callable[[str], None] = lambda _: None
+) -> SensitivityModel:
     """Return a model of finished runs.
 
     Runs of one network are one population, whatever the target. With two networks or more, each is left out
@@ -55,6 +58,7 @@ def learn(folders: Sequence[Path], say: Callable[[str], None] = lambda _: None) 
 
     Args:
         folders: Finished runs.
+        targets: Names of further targets that the model shall know, though no run was made on them.
         say: Told of the progress.
 
     Raises:
@@ -75,7 +79,12 @@ def learn(folders: Sequence[Path], say: Callable[[str], None] = lambda _: None) 
         if inference is not None:
             predictions.append(leave_out(run, runs, strengths, inference))
             say(f"predicted {run.folder.name} from the other networks")
-    return finish(build(runs, strengths), predictions)
+    model = finish(build(runs, strengths), predictions)
+    known = dict(model.accelerators)
+    for name in targets:
+        say(f"elaborating and synthesising {name}")
+        known.setdefault(name, facts_of_target(name))
+    return replace(model, accelerators=dict(sorted(known.items())))
 
 
 def inference_of(run: Run) -> Inference | None:

@@ -112,14 +112,19 @@ def read_run(folder: Path) -> Run:
         rows = pa.concat_tables([read_part(part, identity) for part in parts])
     except (OSError, pa.ArrowException, PartError, KeyError) as error:
         raise StoreError(f"{folder}: cannot be read ({error}); {_FINISH}") from None
-    cells = cell_of_elements(_elements(sites))
+    elements = _elements(sites)
+    counts, patterns = _count(rows, cell_of_elements(elements))
+    return Run(folder, summary, provenance, bits_of_elements(elements), work, counts, patterns)
+
+
+def bits_of_elements(elements: Iterable[tuple[str, str, str, str, int]]) -> dict[Cell, int]:
+    """Return the storage bits of each cell; see `cell_of_elements`."""
     bits: dict[Cell, int] = {}
-    for cell, width in cells.values():
+    for cell, width in cell_of_elements(elements).values():
         for chunk, count in _chunks(cell, width):
             whole = _at(cell, chunk)
             bits[whole] = bits.get(whole, 0) + count
-    counts, patterns = _count(rows, cells)
-    return Run(folder, summary, provenance, bits, work, counts, patterns)
+    return bits
 
 
 def cell_of_elements(

@@ -101,7 +101,7 @@ def summarise_estimate(
         "strata": [],
         "total": _row("total", everything, total, whole),
         "metrics": safety_metrics(total).as_dict(),
-        "notes": _notes(campaign, model, facts, everything, len(labels)),
+        "notes": _notes(campaign, model, facts, compiled.accelerator, everything, len(labels)),
         "provenance": dict(provenance),
     }
 
@@ -147,7 +147,12 @@ def _verdict(campaign: Campaign, total: BlockEstimate) -> dict[str, Any]:
 
 
 def _notes(
-    campaign: Campaign, model: SensitivityModel, facts: NetworkFacts, bits: Mapping[str, int], inputs: int
+    campaign: Campaign,
+    model: SensitivityModel,
+    facts: NetworkFacts,
+    target: str,
+    bits: Mapping[str, int],
+    inputs: int,
 ) -> list[str]:
     runs = model.provenance["runs"]
     networks = len({run["network_sha256"] for run in runs})
@@ -159,6 +164,12 @@ def _notes(
     ]
     if _known(model, facts.sha256):
         notes.append("The model has seen injections into this network: expect less error than stated.")
+    if not any(run["target"] == target for run in runs):
+        others = ", ".join(sorted({run["target"] for run in runs}))
+        notes.append(
+            f"The model has seen no injections into {target}, only into {others}: its registers are taken for "
+            "those of the same name there, and the intervals do not say how wrong that is."
+        )
     notes += [
         f"{bits[kind]:,} {names[kind]} are left out, as the campaign asks; their failures are not in here."
         for kind in ("ff", "sram")

@@ -1,0 +1,30 @@
+"""Facts of a target that no run has been made on, for a model that is to know it all the same."""
+
+from __future__ import annotations
+
+from resil.sensitivity.model import Accelerator
+from resil.sensitivity.observations import bits_of_elements
+from resil.site_list import block_name
+from rtl_harness.area import area_per_block
+from rtl_harness.elaboration import elaborate
+from rtl_harness.target import load_target
+
+
+def facts_of_target(name: str) -> Accelerator:
+    """Elaborate and synthesise a shipped target; slow the first time.
+
+    Raises:
+        HarnessError: there is no such target, or it cannot be elaborated.
+        ToolMissingError: pyosys is not installed.
+    """
+    target = load_target(name)
+    elaboration = elaborate(target)
+    area = area_per_block(target, elaboration, None)
+    elements = [
+        (e.path, str(e.kind), block_name(e.block), e.register_class, e.bits)
+        for e in elaboration.sites.elements
+    ]
+    blocks = {
+        block_name(block): (own.logic + own.sram, own.sram, area.unit) for block, own in area.blocks.items()
+    }
+    return Accelerator(target.top, bits_of_elements(elements), blocks)
