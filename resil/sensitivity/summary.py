@@ -167,7 +167,7 @@ def _notes(
     if not any(run["target"] == target for run in runs):
         others = ", ".join(sorted({run["target"] for run in runs}))
         notes.append(
-            f"The model has seen no injections into {target}, only into {others}: its registers are taken for "
+            f"The model has seen no injections into {target}, only into {others}: registers are taken for "
             "those of the same name there, and the intervals do not say how wrong that is."
         )
     notes += [
