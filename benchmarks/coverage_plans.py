@@ -22,7 +22,7 @@ from scipy.special import betaln, ndtri
 
 from benchmarks.exhaustive import FILE, OUTCOMES, Region, load
 from stats.designs import Design
-from stats.intervals import clopper_pearson, wilson
+from stats.intervals import clopper_pearson, clopper_pearson_limits, wilson
 from stats.plans import ADAPTIVE_FROM, Batch, Kind, Plan, next_step
 from stats.strata import Strata
 from stats.weighted import weighted_sum
@@ -136,6 +136,52 @@ def measure(case: Case, plan: Plan, runs: int) -> Result:
             weight = float(case.strata.weights[own].sum())
             result.blocks.setdefault(name, Tally()).add(limits, block_truth[b], weight)
     return result
+
+
+def exact(events: int, members: int, n: int) -> dict[str, tuple[float, float]]:
+    """Return coverage and mean width of limits for one region, summed over all possible samples.
+
+    Args:
+        events: Faults of the region with the outcome.
+        members: Faults of the region.
+        n: Injections, drawn without replacement.
+    """
+    x = np.arange(n + 1)
+    chance = np.exp(_choose(events, x) + _choose(members - events, n - x) - _choose(members, n))
+    truth, p = events / members, x / n
+    half = -float(ndtri(0.025)) * np.sqrt(p * (1 - p) / n)
+    found = {"ours": clopper_pearson_limits(x, n, CONFIDENCE), "normal": (p - half, p + half)}
+    return {
+        name: (float(chance[(lo <= truth) & (truth <= hi)].sum()), float((chance * (hi - lo)).sum()))
+        for name, (lo, hi) in found.items()
+    }
+
+
+def _choose(n: int, k: npt.ArrayLike) -> FloatArray:
+    """Return the logarithm of the binomial coefficient; minus infinity where there is no such choice."""
+    chosen = np.asarray(k, dtype=np.float64)
+    possible = np.clip(chosen, 0, n)
+    logs = -betaln(n - possible + 1, possible + 1) - np.log(n + 1)
+    return np.where(chosen == possible, logs, -np.inf)
+
+
+def print_exact(regions: tuple[Region, ...]) -> None:
+    """Print the exact coverage for hazardous outcomes of each region."""
+    print(
+        "| region | rate | "
+        + " | ".join(f"n = {n}" for n in SIZES)
+        + " |\n"
+        + "|---" * (len(SIZES) + 2)
+        + "|"
+    )
+    for region in regions:
+        events = int(np.isin(region.outcomes, [OUTCOMES.index(o) for o in HAZARDOUS]).sum())
+        cells = []
+        for n in SIZES:
+            found = exact(events, region.outcomes.size, n)
+            cells.append(f"{100 * found['ours'][0]:.1f} %, normal {100 * found['normal'][0]:.1f} %")
+        print(f"| {region.block} | {events / region.outcomes.size:.3g} | " + " | ".join(cells) + " |")
+    print()
 
 
 def _play(case: Case, plan: Plan, seed: int) -> tuple[Design, float, IntArray, IntArray, int]:
@@ -269,7 +315,9 @@ def _percent(tally: Tally) -> str:
 
 def print_real(runs: int, file: Path, kinds: tuple[Kind, ...], sizes: tuple[int, ...]) -> None:
     """Print the rows for the NPU's regions: every method, then the plan's own interval for every rate."""
-    case = real(load(file))
+    regions = load(file)
+    print_exact(regions)
+    case = real(regions)
     print(f"true rates: {dict(zip(case.outcomes, case.truth().round(6).tolist(), strict=True))}\n")
     for kind, size, result in rows(case, runs, kinds, sizes):
         methods = " | ".join(f"{name} {_percent(tally)}" for name, tally in result.methods.items())
