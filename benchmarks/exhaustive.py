@@ -121,7 +121,7 @@ def main(arguments: list[str] | None = None) -> int:
     target, digits = load_target(ACCELERATOR), zoo.load("digits")
     workload = npu_workload(compile_network(digits.path, ACCELERATOR), digits.heldout_inputs[0], "digits")
     stored: dict[str, npt.NDArray[np.generic]] = {}
-    with VerilatorEngine(target, workload, elaborate(target, workload.parameters), foresight=True) as engine:
+    with VerilatorEngine(target, workload, elaborate(target, workload.parameters), sweep=True) as engine:
         for block in REGIONS:
             region = inject_all(engine, block)
             stored[f"{block} registers"] = np.array(region.registers)

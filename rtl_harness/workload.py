@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from rtl_harness.engines.tail import Tail
 from rtl_harness.faults import Detected, Fault, Injection, RunEnd, Seen
 
 
@@ -47,6 +48,7 @@ class Workload:
         output: The output tensor.
         parameters: Top-level parameters that this workload needs (memory sizes, for instance).
         operations: Names of the operations in the order in which they run; may be empty.
+        tail: What can finish a run that left the RTL between operations; nothing if None.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Workload:
     output: OutputSpec
     parameters: Mapping[str, int] = field(default_factory=dict)
     operations: tuple[str, ...] = ()
+    tail: Tail | None = field(default=None, compare=False, repr=False)
 
 
 Decision = Callable[[npt.NDArray[np.generic]], object]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -12,22 +13,33 @@ from typing import Self
 
 from rtl_harness.elaboration import Elaboration
 from rtl_harness.engines.base import GoldenRun, check_fault, describe_fault
-from rtl_harness.engines.verilator_foresight import FaultForesight
+from rtl_harness.engines.verilator_circuit import circuit_of
 from rtl_harness.engines.verilator_gates import UnsupportedError, read_gates
-from rtl_harness.engines.verilator_pool import Job, Outcome, run_jobs
+from rtl_harness.engines.verilator_pool import Outcome, run_chunks
 from rtl_harness.engines.verilator_state import StateMap, variables_of
+from rtl_harness.engines.verilator_sweep import Sweeper
+from rtl_harness.engines.verilator_tail import Exits, check_scrambled
 from rtl_harness.errors import HarnessError, SimulationError
-from rtl_harness.faults import Fault, Injection, RunEnd
+from rtl_harness.faults import Fault, Injection, RunEnd, digest
 from rtl_harness.target import Target
-from rtl_harness.verilated.campaign import Campaign, Ending, InjectionResult, Shortcut
+from rtl_harness.verilated.campaign import Campaign, Ending, Shortcut
 from rtl_harness.verilated.library import Instance, Port, Stop
 from rtl_harness.verilated.runner import Runner, operation_ends
+from rtl_harness.verilated.sweep import GatesError, Sweep
 from rtl_harness.workload import Decision, Workload, classify, top1
 
 GOLDEN_LIMIT_CYCLES = 20_000_000
 
 # Faults times cycles of the golden run from which on the gates of the design are worth their making.
-FORESIGHT_FROM = 100_000_000
+SWEEP_FROM = 100_000_000
+
+# Faults that are taken through a sweep together: so many that going through the golden run costs each little.
+SWEEP_FAULTS = 50_000
+
+# Neighbouring faults that are simulated one after another by one worker when there is no sweep.
+CHUNK = 32
+
+_IN_SWEEPS = Shortcut.FORESIGHT | Shortcut.LEAVE | Shortcut.SEEN
 
 
 @dataclass(frozen=True)
@@ -58,8 +70,8 @@ class VerilatorEngine:
         decide: Reads the decision from an output tensor.
         golden_limit: Cycles after which a golden run counts as not finishing.
         shortcuts: Which early stops are taken. If elaboration left storage unmapped, none is.
-        foresight: Start injections when the flipped bit first makes a difference, which is found by
-            evaluating the design's gates; None does so once enough faults have been asked for to pay for it.
+        sweep: Take the shortcuts that need the design's gates, in sweeps of all faults through the golden
+            run; None does so once enough faults have been asked for to pay for the gates.
         audit: How many early stops are audited.
         seed: Chooses which.
 
@@ -81,7 +93,7 @@ class VerilatorEngine:
         decide: Decision = top1,
         golden_limit: int = GOLDEN_LIMIT_CYCLES,
         shortcuts: Shortcut = Shortcut.ALL,
-        foresight: bool | None = None,
+        sweep: bool | None = None,
         audit: Audit | None = None,
         seed: int = 0,
     ) -> None:
@@ -96,9 +108,11 @@ class VerilatorEngine:
         self.audited = 0
         self.early_stops = 0
         self.notes: list[str] = []
+        self.ends: Counter[str] = Counter()
         self.simulated = 0
-        self._wants_foresight = False if elaboration.unmapped or not self.shortcuts else foresight
-        self._foresight: FaultForesight | None = None
+        self._wants_sweep = sweep if self.shortcuts & _IN_SWEEPS else False
+        self._sweeper: Sweeper | None = None
+        self._exits: Exits | None = None
         self._asked = 0
         self._timeout_factor = timeout_factor
         self._decide = decide
@@ -124,8 +138,8 @@ class VerilatorEngine:
 
     def close(self) -> None:
         """Free the model's instances; the engine cannot be used afterwards."""
-        if self._foresight is not None:
-            self._foresight.close()
+        if self._sweeper is not None:
+            self._sweeper.sweep.close()
         self._campaign.close()
         self._origin.close()
 
@@ -150,8 +164,12 @@ class VerilatorEngine:
                     f"{self._golden_limit} cycles, status is {end.status:#x}; check the memory images and "
                     "the reset"
                 )
+            ends = operation_ends(instance)
+            if self.workload.tail is not None and self.shortcuts & Shortcut.LEAVE:
+                self._exits = Exits(self.target, self.workload.tail, self._map, self._campaign)
+                self._check_dead_storage(end, self._exits)
             self._check_state_is_whole(end)
-            self._golden = GoldenRun(end, operation_ends(instance))
+            self._golden = GoldenRun(end, ends)
         return self._golden
 
     def run(self, faults: Sequence[Fault], workers: int = 1) -> Iterator[Injection]:
@@ -175,6 +193,7 @@ class VerilatorEngine:
         for done in self._outcomes(faults, workers):
             if done.early:
                 early.append(done.injection)
+            self.ends[done.how] += 1
             self.simulated += done.simulated
             yield done.injection
         self.early_stops += len(early)
@@ -192,104 +211,103 @@ class VerilatorEngine:
                 f"no waveform {waves}: the {self.name} engine writes none; use the cocotb engine"
             )
         check_fault(fault, self.elaboration.sites, self.golden().end.end_cycle)
-        return self._inject(Job(fault, Shortcut.NONE)).injection
+        return self._inject(fault, Shortcut.NONE).injection
 
     def _outcomes(self, faults: Sequence[Fault], workers: int) -> Iterator[Outcome]:
-        """Yield an outcome for each fault; faults that come to the same are simulated once."""
-        starts = self._starts(faults)
-        same: dict[Job, list[Fault]] = {}
-        for fault, start in zip(faults, starts, strict=True):
-            if start is None:
-                end = self.golden().end
-                injection = classify(fault, end, end, self.workload.output, self._decide)
-                yield Outcome(injection, True, 0)
-            else:
-                same.setdefault(Job(replace(fault, cycle=start), self.shortcuts), []).append(fault)
-        for done in self._run(list(same), workers):
-            at = done.injection.fault
-            for fault in same[Job(at, self.shortcuts)]:
-                yield Outcome(replace(done.injection, fault=fault), done.early or fault != at, done.simulated)
-
-    def _run(self, jobs: Sequence[Job], workers: int) -> Iterator[Outcome]:
-        ordered = sorted(jobs, key=lambda job: (job.fault.cycle, job.fault.site))
-        return run_jobs(ordered, self._inject, workers)
-
-    def _starts(self, faults: Sequence[Fault]) -> Sequence[int | None]:
-        """Return the cycle from which each fault has to be simulated; None if it leaves nothing behind.
-
-        Foresight knows of lone bits alone; a cluster is simulated from its own cycle.
-        """
+        """Yield an outcome for each fault; repeated ones are simulated once."""
+        times = Counter(faults)
         self._asked += len(faults)
-        foresight = self._foresight or self._new_foresight()
-        starts: list[int | None] = [fault.cycle for fault in faults]
-        if foresight is not None:
-            lone = [i for i, fault in enumerate(faults) if fault.bits == 1]
+        unanswered = set(times)
+        if sweeper := self._sweeper or self._new_sweeper():
             try:
-                found = foresight.first_cycles([faults[i] for i in lone])
-            except SimulationError as error:
-                self._give_up_foresight(str(error))
-            else:
-                for i, start in zip(lone, found, strict=True):
-                    starts[i] = start
-        return starts
+                for done in run_chunks(
+                    _spread(sorted(times), workers),
+                    lambda chunk: sweeper.outcomes(chunk, self.shortcuts),
+                    workers,
+                ):
+                    unanswered.discard(done.injection.fault)
+                    yield from [done] * times[done.injection.fault]
+            except GatesError as error:
+                self._give_up_sweeps(str(error))
+        for done in self._simulated(unanswered, self.shortcuts & ~_IN_SWEEPS, workers):
+            yield from [done] * times[done.injection.fault]
 
-    def _new_foresight(self) -> FaultForesight | None:
-        wanted = self._wants_foresight
+    def _simulated(self, faults: Iterable[Fault], shortcuts: Shortcut, workers: int) -> Iterator[Outcome]:
+        """Yield outcomes without a sweep."""
+        ordered = sorted(faults, key=lambda fault: (fault.cycle, fault.site))
+        chunks = [ordered[i : i + CHUNK] for i in range(0, len(ordered), CHUNK)]
+        return run_chunks(chunks, lambda chunk: (self._inject(f, shortcuts) for f in chunk), workers)
+
+    def _new_sweeper(self) -> Sweeper | None:
+        golden = self.golden()
+        wanted = self._wants_sweep
         if wanted is None:
-            wanted = self._asked * self.golden().end.end_cycle >= FORESIGHT_FROM
+            wanted = self._asked * golden.end.end_cycle >= SWEEP_FROM
         if wanted:
             try:
-                gates = read_gates(self.target, self.elaboration)
-                self._foresight = FaultForesight(self._campaign, self._map, gates)
+                circuit = circuit_of(read_gates(self.target, self.elaboration), self._origin)
             except UnsupportedError as error:
-                self._give_up_foresight(str(error))
-        return self._foresight
+                self._give_up_sweeps(str(error))
+                return None
+            self._sweeper = Sweeper(
+                Sweep(self._campaign, circuit, self._exits.boundaries if self._exits else None),
+                self._map,
+                golden.end,
+                self.workload.output,
+                self.timeout_cycles,
+                self._exits,
+                lambda fault, end: classify(fault, golden.end, end, self.workload.output, self._decide),
+                lambda fault, ending, cycle: self._faulty_end(fault, ending, cycle, golden),
+            )
+        return self._sweeper
 
-    def _give_up_foresight(self, reason: str) -> None:
-        self.notes.append(f"simulated every fault from its own cycle: {reason}")
-        self._wants_foresight = False
-        if self._foresight is not None:
-            self._foresight.close()
-            self._foresight = None
+    def _give_up_sweeps(self, reason: str) -> None:
+        self.notes.append(f"simulated every fault by itself: {reason}")
+        self._wants_sweep = False
+        if self._sweeper is not None:
+            self._sweeper.sweep.close()
+            self._sweeper = None
 
     def _run_audit(self, early: list[Injection], workers: int) -> None:
         wanted = max(self._audit.minimum, math.ceil(self._audit.share * self.early_stops)) - self.audited
         chosen = self._random.sample(early, max(0, min(wanted, len(early))))
         expected = {injection.fault: injection for injection in chosen}
-        for done in self._run([Job(fault, Shortcut.NONE) for fault in expected], workers):
+        for done in self._simulated(expected, Shortcut.NONE, workers):
             found = done.injection
             if found != expected[found.fault]:
                 raise SimulationError(
                     f"audit of early stops: {self._describe(found.fault)} was taken for "
                     f"{expected[found.fault]}, the run to the end gives {found}; "
-                    "the results of this campaign cannot be trusted"
+                    "the results of this campaign cannot be trusted; `resil replay` of that injection shows "
+                    "the run to the end"
                 )
         self.audited += len(expected)
 
-    def _inject(self, job: Job) -> Outcome:
-        golden, limit, fault = self.golden(), self.timeout_cycles, job.fault
+    def _inject(self, fault: Fault, shortcuts: Shortcut) -> Outcome:
+        golden, limit = self.golden(), self.timeout_cycles
         try:
-            result = self._campaign.inject(self._map.flips(fault), fault.cycle, limit, job.shortcuts)
+            result = self._campaign.inject(self._map.flips(fault), fault.cycle, limit, shortcuts)
         except SimulationError as error:
             raise SimulationError(f"{self._describe(fault)}: {error}") from error
-        end = self._faulty_end(fault, result, golden)
+        end = self._faulty_end(fault, Ending(result.stop), result.end_cycle, golden)
         injection = classify(fault, golden.end, end, self.workload.output, self._decide)
         shortened = result.stop == Ending.REJOINED or fault.cycle + 1 + result.simulated != result.end_cycle
-        return Outcome(injection, shortened, result.simulated)
+        how = "vanished" if result.stop == Ending.REJOINED else "stopped"
+        return Outcome(injection, shortened, result.simulated, how)
 
-    def _faulty_end(self, fault: Fault, result: InjectionResult, golden: GoldenRun) -> RunEnd:
-        match Ending(result.stop):
+    def _faulty_end(self, fault: Fault, ending: Ending, end_cycle: int, golden: GoldenRun) -> RunEnd:
+        match ending:
             case Ending.REJOINED:
-                return replace(golden.end, end_cycle=result.end_cycle)
-            case Ending.DONE | Ending.LIMIT as stop:
-                return self._end(self._campaign.faulty, stop is Ending.DONE, result.end_cycle)
+                return replace(golden.end, end_cycle=end_cycle)
+            case Ending.DONE | Ending.LIMIT:
+                return self._end(self._campaign.faulty, ending is Ending.DONE, end_cycle)
             case Ending.NOT_APPLIED:
                 raise SimulationError(
                     f"{self._describe(fault)}: the bit did not keep the flip until the design had settled"
                 )
             case _:
                 raise SimulationError(
-                    f"{self._describe(fault)}: the design called $finish in cycle {result.end_cycle}"
+                    f"{self._describe(fault)}: the design called $finish in cycle {end_cycle}"
                 )
 
     def _end(self, instance: Instance, finished: bool, end_cycle: int) -> RunEnd:
@@ -302,6 +320,22 @@ class VerilatorEngine:
             output=self._runner.output(instance, self.workload),
             state_hash=self._map.state_hash(instance),
         )
+
+    def _check_dead_storage(self, end: RunEnd, exits: Exits) -> None:
+        """Scramble what the tail says to be dead at the end of every operation; nothing may come of it."""
+        observed = [name for name, memory in self.target.memories.items() if memory.observed]
+
+        def seen(instance: Instance, stop: Stop) -> tuple[object, ...]:
+            found = self._end(instance, stop is Stop.DONE, instance.cycle)
+            contents = digest(b"".join(self._runner.memory(instance, name) for name in observed))
+            return replace(found, state_hash=contents), contents
+
+        with self._runner.library.create() as other:
+            other.copy_from(self._origin)
+            exits.scramble(other, self._random.getrandbits(64))
+            found = seen(other, other.run(2 * end.end_cycle))
+        expected = seen(self._campaign.cursor, Stop.DONE)
+        check_scrambled(self.workload.name, expected, found)
 
     def _check_state_is_whole(self, end: RunEnd) -> None:
         """Transplant the known storage alone from the middle of the golden run into a fresh instance."""
@@ -333,3 +367,9 @@ class VerilatorEngine:
 
     def _describe(self, fault: Fault) -> str:
         return describe_fault(fault, self.elaboration.sites, self.workload.name)
+
+
+def _spread(faults: Sequence[Fault], workers: int) -> list[Sequence[Fault]]:
+    """Divide faults among sweeps, each of which has some from everywhere."""
+    sweeps = workers * max(1, -(-len(faults) // (SWEEP_FAULTS * workers)))
+    return [chunk for i in range(sweeps) if (chunk := faults[i::sweeps])]

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
@@ -15,59 +16,49 @@ from typing import NamedTuple
 
 from rtl_harness.errors import HarnessError, SimulationError
 from rtl_harness.faults import Fault, Injection
-from rtl_harness.verilated.campaign import Shortcut
 
-# Long enough that messages cost little, short enough that all workers end together and progress is smooth.
-CHUNK = 32
+# Outcomes that a worker sends together at most, and seconds that one waits at most while others come.
+TOGETHER = 256
+WAIT_SECONDS = 0.5
 
 _PR_SET_PDEATHSIG = 1
 
 
-class Job(NamedTuple):
-    """A fault to simulate.
-
-    Attributes:
-        fault: What to inject.
-        shortcuts: Early stops that may be taken.
-    """
-
-    fault: Fault
-    shortcuts: Shortcut
-
-
 class Outcome(NamedTuple):
-    """What came of a job.
+    """What came of a fault.
 
     Attributes:
         injection: The result.
         early: It was known before the end was reached.
         simulated: Cycles that were simulated.
+        how: How it became known, for statistics.
     """
 
     injection: Injection
     early: bool
     simulated: int
+    how: str
 
 
-Work = Callable[[Job], Outcome]
+Work = Callable[[Sequence[Fault]], Iterator[Outcome]]
 
 
-def run_jobs(jobs: Sequence[Job], work: Work, workers: int) -> Iterator[Outcome]:
-    """Yield the outcome of each job, in the order in which they are ready.
+def run_chunks(chunks: Sequence[Sequence[Fault]], work: Work, workers: int) -> Iterator[Outcome]:
+    """Yield the outcomes of all faults, in the order in which they are ready.
 
-    Workers take short runs of neighbouring jobs, so that each goes through the cycles once. They are ended
-    when the iterator is closed, and by the system if this process dies.
+    Workers take a chunk at a time. They are ended when the iterator is closed, and by the system if this
+    process dies.
 
     Raises:
         SimulationError: If a worker dies; whatever HarnessError `work` raises.
     """
-    if workers == 1 or len(jobs) <= CHUNK:
-        yield from map(work, jobs)
+    if workers == 1 or len(chunks) <= 1:
+        for chunk in chunks:
+            yield from work(chunk)
         return
-    chunks = deque(jobs[i : i + CHUNK] for i in range(0, len(jobs), CHUNK))
     pool = _Pool(work, min(workers, len(chunks)))
     try:
-        yield from pool.run(chunks)
+        yield from pool.run(deque(chunks))
     finally:
         pool.close()
 
@@ -83,8 +74,8 @@ class _Pool:
             theirs.close()
             self._processes[ours] = process
 
-    def run(self, chunks: deque[Sequence[Job]]) -> Iterator[Outcome]:
-        busy = {}
+    def run(self, chunks: deque[Sequence[Fault]]) -> Iterator[Outcome]:
+        busy: dict[Connection, Sequence[Fault]] = {}
         for connection in self._processes:
             if chunks:
                 connection.send(chunks[0])
@@ -92,11 +83,12 @@ class _Pool:
         while busy:
             for ready in wait(list(busy)):
                 assert isinstance(ready, Connection)
-                chunk = busy.pop(ready)
-                answer = self._receive(ready, chunk)
-                if chunks:
-                    ready.send(chunks[0])
-                    busy[ready] = chunks.popleft()
+                answer = self._receive(ready, busy[ready])
+                if not answer:
+                    del busy[ready]
+                    if chunks:
+                        ready.send(chunks[0])
+                        busy[ready] = chunks.popleft()
                 yield from answer
 
     def close(self) -> None:
@@ -107,7 +99,8 @@ class _Pool:
         for process in self._processes.values():
             process.join()
 
-    def _receive(self, connection: Connection, chunk: Sequence[Job]) -> list[Outcome]:
+    def _receive(self, connection: Connection, chunk: Sequence[Fault]) -> list[Outcome]:
+        """Return some outcomes of a chunk; none when it is done."""
         try:
             answer = connection.recv()
         except (EOFError, OSError) as error:
@@ -115,7 +108,7 @@ class _Pool:
             process.join(timeout=5)
             raise SimulationError(
                 f"a worker ended with exit code {process.exitcode} while it simulated one of the "
-                f"{len(chunk)} faults from {chunk[0].fault} to {chunk[-1].fault}; "
+                f"{len(chunk)} faults from {chunk[0]} to {chunk[-1]}; "
                 "run them with one worker to see which"
             ) from error
         if isinstance(answer, BaseException):
@@ -134,10 +127,21 @@ def _serve(work: Work, connection: Connection, parent: int) -> None:
             chunk = connection.recv()
         except (EOFError, OSError):
             break
-        answer: list[Outcome] | HarnessError
         try:
-            answer = [work(job) for job in chunk]
+            _answer(work(chunk), connection)
         except HarnessError as error:
-            answer = error
-        connection.send(answer)
+            connection.send(error)
     os._exit(0)
+
+
+def _answer(outcomes: Iterator[Outcome], connection: Connection) -> None:
+    some: list[Outcome] = []
+    sent = time.monotonic()
+    for outcome in outcomes:
+        some.append(outcome)
+        if len(some) >= TOGETHER or time.monotonic() - sent > WAIT_SECONDS:
+            connection.send(some)
+            some, sent = [], time.monotonic()
+    if some:
+        connection.send(some)
+    connection.send([])

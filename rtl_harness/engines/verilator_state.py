@@ -36,12 +36,14 @@ class StateMap:
     def __init__(self, target: Target, elaboration: Elaboration, instance: Instance) -> None:
         self._sites = elaboration.sites
         self._low = {path: place.low for path, place in elaboration.locations.items()}
+        self._width: dict[str, int] = {}
         self._storage: dict[str, Storage] = {}
         problems = []
         for element in (*elaboration.sites.elements, *elaboration.bench_elements):
             try:
                 place = elaboration.locations[element.path]
                 self._storage[element.path] = _mapped(instance, element, place)
+                self._width[element.path] = element.width
             except UnmappedSiteError as error:
                 problems.append(str(error))
         if problems:
@@ -57,6 +59,19 @@ class StateMap:
     def flips(self, fault: Fault) -> list[Flip]:
         """Return the bits that a fault inverts."""
         return [self.flip(site) for site in range(fault.site, fault.site + fault.bits)]
+
+    @property
+    def paths(self) -> list[str]:
+        """Paths of all storage of design and bench."""
+        return list(self._storage)
+
+    def storage(self, path: str) -> Storage:
+        """Return where an element, or a memory of the target, lies."""
+        return self._storage[path]
+
+    def place(self, path: str) -> tuple[Storage, int, int]:
+        """Return where an element lies, its lowest bit there, and its width."""
+        return self._storage[path], self._low[path], self._width[path]
 
     def flip(self, site: int) -> Flip:
         """Return the bit that a site of the site table is."""

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from networks.compile import CompiledNetwork, TensorSlot
 from rtl_harness.errors import HarnessError
+from rtl_harness.npu.tail import NpuTail
 from rtl_harness.workload import OutputSpec, Workload
 
 FLASH_BASE = 0x1000_0000
@@ -106,6 +107,7 @@ def npu_workload(compiled: CompiledNetwork, input_tensor: npt.NDArray[np.int8], 
         output=OutputSpec("sram", placed.slot_offset(output), tuple(output.shape), output.dtype),
         parameters={key: _memory_words(key, size) for key, size in used.items()},
         operations=tuple(operation.name for operation in compiled.operations),
+        tail=NpuTail(compiled, placed.regions, placed.sizes),
     )
 
 

@@ -21,9 +21,10 @@ HERE = Path(__file__).parent
 DRIVER = tuple(
     HERE / name
     for name in (
-        *("campaign.cpp", "campaign.h", "campaign_state.h", "driver.cpp", "driver.h"),
-        *("foresight.cpp", "foresight.h"),
-        *("golden.cpp", "golden.h", "instance.h"),
+        *("boundary.cpp", "boundary.h", "campaign.cpp", "campaign.h", "campaign_state.h", "circuit.h"),
+        *("difference.h", "driver.cpp", "driver.h", "golden.cpp", "golden.h", "instance.h"),
+        *("network.cpp", "network.h", "ripple.cpp", "ripple.h", "sweep.cpp", "sweep.h"),
+        *("window.cpp", "window.h"),
     )
 )
 LIBRARY = "libmodel.so"

@@ -13,6 +13,7 @@ Campaign* resil_campaign_create(Instance* origin, Instance* cursor, Instance* fa
                             faulty,
                             Registers({registers, registers + register_count}),
                             MemoryHistory({memories, memories + memory_count}),
+                            {},
                             {}};
       },
       static_cast<Campaign*>(nullptr));
@@ -27,10 +28,15 @@ RunStop resil_campaign_golden(Campaign* self, uint64_t limit) {
         golden.copy(*self->origin);
         golden.select();
         self->timeline = {};
+        self->boundaries.clear();
         self->memories.begin(golden.state());
         while (golden.cycle < limit) {
           golden.rise();
-          golden.note_operation();
+          if (golden.note_operation()) {
+            std::vector<char> registers(self->registers.bytes());
+            self->registers.gather(golden.state(), registers.data());
+            self->boundaries.push_back({golden.cycle, golden.operation, std::move(registers)});
+          }
           self->timeline.record(self->registers.digest(golden.state()));
           self->memories.record(golden.state(), golden.cycle);
           if (port_done(*golden.model)) return kDone;
@@ -50,10 +56,20 @@ void resil_campaign_inject(Campaign* self, const Flip* flips, uint64_t count, ui
         self->faulty->copy(*self->cursor);
         self->faulty->select();
         if (self->apply(flips, count)) {
-          self->run(limit, shortcuts, *result);
+          self->run(limit, shortcuts & (kSameCycle | kShiftedCycle | kRepetition), *result);
         } else {
           result->stop = kNotApplied;
         }
+        return 0;
+      },
+      -1);
+}
+
+int32_t resil_campaign_recall(Campaign* self, uint64_t edges) {
+  return guarded(
+      [&] {
+        self->memories.seek(edges);
+        self->memories.restore(self->faulty->state());
         return 0;
       },
       -1);

@@ -21,8 +21,16 @@ struct Flip {
 };
 
 /// Which ways of stopping early are taken: the state is that of the golden run in the same cycle, in another
-/// cycle, or the faulty run goes round in circles (its remaining cycles up to the time-out are then left out).
-enum Shortcut : uint32_t { kSameCycle = 1, kShiftedCycle = 2, kRepetition = 4 };
+/// cycle, or the faulty run goes round in circles (its remaining cycles up to the time-out are then left out). A sweep
+/// also follows differences along the gates, leaves at boundaries, and knows states that others were in.
+enum Shortcut : uint32_t {
+  kSameCycle = 1,
+  kShiftedCycle = 2,
+  kRepetition = 4,
+  kForesight = 8,
+  kLeave = 16,
+  kSeen = 32
+};
 
 /// How an injection ended.
 enum InjectionStop : int32_t {
@@ -52,6 +60,9 @@ RunStop resil_campaign_golden(Campaign* self, uint64_t limit);
 /// Flip bits in the cycle `cycle` and run `faulty` on, for at most `limit` cycles since reset.
 void resil_campaign_inject(Campaign* self, const Flip* flips, uint64_t count, uint64_t cycle, uint64_t limit,
                            uint32_t shortcuts, InjectionResult* result);
+
+/// Set the memories of `faulty` to those of the golden run after `edges` edges.
+int32_t resil_campaign_recall(Campaign* self, uint64_t edges);
 
 /// Bytes that the remembered golden run takes.
 uint64_t resil_campaign_bytes(const Campaign* self);

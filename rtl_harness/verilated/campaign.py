@@ -16,14 +16,20 @@ class Shortcut(IntFlag):
 
     SAME_CYCLE: the state equals the golden run's in the same cycle. SHIFTED_CYCLE: it equals the golden run's
     in another cycle, so that the same end comes later. REPETITION: it equals an earlier state of the same
-    injection, which therefore never ends.
+    injection, which therefore never ends. FORESIGHT: as long as little differs from the golden run, what
+    becomes of it is evaluated along the gates of the design. LEAVE: where an operation ends and only memory
+    differs, the workload's tail finishes the run. SEEN: of injections that come to the same state one goes
+    on for all.
     """
 
     NONE = 0
     SAME_CYCLE = 1
     SHIFTED_CYCLE = 2
     REPETITION = 4
-    ALL = 7
+    FORESIGHT = 8
+    LEAVE = 16
+    SEEN = 32
+    ALL = 63
 
 
 class Ending(IntEnum):
@@ -52,7 +58,9 @@ class Piece(ctypes.Structure):
     _fields_ = (("offset", ctypes.c_uint64), ("bytes", ctypes.c_uint64))
 
 
-class _Flip(ctypes.Structure):
+class FlippedBit(ctypes.Structure):
+    """A bit of a byte of the state."""
+
     _fields_ = (("offset", ctypes.c_uint64), ("mask", ctypes.c_uint32))
 
 
@@ -125,7 +133,7 @@ class Campaign:
         Raises:
             SimulationError: If the design stops itself.
         """
-        array = (_Flip * len(flips))(*(_Flip(_offset(flip), 1 << flip.bit % 8) for flip in flips))
+        array = flipped_bits(flips)
         result = InjectionResult()
         self._calls.resil_campaign_inject(
             self._handle, array, len(flips), cycle, limit, int(shortcuts), ctypes.byref(result)
@@ -139,6 +147,12 @@ class Campaign:
         if self.cursor.cycle > edges:
             self.cursor.copy_from(self.origin)
         self.cursor.run_to(edges)
+
+    def recall_memories(self, edges: int) -> Instance:
+        """Return an instance with the golden run's memories after `edges` edges; registers aside."""
+        if self._calls.resil_campaign_recall(self._handle, edges):
+            raise SimulationError(self._error())
+        return self.faulty
 
     @property
     def handle(self) -> int | None:
@@ -155,19 +169,25 @@ class Campaign:
 
     def _declare(self) -> None:
         handle, number, word = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint32
-        pieces, flips = ctypes.POINTER(Piece), ctypes.POINTER(_Flip)
+        pieces, flips = ctypes.POINTER(Piece), ctypes.POINTER(FlippedBit)
         result = ctypes.POINTER(InjectionResult)
         signatures: dict[str, tuple[object, list[object]]] = {
             "resil_campaign_create": (handle, [handle, handle, handle, pieces, number, pieces, number]),
             "resil_campaign_destroy": (None, [handle]),
             "resil_campaign_golden": (ctypes.c_int32, [handle, number]),
             "resil_campaign_inject": (None, [handle, flips, number, number, number, word, result]),
+            "resil_campaign_recall": (ctypes.c_int32, [handle, number]),
             "resil_campaign_bytes": (number, [handle]),
         }
         for name, (returned, arguments) in signatures.items():
             function = getattr(self._calls, name)
             function.restype = returned
             function.argtypes = arguments
+
+
+def flipped_bits(flips: Sequence[Flip]) -> ctypes.Array[FlippedBit]:
+    """Return bits to invert, as the driver takes them."""
+    return (FlippedBit * len(flips))(*(FlippedBit(_offset(flip), 1 << flip.bit % 8) for flip in flips))
 
 
 def _offset(flip: Flip) -> int:

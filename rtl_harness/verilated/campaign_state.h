@@ -17,6 +17,20 @@ inline uint64_t next_check(uint64_t lived) {
   return lived < kDenseChecks ? lived + 1 : lived + std::min(kSparsest, std::max<uint64_t>(lived / 8, 1));
 }
 
+// The registers of the golden run when an operation had ended.
+struct GoldenBoundary {
+  uint64_t edges;
+  uint64_t operation;  // value of the operation counter from then on
+  std::vector<char> registers;
+};
+
+// A state that a faulty run once had.
+struct Loop {
+  uint64_t lived = 0;
+  Digest registers;
+  Digest memories;
+};
+
 struct Campaign {
   Instance* origin;
   Instance* cursor;
@@ -24,6 +38,7 @@ struct Campaign {
   Registers registers;
   MemoryHistory memories;
   Timeline timeline;
+  std::vector<GoldenBoundary> boundaries;
 
   // Bring `cursor` to the state after `edges` edges.
   void seek(uint64_t edges) {
@@ -93,13 +108,6 @@ struct Campaign {
     result.end_cycle = faulty->cycle + skipped;
     if (result.stop == kRejoined) result.end_cycle = timeline.length() + result.shift;
   }
-
-  // A state that the faulty run once had.
-  struct Loop {
-    uint64_t lived = 0;
-    Digest registers;
-    Digest memories;
-  };
 
   // Compare with the state in `loop`, which moves on at doubling distances; return the cycles in between if
   // nothing differs, else 0.

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace {
@@ -49,13 +51,14 @@ class Hasher {
 }  // namespace
 
 Registers::Registers(std::vector<Piece> pieces) : pieces_(std::move(pieces)) {
-  size_t total = 0;
-  for (const Piece& piece : pieces_) total += piece.bytes;
-  buffer_.resize((total + 31) / 32 * 4);
+  for (const Piece& piece : pieces_) {
+    starts_.push_back(bytes_);
+    bytes_ += piece.bytes;
+  }
+  buffer_.resize((bytes_ + 31) / 32 * 4);
 }
 
-Digest Registers::digest(const char* state) {
-  char* out = reinterpret_cast<char*>(buffer_.data());
+void Registers::gather(const char* state, char* out) const {
   for (const Piece& piece : pieces_) {
     const char* const from = state + piece.offset;
     switch (piece.bytes) {
@@ -67,6 +70,31 @@ Digest Registers::digest(const char* state) {
     }
     out += piece.bytes;
   }
+}
+
+void Registers::scatter(const char* from, char* state) const {
+  for (const Piece& piece : pieces_) {
+    std::memcpy(state + piece.offset, from, piece.bytes);
+    from += piece.bytes;
+  }
+}
+
+size_t Registers::position(uint64_t offset) const {
+  const auto after = std::upper_bound(pieces_.begin(), pieces_.end(), offset,
+                                      [](uint64_t at, const Piece& piece) { return at < piece.offset; });
+  if (after == pieces_.begin() || offset - std::prev(after)->offset >= std::prev(after)->bytes) {
+    throw std::runtime_error("byte " + std::to_string(offset) + " of the state is no register");
+  }
+  return starts_[std::prev(after) - pieces_.begin()] + (offset - std::prev(after)->offset);
+}
+
+uint64_t Registers::offset(size_t position) const {
+  const size_t piece = std::upper_bound(starts_.begin(), starts_.end(), position) - starts_.begin() - 1;
+  return pieces_[piece].offset + (position - starts_[piece]);
+}
+
+Digest Registers::digest(const char* state) {
+  gather(state, reinterpret_cast<char*>(buffer_.data()));
   Hasher hasher;
   hasher.add(reinterpret_cast<const char*>(buffer_.data()), buffer_.size() * 8);
   return hasher.digest();
@@ -143,15 +171,39 @@ bool MemoryHistory::equals(const char* state) {
   return true;
 }
 
-const char* MemoryHistory::at(uint64_t offset) const {
+void MemoryHistory::difference(const char* state, Difference& found) const {
+  constexpr size_t kBlock = 256;
   size_t position = 0;
   for (const Piece& piece : pieces_) {
-    if (offset >= piece.offset && offset < piece.offset + piece.bytes) {
-      return image_.data() + position + (offset - piece.offset);
+    const char* const now = state + piece.offset;
+    const char* const held = image_.data() + position;
+    for (size_t block = 0; block < piece.bytes; block += kBlock) {
+      const size_t end = std::min<size_t>(block + kBlock, piece.bytes);
+      if (std::memcmp(now + block, held + block, end - block) == 0) continue;
+      for (size_t at = block; at < end; ++at) {
+        if (now[at] == held[at]) continue;
+        found.push_back({piece.offset + at, static_cast<uint8_t>(now[at] ^ held[at])});
+      }
     }
     position += padded(piece.bytes);
   }
-  return nullptr;
+}
+
+void MemoryHistory::restore(char* state) const {
+  size_t position = 0;
+  for (const Piece& piece : pieces_) {
+    std::memcpy(state + piece.offset, image_.data() + position, piece.bytes);
+    position += padded(piece.bytes);
+  }
+}
+
+size_t MemoryHistory::position(uint64_t offset) const {
+  size_t position = 0;
+  for (const Piece& piece : pieces_) {
+    if (offset >= piece.offset && offset < piece.offset + piece.bytes) return position + (offset - piece.offset);
+    position += padded(piece.bytes);
+  }
+  throw std::runtime_error("byte " + std::to_string(offset) + " of the state is in no memory");
 }
 
 Digest MemoryHistory::digest(const char* state) const {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "campaign.h"
+#include "difference.h"
 
 // 128 bits, so that unequal states never meet by chance.
 struct Digest {
@@ -21,8 +22,20 @@ class Registers {
   explicit Registers(std::vector<Piece> pieces);
   Digest digest(const char* state);
 
+  /// Copy all registers to `to`, one piece after the other, and back.
+  void gather(const char* state, char* to) const;
+  void scatter(const char* from, char* state) const;
+  /// What was gathered for the last digest.
+  const char* gathered() const { return reinterpret_cast<const char*>(buffer_.data()); }
+  size_t bytes() const { return bytes_; }
+  /// Place of a byte of the state among those that are gathered, and back. Throws if it is no register.
+  size_t position(uint64_t offset) const;
+  uint64_t offset(size_t position) const;
+
  private:
   std::vector<Piece> pieces_;
+  std::vector<size_t> starts_;  // of the pieces among what is gathered
+  size_t bytes_ = 0;
   std::vector<uint64_t> buffer_;
 };
 
@@ -37,8 +50,13 @@ class MemoryHistory {
   void record(const char* state, uint64_t edges);
   void seek(uint64_t edges);
   bool equals(const char* state);
-  /// Bytes that lie at `offset` of the state, in the cycle that was sought last.
-  const char* at(uint64_t offset) const;
+  /// Add what differs from `state`, in the cycle that was sought last.
+  void difference(const char* state, Difference& found) const;
+  /// Set the memories of `state` to those of the cycle that was sought last.
+  void restore(char* state) const;
+  /// The memories one after the other, in that cycle, and where a byte of the state lies among them.
+  const char* image() const { return image_.data(); }
+  size_t position(uint64_t offset) const;
   /// Hash of all memories of any state.
   Digest digest(const char* state) const;
   uint64_t bytes() const;

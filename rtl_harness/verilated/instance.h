@@ -69,13 +69,14 @@ struct Instance {
   // Continue exactly where `from`, an instance of the same library, is.
   void copy(const Instance& from);
 
-  void note_operation() {
+  // Keep the cycle in which the operation counter changed; true if that was now.
+  bool note_operation() {
     const uint64_t now = port_operation(*model);
-    if (now != operation) {
-      operation = now;
-      operations.push_back(cycle);
-      operations.push_back(now);
-    }
+    if (now == operation) return false;
+    operation = now;
+    operations.push_back(cycle);
+    operations.push_back(now);
+    return true;
   }
 };
 

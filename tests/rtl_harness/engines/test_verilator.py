@@ -13,6 +13,7 @@ from rtl_harness.faults import Fault, Outcome
 from rtl_harness.sites import SiteTable
 from rtl_harness.target import load_target
 from rtl_harness.verilated.campaign import Ending, Shortcut
+from rtl_harness.verilated.sweep import Sweep, SweepEnd, SweepResult
 from rtl_harness.workload import OutputSpec, Workload
 
 
@@ -84,66 +85,48 @@ def test_agrees_with_the_cocotb_engine(target, workload, elaboration, engine, pl
         (Shortcut.SAME_CYCLE, 100),
         (Shortcut.SHIFTED_CYCLE, 100),
         (Shortcut.REPETITION, 0),
-        (Shortcut.ALL, 100),
+        (Shortcut.FORESIGHT, 300),
+        (Shortcut.SEEN | Shortcut.FORESIGHT, 300),
+        (Shortcut.SAME_CYCLE | Shortcut.SEEN, 100),
+        (Shortcut.ALL & ~Shortcut.FORESIGHT, 100),
+        (Shortcut.ALL, 300),
     ],
 )
 def test_each_shortcut_gives_what_a_run_to_the_end_gives(
     target, workload, elaboration, faults, plain, shortcuts, least
 ):
-    with VerilatorEngine(target, workload, elaboration, shortcuts=shortcuts) as made:
+    with VerilatorEngine(target, workload, elaboration, shortcuts=shortcuts, sweep=True) as made:
         assert by_fault(made.run(faults)) == plain
         assert made.early_stops >= least
         assert made.audited == min(20, made.early_stops)
+        assert made.notes == []
+
+
+def test_without_a_sweep_injections_end_the_same(engine, faults, plain):
+    assert by_fault(engine.run(faults)) == plain
+    assert set(engine.ends) == {"vanished", "stopped"}
 
 
 @pytest.fixture(scope="module")
-def foreseeing(target, workload, elaboration):
-    with VerilatorEngine(target, workload, elaboration, foresight=True) as made:
+def sweeping(target, workload, elaboration):
+    with VerilatorEngine(target, workload, elaboration, sweep=True) as made:
         yield made
 
 
-def test_foresight_gives_what_a_run_to_the_end_gives(foreseeing, plain):
+def test_a_sweep_is_the_same_in_any_order_with_any_number_of_workers(sweeping, plain):
     faults = list(plain)
-    assert by_fault(foreseeing.run(faults)) == plain
-    assert by_fault(foreseeing.run(faults, workers=2)) == plain
-    assert foreseeing.notes == []
+    shuffled = random.Random(3).sample(faults, len(faults))
+    assert by_fault(sweeping.run(shuffled)) == plain
+    assert by_fault(sweeping.run(faults, workers=2)) == plain
+    assert by_fault(sweeping.run(faults[::7])) == {fault: plain[fault] for fault in faults[::7]}
+    assert sweeping.notes == []
 
 
-def test_foresight_is_exact_cycle_by_cycle(target, workload, elaboration, foreseeing):
-    """The state in the foretold cycle differs from the golden one in the flipped bit alone, or not at all."""
-    faults = faults_of(foreseeing, 400, seed=9)
-    list(foreseeing.run(faults[:1]))
-    starts = foreseeing._starts(faults)
-    campaign, state_map = foreseeing._campaign, foreseeing._map
-    everything = [*state_map.registers, *state_map.memories]
-    last = foreseeing.golden().end.end_cycle - 1
-    vanished = waited = 0
-    for fault, start in zip(faults, starts, strict=True):
-        flip = state_map.flip(fault.site)
-        if start is None:
-            stop = campaign.inject([flip], fault.cycle, 1000, Shortcut.SAME_CYCLE).stop
-            assert stop == Ending.REJOINED or fault.cycle >= last - 1
-            vanished += 1
-        elif start > fault.cycle:
-            waited += 1
-            campaign.inject([flip], fault.cycle, start + 1, Shortcut.NONE)
-            campaign.seek(start + 1)
-            different = [
-                s for s in everything if not np.array_equal(campaign.faulty.view(s), campaign.cursor.view(s))
-            ]
-            assert [s.path for s in different] == [flip.storage.path]
-            difference = campaign.faulty.view(flip.storage) ^ campaign.cursor.view(flip.storage)
-            assert int(np.unpackbits(difference).sum()) == 1
-        assert start is None or start <= last
-    assert vanished > 20
-    assert waited > 100
-
-
-def test_foresight_saves_simulation(engine, foreseeing, plain):
+def test_a_sweep_saves_simulation(engine, sweeping, plain):
     def simulated(made):
         return sum(outcome.simulated for outcome in made._outcomes(list(plain), 1))
 
-    assert simulated(foreseeing) < simulated(engine)
+    assert simulated(sweeping) < 0.7 * simulated(engine)
 
 
 def test_gates_that_differ_from_the_model_are_noticed(target, workload, elaboration, plain, monkeypatch):
@@ -151,17 +134,26 @@ def test_gates_that_differ_from_the_model_are_noticed(target, workload, elaborat
     gates = whole.gates.copy()
     gates[:, 0] = np.where(gates[:, 0] == 2, 4, gates[:, 0])
     monkeypatch.setattr(module, "read_gates", lambda *_: dataclasses.replace(whole, gates=gates))
-    with VerilatorEngine(target, workload, elaboration, foresight=True) as made:
+    with VerilatorEngine(target, workload, elaboration, sweep=True) as made:
         assert by_fault(made.run(list(plain)[:50])) == {fault: plain[fault] for fault in list(plain)[:50]}
         assert "the gates and the model differ" in made.notes[0]
 
 
-def test_a_wrong_prospect_is_caught_by_the_audit(target, workload, elaboration, plain, monkeypatch):
+def test_a_result_of_a_sweep_that_is_wrong_is_caught_by_the_audit(
+    target, workload, elaboration, plain, monkeypatch
+):
     critical = [fault for fault, injection in plain.items() if injection.outcome is Outcome.SDC_CRITICAL]
-    with VerilatorEngine(target, workload, elaboration, foresight=True) as made:
-        monkeypatch.setattr(made, "_starts", lambda faults: [None] * len(faults))
-        with pytest.raises(SimulationError, match="audit of early stops"):
-            list(made.run(critical[:5]))
+
+    def forgetful(sweep, jobs, limit, shortcuts):
+        for number in range(len(jobs)):
+            yield SweepResult(number, SweepEnd.VANISHED, Ending.NOT_APPLIED, 0, 0, limit // 2, 0, None, None)
+
+    monkeypatch.setattr(Sweep, "run", forgetful)
+    with (
+        VerilatorEngine(target, workload, elaboration, sweep=True) as made,
+        pytest.raises(SimulationError, match=r"audit of early stops: fault at site .*resil replay"),
+    ):
+        list(made.run(critical[:5]))
 
 
 def test_order_and_workers_change_nothing(engine, faults, plain):

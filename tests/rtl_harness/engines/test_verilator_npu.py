@@ -60,9 +60,9 @@ def test_agrees_with_the_cocotb_engine(parts, engine, faults, injections):
 
 
 @pytest.mark.parametrize(
-    ("shortcuts", "foresight"), [(Shortcut.NONE, False), (Shortcut.SAME_CYCLE, True), (Shortcut.ALL, True)]
+    ("shortcuts", "sweep"), [(Shortcut.NONE, False), (~Shortcut.LEAVE, True), (Shortcut.ALL, True)]
 )
-def test_shortcuts_and_foresight_change_nothing(parts, faults, injections, shortcuts, foresight):
-    with VerilatorEngine(*parts, shortcuts=shortcuts, foresight=foresight) as made:
+def test_shortcuts_change_nothing(parts, faults, injections, shortcuts, sweep):
+    with VerilatorEngine(*parts, shortcuts=shortcuts, sweep=sweep) as made:
         assert {i.fault: i for i in made.run(faults)} == injections
         assert made.notes == []

@@ -1,0 +1,65 @@
+"""The contract of a tail: what finishes runs of a workload that left the RTL at the end of an operation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+
+@dataclass(frozen=True)
+class Departure:
+    """A run that left the RTL.
+
+    Attributes:
+        operation: Operations finished.
+        offsets: Bytes of the tail's memory that differ from the golden run's at that point, ascending, (n,).
+        xors: What each is XORed with, (n,).
+    """
+
+    operation: int
+    offsets: npt.NDArray[np.int64]
+    xors: npt.NDArray[np.uint8]
+
+
+class Tail(Protocol):
+    """Finishes runs of one workload, from the contents of one memory at the end of an operation.
+
+    What it says is tried, not believed: the engine scrambles what is said to be dead in golden runs, and runs
+    a share of the departures to their end in the RTL.
+
+    Attributes:
+        memory: Name of the observed memory in which runs may differ when they leave.
+    """
+
+    memory: str
+
+    def prepare(self, golden: Mapping[int, bytes], end: bytes) -> frozenset[int]:
+        """Take the golden run's contents of the memory, and say where runs may leave.
+
+        Args:
+            golden: Contents when so many operations had finished.
+            end: Contents at the end of the run.
+
+        Returns:
+            The numbers of finished operations at which runs may leave.
+        """
+        ...
+
+    def dead(self) -> Sequence[str]:
+        """Paths of registers and memories whose contents no longer matter when an operation has ended.
+
+        Patterns as of `fnmatch` are allowed.
+        """
+        ...
+
+    def live(self, operation: int) -> Mapping[str, Sequence[int]]:
+        """Words of dead memories that matter after all when so many operations have finished."""
+        ...
+
+    def finish(self, departures: Sequence[Departure]) -> list[bytes | None]:
+        """Return the memory's contents at the end of each run, None for one that has to go on in the RTL."""
+        ...

@@ -1,0 +1,70 @@
+// See boundary.h.
+
+#include "boundary.h"
+
+#include <algorithm>
+
+Boundary::Boundary(Campaign& campaign, const Boundaries& given)
+    : campaign_(campaign),
+      golden_(campaign.boundaries),
+      external_(given.external, given.external + given.external_count),
+      live_(golden_.size()),
+      row_(campaign.registers.bytes()) {
+  for (uint64_t i = 0; i < given.dead_count; ++i) dead_[given.dead[i].offset] |= given.dead[i].mask;
+  for (size_t i = 0; i < golden_.size(); ++i) {
+    open_.push_back(given.open[i]);
+    by_operation_.emplace(golden_[i].operation, i);
+    for (uint64_t k = given.live_first[i]; k < given.live_first[i + 1]; ++k) {
+      live_[i][given.live[k].offset] |= given.live[k].mask;
+    }
+  }
+}
+
+std::pair<size_t, size_t> Boundary::between(uint64_t from, uint64_t to) const {
+  const auto before = [](const GoldenBoundary& b, uint64_t edges) { return b.edges < edges; };
+  const auto first = std::lower_bound(golden_.begin(), golden_.end(), from + 1, before);
+  const auto last = std::lower_bound(first, golden_.end(), to + 2, before);
+  return {first - golden_.begin(), last - golden_.begin()};
+}
+
+std::optional<size_t> Boundary::find(uint64_t operation) const {
+  const auto found = by_operation_.find(operation);
+  return found == by_operation_.end() ? std::nullopt : std::optional<size_t>(found->second);
+}
+
+bool Boundary::is_external(uint64_t offset) const {
+  return std::any_of(external_.begin(), external_.end(), [&](const Piece& piece) {
+    return offset >= piece.offset && offset < piece.offset + piece.bytes;
+  });
+}
+
+bool Boundary::is_dead(const ByteDifference& byte, size_t i) const {
+  const auto dead = dead_.find(byte.offset);
+  if (dead == dead_.end() || (byte.mask & ~dead->second)) return false;
+  const auto live = live_[i].find(byte.offset);
+  return live == live_[i].end() || !(byte.mask & live->second);
+}
+
+bool Boundary::permits(const Difference& d, size_t i) const {
+  return open_[i] && std::all_of(d.begin(), d.end(),
+                     [&](const ByteDifference& byte) { return is_external(byte.offset) || is_dead(byte, i); });
+}
+
+Difference Boundary::external(const Difference& d) const {
+  Difference found;
+  std::copy_if(d.begin(), d.end(), std::back_inserter(found),
+               [&](const ByteDifference& byte) { return is_external(byte.offset); });
+  return found;
+}
+
+bool Boundary::registers(const char* state, size_t i, Difference& d) {
+  campaign_.registers.gather(state, row_.data());
+  const std::vector<char>& golden = golden_[i].registers;
+  for (size_t at = 0; at < row_.size(); ++at) {
+    if (row_[at] == golden[at]) continue;
+    const ByteDifference byte{campaign_.registers.offset(at), static_cast<uint8_t>(row_[at] ^ golden[at])};
+    if (!is_dead(byte, i)) return false;
+    d.push_back(byte);
+  }
+  return true;
+}

@@ -1,0 +1,44 @@
+// The ends of operations in the golden run, where a run may be finished elsewhere.
+#ifndef RESIL_VERILATED_BOUNDARY_H
+#define RESIL_VERILATED_BOUNDARY_H
+
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "campaign_state.h"
+#include "sweep.h"
+
+class Boundary {
+ public:
+  Boundary(Campaign& campaign, const Boundaries& given);
+
+  /// Boundaries in the cycles `from` .. `to`: the first, and the one after the last.
+  std::pair<size_t, size_t> between(uint64_t from, uint64_t to) const;
+  /// The boundary at which the operation counter got this value.
+  std::optional<size_t> find(uint64_t operation) const;
+  uint64_t operation(size_t i) const { return golden_[i].operation; }
+  uint64_t edges(size_t i) const { return golden_[i].edges; }
+
+  /// Nothing differs but external memories and what is dead at boundary `i`.
+  bool permits(const Difference& d, size_t i) const;
+  /// The part of a difference that lies in external memories.
+  Difference external(const Difference& d) const;
+  /// Add the registers that differ from boundary `i`; false, and perhaps not all, if one of them is not dead.
+  bool registers(const char* state, size_t i, Difference& d);
+
+ private:
+  bool is_external(uint64_t offset) const;
+  bool is_dead(const ByteDifference& byte, size_t i) const;
+
+  Campaign& campaign_;
+  const std::vector<GoldenBoundary>& golden_;
+  std::vector<Piece> external_;
+  std::unordered_map<uint64_t, uint32_t> dead_;
+  std::vector<std::unordered_map<uint64_t, uint32_t>> live_;
+  std::unordered_map<uint64_t, size_t> by_operation_;
+  std::vector<uint8_t> open_;
+  std::vector<char> row_;
+};
+
+#endif

@@ -1,0 +1,87 @@
+// See network.h.
+
+#include "network.h"
+
+#include <algorithm>
+
+void Adjacency::build(size_t count, const std::vector<std::pair<int32_t, int32_t>>& pairs) {
+  first_.assign(count + 1, 0);
+  items_.resize(pairs.size());
+  for (const auto& [from, to] : pairs) ++first_[from + 1];
+  for (size_t i = 0; i < count; ++i) first_[i + 1] += first_[i];
+  std::vector<uint32_t> next(first_.begin(), first_.end() - 1);
+  for (const auto& [from, to] : pairs) items_[next[from]++] = to;
+}
+
+Network::Network(const Circuit& c)
+    : nets(c.nets),
+      gates(c.gates, c.gates + c.gate_count),
+      flip_flops(c.flip_flops, c.flip_flops + c.flip_flop_count),
+      memories(c.memories, c.memories + c.memory_count),
+      reads(c.reads, c.reads + c.read_count),
+      writes(c.writes, c.writes + c.write_count),
+      lists(c.lists, c.lists + c.list_length),
+      read_gates(c.memory_count),
+      write_ports(c.memory_count) {
+  connect({c.ports, c.ports + c.port_count});
+  for (size_t i = 0; i < flip_flops.size(); ++i) {
+    places_[flip_flops[i].offset * 8 + flip_flops[i].bit] = static_cast<int32_t>(i);
+  }
+  for (size_t i = 0; i < memories.size(); ++i) {
+    ends_.emplace_back(memories[i].offset + memories[i].words * memories[i].entry_bytes, static_cast<int32_t>(i));
+  }
+  std::sort(ends_.begin(), ends_.end());
+  for (size_t i = 0; i < gates.size(); ++i) {
+    if (gates[i].operation == kRead) read_gates[reads[gates[i].a].memory].push_back(static_cast<int32_t>(i));
+  }
+  for (size_t i = 0; i < writes.size(); ++i) write_ports[writes[i].memory].push_back(static_cast<int32_t>(i));
+}
+
+int32_t Network::flip_flop(uint64_t offset, int bit) const {
+  const auto found = places_.find(offset * 8 + bit);
+  return found == places_.end() ? -1 : found->second;
+}
+
+int32_t Network::memory(uint64_t offset) const {
+  const auto found = std::upper_bound(ends_.begin(), ends_.end(), std::pair<uint64_t, int32_t>(offset, INT32_MAX));
+  return found != ends_.end() && memories[found->second].offset <= offset ? found->second : -1;
+}
+
+void Network::connect(const std::vector<int32_t>& ports) {
+  std::vector<std::pair<int32_t, int32_t>> to_gate, to_sink;
+  for (size_t i = 0; i < gates.size(); ++i) {
+    const int32_t number = static_cast<int32_t>(i);
+    if (gates[i].operation == kRead) {
+      const MemoryPort& port = reads[gates[i].a];
+      for (int32_t k = 0; k < port.address; ++k) to_gate.push_back({address(port)[k], number});
+    } else {
+      for (const int32_t net : {gates[i].a, gates[i].b, gates[i].s}) to_gate.push_back({net, number});
+    }
+  }
+  const auto add = [&](int32_t net, Sink sink) {
+    if (net < 2) return;
+    if (sink.kind < kWrite) always_observed.push_back(net);
+    to_sink.push_back({net, static_cast<int32_t>(sinks.size())});
+    sinks.push_back(sink);
+  };
+  for (size_t i = 0; i < flip_flops.size(); ++i) {
+    add(flip_flops[i].d, {kNextState, static_cast<int32_t>(i)});
+    add(flip_flops[i].load, {kLoad, 0});
+  }
+  for (const int32_t net : ports) add(net, {kPort, 0});
+  for (size_t i = 0; i < writes.size(); ++i) {
+    const MemoryPort& port = writes[i];
+    for (int32_t k = 0; k < port.address + 2 * port.data; ++k) {
+      add(address(port)[k], {k < port.address + port.data ? kWrite : kWriteEnable, static_cast<int32_t>(i)});
+    }
+    always_observed.insert(always_observed.end(), enable(port), enable(port) + port.data);
+  }
+  std::erase_if(to_gate, [](const auto& pair) { return pair.first < 2; });
+  fanout.build(nets, to_gate);
+  // Of the two inputs of a gate, the one that feeds more is the likelier to be a control: let it be the second.
+  for (Gate& g : gates) {
+    if (g.operation != 2 && g.operation != 4) continue;
+    if (fanout.end(g.a) - fanout.begin(g.a) > fanout.end(g.b) - fanout.begin(g.b)) std::swap(g.a, g.b);
+  }
+  sinks_of.build(nets, to_sink);
+}

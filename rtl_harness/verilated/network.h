@@ -1,0 +1,64 @@
+// A circuit with what is needed to go through it: fan-out, and where a byte of the state comes in.
+#ifndef RESIL_VERILATED_NETWORK_H
+#define RESIL_VERILATED_NETWORK_H
+
+#include <cstddef>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "circuit.h"
+
+// Element [i] of a list of lists.
+class Adjacency {
+ public:
+  void build(size_t count, const std::vector<std::pair<int32_t, int32_t>>& pairs);
+  const int32_t* begin(size_t i) const { return items_.data() + first_[i]; }
+  const int32_t* end(size_t i) const { return items_.data() + first_[i + 1]; }
+
+ private:
+  std::vector<uint32_t> first_;
+  std::vector<int32_t> items_;
+};
+
+// What a net feeds that is not a gate.
+enum SinkKind : int32_t { kNextState, kLoad, kPort, kWrite, kWriteEnable };
+
+struct Sink {
+  SinkKind kind;
+  int32_t index;  // flip-flop or write port
+};
+
+inline constexpr int32_t kRead = 12;
+
+struct Network {
+  explicit Network(const Circuit& c);
+
+  uint64_t nets;
+  std::vector<Gate> gates;
+  std::vector<FlipFlop> flip_flops;
+  std::vector<Memory> memories;
+  std::vector<MemoryPort> reads, writes;
+  std::vector<int32_t> lists;
+  std::vector<Sink> sinks;
+  Adjacency fanout, sinks_of;
+  std::vector<int32_t> always_observed;  // nets that decide the next state, or that an observer sees
+  std::vector<std::vector<int32_t>> read_gates, write_ports;  // by memory
+
+  const int32_t* address(const MemoryPort& port) const { return lists.data() + port.first; }
+  const int32_t* data(const MemoryPort& port) const { return address(port) + port.address; }
+  const int32_t* enable(const MemoryPort& port) const { return data(port) + port.data; }
+
+  /// The flip-flop in a bit of the state; -1 if there is none.
+  int32_t flip_flop(uint64_t offset, int bit) const;
+  /// The memory that holds a byte of the state; -1 if none does.
+  int32_t memory(uint64_t offset) const;
+
+ private:
+  void connect(const std::vector<int32_t>& ports);
+
+  std::unordered_map<uint64_t, int32_t> places_;                // offset * 8 + bit
+  std::vector<std::pair<uint64_t, int32_t>> ends_;              // of memories, ascending
+};
+
+#endif

@@ -1,0 +1,454 @@
+// See sweep.h.
+
+#include "sweep.h"
+
+#include <deque>
+#include <optional>
+#include <unordered_map>
+
+#include "boundary.h"
+#include "ripple.h"
+
+namespace {
+
+// A difference of more registers than this is not worth following along the gates.
+constexpr size_t kFewRegisters = 32;
+constexpr size_t kFewBytes = 4096;
+// Gates to evaluate before a difference that keeps changing is simulated instead, and how that grows with each cycle.
+constexpr uint64_t kEffort = 800;
+constexpr uint64_t kEffortPerCycle = 20;
+// Cycles of simulation before a difference is followed along the gates again: doubled each time that it was in vain.
+constexpr uint64_t kShortStint = 8;
+constexpr uint64_t kLongStint = 256;
+constexpr uint64_t kInVain = 64;
+
+struct Departure {
+  uint64_t operation;
+  int64_t shift;
+  Difference d;
+};
+
+// Tells that an injection is in a state in which it was before. One earlier state is recent, the other ever further back.
+class Repetition {
+ public:
+  bool found(const Campaign& campaign, const Digest& now) {
+    const uint64_t cycle = campaign.faulty->cycle;
+    if (!begun_) begun_ = cycle;
+    const auto same = [&](const Loop& loop) {
+      return loop.lived && loop.registers == now && loop.memories == campaign.memories.digest(campaign.faulty->state());
+    };
+    if (same(recent_) || same(old_)) return true;
+    if (cycle >= recent_.lived + kRecent) recent_ = {cycle, now, campaign.memories.digest(campaign.faulty->state())};
+    if (cycle - begun_ >= 2 * (old_.lived - std::min(old_.lived, begun_))) old_ = recent_;
+    return false;
+  }
+
+ private:
+  static constexpr uint64_t kRecent = 1024;
+  uint64_t begun_ = 0;
+  Loop recent_, old_;
+};
+
+struct Job {
+  uint64_t id;
+  uint64_t cycle;  // of the golden run, whose state after this cycle's edge differs by `d`
+  int64_t shift = 0;
+  Difference d;
+  bool fresh = true;  // the difference is what was injected
+  bool small = true;  // enough to be followed along the gates
+  uint64_t stint = kShortStint;
+  uint64_t simulated = 0;
+  Repetition repetition;
+  std::optional<Departure> leave;  // the last boundary, if the run could have left there
+  std::optional<Departure> noted;  // the first
+};
+
+}  // namespace
+
+struct Sweep {
+  Campaign& campaign;
+  Network network;
+  std::optional<Boundary> boundary;
+  Window window;
+  Ripple ripple;
+  uint64_t limit = 0;
+  uint32_t shortcuts = 0;
+  std::deque<Job> waiting, parked, current;
+  std::deque<std::pair<Job, uint64_t>> merged;  // and with which
+  Job ended;  // whose event is out
+  std::vector<char> found;
+
+  Sweep(Campaign& owner, const Circuit& circuit, const Boundaries* boundaries)
+      : campaign(owner),
+        network(circuit),
+        boundary(boundaries ? std::optional<Boundary>(std::in_place, owner, *boundaries) : std::nullopt),
+        window(owner, network),
+        ripple(network, window),
+        found(owner.registers.bytes()) {}
+
+  uint64_t last() const { return campaign.timeline.length() - 1; }
+  bool follows() const { return shortcuts & kForesight; }
+  bool leaves() const { return boundary && (shortcuts & kLeave); }
+
+  void next(SweepEvent& event) {
+    while (true) {
+      if (!merged.empty()) {
+        ended = std::move(merged.front().first);
+        event.other = merged.front().second;
+        merged.pop_front();
+        return emit(event, kMerged);
+      }
+      while (!current.empty()) {
+        Job job = std::move(current.front());
+        current.pop_front();
+        if (advance(job, event)) return;
+      }
+      if (parked.empty() && waiting.empty()) return;
+      open();
+    }
+  }
+
+  // Load the next window that has something to do.
+  void open() {
+    if (shortcuts & kSeen) merge();
+    uint64_t first = waiting.empty() ? last() : waiting.front().cycle;
+    for (const Job& job : parked) first = std::min(first, job.cycle);
+    window.load(first);
+    std::deque<Job> later;
+    for (Job& job : parked) (inside(job.cycle) ? current : later).push_back(std::move(job));
+    parked = std::move(later);
+    while (!waiting.empty() && inside(waiting.front().cycle)) {
+      current.push_back(std::move(waiting.front()));
+      waiting.pop_front();
+    }
+  }
+
+  bool inside(uint64_t cycle) const { return cycle < window.last() || window.last() == last(); }
+
+  // Of parked jobs in the same state go on with one.
+  void merge() {
+    std::unordered_map<uint64_t, size_t> seen;
+    std::deque<Job> kept;
+    for (Job& job : parked) {
+      if (job.small) {
+        const auto [at, fresh] = seen.emplace(hash(job), kept.size());
+        const Job* const other = fresh ? nullptr : &kept[at->second];
+        if (other && other->cycle == job.cycle && other->shift == job.shift && other->d == job.d) {
+          merged.emplace_back(std::move(job), other->id);
+          continue;
+        }
+      }
+      kept.push_back(std::move(job));
+    }
+    parked = std::move(kept);
+  }
+
+  static uint64_t hash(const Job& job) {
+    uint64_t h = job.cycle * 0x9e3779b97f4a7c15 + static_cast<uint64_t>(job.shift);
+    for (const ByteDifference& b : job.d) h = (h ^ (b.offset << 8 ^ b.mask)) * 0x9e3779b97f4a7c15 + (h >> 29);
+    return h;
+  }
+
+  bool end(Job& job, SweepEvent& event, SweepEventKind kind) {
+    ended = std::move(job);
+    emit(event, kind);
+    return true;
+  }
+
+  void emit(SweepEvent& event, SweepEventKind kind) {
+    event.kind = kind;
+    event.job = ended.id;
+    event.simulated = ended.simulated;
+    if (kind == kVanished) {
+      event.shift = ended.shift;
+      event.end_cycle = campaign.timeline.length() + static_cast<uint64_t>(ended.shift);
+    } else if (kind == kLeft) {
+      event.shift = ended.leave->shift;
+      event.end_cycle = campaign.timeline.length() + static_cast<uint64_t>(ended.leave->shift);
+      event.operation = ended.leave->operation;
+      event.bytes = ended.leave->d.data();
+      event.byte_count = ended.leave->d.size();
+    }
+    if (ended.noted) {
+      event.noted_operation = ended.noted->operation;
+      event.noted = ended.noted->d.data();
+      event.noted_count = ended.noted->d.size();
+    }
+  }
+
+  // Take a job to the end of the window; true if it ended before that.
+  bool advance(Job& job, SweepEvent& event) {
+    while (true) {
+      if (job.d.empty()) return end(job, event, kVanished);
+      if (job.cycle >= window.last()) {
+        if (window.last() == last()) return finish(job, event);
+        parked.push_back(std::move(job));
+        return false;
+      }
+      if (follows() && job.small && follow(job)) continue;
+      if (job.leave) return end(job, event, kLeft);
+      if (simulate(job, event)) return true;
+    }
+  }
+
+  // Follow a job along the gates; false if it has to be simulated now.
+  bool follow(Job& job) {
+    const uint64_t began = job.cycle;
+    uint64_t effort = ripple.effort();
+    uint64_t span = 16;
+    while (job.cycle < window.last()) {
+      const size_t lane = job.cycle - window.first();
+      const size_t stop = std::min<size_t>(lane + span, window.lanes() - 1);
+      const size_t at = ripple.follow(job.d, lane, stop);
+      note(job, job.cycle, window.first() + at);
+      job.cycle = window.first() + at;
+      if (at == stop) {
+        span = kLanes;
+        continue;
+      }
+      if (!ripple.wild()) {
+        ripple.step(job.d, at);
+        job.fresh = false;
+        ++job.cycle;
+        span = std::max<uint64_t>(4, std::min<uint64_t>(64, 2 * (at - lane)));
+        if (job.d.empty()) return true;
+        job.small = is_small(job.d);
+        const uint64_t allowed = kEffort + kEffortPerCycle * (job.cycle - began);
+        if (job.small && ripple.effort() - effort < allowed) {
+          note(job, job.cycle, job.cycle);
+          continue;
+        }
+      }
+      job.stint = job.cycle - began < kInVain ? std::min(kLongStint, 2 * job.stint) : kShortStint;
+      return false;
+    }
+    return true;
+  }
+
+  bool is_small(const Difference& d) const {
+    if (d.size() > kFewBytes) return false;
+    size_t registers = 0;
+    for (const ByteDifference& byte : d) registers += network.memory(byte.offset) < 0;
+    return registers <= kFewRegisters;
+  }
+
+  // The job's difference is that of all cycles `from` .. `to`: see whether it could leave at a boundary among them.
+  void note(Job& job, uint64_t from, uint64_t to) {
+    if (!leaves()) return;
+    const auto [begin, stop] = boundary->between(from, to);
+    if (begin == stop) return;
+    depart(job, stop - 1, job.shift);
+    if (!job.noted && job.leave) {
+      for (size_t i = begin; i < stop && !job.noted; ++i) {
+        if (boundary->permits(job.d, i)) job.noted = departure(job.d, i, job.shift);
+      }
+    }
+  }
+
+  void depart(Job& job, size_t i, int64_t shift) {
+    job.leave.reset();
+    if (!boundary->permits(job.d, i)) return;
+    job.leave = departure(job.d, i, shift);
+    if (job.leave->d.empty()) job.leave.reset();
+  }
+
+  std::optional<Departure> departure(const Difference& d, size_t i, int64_t shift) const {
+    Departure made{boundary->operation(i), shift, boundary->external(d)};
+    if (made.d.empty()) return std::nullopt;
+    return made;
+  }
+
+  // Bring the faulty instance to the state of a job; false if a bit that was injected did not hold.
+  bool restore(Job& job) {
+    Instance& faulty = *campaign.faulty;
+    faulty.copy(*campaign.cursor);
+    char* const state = faulty.state();
+    campaign.registers.scatter(window.row(job.cycle), state);
+    campaign.memories.seek(job.cycle + 1);
+    campaign.memories.restore(state);
+    for (const ByteDifference& byte : job.d) state[byte.offset] ^= static_cast<char>(byte.mask);
+    faulty.cycle = job.cycle + 1 + static_cast<uint64_t>(job.shift);
+    std::vector<char> wanted;
+    if (job.fresh) {
+      for (const ByteDifference& byte : job.d) wanted.push_back(state[byte.offset]);
+    }
+    faulty.select();
+    faulty.settle();
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      if ((wanted[i] ^ state[job.d[i].offset]) & job.d[i].mask) return false;
+    }
+    job.fresh = false;
+    return true;
+  }
+
+  bool finish(Job& job, SweepEvent& event) {
+    return restore(job) ? run_out(job, event) : end(job, event, kStopped);
+  }
+
+  // Simulate to the end without the golden run beside it.
+  bool run_out(Job& job, SweepEvent& event) {
+    InjectionResult result{};
+    campaign.run(limit, shortcuts & (kSameCycle | kShiftedCycle | kRepetition), result);
+    job.simulated += result.simulated;
+    if (result.stop == kRejoined) {
+      job.shift = result.shift;
+      return end(job, event, kVanished);
+    }
+    event.stop = result.stop;
+    event.end_cycle = result.end_cycle;
+    return end(job, event, kStopped);
+  }
+
+  // Simulate a job until it is small, or to the end of the window; true if it ended.
+  bool simulate(Job& job, SweepEvent& event) {
+    if (!restore(job)) return end(job, event, kStopped);
+    Instance& faulty = *campaign.faulty;
+    const uint64_t start = faulty.cycle;
+    uint64_t check = start + 1;
+    uint64_t operation = port_operation(*faulty.model);
+    job.small = false;
+    while (true) {
+      if (port_done(*faulty.model) || faulty.context.gotFinish() || faulty.cycle >= limit) return run_out(job, event);
+      if (job.cycle == window.last()) {
+        compare(job);
+        return false;
+      }
+      faulty.rise();
+      ++job.cycle;
+      ++job.simulated;
+      if (leaves() && port_operation(*faulty.model) != operation) {
+        operation = port_operation(*faulty.model);
+        if (at_boundary(job, operation)) return job.shift != job.leave->shift && end(job, event, kLeft);
+      }
+      if (faulty.cycle < check || port_done(*faulty.model)) continue;
+      const uint64_t lived = faulty.cycle - start;
+      check = start + next_check(lived);
+      const Digest now = campaign.registers.digest(faulty.state());
+      if (rejoin(job, now)) return false;
+      if (follows() && lived >= job.stint && nearly(job) && (compare(job), job.small)) return false;
+      if ((shortcuts & kRepetition) && job.repetition.found(campaign, now)) return run_out(job, event);
+    }
+  }
+
+  // The registers are those of a golden cycle in this window: from there on the job is a difference of memories.
+  bool rejoin(Job& job, const Digest& now) {
+    const Instance& faulty = *campaign.faulty;
+    uint64_t cycle = job.cycle;
+    if (!((shortcuts & kSameCycle) && campaign.timeline.matches(now, cycle + 1))) {
+      if (!(shortcuts & kShiftedCycle)) return false;
+      const uint64_t edges = campaign.timeline.find(now);
+      if (edges == 0) return false;
+      cycle = edges - 1;
+    }
+    const int64_t shift = static_cast<int64_t>(faulty.cycle) - static_cast<int64_t>(cycle + 1);
+    if (static_cast<int64_t>(campaign.timeline.length()) + shift > static_cast<int64_t>(limit)) return false;
+    campaign.memories.seek(cycle + 1);
+    Difference d;
+    campaign.memories.difference(faulty.state(), d);
+    if (!d.empty() && (!follows() || cycle < window.first() || d.size() > kFewBytes)) return false;
+    job.cycle = cycle;
+    job.shift = shift;
+    job.d = std::move(d);
+    job.small = true;
+    return true;
+  }
+
+  // The registers of the faulty instance are almost those of the golden run in the job's cycle.
+  bool nearly(const Job& job) const {
+    const char *const a = campaign.registers.gathered(), *const b = window.row(job.cycle);
+    size_t different = 0, at = 0;
+    const size_t size = campaign.registers.bytes();
+    for (; at + 8 <= size && different <= kFewRegisters; at += 8) different += std::memcmp(a + at, b + at, 8) != 0;
+    return different <= kFewRegisters;
+  }
+
+  // Work out the difference in the job's cycle.
+  void compare(Job& job) {
+    const char* const state = campaign.faulty->state();
+    job.d.clear();
+    campaign.registers.gather(state, found.data());
+    const char* const row = window.row(job.cycle);
+    for (size_t i = 0; i < found.size(); ++i) {
+      if (found[i] != row[i]) {
+        job.d.push_back({campaign.registers.offset(i), static_cast<uint8_t>(found[i] ^ row[i])});
+      }
+    }
+    campaign.memories.seek(job.cycle + 1);
+    const auto registers = static_cast<std::ptrdiff_t>(job.d.size());
+    campaign.memories.difference(state, job.d);
+    std::inplace_merge(job.d.begin(), job.d.begin() + registers, job.d.end(),
+                       [](const auto& a, const auto& b) { return a.offset < b.offset; });
+    job.small = is_small(job.d);
+  }
+
+  // An operation has ended in the faulty instance: true if all that matters is as in the golden run.
+  bool at_boundary(Job& job, uint64_t operation) {
+    const std::optional<size_t> i = boundary->find(operation);
+    job.leave.reset();
+    if (!i) return false;
+    const Instance& faulty = *campaign.faulty;
+    const uint64_t edges = boundary->edges(*i);
+    const int64_t shift = static_cast<int64_t>(faulty.cycle) - static_cast<int64_t>(edges);
+    if (static_cast<int64_t>(campaign.timeline.length()) + shift > static_cast<int64_t>(limit)) return false;
+    Difference d;
+    if (!boundary->registers(faulty.state(), *i, d)) return false;
+    campaign.memories.seek(edges);
+    campaign.memories.difference(faulty.state(), d);
+    std::sort(d.begin(), d.end(), [](const auto& a, const auto& b) { return a.offset < b.offset; });
+    if (!boundary->permits(d, *i)) return false;
+    job.leave = departure(d, *i, shift);
+    if (!job.leave) return false;
+    if (!job.noted) job.noted = job.leave;
+    if (shift == job.shift) {
+      job.d = std::move(d);
+      job.small = is_small(job.d);
+    }
+    return true;
+  }
+};
+
+extern "C" {
+
+Sweep* resil_sweep_create(Campaign* campaign, const Circuit* circuit, const Boundaries* boundaries) {
+  return guarded([&] { return new Sweep(*campaign, *circuit, boundaries); }, static_cast<Sweep*>(nullptr));
+}
+
+void resil_sweep_destroy(Sweep* self) { delete self; }
+
+void resil_sweep_begin(Sweep* self, uint64_t limit, uint32_t shortcuts) {
+  self->waiting.clear();
+  self->parked.clear();
+  self->current.clear();
+  self->merged.clear();
+  self->limit = limit;
+  self->shortcuts = shortcuts;
+}
+
+void resil_sweep_add(Sweep* self, uint64_t job, const Flip* flips, uint64_t count, uint64_t cycle) {
+  Job made{job, cycle};
+  for (uint64_t i = 0; i < count; ++i) made.d.push_back({flips[i].offset, flips[i].mask});
+  std::sort(made.d.begin(), made.d.end(), [](const auto& a, const auto& b) { return a.offset < b.offset; });
+  Difference joined;
+  for (const ByteDifference& byte : made.d) {
+    if (!joined.empty() && joined.back().offset == byte.offset) {
+      joined.back().mask |= byte.mask;
+    } else {
+      joined.push_back(byte);
+    }
+  }
+  made.d = std::move(joined);
+  self->waiting.push_back(std::move(made));
+}
+
+void resil_sweep_next(Sweep* self, SweepEvent* event) {
+  *event = {};
+  event->kind = guarded(
+      [&] {
+        self->next(*event);
+        return event->kind;
+      },
+      static_cast<int32_t>(kSweepBroken));
+}
+
+uint64_t resil_sweep_effort(const Sweep* self) { return self->ripple.effort(); }
+}

@@ -1,0 +1,68 @@
+// C interface of a sweep: many injections taken through the golden run together, window by window.
+//
+// Each is a difference from the golden run. Where gates tell what becomes of it, it is followed along the gates; where it
+// spreads too far, it is simulated, until it is small again.
+#ifndef RESIL_VERILATED_SWEEP_H
+#define RESIL_VERILATED_SWEEP_H
+
+#include "campaign.h"
+#include "circuit.h"
+#include "difference.h"
+
+extern "C" {
+
+struct Sweep;
+
+/// What must be equal at the end of an operation for a run to be finished elsewhere: all state but the `external` memories
+/// and the bits in `dead`. Of these, element `live_first[i]` .. `live_first[i + 1]` of `live` are not dead at boundary i.
+/// Nothing leaves at a boundary where `open` is zero.
+struct Boundaries {
+  const Piece* external;
+  uint64_t external_count;
+  const ByteDifference* dead;
+  uint64_t dead_count;
+  const uint64_t* live_first;
+  const ByteDifference* live;
+  const uint8_t* open;
+};
+
+enum SweepEventKind : int32_t {
+  kSweepBroken = -1,  // see resil_error
+  kSweepOver = 0,     // nothing is left to do
+  kVanished = 1,      // the run ends as the golden one, `shift` cycles later
+  kStopped = 2,       // the faulty instance stands at the end of the run; `stop` says why
+  kLeft = 3,          // at the end of `operation` the run differs by `bytes` alone
+  kMerged = 4         // the injection has the same state as `other`, and ends as that one
+};
+
+struct SweepEvent {
+  int32_t kind;
+  int32_t stop;
+  uint64_t job;
+  uint64_t other;
+  int64_t shift;
+  uint64_t end_cycle;
+  uint64_t simulated;
+  uint64_t operation;  // value of the operation counter
+  const ByteDifference* bytes;
+  uint64_t byte_count;
+  uint64_t noted_operation;     // at the end of which the run first differed by `noted` alone
+  const ByteDifference* noted;  // null if it never did
+  uint64_t noted_count;
+};
+
+/// `circuit` and `boundaries` may be null. The campaign must have had its golden pass, and stays the caller's.
+Sweep* resil_sweep_create(Campaign* campaign, const Circuit* circuit, const Boundaries* boundaries);
+void resil_sweep_destroy(Sweep* self);
+
+/// Begin anew: forget all injections; later ones run for at most `limit` cycles.
+void resil_sweep_begin(Sweep* self, uint64_t limit, uint32_t shortcuts);
+/// Add the injection number `job`; cycles must not descend.
+void resil_sweep_add(Sweep* self, uint64_t job, const Flip* flips, uint64_t count, uint64_t cycle);
+/// Go on to the next event. Its pointers hold until the next call.
+void resil_sweep_next(Sweep* self, SweepEvent* event);
+/// Gates that were evaluated to follow differences.
+uint64_t resil_sweep_effort(const Sweep* self);
+}
+
+#endif

@@ -1,0 +1,223 @@
+"""Many injections taken through the golden run together: along the gates, simulated where they spread."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from rtl_harness.errors import SimulationError
+from rtl_harness.verilated.campaign import Campaign, Ending, Flip, FlippedBit, Piece, Shortcut, flipped_bits
+from rtl_harness.verilated.circuit import Circuit
+
+
+class GatesError(SimulationError):
+    """The gates do not do what the model does."""
+
+
+BYTE = np.dtype([("offset", np.uint64), ("mask", np.uint32)], align=True)
+
+
+class SweepEnd(IntEnum):
+    """How an injection of a sweep ended.
+
+    VANISHED: as the golden run, `shift` cycles later. STOPPED: the campaign's `faulty` instance stands at its
+    end. LEFT: at the end of an operation, with nothing but memory different. MERGED: as another injection of
+    the sweep.
+    """
+
+    VANISHED = 1
+    STOPPED = 2
+    LEFT = 3
+    MERGED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryDifference:
+    """What differed from the golden run at the end of an operation.
+
+    Attributes:
+        operation: Value of the operation counter from that cycle on.
+        offsets: Bytes of the state that differ, as `Storage.offset`, (n,).
+        xors: What they are XORed with, (n,).
+    """
+
+    operation: int
+    offsets: npt.NDArray[np.int64]
+    xors: npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class SweepResult:
+    """What came of an injection.
+
+    Attributes:
+        job: Its number.
+        end: How it ended.
+        ending: Of a stopped one.
+        other: Number of the injection that it was merged with.
+        shift: Cycles by which it is behind the golden run.
+        end_cycle: Cycles from reset to the end; not of merged ones.
+        simulated: Cycles that were simulated.
+        left: Of one that left, what differed.
+        noted: What differed at the first boundary at which nothing but memory did.
+    """
+
+    job: int
+    end: SweepEnd
+    ending: Ending
+    other: int
+    shift: int
+    end_cycle: int
+    simulated: int
+    left: MemoryDifference | None
+    noted: MemoryDifference | None
+
+
+@dataclass(frozen=True)
+class Boundaries:
+    """What may differ at the end of an operation when a run leaves there.
+
+    Attributes:
+        external: First byte and bytes, in the state, of memories that whoever finishes the run is given.
+        dead: Bits that no longer matter then, as `BYTE`.
+        live: For each end of an operation in the golden run, bits among these that matter after all.
+        open: For each, whether runs may leave there.
+    """
+
+    external: Sequence[tuple[int, int]]
+    dead: npt.NDArray[np.void]
+    live: Sequence[npt.NDArray[np.void]]
+    open: Sequence[bool]
+
+
+class _Event(ctypes.Structure):
+    _fields_ = (
+        ("kind", ctypes.c_int32),
+        ("stop", ctypes.c_int32),
+        ("job", ctypes.c_uint64),
+        ("other", ctypes.c_uint64),
+        ("shift", ctypes.c_int64),
+        ("end_cycle", ctypes.c_uint64),
+        ("simulated", ctypes.c_uint64),
+        ("operation", ctypes.c_uint64),
+        ("bytes", ctypes.c_void_p),
+        ("byte_count", ctypes.c_uint64),
+        ("noted_operation", ctypes.c_uint64),
+        ("noted", ctypes.c_void_p),
+        ("noted_count", ctypes.c_uint64),
+    )
+
+
+class Sweep:
+    """Takes injections through the golden run of a campaign.
+
+    Args:
+        campaign: Has had its golden pass; it stays the caller's.
+        circuit: The same design as gates.
+        boundaries: Where runs may leave; None if they may not.
+    """
+
+    def __init__(self, campaign: Campaign, circuit: Circuit, boundaries: Boundaries | None = None) -> None:
+        self._calls = campaign.origin.library.calls
+        self._declare()
+        fields = [np.uint64(circuit.nets)]
+        arrays = [np.ascontiguousarray(array) for array in circuit[1:]]
+        for array in arrays:
+            fields += [np.uint64(array.ctypes.data), np.uint64(array.size)]
+        packed = np.array(fields, np.uint64)
+        given = None
+        if boundaries is not None:
+            external = (Piece * len(boundaries.external))(*(Piece(*piece) for piece in boundaries.external))
+            dead = np.ascontiguousarray(boundaries.dead, BYTE)
+            first = np.cumsum([0, *(len(live) for live in boundaries.live)]).astype(np.uint64)
+            live = np.ascontiguousarray(np.concatenate([np.zeros(0, BYTE), *boundaries.live]), BYTE)
+            allowed = np.array(boundaries.open, np.uint8)
+            fields = [
+                *(np.uint64(ctypes.addressof(external)), np.uint64(len(external))),
+                *(np.uint64(dead.ctypes.data), np.uint64(dead.size)),
+                *(np.uint64(array.ctypes.data) for array in (first, live, allowed)),
+            ]
+            given = np.array(fields, np.uint64)
+        self._handle: int | None = self._calls.resil_sweep_create(
+            campaign.handle, packed.ctypes.data, None if given is None else given.ctypes.data
+        )
+        if not self._handle:
+            raise SimulationError(f"the sweep could not start: {self._error()}")
+
+    def close(self) -> None:
+        """Free it."""
+        if self._handle:
+            self._calls.resil_sweep_destroy(self._handle)
+            self._handle = None
+
+    def run(
+        self, jobs: Sequence[tuple[Sequence[Flip], int]], limit: int, shortcuts: Shortcut
+    ) -> Iterator[SweepResult]:
+        """Yield one result for each injection, in the order in which they end.
+
+        Args:
+            jobs: Bits to invert, and the cycle, of each; its number is its place. Cycles do not descend.
+            limit: Cycles from reset to the time-out.
+            shortcuts: What may be used.
+
+        Raises:
+            SimulationError: If gates and model differ in the golden run, a flip does not hold, or the design
+                stops itself.
+        """
+        self._calls.resil_sweep_begin(self._handle, limit, int(shortcuts))
+        for number, (flips, cycle) in enumerate(jobs):
+            self._calls.resil_sweep_add(self._handle, number, flipped_bits(flips), len(flips), cycle)
+        event = _Event()
+        while True:
+            self._calls.resil_sweep_next(self._handle, ctypes.byref(event))
+            if event.kind < 0:
+                failure = GatesError if "the gates and the model differ" in self._error() else SimulationError
+                raise failure(f"the sweep failed: {self._error()}")
+            if event.kind == 0:
+                return
+            yield SweepResult(
+                job=event.job,
+                end=SweepEnd(event.kind),
+                ending=Ending(event.stop),
+                other=event.other,
+                shift=event.shift,
+                end_cycle=event.end_cycle,
+                simulated=event.simulated,
+                left=_difference(event.operation, event.bytes, event.byte_count),
+                noted=_difference(event.noted_operation, event.noted, event.noted_count),
+            )
+
+    @property
+    def effort(self) -> int:
+        """Gates that were evaluated to follow differences."""
+        return int(self._calls.resil_sweep_effort(self._handle))
+
+    def _error(self) -> str:
+        return str(self._calls.resil_error().decode())
+
+    def _declare(self) -> None:
+        handle, number, word = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint32
+        signatures: dict[str, tuple[object, list[object]]] = {
+            "resil_sweep_create": (handle, [handle, handle, handle]),
+            "resil_sweep_destroy": (None, [handle]),
+            "resil_sweep_begin": (None, [handle, number, word]),
+            "resil_sweep_add": (None, [handle, number, ctypes.POINTER(FlippedBit), number, number]),
+            "resil_sweep_next": (None, [handle, ctypes.POINTER(_Event)]),
+            "resil_sweep_effort": (number, [handle]),
+        }
+        for name, (returned, arguments) in signatures.items():
+            function = getattr(self._calls, name)
+            function.restype = returned
+            function.argtypes = arguments
+
+
+def _difference(operation: int, address: int | None, count: int) -> MemoryDifference | None:
+    if not address or not count:
+        return None
+    raw = np.frombuffer(ctypes.string_at(address, count * BYTE.itemsize), BYTE)
+    return MemoryDifference(operation, raw["offset"].astype(np.int64), raw["mask"].astype(np.uint8))

@@ -1,0 +1,255 @@
+// See window.h.
+
+#include "window.h"
+
+#include <bit>
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+namespace {
+
+template <typename Function>
+void each_word(Lanes& y, const Lanes& a, const Lanes& b, Function&& function) {
+  for (size_t k = 0; k < kWords; ++k) y.word[k] = function(a.word[k], b.word[k]);
+}
+
+void evaluate_all(int32_t operation, Lanes& y, const Lanes& a, const Lanes& b, const Lanes& s) {
+  switch (operation) {
+    case 1: each_word(y, a, b, [](uint64_t p, uint64_t) { return ~p; }); return;
+    case 2: each_word(y, a, b, [](uint64_t p, uint64_t q) { return p & q; }); return;
+    case 4: each_word(y, a, b, [](uint64_t p, uint64_t q) { return p | q; }); return;
+    case 6: each_word(y, a, b, [](uint64_t p, uint64_t q) { return p ^ q; }); return;
+    case 10:
+      for (size_t k = 0; k < kWords; ++k) y.word[k] = (s.word[k] & b.word[k]) | (~s.word[k] & a.word[k]);
+      return;
+    default:
+      for (size_t k = 0; k < kWords; ++k) y.word[k] = evaluated(operation, a.word[k], b.word[k], s.word[k]);
+  }
+}
+
+}  // namespace
+
+uint64_t evaluated(int32_t operation, uint64_t a, uint64_t b, uint64_t s) {
+  switch (operation) {
+    case 0: return a;
+    case 1: return ~a;
+    case 2: return a & b;
+    case 3: return ~(a & b);
+    case 4: return a | b;
+    case 5: return ~(a | b);
+    case 6: return a ^ b;
+    case 7: return ~(a ^ b);
+    case 8: return a & ~b;
+    case 9: return a | ~b;
+    case 10: return (s & b) | (~s & a);
+    default: return ~((s & b) | (~s & a));
+  }
+}
+
+Window::Window(Campaign& campaign, const Network& network)
+    : campaign_(campaign), network_(network), row_bytes_(campaign.registers.bytes()), rows_(kLanes * row_bytes_) {
+  golden_.resize(network.nets);
+  observed_.resize(network.nets);
+  writing_.resize(network.writes.size());
+  touched_.resize(network.memories.size());
+  columns_.resize(row_bytes_);
+  std::fill_n(golden_[1].word, kWords, ~uint64_t{0});
+  for (const Memory& memory : network.memories) positions_.push_back(campaign.memories.position(memory.offset));
+  for (size_t i = 0; i < network.flip_flops.size(); ++i) {
+    columns_[campaign.registers.position(network.flip_flops[i].offset)].push_back(static_cast<int32_t>(i));
+  }
+}
+
+void Window::load(uint64_t first) {
+  base_ = first;
+  lanes_ = std::min<uint64_t>(kLanes, campaign_.timeline.length() - first);
+  for (size_t lane = 0; lane < lanes_; ++lane) {
+    campaign_.seek(base_ + lane + 1);
+    campaign_.registers.gather(campaign_.cursor->state(), rows_.data() + lane * row_bytes_);
+  }
+  transpose();
+  for (std::vector<uint64_t>& words : touched_) words.clear();
+  for (const Gate& g : network_.gates) {
+    if (g.operation == kRead) {
+      read(network_.reads[g.a]);
+    } else {
+      evaluate_all(g.operation, golden_[g.y], golden_[g.a], golden_[g.b], golden_[g.s]);
+    }
+  }
+  note_writes();
+  observe();
+  check();
+}
+
+// Turn the bytes of all cycles into the lanes of each flip-flop.
+void Window::transpose() {
+  uint8_t bits[8][kLanes / 8];
+  for (size_t position = 0; position < row_bytes_; ++position) {
+    if (columns_[position].empty()) continue;
+    const char* from = rows_.data() + position;
+    for (size_t group = 0; group < kLanes / 8; ++group) {
+      uint64_t eight = 0;
+      for (size_t i = 0; i < 8; ++i, from += row_bytes_) eight |= uint64_t{static_cast<uint8_t>(*from)} << (8 * i);
+      for (size_t bit = 0; bit < 8; ++bit) {
+        bits[bit][group] = (eight >> bit & 0x0101010101010101) * 0x0102040810204080 >> 56;
+      }
+    }
+    for (const int32_t i : columns_[position]) {
+      const FlipFlop& f = network_.flip_flops[i];
+      std::memcpy(golden_[f.q].word, bits[f.bit], sizeof(Lanes));
+    }
+  }
+}
+
+uint64_t Window::address(const MemoryPort& port, size_t lane) const {
+  const int32_t* const list = network_.address(port);
+  uint64_t value = 0;
+  for (int32_t i = 0; i < port.address; ++i) value |= (golden_[list[i]].word[lane / 64] >> lane % 64 & 1) << i;
+  return value;
+}
+
+const char* Window::contents(int32_t memory, uint64_t word, size_t lane) {
+  const Memory& m = network_.memories[memory];
+  word -= static_cast<uint64_t>(static_cast<int64_t>(m.first_word));
+  if (word >= m.words) return nullptr;
+  campaign_.memories.seek(base_ + lane + 1);
+  return campaign_.memories.image() + positions_[memory] + word * m.entry_bytes;
+}
+
+// The data of a read port: runs of cycles with the same address and contents at a time.
+void Window::read(const MemoryPort& port) {
+  const int32_t* const data = network_.data(port);
+  const size_t bytes = (port.data + 7) / 8;
+  for (int32_t i = 0; i < port.data; ++i) golden_[data[i]] = {};
+  uint64_t held = ~uint64_t{0};
+  std::vector<char> word(bytes);
+  size_t begin = 0;
+  const auto close = [&](size_t end) {
+    for (int32_t i = 0; i < port.data; ++i) {
+      if (!(word[i / 8] >> i % 8 & 1)) continue;
+      for (size_t lane = begin; lane < end;) {
+        const size_t stop = std::min(end, (lane / 64 + 1) * 64);
+        const uint64_t ones = stop - lane == 64 ? ~uint64_t{0} : (uint64_t{1} << (stop - lane)) - 1;
+        golden_[data[i]].word[lane / 64] |= ones << lane % 64;
+        lane = stop;
+      }
+    }
+    begin = end;
+  };
+  for (size_t lane = 0; lane < lanes_; ++lane) {
+    const uint64_t at = address(port, lane);
+    const char* const found = contents(port.memory, at, lane);
+    const bool same = found ? std::memcmp(found, word.data(), bytes) == 0
+                            : std::all_of(word.begin(), word.end(), [](char c) { return c == 0; });
+    if (at != held) touched_[port.memory].push_back(at);
+    held = at;
+    if (same) continue;
+    close(lane);
+    if (found) {
+      std::memcpy(word.data(), found, bytes);
+    } else {
+      std::fill(word.begin(), word.end(), 0);
+    }
+  }
+  close(lanes_);
+}
+
+void Window::note_writes() {
+  for (size_t p = 0; p < writing_.size(); ++p) {
+    const MemoryPort& port = network_.writes[p];
+    Lanes any = {};
+    for (int32_t i = 0; i < port.data; ++i) {
+      for (size_t k = 0; k < kWords; ++k) any.word[k] |= golden_[network_.enable(port)[i]].word[k];
+    }
+    writing_[p] = any;
+    for (size_t lane = 0; lane < lanes_; ++lane) {
+      if (any.at(lane)) touched_[port.memory].push_back(address(port, lane));
+    }
+  }
+  for (std::vector<uint64_t>& words : touched_) {
+    std::sort(words.begin(), words.end());
+    words.erase(std::unique(words.begin(), words.end()), words.end());
+  }
+}
+
+// Backwards from what counts. A gate whose output is observed has all inputs observed, except: an input of a multiplexer
+// that is not selected, and the first input of an AND or OR whose second input decides. The select and the second input
+// are observed, so have their golden values if only unobserved nets change: then the output has, too.
+void Window::observe() {
+  std::fill(observed_.begin(), observed_.end(), Lanes{});
+  for (const int32_t net : network_.always_observed) std::fill_n(observed_[net].word, kWords, ~uint64_t{0});
+  for (size_t p = 0; p < writing_.size(); ++p) {
+    const MemoryPort& port = network_.writes[p];
+    for (int32_t i = 0; i < port.address; ++i) {
+      for (size_t k = 0; k < kWords; ++k) observed_[network_.address(port)[i]].word[k] |= writing_[p].word[k];
+    }
+    for (int32_t i = 0; i < port.data; ++i) {
+      const Lanes& enable = golden_[network_.enable(port)[i]];
+      for (size_t k = 0; k < kWords; ++k) observed_[network_.data(port)[i]].word[k] |= enable.word[k];
+    }
+  }
+  for (auto g = network_.gates.rbegin(); g != network_.gates.rend(); ++g) {
+    if (g->operation == kRead) {
+      const MemoryPort& port = network_.reads[g->a];
+      Lanes any = {};
+      for (int32_t i = 0; i < port.data; ++i) each_word(any, any, observed_[network_.data(port)[i]], std::bit_or<>());
+      for (int32_t i = 0; i < port.address; ++i) {
+        Lanes& to = observed_[network_.address(port)[i]];
+        each_word(to, to, any, std::bit_or<>());
+      }
+      continue;
+    }
+    const Lanes y = observed_[g->y];
+    Lanes &a = observed_[g->a], &b = observed_[g->b];
+    switch (g->operation) {
+      case 0:
+      case 1: each_word(a, a, y, std::bit_or<>()); break;
+      case 2:
+      case 4: {
+        const uint64_t decides = g->operation == 2 ? 0 : ~uint64_t{0};
+        const Lanes& side = golden_[g->b];
+        for (size_t k = 0; k < kWords; ++k) {
+          a.word[k] |= y.word[k] & (side.word[k] ^ decides);
+          b.word[k] |= y.word[k];
+        }
+        break;
+      }
+      case 10:
+      case 11: {
+        const Lanes& select = golden_[g->s];
+        Lanes& s = observed_[g->s];
+        for (size_t k = 0; k < kWords; ++k) {
+          a.word[k] |= y.word[k] & ~select.word[k];
+          b.word[k] |= y.word[k] & select.word[k];
+          s.word[k] |= y.word[k];
+        }
+        break;
+      }
+      default:
+        each_word(a, a, y, std::bit_or<>());
+        each_word(b, b, y, std::bit_or<>());
+    }
+  }
+}
+
+// The model must have done what the gates say.
+void Window::check() const {
+  for (const FlipFlop& f : network_.flip_flops) {
+    for (size_t k = 0; k * 64 + 1 < lanes_; ++k) {
+      const bool more = k + 1 < kWords;
+      const auto along = [&](int32_t net) {
+        return golden_[net].word[k] >> 1 | (more ? golden_[net].word[k + 1] << 63 : 0);
+      };
+      const uint64_t now = golden_[f.load].word[k], after = along(f.load);
+      uint64_t valid = f.active ? ~(now | after) : now & after;
+      if (lanes_ - 1 < 64 * (k + 1)) valid &= (uint64_t{1} << (lanes_ - 1 - 64 * k)) - 1;
+      const uint64_t wrong = (golden_[f.d].word[k] ^ along(f.q)) & valid;
+      if (wrong) {
+        throw std::runtime_error("the gates and the model differ at byte " + std::to_string(f.offset) + ", bit " +
+                                 std::to_string(f.bit) + ", after cycle " +
+                                 std::to_string(base_ + 64 * k + std::countr_zero(wrong)));
+      }
+    }
+  }
+}

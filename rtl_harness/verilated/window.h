@@ -1,0 +1,66 @@
+// Some hundred consecutive cycles of the golden run: all storage, and the value of every net.
+#ifndef RESIL_VERILATED_WINDOW_H
+#define RESIL_VERILATED_WINDOW_H
+
+#include "campaign_state.h"
+#include "difference.h"
+#include "network.h"
+
+inline constexpr size_t kWords = 8;
+inline constexpr size_t kLanes = 64 * kWords;
+
+// One bit for each cycle of the window.
+struct Lanes {
+  uint64_t word[kWords];
+  bool at(size_t lane) const { return word[lane / 64] >> lane % 64 & 1; }
+};
+
+uint64_t evaluated(int32_t operation, uint64_t a, uint64_t b, uint64_t s);
+
+class Window {
+ public:
+  Window(Campaign& campaign, const Network& network);
+
+  /// Hold the cycles from `first` on. Throws if the gates do not do what the model did.
+  void load(uint64_t first);
+
+  uint64_t first() const { return base_; }
+  size_t lanes() const { return lanes_; }
+  /// The cycle of the last lane, whose next state is not in the window.
+  uint64_t last() const { return base_ + lanes_ - 1; }
+
+  /// The registers of a cycle, one piece of the campaign after the other.
+  const char* row(uint64_t cycle) const { return rows_.data() + (cycle - base_) * row_bytes_; }
+  const Lanes& golden(int32_t net) const { return golden_[net]; }
+  /// Lanes in which a net may make a difference to the next state or to an observer. In all others, whatever nets of
+  /// which the same is said are changed, together, nothing comes of it.
+  const Lanes& observed(int32_t net) const { return observed_[net]; }
+  /// Bytes of a word of a memory in the cycle of a lane; null beyond its end.
+  const char* contents(int32_t memory, uint64_t word, size_t lane);
+  /// Lanes in which a write port writes at least one bit.
+  const Lanes& writing(int32_t port) const { return writing_[port]; }
+  uint64_t address(const MemoryPort& port, size_t lane) const;
+  /// Words of a memory that are read or written in the window, ascending.
+  const std::vector<uint64_t>& touched(int32_t memory) const { return touched_[memory]; }
+
+ private:
+  void transpose();
+  void read(const MemoryPort& port);
+  void note_writes();
+  void observe();
+  void check() const;
+
+  Campaign& campaign_;
+  const Network& network_;
+  size_t row_bytes_;
+  std::vector<char> rows_;
+  uint64_t base_ = 0;
+  size_t lanes_ = 0;
+  std::vector<Lanes> golden_, observed_;
+  std::vector<Lanes> writing_;
+  std::vector<std::vector<uint64_t>> touched_;
+  std::vector<uint64_t> positions_;                        // of memories in the history's image
+  std::vector<std::vector<int32_t>> columns_;              // flip-flops by byte of a row
+};
+
+#endif
