@@ -1,12 +1,15 @@
 """Speed of the fast engine against what a user would run instead, on the same faults, on one core.
 
-Run as `python -m benchmarks.engine [--models DIR] [--faults N] [--json]` from the root of the
-project. The runners that it is compared with are part of this file:
+Run as `python -m benchmarks.engine [NETWORK ...] [--models DIR] [--faults N] [--kinds ff sram] [--ablation N]
+[--json]` from the root of the project. The runners that it is compared with are part of this file:
 
 - restart: the same compiled model, every fault from the end of reset to the end of the run;
 - checkpoint: the nearest of about 1,000 states of the golden run is restored, and every 1,000 cycles the
   whole state is compared with the golden one;
 - cocotb: the reference engine.
+
+Times are processor time, so that other work on the machine disturbs little; only the ratio of two workers to
+one is wall-clock time. What is made once (golden run, gates) is told apart: `setup_seconds`.
 """
 
 from __future__ import annotations
@@ -14,11 +17,13 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import resource
 import statistics
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -28,18 +33,33 @@ from networks import zoo
 from networks.compile import compile_network
 from rtl_harness.elaboration import elaborate
 from rtl_harness.engines.cocotb import CocotbEngine
-from rtl_harness.engines.verilator import VerilatorEngine
-from rtl_harness.engines.verilator_pool import Job
-from rtl_harness.faults import Fault, Injection, Outcome, RunEnd
+from rtl_harness.engines.verilator import Audit, VerilatorEngine
+from rtl_harness.engines.verilator_pool import Outcome as EngineOutcome
+from rtl_harness.faults import Fault, Injection, Outcome
 from rtl_harness.npu.workload import npu_workload
 from rtl_harness.target import load_target
+from rtl_harness.verilated.campaign import Shortcut
 from rtl_harness.verilated.library import Instance, Stop
-from rtl_harness.workload import Workload, classify
+from rtl_harness.workload import Workload
 
 T = TypeVar("T")
 
 CHECKPOINTS = 1000
 COMPARE_EVERY = 1000
+
+_ALONE = Shortcut.SAME_CYCLE | Shortcut.SHIFTED_CYCLE | Shortcut.REPETITION
+ABLATION = {
+    "none": Shortcut.NONE,
+    "same cycle": Shortcut.SAME_CYCLE,
+    "+ shifted cycle": Shortcut.SAME_CYCLE | Shortcut.SHIFTED_CYCLE,
+    "+ repetition": _ALONE,
+    "+ foresight": _ALONE | Shortcut.FORESIGHT,
+    "+ leave": _ALONE | Shortcut.FORESIGHT | Shortcut.LEAVE,
+    "+ seen (all)": Shortcut.ALL,
+    "all but foresight": Shortcut.ALL & ~Shortcut.FORESIGHT,
+    "all but repetition": Shortcut.ALL & ~Shortcut.REPETITION,
+    "all but shifted cycle": Shortcut.ALL & ~Shortcut.SHIFTED_CYCLE,
+}
 
 
 @dataclass(frozen=True)
@@ -47,32 +67,41 @@ class Figures:
     """What is measured for one workload.
 
     Attributes:
-        faults: Number of common faults, uniform over flip-flops and cycles.
+        faults: Number of faults of the fast engine, uniform over the bits of a kind and over cycles.
         golden_cycles: Length of the run.
         outcomes_equal: All runners gave the same injections on the faults that they shared.
+        compared: Faults that each slow runner shared.
         faults_per_second: Of the fast engine.
         vs_restart: Its speed over that of restarting for each fault.
         vs_checkpoint: Its speed over that of checkpoints.
-        vs_cocotb: Its speed over that of cocotb.
+        vs_cocotb: Its speed over that of cocotb; 0 if that was left out.
+        workers_ratio: Wall-clock speed of two workers over that of one; 0 if that was left out.
         model_time_share: Part of its time that simulating the same cycles in the bare model takes.
-        median_masked_us: Time of the median masked fault, in microseconds.
+        median_masked_us: Time of the median masked fault, in microseconds, with its share of the way through
+            the golden run.
         setup_seconds: Golden pass and gates, which are made once.
         early_stops: Faults whose end was known before it was simulated.
         audited: How many of these were run to the end after all.
+        ends: How many faults ended how.
+        seconds: Where the time went.
     """
 
     faults: int
     golden_cycles: int
     outcomes_equal: bool
+    compared: dict[str, int]
     faults_per_second: float
     vs_restart: float
     vs_checkpoint: float
     vs_cocotb: float
+    workers_ratio: float
     model_time_share: float
     median_masked_us: float
     setup_seconds: float
     early_stops: int
     audited: int
+    ends: dict[str, int]
+    seconds: dict[str, float]
 
 
 class PlainRunner:
@@ -80,14 +109,13 @@ class PlainRunner:
 
     def __init__(self, engine: VerilatorEngine, checkpoints: int) -> None:
         self._engine = engine
-        self._golden = engine.golden()
-        length = self._golden.end.end_cycle
+        length = engine.golden().end.end_cycle
         self._step = max(1, -(-length // checkpoints)) if checkpoints else 0
-        self._faulty = engine._origin.library.create()
-        self._states = {0: engine._origin}
+        self._faulty = engine.start()
+        self._states = {0: engine.start()}
         if self._step:
             wanted = sorted({*range(0, length, self._step), *range(COMPARE_EVERY, length, COMPARE_EVERY)})
-            last = engine._origin
+            last = self._states[0]
             for cycle in wanted[1:]:
                 state = last.library.create()
                 state.copy_from(last)
@@ -97,127 +125,160 @@ class PlainRunner:
     def close(self) -> None:
         """Free all instances."""
         self._faulty.close()
-        for cycle, state in self._states.items():
-            if cycle:
-                state.close()
+        for state in self._states.values():
+            state.close()
 
     def inject(self, fault: Fault) -> Injection:
         """Simulate one fault."""
-        engine, faulty = self._engine, self._faulty
         start = (fault.cycle + 1) // self._step * self._step if self._step else 0
-        faulty.copy_from(self._states[start])
-        faulty.run_to(fault.cycle + 1)
-        flip = engine._map.flip(fault.site)
-        faulty.flip(flip.storage, flip.bit, flip.word)
-        faulty.settle()
-        end = self._finish(faulty)
-        return classify(fault, self._golden.end, end, engine.workload.output)
-
-    def _finish(self, faulty: Instance) -> RunEnd:
+        self._faulty.copy_from(self._states[start])
+        self._faulty.run_to(fault.cycle + 1)
+        self._engine.strike(self._faulty, fault)
         limit = self._engine.timeout_cycles
         if not self._step:
-            return self._engine._end(faulty, faulty.run(limit) is Stop.DONE, faulty.cycle)
+            return self._engine.judge(fault, self._faulty, self._faulty.run(limit) is Stop.DONE)
+        return self._compared(fault, self._faulty, limit)
+
+    def _compared(self, fault: Fault, faulty: Instance, limit: int) -> Injection:
         while True:
             stop = faulty.run(min(limit, faulty.cycle // COMPARE_EVERY * COMPARE_EVERY + COMPARE_EVERY))
             if stop is Stop.DONE or faulty.cycle >= limit:
-                return self._engine._end(faulty, stop is Stop.DONE, faulty.cycle)
+                return self._engine.judge(fault, faulty, stop is Stop.DONE)
             known = self._states.get(faulty.cycle)
-            if known is not None and self._same(faulty, known):
-                return self._golden.end
-
-    def _same(self, one: Instance, other: Instance) -> bool:
-        storage = (*self._engine._map.registers, *self._engine._map.memories)
-        return all((one.view(s) == other.view(s)).all() for s in storage)
+            if known is not None and self._engine.same_state(faulty, known):
+                return self._engine.masked(fault)
 
 
-def measure(workload: Workload, accelerator: str, count: int, slow_share: float, seed: int) -> Figures:
-    """Measure one workload; the slow runners get the first `slow_share` of the faults."""
-    target = load_target(accelerator)
+def measure(workload: Workload, options: argparse.Namespace) -> Figures:
+    """Measure one workload; the slow runners get the first faults of a random order."""
+    target = load_target(options.accelerator)
     elaboration = elaborate(target, workload.parameters)
-    with VerilatorEngine(target, workload, elaboration, foresight=True) as engine:
-        golden, setup = _timed(lambda: (engine.golden(), engine._starts([Fault(0, 0)]))[0])
-        faults = _faults(engine, count, seed)
-        injections, seconds = _timed(lambda: {i.fault: i for i in engine.run(faults)})
-        rate = len(faults) / seconds
-        costs, simulated = _costs(engine, faults)
-        plain_seconds_a_cycle = _seconds_a_cycle(engine)
-        some = random.Random(seed).sample(faults, max(20, int(count * slow_share)))
-        equal, rates = True, []
-        for checkpoints in (0, CHECKPOINTS):
+    audit = Audit(options.audit, 0)
+    with VerilatorEngine(target, workload, elaboration, sweep=True, audit=audit) as engine:
+        _, setup = timed(engine.prepare)
+        faults = uniform_faults(engine, options.faults, options.seed, options.kinds)
+        outcomes: list[EngineOutcome] = []
+        engine.observer = outcomes.append
+        injections, seconds = timed(partial(run, engine, faults))
+        times, ends, rate = engine.sweep_times, dict(engine.ends), len(faults) / seconds
+        cycles = engine.simulated + times.golden_cycles
+        engine.observer = lambda outcome: None
+        masked = [o.nanoseconds for o in outcomes if o.injection.outcome is Outcome.MASKED]
+        workers_ratio = two_workers(engine, faults) if options.workers else 0.0
+        some = random.Random(options.seed).sample(faults, min(len(faults), options.slow_faults))
+        equal, rates, compared = True, {"cocotb": float("inf")}, {}
+        for name, checkpoints in (("restart", 0), ("checkpoint", CHECKPOINTS)):
             runner = PlainRunner(engine, checkpoints)
-            results, took = _timed(lambda runner=runner: [runner.inject(fault) for fault in some])
+            results, took = timed(partial(list, map(runner.inject, some)))
             runner.close()
             equal &= all(result == injections[result.fault] for result in results)
-            rates.append(len(some) / took)
-        with CocotbEngine(target, workload, elaboration) as reference:
-            reference.golden()
-            few = some[: max(10, len(some) // 4)]
-            results, took = _timed(lambda: list(reference.run(few)))
-            equal &= all(result == injections[result.fault] for result in results)
-            rates.append(len(few) / took)
-    return Figures(
-        faults=len(faults),
-        golden_cycles=golden.end.end_cycle,
-        outcomes_equal=equal,
-        faults_per_second=rate,
-        vs_restart=rate / rates[0],
-        vs_checkpoint=rate / rates[1],
-        vs_cocotb=rate / rates[2],
-        model_time_share=min(1.0, simulated * plain_seconds_a_cycle / sum(costs.values())),
-        median_masked_us=1e6
-        * statistics.median(costs[f] for f in faults if injections[f].outcome is Outcome.MASKED),
-        setup_seconds=setup,
-        early_stops=engine.early_stops,
-        audited=engine.audited,
-    )
+            rates[name], compared[name] = len(some) / took, len(some)
+        few = some[: options.cocotb_faults]
+        if few:
+            with CocotbEngine(target, workload, elaboration) as reference:
+                reference.golden()
+                found, took = timed(partial(run, reference, few))
+            equal &= all(found[fault] == injections[fault] for fault in few)
+            rates["cocotb"], compared["cocotb"] = len(few) / took, len(few)
+        parts = {name: getattr(times, name) / 1e9 for name in ("loading", "following", "simulating")}
+        return Figures(
+            faults=len(faults),
+            golden_cycles=engine.golden().end.end_cycle,
+            outcomes_equal=equal,
+            compared=compared,
+            faults_per_second=rate,
+            vs_restart=rate / rates["restart"],
+            vs_checkpoint=rate / rates["checkpoint"],
+            vs_cocotb=rate / rates["cocotb"],
+            workers_ratio=workers_ratio,
+            model_time_share=min(1.0, cycles * seconds_a_cycle(engine) / seconds),
+            median_masked_us=(statistics.median(masked or [0]) + times.loading / len(faults)) / 1e3,
+            setup_seconds=setup,
+            early_stops=engine.early_stops,
+            audited=engine.audited,
+            ends=ends,
+            seconds={"all": seconds, **parts},
+        )
 
 
-def _faults(engine: VerilatorEngine, count: int, seed: int) -> list[Fault]:
+def ablation(workload: Workload, options: argparse.Namespace) -> dict[str, object]:
+    """Return the processor time, in milliseconds a fault, with each set of shortcuts.
+
+    Raises:
+        SystemExit: If the outcomes differ.
+    """
+    target = load_target(options.accelerator)
+    elaboration = elaborate(target, workload.parameters)
+    times: dict[str, object] = {}
+    expected: dict[Fault, Injection] | None = None
+    for name, shortcuts in ABLATION.items():
+        with VerilatorEngine(
+            target, workload, elaboration, sweep=True, shortcuts=shortcuts, audit=Audit(0, 0)
+        ) as engine:
+            engine.prepare()
+            faults = uniform_faults(engine, options.ablation, options.seed, options.kinds)
+            injections, seconds = timed(partial(run, engine, faults))
+        if expected is not None and injections != expected:
+            raise SystemExit(f"{workload.name}: the shortcuts {name!r} change outcomes")
+        expected = injections
+        times[name] = 1e3 * seconds / len(faults)
+        print(f"  {name}: {times[name]:.3f} ms a fault", file=sys.stderr)
+    return times
+
+
+def run(engine: VerilatorEngine | CocotbEngine, faults: list[Fault]) -> dict[Fault, Injection]:
+    """Return the injections of an engine, by fault."""
+    return {injection.fault: injection for injection in engine.run(faults)}
+
+
+def uniform_faults(engine: VerilatorEngine, count: int, seed: int, kinds: Sequence[str]) -> list[Fault]:
+    """Return faults uniform over the bits of these kinds and over cycles, in order."""
     choose = random.Random(seed)
     table, cycles = engine.elaboration.sites, engine.golden().end.end_cycle
-    ranges = [
-        range(table.offsets[i], table.offsets[i + 1]) for i, e in enumerate(table.elements) if e.kind == "ff"
-    ]
-    sites = [site for r in ranges for site in r]
+    bits = [range(table.offsets[i], table.offsets[i + 1]) for i in range(len(table.elements))]
+    sites = [site for r, e in zip(bits, table.elements, strict=True) if e.kind in kinds for site in r]
     return sorted({Fault(choose.choice(sites), choose.randrange(cycles)) for _ in range(count)})
 
 
-def _costs(engine: VerilatorEngine, faults: list[Fault]) -> tuple[dict[Fault, float], int]:
-    """Return the time of each fault, foresight shared out evenly, and the cycles simulated for all."""
-    starts, seconds = _timed(lambda: engine._starts(faults))
-    share = seconds / len(faults)
-    costs, simulated = {}, 0
-    for fault, start in sorted(zip(faults, starts, strict=True), key=lambda pair: pair[1] or 0):
-        costs[fault] = share
-        if start is not None:
-            job = Job(Fault(fault.site, start), engine.shortcuts)
-            outcome, took = _timed(lambda job=job: engine._inject(job))
-            costs[fault] += took
-            simulated += outcome.simulated
-    return costs, simulated
+def two_workers(engine: VerilatorEngine, faults: list[Fault]) -> float:
+    """Return the wall-clock time of one worker over that of two."""
+    took = []
+    for workers in (1, 2):
+        start = time.perf_counter()
+        for _ in engine.run(faults, workers):
+            pass
+        took.append(time.perf_counter() - start)
+    return took[0] / took[1]
 
 
-def _seconds_a_cycle(engine: VerilatorEngine) -> float:
-    with engine._origin.library.create() as instance:
-        best = float("inf")
-        for _ in range(5):
-            instance.copy_from(engine._origin)
-            _, seconds = _timed(lambda: instance.run(10**9))
+def seconds_a_cycle(engine: VerilatorEngine) -> float:
+    """Return the processor time of a cycle in the bare model."""
+    best = float("inf")
+    for _ in range(3):
+        with engine.start() as instance:
+            _, seconds = timed(partial(instance.run, 10**9))
             best = min(best, seconds / instance.cycle)
     return best
 
 
-def _timed(work: Callable[[], T]) -> tuple[T, float]:
-    start = time.perf_counter()
+def timed(work: Callable[[], T]) -> tuple[T, float]:
+    """Return what `work` returns and its processor time, of this process and of those that it waited for."""
+    start = _processor_time()
     result = work()
-    return result, time.perf_counter() - start
+    return result, _processor_time() - start
 
 
-def workloads(models: Path | None, accelerator: str) -> Iterator[tuple[str, Workload]]:
-    """Yield `digits` and every network in the folder, on its first input or on a fixed random one."""
-    digits = zoo.load("digits")
-    compiled = compile_network(digits.path, accelerator)
-    yield "digits", npu_workload(compiled, digits.heldout_inputs[0], "digits")
+def _processor_time() -> float:
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+def workloads(names: Sequence[str], models: Path | None, accelerator: str) -> Iterator[tuple[str, Workload]]:
+    """Yield networks of the zoo on their first held-out input, and files on a fixed random one."""
+    for name in names:
+        network = zoo.load(name)
+        compiled = compile_network(network.path, accelerator)
+        yield name, npu_workload(compiled, network.heldout_inputs[0], name)
     for path in sorted(models.glob("*.tflite")) if models else []:
         compiled = compile_network(path, accelerator)
         slot = compiled.inputs[0]
@@ -230,27 +291,34 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("networks", nargs="*", default=["digits"], help="of the zoo (default: digits)")
     parser.add_argument("--models", type=Path, help="folder of .tflite files to measure as well")
+    parser.add_argument("--only", default="", help="of all these, only those with this in their name")
     parser.add_argument("--accelerator", default="ethos-u55-32")
-    parser.add_argument("--faults", type=int, default=2000)
-    parser.add_argument(
-        "--slow-share", type=float, default=0.1, help="part of the faults for the slow runners"
-    )
+    parser.add_argument("--faults", type=int, default=5000)
+    parser.add_argument("--slow-faults", type=int, default=40, help="faults of restart and checkpoint")
+    parser.add_argument("--cocotb-faults", type=int, default=10, help="faults of cocotb; 0 leaves it out")
+    parser.add_argument("--kinds", nargs="+", default=["ff"], choices=["ff", "sram"])
+    parser.add_argument("--audit", type=float, default=0.0, help="share of early stops that is audited")
+    parser.add_argument("--workers", action="store_true", help="compare two workers with one as well")
+    parser.add_argument("--ablation", type=int, metavar="N", help="only the time of sets of shortcuts")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
-    figures = {}
-    for name, workload in workloads(options.models, options.accelerator):
+    figures: dict[str, dict[str, object]] = {}
+    for name, workload in workloads(options.networks, options.models, options.accelerator):
+        if options.only not in name:
+            continue
         print(f"{name} ...", file=sys.stderr)
-        figures[name] = asdict(
-            measure(workload, options.accelerator, options.faults, options.slow_share, options.seed)
+        figures[name] = (
+            ablation(workload, options) if options.ablation else asdict(measure(workload, options))
         )
     if options.json:
         print(json.dumps(figures, indent=2))
     else:
         for name, values in figures.items():
             print(name, *(f"  {key}: {value}" for key, value in values.items()), sep="\n")
-    return 0 if all(values["outcomes_equal"] for values in figures.values()) else 4
+    return 0 if all(values.get("outcomes_equal", True) for values in figures.values()) else 4
 
 
 if __name__ == "__main__":

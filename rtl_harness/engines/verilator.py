@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+
+import numpy as np
 
 from rtl_harness.elaboration import Elaboration
 from rtl_harness.engines.base import GoldenRun, check_fault, describe_fault
@@ -25,7 +27,7 @@ from rtl_harness.target import Target
 from rtl_harness.verilated.campaign import Campaign, Ending, Shortcut
 from rtl_harness.verilated.library import Instance, Port, Stop
 from rtl_harness.verilated.runner import Runner, operation_ends
-from rtl_harness.verilated.sweep import GatesError, Sweep
+from rtl_harness.verilated.sweep import GatesError, Sweep, SweepTimes
 from rtl_harness.workload import Decision, Workload, classify, top1
 
 GOLDEN_LIMIT_CYCLES = 20_000_000
@@ -110,6 +112,7 @@ class VerilatorEngine:
         self.notes: list[str] = []
         self.ends: Counter[str] = Counter()
         self.simulated = 0
+        self.observer: Callable[[Outcome], object] = lambda outcome: None
         self._wants_sweep = sweep if self.shortcuts & _IN_SWEEPS else False
         self._sweeper: Sweeper | None = None
         self._exits: Exits | None = None
@@ -195,9 +198,48 @@ class VerilatorEngine:
                 early.append(done.injection)
             self.ends[done.how] += 1
             self.simulated += done.simulated
+            self.observer(done)
             yield done.injection
         self.early_stops += len(early)
         self._run_audit(early, workers)
+
+    def prepare(self) -> None:
+        """Do now what is done once: the golden run, and what sweeps need if there are to be any."""
+        self.golden()
+        if self._sweeper is None:
+            self._new_sweeper()
+
+    @property
+    def sweep_times(self) -> SweepTimes:
+        """Where the time of sweeps in this process went; all zero without sweeps."""
+        return self._sweeper.sweep.times if self._sweeper is not None else SweepTimes()
+
+    def start(self) -> Instance:
+        """Return a new instance of the model, just out of reset, for runs that the engine has no part in."""
+        made = self._runner.library.create()
+        made.copy_from(self._origin)
+        return made
+
+    def strike(self, instance: Instance, fault: Fault) -> None:
+        """Invert the bits of a fault in an instance that stands in its cycle."""
+        for flip in self._map.flips(fault):
+            instance.flip(flip.storage, flip.bit, flip.word)
+        instance.settle()
+
+    def same_state(self, one: Instance, other: Instance) -> bool:
+        """Compare all storage of two instances."""
+        storage = (*self._map.registers, *self._map.memories)
+        return all(np.array_equal(one.view(s), other.view(s)) for s in storage)
+
+    def judge(self, fault: Fault, instance: Instance, finished: bool) -> Injection:
+        """Return the injection that an instance at the end of its run stands for."""
+        end = self._end(instance, finished, instance.cycle)
+        return classify(fault, self.golden().end, end, self.workload.output, self._decide)
+
+    def masked(self, fault: Fault) -> Injection:
+        """Return the injection of a fault of which nothing is left before the end."""
+        end = self.golden().end
+        return classify(fault, end, end, self.workload.output, self._decide)
 
     def replay(self, fault: Fault, waves: Path | None = None) -> Injection:
         """Simulate one fault to its end, without shortcuts.

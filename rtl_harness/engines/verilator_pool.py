@@ -32,12 +32,14 @@ class Outcome(NamedTuple):
         early: It was known before the end was reached.
         simulated: Cycles that were simulated.
         how: How it became known, for statistics.
+        nanoseconds: Time spent on it alone, as far as that is measured.
     """
 
     injection: Injection
     early: bool
     simulated: int
     how: str
+    nanoseconds: int = 0
 
 
 Work = Callable[[Sequence[Fault]], Iterator[Outcome]]

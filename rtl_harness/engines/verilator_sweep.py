@@ -63,13 +63,13 @@ class Sweeper:
 
         def answer(result: SweepResult, end: RunEnd, how: str, early: bool) -> Iterator[Outcome]:
             injection = self._injection(ordered[result.job], end, self._corruption(result, None))
-            yield Outcome(injection, early, result.simulated, how)
+            yield Outcome(injection, early, result.simulated, how, result.nanoseconds)
             waiting = [(follower, injection.corruption) for follower in followers.pop(result.job, [])]
             while waiting:
                 follower, corruption = waiting.pop()
                 own = self._corruption(follower, corruption)
                 same = self._injection(ordered[follower.job], end, own)
-                yield Outcome(same, True, follower.simulated, "merged")
+                yield Outcome(same, True, follower.simulated, "merged", follower.nanoseconds)
                 waiting += [(next_one, own) for next_one in followers.pop(follower.job, [])]
 
         def finish() -> Iterator[Outcome]:

@@ -2,6 +2,8 @@
 
 #include "sweep.h"
 
+#include <ctime>
+
 #include <deque>
 #include <optional>
 #include <unordered_map>
@@ -21,6 +23,25 @@ constexpr uint64_t kEffortPerCycle = 20;
 constexpr uint64_t kShortStint = 8;
 constexpr uint64_t kLongStint = 256;
 constexpr uint64_t kInVain = 64;
+
+// Adds the processor time that it lives to a sum, in nanoseconds.
+class Timer {
+ public:
+  explicit Timer(uint64_t& sum) : sum_(sum), begin_(now()) {}
+  ~Timer() { sum_ += now() - begin_; }
+  Timer(const Timer&) = delete;
+  Timer& operator=(const Timer&) = delete;
+
+ private:
+  static uint64_t now() {
+    timespec time;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
+  }
+
+  uint64_t& sum_;
+  uint64_t begin_;
+};
 
 struct Departure {
   uint64_t operation;
@@ -57,6 +78,7 @@ struct Job {
   bool fresh = true;  // the difference is what was injected
   bool small = true;  // enough to be followed along the gates
   uint64_t stint = kShortStint;
+  uint64_t nanoseconds = 0;
   uint64_t simulated = 0;
   Repetition repetition;
   std::optional<Departure> leave;  // the last boundary, if the run could have left there
@@ -77,6 +99,7 @@ struct Sweep {
   std::deque<std::pair<Job, uint64_t>> merged;  // and with which
   Job ended;  // whose event is out
   std::vector<char> found;
+  SweepTimes times{};
 
   Sweep(Campaign& owner, const Circuit& circuit, const Boundaries* boundaries)
       : campaign(owner),
@@ -113,7 +136,7 @@ struct Sweep {
     if (shortcuts & kSeen) merge();
     uint64_t first = waiting.empty() ? last() : waiting.front().cycle;
     for (const Job& job : parked) first = std::min(first, job.cycle);
-    window.load(first);
+    load(first);
     std::deque<Job> later;
     for (Job& job : parked) (inside(job.cycle) ? current : later).push_back(std::move(job));
     parked = std::move(later);
@@ -121,6 +144,13 @@ struct Sweep {
       current.push_back(std::move(waiting.front()));
       waiting.pop_front();
     }
+  }
+
+  void load(uint64_t first) {
+    const Timer timer(times.loading);
+    const uint64_t before = campaign.cursor->cycle;
+    window.load(first);
+    times.golden_cycles += campaign.cursor->cycle - std::min(before, campaign.cursor->cycle);
   }
 
   bool inside(uint64_t cycle) const { return cycle < window.last() || window.last() == last(); }
@@ -176,18 +206,32 @@ struct Sweep {
     }
   }
 
+  // Do a part of the work on a job. An event that it raises is told the time afterwards.
+  template <typename Work>
+  bool timed(Job& job, uint64_t& sum, Work&& work) {
+    uint64_t spent = 0;
+    const uint64_t before = job.nanoseconds;
+    const bool result = [&] {
+      const Timer timer(spent);
+      return work();
+    }();
+    sum += spent;
+    job.nanoseconds = ended.nanoseconds = before + spent;
+    return result;
+  }
+
   // Take a job to the end of the window; true if it ended before that.
   bool advance(Job& job, SweepEvent& event) {
     while (true) {
       if (job.d.empty()) return end(job, event, kVanished);
       if (job.cycle >= window.last()) {
-        if (window.last() == last()) return finish(job, event);
+        if (window.last() == last()) return timed(job, times.simulating, [&] { return finish(job, event); });
         parked.push_back(std::move(job));
         return false;
       }
-      if (follows() && job.small && follow(job)) continue;
+      if (follows() && job.small && timed(job, times.following, [&] { return follow(job); })) continue;
       if (job.leave) return end(job, event, kLeft);
-      if (simulate(job, event)) return true;
+      if (timed(job, times.simulating, [&] { return simulate(job, event); })) return true;
     }
   }
 
@@ -445,10 +489,13 @@ void resil_sweep_next(Sweep* self, SweepEvent* event) {
   event->kind = guarded(
       [&] {
         self->next(*event);
+        event->nanoseconds = self->ended.nanoseconds;
         return event->kind;
       },
       static_cast<int32_t>(kSweepBroken));
 }
+
+void resil_sweep_times(const Sweep* self, SweepTimes* times) { *times = self->times; }
 
 uint64_t resil_sweep_effort(const Sweep* self) { return self->ripple.effort(); }
 }

@@ -49,6 +49,15 @@ struct SweepEvent {
   uint64_t noted_operation;     // at the end of which the run first differed by `noted` alone
   const ByteDifference* noted;  // null if it never did
   uint64_t noted_count;
+  uint64_t nanoseconds;  // spent on this injection
+};
+
+/// Where the time of a sweep went.
+struct SweepTimes {
+  uint64_t golden_cycles;  // of the golden run, simulated again
+  uint64_t loading;        // nanoseconds: going through the golden run, with the values of all nets
+  uint64_t following;      // along the gates
+  uint64_t simulating;     // in the compiled model, and comparing states with the golden run
 };
 
 /// `circuit` and `boundaries` may be null. The campaign must have had its golden pass, and stays the caller's.
@@ -61,8 +70,9 @@ void resil_sweep_begin(Sweep* self, uint64_t limit, uint32_t shortcuts);
 void resil_sweep_add(Sweep* self, uint64_t job, const Flip* flips, uint64_t count, uint64_t cycle);
 /// Go on to the next event. Its pointers hold until the next call.
 void resil_sweep_next(Sweep* self, SweepEvent* event);
-/// Gates that were evaluated to follow differences.
+/// Gates that were evaluated to follow differences, and where time went, since the beginning.
 uint64_t resil_sweep_effort(const Sweep* self);
+void resil_sweep_times(const Sweep* self, SweepTimes* times);
 }
 
 #endif

@@ -63,6 +63,7 @@ class SweepResult:
         shift: Cycles by which it is behind the golden run.
         end_cycle: Cycles from reset to the end; not of merged ones.
         simulated: Cycles that were simulated.
+        nanoseconds: Time spent on it alone.
         left: Of one that left, what differed.
         noted: What differed at the first boundary at which nothing but memory did.
     """
@@ -74,6 +75,7 @@ class SweepResult:
     shift: int
     end_cycle: int
     simulated: int
+    nanoseconds: int
     left: MemoryDifference | None
     noted: MemoryDifference | None
 
@@ -110,7 +112,27 @@ class _Event(ctypes.Structure):
         ("noted_operation", ctypes.c_uint64),
         ("noted", ctypes.c_void_p),
         ("noted_count", ctypes.c_uint64),
+        ("nanoseconds", ctypes.c_uint64),
     )
+
+
+class SweepTimes(ctypes.Structure):
+    """Where the time of sweeps went.
+
+    Attributes:
+        golden_cycles: Cycles of the golden run that were simulated again.
+        loading: Nanoseconds of going through the golden run, with the values of all nets.
+        following: Nanoseconds of following differences along the gates.
+        simulating: Nanoseconds in the compiled model, and of comparing its state with the golden run.
+    """
+
+    _fields_ = tuple(
+        (name, ctypes.c_uint64) for name in ("golden_cycles", "loading", "following", "simulating")
+    )
+    golden_cycles: int
+    loading: int
+    following: int
+    simulating: int
 
 
 class Sweep:
@@ -188,6 +210,7 @@ class Sweep:
                 shift=event.shift,
                 end_cycle=event.end_cycle,
                 simulated=event.simulated,
+                nanoseconds=event.nanoseconds,
                 left=_difference(event.operation, event.bytes, event.byte_count),
                 noted=_difference(event.noted_operation, event.noted, event.noted_count),
             )
@@ -196,6 +219,13 @@ class Sweep:
     def effort(self) -> int:
         """Gates that were evaluated to follow differences."""
         return int(self._calls.resil_sweep_effort(self._handle))
+
+    @property
+    def times(self) -> SweepTimes:
+        """Where time went so far."""
+        found = SweepTimes()
+        self._calls.resil_sweep_times(self._handle, ctypes.byref(found))
+        return found
 
     def _error(self) -> str:
         return str(self._calls.resil_error().decode())
@@ -209,6 +239,7 @@ class Sweep:
             "resil_sweep_add": (None, [handle, number, ctypes.POINTER(FlippedBit), number, number]),
             "resil_sweep_next": (None, [handle, ctypes.POINTER(_Event)]),
             "resil_sweep_effort": (number, [handle]),
+            "resil_sweep_times": (None, [handle, ctypes.POINTER(SweepTimes)]),
         }
         for name, (returned, arguments) in signatures.items():
             function = getattr(self._calls, name)
