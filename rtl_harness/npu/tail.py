@@ -20,24 +20,42 @@ ROW_BYTES = 16
 CONSTANTS_REGION = 0
 _BATCH = 64
 
-# Registers of the data paths: whoever uses one has written it in the same operation before. Not among them is
-# what holds a state, a count or an address of something that goes on from operation to operation.
+
+def _of(scope: str, names: str) -> tuple[str, ...]:
+    return tuple(f"u_npu.{scope}.{name}" for name in names.split())
+
+
+_POSITION = "bit_q channel_q column_q first_column_q first_x_q row_l_q row_r_q todo_*_q x_q y_q"
+
+# What belongs to one operation: its copy of the stream's registers, positions in loops, and data on their way
+# through the units. The next operation sets each of these before it looks at it. Not among them are states,
+# valid signals, what counts things on their way, and the stream's registers themselves.
 DEAD = (
-    "u_npu.u_sb.gen_bank[[]*].u_bank.mem_q",
-    "u_npu.u_sb.gen_bank[[]*].u_bank.rd_data_q",
-    *(f"u_npu.u_mac.{name}" for name in ("dot_q", "sum_q", "mul_weights_q")),
-    *(f"u_npu.u_ao.{name}" for name in ("bias_q", "scale_q", "shift_q", "part_q", "pack_value_q")),
-    *(
-        f"u_npu.u_ao.gen_lane[[]*].u_operands.{name}_q"
-        for name in ("factor", "first", "out_shift", "scale", "second", "shift", "value")
+    *_of("u_cc.u_decode", "op_q u_check.*_need_q u_check.piece_?_q u_check.pixels*_q u_check.words*_q"),
+    *_of("u_cc.u_decode.u_check", "rows_q ublocks_q"),
+    *_of("u_cc.u_sequencer", "u_*_walker.i?_q u_*_walker.k?_q u_*_walker.o?_q"),
+    *_of("u_cc.u_sequencer", "acc_full_q acc_rd_q acc_wr_q ifm_full_q ifm_rd_q ifm_wr_q second_q"),
+    *_of("u_ao", "bias_q c_q fetched_byte_q fetched_c_q group_q pack_place_q pack_value_q part_q pixels_q"),
+    *_of("u_ao", "place_q scale_q shift_q table_byte_q x_q y_q"),
+    *_of("u_ao.u_params", "beats_q buffer_q left_q level_q skip_q"),
+    *_of(
+        "u_ao.gen_lane[[]*].u_operands",
+        "count_q factor_q first_q out_shift_q scale_q second_q shift_q value_q",
     ),
-    *(
-        f"u_npu.u_ao.gen_lane[[]*].u_scale.{name}_q"
-        for name in ("half", "half_shift", "half_twice", "mul", "mul_shift", "round", "value")
-    ),
-    *(f"u_npu.u_dma.u_ofm.{name}" for name in ("data_q", "beat_data_q")),
-    "u_npu.u_dma.u_piece.u_receive.hold_q",
-    "u_npu.u_dma.u_m0_write.data_q",
+    *_of("u_ao.gen_lane[[]*].u_scale", "half_q half_shift_q half_twice_q mul_q mul_shift_q round_q value_q"),
+    *_of("u_dma", "u_m?_read.ar_q u_m0_write.addr_q u_m0_write.data_q u_m0_write.strb_q"),
+    *_of("u_dma.u_ofm", "beat_addr_q beat_data_q beat_strb_q byte_q channel_q data_q group_q row_q x_q y_q"),
+    *_of("u_dma.u_ofm.u_position", _POSITION),
+    *_of("u_dma.u_piece", "channels_q done_q split_q x_q y_q u_receive.hold_q u_receive.u_segments.entry_q"),
+    *_of("u_dma.u_piece.u_position", _POSITION),
+    *_of("u_dma.u_scale", "addr_q u_fifo.entry_q"),
+    *_of("u_dma.u_weight", "addr_q u_fifo.entry_q"),
+    *_of("u_mac", "*_absent_q *_acc_q *_clear_q dot_q forward_q mul_channels_q mul_weights_q sum_q"),
+    *_of("u_mac.u_sequencer", "acc_q element_q group_acc_q px_q py_q tx_q ty_q u_q z_q"),
+    *_of("u_sb", "acc_group_q out_bank_q stage_bank_q word_bank_q word_half_q"),
+    *_of("u_sb.gen_bank[[]*].u_bank", "mem_q rd_data_q"),
+    *_of("u_wd", "u_bits.bits_q u_control.*_q u_indices.*_q u_palette.*_q u_runs.*_q"),
+    *_of("u_wd.u_packer", "filled_q incomplete_q next_q run_due_q vec_incomplete_q vec_q"),
 )
 
 

@@ -23,7 +23,9 @@ Network::Network(const Circuit& c)
       lists(c.lists, c.lists + c.list_length),
       read_gates(c.memory_count),
       write_ports(c.memory_count) {
-  connect({c.ports, c.ports + c.port_count});
+  std::vector<int32_t> ports(c.ports, c.ports + c.port_count);
+  renumber(ports);
+  connect(ports);
   for (size_t i = 0; i < flip_flops.size(); ++i) {
     places_[flip_flops[i].offset * 8 + flip_flops[i].bit] = static_cast<int32_t>(i);
   }
@@ -45,6 +47,35 @@ int32_t Network::flip_flop(uint64_t offset, int bit) const {
 int32_t Network::memory(uint64_t offset) const {
   const auto found = std::upper_bound(ends_.begin(), ends_.end(), std::pair<uint64_t, int32_t>(offset, INT32_MAX));
   return found != ends_.end() && memories[found->second].offset <= offset ? found->second : -1;
+}
+
+// Number nets in the order in which they are evaluated, so that what is used together lies together.
+void Network::renumber(std::vector<int32_t>& ports) {
+  std::vector<int32_t> numbers(nets, -1);
+  int32_t next = 0;
+  const auto take = [&](int32_t& net) {
+    if (numbers[net] < 0) numbers[net] = next++;
+    net = numbers[net];
+  };
+  int32_t zero = 0, one = 1;
+  take(zero);
+  take(one);
+  for (Gate& g : gates) {
+    if (g.operation == kRead) {
+      const MemoryPort& port = reads[g.a];
+      for (int32_t i = 0; i < port.address + port.data; ++i) {
+        int32_t net = address(port)[i];
+        take(net);
+      }
+      continue;
+    }
+    for (int32_t* net : {&g.a, &g.b, &g.s, &g.y}) take(*net);
+  }
+  for (FlipFlop& f : flip_flops) {
+    for (int32_t* net : {&f.q, &f.d, &f.load}) take(*net);
+  }
+  for (int32_t& net : lists) take(net);
+  for (int32_t& net : ports) take(net);
 }
 
 void Network::connect(const std::vector<int32_t>& ports) {

@@ -55,6 +55,7 @@ struct Network {
   int32_t memory(uint64_t offset) const;
 
  private:
+  void renumber(std::vector<int32_t>& ports);
   void connect(const std::vector<int32_t>& ports);
 
   std::unordered_map<uint64_t, int32_t> places_;                // offset * 8 + bit

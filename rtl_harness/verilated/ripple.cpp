@@ -214,10 +214,11 @@ void Ripple::changed(int32_t net, const Lanes& value) {
 
 bool Ripple::observed(int32_t net, const Lanes& lanes) const {
   if (all_) return true;
-  const Lanes& seen = window_.observed(net);
-  uint64_t any = 0;
-  for (size_t k = k0_; k < k1_; ++k) any |= seen.word[k] & lanes.word[k];
-  return any != 0;
+  const unsigned seen = window_.observed(net);
+  for (size_t k = k0_; k < k1_; ++k) {
+    if ((seen >> k & 1) && lanes.word[k]) return true;
+  }
+  return false;
 }
 
 void Ripple::arrived(const Sink& sink, const Lanes& lanes) {
@@ -262,9 +263,10 @@ void Ripple::evaluate(int32_t number) {
   const Lanes &a = value(g.a), &b = value(g.b), &s = value(g.s);
   const int32_t decides = g.operation >= 10 ? g.s : g.operation == 2 || g.operation == 4 ? g.b : 0;
   if (!all_ && changed_net(decides)) {
-    const Lanes &golden = window_.golden(decides), &seen = window_.observed(g.y);
+    const Lanes& golden = window_.golden(decides);
+    const unsigned seen = window_.observed(g.y);
     for (size_t k = k0_; k < k1_; ++k) {
-      disturbed_.word[k] |= (faulty_[decides].word[k] ^ golden.word[k]) & seen.word[k];
+      if (seen >> k & 1) disturbed_.word[k] |= faulty_[decides].word[k] ^ golden.word[k];
     }
   }
   Lanes y;

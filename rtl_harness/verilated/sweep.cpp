@@ -21,7 +21,7 @@ constexpr uint64_t kEffort = 800;
 constexpr uint64_t kEffortPerCycle = 20;
 // Cycles of simulation before a difference is followed along the gates again: doubled each time that it was in vain.
 constexpr uint64_t kShortStint = 8;
-constexpr uint64_t kLongStint = 256;
+constexpr uint64_t kLongStint = 4096;
 constexpr uint64_t kInVain = 64;
 
 // Adds the processor time that it lives to a sum, in nanoseconds.
@@ -65,7 +65,7 @@ class Repetition {
   }
 
  private:
-  static constexpr uint64_t kRecent = 1024;
+  static constexpr uint64_t kRecent = 256;
   uint64_t begun_ = 0;
   Loop recent_, old_;
 };
@@ -78,6 +78,7 @@ struct Job {
   bool fresh = true;  // the difference is what was injected
   bool small = true;  // enough to be followed along the gates
   uint64_t stint = kShortStint;
+  uint64_t apart = 0;  // cycles that it was simulated since it was followed last
   uint64_t nanoseconds = 0;
   uint64_t simulated = 0;
   Repetition repetition;
@@ -238,6 +239,7 @@ struct Sweep {
   // Follow a job along the gates; false if it has to be simulated now.
   bool follow(Job& job) {
     const uint64_t began = job.cycle;
+    job.apart = 0;
     uint64_t effort = ripple.effort();
     uint64_t span = 16;
     while (job.cycle < window.last()) {
@@ -360,6 +362,7 @@ struct Sweep {
       faulty.rise();
       ++job.cycle;
       ++job.simulated;
+      ++job.apart;
       if (leaves() && port_operation(*faulty.model) != operation) {
         operation = port_operation(*faulty.model);
         if (at_boundary(job, operation)) return job.shift != job.leave->shift && end(job, event, kLeft);
@@ -369,7 +372,7 @@ struct Sweep {
       check = start + next_check(lived);
       const Digest now = campaign.registers.digest(faulty.state());
       if (rejoin(job, now)) return false;
-      if (follows() && lived >= job.stint && nearly(job) && (compare(job), job.small)) return false;
+      if (follows() && job.apart >= job.stint && nearly(job) && (compare(job), job.small)) return false;
       if ((shortcuts & kRepetition) && job.repetition.found(campaign, now)) return run_out(job, event);
     }
   }

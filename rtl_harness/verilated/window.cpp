@@ -14,6 +14,19 @@ void each_word(Lanes& y, const Lanes& a, const Lanes& b, Function&& function) {
   for (size_t k = 0; k < kWords; ++k) y.word[k] = function(a.word[k], b.word[k]);
 }
 
+// Words, a bit for each, in which some lane of a net is 1, or is 0.
+uint8_t ones(const Lanes& a) {
+  unsigned found = 0;
+  for (size_t k = 0; k < kWords; ++k) found |= unsigned{a.word[k] != 0} << k;
+  return static_cast<uint8_t>(found);
+}
+
+uint8_t zeros(const Lanes& a) {
+  unsigned found = 0;
+  for (size_t k = 0; k < kWords; ++k) found |= unsigned{a.word[k] != ~uint64_t{0}} << k;
+  return static_cast<uint8_t>(found);
+}
+
 void evaluate_all(int32_t operation, Lanes& y, const Lanes& a, const Lanes& b, const Lanes& s) {
   switch (operation) {
     case 1: each_word(y, a, b, [](uint64_t p, uint64_t) { return ~p; }); return;
@@ -177,58 +190,46 @@ void Window::note_writes() {
 // that is not selected, and the first input of an AND or OR whose second input decides. The select and the second input
 // are observed, so have their golden values if only unobserved nets change: then the output has, too.
 void Window::observe() {
-  std::fill(observed_.begin(), observed_.end(), Lanes{});
-  for (const int32_t net : network_.always_observed) std::fill_n(observed_[net].word, kWords, ~uint64_t{0});
+  std::fill(observed_.begin(), observed_.end(), uint8_t{0});
+  for (const int32_t net : network_.always_observed) observed_[net] = 0xff;
   for (size_t p = 0; p < writing_.size(); ++p) {
     const MemoryPort& port = network_.writes[p];
-    for (int32_t i = 0; i < port.address; ++i) {
-      for (size_t k = 0; k < kWords; ++k) observed_[network_.address(port)[i]].word[k] |= writing_[p].word[k];
-    }
+    const uint8_t writing = ones(writing_[p]);
+    for (int32_t i = 0; i < port.address; ++i) observed_[network_.address(port)[i]] |= writing;
     for (int32_t i = 0; i < port.data; ++i) {
-      const Lanes& enable = golden_[network_.enable(port)[i]];
-      for (size_t k = 0; k < kWords; ++k) observed_[network_.data(port)[i]].word[k] |= enable.word[k];
+      observed_[network_.data(port)[i]] |= ones(golden_[network_.enable(port)[i]]);
     }
   }
   for (auto g = network_.gates.rbegin(); g != network_.gates.rend(); ++g) {
     if (g->operation == kRead) {
       const MemoryPort& port = network_.reads[g->a];
-      Lanes any = {};
-      for (int32_t i = 0; i < port.data; ++i) each_word(any, any, observed_[network_.data(port)[i]], std::bit_or<>());
-      for (int32_t i = 0; i < port.address; ++i) {
-        Lanes& to = observed_[network_.address(port)[i]];
-        each_word(to, to, any, std::bit_or<>());
-      }
+      uint8_t data = 0;
+      for (int32_t i = 0; i < port.data; ++i) data |= observed_[network_.data(port)[i]];
+      for (int32_t i = 0; i < port.address; ++i) observed_[network_.address(port)[i]] |= data;
       continue;
     }
-    const Lanes y = observed_[g->y];
-    Lanes &a = observed_[g->a], &b = observed_[g->b];
+    const uint8_t y = observed_[g->y];
+    if (!y) continue;
     switch (g->operation) {
       case 0:
-      case 1: each_word(a, a, y, std::bit_or<>()); break;
+      case 1: observed_[g->a] |= y; break;
       case 2:
-      case 4: {
-        const uint64_t decides = g->operation == 2 ? 0 : ~uint64_t{0};
-        const Lanes& side = golden_[g->b];
-        for (size_t k = 0; k < kWords; ++k) {
-          a.word[k] |= y.word[k] & (side.word[k] ^ decides);
-          b.word[k] |= y.word[k];
-        }
+        observed_[g->a] |= y & ones(golden_[g->b]);
+        observed_[g->b] |= y;
         break;
-      }
+      case 4:
+        observed_[g->a] |= y & zeros(golden_[g->b]);
+        observed_[g->b] |= y;
+        break;
       case 10:
-      case 11: {
-        const Lanes& select = golden_[g->s];
-        Lanes& s = observed_[g->s];
-        for (size_t k = 0; k < kWords; ++k) {
-          a.word[k] |= y.word[k] & ~select.word[k];
-          b.word[k] |= y.word[k] & select.word[k];
-          s.word[k] |= y.word[k];
-        }
+      case 11:
+        observed_[g->a] |= y & zeros(golden_[g->s]);
+        observed_[g->b] |= y & ones(golden_[g->s]);
+        observed_[g->s] |= y;
         break;
-      }
       default:
-        each_word(a, a, y, std::bit_or<>());
-        each_word(b, b, y, std::bit_or<>());
+        observed_[g->a] |= y;
+        observed_[g->b] |= y;
     }
   }
 }

@@ -7,6 +7,7 @@
 #include "network.h"
 
 inline constexpr size_t kWords = 8;
+static_assert(kWords <= 8, "a bit of a byte for each");
 inline constexpr size_t kLanes = 64 * kWords;
 
 // One bit for each cycle of the window.
@@ -32,9 +33,9 @@ class Window {
   /// The registers of a cycle, one piece of the campaign after the other.
   const char* row(uint64_t cycle) const { return rows_.data() + (cycle - base_) * row_bytes_; }
   const Lanes& golden(int32_t net) const { return golden_[net]; }
-  /// Lanes in which a net may make a difference to the next state or to an observer. In all others, whatever nets of
-  /// which the same is said are changed, together, nothing comes of it.
-  const Lanes& observed(int32_t net) const { return observed_[net]; }
+  /// Words of lanes, a bit for each, in which a net may make a difference to the next state or to an observer. In all
+  /// others, whatever nets of which the same is said are changed, together, nothing comes of it.
+  uint8_t observed(int32_t net) const { return observed_[net]; }
   /// Bytes of a word of a memory in the cycle of a lane; null beyond its end.
   const char* contents(int32_t memory, uint64_t word, size_t lane);
   /// Lanes in which a write port writes at least one bit.
@@ -56,7 +57,8 @@ class Window {
   std::vector<char> rows_;
   uint64_t base_ = 0;
   size_t lanes_ = 0;
-  std::vector<Lanes> golden_, observed_;
+  std::vector<Lanes> golden_;
+  std::vector<uint8_t> observed_;
   std::vector<Lanes> writing_;
   std::vector<std::vector<uint64_t>> touched_;
   std::vector<uint64_t> positions_;                        // of memories in the history's image
