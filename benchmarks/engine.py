@@ -166,7 +166,8 @@ def measure(workload: Workload, options: argparse.Namespace) -> Figures:
         masked = [o.nanoseconds for o in outcomes if o.injection.outcome is Outcome.MASKED]
         workers_ratio = two_workers(engine, faults) if options.workers else 0.0
         some = random.Random(options.seed).sample(faults, min(len(faults), options.slow_faults))
-        equal, rates, compared = True, {"cocotb": float("inf")}, {}
+        equal, rates, compared = True, {"cocotb": float("inf")}, dict[str, int]()
+        results: list[Injection]
         for name, checkpoints in (("restart", 0), ("checkpoint", CHECKPOINTS)):
             runner = PlainRunner(engine, checkpoints)
             results, took = timed(partial(list, map(runner.inject, some)))
