@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from stats.intervals import check_confidence
 
+_AT_FIRST = 0.8
+
 
 def look_confidences(looks: int, confidence: float = 0.95, equal: bool = False) -> tuple[float, ...]:
     """Return the confidence of the interval at each look, so that all hold together with `confidence`.
 
-    The error `1 - confidence` is spent half at the first look, half of the rest at the second, and so on;
-    the last look takes all that is left. That suits a first look at which the campaign is expected to end.
+    Of the error `1 - confidence` four fifths are spent at the first look, half of the rest at the second,
+    half of what is left then at the third, and so on; the last look takes all that is left. That suits a first look at which the campaign is
+    expected to end: its interval is hardly wider than that of a single look.
     With `equal` each look gets the same. Errors of the looks add up to that of the whole (Boole), so it does
     not matter by which rule the campaign stops.
 
@@ -27,7 +30,7 @@ def look_confidences(looks: int, confidence: float = 0.95, equal: bool = False) 
 
     Examples:
         >>> [round(c, 5) for c in look_confidences(3)]
-        [0.975, 0.9875, 0.9875]
+        [0.96, 0.995, 0.995]
         >>> [round(c, 5) for c in look_confidences(5, equal=True)]
         [0.99, 0.99, 0.99, 0.99, 0.99]
         >>> look_confidences(1, 0.9)
@@ -41,8 +44,9 @@ def look_confidences(looks: int, confidence: float = 0.95, equal: bool = False) 
     error = 1.0 - confidence
     if equal:
         return (1.0 - error / looks,) * looks
-    spent = [error / 2.0**look for look in range(1, looks)]
-    return (*(1.0 - e for e in spent), 1.0 - spent[-1])
+    rest = (1.0 - _AT_FIRST) * error
+    spent = [_AT_FIRST * error, *(rest / 2.0**look for look in range(1, looks - 1))]
+    return (*(1.0 - e for e in spent), 1.0 - rest / 2.0 ** (looks - 2))
 
 
 def look_sizes(first: int, last: int, growth: float) -> tuple[int, ...]:
