@@ -11,10 +11,10 @@ def look_confidences(looks: int, confidence: float = 0.95, equal: bool = False) 
     """Return the confidence of the interval at each look, so that all hold together with `confidence`.
 
     Of the error `1 - confidence` four fifths are spent at the first look, half of the rest at the second,
-    half of what is left then at the third, and so on; the last look takes all that is left. That suits a first look at which the campaign is
-    expected to end: its interval is hardly wider than that of a single look.
-    With `equal` each look gets the same. Errors of the looks add up to that of the whole (Boole), so it does
-    not matter by which rule the campaign stops.
+    half of what is left then at the third, and so on; the last look takes all that is left. That suits a
+    first look at which the campaign is expected to end: its interval is hardly wider than that of a single
+    look. With `equal` each look gets the same. Errors of the looks add up to that of the whole (Boole), so it
+    does not matter by which rule the campaign stops.
 
     Args:
         looks: How many are planned, at least 1.
@@ -68,7 +68,7 @@ def look_sizes(first: int, last: int, growth: float) -> tuple[int, ...]:
             f"looks need 0 < first <= last and a growth above 1, found {first}, {last}, {growth}"
         )
     sizes, size = [], float(first)
-    while size * growth <= last:
+    while size * growth <= last and round(size) < last:
         sizes.append(round(size))
-        size *= growth
+        size = max(size * growth, size + 1.0)
     return (*sizes, last)
