@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 Node = Mapping[str, object]
 
 _DIMENSION = re.compile(r"\[(-?\d+):(-?\d+)\]")
+_DECLARING = {"Port", "Net", "Variable", "Parameter", "TypeParameter", "TypeAlias", "EmptyMember"}
+_WAITING = {"Timed", "Wait", "WaitFork", "WaitOrder"}
 _SCOPES = {"GenerateBlock", "StatementBlock", "InstanceArray", "GenerateBlockArray", "Instance"}
 
 
@@ -25,6 +27,7 @@ class Declaration:
         left: Left bound of the packed range; None if it has several packed dimensions or is a structure.
         right: Right bound, likewise.
         unpacked_struct: It is, or is an array of, an unpacked structure.
+        port: It is an output of its module.
     """
 
     scope: str
@@ -34,6 +37,7 @@ class Declaration:
     left: int | None = None
     right: int | None = None
     unpacked_struct: bool = False
+    port: bool = False
 
     @property
     def words(self) -> int:
@@ -60,11 +64,15 @@ class Declarations:
         variables: By hierarchical path below the top.
         instances: Module name of each instance, by hierarchical path.
         scopes: Paths of instances and generate blocks.
+        stubs: Module name of each instance that has outputs and nothing that drives them, by path.
+        waiting: Paths of scopes with an initial block that waits for an event or a time.
     """
 
     variables: dict[str, Declaration] = field(default_factory=dict)
     instances: dict[str, str] = field(default_factory=dict)
     scopes: set[str] = field(default_factory=set)
+    stubs: dict[str, str] = field(default_factory=dict)
+    waiting: set[str] = field(default_factory=set)
 
 
 def read_declarations(log: str, top: str) -> Declarations:
@@ -108,10 +116,13 @@ class _Reader:
         body = node["body"]
         assert isinstance(body, dict)
         self.found.instances[path] = str(body.get("definition", "")).split(" ")[-1] or str(body["name"])
+        if _is_stub(body):
+            self.found.stubs[path] = self.found.instances[path]
         self._scope(body, path, self.found.instances[path])
 
     def _scope(self, node: Node, path: str, module: str) -> None:
         self.found.scopes.add(path)
+        outputs = {m["name"] for m in _members(node) if m["kind"] == "Port" and m.get("direction") != "In"}
         for member in _members(node):
             kind, name = str(member["kind"]), str(member["name"])
             below = f"{path}.{name}" if path and name else path or name
@@ -124,8 +135,11 @@ class _Reader:
             elif kind in _SCOPES:
                 if not member.get("isUninstantiated", False):
                     self._scope(member, below, module)
+            elif kind == "ProceduralBlock" and member.get("procedureKind") == "Initial":
+                if _waits(member["body"]):
+                    self.found.waiting.add(path)
             elif kind in {"Variable", "Net"}:
-                self._declare(member, path, module)
+                self._declare(member, path, module, name in outputs)
 
     def _instance_array(self, node: Node, path: str) -> None:
         left, right = _bounds(str(node["range"]))
@@ -144,16 +158,16 @@ class _Reader:
             genvar = next(m for m in _members(member) if m["kind"] == "Parameter")
             self._scope(member, f"{path}[{genvar['value']}]", module)
 
-    def _declare(self, node: Node, path: str, module: str) -> None:
+    def _declare(self, node: Node, path: str, module: str, port: bool) -> None:
         base, unpacked = self._resolve(str(node["type"]))
         packed = _DIMENSION.findall(base) if re.match(r"(logic|reg|bit)\b", base) else []
         left: int | None = None
         right: int | None = None
         if len(packed) == 1:
             left, right = int(packed[0][0]), int(packed[0][1])
-        declaration = Declaration(
-            path, module, str(node["name"]), unpacked, left, right, base.startswith(("struct{", "union{"))
-        )
+        unpacked_struct = base.startswith(("struct{", "union{"))
+        name = str(node["name"])
+        declaration = Declaration(path, module, name, unpacked, left, right, unpacked_struct, port)
         self.found.variables[f"{path}.{declaration.name}" if path else declaration.name] = declaration
 
     def _resolve(self, text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
@@ -164,6 +178,21 @@ class _Reader:
             return base, dimensions
         target, inner = self._resolve(self.aliases[reference[1]])
         return target + reference[3], dimensions + inner
+
+
+def _is_stub(body: Node) -> bool:
+    """Whether a module declares outputs and nothing else than ports and parameters."""
+    members = list(_members(body))
+    outputs = any(m["kind"] == "Port" and m.get("direction") != "In" for m in members)
+    empty = all(m["kind"] in _DECLARING and "initializer" not in m for m in members)
+    return outputs and empty
+
+
+def _waits(node: object) -> bool:
+    """Whether a statement holds an event control, a delay or a wait."""
+    if isinstance(node, dict):
+        return str(node.get("kind")) in _WAITING or any(_waits(value) for value in node.values())
+    return isinstance(node, list) and any(_waits(item) for item in node)
 
 
 def _split_unpacked(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:

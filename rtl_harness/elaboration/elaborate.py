@@ -60,7 +60,7 @@ def block_of(path: str, blocks: Mapping[str, Iterable[str]]) -> str:
 
 def _build(target: Target, parameters: Mapping[str, int], folder: Path) -> None:
     what = f"elaboration of {target.name}"
-    script = [read_command(target, parameters, ["--dump-ast"], folder), "write_json netlist.json"]
+    script = [read_command(target, parameters, ["--dump-ast"], folder), "flatten", "write_json netlist.json"]
     declarations = read_declarations(run_yosys(script, folder, what), target.top)
     file = folder / "netlist.json"
     netlist = Netlist(json.loads(file.read_text(encoding="utf-8")), target.top)
@@ -111,7 +111,8 @@ def _memory_paths(target: Target) -> set[str]:
 
 
 def _assemble(target: Target, parameters: Mapping[str, int], found: Storage, netlist: Netlist) -> Elaboration:
-    warnings = list(found.warnings)
+    unmapped = [u for u in found.unmapped if u.startswith((f"{target.dut}.", f"{target.dut}:"))]
+    warnings = [*found.warnings, *(f"in the bench: {u}" for u in found.unmapped if u not in unmapped)]
     classes = _classes(found, netlist)
     sites: list[StorageElement] = []
     bench: list[StorageElement] = []
@@ -128,12 +129,17 @@ def _assemble(target: Target, parameters: Mapping[str, int], found: Storage, net
         if clock != target.clock or not rising:
             edge = "rising" if rising else "falling"
             warnings.append(f"{count} elements are clocked by the {edge} edge of {clock or 'no signal'}")
+    if not sites and not unmapped:
+        raise HarnessError(
+            f"target {target.name}: dut: expected storage in {target.dut}, found none; name the instance "
+            "that holds the design"
+        )
     return Elaboration(
         SiteTable.of(sites),
         tuple(sorted(bench, key=lambda e: e.path)),
         found.locations,
         found.clocking,
-        tuple(u for u in found.unmapped if u.startswith(f"{target.dut}.")),
+        tuple(unmapped),
         tuple(warnings),
         dict(parameters),
     )

@@ -57,8 +57,19 @@ def find_storage(netlist: Netlist, declarations: Declarations, memories: Contain
         f"{path}: a latch, which is neither flip-flop nor SRAM" for path in sorted(set(netlist.latches))
     ]
     found.unmapped += [
-        f"{path}: module {module} is a black box, its storage is not visible"
+        f"{path}: module {module} is a black box, its storage is not visible; give its RTL, without "
+        "`celldefine and (* blackbox *)"
         for path, module in sorted(netlist.black_boxes.items())
+    ]
+    found.unmapped += [
+        f"{path}: module {module} has outputs and no content; if it stands for a macro, give a model of it, "
+        "else drive its outputs"
+        for path, module in sorted(declarations.stubs.items())
+        if path not in netlist.black_boxes
+    ]
+    found.unmapped += [
+        f"{path}: an initial block that waits for events, whose state is no storage; use an always block"
+        for path in sorted(declarations.waiting)
     ]
     return found
 
@@ -154,7 +165,7 @@ class _Finder:
             first_word=first_word,
             ascending=_ascending(declared),
         )
-        location = Location(declared.scope, declared.module, declared.name, indices, 0, width)
+        location = Location(declared.scope, declared.module, declared.name, indices, 0, width, declared.port)
         self.found.add(element, location, clocking, net_name)
 
     def _kind(self, memory: MemoryArray) -> Kind:
@@ -188,7 +199,9 @@ class _Finder:
         if length != width:
             name += f"[{lsb + sign * (low + length - 1)}:{lsb + sign * low}]"
         element = StorageElement(name, "ff", length, lsb=lsb + sign * low, ascending=sign < 0)
-        location = Location(declared.scope, declared.module, declared.name, indices, low, width)
+        location = Location(
+            declared.scope, declared.module, declared.name, indices, low, width, declared.port
+        )
         self.found.add(element, location, clocking, outputs)
 
     def _declaration(self, path: str) -> Declaration:

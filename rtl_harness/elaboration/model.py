@@ -21,6 +21,7 @@ class Location:
         low: Position of the element's bit 0 in the packed variable, counted from its least
             significant bit.
         packed_width: Bits of the packed variable (of one word of it, if it is an array).
+        port: The variable is an output of its module, which a simulator may keep elsewhere.
     """
 
     scope: str
@@ -29,6 +30,7 @@ class Location:
     indices: tuple[int, ...] = ()
     low: int = 0
     packed_width: int = 1
+    port: bool = False
 
     @property
     def path(self) -> str:

@@ -18,7 +18,7 @@ from rtl_harness.verilated.library import Instance, Storage
 
 def variables_of(elaboration: Elaboration) -> list[Variable]:
     """Return the variables of the source code that hold the storage of design and bench."""
-    return [Variable(place.module, place.variable) for place in elaboration.locations.values()]
+    return [Variable(place.module, place.variable, place.port) for place in elaboration.locations.values()]
 
 
 class StateMap:

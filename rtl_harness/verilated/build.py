@@ -46,10 +46,12 @@ class Variable(NamedTuple):
     Attributes:
         module: Module that declares it, "*" for any.
         name: Its name, without generate scopes.
+        port: It is an output of its module.
     """
 
     module: str
     name: str
+    port: bool = False
 
 
 def build_model(target: Target, parameters: Mapping[str, int], variables: Iterable[Variable]) -> Path:
@@ -132,7 +134,7 @@ def variables_at(paths: Iterable[str]) -> list[Variable]:
     Variables of the same name in other modules come with them, which costs speed and nothing else.
 
     >>> variables_at(["u_core.gen_lane[2].acc_q[3]"])
-    [Variable(module='*', name='acc_q')]
+    [Variable(module='*', name='acc_q', port=False)]
     """
     return [Variable("*", re.sub(r"(\[-?\d+\])+$", "", path.rsplit(".", 1)[-1])) for path in paths]
 
@@ -141,10 +143,16 @@ def _configuration(public: Iterable[Variable]) -> str:
     """Return a Verilator configuration that keeps these variables readable by the driver.
 
     Read access is enough: whoever writes calls the settle function afterwards, which recomputes all that
-    depends on storage. Write access would make Verilator recompute it at every clock edge.
+    depends on storage. Write access would make Verilator recompute it at every clock edge. But a register
+    that is an output of its module (`output reg`) may be kept in the net that is connected to it, and only
+    copied to its own name; with write access it is kept under its name.
     """
-    lines = [f'public_flat_rd -module "{v.module}" -var "{v.name}"' for v in public]
+    lines = [f'public_flat_{_access(v)} -module "{v.module}" -var "{v.name}"' for v in public]
     return "\n".join(["`verilator_config", *lines, ""])
+
+
+def _access(variable: Variable) -> str:
+    return "rw" if variable.port else "rd"
 
 
 def _arguments(target: Target, parameters: Mapping[str, int], folder: Path) -> list[str]:

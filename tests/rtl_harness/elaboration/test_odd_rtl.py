@@ -1,0 +1,147 @@
+"""RTL as others write it: what cannot become fault sites is named, what can is found on both engines."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from rtl_harness.elaboration import elaborate
+from rtl_harness.engines.cocotb import CocotbEngine
+from rtl_harness.engines.verilator import VerilatorEngine
+from rtl_harness.errors import HarnessError
+from rtl_harness.faults import Fault
+from rtl_harness.target import Target, TargetMemory
+from rtl_harness.workload import OutputSpec, Workload
+
+TOP = """
+module top(input logic clk, input logic rst, output logic done, output logic [7:0] st);
+  logic [7:0] count_q, sum_q;
+  wire [7:0] q;
+  logic [63:0] log_q [8];
+  always_ff @(posedge clk or posedge rst) if (rst) count_q <= 0; else count_q <= count_q + 1;
+  always_ff @(posedge clk) begin
+    sum_q <= rst ? 0 : sum_q ^ q;
+    log_q[count_q[2:0]] <= 64'(sum_q);
+  end
+  assign done = count_q == 8'd100;
+  assign st = sum_q;
+  dut u_dut(.clk(clk), .rst(rst), .d(count_q), .q(q));
+endmodule
+"""
+DUT = "module dut(input wire clk, input wire rst, input wire [7:0] d, output wire [7:0] q);\n"
+BOX = "module box(input wire c, input wire [7:0] d, output wire [7:0] q);"
+BOXED = f"{DUT} box u_x(clk,d,q); endmodule"
+
+# Plain Verilog of many hands: registers that are outputs, instance arrays, odd bounds, writes from outside.
+PLAIN = (
+    """
+module leaf(input wire c, input wire d, output reg q); always @(posedge c) q <= d; endmodule
+module holder(input wire c); reg [7:0] x_q; endmodule
+module pad(inout wire p, input wire oe, input wire o, output wire i);
+  assign p = oe ? o : 1'bz;
+  assign i = p;
+endmodule
+module chain #(parameter type T = logic, parameter int N = 1) (input wire c, input T d, output T q);
+  T [N-1:0] s_q;
+  always_ff @(posedge c) begin
+    s_q[0] <= d;
+    for (int i = 1; i < N; i++) s_q[i] <= s_q[i-1];
+  end
+  assign q = s_q[N-1];
+endmodule
+"""
+    + DUT
+    + """
+  wire [7:0] a, b, e, i;
+  wire lone, p;
+  reg [3:-4] shifted_q;
+  reg [7:0] pair_q [-2:1];
+  reg [0:11] far_q [200:5];
+  reg [31:0] parts_q;
+  leaf u_row [7:0] (clk, d, a);
+  leaf u_bit (.c(clk), .d(d[1]), .q(b[1]));
+  leaf u_lone (.c(clk), .d(d[2]), .q(lone));
+  assign {b[7:2], b[0]} = {7{lone}};
+  holder u_holder (clk);
+  pad u_pad (.p(p), .oe(a[0]), .o(a[1]), .i(i[0]));
+  assign i[7:1] = '0;
+  chain #(.T(logic [7:0]), .N(3)) u_chain (clk, d, e);
+  always @(posedge clk) begin
+    u_holder.x_q <= u_holder.x_q + d;
+    shifted_q <= a ^ i;
+    pair_q[-1] <= shifted_q;
+    pair_q[0] <= pair_q[-1];
+    far_q[8'd5 + (d & 8'h7f)] <= {d, d[3:0]};
+    parts_q[7:0] <= far_q[8'd5 + (d >> 1)];
+    parts_q[16+:8] <= parts_q[7:0] ^ e;
+  end
+  assign q = b ^ u_holder.x_q ^ pair_q[0] ^ parts_q[23:16];
+endmodule
+"""
+)
+
+
+def target(folder, text):
+    source = folder / "design.sv"
+    source.write_text(text + TOP)
+    memories = {"log": TargetMemory("log_q", 8, "log")}
+    blocks = {"all": ("u_dut",)}
+    options = {"reset_active_low": False, "status": "st"}
+    return Target("odd", "top", (source,), "clk", "rst", "u_dut", "done", blocks, memories, **options)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (f"`celldefine\n{BOX} endmodule\n`endcelldefine\n{BOXED}", "u_dut.u_x: .*black box"),
+        (f"(* blackbox *) {BOX} endmodule\n{BOXED}", "u_dut.u_x: .*black box"),
+        (f"{BOX} endmodule\n{BOXED}", "u_dut.u_x: module box has outputs and no content"),
+        (f"`celldefine\n{DUT} assign q = d; endmodule\n`endcelldefine\n", "u_dut: module dut.* black box"),
+        (f"{DUT} reg [7:0] l; always @* if (d[0]) l = d; assign q = l; endmodule", "u_dut.l: a latch"),
+        (f"{DUT} reg [7:0] r; initial forever @(posedge clk) r = d; endmodule", "u_dut: an initial block"),
+    ],
+    ids=["celldefine", "blackbox", "stub", "design itself", "latch", "initial"],
+)
+def test_hidden_storage_is_named(tmp_path, text, message):
+    found = elaborate(target(tmp_path, text))
+    assert len(found.unmapped) == 1
+    assert re.match(message, found.unmapped[0])
+
+
+def test_hidden_storage_of_the_bench_is_a_remark(tmp_path):
+    design = target(tmp_path, f"{DUT} reg [7:0] r; always @(posedge clk) r <= d; assign q = r; endmodule")
+    source = design.sources[0]
+    latch = "logic [7:0] l; always_latch if (rst) l = sum_q; assign st = l;"
+    source.write_text(source.read_text().replace("assign st = sum_q;", latch))
+    found = elaborate(design)
+    assert found.unmapped == ()
+    assert found.warnings == ("in the bench: l: a latch, which is neither flip-flop nor SRAM",)
+
+
+def test_a_design_without_storage_is_an_error(tmp_path):
+    with pytest.raises(HarnessError, match="dut: expected storage in u_dut, found none"):
+        elaborate(target(tmp_path, f"{DUT} assign q = d; endmodule"))
+
+
+def test_plain_verilog_is_the_same_on_both_engines(tmp_path):
+    design = target(tmp_path, PLAIN)
+    found = elaborate(design)
+    bits = {e.path: e.bits for e in found.sites.elements}
+    assert found.unmapped == ()
+    assert bits == {
+        **{f"u_dut.u_row[{i}].q": 1 for i in range(8)},
+        **{"u_dut.u_bit.q": 1, "u_dut.u_lone.q": 1, "u_dut.u_holder.x_q": 8, "u_dut.shifted_q": 8},
+        **{f"u_dut.pair_q[{i}]": 8 for i in range(-2, 2)},
+        **{"u_dut.far_q": 12 * 196, "u_dut.parts_q[7:0]": 8, "u_dut.parts_q[23:16]": 8},
+        "u_dut.u_chain.s_q": 24,
+    }
+    workload = Workload("count", {}, OutputSpec("log", 0, (8,), "uint64"))
+    step = max(1, found.sites.size // 60)
+    faults = [Fault(i * step % found.sites.size, i * 13 % 100) for i in range(60)]
+    faults += [Fault(s, 40) for s in range(found.sites.size) if found.sites[s].element.kind == "ff"]
+    with VerilatorEngine(design, workload, found) as fast, CocotbEngine(design, workload, found) as slow:
+        assert fast.golden() == slow.golden()
+        order = {injection.fault: injection for injection in fast.run(faults)}
+        assert order == {injection.fault: injection for injection in slow.run(faults)}
+    assert len({injection.outcome for injection in order.values()}) >= 2
