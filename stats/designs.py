@@ -243,7 +243,7 @@ def _candidate(
     weights, intensity = strata.weights, np.sqrt(rates * (1.0 - rates) / costs)
     share = proportional * _normal(weights) + (1.0 - proportional) * _normal(weights * intensity)
     level = None
-    if step is not None:
+    if step is not None and np.any(weights > 0):
         typical = float((weights * intensity).sum()) / max(float(weights.sum()), 1e-300)
         level = np.round(np.log(intensity / typical) / np.log(step)).astype(np.int64)
     return _grouped(strata, share, injections, level)

@@ -94,8 +94,10 @@ def spread(
     A count of such events varies at most as much as a binomial one (Hoeffding 1956), so that limits for a
     binomial proportion hold for it.
 
-    Where a stratum would need more than a quarter of the faults that it has left, the faults of the group
-    themselves are drawn without replacement instead; weights are then taken to be proportional to sizes.
+    Where a stratum would need more than a quarter of the faults that it has left, and weights are about
+    proportional to these (as they are within a block and kind), the faults of the group themselves are drawn
+    without replacement instead. If they are not, what a stratum cannot take goes to the others. Without any
+    weight the faults left count.
 
     Args:
         total: Injections to spread.
@@ -128,10 +130,11 @@ def spread(
             f"{total} injections were asked of strata that have {left} faults left: ask for fewer"
         )
     counts = np.zeros(w.shape, dtype=np.int64)
-    open_weight = float(w[room > 0].sum())
     if total == 0:
         return counts
-    if open_weight <= 0.0 or np.any(total * w[room > 0] / open_weight > room[room > 0] / 4.0):
+    if not np.any(w[room > 0] > 0):
+        w = room.astype(np.float64)
+    if _nearly_used_up(total, w[room > 0], room[room > 0]) and left <= MAX_SIZE:
         picked = draw(seed, name, left, total)
         return np.bincount(np.searchsorted(np.cumsum(room), picked, side="right"), minlength=len(w))
     line = np.cumsum(np.where(room > 0, w, 0.0))
@@ -145,3 +148,9 @@ def spread(
         counts = np.minimum(counts, room)
         counts = counts + spread(excess, w, room - counts, seed, name + "+", jitter)
     return counts
+
+
+def _nearly_used_up(total: int, weights: FloatArray, room: IntArray) -> bool:
+    density = weights / room
+    much = np.any(total * weights / weights.sum() > room / 4.0)
+    return bool(much and float(density.max()) <= 2.0 * float(density.min()))

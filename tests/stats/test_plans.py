@@ -86,6 +86,14 @@ def test_every_block_gets_its_minimum_and_the_rest_goes_where_it_tells_most(kind
     assert by_block.max() > 0.8 * np.bincount(owner, without).max()
 
 
+@pytest.mark.parametrize("weights", [np.zeros(60), np.arange(60) % 2 * 1.0])
+def test_strata_without_raw_rate_are_no_obstacle(weights):
+    strata, rates = population()
+    strata = Strata.of(strata.labels, weights, strata.sizes)
+    step, _ = play(strata, rates, Plan("adaptive", 1500), 1)
+    assert step.total.hi <= weights.sum()
+
+
 def test_uniform_sampling_needs_one_weight_a_fault():
     strata = Strata.of([("a", "ff"), ("b", "ff")], [1.0, 1.0], [100, 200])
     with pytest.raises(ValueError, match="use a stratified plan"):

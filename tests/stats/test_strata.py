@@ -38,6 +38,11 @@ def test_a_group_that_is_nearly_used_up_is_drawn_without_replacement():
     assert found.mean(axis=0) == pytest.approx(room / 2, abs=0.09)
 
 
+def test_a_stratum_that_is_too_small_for_its_weight_leaves_the_rest_to_others():
+    assert spread(40, [9.0, 1.0], [3, 2**62], 1, "x").tolist() == [3, 37]
+    assert spread(6, [0.0, 0.0], [10, 2**62], 1, "x").tolist() == [0, 6]
+
+
 def test_other_names_and_seeds_give_other_points():
     weights, room = np.ones(50), np.full(50, 10**9)
     found = [spread(20, weights, room, seed, name).tolist() for seed in (1, 2) for name in ("a", "b")]
