@@ -96,3 +96,13 @@ def test_wrong_entries_are_named(write, old, new, message):
 
 def test_example_is_good_toml():
     assert tomllib.loads(GOOD)["top"] == "bench"
+
+
+def test_shipped_files_are_named_with_a_prefix(write):
+    sources = load_target(write(GOOD.replace('"*.sv"', '"resil:bench/*.sv"'))).sources
+    assert [path.name for path in sources] == [
+        *("b.sv", "resil_apb_master.sv", "resil_axi_burst.sv", "resil_axi_mem.sv", "resil_axil_master.sv"),
+        *("resil_boot.sv", "resil_delay_queue.sv"),
+    ]
+    with pytest.raises(HarnessError, match="no file matches 'resil:bench/other.sv'"):
+        load_target(write(GOOD.replace('"*.sv"', '"resil:bench/other.sv"')))
