@@ -104,5 +104,5 @@ def test_shipped_files_are_named_with_a_prefix(write):
         *("b.sv", "resil_apb_master.sv", "resil_axi_burst.sv", "resil_axi_mem.sv", "resil_axil_master.sv"),
         *("resil_boot.sv", "resil_delay_queue.sv"),
     ]
-    with pytest.raises(HarnessError, match="no file matches 'resil:bench/other.sv'"):
+    with pytest.raises(HarnessError, match=r"no file matches 'resil:bench/other\.sv'"):
         load_target(write(GOOD.replace('"*.sv"', '"resil:bench/other.sv"')))
