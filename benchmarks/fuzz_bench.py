@@ -26,8 +26,9 @@ from rtl_harness.npu.workload import (
 )
 from rtl_harness.target import load_target
 from rtl_harness.verilated.build import Variable
-from rtl_harness.verilated.library import Instance, Port, Stop, Storage
+from rtl_harness.verilated.library import Instance, Port, Stop
 from rtl_harness.verilated.runner import Runner
+from rtl_harness.verilated.storage import Storage
 
 FLASH_BYTES, SRAM_BYTES = 32 * 1024, 16 * 1024
 PARAMETERS = {"FlashWords": FLASH_BYTES // 8, "SramWords": SRAM_BYTES // 8, "BootWords": 64, "BusFaults": 1}

@@ -13,7 +13,8 @@ from rtl_harness.sites import StorageElement
 from rtl_harness.target import Target
 from rtl_harness.verilated.build import Variable
 from rtl_harness.verilated.campaign import Flip
-from rtl_harness.verilated.library import Instance, Storage
+from rtl_harness.verilated.library import Instance
+from rtl_harness.verilated.storage import Storage
 
 
 def variables_of(elaboration: Elaboration) -> list[Variable]:

@@ -15,7 +15,8 @@ from rtl_harness.errors import HarnessError, SimulationError
 from rtl_harness.faults import CORRUPTION_BYTES, Corruption
 from rtl_harness.target import Target
 from rtl_harness.verilated.campaign import Campaign
-from rtl_harness.verilated.library import Instance, Storage
+from rtl_harness.verilated.library import Instance
+from rtl_harness.verilated.storage import Storage
 from rtl_harness.verilated.sweep import BYTE, Boundaries, MemoryDifference
 
 

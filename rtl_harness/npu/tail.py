@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from networks.compile import CompiledNetwork
 from rtl_harness.engines.tail import Departure
+from rtl_harness.errors import HarnessError
 from rtl_harness.npu.model.config import BANK_BYTES, npu_config
 from rtl_harness.npu.model.machine import FunctionalModel, OperationStep
 from rtl_harness.npu.model.memory import SHARED_BUFFER, Bytes
@@ -95,7 +96,10 @@ class NpuTail:
         self._live = self._tables()
 
     def prepare(self, golden: Mapping[int, bytes], end: bytes) -> frozenset[int]:
-        """Run the model on the golden images; leave where it has what the RTL had."""
+        """Run the model on the golden images; leave where it has what the RTL had.
+
+        Nothing leaves if an operation is beyond what the model can hold.
+        """
         if not golden:
             return frozenset()
         first = min(golden)
@@ -103,8 +107,14 @@ class NpuTail:
         image = np.frombuffer(golden[first], np.uint8)[None].copy()
         buffer = np.zeros((1, self._npu.shared_buffer_bytes), np.uint8)
         self._golden, self._buffers = [image[0].copy()] * (count + 1), [buffer[0].copy()] * (count + 1)
-        for step in self._steps(image, buffer, first):
-            self._golden[step.index + 1], self._buffers[step.index + 1] = image[0].copy(), buffer[0].copy()
+        try:
+            for step in self._steps(image, buffer, first):
+                self._golden[step.index + 1], self._buffers[step.index + 1] = (
+                    image[0].copy(),
+                    buffer[0].copy(),
+                )
+        except HarnessError:
+            return frozenset()
         if image[0].tobytes() != end:
             return frozenset()
         return frozenset(k for k in golden if first <= k <= count and self._golden[k].tobytes() == golden[k])

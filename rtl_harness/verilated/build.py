@@ -22,7 +22,7 @@ DRIVER = tuple(
     HERE / name
     for name in (
         *("boundary.cpp", "boundary.h", "campaign.cpp", "campaign.h", "campaign_state.h", "circuit.h"),
-        *("difference.h", "driver.cpp", "driver.h", "golden.cpp", "golden.h", "instance.h"),
+        *("difference.h", "driver.cpp", "driver.h", "golden.cpp", "golden.h", "instance.h", "job.h"),
         *("network.cpp", "network.h", "ripple.cpp", "ripple.h", "sweep.cpp", "sweep.h"),
         *("window.cpp", "window.h"),
     )

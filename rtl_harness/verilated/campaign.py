@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 
 from rtl_harness.errors import SimulationError
-from rtl_harness.verilated.library import Instance, Stop, Storage
+from rtl_harness.verilated.library import Instance, Stop
+from rtl_harness.verilated.storage import Storage
 
 
 class Shortcut(IntFlag):

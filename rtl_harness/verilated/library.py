@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
 from pathlib import Path
@@ -16,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rtl_harness.errors import SimulationError, UnmappedSiteError
-
-MAX_DIMENSIONS = 4
+from rtl_harness.verilated.storage import Storage, Variable, element, split_indices
 
 
 class Stop(IntEnum):
@@ -36,56 +33,6 @@ class Port(IntEnum):
     PROTECTION = 2
     STATUS = 3
     OPERATION = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Storage:
-    """Where a register or memory lies in the state of every instance of a library.
-
-    Attributes:
-        path: Hierarchical name below the top.
-        offset: Bytes from the base of the state.
-        width: Bits of the register or of one word.
-        depth: Words; 1 for a register.
-        entry_bytes: Bytes of one word in the state; the bits above `width` are always 0.
-        first_word: Smallest index as declared of a memory of one dimension, else 0.
-        dimensions: Words of each unpacked dimension, outermost first, and whether it is declared upwards.
-    """
-
-    path: str
-    offset: int
-    width: int
-    depth: int
-    entry_bytes: int
-    first_word: int = 0
-    dimensions: tuple[tuple[int, bool], ...] = ()
-
-    @property
-    def size(self) -> int:
-        """Bytes of the element in the state."""
-        return self.entry_bytes * self.depth
-
-    def word_from_right(self, position: int) -> int:
-        """Return which word of the state is the `position`-th from the right of the whole variable."""
-        from_left = self.depth - 1 - position
-        word, scale = 0, 1
-        for words, rising in reversed(self.dimensions):
-            from_left, digit = divmod(from_left, words)
-            word += scale * (digit if rising else words - 1 - digit)
-            scale *= words
-        return word
-
-
-class _Variable(ctypes.Structure):
-    _fields_ = (
-        ("offset", ctypes.c_uint64),
-        ("entry_bytes", ctypes.c_uint32),
-        ("width", ctypes.c_uint32),
-        ("dimensions", ctypes.c_uint32),
-        ("words", ctypes.c_uint32 * MAX_DIMENSIONS),
-        ("lowest", ctypes.c_int32 * MAX_DIMENSIONS),
-        ("rising", ctypes.c_int32 * MAX_DIMENSIONS),
-    )
 
 
 class Library:
@@ -193,11 +140,11 @@ class Instance:
         Raises:
             UnmappedSiteError: If the simulator has no such variable.
         """
-        base, indices = _split_indices(path)
+        base, indices = split_indices(path)
         for used in range(len(indices) + 1):
             name = path if used == 0 else base + "".join(f"[{i}]" for i in indices[: len(indices) - used])
             if found := self._find(name):
-                return _element(path, found, indices[len(indices) - used :])
+                return element(path, found, indices[len(indices) - used :])
         raise UnmappedSiteError(
             f"expected a register or memory {path} in the simulator, found none; the netlist and the "
             "compiled model disagree, or it was not among the storage named when the model was built"
@@ -232,9 +179,9 @@ class Instance:
             raise ValueError("state can be copied only between instances of one library")
         self._calls.resil_copy(self.handle, other.handle)
 
-    def _find(self, name: str) -> _Variable | None:
+    def _find(self, name: str) -> Variable | None:
         scope, _, leaf = f"{self.library.top}.{name}".rpartition(".")
-        found = _Variable()
+        found = Variable()
         missing = self._calls.resil_find(self.handle, scope.encode(), leaf.encode(), ctypes.byref(found))
         return None if missing else found
 
@@ -247,35 +194,6 @@ class Instance:
         return SimulationError(
             f"the compiled model of {self.library.top} {what}: {self._calls.resil_error().decode()}"
         )
-
-
-def _split_indices(path: str) -> tuple[str, list[int]]:
-    match = re.fullmatch(r"(.*?)((?:\[-?\d+\])*)", path)
-    assert match is not None
-    return match[1], [int(i) for i in re.findall(r"-?\d+", match[2])]
-
-
-def _element(path: str, found: _Variable, indices: Sequence[int]) -> Storage:
-    """Return the part of a variable that is left when its outermost dimensions are indexed."""
-    dimensions = [(found.words[i], found.lowest[i]) for i in range(found.dimensions)]
-    if len(indices) > len(dimensions):
-        raise UnmappedSiteError(
-            f"{path} has {len(indices)} indices, the simulator's variable {len(dimensions)} dimensions"
-        )
-    position = 0
-    for index, (words, lowest) in zip(indices, dimensions, strict=False):
-        if not 0 <= index - lowest < words:
-            raise UnmappedSiteError(
-                f"{path}: index {index} is not in {lowest} .. {lowest + words - 1}, the simulator's range"
-            )
-        position = position * words + index - lowest
-    rest = dimensions[len(indices) :]
-    depth = int(np.prod([words for words, _ in rest], dtype=np.int64))
-    first_word = rest[0][1] if len(rest) == 1 else 0
-    offset = found.offset + position * depth * found.entry_bytes
-    rising = tuple(bool(found.rising[i]) for i in range(len(indices), found.dimensions))
-    shape = tuple((words, up) for (words, _), up in zip(rest, rising, strict=True))
-    return Storage(path, offset, found.width, depth, found.entry_bytes, first_word, shape)
 
 
 @lru_cache
@@ -296,7 +214,7 @@ def _load(path: Path) -> ctypes.CDLL:
         "resil_operations": (number, [handle, ctypes.POINTER(ctypes.POINTER(number))]),
         "resil_state": (handle, [handle]),
         "resil_state_bytes": (number, []),
-        "resil_find": (ctypes.c_int32, [handle, ctypes.c_char_p, ctypes.c_char_p, ctypes.POINTER(_Variable)]),
+        "resil_find": (ctypes.c_int32, [handle, ctypes.c_char_p, ctypes.c_char_p, ctypes.POINTER(Variable)]),
         "resil_copy": (None, [handle, handle]),
     }
     for name, (result, arguments) in signatures.items():

@@ -2,13 +2,12 @@
 
 #include "sweep.h"
 
-#include <ctime>
-
 #include <deque>
 #include <optional>
 #include <unordered_map>
 
 #include "boundary.h"
+#include "job.h"
 #include "ripple.h"
 
 namespace {
@@ -19,72 +18,8 @@ constexpr size_t kFewBytes = 4096;
 // Gates to evaluate before a difference that keeps changing is simulated instead, and how that grows with each cycle.
 constexpr uint64_t kEffort = 800;
 constexpr uint64_t kEffortPerCycle = 20;
-// Cycles of simulation before a difference is followed along the gates again: doubled each time that it was in vain.
-constexpr uint64_t kShortStint = 8;
-constexpr uint64_t kLongStint = 4096;
+// A difference that changes again within so many cycles was followed in vain.
 constexpr uint64_t kInVain = 64;
-
-// Adds the processor time that it lives to a sum, in nanoseconds.
-class Timer {
- public:
-  explicit Timer(uint64_t& sum) : sum_(sum), begin_(now()) {}
-  ~Timer() { sum_ += now() - begin_; }
-  Timer(const Timer&) = delete;
-  Timer& operator=(const Timer&) = delete;
-
- private:
-  static uint64_t now() {
-    timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
-  }
-
-  uint64_t& sum_;
-  uint64_t begin_;
-};
-
-struct Departure {
-  uint64_t operation;
-  int64_t shift;
-  Difference d;
-};
-
-// Tells that an injection is in a state in which it was before. One earlier state is recent, the other ever further back.
-class Repetition {
- public:
-  bool found(const Campaign& campaign, const Digest& now) {
-    const uint64_t cycle = campaign.faulty->cycle;
-    if (!begun_) begun_ = cycle;
-    const auto same = [&](const Loop& loop) {
-      return loop.lived && loop.registers == now && loop.memories == campaign.memories.digest(campaign.faulty->state());
-    };
-    if (same(recent_) || same(old_)) return true;
-    if (cycle >= recent_.lived + kRecent) recent_ = {cycle, now, campaign.memories.digest(campaign.faulty->state())};
-    if (cycle - begun_ >= 2 * (old_.lived - std::min(old_.lived, begun_))) old_ = recent_;
-    return false;
-  }
-
- private:
-  static constexpr uint64_t kRecent = 256;
-  uint64_t begun_ = 0;
-  Loop recent_, old_;
-};
-
-struct Job {
-  uint64_t id;
-  uint64_t cycle;  // of the golden run, whose state after this cycle's edge differs by `d`
-  int64_t shift = 0;
-  Difference d;
-  bool fresh = true;  // the difference is what was injected
-  bool small = true;  // enough to be followed along the gates
-  uint64_t stint = kShortStint;
-  uint64_t apart = 0;  // cycles that it was simulated since it was followed last
-  uint64_t nanoseconds = 0;
-  uint64_t simulated = 0;
-  Repetition repetition;
-  std::optional<Departure> leave;  // the last boundary, if the run could have left there
-  std::optional<Departure> noted;  // the first
-};
 
 }  // namespace
 
