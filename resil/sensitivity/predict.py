@@ -18,7 +18,7 @@ from rtl_harness.npu.work import OperationWork
 FloatArray = npt.NDArray[np.float64]
 Part = tuple[str, str]
 
-DRAWS = 60
+DRAWS = 200
 _PRIOR_DRAWS = 3.0
 _FEWEST_PATTERNS = 8
 _SDC = EFFECTS.index("sdc")
