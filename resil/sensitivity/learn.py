@@ -71,6 +71,11 @@ def learn(
             "learning needs runs of at least two networks, so that one can be predicted from the others; "
             f"found {len(runs)} runs of one: add runs of another network"
         )
+    for run in runs:
+        if not run.patterns:
+            say(
+                f"{run.folder}: no injection tells what it corrupted; the engine records that in long campaigns"
+            )
     strengths = fit_strengths(runs)
     say(f"{len(runs)} runs read, strengths {strengths}")
     predictions = []
@@ -117,10 +122,12 @@ def build(runs: Sequence[Run], strengths: tuple[float, ...]) -> SensitivityModel
     critical: dict[Part, list[float]] = {}
     library: dict[tuple[str, str, str], list[Pattern]] = {}
     for run in runs:
-        for block, kind, pattern, changed in run.patterns:
-            own = critical.setdefault((block, kind), [0.0, 0.0])
+        for part, seen in _part_counts(run).items():
+            tolerable, changed = (float(seen[OUTCOMES.index(o)]) for o in ("sdc_tolerable", "sdc_critical"))
+            own = critical.setdefault(part, [0.0, 0.0])
             own[0] += changed
-            own[1] += 1
+            own[1] += tolerable + changed
+        for block, kind, pattern, _ in run.patterns:
             if pattern.count:
                 library.setdefault((block, kind, run.kind_of(pattern.operation)), []).append(pattern)
     pairs = [(own, cycles) for run in runs for own, cycles in zip(run.work, run.cycles[:-1], strict=True)]
