@@ -73,9 +73,7 @@ def learn(
         )
     for run in runs:
         if not run.patterns:
-            say(
-                f"{run.folder}: no injection tells what it corrupted; the engine records that in long campaigns"
-            )
+            say(f"{run.folder}: tells of no corruption; the engine records them in long campaigns")
     strengths = fit_strengths(runs)
     say(f"{len(runs)} runs read, strengths {strengths}")
     predictions = []
