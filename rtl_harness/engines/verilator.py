@@ -303,6 +303,7 @@ class VerilatorEngine:
                 self._exits,
                 lambda fault, end: classify(fault, golden.end, end, self.workload.output, self._decide),
                 lambda fault, ending, cycle: self._faulty_end(fault, ending, cycle, golden),
+                lambda fault: self._inject(fault, self.shortcuts & ~_IN_SWEEPS),
             )
         return self._sweeper
 

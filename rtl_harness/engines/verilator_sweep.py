@@ -29,6 +29,7 @@ class Sweeper:
         exits: Where runs leave; None if they do not.
         judge: Makes an injection of a fault and its end.
         stopped: Reads the end of a run that was simulated to its end.
+        alone: Simulates a fault without a sweep.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class Sweeper:
         exits: Exits | None,
         judge: Callable[[Fault, RunEnd], Injection],
         stopped: Callable[[Fault, Ending, int], RunEnd],
+        alone: Callable[[Fault], Outcome],
     ) -> None:
         self.sweep = sweep
         self._state_map = state_map
@@ -50,6 +52,7 @@ class Sweeper:
         self._exits = exits
         self._judge = judge
         self._stopped = stopped
+        self._alone = alone
 
     def outcomes(self, faults: Sequence[Fault], shortcuts: Shortcut) -> Iterator[Outcome]:
         """Yield an outcome for each of these different faults, as they become known."""
@@ -60,6 +63,7 @@ class Sweeper:
         followers: dict[int, list[SweepResult]] = {}
         left: list[SweepResult] = []
         undecided: dict[Fault, Corruption | None] = {}
+        lost: list[Fault] = []
 
         def answer(result: SweepResult, end: RunEnd, how: str, early: bool) -> Iterator[Outcome]:
             injection = self._injection(ordered[result.job], end, self._corruption(result, None))
@@ -92,12 +96,18 @@ class Sweeper:
                 case SweepEnd.VANISHED:
                     end = replace(self._golden, end_cycle=result.end_cycle)
                     yield from answer(result, end, "vanished", True)
+                case SweepEnd.STOPPED if result.ending is Ending.NOT_APPLIED:
+                    # A sweep enters a cycle from another one. If the design holds storage in reset there by a
+                    # register of its own, the model takes that for an edge, which in the run itself came
+                    # before the fault, and resets what was flipped.
+                    lost += [ordered[one.job] for one in self._all(result, followers)]
                 case SweepEnd.STOPPED:
                     fault = ordered[result.job]
                     end = self._stopped(fault, result.ending, result.end_cycle)
                     whole = fault.cycle + 1 + result.simulated == result.end_cycle
                     yield from answer(result, end, "stopped", not whole)
         yield from finish()
+        yield from (self._alone(fault) for fault in sorted(lost, key=lambda fault: fault.cycle))
         if undecided:
             for done in self.outcomes(list(undecided), shortcuts & ~Shortcut.LEAVE):
                 injection = replace(done.injection, corruption=undecided[done.injection.fault])

@@ -164,6 +164,25 @@ def test_order_and_workers_change_nothing(engine, faults, plain):
     assert by_fault(engine.run(faults[::-1][:50])) == {fault: plain[fault] for fault in faults[::-1][:50]}
 
 
+def test_faults_that_a_sweep_loses_are_simulated_alone(sweeping, plain, monkeypatch):
+    """As if each flip had been undone by the entry into its cycle."""
+    chosen = list(plain)[::7]
+    list(sweeping.run(chosen[:1]))
+    sweep = sweeping._sweeper.sweep
+    whole, lost = sweep.run, []
+
+    def losing(*arguments):
+        for result in whole(*arguments):
+            if result.end is SweepEnd.STOPPED:
+                result = dataclasses.replace(result, ending=Ending.NOT_APPLIED)
+                lost.append(result)
+            yield result
+
+    monkeypatch.setattr(sweep, "run", losing)
+    assert by_fault(sweeping.run(chosen)) == {fault: plain[fault] for fault in chosen}
+    assert lost
+
+
 def test_repeated_faults_are_answered_each(engine, faults, plain):
     again = [faults[7]] * 3
     assert list(engine.run(again)) == [plain[faults[7]]] * 3

@@ -66,3 +66,13 @@ def test_shortcuts_change_nothing(parts, faults, injections, shortcuts, sweep):
     with VerilatorEngine(*parts, shortcuts=shortcuts, sweep=sweep) as made:
         assert {i.fault: i for i in made.run(faults)} == injections
         assert made.notes == []
+
+
+def test_faults_while_the_design_comes_out_of_reset(parts, engine):
+    """Blocks are then held in reset by a register; a sweep enters these cycles from later ones."""
+    choose, size = random.Random(5), engine.elaboration.sites.size
+    faults = [Fault(choose.randrange(size), cycle) for cycle in range(4) for _ in range(40)]
+    with VerilatorEngine(*parts, sweep=True) as made:
+        found = {i.fault: i for i in made.run(faults)}
+    with VerilatorEngine(*parts, sweep=False) as plain:
+        assert found == {i.fault: i for i in plain.run(list(found))}
