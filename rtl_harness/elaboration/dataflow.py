@@ -8,6 +8,10 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, NamedTuple
 
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
 Bit = int | str
 
 
@@ -106,6 +110,20 @@ class Dataflow:
                     seen.add(source)
                     stack.append(source)
         return found
+
+    def loops(self) -> list[tuple[Bit, ...]]:
+        """Return the nets of each loop that no flip-flop or memory interrupts, each once."""
+        edges = [(n, s) for n, (_, _, sources) in self.drivers.items() for s in sources if s in self.drivers]
+        nets = sorted({net for edge in edges for net in edge}, key=str)
+        place = {net: i for i, net in enumerate(nets)}
+        rows, columns = ([place[edge[side]] for edge in edges] for side in (0, 1))
+        graph = coo_array((np.ones(len(edges)), (rows, columns)), shape=(len(nets), len(nets)))
+        _, labels = connected_components(graph, connection="strong")
+        itself = {to for to, source in edges if to == source}
+        members: defaultdict[int, list[Bit]] = defaultdict(list)
+        for net, label in zip(nets, labels.tolist(), strict=True):
+            members[label].append(net)
+        return [tuple(m) for m in members.values() if len(m) > 1 or m[0] in itself]
 
     def _pass(self, name: str, step: Step, pairs: Iterator[tuple[Iterable[Bit], Bit]]) -> None:
         """Record that each output of `pairs` takes its value from the nets before it."""

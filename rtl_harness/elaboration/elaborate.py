@@ -113,7 +113,9 @@ def _memory_paths(target: Target) -> set[str]:
 def _assemble(target: Target, parameters: Mapping[str, int], found: Storage, netlist: Netlist) -> Elaboration:
     unmapped = [u for u in found.unmapped if u.startswith((f"{target.dut}.", f"{target.dut}:"))]
     warnings = [*found.warnings, *(f"in the bench: {u}" for u in found.unmapped if u not in unmapped)]
-    classes = _classes(found, netlist)
+    flow = Dataflow.of(netlist.cells)
+    classes = _classes(found, flow)
+    warnings += _loops(flow, netlist)
     sites: list[StorageElement] = []
     bench: list[StorageElement] = []
     for element in found.elements:
@@ -145,8 +147,19 @@ def _assemble(target: Target, parameters: Mapping[str, int], found: Storage, net
     )
 
 
-def _classes(found: Storage, netlist: Netlist) -> dict[str, str]:
-    flow = Dataflow.of(netlist.cells)
+def _loops(flow: Dataflow, netlist: Netlist) -> list[str]:
+    """Say which loops of gates there are: the source may store bits in them, which have no fault sites."""
+    remarks = []
+    for nets in flow.loops():
+        names = sorted({name for net in nets for name, _ in netlist.names_of(net)})
+        where = names[0] if names else f"net {nets[0]}"
+        remarks.append(
+            f"{where}: a loop of gates through {len(nets)} bits; what it may store has no fault sites"
+        )
+    return sorted(remarks)
+
+
+def _classes(found: Storage, flow: Dataflow) -> dict[str, str]:
     classes, registers = {}, []
     for element in found.elements:
         outputs = found.outputs[element.path]

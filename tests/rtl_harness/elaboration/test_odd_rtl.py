@@ -109,6 +109,22 @@ def test_hidden_storage_is_named(tmp_path, text, message):
     assert re.match(message, found.unmapped[0])
 
 
+@pytest.mark.parametrize(
+    ("gates", "loops"),
+    [
+        ("wire [1:0] n; assign n[0] = ~(d[0] & n[1]); assign n[1] = ~(d[1] & n[0]); assign q = n;", 1),
+        ("wire [7:0] n = d[0] ? d : n; assign q = n;", 8),
+        ("wire [7:0] n; assign n = {n[6:0], d[0]} & d; assign q = n;", 0),
+    ],
+    ids=["cross-coupled", "multiplexer", "chain"],
+)
+def test_loops_of_gates_are_named(tmp_path, gates, loops):
+    found = elaborate(target(tmp_path, f"{DUT} reg k; always @(posedge clk) k <= d[0]; {gates} endmodule"))
+    named = [w for w in found.warnings if "loop of gates" in w]
+    assert len(named) == loops
+    assert all(w.startswith("u_dut.n: ") for w in named)
+
+
 def test_hidden_storage_of_the_bench_is_a_remark(tmp_path):
     design = target(tmp_path, f"{DUT} reg [7:0] r; always @(posedge clk) r <= d; assign q = r; endmodule")
     source = design.sources[0]
