@@ -15,7 +15,7 @@ from resil.progress import Progress
 from resil.rows import RowMaker
 from resil.store import RunFolder
 from rtl_harness.engines.base import Engine
-from rtl_harness.errors import SimulationError
+from rtl_harness.errors import AuditError, SimulationError
 from rtl_harness.faults import Injection
 from rtl_harness.sites import SiteTable
 
@@ -96,12 +96,22 @@ class Executor:
         except SimulationError as error:
             if waiting:
                 raise
-            raise ConsistencyError(f"the {engine.name} engine withdrew its answers: {error}") from error
+            raise ConsistencyError(
+                f"the {engine.name} engine withdrew its answers: {error}{self._replay(error, rows)}"
+            ) from error
         if waiting:
             missing = next(iter(waiting))
             raise ConsistencyError(
                 f"the {engine.name} engine left out {len(waiting)} faults, {missing} for one"
             )
+
+    def _replay(self, error: SimulationError, rows: npt.NDArray[np.int64]) -> str:
+        """Return the command that shows the fault which an audit found, if it was one."""
+        if not isinstance(error, AuditError):
+            return ""
+        found = next(index for index in rows.tolist() if self._plan.fault(index) == error.fault)
+        number = self._plan.injection[found]
+        return f"; to see the run to its end: resil replay {self._folder.path} {number} --engine cocotb"
 
     def _keep(self, index: int, injection: Injection) -> None:
         self._rows.append(index)

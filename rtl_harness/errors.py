@@ -1,5 +1,12 @@
 """Errors that a user of the harness can act on."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rtl_harness.faults import Fault
+
 
 class HarnessError(Exception):
     """Something the user can put right: a file, a tool or a setting.
@@ -18,3 +25,15 @@ class UnmappedSiteError(HarnessError):
 
 class SimulationError(HarnessError):
     """The simulator failed to build, to start or to answer."""
+
+
+class AuditError(SimulationError):
+    """An early stop was wrong: the engine's answers cannot be trusted.
+
+    Attributes:
+        fault: The fault whose run to the end contradicts what was answered.
+    """
+
+    def __init__(self, message: str, fault: Fault) -> None:
+        super().__init__(message)
+        self.fault = fault

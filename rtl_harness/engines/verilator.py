@@ -21,7 +21,7 @@ from rtl_harness.engines.verilator_pool import Outcome, run_chunks
 from rtl_harness.engines.verilator_state import StateMap, variables_of
 from rtl_harness.engines.verilator_sweep import Sweeper
 from rtl_harness.engines.verilator_tail import Exits, check_scrambled
-from rtl_harness.errors import HarnessError, SimulationError
+from rtl_harness.errors import AuditError, HarnessError, SimulationError
 from rtl_harness.faults import Fault, Injection, RunEnd, digest
 from rtl_harness.target import Target
 from rtl_harness.verilated.campaign import Campaign, Ending, Shortcut
@@ -187,8 +187,8 @@ class VerilatorEngine:
 
         Raises:
             HarnessError: If a fault lies outside the site table or after the end of the golden run.
-            SimulationError: If a flip did not take, the model breaks, or the audit finds an early stop that
-                was wrong; it names the fault.
+            AuditError: If the audit finds an early stop that was wrong.
+            SimulationError: If a flip did not take, or the model breaks; it names the fault.
         """
         if workers < 1:
             raise HarnessError(f"workers: expected at least 1, found {workers}")
@@ -321,11 +321,11 @@ class VerilatorEngine:
         for done in self._simulated(expected, Shortcut.NONE, workers):
             found = done.injection
             if found != expected[found.fault]:
-                raise SimulationError(
+                raise AuditError(
                     f"audit of early stops: {self._describe(found.fault)} was taken for "
                     f"{expected[found.fault]}, the run to the end gives {found}; "
-                    "the results of this campaign cannot be trusted; `resil replay` of that injection shows "
-                    "the run to the end"
+                    "what this engine answered cannot be trusted",
+                    found.fault,
                 )
         self.audited += len(expected)
 

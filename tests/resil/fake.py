@@ -25,7 +25,7 @@ from resil.cli import main as command_line
 from resil.identity import Identity
 from resil.progress import Progress
 from rtl_harness.engines.base import GoldenRun
-from rtl_harness.errors import SimulationError
+from rtl_harness.errors import AuditError, SimulationError
 from rtl_harness.faults import Detected, Fault, Injection, RunEnd, Seen
 from rtl_harness.sites import SiteTable, StorageElement
 
@@ -83,7 +83,7 @@ class FakeEngine:
             if fault.site == self.repeats:
                 yield self.outcome(fault)
         if self.withdraws is not None:
-            raise SimulationError("the audit found a difference")
+            raise AuditError("the audit found a difference", min(faults))
 
     def __enter__(self) -> FakeEngine:
         return self

@@ -162,7 +162,7 @@ def test_another_campaign_is_refused(run, tmp_path, capsys):
     [
         ({"forgets": 5}, "engine left out"),
         ({"repeats": 5}, "engine answered twice, or unasked"),
-        ({"withdraws": 5}, "engine withdrew its answers: the audit found a difference"),
+        ({"withdraws": 5}, "withdrew its answers: the audit found a difference; to see the run to its end: "),
     ],
 )
 def test_an_engine_that_contradicts_itself_fails_the_run_for_good(
@@ -172,7 +172,11 @@ def test_an_engine_that_contradicts_itself_fails_the_run_for_good(
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     fake.install(monkeypatch, **fault)
     assert main(arguments) == 4
-    assert message in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert message in said
+    if "withdraws" in fault:
+        lowest = min(injections(tmp_path / "run"), key=lambda row: (row["site"], row["cycle"]))
+        assert f"resil replay {tmp_path / 'run'} {lowest['injection']} --engine cocotb" in said
     assert not (tmp_path / "run" / "summary.json").exists()
     fake.install(monkeypatch)
     assert main(arguments) == 4

@@ -153,7 +153,7 @@ def test_a_result_of_a_sweep_that_is_wrong_is_caught_by_the_audit(
     monkeypatch.setattr(Sweep, "run", forgetful)
     with (
         VerilatorEngine(target, workload, elaboration, sweep=True) as made,
-        pytest.raises(SimulationError, match=r"audit of early stops: fault at site .*resil replay"),
+        pytest.raises(SimulationError, match=r"audit of early stops: fault at site .*cannot be trusted"),
     ):
         list(made.run(critical[:5]))
 
