@@ -292,7 +292,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("networks", nargs="*", default=["digits"], help="of the zoo (default: digits)")
+    parser.add_argument("networks", nargs="*", default=zoo.names(), help="of the zoo (default: all)")
     parser.add_argument("--models", type=Path, help="folder of .tflite files to measure as well")
     parser.add_argument("--only", default="", help="of all these, only those with this in their name")
     parser.add_argument("--accelerator", default="ethos-u55-32")
