@@ -143,12 +143,6 @@ class Campaign:
             raise SimulationError(self._error())
         return result
 
-    def seek(self, edges: int) -> None:
-        """Bring `cursor` to the golden state after `edges` edges."""
-        if self.cursor.cycle > edges:
-            self.cursor.copy_from(self.origin)
-        self.cursor.run_to(edges)
-
     def recall_memories(self, edges: int) -> Instance:
         """Return an instance with the golden run's memories after `edges` edges; registers aside."""
         if self._calls.resil_campaign_recall(self._handle, edges):

@@ -18,6 +18,8 @@ inline bool operator==(const ByteDifference& a, const ByteDifference& b) {
   return a.offset == b.offset && a.mask == b.mask;
 }
 
+inline bool by_offset(const ByteDifference& a, const ByteDifference& b) { return a.offset < b.offset; }
+
 /// Ascending offsets, each once, no mask is zero.
 using Difference = std::vector<ByteDifference>;
 

@@ -328,7 +328,7 @@ void Ripple::step(Difference& d, size_t lane) {
   for (const int32_t memory : hold_list_) {
     if (active_[memory] != stamp_) step_memory(memory, lane, d, next);
   }
-  std::sort(next.begin(), next.end(), [](const auto& a, const auto& b) { return a.offset < b.offset; });
+  std::sort(next.begin(), next.end(), by_offset);
   d.clear();
   for (const ByteDifference& byte : next) {
     if (!d.empty() && d.back().offset == byte.offset) {

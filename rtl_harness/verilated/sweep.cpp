@@ -358,8 +358,7 @@ struct Sweep {
     campaign.memories.seek(job.cycle + 1);
     const auto registers = static_cast<std::ptrdiff_t>(job.d.size());
     campaign.memories.difference(state, job.d);
-    std::inplace_merge(job.d.begin(), job.d.begin() + registers, job.d.end(),
-                       [](const auto& a, const auto& b) { return a.offset < b.offset; });
+    std::inplace_merge(job.d.begin(), job.d.begin() + registers, job.d.end(), by_offset);
     job.small = is_small(job.d);
   }
 
@@ -376,7 +375,7 @@ struct Sweep {
     if (!boundary->registers(faulty.state(), *i, d)) return false;
     campaign.memories.seek(edges);
     campaign.memories.difference(faulty.state(), d);
-    std::sort(d.begin(), d.end(), [](const auto& a, const auto& b) { return a.offset < b.offset; });
+    std::sort(d.begin(), d.end(), by_offset);
     if (!boundary->permits(d, *i)) return false;
     job.leave = departure(d, *i, shift);
     if (!job.leave) return false;
@@ -409,7 +408,7 @@ void resil_sweep_begin(Sweep* self, uint64_t limit, uint32_t shortcuts) {
 void resil_sweep_add(Sweep* self, uint64_t job, const Flip* flips, uint64_t count, uint64_t cycle) {
   Job made{job, cycle};
   for (uint64_t i = 0; i < count; ++i) made.d.push_back({flips[i].offset, flips[i].mask});
-  std::sort(made.d.begin(), made.d.end(), [](const auto& a, const auto& b) { return a.offset < b.offset; });
+  std::sort(made.d.begin(), made.d.end(), by_offset);
   Difference joined;
   for (const ByteDifference& byte : made.d) {
     if (!joined.empty() && joined.back().offset == byte.offset) {
@@ -434,6 +433,4 @@ void resil_sweep_next(Sweep* self, SweepEvent* event) {
 }
 
 void resil_sweep_times(const Sweep* self, SweepTimes* times) { *times = self->times; }
-
-uint64_t resil_sweep_effort(const Sweep* self) { return self->ripple.effort(); }
 }

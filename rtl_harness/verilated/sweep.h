@@ -70,8 +70,7 @@ void resil_sweep_begin(Sweep* self, uint64_t limit, uint32_t shortcuts);
 void resil_sweep_add(Sweep* self, uint64_t job, const Flip* flips, uint64_t count, uint64_t cycle);
 /// Go on to the next event. Its pointers hold until the next call.
 void resil_sweep_next(Sweep* self, SweepEvent* event);
-/// Gates that were evaluated to follow differences, and where time went, since the beginning.
-uint64_t resil_sweep_effort(const Sweep* self);
+/// Where time went since the beginning.
 void resil_sweep_times(const Sweep* self, SweepTimes* times);
 }
 

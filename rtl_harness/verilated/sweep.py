@@ -216,11 +216,6 @@ class Sweep:
             )
 
     @property
-    def effort(self) -> int:
-        """Gates that were evaluated to follow differences."""
-        return int(self._calls.resil_sweep_effort(self._handle))
-
-    @property
     def times(self) -> SweepTimes:
         """Where time went so far."""
         found = SweepTimes()
@@ -238,7 +233,6 @@ class Sweep:
             "resil_sweep_begin": (None, [handle, number, word]),
             "resil_sweep_add": (None, [handle, number, ctypes.POINTER(FlippedBit), number, number]),
             "resil_sweep_next": (None, [handle, ctypes.POINTER(_Event)]),
-            "resil_sweep_effort": (number, [handle]),
             "resil_sweep_times": (None, [handle, ctypes.POINTER(SweepTimes)]),
         }
         for name, (returned, arguments) in signatures.items():
