@@ -32,13 +32,14 @@ from resil.run import run_campaign
 from resil.sensitivity.intervals import TOTAL, ModelError
 from resil.sensitivity.learn import build, learn
 from resil.sensitivity.model import SHIPPED, LeftOut, SensitivityModel, load_model, save_model
-from resil.sensitivity.observations import OUTCOMES, Run, read_run
+from resil.sensitivity.observations import Run, read_run
+from resil.sensitivity.predict import outcome_index
 from stats.prediction import PredictedStratum, prediction_powered
 from stats.rates import HAZARDOUS
 from stats.sensitivity import predicted_interval
 
 SIZES = (32, 64, 128, 256)
-PLACES = [OUTCOMES.index(outcome) for outcome in HAZARDOUS]
+PLACES = outcome_index(HAZARDOUS)
 SAMPLE = 300
 
 CAMPAIGN = """\
@@ -105,6 +106,17 @@ class Judged:
     inside: bool
     bare: bool
 
+    @property
+    def cells(self) -> str:
+        """Observed and predicted share and both errors, as cells of a table."""
+        trials = self.row.trials
+        return (
+            f"| {trials:,.0f} effective "
+            f"| {self.observed / trials:.2%} ± {np.sqrt(self.observed) / trials:.2%} "
+            f"| {self.predicted / trials:.2%} | {self.predicted / self.observed - 1.0:+.1%} "
+            f"| {self.carried / self.observed - 1.0:+.1%} |"
+        )
+
 
 def judge(rows: Iterable[LeftOut]) -> list[Judged]:
     """Judge every left-out block; each network's intervals come from the errors on the others."""
@@ -146,12 +158,7 @@ def show(options: argparse.Namespace) -> None:
         if row.block == TOTAL and row.kind == "ff":
             errors.append(abs(own.predicted / own.observed - 1.0))
             carried.append(abs(own.carried / own.observed - 1.0))
-            print(
-                f"| {names[row.network]} | {row.accelerator} | {row.trials:,.0f} effective "
-                f"| {own.observed / row.trials:.2%} ± {np.sqrt(own.observed) / row.trials:.2%} "
-                f"| {own.predicted / row.trials:.2%} | {own.predicted / own.observed - 1.0:+.1%} "
-                f"| {own.carried / own.observed - 1.0:+.1%} |"
-            )
+            print(f"| {names[row.network]} | {row.accelerator} {own.cells}")
     print(f"\nmedian relative error of the total, flip-flops: {median(errors):.1%}")
     print(f"the same with average rates carried over: {median(carried):.1%}")
     print(f"mean: {np.mean(errors):.1%} against {np.mean(carried):.1%}")

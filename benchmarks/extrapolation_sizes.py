@@ -13,8 +13,6 @@ import argparse
 from collections.abc import Iterable
 from pathlib import Path
 
-import numpy as np
-
 from benchmarks.extrapolation import judge
 from resil.sensitivity.inference import Inference
 from resil.sensitivity.intervals import TOTAL
@@ -59,13 +57,7 @@ def main() -> None:
         blocks = [own for own in judged if own.row.block != TOTAL]
         for own in judged:
             if own.row.block == TOTAL:
-                print(
-                    f"| {name} | {own.row.trials:,.0f} effective "
-                    f"| {own.observed / own.row.trials:.2%} ± {np.sqrt(own.observed) / own.row.trials:.2%} "
-                    f"| {own.predicted / own.row.trials:.2%} | {own.predicted / own.observed - 1.0:+.1%} "
-                    f"| {own.carried / own.observed - 1.0:+.1%} "
-                    f"| {sum(own.inside for own in blocks)} of {len(blocks)} |"
-                )
+                print(f"| {name} {own.cells} {sum(own.inside for own in blocks)} of {len(blocks)} |")
 
 
 def _read(folder: Path) -> list[Run]:

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-from resil.bench import Area, AreaFacts, Bench
+from resil.bench import AreaFacts, Bench
 from resil.campaign import Campaign
 from resil.clusters import clusters_text
 from resil.estimates import estimates_of
 from resil.sampling import Sample
 from resil.sampling_facts import sampling_facts, sampling_notes
 from resil.site_list import UNASSIGNED, block_bits
+from resil.summary import SCHEMA, block_row, network_summary, verdict_summary
 from rtl_harness.engines.base import GoldenRun
-from stats.metrics import fit_verdict, safety_metrics
-from stats.rates import OUTCOMES, BlockEstimate, StratumCounts
+from stats.metrics import safety_metrics
+from stats.rates import StratumCounts
 from stats.technology import Technology, load_technology
-
-SCHEMA = 1
-_UNTOUCHED = {
-    **dict.fromkeys(("injections", *OUTCOMES), 0),
-    **dict.fromkeys(("avf", "avf_lo", "avf_hi", "fit_raw", "fit", "fit_lo", "fit_hi"), 0.0),
-    "rates": {outcome: [0.0, 0.0, 0.0] for outcome in OUTCOMES},
-}
 
 
 def technology_of(campaign: Campaign) -> Technology:
@@ -64,13 +57,16 @@ def summarise(
     bits = block_bits(bench.sites, bench.blocks)
     found = estimates_of(campaign, sample, bits, fit_per_bit)
     total = found.total
-    blocks = [_row(name, n, found.blocks.get(name), area.of(name), area.unit) for name, n in bits.items()]
+    blocks = [
+        block_row(name, n, found.blocks.get(name), area.of(name).total, area.of(name).sram, area.unit)
+        for name, n in bits.items()
+    ]
     everything = {kind: sum(n[kind] for n in bits.values()) for kind in ("ff", "sram")}
     return {
         "schema": SCHEMA,
         "campaign": _campaign(campaign, bench, sample, provenance),
         "sampling": sampling_facts(campaign, sample, found.inputs),
-        "network": _network(bench, goldens[0]),
+        "network": network_summary(bench.network, _operation_cycles(goldens[0])),
         "target": {
             "name": bench.target_name,
             "top": bench.top,
@@ -86,31 +82,16 @@ def summarise(
             "output_hash": [run.end.output_hash for run in goldens],
         },
         "technology": technology.as_dict(),
-        "verdict": _verdict(campaign, total),
+        "verdict": verdict_summary(campaign, total),
         "blocks": blocks,
         "strata": [_stratum(counts, fit_per_bit[counts.kind]) for counts in found.strata],
-        "total": _row("total", everything, total, area.total, area.unit),
+        "total": block_row("total", everything, total, area.total.total, area.total.sram, area.unit),
         "metrics": safety_metrics(total).as_dict(),
         "notes": [
             *sampling_notes(campaign, sample, found.inputs),
             *_notes(campaign, bench, area, everything),
         ],
         "provenance": dict(provenance),
-    }
-
-
-def _row(
-    name: str, bits: Mapping[str, int], estimate: BlockEstimate | None, area: Area, unit: str
-) -> dict[str, Any]:
-    row = _UNTOUCHED if estimate is None else estimate.as_row()
-    return {
-        **row,
-        "block": name,
-        "ff_bits": bits["ff"],
-        "sram_bits": bits["sram"],
-        "area": area.total,
-        "sram_area": area.sram,
-        "area_unit": unit,
     }
 
 
@@ -143,43 +124,9 @@ def _campaign(
     }
 
 
-def _network(bench: Bench, golden: GoldenRun) -> dict[str, Any]:
+def _operation_cycles(golden: GoldenRun) -> list[int]:
     starts = (0, *golden.operation_ends)
-    cycles = [end - start for start, end in zip(starts, golden.operation_ends, strict=False)]
-    operations = [
-        {
-            "index": operation.index,
-            "name": operation.name,
-            "kind": operation.kind,
-            "cycles": cycles[place] if place < len(cycles) else None,
-            "vela_cycles": operation.vela_cycles,
-            "work": None if operation.work is None else dict(operation.work),
-        }
-        for place, operation in enumerate(bench.network.operations)
-    ]
-    facts = bench.network
-    return {
-        "name": facts.name,
-        "path": facts.path,
-        "sha256": facts.sha256,
-        "operations": operations,
-        "macs": facts.macs,
-    }
-
-
-def _verdict(campaign: Campaign, total: BlockEstimate) -> dict[str, Any]:
-    budget = campaign.budget
-    fit = replace(total.fit, confidence=campaign.confidence)
-    verdict = fit_verdict(fit, budget.fit if budget else None)
-    return {
-        "result": verdict.result,
-        "budget_fit": budget.fit if budget else None,
-        "rationale": budget.rationale if budget else "",
-        "fit": total.fit.estimate,
-        "fit_lo": total.fit.lo,
-        "fit_hi": total.fit.hi,
-        "reason": verdict.reason,
-    }
+    return [end - start for start, end in zip(starts, golden.operation_ends, strict=False)]
 
 
 def _notes(campaign: Campaign, bench: Bench, area: AreaFacts, bits: Mapping[str, int]) -> list[str]:

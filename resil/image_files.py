@@ -38,16 +38,27 @@ def read_image(path: Path, word_bytes: int) -> bytes:
 
 def read_array(path: Path) -> npt.NDArray[Any]:
     """Return the array of numbers in a `.npy` file; CampaignError if it holds none."""
+    array, found = load_npy(path, "numbers")
+    if array is None or array.dtype.kind not in "biuf" or not array.size:
+        raise CampaignError(f"{path}: expected an array of numbers, found {found}; save one with numpy.save")
+    return array
+
+
+def load_npy(path: Path, wanted: str) -> tuple[npt.NDArray[Any] | None, str]:
+    """Return the array in a `.npy` file, None if it holds several, and what was found in it, for messages.
+
+    Raises:
+        CampaignError: it is none; the message asks for one of `wanted`.
+    """
     try:
         array = np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
         raise CampaignError(
-            f"{path}: expected a .npy file of numbers, found: {error}; save one with numpy.save"
+            f"{path}: expected a .npy file of {wanted}, found: {error}; save one with numpy.save"
         ) from None
-    if not isinstance(array, np.ndarray) or array.dtype.kind not in "biuf" or not array.size:
-        found = f"{array.dtype} {array.shape}" if isinstance(array, np.ndarray) else "several arrays"
-        raise CampaignError(f"{path}: expected an array of numbers, found {found}; save one with numpy.save")
-    return array
+    if not isinstance(array, np.ndarray):
+        return None, "several arrays"
+    return array, f"{array.dtype} {array.shape}"
 
 
 def array_bytes(array: npt.NDArray[Any]) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -14,11 +15,12 @@ from networks.compile import CompiledNetwork, compile_network
 from resil.bench import Describe, NetworkFacts, OperationFacts
 from resil.campaign import ZOO_PREFIX, Campaign, NetworkSettings
 from resil.errors import CampaignError
+from resil.image_files import load_npy
 from resil.progress import Progress
 from resil.sensitivity.inference import Inference
 from resil.work import Work
 from rtl_harness.faults import Corruption
-from rtl_harness.npu.work import operation_work
+from rtl_harness.npu.work import OperationWork, operation_work
 from rtl_harness.npu.workload import npu_workload
 from rtl_harness.target import Target
 from rtl_harness.workload import top1
@@ -41,7 +43,7 @@ def network_work(campaign: Campaign, settings: NetworkSettings, target: Target, 
         npu_workload(compiled, tensor, f"{compiled.name}, input {label}")
         for label, tensor in zip(labels, inputs, strict=True)
     )
-    facts = network_facts(settings, compiled)
+    facts = network_facts(settings, compiled, operation_work(compiled))
     hashes = {"network": compiled.source_sha256}
     describe = _describer(compiled, inputs)
     return Work(facts, labels, workloads, top1, "top1", hashes, describe=describe)
@@ -53,14 +55,8 @@ def load_inputs(path: Path) -> npt.NDArray[np.int8]:
     Raises:
         CampaignError: the file is not an array of int8 with at least one tensor.
     """
-    try:
-        inputs = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise CampaignError(
-            f"{path}: expected a .npy file of int8 (N, H, W, C), found: {error}; save one with numpy.save"
-        ) from None
-    if not isinstance(inputs, np.ndarray) or inputs.dtype != np.int8 or inputs.ndim < 2 or not inputs.size:
-        found = f"{inputs.dtype} {inputs.shape}" if isinstance(inputs, np.ndarray) else "several arrays"
+    inputs, found = load_npy(path, "int8 (N, H, W, C)")
+    if inputs is None or inputs.dtype != np.int8 or inputs.ndim < 2 or not inputs.size:
         raise CampaignError(
             f"{path}: expected int8 (N, H, W, C) with N >= 1, found {found}; quantise the inputs "
             "with the scale and zero point of the network's input"
@@ -115,11 +111,13 @@ def _describer(compiled: CompiledNetwork, inputs: npt.NDArray[np.int8]) -> Descr
     return describe
 
 
-def network_facts(settings: NetworkSettings, compiled: CompiledNetwork) -> NetworkFacts:
-    """Return what reports say of a compiled network."""
+def network_facts(
+    settings: NetworkSettings, compiled: CompiledNetwork, work: Sequence[OperationWork]
+) -> NetworkFacts:
+    """Return what reports say of a compiled network; `work` is that of its operations."""
     operations = tuple(
-        OperationFacts(o.index, o.name, o.kind, o.vela_cycles, asdict(work))
-        for o, work in zip(compiled.operations, operation_work(compiled), strict=True)
+        OperationFacts(o.index, o.name, o.kind, o.vela_cycles, asdict(own))
+        for o, own in zip(compiled.operations, work, strict=True)
     )
     macs = sum(o.macs or 0 for o in compiled.operations)
     return NetworkFacts(

@@ -29,18 +29,25 @@ PACKAGES = (
 def begin(campaign: Campaign, bench: Bench) -> dict[str, Any]:
     """Return the content of a new run folder's `provenance.json`; `finished` is None until the run is."""
     return {
-        "resil": __version__,
-        "python": platform.python_version(),
-        "platform": platform.platform(),
-        "versions": versions(PACKAGES),
-        "seed": campaign.seed,
-        "command": sys.argv,
+        **made_with(campaign, PACKAGES),
         "hashes": {**bench.hashes, "campaign": bench.identity.digest},
         "definition": dict(bench.identity.definition),
         "started": now(),
         "finished": None,
         "workers": 0,
         "seconds": 0.0,
+    }
+
+
+def made_with(campaign: Campaign, packages: tuple[str, ...]) -> dict[str, Any]:
+    """Return what every result notes: this machine, versions of these packages, seed and command."""
+    return {
+        "resil": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "versions": versions(packages),
+        "seed": campaign.seed,
+        "command": sys.argv,
     }
 
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import platform
-import sys
 import time
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from networks.compile import compile_network
-from resil import __version__
 from resil.campaign import Campaign
 from resil.campaign_text import campaign_text
 from resil.errors import CampaignError, StoreError
@@ -18,7 +15,7 @@ from resil.estimate import technology_of
 from resil.files import json_text, write_text
 from resil.network_work import network_facts, network_inputs
 from resil.progress import Progress
-from resil.provenance import now, versions
+from resil.provenance import made_with, now
 from resil.render import Results
 from resil.sensitivity.correct import Correction, correct
 from resil.sensitivity.inference import Inference
@@ -77,7 +74,7 @@ def estimate_campaign(
     estimates, total = block_estimates(
         parts, model.trust, error, fit_per_bit, campaign.hazardous, campaign.confidence
     )
-    facts = network_facts(settings, compiled)
+    facts = network_facts(settings, compiled, work)
     correction = None
     if run_dir is not None:
         asked = (fit_per_bit, campaign.hazardous, campaign.confidence)
@@ -140,12 +137,7 @@ def _provenance(
     campaign: Campaign, model: Path, network: str, started: str, seconds: float
 ) -> dict[str, Any]:
     return {
-        "resil": __version__,
-        "python": platform.python_version(),
-        "platform": platform.platform(),
-        "versions": versions(_PACKAGES),
-        "seed": campaign.seed,
-        "command": sys.argv,
+        **made_with(campaign, _PACKAGES),
         "hashes": {"network": network, "model": sha256(model.read_bytes()).hexdigest()},
         "started": started,
         "finished": now(),

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from resil.errors import ResilError
 from resil.sensitivity.model import SensitivityModel
-from resil.sensitivity.observations import OUTCOMES, Cell, Run, read_run
-from resil.sensitivity.predict import Part, PartPrediction, blended
+from resil.sensitivity.observations import Cell, Run, read_run
+from resil.sensitivity.predict import Part, PartPrediction, blended, outcome_index
 from stats.prediction import PredictedStratum, PredictionPowered, prediction_powered
 from stats.rates import BlockEstimate
 from stats.weighted import weighted_sum
@@ -91,7 +91,7 @@ def correct(
     cycles = np.array(run.cycles)
     kinds = [run.kind_of(operation) for operation in range(len(cycles))]
     shares = {k: float(cycles[[kind == k for kind in kinds]].sum() / cycles.sum()) for k in set(kinds)}
-    places = [OUTCOMES.index(outcome) for outcome in hazardous]
+    places = outcome_index(hazardous)
     strata = []
     for part, own in predictions.items():
         critical = blended(own.pushed[0], own.learnt, model.trust.get(part, 0.5))

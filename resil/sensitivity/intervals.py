@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from resil.sensitivity.model import LeftOut
-from resil.sensitivity.observations import OUTCOMES
 from resil.sensitivity.predict import Part, PartPrediction, outcome_index
 from stats.intervals import Interval
-from stats.rates import NOT_MASKED, BlockEstimate
+from stats.rates import NOT_MASKED, OUTCOMES, BlockEstimate
 from stats.sensitivity import fit_shape, predicted_interval
 
 TOTAL = "total"

@@ -22,10 +22,11 @@ from resil.sensitivity.cycles import CycleModel
 from resil.sensitivity.facts import facts_of_target
 from resil.sensitivity.inference import Inference
 from resil.sensitivity.model import Accelerator, LeftOut, SensitivityModel, number_groups
-from resil.sensitivity.observations import OUTCOMES, Cell, Run, read_run
+from resil.sensitivity.observations import Cell, Run, read_run
 from resil.sensitivity.patterns import Pattern
-from resil.sensitivity.predict import Part, PartPrediction, blended, predict_parts
-from stats.rates import HAZARDOUS
+from resil.sensitivity.predict import Part, PartPrediction, blended, outcome_index, predict_parts
+from resil.store import SUMMARY
+from stats.rates import HAZARDOUS, OUTCOMES
 from stats.sensitivity import tune_strengths
 
 FloatArray = npt.NDArray[np.float64]
@@ -197,7 +198,7 @@ def left_out_rows(prediction: Prediction, trust: Mapping[Part, float]) -> list[L
 
 def _effective_trials(counts: Mapping[Part, FloatArray], weight: Mapping[Part, float]) -> float:
     """Return the size of a plain sample that would tell the hazardous share of the total as exactly."""
-    places = [OUTCOMES.index(outcome) for outcome in HAZARDOUS]
+    places = outcome_index(HAZARDOUS)
     share = variance = 0.0
     for part, w in weight.items():
         n = float(counts[part].sum())
@@ -271,7 +272,7 @@ def _provenance(runs: Sequence[Run]) -> dict[str, Any]:
                 "seed": run.summary["campaign"]["seed"],
                 "injections": run.summary["total"]["injections"],
                 "campaign": run.provenance["hashes"]["campaign"],
-                "summary_sha256": sha256((run.folder / "summary.json").read_bytes()).hexdigest(),
+                "summary_sha256": sha256((run.folder / SUMMARY).read_bytes()).hexdigest(),
             }
             for run in runs
         ],
@@ -281,7 +282,7 @@ def _provenance(runs: Sequence[Run]) -> dict[str, Any]:
 
 def survey(model: SensitivityModel) -> dict[str, Any]:
     """Return what `resil learn` prints: P(hazardous) of each left-out run, observed and predicted."""
-    places = [OUTCOMES.index(outcome) for outcome in HAZARDOUS]
+    places = outcome_index(HAZARDOUS)
     names = {run["network_sha256"]: run["network"] for run in model.provenance["runs"]}
     return {
         "injections": model.provenance["injections"],

@@ -18,8 +18,8 @@ from resil.parts import PartError, read_part
 from resil.sensitivity.patterns import Pattern
 from resil.store import INJECTIONS, PROVENANCE, SITES, SUMMARY
 from rtl_harness.npu.work import OperationWork
+from stats.rates import OUTCOMES
 
-OUTCOMES = ("masked", "latent", "sdc_tolerable", "sdc_critical", "due", "hang")
 CHUNK_BITS = 8
 CHUNKS_OF_COPIES = 16
 _INDEX = re.compile(r"\[\d+\]")

@@ -10,10 +10,11 @@ import numpy.typing as npt
 
 from resil.sensitivity.inference import Inference
 from resil.sensitivity.model import EFFECTS, SensitivityModel
-from resil.sensitivity.observations import OUTCOMES, Cell
+from resil.sensitivity.observations import Cell
 from resil.sensitivity.patterns import Pattern, redraw
 from rtl_harness.faults import Outcome
 from rtl_harness.npu.work import OperationWork
+from stats.rates import OUTCOMES
 
 FloatArray = npt.NDArray[np.float64]
 Part = tuple[str, str]

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from networks.compile import CompiledNetwork
 from resil.bench import NetworkFacts
 from resil.campaign import Campaign
-from resil.estimate import SCHEMA
 from resil.sensitivity.model import SensitivityModel
+from resil.summary import SCHEMA, block_row, network_summary, verdict_summary
 from rtl_harness.npu.work import OperationWork
-from stats.metrics import fit_verdict, safety_metrics
-from stats.rates import OUTCOMES, BlockEstimate
+from stats.metrics import safety_metrics
+from stats.rates import BlockEstimate
 from stats.technology import Technology
 
 ENGINE = "none: sensitivity model"
-_NOTHING = {
-    **dict.fromkeys(("injections", *OUTCOMES), 0),
-    **dict.fromkeys(("avf", "avf_lo", "avf_hi", "fit_raw", "fit", "fit_lo", "fit_hi"), 0.0),
-    "rates": {outcome: [0.0, 0.0, 0.0] for outcome in OUTCOMES},
-}
 
 
 def summarise_estimate(
@@ -61,23 +55,7 @@ def summarise_estimate(
             "workers": 1,
             "seconds": provenance["seconds"],
         },
-        "network": {
-            "name": facts.name,
-            "path": facts.path,
-            "sha256": facts.sha256,
-            "operations": [
-                {
-                    "index": operation.index,
-                    "name": operation.name,
-                    "kind": operation.kind,
-                    "cycles": predicted,
-                    "vela_cycles": operation.vela_cycles,
-                    "work": asdict(own),
-                }
-                for operation, own, predicted in zip(facts.operations, work, cycles, strict=True)
-            ],
-            "macs": facts.macs,
-        },
+        "network": network_summary(facts, cycles),
         "target": {
             "name": compiled.accelerator,
             "top": accelerator.top,
@@ -93,13 +71,13 @@ def summarise_estimate(
             "output_hash": list(output_hashes),
         },
         "technology": technology.as_dict(),
-        "verdict": _verdict(campaign, total),
+        "verdict": verdict_summary(campaign, total),
         "blocks": [
-            _row(name, bits.get(name, {"ff": 0, "sram": 0}), by_name.get(name), area)
+            block_row(name, bits.get(name, {"ff": 0, "sram": 0}), by_name.get(name), *area)
             for name, area in areas.items()
         ],
         "strata": [],
-        "total": _row("total", everything, total, whole),
+        "total": block_row("total", everything, total, *whole),
         "metrics": safety_metrics(total).as_dict(),
         "notes": _notes(campaign, model, facts, compiled.accelerator, everything, len(labels)),
         "provenance": dict(provenance),
@@ -113,37 +91,8 @@ def _bits(model: SensitivityModel, accelerator: str) -> dict[str, dict[str, int]
     return bits
 
 
-def _row(
-    name: str, bits: Mapping[str, int], estimate: BlockEstimate | None, area: tuple[float, float, str]
-) -> dict[str, Any]:
-    row = _NOTHING if estimate is None else estimate.as_row()
-    return {
-        **row,
-        "block": name,
-        "ff_bits": bits["ff"],
-        "sram_bits": bits["sram"],
-        "area": area[0],
-        "sram_area": area[1],
-        "area_unit": area[2],
-    }
-
-
 def _known(model: SensitivityModel, sha256: str) -> bool:
     return any(run["network_sha256"] == sha256 for run in model.provenance["runs"])
-
-
-def _verdict(campaign: Campaign, total: BlockEstimate) -> dict[str, Any]:
-    budget = campaign.budget
-    verdict = fit_verdict(total.fit, budget.fit if budget else None)
-    return {
-        "result": verdict.result,
-        "budget_fit": budget.fit if budget else None,
-        "rationale": budget.rationale if budget else "",
-        "fit": total.fit.estimate,
-        "fit_lo": total.fit.lo,
-        "fit_hi": total.fit.hi,
-        "reason": verdict.reason,
-    }
 
 
 def _notes(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from networks.compile import CompiledNetwork
+from networks.compile import CONSTANTS_REGION, CompiledNetwork
 from rtl_harness.engines.tail import Departure
 from rtl_harness.errors import HarnessError
 from rtl_harness.npu.model.config import BANK_BYTES, npu_config
@@ -18,7 +18,6 @@ from rtl_harness.npu.model.program import Copy, Execute, Program
 from rtl_harness.npu.model.status import ERRORS
 
 ROW_BYTES = 16
-CONSTANTS_REGION = 0
 _BATCH = 64
 
 
