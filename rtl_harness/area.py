@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 from rtl_harness.area_library import GateTable, gate_table, smallest_nand2
 from rtl_harness.cache import cached_folder, content_key, write_atomically
 from rtl_harness.elaboration import Elaboration, block_of
-from rtl_harness.elaboration.yosys import read_command, rtl_key
+from rtl_harness.elaboration.yosys import read_command, rtl_key, yosys_version
 from rtl_harness.errors import HarnessError
 from rtl_harness.target import Target
 from rtl_harness.tools import tail
@@ -69,8 +69,8 @@ def area_per_block(target: Target, elaboration: Elaboration, liberty: Path | Non
 
     Every block is flattened, optimised, mapped to gates by Yosys and ABC, for area rather than for a clock
     period. Arrays that the elaboration counts as SRAM stay arrays and get an area a bit. A block whose
-    instance path is a generate block is counted with the module around it, as a note says. Cached by
-    content.
+    instance path is a generate block is counted with the module around it, as a note says. Cached by the
+    content of the design under test: what surrounds it may change without another synthesis.
 
     Args:
         target: The design.
@@ -82,19 +82,41 @@ def area_per_block(target: Target, elaboration: Elaboration, liberty: Path | Non
     """
     table = gate_table()
     library = table.liberty() if liberty is None else _read_library(liberty)
-    sources = [_SIDE, Path(__file__), Path(__file__).with_name("area_library.py")]
-    description = json.dumps([target.dut, target.blocks, _srams(elaboration)])
-    key = content_key(rtl_key(target, elaboration.parameters), library, description, table.text, sources)
+    own = [_SIDE, Path(__file__), Path(__file__).with_name("area_library.py")]
+    design = _design(target, elaboration, own)
+    srams = [(e.path, e.block, e.width, e.depth) for e in elaboration.sites.elements if e.kind == "sram"]
+    description = json.dumps([target.blocks, srams])
+    parts = (design / "design.il", design / "instances.json", library, description, table.text, own)
 
     def build(folder: Path) -> None:
         (folder / "cells.lib").write_text(library, encoding="utf-8")
-        _synthesise(target, elaboration, folder)
-        report = _report(target, elaboration, table, None if liberty is None else library, folder)
+        _synthesise(target, design, folder)
+        report = _report(target, elaboration, table, None if liberty is None else library, design, folder)
         write_atomically(folder / "area.json", json.dumps(asdict(report)).encode())
 
-    result = json.loads((cached_folder("area", key, build) / "area.json").read_text(encoding="utf-8"))
+    folder = cached_folder("area", content_key(yosys_version(), *parts), build)
+    result = json.loads((folder / "area.json").read_text(encoding="utf-8"))
     blocks = {name: BlockArea(**block) for name, block in result["blocks"].items()}
     return AreaReport(result["unit"], blocks, tuple(result["notes"]))
+
+
+def _design(target: Target, elaboration: Elaboration, own: Sequence[Path]) -> Path:
+    """Return a folder with the netlist of the design under test, not yet optimised, and its instances."""
+    srams = _srams(elaboration)
+    key = content_key(
+        rtl_key(target, elaboration.parameters), json.dumps([target.dut, target.blocks, srams]), own
+    )
+
+    def build(folder: Path) -> None:
+        config = {
+            "read": read_command(target, elaboration.parameters, ["--best-effort-hierarchy"], folder),
+            "dut": target.dut,
+            "boundaries": [path for paths in target.blocks.values() for path in paths],
+            "srams": srams,
+        }
+        _yosys(target, "read", config, folder, "instances.json")
+
+    return cached_folder("area-design", key, build)
 
 
 def _read_library(liberty: Path) -> str:
@@ -114,17 +136,15 @@ def _srams(elaboration: Elaboration) -> list[str]:
     return sorted(arrays)
 
 
-def _synthesise(target: Target, elaboration: Elaboration, folder: Path) -> None:
-    config = {
-        "read": read_command(target, elaboration.parameters, ["--best-effort-hierarchy"], folder),
-        "dut": target.dut,
-        "boundaries": [path for paths in target.blocks.values() for path in paths],
-        "srams": _srams(elaboration),
-        "liberty": "cells.lib",
-    }
+def _synthesise(target: Target, design: Path, folder: Path) -> None:
+    config = {"design": str(design / "design.il"), "liberty": "cells.lib"}
+    _yosys(target, "synthesise", config, folder, "stat.json")
+
+
+def _yosys(target: Target, what: str, config: Mapping[str, Any], folder: Path, result: str) -> None:
     (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, str(_SIDE), "config.json"],
+        [sys.executable, str(_SIDE), what, "config.json"],
         cwd=folder,
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -132,7 +152,7 @@ def _synthesise(target: Target, elaboration: Elaboration, folder: Path) -> None:
         errors="replace",
         check=False,
     )
-    if done.returncode != 0 or not (folder / "instances.json").is_file():
+    if done.returncode != 0 or not (folder / result).is_file():
         errors = [line for line in (done.stderr + done.stdout).splitlines() if "ERROR" in line]
         found = "\n".join(errors[:10]) or tail(done.stdout + done.stderr, 15)
         raise HarnessError(
@@ -142,10 +162,15 @@ def _synthesise(target: Target, elaboration: Elaboration, folder: Path) -> None:
 
 
 def _report(
-    target: Target, elaboration: Elaboration, table: GateTable, library: str | None, folder: Path
+    target: Target,
+    elaboration: Elaboration,
+    table: GateTable,
+    library: str | None,
+    design: Path,
+    folder: Path,
 ) -> AreaReport:
     modules: dict[str, Any] = json.loads((folder / "stat.json").read_text(encoding="utf-8"))["modules"]
-    instances: dict[str, str] = json.loads((folder / "instances.json").read_text(encoding="utf-8"))
+    instances: dict[str, str] = json.loads((design / "instances.json").read_text(encoding="utf-8"))
     shutil.rmtree(folder / "abc", ignore_errors=True)
     logic = dict.fromkeys(target.blocks, 0.0)
     for path, module in instances.items():

@@ -1,8 +1,9 @@
-"""Synthesise a design block by block, in a process of its own.
+"""Read a design under test, or synthesise it block by block, in a process of its own.
 
-Called as `python area_side.py CONFIG.json` in the folder where the results go; the log goes to standard
-output. The configuration gives the command that reads the RTL, the design under test, the instances at which
-blocks begin, the arrays that stay SRAM and the Liberty file.
+Called as `python area_side.py read|synthesise CONFIG.json` in the folder where the results go; the log goes
+to standard output. To read, the configuration gives the command that does it, the design under test, the
+instances at which blocks begin and the arrays that stay SRAM; what comes of it is `design.il`, without what
+surrounds the design, and `instances.json`. To synthesise, it gives that design and the Liberty file.
 """
 
 import json
@@ -20,26 +21,39 @@ _SYNTHESISE = [
 _ABC_SCRIPT = "+strash;dc2;strash;&get,-n;&nf;&put"
 
 
-def main(path: str) -> None:
-    """Run the synthesis that the configuration file `path` describes."""
+def main(what: str, path: str) -> None:
+    """Do what the configuration file `path` describes."""
     with open(path, encoding="utf-8") as file:
         config: dict[str, Any] = json.load(file)
-    design = libyosys.Design()
+    {"read": _read, "synthesise": _synthesise}[what](config, libyosys.Design())
 
-    def run(command: str) -> None:
-        libyosys.run_pass(command, design)
 
-    run(config["read"])
-    run("memory_collect")
+def _read(config: dict[str, Any], design: Any) -> None:  # noqa: ANN401
+    _run(design, config["read"], "memory_collect")
     instances = _mark(design, config)
-    for command in [f"hierarchy -top {instances[config['dut']]}", *_PREPARE, "flatten", *_SYNTHESISE]:
-        run(command)
-    run(f"dfflibmap -liberty {config['liberty']}")
-    run(f"abc -liberty {config['liberty']} -script {_ABC_SCRIPT}")
-    run("opt_clean")
-    run(f"tee -q -o stat.json stat -json -liberty {config['liberty']}")
+    _run(
+        design,
+        f"hierarchy -top {instances[config['dut']]}",
+        "setattr -unset src */*",
+        "setattr -mod -unset src *",
+        "write_rtlil design.il",
+    )
     with open("instances.json", "w", encoding="utf-8") as file:
         json.dump(instances, file)
+
+
+def _synthesise(config: dict[str, Any], design: Any) -> None:  # noqa: ANN401
+    liberty = config["liberty"]
+    _run(design, f"read_rtlil {config['design']}", *_PREPARE, "flatten", *_SYNTHESISE)
+    _run(
+        design, f"dfflibmap -liberty {liberty}", f"abc -liberty {liberty} -script {_ABC_SCRIPT}", "opt_clean"
+    )
+    _run(design, f"tee -q -o stat.json stat -json -liberty {liberty}")
+
+
+def _run(design: Any, *commands: str) -> None:  # noqa: ANN401
+    for command in commands:
+        libyosys.run_pass(command, design)
 
 
 def _mark(design: Any, config: dict[str, Any]) -> dict[str, str]:  # noqa: ANN401
@@ -61,4 +75,4 @@ def _mark(design: Any, config: dict[str, Any]) -> dict[str, str]:  # noqa: ANN40
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -123,3 +123,15 @@ def test_cached(tiny, monkeypatch):
     renamed = dataclasses.replace(tiny, blocks={"all": ("u_dut",)})
     with pytest.raises(TypeError):
         area_per_block(renamed, elaborate(renamed))
+
+
+def test_what_surrounds_the_design_costs_no_synthesis(tiny, tmp_path, monkeypatch):
+    first = area_per_block(tiny, elaborate(tiny))
+    monkeypatch.setattr("rtl_harness.area._synthesise", None)
+    source = tmp_path / "tiny.sv"
+    source.write_text(TINY.replace("module bench", "// another bench\nmodule bench").replace("!o;", "o;"))
+    other = dataclasses.replace(tiny, sources=(source,))
+    assert area_per_block(other, elaborate(other)) == first
+    source.write_text(TINY.replace("q <= ~d", "q <= d"))
+    with pytest.raises(TypeError):
+        area_per_block(other, elaborate(other))
