@@ -52,25 +52,32 @@ module axi_mem
     return word >= Base[31:3] && word < Base[31:3] + 29'(Words);
   endfunction
 
-  // Reads
+  // Reads: the oldest is entry 0, the others move up, and what is empty is zero. So memories that have the
+  // same reads before them are in the same state, however many they have answered.
   logic [MaxReads-1:0][2:0] id_q;
   logic [MaxReads-1:0][28:0] word_q;
   logic [MaxReads-1:0][7:0] beats_q;  // still to give, minus one
   logic [MaxReads-1:0][WaitW-1:0] wait_q;
-  logic [QueueW-1:0] head_q, tail_q;
   logic [QueueW:0] level_q;
   logic [PaceW-1:0] pace_q;
 
+  function automatic logic [WaitW-1:0] waited(logic [WaitW-1:0] cycles);
+    return cycles == '0 ? '0 : cycles - WaitW'(1);
+  endfunction
+
   logic [28:0] word;
-  logic push, beat, last;
-  assign word       = word_q[head_q];
-  assign last       = beats_q[head_q] == '0;
+  logic push, pop, beat, last;
+  logic [QueueW:0] left;
+  assign word       = word_q[0];
+  assign last       = beats_q[0] == '0;
   assign ar_ready_o = level_q != (QueueW + 1)'(MaxReads);
   assign push       = ar_valid_i && ar_ready_o;
-  assign r_valid_o  = level_q != '0 && wait_q[head_q] == '0 && pace_q == '0;
+  assign r_valid_o  = level_q != '0 && wait_q[0] == '0 && pace_q == '0;
   assign beat       = r_valid_o && r_ready_i;
+  assign pop        = beat && last;
+  assign left       = level_q - (QueueW + 1)'(pop);
   assign r_o        = '{
-          id: id_q[head_q],
+          id: id_q[0],
           data: inside_memory(word) ? mem_q[word[IndexW-1:0]] : '0,
           resp: inside_memory(word) ? 2'b00 : 2'b10,
           last: last
@@ -105,39 +112,43 @@ module axi_mem
       word_q    <= '0;
       beats_q   <= '0;
       wait_q    <= '0;
-      head_q    <= '0;
-      tail_q    <= '0;
       level_q   <= '0;
       pace_q    <= '0;
       due_q     <= '0;
       due_id_q  <= '0;
       due_bad_q <= '0;
     end else begin
-      for (int unsigned i = 0; i < MaxReads; i++) begin
-        if (wait_q[i] != '0) wait_q[i] <= wait_q[i] - WaitW'(1);
+      if (level_q != '0) begin
+        for (int unsigned i = 0; i < MaxReads; i++) begin
+          wait_q[i] <= waited(wait_q[i]);
+        end
+      end
+      if (pop) begin
+        id_q    <= id_q >> 3;
+        word_q  <= word_q >> 29;
+        beats_q <= beats_q >> 8;
+        for (int unsigned i = 0; i < MaxReads; i++) begin
+          wait_q[i] <= i + 1 == MaxReads ? '0 : waited(wait_q[(i+1)%MaxReads]);
+        end
+      end else if (beat) begin
+        word_q[0]  <= word + 29'd1;
+        beats_q[0] <= beats_q[0] - 8'd1;
       end
       if (push) begin
-        id_q[tail_q]    <= ar_i.id;
-        word_q[tail_q]  <= ar_i.addr[31:3];
-        beats_q[tail_q] <= ar_i.len;
-        wait_q[tail_q]  <= WaitW'(ReadLatency);
-        tail_q          <= tail_q + QueueW'(1);
+        id_q[QueueW'(left)]    <= ar_i.id;
+        word_q[QueueW'(left)]  <= ar_i.addr[31:3];
+        beats_q[QueueW'(left)] <= ar_i.len;
+        wait_q[QueueW'(left)]  <= WaitW'(ReadLatency);
       end
-      if (beat) begin
-        word_q[head_q]  <= word + 29'd1;
-        beats_q[head_q] <= beats_q[head_q] - 8'd1;
-        if (last) head_q <= head_q + QueueW'(1);
-        pace_q <= PaceW'(BeatInterval - 1);
-      end else if (pace_q != '0) begin
-        pace_q <= pace_q - PaceW'(1);
-      end
-      level_q <= level_q + (QueueW + 1)'(push) - (QueueW + 1)'(beat && last);
+      if (beat) pace_q <= PaceW'(BeatInterval - 1);
+      else if (pace_q != '0) pace_q <= pace_q - PaceW'(1);
+      level_q <= left + (QueueW + 1)'(push);
 
       // The write's answer travels down a line as long as the latency; an answer that waits holds up all.
       if (!b_valid_o || b_ready_i) begin
         due_q     <= {due_q[WriteLatency-2:0], write};
-        due_id_q  <= {due_id_q[WriteLatency-2:0], aw_i.id};
-        due_bad_q <= {due_bad_q[WriteLatency-2:0], !write_ok};
+        due_id_q  <= {due_id_q[WriteLatency-2:0], write ? aw_i.id : 3'd0};
+        due_bad_q <= {due_bad_q[WriteLatency-2:0], write && !write_ok};
       end
     end
   end
