@@ -184,7 +184,7 @@ def correction(options: argparse.Namespace) -> None:
     print("|---|---|---|---|---|---|---|")
     for run in runs:
         model = build([other for other in runs if other.network != run.network], strengths)
-        predictions, events, chances = pool(run, model)
+        predictions, events, chances, _ = pool(run, model)
         generator = np.random.default_rng(options.seed)
         spoilt = {
             "as they are": predictions,
@@ -197,24 +197,24 @@ def correction(options: argparse.Namespace) -> None:
             )
 
 
-def pool(run: Run, model: SensitivityModel) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return prediction, outcome and chance of being drawn of each injection of a run."""
+def pool(run: Run, model: SensitivityModel) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return prediction, outcome, chance of being drawn and block of each injection of a run."""
     bits: dict[str, int] = defaultdict(int)
     struck: dict[str, int] = defaultdict(int)
     for cell, count in run.bits.items():
         bits[cell.block] += count if cell.kind == "ff" else 0
     for (cell, _), counts in run.counts.items():
         struck[cell.block] += sum(counts)
-    predictions, events, chances = [], [], []
+    predictions, events, chances, blocks = [], [], [], []
     for (cell, operation), counts in run.counts.items():
-        _, _, sdc, _, hang = model.effects(cell, run.kind_of(operation))
-        changed, all_ = model.critical.get((cell.block, cell.kind), (0.0, 0.0))
+        risk = float(model.outcomes(cell, run.kind_of(operation))[PLACES].sum())
         hits, number = sum(counts[place] for place in PLACES), sum(counts)
-        predictions += [sdc * (changed + 0.5) / (all_ + 1.0) + hang] * number
+        predictions += [risk] * number
         events += [1.0] * hits + [0.0] * (number - hits)
         chances += [bits[cell.block] / struck[cell.block]] * number
+        blocks += [cell.block] * number
     weight = np.array(chances)
-    return np.array(predictions), np.array(events), weight / weight.sum()
+    return np.array(predictions), np.array(events), weight / weight.sum(), np.array(blocks)
 
 
 def _repeated(

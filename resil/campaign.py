@@ -25,6 +25,7 @@ _TABLES = (
     *("campaign", "network", "workload", "target", "faults", "sampling", "execution", "technology"),
     *("budget", "area"),
 )
+_FEWEST_PREDICTED = 100
 _BUDGET_REMEDY = (
     "derive the NPU's share of the item's target and write where it comes from; "
     "without a [budget] table no verdict is given"
@@ -196,6 +197,8 @@ def parse_campaign(file: Path, tables: Mapping[str, Any]) -> Campaign:
     confidence = head.number("confidence", 0.95, low=0.5, high=1.0)
     head.finish()
     budget, hazardous = _budget(section("budget")) if "budget" in tables else (None, HAZARDOUS_DEFAULT)
+    faults, sampling = _faults(section("faults", required=True)), read_sampling(section("sampling"))
+    _check_predicted(file, faults, sampling)
     return Campaign(
         file=file,
         name=name,
@@ -203,14 +206,30 @@ def parse_campaign(file: Path, tables: Mapping[str, Any]) -> Campaign:
         confidence=confidence,
         work=_work(file, tables, section, name),
         target=_target(section("target", required=True)),
-        faults=_faults(section("faults", required=True)),
-        sampling=read_sampling(section("sampling")),
+        faults=faults,
+        sampling=sampling,
         execution=_execution(section("execution")),
         technology=_technology(section("technology", required=True)),
         budget=budget,
         hazardous=hazardous,
         liberty=_liberty(section("area")),
     )
+
+
+def _check_predicted(file: Path, faults: FaultSettings, sampling: SamplingSettings) -> None:
+    if sampling.plan != "predicted":
+        return
+    for key, found in (
+        ("minimum_per_block", faults.minimum_per_block > 0),
+        ("clusters", faults.clusters != (1.0,)),
+        ("injections", faults.injections < _FEWEST_PREDICTED),
+    ):
+        if found:
+            raise CampaignError(
+                f"{file}: [faults] {key}: expected at least {_FEWEST_PREDICTED} injections of single bits, "
+                'and no minimum, with the plan "predicted", which goes by predictions for single bits; '
+                "change the key or the plan"
+            )
 
 
 def _refuse_unknown_tables(file: Path, tables: Mapping[str, Any]) -> None:

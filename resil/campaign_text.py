@@ -86,6 +86,8 @@ def _image(image: ImageSettings) -> dict[str, Value]:
 def _sampling(campaign: Campaign) -> dict[str, Value | None]:
     sampling = campaign.sampling
     values: dict[str, Value | None] = {"plan": sampling.plan, "inputs": sampling.inputs}
+    if sampling.plan == "predicted":
+        values["model"] = str(sampling.model) if sampling.model else None
     if sampling.plan != "adaptive":
         return values
     return values | {"margin": sampling.margin, "until_decided": sampling.until_decided}

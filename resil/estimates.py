@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from resil.campaign import Campaign
 from resil.over_inputs import fit_over_inputs, over_inputs
@@ -69,6 +69,8 @@ def estimates_of(
     whole = stratum_counts(sample, sample.counts, bits, by_block=False)
     hazardous, confidence = campaign.hazardous, sample.confidence
     blocks, total = estimate_blocks(strata, rates, hazardous, confidence, whole)
+    if sample.guided:
+        total = replace(total, fit=sample.looks[-1].total)
     by_input = [stratum_counts(sample, counts, bits, by_block=True) for counts in sample.inputs.values()]
     all_inputs = [stratum_counts(sample, counts, bits, by_block=False) for counts in sample.inputs.values()]
     over = fit_over_inputs(all_inputs, rates, hazardous, confidence)

@@ -28,11 +28,13 @@ class Population:
         seed: Of the campaign.
         clusters: Part of the upsets that flip 1, 2, ... adjacent bits.
         strata: All that have faults.
+        risks: Predicted rate of hazardous outcomes of each; empty if nothing is predicted.
     """
 
     seed: int
     clusters: tuple[float, ...]
     strata: tuple[FaultStratum, ...]
+    risks: tuple[float, ...] = ()
 
     def faults(self, start: npt.ArrayLike, count: npt.ArrayLike) -> Plan:
         """Return `count[s]` draws of each stratum s, from draw `start[s]` on, ordered by injection number."""
@@ -108,7 +110,7 @@ def make_population(campaign: Campaign, sites: SiteTable, goldens: Sequence[Gold
             f"{campaign.file}: [faults] kinds: the target has no storage of the kinds "
             f"{', '.join(campaign.faults.kinds)}; choose others"
         )
-    times = _times(goldens, fine)
+    times = times_of(goldens, fine)
     cycles = sum(run.end.end_cycle for run in goldens)
     strata = []
     for names in sorted(pieces):
@@ -127,7 +129,7 @@ def make_population(campaign: Campaign, sites: SiteTable, goldens: Sequence[Gold
     return Population(campaign.seed, campaign.faults.clusters, tuple(strata))
 
 
-def _times(
+def times_of(
     goldens: Sequence[GoldenRun], fine: bool
 ) -> list[tuple[int | None, tuple[int, ...], tuple[int, ...]]]:
     """Return for each operation where it starts and how long it is, for each input."""

@@ -9,6 +9,7 @@ from resil import __version__
 from resil.bench import Area, AreaFacts, Bench
 from resil.campaign import Campaign, NetworkSettings
 from resil.engines import CampaignEngine, make_engine
+from resil.guide import guide_digest
 from resil.identity import Identity
 from resil.network_work import network_work
 from resil.own_work import own_work
@@ -61,7 +62,7 @@ def prepare(campaign: Campaign, progress: Progress) -> Bench:
                 "seed": str(campaign.seed),
                 "kinds": " ".join(kinds),
                 "clusters": " ".join(map(repr, campaign.faults.clusters)),
-                "strata": campaign.sampling.strata,
+                "strata": campaign.sampling.strata + guide_digest(campaign),
                 "inputs": " ".join(map(str, work.labels)),
                 "timeout_factor": repr(campaign.execution.timeout_factor),
                 "engine": campaign.execution.engine,

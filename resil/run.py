@@ -19,6 +19,7 @@ from resil.errors import ConsistencyError, ExitCode, Interrupted
 from resil.estimate import summarise, technology_of
 from resil.execute import Executor
 from resil.files import json_text, write_text
+from resil.guide import guided_population
 from resil.plan import IntArray, Plan
 from resil.population import Population, make_population
 from resil.prepare import prepare
@@ -63,7 +64,10 @@ def run_campaign(
         progress.stage("building the simulator and running without a fault")
         engines = [stack.enter_context(bench.engine(position)) for position in range(len(bench.inputs))]
         goldens = golden_runs(bench, engines)
-        population = make_population(campaign, bench.sites, goldens)
+        if campaign.sampling.plan == "predicted":
+            population = guided_population(campaign, bench, goldens)
+        else:
+            population = make_population(campaign, bench.sites, goldens)
         technology = technology_of(campaign)
         rates = {kind: technology.fit_per_bit(kind) for kind in campaign.faults.kinds}
         sampling = Sampling(campaign, population, rates)

@@ -15,6 +15,7 @@ from resil.plan import IntArray, Plan
 from resil.population import Population
 from stats.allocation import allocate_proportional
 from stats.designs import Design, stratified_design
+from stats.guided import guided_step
 from stats.intervals import Interval
 from stats.metrics import fit_verdict
 from stats.plans import Batch, Step, next_step, total_interval
@@ -52,6 +53,7 @@ class Sample:
         pilot: Injections that planned the sampling and do not count.
         looks: Every look at the results, in order.
         reason: Why it stopped: "margin", "budget", "maximum" or "exhausted".
+        guided: Predictions chose half of the injections; the last look has the total then.
     """
 
     strata: Strata
@@ -62,6 +64,7 @@ class Sample:
     pilot: int
     looks: tuple[Look, ...]
     reason: str
+    guided: bool = False
 
     @property
     def injections(self) -> int:
@@ -97,7 +100,7 @@ class Sampling:
         self._population = population
         self._strata = population.for_statistics(fit_per_bit)
         self._hazardous = np.array([outcome in campaign.hazardous for outcome in OUTCOMES])
-        self._next = _planner(campaign, self._strata)
+        self._next = _planner(campaign, self._strata, population.risks)
         self._tallies: list[_Tally] = []
         self._looks: list[Look] = []
         self._step = self._next([])
@@ -149,6 +152,7 @@ class Sampling:
             pilot,
             tuple(self._looks),
             step.reason,
+            self._campaign.sampling.plan == "predicted" and step.design.groups > 1,
         )
 
     def _none(self) -> IntArray:
@@ -178,10 +182,13 @@ def _by_outcome(counts: IntArray) -> dict[str, IntArray]:
     return {outcome: counts[:, i] for i, outcome in enumerate(OUTCOMES)}
 
 
-def _planner(campaign: Campaign, strata: Strata) -> Callable[[list[Batch]], Step]:
+def _planner(campaign: Campaign, strata: Strata, risks: tuple[float, ...]) -> Callable[[list[Batch]], Step]:
     settings, faults = campaign.sampling, campaign.faults
     if settings.plan == "proportional":
         return _proportional(campaign, strata)
+    if settings.plan == "predicted":
+        sizes = (faults.injections, campaign.seed)
+        return lambda done: guided_step(strata, risks, *sizes, done, campaign.confidence)
     asked = Asked(
         settings.plan,
         faults.injections,

@@ -25,6 +25,7 @@ def sampling_facts(campaign: Campaign, sample: Sample, inputs: OverInputs) -> di
         "until_decided": settings.until_decided and campaign.budget is not None,
         "strata": len(sample.strata),
         "groups": sample.design.groups,
+        "guided": sample.guided,
         "most": campaign.faults.injections,
         "pilot": sample.pilot,
         "looks": [
@@ -54,6 +55,14 @@ def sampling_notes(campaign: Campaign, sample: Sample, inputs: OverInputs) -> li
         notes.append(
             f"Sampling was adaptive and stopped {_REASONS[sample.reason]}; the intervals allow for "
             f"each of the {len(sample.looks)} looks at the results."
+        )
+    if campaign.sampling.plan == "predicted":
+        notes.append(
+            "Half of the injections went where a sensitivity model foresaw failures, as the first half "
+            "agreed with it; the interval of the total's FIT is approximate, see docs/statistics.md."
+            if sample.guided
+            else "The first half of the injections did not bear out the sensitivity model: all were chosen "
+            "evenly."
         )
     if sample.pilot:
         notes.append(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from resil.section import Section
 
-PlanName = Literal["proportional", "uniform", "stratified", "adaptive"]
+PlanName = Literal["proportional", "uniform", "stratified", "adaptive", "predicted"]
 INPUTS = ("these", "like these")
-PLANS: tuple[PlanName, ...] = ("proportional", "uniform", "stratified", "adaptive")
+PLANS: tuple[PlanName, ...] = ("proportional", "uniform", "stratified", "adaptive", "predicted")
 _ADAPTS = "only the adaptive plan stops early"
 
 
@@ -20,23 +21,28 @@ class SamplingSettings:
     Attributes:
         plan: "proportional": by block and kind of storage, as many as there are faults in each; "uniform":
             every fault alike; "stratified": by block, kind, register class and operation, as many as there
-            are faults in each; "adaptive": where they tell most, until enough is known.
+            are faults in each; "adaptive": where they tell most, until enough is known; "predicted": half
+            evenly, half where a sensitivity model foresees failures, if the first half agrees with it.
         margin: Half width of the interval of the total FIT, as part of the estimate, at which an adaptive
             campaign stops; None for none.
         inputs: What the intervals of a campaign with several inputs are about: "these" inputs, or inputs
             "like these", with the differences between inputs in them.
         until_decided: An adaptive campaign stops when the verdict on the budget is settled.
+        model: File of the sensitivity model of the plan "predicted"; None for the one that ships.
     """
 
     plan: PlanName = "proportional"
     margin: float | None = None
     until_decided: bool = True
     inputs: str = INPUTS[0]
+    model: Path | None = None
 
     @property
     def strata(self) -> str:
         """What the faults are divided by; it decides which fault has which number."""
         coarse = "block, kind"
+        if self.plan == "predicted":
+            return f"{coarse}, predicted risk, operation"
         return coarse if self.plan == "proportional" else f"{coarse}, register class, register, operation"
 
 
@@ -50,5 +56,8 @@ def read_sampling(section: Section) -> SamplingSettings:
     margin = section.number("margin", low=0.0, high=1.0) if section.has("margin") else None
     decided = section.flag("until_decided", default=True)
     inputs = section.choice("inputs", INPUTS, INPUTS[0])
-    section.finish(optional=("margin",))
-    return SamplingSettings(plan, margin, decided, inputs)
+    if section.has("model") and plan != "predicted":
+        raise section.fail("model", 'the key with plan = "predicted" only', f'plan = "{plan}"', "remove it")
+    model = section.path("model", "a sensitivity model") if section.has("model") else None
+    section.finish(optional=("margin", "model"))
+    return SamplingSettings(plan, margin, decided, inputs, model)

@@ -211,6 +211,9 @@ def collapse(
     """
     names, pool = strata.owners(2)
     pool_weight = np.bincount(pool, strata.weights, len(names))
+    whole = dict(zip(names, pool_weight.tolist(), strict=True))
+    for (_, kind), own_weight in zip(names, pool_weight.tolist(), strict=True):
+        whole["", kind] = whole.get(("", kind), 0.0) + own_weight
     parts: dict[tuple[int, str, str], list[int]] = {}
     for i, (own_group, label) in enumerate(zip(design.owner.tolist(), strata.labels, strict=True)):
         block = label[0] if design.jitter or by_block else ""
@@ -218,9 +221,8 @@ def collapse(
     groups = []
     for (_, block, kind), members in parts.items():
         weight = float(strata.weights[members].sum())
-        whole = float(pool_weight[np.unique(pool[members])].sum())
         own = {o: int(np.asarray(c)[members].sum()) for o, c in counts.items()}
-        groups.append(Group(block, kind, weight, weight / whole if whole else 0.0, own))
+        groups.append(Group(block, kind, weight, weight / whole[block, kind] if weight else 0.0, own))
     return tuple(groups)
 
 

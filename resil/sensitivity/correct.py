@@ -13,7 +13,16 @@ import numpy.typing as npt
 from resil.errors import ResilError
 from resil.sensitivity.model import SensitivityModel
 from resil.sensitivity.observations import Cell, Run, read_run
-from resil.sensitivity.predict import Part, PartPrediction, blended, outcome_index
+from resil.sensitivity.predict import (
+    Part,
+    PartPrediction,
+    blended,
+    critical_share,
+    log_odds,
+    outcome_index,
+    shifted,
+    with_critical,
+)
 from stats.prediction import PredictedStratum, PredictionPowered, prediction_powered
 from stats.rates import BlockEstimate
 from stats.weighted import weighted_sum
@@ -94,12 +103,13 @@ def correct(
     places = outcome_index(hazardous)
     strata = []
     for part, own in predictions.items():
-        critical = blended(own.pushed[0], own.learnt, model.trust.get(part, 0.5))
+        found = blended(own.pushed[0], own.learnt, model.trust.get(part, 0.5))
+        shift = log_odds(found) - log_odds(own.learnt)
 
-        def risk(cell: Cell, kind: str, critical: float = critical) -> float:
-            masked, latent, sdc, due, hang = model.effects(cell, kind)
-            rates = (masked, latent, sdc * (1.0 - critical), sdc * critical, due, hang)
-            return float(sum(rates[place] for place in places))
+        def risk(cell: Cell, kind: str, shift: float = shift) -> float:
+            rates = model.outcomes(cell, kind)
+            share = shifted(critical_share(rates), shift)
+            return float(with_critical(rates, share)[places].sum())
 
         cells = {c: n for c, n in run.bits.items() if (c.block, c.kind) == part}
         mean = sum(n * share * risk(c, k) for c, n in cells.items() for k, share in shares.items())

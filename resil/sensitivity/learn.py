@@ -118,14 +118,8 @@ def fit_strengths(runs: Sequence[Run]) -> tuple[float, ...]:
 
 def build(runs: Sequence[Run], strengths: tuple[float, ...]) -> SensitivityModel:
     """Return the model of these runs, without what leaving networks out tells."""
-    critical: dict[Part, list[float]] = {}
     library: dict[tuple[str, str, str], list[Pattern]] = {}
     for run in runs:
-        for part, seen in _part_counts(run).items():
-            tolerable, changed = (float(seen[OUTCOMES.index(o)]) for o in ("sdc_tolerable", "sdc_critical"))
-            own = critical.setdefault(part, [0.0, 0.0])
-            own[0] += changed
-            own[1] += tolerable + changed
         for block, kind, pattern, _ in run.patterns:
             if pattern.count:
                 library.setdefault((block, kind, run.kind_of(pattern.operation)), []).append(pattern)
@@ -133,7 +127,6 @@ def build(runs: Sequence[Run], strengths: tuple[float, ...]) -> SensitivityModel
     return SensitivityModel(
         counts=_counts(runs),
         strengths=strengths,
-        critical={part: (x, n) for part, (x, n) in sorted(critical.items())},
         trust={},
         patterns={key: _thinned(own) for key, own in sorted(library.items())},
         cycles=CycleModel.fit([w for w, _ in pairs], [c for _, c in pairs], [r.cycles[-1] for r in runs]),
@@ -225,14 +218,12 @@ def _part_counts(run: Run) -> dict[Part, FloatArray]:
 
 
 def _counts(runs: Sequence[Run]) -> dict[tuple[Cell, str], tuple[float, ...]]:
-    """Return injections by cell, kind of operation and effect."""
+    """Return injections by cell, kind of operation and outcome."""
     sums: dict[tuple[Cell, str], FloatArray] = {}
     for run in runs:
         for (cell, operation), counts in run.counts.items():
-            masked, latent, tolerable, critical, due, hang = counts
-            effects = np.array([masked, latent, tolerable + critical, due, hang], dtype=np.float64)
             key = (cell, run.kind_of(operation))
-            sums[key] = sums.get(key, 0.0) + effects
+            sums[key] = sums.get(key, 0.0) + np.array(counts, dtype=np.float64)
     return {key: tuple(map(float, own)) for key, own in sums.items()}
 
 

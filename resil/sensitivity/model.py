@@ -18,12 +18,12 @@ from resil.files import write_file
 from resil.sensitivity.cycles import CycleModel
 from resil.sensitivity.observations import Cell
 from resil.sensitivity.patterns import Pattern
+from stats.rates import OUTCOMES
 from stats.sensitivity import Levels, pooled_rates
 
 FloatArray = npt.NDArray[np.float64]
 
-SCHEMA = 1
-EFFECTS = ("masked", "latent", "sdc", "due", "hang")
+SCHEMA = 2
 SHIPPED = Path(__file__).parent / "ethos-u55.model.json.gz"
 
 
@@ -70,9 +70,8 @@ class SensitivityModel:
     """What campaigns have taught.
 
     Attributes:
-        counts: Injections into a cell during an operation of a kind, by effect, in the order of `EFFECTS`.
+        counts: Injections into a cell during an operation of a kind, in the order of `OUTCOMES`.
         strengths: Of the pull towards the group around, for each level of `Cell.levels`.
-        critical: By block and kind: corruptions that changed the decision, and all.
         trust: By block and kind: how far the functional model's share of critical corruptions is trusted
             against the learnt one, 0 .. 1.
         patterns: By block, kind and kind of operation.
@@ -84,7 +83,6 @@ class SensitivityModel:
 
     counts: Mapping[tuple[Cell, str], tuple[float, ...]]
     strengths: tuple[float, ...]
-    critical: Mapping[tuple[str, str], tuple[float, float]]
     trust: Mapping[tuple[str, str], float]
     patterns: Mapping[tuple[str, str, str], tuple[Pattern, ...]]
     cycles: CycleModel
@@ -92,12 +90,12 @@ class SensitivityModel:
     left_out: tuple[LeftOut, ...]
     provenance: Mapping[str, Any]
 
-    def effects(self, cell: Cell, operation: str) -> FloatArray:
-        """Return P(effect | a bit of the cell flips during such an operation), in the order of `EFFECTS`."""
+    def outcomes(self, cell: Cell, operation: str) -> FloatArray:
+        """Return P(outcome | a bit of the cell flips in such an operation), in the order of `OUTCOMES`."""
         for key in reversed(cell.levels(operation)):
             if (found := self._rates.get(key)) is not None:
                 return found
-        return np.full(len(EFFECTS), 1.0 / len(EFFECTS))
+        return np.full(len(OUTCOMES), 1.0 / len(OUTCOMES))
 
     @cached_property
     def _rates(self) -> dict[tuple[object, ...], FloatArray]:
@@ -137,12 +135,11 @@ def save_model(model: SensitivityModel, path: Path) -> None:
     number = {cell: i for i, cell in enumerate(cells)}
     document = {
         "schema": SCHEMA,
-        "effects": EFFECTS,
+        "outcomes": OUTCOMES,
         "provenance": model.provenance,
         "cells": [list(asdict(cell).values()) for cell in cells],
         "counts": [[number[cell], kind, *map(_short, n)] for (cell, kind), n in model.counts.items()],
         "strengths": model.strengths,
-        "critical": [[*key, *map(_short, value)] for key, value in model.critical.items()],
         "trust": [[*key, value] for key, value in model.trust.items()],
         "patterns": [[*key, [p.as_text() for p in own]] for key, own in model.patterns.items()],
         "cycles": model.cycles.as_dict(),
@@ -172,7 +169,7 @@ def load_model(path: Path) -> SensitivityModel:
     """
     try:
         document = json.loads(gzip.decompress(path.read_bytes()))
-        if document["schema"] != SCHEMA or tuple(document["effects"]) != EFFECTS:
+        if document["schema"] != SCHEMA or tuple(document["outcomes"]) != OUTCOMES:
             raise ValueError(f"schema {document['schema']}, expected {SCHEMA}")
         return _parse(document)
     except (OSError, EOFError, ValueError, KeyError, TypeError, IndexError) as error:
@@ -187,7 +184,6 @@ def _parse(document: Mapping[str, Any]) -> SensitivityModel:
     return SensitivityModel(
         counts={(cells[i], kind): tuple(n) for i, kind, *n in document["counts"]},
         strengths=tuple(document["strengths"]),
-        critical={(block, kind): (x, n) for block, kind, x, n in document["critical"]},
         trust={(block, kind): share for block, kind, share in document["trust"]},
         patterns={
             (block, kind, operation): tuple(Pattern.from_text(text) for text in own)

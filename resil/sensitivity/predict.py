@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resil.sensitivity.inference import Inference
-from resil.sensitivity.model import EFFECTS, SensitivityModel
+from resil.sensitivity.model import SensitivityModel
 from resil.sensitivity.observations import Cell
 from resil.sensitivity.patterns import Pattern, redraw
 from rtl_harness.faults import Outcome
@@ -22,7 +22,7 @@ Part = tuple[str, str]
 DRAWS = 200
 _PRIOR_DRAWS = 3.0
 _FEWEST_PATTERNS = 8
-_SDC = EFFECTS.index("sdc")
+_SDC = slice(OUTCOMES.index("sdc_tolerable"), OUTCOMES.index("sdc_critical") + 1)
 
 
 @dataclass(frozen=True)
@@ -31,17 +31,20 @@ class PartPrediction:
 
     Attributes:
         bits: Storage bits.
-        effects: P(effect), in the order of `EFFECTS`.
+        outcomes: P(outcome) as learnt from other networks, in the order of `OUTCOMES`.
         by_operation: P(operation is struck and its data are corrupted), (operations,).
         pushed: Share of drawn corruptions of the output that change the decision, and their number.
-        learnt: The same share in the campaigns that were learnt from.
     """
 
     bits: int
-    effects: FloatArray
+    outcomes: FloatArray
     by_operation: FloatArray
     pushed: tuple[float, int]
-    learnt: float
+
+    @property
+    def learnt(self) -> float:
+        """Share of critical ones among data corruptions, as learnt."""
+        return critical_share(self.outcomes)
 
     def rates(self, trust: float) -> FloatArray:
         """Return P(outcome), in the order of `OUTCOMES`.
@@ -49,9 +52,7 @@ class PartPrediction:
         Args:
             trust: How far the drawn share is trusted against the learnt one, 0 .. 1.
         """
-        critical = blended(self.pushed[0], self.learnt, trust)
-        masked, latent, sdc, due, hang = self.effects
-        return np.array([masked, latent, sdc * (1.0 - critical), sdc * critical, due, hang])
+        return with_critical(self.outcomes, blended(self.pushed[0], self.learnt, trust))
 
 
 def blended(pushed: float, learnt: float, trust: float) -> float:
@@ -60,8 +61,29 @@ def blended(pushed: float, learnt: float, trust: float) -> float:
     >>> round(blended(0.5, 0.1, 0.5), 3)
     0.25
     """
-    odds = trust * _log_odds(pushed) + (1.0 - trust) * _log_odds(learnt)
-    return float(1.0 / (1.0 + np.exp(-odds)))
+    return shifted(learnt, trust * (log_odds(pushed) - log_odds(learnt)))
+
+
+def shifted(share: float, by: float) -> float:
+    """Return a share whose log odds are larger by `by`."""
+    return float(1.0 / (1.0 + np.exp(-log_odds(share) - by)))
+
+
+def critical_share(outcomes: FloatArray) -> float:
+    """Return the share of critical ones among data corruptions, given P(outcome)."""
+    tolerable, critical = outcomes[_SDC]
+    return float(critical / (tolerable + critical))
+
+
+def with_critical(outcomes: FloatArray, share: float) -> FloatArray:
+    """Return P(outcome) with another share of critical ones among data corruptions.
+
+    >>> with_critical(np.array([0.6, 0.1, 0.15, 0.05, 0.05, 0.05]), 0.5).round(3).tolist()
+    [0.6, 0.1, 0.1, 0.1, 0.05, 0.05]
+    """
+    found = outcomes.copy()
+    found[_SDC] = outcomes[_SDC].sum() * np.array([1.0 - share, share])
+    return found
 
 
 def predict_parts(
@@ -88,16 +110,19 @@ def predict_parts(
     for part, cells in _parts(model.accelerators[accelerator].bits, kinds).items():
         bits = sum(cells.values())
         by_kind = {
-            kind: sum(n * model.effects(cell, kind) for cell, n in cells.items()) / bits
+            kind: sum(n * model.outcomes(cell, kind) for cell, n in cells.items()) / bits
             for kind in {own.kind for own in work}
         }
         rates = np.array([by_kind[own.kind] for own in work])
-        found[part] = bits, shares @ rates, shares * rates[:, _SDC]
-    pushed = _push(model, work, inferences, {p: mass for p, (_, _, mass) in found.items()}, generator)
-    return {
-        part: PartPrediction(bits, effects, mass, pushed[part], _learnt(model, part))
-        for part, (bits, effects, mass) in found.items()
-    }
+        found[part] = bits, shares @ rates, shares * rates[:, _SDC].sum(axis=1)
+    masses = {part: mass for part, (_, _, mass) in found.items()}
+    seen = _push(model, work, inferences, masses, generator)
+    predictions = {}
+    for part, (bits, outcomes, mass) in found.items():
+        x, n = seen[part]
+        share = (x + _PRIOR_DRAWS * critical_share(outcomes)) / (n + _PRIOR_DRAWS)
+        predictions[part] = PartPrediction(bits, outcomes, mass, (share, n))
+    return predictions
 
 
 def _parts(bits: Mapping[Cell, int], kinds: Sequence[str]) -> dict[Part, dict[Cell, int]]:
@@ -116,19 +141,14 @@ def _shares(model: SensitivityModel, work: Sequence[OperationWork]) -> FloatArra
     return shares
 
 
-def _learnt(model: SensitivityModel, part: Part) -> float:
-    events, trials = model.critical.get(part, (0.0, 0.0))
-    return (events + 0.5) / (trials + 1.0)
-
-
 def _push(
     model: SensitivityModel,
     work: Sequence[OperationWork],
     inferences: Sequence[Inference],
     masses: Mapping[Part, FloatArray],
     generator: np.random.Generator,
-) -> dict[Part, tuple[float, int]]:
-    """Draw corruptions for each part and see what they do to the inferences."""
+) -> dict[Part, tuple[int, int]]:
+    """Draw corruptions for each part; return how many change the decision, of how many seen at all."""
     waiting: dict[tuple[int, int], list[tuple[Part, npt.NDArray[np.generic]]]] = {}
     for part, mass in masses.items():
         for number, operation in enumerate(_operations(mass, generator)):
@@ -145,10 +165,7 @@ def _push(
             if outcome in (Outcome.SDC_TOLERABLE, Outcome.SDC_CRITICAL):
                 seen[part][0] += outcome is Outcome.SDC_CRITICAL
                 seen[part][1] += 1
-    return {
-        part: ((x + _PRIOR_DRAWS * _learnt(model, part)) / (n + _PRIOR_DRAWS), n)
-        for part, (x, n) in seen.items()
-    }
+    return {part: (x, n) for part, (x, n) in seen.items()}
 
 
 def _operations(mass: FloatArray, generator: np.random.Generator) -> list[int]:
@@ -169,7 +186,8 @@ def _library(model: SensitivityModel, part: Part, operation: str) -> tuple[Patte
     return tuple(p for (*known, _), each in model.patterns.items() if tuple(known) == part for p in each)
 
 
-def _log_odds(share: float) -> float:
+def log_odds(share: float) -> float:
+    """Return the logarithm of the odds, of shares near 0 or 1 that of 0.0001 or 0.9999."""
     bounded = min(max(share, 1e-4), 1.0 - 1e-4)
     return float(np.log(bounded / (1.0 - bounded)))
 

@@ -18,6 +18,7 @@ from resil.campaign import FaultSettings
 from resil.cli import main
 from resil.contents import Content
 from resil.errors import CampaignError
+from resil.guide import guided_population
 from resil.population import make_population
 from resil.sampling import Sampling
 from resil.sampling_settings import SamplingSettings
@@ -30,6 +31,7 @@ from tests.resil.campaigns import TEXT, campaign, write_campaign
 
 ADAPTIVE = TEXT.replace("injections = 200", "injections = 4000").replace("fit = 0.01", "fit = 0.0003")
 ADAPTIVE += '[sampling]\nplan = "adaptive"\n'
+PREDICTED = TEXT.replace("minimum_per_block = 10\n", "") + '[sampling]\nplan = "predicted"\n'
 RATES = {"ff": 7e-5, "sram": 2e-5}
 
 
@@ -112,10 +114,10 @@ def test_an_enlarged_campaign_repeats_nothing(tmp_path, monkeypatch):
     assert results(tmp_path / "run")[1]["sampling"]["reason"] == "margin"
 
 
-@pytest.mark.parametrize("plan", ["uniform", "stratified"])
+@pytest.mark.parametrize("plan", ["uniform", "stratified", "predicted"])
 def test_other_plans_make_what_was_asked_for(plan, tmp_path, monkeypatch):
     fake.install(monkeypatch)
-    text = TEXT.replace('kinds = ["ff"]', 'kinds = ["ff", "sram"]') + f'[sampling]\nplan = "{plan}"\n'
+    text = PREDICTED.replace('"predicted"', f'"{plan}"').replace('["ff"]', '["ff", "sram"]')
     main(["run", str(write_campaign(tmp_path, text)), "--out", str(tmp_path / "run")])
     rows, summary, _ = results(tmp_path / "run")
     assert len(rows) == summary["total"]["injections"] == 200
@@ -123,6 +125,34 @@ def test_other_plans_make_what_was_asked_for(plan, tmp_path, monkeypatch):
     raw = summary["total"]["fit_raw"]
     assert raw == pytest.approx(sum(b["fit_raw"] for b in summary["blocks"]))
     assert sum(s["fit_raw"] for s in summary["strata"]) == pytest.approx(raw)
+
+
+def test_predicted_risks_divide_all_faults(tmp_path):
+    wanted = campaign(PREDICTED)
+    bench = fake.fake_bench(wanted)
+    goldens = [bench.engine(i).golden() for i in range(2)]
+    population = guided_population(wanted, bench, goldens)
+    ends = [golden.end.end_cycle for golden in goldens]
+    sites = sum(e.bits for e in bench.sites.elements if e.kind in wanted.faults.kinds)
+    assert sum(s.population.size for s in population.strata) == sites * sum(ends)
+    assert len({s.label for s in population.strata}) == len(population.strata) == len(population.risks)
+    assert all(0.0 < risk < 1.0 for risk in population.risks)
+    struck = np.concatenate([s.draw(1, (1.0,), 0, 200)[0] for s in population.strata])
+    assert set(struck.tolist()) >= {site for site in range(sites) if site < 67}
+
+
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        ("injections = 200\nminimum_per_block = 10", "minimum_per_block"),
+        ("injections = 200\nclusters = { 1 = 0.5, 2 = 0.5 }", "clusters"),
+        ("injections = 50", "injections"),
+    ],
+)
+def test_what_predictions_cannot_choose_is_refused(lines, message):
+    text = PREDICTED.replace("injections = 200", lines)
+    with pytest.raises(CampaignError, match=rf"\[faults\] {message}: .*the plan"):
+        campaign(text)
 
 
 def test_a_row_of_another_draw_is_set_aside(tmp_path, monkeypatch, capsys):

@@ -11,8 +11,9 @@ from resil.cli import main
 from resil.errors import CampaignError, ResilError
 from resil.sensitivity.command import estimate_campaign
 from resil.sensitivity.cycles import TERMS, CycleModel
-from resil.sensitivity.model import EFFECTS, SHIPPED, load_model, save_model
+from resil.sensitivity.model import SHIPPED, load_model, save_model
 from rtl_harness.npu.work import operation_work
+from stats.rates import OUTCOMES
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "estimate.toml"
 
@@ -62,8 +63,8 @@ def test_a_model_survives_its_file(model, tmp_path):
 def test_rates_are_probabilities_in_every_cell(model):
     for accelerator in model.accelerators.values():
         for cell in list(accelerator.bits)[::7]:
-            rates = model.effects(cell, "conv")
-            assert len(rates) == len(EFFECTS)
+            rates = model.outcomes(cell, "conv")
+            assert len(rates) == len(OUTCOMES)
             assert rates.min() > 0.0
             assert rates.sum() == pytest.approx(1.0)
 
