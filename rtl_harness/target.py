@@ -38,7 +38,7 @@ class Target:
         top: Top module.
         sources: Files in compile order.
         include_dirs: Folders for `include.
-        defines: Preprocessor macros.
+        defines: Preprocessor macros; no tool adds others, not even SYNTHESIS.
         parameters: Parameters of the top module.
         clock: Clock input of the top; the rising edge is active.
         reset: Reset input of the top.

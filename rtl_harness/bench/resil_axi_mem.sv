@@ -69,13 +69,11 @@ module resil_axi_mem #(
 
   logic [DataWidth-1:0] mem_q [Words];
 
-`ifndef SYNTHESIS
   string file;
   initial begin
     for (int i = 0; i < int'(Words); i++) mem_q[i] = '0;
     if ($value$plusargs({PlusArg, "=%s"}, file)) $readmemh(file, mem_q);
   end
-`endif
 
   // Reads: queued address, burst, register of the beat that is offered.
   logic ar_valid, ar_ready, r_active, r_bad, r_last, r_step, r_hit;

@@ -54,13 +54,11 @@ module resil_boot #(
 
   logic [127:0] program_q [Words];
 
-`ifndef SYNTHESIS
   string file;
   initial begin
     for (int i = 0; i < int'(Words); i++) program_q[i] = '0;
     if ($value$plusargs({PlusArg, "=%s"}, file)) $readmemh(file, program_q);
   end
-`endif
 
   state_e state_q;
   logic [IndexW-1:0] index_q;

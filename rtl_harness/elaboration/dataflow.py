@@ -151,7 +151,7 @@ class Dataflow:
     def _read(
         self, name: str, kind: str, pins: Mapping[str, list[Bit]], parameters: Mapping[str, str]
     ) -> None:
-        if "ff" in kind and "Q" in pins:
+        if "Q" in pins:
             self._flip_flop(name, pins)
         elif kind.startswith(("$memrd", "$memwr")):
             self._port(name, kind, pins, parameters["MEMID"].removeprefix("\\"))

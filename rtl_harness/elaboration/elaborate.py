@@ -23,6 +23,9 @@ from rtl_harness.target import Target
 
 _RESULT = "elaboration.json"
 
+# Clocks other than the target's that remarks name one by one.
+_CLOCKS = 8
+
 
 def elaborate(target: Target, parameters: Mapping[str, int] | None = None) -> Elaboration:
     """List every storage bit of `target` with its name, block, clock and reset.
@@ -126,11 +129,13 @@ def _assemble(target: Target, parameters: Mapping[str, int], found: Storage, net
         else:
             block = block_of(element.path, target.blocks)
             sites.append(replace(element, block=block, register_class=classes[element.path]))
-    clocks = Counter((found.clocking[e.path].clock, found.clocking[e.path].rising) for e in sites)
-    for (clock, rising), count in sorted(clocks.items()):
-        if clock != target.clock or not rising:
-            edge = "rising" if rising else "falling"
-            warnings.append(f"{count} elements are clocked by the {edge} edge of {clock or 'no signal'}")
+    latches = [e for e in sites if found.clocking[e.path].latch]
+    if latches:
+        warnings.append(
+            f"{sum(e.bits for e in latches)} bits in {len(latches)} elements are latches, counted as "
+            "flip-flops; a flip of one that is open has no effect"
+        )
+    warnings += _other_clocks(target, [found.clocking[e.path] for e in sites])
     if not sites and not unmapped:
         raise HarnessError(
             f"target {target.name}: dut: expected storage in {target.dut}, found none; name the instance "
@@ -145,6 +150,20 @@ def _assemble(target: Target, parameters: Mapping[str, int], found: Storage, net
         tuple(warnings),
         dict(parameters),
     )
+
+
+def _other_clocks(target: Target, clockings: Iterable[Clocking]) -> list[str]:
+    """Say what is not clocked by the rising edge of the target's clock: the clocks with most elements."""
+    clocks = Counter((c.clock, c.rising) for c in clockings if not c.latch)
+    del clocks[target.clock, True]
+    remarks = []
+    for (clock, rising), count in sorted(clocks.most_common(_CLOCKS)):
+        edge = "rising" if rising else "falling"
+        remarks.append(f"{count} elements are clocked by the {edge} edge of {clock or 'no signal'}")
+    if len(clocks) > _CLOCKS:
+        rest = clocks.total() - sum(count for _, count in clocks.most_common(_CLOCKS))
+        remarks.append(f"{rest} elements are clocked by {len(clocks) - _CLOCKS} further clocks")
+    return remarks
 
 
 def _loops(flow: Dataflow, netlist: Netlist) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterable
+from collections.abc import Collection, Container
 from dataclasses import dataclass, field
 
 from rtl_harness.elaboration.declarations import Declaration, Declarations
@@ -54,11 +54,8 @@ def find_storage(netlist: Netlist, declarations: Declarations, memories: Contain
         finder.memory(name, memory)
     found = finder.found
     found.unmapped += [
-        f"{path}: a latch, which is neither flip-flop nor SRAM" for path in sorted(set(netlist.latches))
-    ]
-    found.unmapped += [
-        f"{path}: module {module} is a black box, its storage is not visible; give its RTL, without "
-        "`celldefine and (* blackbox *)"
+        f"{path}: module {module} is a black box, its storage is not visible; give its RTL without "
+        "(* blackbox *)"
         for path, module in sorted(netlist.black_boxes.items())
     ]
     found.unmapped += [
@@ -68,7 +65,8 @@ def find_storage(netlist: Netlist, declarations: Declarations, memories: Contain
         if path not in netlist.black_boxes
     ]
     found.unmapped += [
-        f"{path}: an initial block that waits for events, whose state is no storage; use an always block"
+        f"{path or 'the top'}: an initial block that waits for events, whose state is no storage; use an "
+        "always block"
         for path in sorted(declarations.waiting)
     ]
     return found
@@ -211,11 +209,12 @@ class _Finder:
         scope, _, name = path.rpartition(".")
         return Declaration(scope, self.declarations.instances.get(scope, ""), name)
 
-    def _clocking(self, cells: Iterable[FlipFlops]) -> Clocking:
+    def _clocking(self, cells: Collection[FlipFlops]) -> Clocking:
         first = next(iter(cells))
         clocking = self._clock(first.clock, first.rising)
         resets = ["" if c.reset is None else self.netlist.root(c.reset)[0] for c in cells]
-        return Clocking(clocking.clock, clocking.rising, max(resets), all(resets))
+        latch = any(c.latch for c in cells)
+        return Clocking(clocking.clock, clocking.rising, max(resets), all(resets), latch)
 
     def _clock(self, net: int | str | None, rising: bool) -> Clocking:
         if net is None:

@@ -43,16 +43,19 @@ class Clocking:
     """How an element is clocked and reset.
 
     Attributes:
-        clock: Hierarchical name of the signal at the root of its clock network; "" if there is none.
-        rising: The active edge is the rising one.
+        clock: Hierarchical name of the signal at the root of its clock network, or of a latch's enable; "" if
+            there is none.
+        rising: The active edge is the rising one; a latch is open while the signal is 1.
         reset: Root of its asynchronous reset or load; "" if it has none.
         fully_reset: Every bit of it has that reset.
+        latch: It is made of latches: a flip does not outlast the settling of the design where one is open.
     """
 
     clock: str
     rising: bool = True
     reset: str = ""
     fully_reset: bool = False
+    latch: bool = False
 
 
 @dataclass(frozen=True)

@@ -19,14 +19,15 @@ _ASYNC_PORTS = ("ARST", "ALOAD", "CLR", "SET")
 
 @dataclass(frozen=True)
 class FlipFlops:
-    """A flip-flop cell.
+    """A flip-flop or latch cell.
 
     Attributes:
         name: The source's name of what it drives where the front end knows it, else "".
         outputs: Net of each bit, least significant first.
-        clock: Net of the clock; None if it has none.
-        rising: Active edge.
+        clock: Net of the clock, of a latch its enable; None if it has none.
+        rising: Active edge; of a latch whether it is open while its enable is 1.
         reset: Net of the asynchronous reset or load; None if it has none.
+        latch: It is a latch.
     """
 
     name: str
@@ -34,6 +35,7 @@ class FlipFlops:
     clock: Bit | None
     rising: bool
     reset: Bit | None
+    latch: bool = False
 
 
 @dataclass
@@ -69,7 +71,6 @@ class Netlist:
         self.wires: dict[str, tuple[Bit, ...]] = {}
         self.flip_flops: list[FlipFlops] = []
         self.memories: dict[str, MemoryArray] = {}
-        self.latches: list[str] = []
         self.black_boxes: dict[str, str] = {}
         self._sources: dict[Bit, tuple[Bit, bool]] = {}
         self._names: defaultdict[Bit, list[tuple[str, int]]] = defaultdict(list)
@@ -117,14 +118,14 @@ class Netlist:
 
     def _read_cell(self, name: str, cell: Mapping[str, Any]) -> None:
         kind, connections, parameters = cell["type"], cell["connections"], cell["parameters"]
-        if kind in _FLIP_FLOPS:
+        if kind in _FLIP_FLOPS | _LATCHES:
+            latch = kind in _LATCHES
+            pin, polarity = ("EN", "EN_POLARITY") if latch else ("CLK", "CLK_POLARITY")
             reset = next((connections[p][0] for p in _ASYNC_PORTS if p in connections), None)
-            clock = connections["CLK"][0] if "CLK" in connections else None
-            rising = parameters.get("CLK_POLARITY", "1").endswith("1")
-            self.flip_flops.append(FlipFlops(_driven(name), tuple(connections["Q"]), clock, rising, reset))
-        elif kind in _LATCHES:
-            names = [path for bit in connections["Q"] for path, _ in self.names_of(bit)]
-            self.latches.append(names[0] if names else name)
+            clock = connections[pin][0] if pin in connections else None
+            rising = parameters.get(polarity, "1").endswith("1")
+            outputs = tuple(connections["Q"])
+            self.flip_flops.append(FlipFlops(_driven(name), outputs, clock, rising, reset, latch))
         elif kind in {"$memwr_v2", "$memrd_v2", "$memwr", "$memrd"}:
             self._read_port(kind, connections, parameters)
         elif kind in {"$buf", "$not", "$logic_not", "$pos"} and len(connections["Y"]) == len(

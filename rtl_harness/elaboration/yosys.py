@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,7 @@ from rtl_harness.target import Target
 from rtl_harness.tools import tail
 
 _SIDE = Path(__file__).with_name("yosys_side.py")
+_CELLS = re.compile(rb"`(end)?celldefine\b")
 _HEADER_SUFFIXES = {".sv", ".svh", ".v", ".vh", ".h", ".inc"}
 
 
@@ -34,14 +36,31 @@ def yosys_version() -> str:
 def read_command(target: Target, parameters: Mapping[str, int], options: Sequence[str], folder: Path) -> str:
     """Return the command that reads the target's RTL, to be run in `folder`, to which it writes a file list.
 
-    Initial blocks are left out: they decide values, not which bits exist.
+    Initial blocks are left out: they decide values, not which bits exist. Macros are those of the target
+    alone, so that this is the text that simulators see. Files with `celldefine are read from a copy without
+    it: the front end would take their modules, macros of memories perhaps, for black boxes.
     """
-    lines = [f'"{source}"' for source in target.sources]
+    lines = [f'"{_opened(source, number, folder)}"' for number, source in enumerate(target.sources)]
     lines += [f'-I "{include}"' for include in target.include_dirs]
     lines += [f"-D {name}={value}" if value else f"-D {name}" for name, value in target.defines.items()]
     lines += [f"-G {name}={value}" for name, value in parameters.items()]
     (folder / "rtl.f").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return " ".join(["read_slang", "-f", "rtl.f", "--top", target.top, "--ignore-initial", *options])
+    fixed = ["--ignore-initial", "--no-synthesis-define"]
+    return " ".join(["read_slang", "-f", "rtl.f", "--top", target.top, *fixed, *options])
+
+
+def _opened(source: Path, number: int, folder: Path) -> Path:
+    """Return a file whose cells are no black boxes: the source, or a copy of it with as many lines."""
+    try:
+        text = source.read_bytes()
+    except OSError:
+        return source
+    if not _CELLS.search(text):
+        return source
+    copy = folder / f"cells{number}" / source.name
+    copy.parent.mkdir()
+    copy.write_bytes(_CELLS.sub(b"", text))
+    return copy
 
 
 def run_yosys(script: Sequence[str], folder: Path, what: str) -> str:

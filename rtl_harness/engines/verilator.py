@@ -24,7 +24,7 @@ from rtl_harness.engines.verilator_tail import Exits, check_scrambled
 from rtl_harness.errors import AuditError, HarnessError, SimulationError
 from rtl_harness.faults import Fault, Injection, RunEnd, digest
 from rtl_harness.target import Target
-from rtl_harness.verilated.campaign import Campaign, Ending, Shortcut
+from rtl_harness.verilated.campaign import Campaign, Ending, Flip, Shortcut
 from rtl_harness.verilated.library import Instance, Port, Stop
 from rtl_harness.verilated.runner import Runner, operation_ends
 from rtl_harness.verilated.sweep import GatesError, Sweep, SweepTimes
@@ -331,8 +331,14 @@ class VerilatorEngine:
 
     def _inject(self, fault: Fault, shortcuts: Shortcut) -> Outcome:
         golden, limit = self.golden(), self.timeout_cycles
+        flips = self._map.flips(fault)
         try:
-            result = self._campaign.inject(self._map.flips(fault), fault.cycle, limit, shortcuts)
+            result = self._campaign.inject(flips, fault.cycle, limit, shortcuts)
+            if result.stop == Ending.NOT_APPLIED and self._is_latch(fault):
+                flips = [flip for flip in flips if self._holds(flip, fault.cycle)]
+                if not flips:
+                    return Outcome(self.masked(fault), False, 0, "vanished")
+                result = self._campaign.inject(flips, fault.cycle, limit, shortcuts)
         except SimulationError as error:
             raise SimulationError(f"{self._describe(fault)}: {error}") from error
         end = self._faulty_end(fault, Ending(result.stop), result.end_cycle, golden)
@@ -340,6 +346,14 @@ class VerilatorEngine:
         shortened = result.stop == Ending.REJOINED or fault.cycle + 1 + result.simulated != result.end_cycle
         how = "vanished" if result.stop == Ending.REJOINED else "stopped"
         return Outcome(injection, shortened, result.simulated, how)
+
+    def _is_latch(self, fault: Fault) -> bool:
+        path = self.elaboration.sites[fault.site].element.path
+        return self.elaboration.clocking[path].latch
+
+    def _holds(self, flip: Flip, cycle: int) -> bool:
+        """Whether a latch is closed in a cycle: an open one follows its input and loses a flip at once."""
+        return self._campaign.inject([flip], cycle, cycle + 1, Shortcut.NONE).stop != Ending.NOT_APPLIED
 
     def _faulty_end(self, fault: Fault, ending: Ending, end_cycle: int, golden: GoldenRun) -> RunEnd:
         match ending:
