@@ -119,13 +119,16 @@ def _assemble(target: Target, parameters: Mapping[str, int], found: Storage, net
     flow = Dataflow.of(netlist.cells)
     classes = _classes(found, flow)
     warnings += _loops(flow, netlist)
+    warnings += [
+        f"{path}: an array that is never written, not counted as storage"
+        for path in found.roms
+        if path.startswith(f"{target.dut}.")
+    ]
     sites: list[StorageElement] = []
     bench: list[StorageElement] = []
     for element in found.elements:
         if not element.path.startswith(f"{target.dut}."):
             bench.append(element)
-        elif element.kind == "sram" and _is_rom(target, found, element):
-            warnings.append(f"{element.path}: an array that is never written, not counted as storage")
         else:
             block = block_of(element.path, target.blocks)
             sites.append(replace(element, block=block, register_class=classes[element.path]))
@@ -191,11 +194,6 @@ def _classes(found: Storage, flow: Dataflow) -> dict[str, str]:
             inputs = tuple(flow.inputs[net] for net in outputs)
             registers.append(Held(element.path, outputs, inputs))
     return classes | register_classes(flow, registers)
-
-
-def _is_rom(target: Target, found: Storage, element: StorageElement) -> bool:
-    """Whether the design never writes to an array, nor does a workload fill it."""
-    return not found.clocking[element.path].clock and element.path not in _memory_paths(target)
 
 
 def _dump(e: Elaboration) -> str:

@@ -17,12 +17,16 @@ SRAM_MAXIMUM_PORTS = 2
 
 @dataclass
 class Storage:
-    """Elements found so far, and by their paths where they lie, how they are clocked, and their nets."""
+    """Elements found so far, and by their paths where they lie, how they are clocked, and their nets.
+
+    `roms` are paths of arrays that are never written.
+    """
 
     elements: list[StorageElement] = field(default_factory=list)
     locations: dict[str, Location] = field(default_factory=dict)
     clocking: dict[str, Clocking] = field(default_factory=dict)
     outputs: dict[str, tuple[Bit, ...] | str] = field(default_factory=dict)
+    roms: list[str] = field(default_factory=list)
     unmapped: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
@@ -123,6 +127,11 @@ class _Finder:
             self.found.add(element, location, self._clocking([cell]), cell.outputs)
 
     def memory(self, net_name: str, memory: MemoryArray) -> None:
+        if not memory.clocks and memory.path not in self.memories:
+            # Some have no name in the source: Yosys makes them of case statements.
+            if memory.path in self.declarations.variables:
+                self.found.roms.append(memory.path)
+            return
         declared = self._declaration(memory.path)
         clock = min(memory.clocks, key=str, default=None)
         clocking = self._clock(clock[0], clock[1]) if clock else Clocking("")

@@ -85,6 +85,11 @@ class Elaboration:
         """Elements of the design under test that no entry of the block map covers."""
         return tuple(e for e in self.sites.elements if not e.block)
 
+    def is_latch(self, path: str) -> bool:
+        """Whether an element is made of latches."""
+        clocking = self.clocking.get(path)
+        return clocking is not None and clocking.latch
+
     def bench_element(self, path: str) -> StorageElement:
         """Return the element of the bench named `path`; raise KeyError if there is none."""
         for element in self.bench_elements:

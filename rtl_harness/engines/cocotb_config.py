@@ -110,5 +110,5 @@ def _element(element: StorageElement, elaboration: Elaboration) -> dict[str, Any
         "indices": list(place.indices),
         "low": place.low,
         "packed_width": place.packed_width,
-        "latch": elaboration.clocking[element.path].latch,
+        "latch": elaboration.is_latch(element.path),
     }

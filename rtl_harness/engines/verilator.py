@@ -334,7 +334,8 @@ class VerilatorEngine:
         flips = self._map.flips(fault)
         try:
             result = self._campaign.inject(flips, fault.cycle, limit, shortcuts)
-            if result.stop == Ending.NOT_APPLIED and self._is_latch(fault):
+            path = self.elaboration.sites[fault.site].element.path
+            if result.stop == Ending.NOT_APPLIED and self.elaboration.is_latch(path):
                 flips = [flip for flip in flips if self._holds(flip, fault.cycle)]
                 if not flips:
                     return Outcome(self.masked(fault), False, 0, "vanished")
@@ -346,10 +347,6 @@ class VerilatorEngine:
         shortened = result.stop == Ending.REJOINED or fault.cycle + 1 + result.simulated != result.end_cycle
         how = "vanished" if result.stop == Ending.REJOINED else "stopped"
         return Outcome(injection, shortened, result.simulated, how)
-
-    def _is_latch(self, fault: Fault) -> bool:
-        path = self.elaboration.sites[fault.site].element.path
-        return self.elaboration.clocking[path].latch
 
     def _holds(self, flip: Flip, cycle: int) -> bool:
         """Whether a latch is closed in a cycle: an open one follows its input and loses a flip at once."""
