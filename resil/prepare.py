@@ -42,6 +42,7 @@ def prepare(campaign: Campaign, progress: Progress) -> Bench:
     workloads = work.workloads
     progress.stage(f"elaborating {target.name}")
     elaboration = elaborate(target, workloads[0].parameters)
+    progress.stage(_found(elaboration))
     for workload in workloads:
         check_workload(target, workload, elaboration)
     hashes = {**work.hashes, "target": _target_digest(target, workloads[0])}
@@ -77,6 +78,16 @@ def prepare(campaign: Campaign, progress: Progress) -> Bench:
         warnings=elaboration.warnings,
         expected=work.expected,
         describe=work.describe,
+    )
+
+
+def _found(elaboration: Elaboration) -> str:
+    bits = {"ff": 0, "sram": 0}
+    for element in elaboration.sites.elements:
+        bits[element.kind] += element.bits
+    return (
+        f"{bits['ff']:,} flip-flop bits, {bits['sram']:,} SRAM bits, {len(elaboration.unmapped)} storage "
+        "elements unmapped"
     )
 
 

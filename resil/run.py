@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from resil import provenance
-from resil.bench import Bench
+from resil.bench import AreaFacts, Bench
 from resil.campaign import Campaign
 from resil.campaign_text import campaign_text
 from resil.contents import Content
@@ -49,7 +49,7 @@ def run_campaign(
 
     Raises:
         StoreError: the folder cannot be used, or holds an unfinished run and `resume` is not set.
-        Interrupted: Ctrl-C while injecting; what was simulated is kept.
+        Interrupted: Ctrl-C while injecting or in the synthesis for the area; what was simulated is kept.
         HarnessError, NetworkError: the target or the network cannot be used.
         ConsistencyError: results contradict each other.
     """
@@ -59,7 +59,6 @@ def run_campaign(
     bench = prepare(campaign, progress)
     _require_all_mapped(bench)
     check_run(out, bench.identity, resume=resume)
-    area = bench.area()
     with ExitStack() as stack:
         progress.stage("building the simulator and running without a fault")
         engines = [stack.enter_context(bench.engine(position)) for position in range(len(bench.inputs))]
@@ -76,6 +75,7 @@ def run_campaign(
         run = _Run(campaign, bench, population, folder, progress)
         run.complete_or_fail(engines, sampling)
         facts = run.finished(time.monotonic() - began)
+        area = run.area()
         summary = summarise(campaign, bench, area, goldens, sampling.sample, facts)
         return run.write(summary)
 
@@ -190,6 +190,13 @@ class _Run:
             write_text(self._folder.path / PROVENANCE, json_text(facts))
         return facts
 
+    def area(self) -> AreaFacts:
+        """Return the area of the blocks, which may take as long as all that came before."""
+        try:
+            return self._bench.area()
+        except KeyboardInterrupt:
+            raise Interrupted(f"all injections are kept in {self._go_on()}") from None
+
     def write(self, summary: dict[str, Any]) -> Results:
         """Write results and reports; a protection chosen for other results is dropped."""
         text = json_text(summary)
@@ -227,10 +234,11 @@ class _Run:
             executor.run(missing)
         except KeyboardInterrupt:
             kept = size - plan.missing(self._stored().injections).size
-            raise Interrupted(
-                f"{kept:,} of {size:,} injections are kept in {self._folder.path}; "
-                f"go on with: resil run {self._campaign.file} --out {self._folder.path} --resume"
-            ) from None
+            raise Interrupted(f"{kept:,} of {size:,} injections are kept in {self._go_on()}") from None
+
+    def _go_on(self) -> str:
+        folder = self._folder.path
+        return f"{folder}; go on with: resil run {self._campaign.file} --out {folder} --resume"
 
     def _drop_results(self) -> None:
         for name in DERIVED:

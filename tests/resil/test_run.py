@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import random
@@ -14,6 +15,7 @@ import time
 import pyarrow.parquet as pq
 import pytest
 
+import resil.run
 from reports import parse_summary
 from resil.cli import main
 from tests.resil import fake
@@ -210,6 +212,27 @@ def wait_for_injecting(process):
         if "injections with the" in line:
             return
     raise AssertionError("it ended before it injected")
+
+
+def test_interrupted_in_the_synthesis_keeps_its_injections(tmp_path, monkeypatch, capsys):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    def prepare(campaign, progress):
+        return dataclasses.replace(fake.fake_bench(campaign), area=interrupted)
+
+    monkeypatch.setattr(resil.run, "prepare", prepare)
+    out = tmp_path / "run"
+    arguments = ["run", str(write_campaign(tmp_path)), "--out", str(out)]
+    assert main(arguments) == 130
+    assert "all injections are kept" in capsys.readouterr().err
+    assert not (out / "summary.json").exists()
+    parts = {path: path.read_bytes() for path in (out / "injections").iterdir()}
+    assert parts
+    fake.install(monkeypatch)
+    assert main([*arguments, "--resume"]) == 0
+    assert {path: path.read_bytes() for path in (out / "injections").iterdir()} == parts
+    assert (out / "summary.json").exists()
 
 
 @pytest.mark.parametrize(("ending", "times"), [(signal.SIGINT, 2), (signal.SIGTERM, 1), (signal.SIGKILL, 4)])
