@@ -10,7 +10,7 @@ import pytest
 from rtl_harness.elaboration import elaborate
 from rtl_harness.engines.cocotb import CocotbEngine
 from rtl_harness.engines.verilator import VerilatorEngine
-from rtl_harness.errors import HarnessError
+from rtl_harness.errors import HarnessError, SimulationError
 from rtl_harness.faults import Fault
 from rtl_harness.target import Target, TargetMemory
 from rtl_harness.workload import OutputSpec, Workload
@@ -90,6 +90,10 @@ endmodule
   reg [7:0] pair_q [-2:1];
   reg [0:11] far_q [200:5];
   reg [31:0] parts_q;
+  reg [4:0] divider_q;
+  reg [7:0] slow_q;
+  always @(posedge clk) divider_q <= rst ? 5'd0 : divider_q + 5'd1;
+  always @(posedge divider_q[4]) slow_q <= slow_q + d;
   leaf u_row [7:0] (clk, d, a);
   leaf u_bit (.c(clk), .d(d[1]), .q(b[1]));
   leaf u_lone (.c(clk), .d(d[2]), .q(lone));
@@ -108,7 +112,7 @@ endmodule
     parts_q[7:0] <= far_q[8'd5 + (d >> 1)];
     parts_q[16+:8] <= parts_q[7:0] ^ e;
   end
-  assign q = b ^ u_holder.x_q ^ pair_q[0] ^ parts_q[23:16] ^ held;
+  assign q = b ^ u_holder.x_q ^ pair_q[0] ^ parts_q[23:16] ^ held ^ slow_q;
 endmodule
 """
 )
@@ -171,7 +175,7 @@ def test_a_design_without_storage_is_an_error(tmp_path):
         elaborate(target(tmp_path, f"{DUT} assign q = d; endmodule"))
 
 
-def test_plain_verilog_is_the_same_on_both_engines(tmp_path):
+def test_plain_verilog_is_the_same_on_both_engines(tmp_path, monkeypatch):
     (tmp_path / "gate.vh").write_text("`define GATED assign g = c & on_l;\n")
     design = dataclasses.replace(target(tmp_path, PLAIN), include_dirs=(tmp_path,))
     found = elaborate(design)
@@ -182,7 +186,7 @@ def test_plain_verilog_is_the_same_on_both_engines(tmp_path):
         **{"u_dut.u_bit.q": 1, "u_dut.u_lone.q": 1, "u_dut.u_holder.x_q": 8, "u_dut.shifted_q": 8},
         **{f"u_dut.pair_q[{i}]": 8 for i in range(-2, 2)},
         **{"u_dut.far_q": 12 * 196, "u_dut.parts_q[7:0]": 8, "u_dut.parts_q[23:16]": 8},
-        "u_dut.u_chain.s_q": 24,
+        **{"u_dut.u_chain.s_q": 24, "u_dut.divider_q": 5, "u_dut.slow_q": 8},
         **{"u_dut.u_latches.u_gate.on_l": 1, "u_dut.u_latches.last_q": 8},
         **{f"u_dut.u_latches.g_word[{k}].u_gate.on_l": 1 for k in range(4)},
         **{f"u_dut.u_latches.word_l[{k}]": 8 for k in range(4)},
@@ -198,3 +202,10 @@ def test_plain_verilog_is_the_same_on_both_engines(tmp_path):
         order = {injection.fault: injection for injection in fast.run(faults)}
         assert order == {injection.fault: injection for injection in slow.run(faults)}
     assert len({injection.outcome for injection in order.values()}) >= 2
+    # A transplant that raises the divided clock makes an edge, which only a second one undoes.
+    monkeypatch.setattr("rtl_harness.engines.verilator._TRANSPLANTS", 1)
+    with (
+        VerilatorEngine(design, workload, found) as once,
+        pytest.raises(SimulationError, match="not all that decides the future"),
+    ):
+        once.golden()
