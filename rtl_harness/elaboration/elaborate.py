@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -46,7 +48,12 @@ def elaborate(target: Target, parameters: Mapping[str, int] | None = None) -> El
     own_code = [p for p in sorted(Path(__file__).parent.glob("*.py"))]
     description = [target.dut, target.blocks, [asdict(m) for m in target.memories.values()], _ports(target)]
     key = content_key(rtl_key(target, merged), own_code, json.dumps(description))
-    folder = cached_folder("elaboration", key, lambda f: _build(target, merged, f))
+
+    def build(folder: Path) -> None:
+        with _no_garbage():
+            _build(target, merged, folder)
+
+    folder = cached_folder("elaboration", key, build)
     return _load((folder / _RESULT).read_text(encoding="utf-8"))
 
 
@@ -59,6 +66,18 @@ def block_of(path: str, blocks: Mapping[str, Iterable[str]]) -> str:
             if inside and len(instance) > length:
                 best, length = block, len(instance)
     return best
+
+
+@contextmanager
+def _no_garbage() -> Iterator[None]:
+    """Keep Python from looking for garbage among millions of nets, which takes as long as all the rest."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _build(target: Target, parameters: Mapping[str, int], folder: Path) -> None:

@@ -18,6 +18,7 @@ Waves = Literal["none", "vcd", "fst"]
 _FLAGS = (
     *("--cc", "--exe", "--vpi", "--no-timing", "--no-assert", "--prefix", "Vtop", "-o", "simulator"),
     *("-O3", "--x-assign", "0", "--x-initial", "fast", "--timescale", "1ns/1ps", "-Wno-fatal", "-Wno-lint"),
+    "-Wno-BLKANDNBLK",  # members of one packed structure may be assigned in both ways
 )
 _OPTIMISE: dict[Waves, str] = {"none": "-O1", "vcd": "-O0", "fst": "-O0"}
 

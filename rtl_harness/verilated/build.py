@@ -146,8 +146,11 @@ def _configuration(public: Iterable[Variable]) -> str:
     depends on storage. Write access would make Verilator recompute it at every clock edge. But a register
     that is an output of its module (`output reg`) may be kept in the net that is connected to it, and only
     copied to its own name; with write access it is kept under its name.
+
+    Members of one packed structure may be assigned in blocking and in non-blocking ways.
     """
-    lines = [f'public_flat_{_access(v)} -module "{v.module}" -var "{v.name}"' for v in public]
+    lines = ["lint_off -rule BLKANDNBLK"]
+    lines += [f'public_flat_{_access(v)} -module "{v.module}" -var "{v.name}"' for v in public]
     return "\n".join(["`verilator_config", *lines, ""])
 
 

@@ -90,6 +90,9 @@ endmodule
   reg [7:0] pair_q [-2:1];
   reg [0:11] far_q [200:5];
   reg [31:0] parts_q;
+  struct packed {logic [7:0] kept; logic [7:0] passed;} both;
+  assign both.passed = d;
+  always @(posedge clk) both.kept <= both.passed;
   reg [4:0] divider_q;
   reg [7:0] slow_q;
   always @(posedge clk) divider_q <= rst ? 5'd0 : divider_q + 5'd1;
@@ -112,7 +115,7 @@ endmodule
     parts_q[7:0] <= far_q[8'd5 + (d >> 1)];
     parts_q[16+:8] <= parts_q[7:0] ^ e;
   end
-  assign q = b ^ u_holder.x_q ^ pair_q[0] ^ parts_q[23:16] ^ held ^ slow_q;
+  assign q = b ^ u_holder.x_q ^ pair_q[0] ^ parts_q[23:16] ^ held ^ slow_q ^ both.kept;
 endmodule
 """
 )
@@ -187,6 +190,7 @@ def test_plain_verilog_is_the_same_on_both_engines(tmp_path, monkeypatch):
         **{f"u_dut.pair_q[{i}]": 8 for i in range(-2, 2)},
         **{"u_dut.far_q": 12 * 196, "u_dut.parts_q[7:0]": 8, "u_dut.parts_q[23:16]": 8},
         **{"u_dut.u_chain.s_q": 24, "u_dut.divider_q": 5, "u_dut.slow_q": 8},
+        "u_dut.both[15:8]": 8,
         **{"u_dut.u_latches.u_gate.on_l": 1, "u_dut.u_latches.last_q": 8},
         **{f"u_dut.u_latches.g_word[{k}].u_gate.on_l": 1 for k in range(4)},
         **{f"u_dut.u_latches.word_l[{k}]": 8 for k in range(4)},
