@@ -173,6 +173,15 @@ def test_hidden_storage_of_the_bench_is_a_remark(tmp_path):
     assert found.warnings[0].startswith("in the bench: the top: an initial block that waits")
 
 
+def test_macros_are_those_of_the_target_alone(tmp_path):
+    registers = "`ifdef SYNTHESIS\n reg real_q;\n`else\n reg model_q;\n`endif\n"
+    writes = "`ifdef SYNTHESIS\n real_q <= d[0];\n`else\n model_q <= d[0];\n`endif\n"
+    design = target(tmp_path, f"{DUT} {registers} always @(posedge clk) begin\n{writes} end endmodule")
+    defined = dataclasses.replace(design, defines={"SYNTHESIS": "1"})
+    names = [[e.path for e in elaborate(d).sites.elements] for d in (design, defined)]
+    assert names == [["u_dut.model_q"], ["u_dut.real_q"]]
+
+
 def test_a_design_without_storage_is_an_error(tmp_path):
     with pytest.raises(HarnessError, match="dut: expected storage in u_dut, found none"):
         elaborate(target(tmp_path, f"{DUT} assign q = d; endmodule"))
