@@ -162,6 +162,8 @@ def show(options: argparse.Namespace) -> None:
     print(f"\nmedian relative error of the total, flip-flops: {median(errors):.1%}")
     print(f"the same with average rates carried over: {median(carried):.1%}")
     print(f"mean: {np.mean(errors):.1%} against {np.mean(carried):.1%}")
+    totals = [own for own in judged if own.row.block == TOTAL]
+    print(f"totals in the interval: {sum(own.inside for own in totals)} of {len(totals)}")
     by_block = defaultdict(list)
     for own in judged:
         if own.row.block != TOTAL:
