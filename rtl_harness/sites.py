@@ -21,7 +21,7 @@ class StorageElement:
 
     Attributes:
         path: Hierarchical name below the top, separated by dots, as the source code spells it.
-        kind: "ff" for flip-flops, "sram" for a memory array.
+        kind: "ff" for flip-flops and latches, "sram" for a memory array.
         width: Bits of the register, or of one word.
         depth: Words; 1 for a register.
         block: Name of the block it belongs to; "" if the target's block map has none for it.
