@@ -14,6 +14,7 @@ Campaign* resil_campaign_create(Instance* origin, Instance* cursor, Instance* fa
                             Registers({registers, registers + register_count}),
                             MemoryHistory({memories, memories + memory_count}),
                             {},
+                            {},
                             {}};
       },
       static_cast<Campaign*>(nullptr));
@@ -30,6 +31,7 @@ RunStop resil_campaign_golden(Campaign* self, uint64_t limit) {
         self->timeline = {};
         self->boundaries.clear();
         self->memories.begin(golden.state());
+        self->milestones.begin(self->registers.bytes());
         while (golden.cycle < limit) {
           golden.rise();
           if (golden.note_operation()) {
@@ -39,6 +41,7 @@ RunStop resil_campaign_golden(Campaign* self, uint64_t limit) {
           }
           self->timeline.record(self->registers.digest(golden.state()));
           self->memories.record(golden.state(), golden.cycle);
+          self->milestones.record(self->registers, golden.state(), golden.cycle);
           if (port_done(*golden.model)) return kDone;
           if (golden.context.gotFinish()) return kFinish;
         }
@@ -75,5 +78,5 @@ int32_t resil_campaign_recall(Campaign* self, uint64_t edges) {
       -1);
 }
 
-uint64_t resil_campaign_bytes(const Campaign* self) { return self->timeline.bytes() + self->memories.bytes(); }
+uint64_t resil_campaign_bytes(const Campaign* self) { return self->timeline.bytes() + self->memories.bytes() + self->milestones.bytes(); }
 }

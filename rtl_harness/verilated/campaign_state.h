@@ -38,6 +38,7 @@ struct Campaign {
   Registers registers;
   MemoryHistory memories;
   Timeline timeline;
+  Milestones milestones;
   std::vector<GoldenBoundary> boundaries;
 
   // Bring `cursor` to the state after `edges` edges.

@@ -214,6 +214,31 @@ Digest MemoryHistory::digest(const char* state) const {
 
 uint64_t MemoryHistory::bytes() const { return image_.size() + changes_.size() * sizeof(Change); }
 
+void Milestones::begin(size_t row_bytes) {
+  row_bytes_ = row_bytes;
+  distance_ = 32;
+  rows_.clear();
+}
+
+void Milestones::record(const Registers& registers, const char* state, uint64_t edges) {
+  if (edges % distance_) return;
+  rows_.resize(rows_.size() + row_bytes_);
+  registers.gather(state, rows_.data() + rows_.size() - row_bytes_);
+  if (rows_.size() <= kMostBytes) return;
+  // Drop the first, third, fifth: what stays are the multiples of twice the distance.
+  const size_t kept = rows_.size() / row_bytes_ / 2;
+  for (size_t i = 0; i < kept; ++i) {
+    std::memmove(rows_.data() + i * row_bytes_, rows_.data() + (2 * i + 1) * row_bytes_, row_bytes_);
+  }
+  rows_.resize(kept * row_bytes_);
+  distance_ *= 2;
+}
+
+const char* Milestones::find(uint64_t edges) const {
+  const uint64_t i = edges / distance_;
+  return edges % distance_ == 0 && i > 0 && i * row_bytes_ <= rows_.size() ? rows_.data() + (i - 1) * row_bytes_ : nullptr;
+}
+
 void Timeline::record(const Digest& digest) {
   digests_.push_back(digest);
   first_.emplace(digest.low, static_cast<uint32_t>(digests_.size()));

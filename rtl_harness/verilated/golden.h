@@ -76,6 +76,23 @@ class MemoryHistory {
   size_t last_difference_ = 0;
 };
 
+// The registers of the golden run in cycles at equal distances; the longer the run, the greater they are.
+class Milestones {
+ public:
+  void begin(size_t row_bytes);
+  /// The registers after `edges` edges; called for every edge in turn.
+  void record(const Registers& registers, const char* state, uint64_t edges);
+  /// The registers after `edges` edges; null if they were not kept.
+  const char* find(uint64_t edges) const;
+  uint64_t bytes() const { return rows_.size(); }
+
+ private:
+  static constexpr size_t kMostBytes = size_t{64} << 20;
+  size_t row_bytes_ = 0;
+  uint64_t distance_ = 32;
+  std::vector<char> rows_;
+};
+
 // The hash of every cycle and where to find a hash again.
 class Timeline {
  public:

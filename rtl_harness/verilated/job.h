@@ -41,24 +41,36 @@ struct Departure {
 };
 
 // Tells that an injection is in a state in which it was before. One earlier state is recent, the other ever further back.
+// Memories are hashed only in states whose registers were seen before.
 class Repetition {
  public:
   bool found(const Campaign& campaign, const Digest& now) {
     const uint64_t cycle = campaign.faulty->cycle;
     if (!begun_) begun_ = cycle;
-    const auto same = [&](const Loop& loop) {
-      return loop.lived && loop.registers == now && loop.memories == campaign.memories.digest(campaign.faulty->state());
-    };
-    if (same(recent_) || same(old_)) return true;
-    if (cycle >= recent_.lived + kRecent) recent_ = {cycle, now, campaign.memories.digest(campaign.faulty->state())};
+    if (again(campaign, recent_, now) || again(campaign, old_, now)) return true;
+    if (cycle >= recent_.lived + kRecent) recent_ = {cycle, now, std::nullopt};
     if (cycle - begun_ >= 2 * (old_.lived - std::min(old_.lived, begun_))) old_ = recent_;
     return false;
   }
 
  private:
+  struct State {
+    uint64_t lived = 0;
+    Digest registers;
+    std::optional<Digest> memories;
+  };
+
+  static bool again(const Campaign& campaign, State& state, const Digest& now) {
+    if (!state.lived || !(state.registers == now)) return false;
+    const Digest memories = campaign.memories.digest(campaign.faulty->state());
+    if (state.memories == memories) return true;
+    state.memories = memories;
+    return false;
+  }
+
   static constexpr uint64_t kRecent = 256;
   uint64_t begun_ = 0;
-  Loop recent_, old_;
+  State recent_, old_;
 };
 
 struct Job {

@@ -146,12 +146,9 @@ void Ripple::start_memory(int32_t memory) {
         const size_t lane = 64 * k + std::countr_zero(lanes);
         const Word* const word = find(memory, window_.address(port, lane));
         if (!word) continue;
-        for (int32_t i = 0; i < port.data; ++i) {
-          if (window_.golden(network_.enable(port)[i]).at(lane) && inverted(*word, memory, i)) {
-            events_.word[k] |= lanes & -lanes;
-            break;
-          }
-        }
+        each_bit(*word, memory, [&](int32_t i) {
+          if (window_.golden(network_.enable(port)[i]).at(lane)) events_.word[k] |= lanes & -lanes;
+        });
       }
     }
   }
@@ -165,14 +162,16 @@ const Ripple::Word* Ripple::find(int32_t memory, uint64_t number) const {
   return found != words.end() && found->number == number ? &*found : nullptr;
 }
 
-bool Ripple::inverted(const Word& word, int32_t memory, int32_t bit) const {
+template <typename Function>
+void Ripple::each_bit(const Word& word, int32_t memory, Function&& function) const {
   const Memory& m = network_.memories[memory];
   const uint64_t first = static_cast<uint64_t>(static_cast<int64_t>(m.first_word));
-  const uint64_t wanted = m.offset + (word.number - first) * m.entry_bytes + bit / 8;
+  const uint64_t base = m.offset + (word.number - first) * m.entry_bytes;
   for (const ByteDifference* byte = word.begin; byte != word.end; ++byte) {
-    if (byte->offset == wanted) return byte->mask >> bit % 8 & 1;
+    for (uint32_t bits = byte->mask; bits; bits &= bits - 1) {
+      function(static_cast<int32_t>(8 * (byte->offset - base)) + std::countr_zero(bits));
+    }
   }
-  return false;
 }
 
 // Lanes in whose cycle, or the next, the asynchronous reset or load of a flip-flop is active.
@@ -257,7 +256,7 @@ void Ripple::evaluate(int32_t number) {
   ++effort_;
   const Gate& g = network_.gates[number];
   if (g.operation == kRead) {
-    reread(network_.reads[g.a]);
+    reread(g.a);
     return;
   }
   const Lanes &a = value(g.a), &b = value(g.b), &s = value(g.s);
@@ -281,7 +280,8 @@ uint64_t Ripple::faulty_address(const MemoryPort& port, size_t lane) const {
   return found;
 }
 
-void Ripple::reread(const MemoryPort& port) {
+void Ripple::reread(int32_t number) {
+  const MemoryPort& port = network_.reads[number];
   const int32_t memory = port.memory;
   const bool own = holds_[memory] == stamp_;
   const int32_t* const data = network_.data(port);
@@ -293,28 +293,39 @@ void Ripple::reread(const MemoryPort& port) {
     moved = true;
     for (size_t k = k0_; k < k1_; ++k) lanes.word[k] |= faulty_[net].word[k] ^ window_.golden(net).word[k];
   }
-  std::vector<Lanes> values(port.data);
-  for (int32_t i = 0; i < port.data; ++i) values[i] = window_.golden(data[i]);
+  inverted_.assign(port.data, Lanes{});
   bool any = false;
   for (size_t lane = first_; lane < end_; ++lane) {
     const bool elsewhere = moved && lanes.at(lane);
     if (!own && !elsewhere) continue;
-    const uint64_t word = elsewhere ? faulty_address(port, lane) : window_.address(port, lane);
+    const uint64_t word = elsewhere ? faulty_address(port, lane) : window_.read_address(number, lane);
     const Word* const differs = find(memory, word);
     if (!differs && !elsewhere) continue;
+    const uint64_t mask = uint64_t{1} << lane % 64;
     ++effort_;
     any = true;
-    const uint64_t mask = uint64_t{1} << lane % 64;
-    const char* const found = window_.contents(memory, word, lane);
-    for (int32_t i = 0; i < port.data; ++i) {
-      bool bit = found && (found[i / 8] >> i % 8 & 1);
-      if (found && differs && inverted(*differs, memory, i)) bit = !bit;
-      uint64_t& held = values[i].word[lane / 64];
-      held = bit ? held | mask : held & ~mask;
+    if (elsewhere) {
+      const char* const found = window_.contents(memory, word, lane);
+      for (int32_t i = 0; i < port.data; ++i) {
+        const bool bit = found && (found[i / 8] >> i % 8 & 1);
+        if (bit != window_.golden(data[i]).at(lane)) inverted_[i].word[lane / 64] ^= mask;
+      }
     }
+    if (!differs) continue;
+    each_bit(*differs, memory, [&](int32_t i) {
+      if (i < port.data) inverted_[i].word[lane / 64] ^= mask;
+    });
   }
   if (!any) return;
-  for (int32_t i = 0; i < port.data; ++i) changed(data[i], values[i]);
+  for (int32_t i = 0; i < port.data; ++i) {
+    Lanes value = window_.golden(data[i]);
+    uint64_t different = 0;
+    for (size_t k = k0_; k < k1_; ++k) {
+      value.word[k] ^= inverted_[i].word[k];
+      different |= inverted_[i].word[k];
+    }
+    if (different) changed(data[i], value);
+  }
 }
 
 void Ripple::step(Difference& d, size_t lane) {

@@ -39,7 +39,7 @@ class Ripple {
   void changed(int32_t net, const Lanes& value);
   void arrived(const Sink& sink, const Lanes& lanes);
   void evaluate(int32_t gate);
-  void reread(const MemoryPort& port);
+  void reread(int32_t port);
   void push(int32_t gate);
   bool observed(int32_t net, const Lanes& lanes) const;
   const Lanes& value(int32_t net) const { return stamps_[net] == stamp_ ? faulty_[net] : window_.golden(net); }
@@ -47,7 +47,8 @@ class Ripple {
   uint64_t faulty_address(const MemoryPort& port, size_t lane) const;
   uint64_t loads(const FlipFlop& flip_flop, size_t k) const;
   const Word* find(int32_t memory, uint64_t word) const;
-  bool inverted(const Word& word, int32_t memory, int32_t bit) const;
+  template <typename Function>
+  void each_bit(const Word& word, int32_t memory, Function&& function) const;
   void step_memory(int32_t memory, size_t lane, const Difference& d, Difference& next);
 
   const Network& network_;
@@ -60,6 +61,7 @@ class Ripple {
   uint32_t stamp_ = 0;
   uint64_t effort_ = 0;
   std::vector<Lanes> faulty_, next_;               // of nets, of flip-flops' inputs
+  std::vector<Lanes> inverted_;                    // of the data of a read port
   std::vector<uint32_t> stamps_, queued_, reached_, own_;
   std::vector<uint32_t> active_;                   // memories that hold a difference or may get one
   std::vector<int32_t> own_list_, reached_list_, active_list_;

@@ -280,7 +280,7 @@ struct Sweep {
     return end(job, event, kStopped);
   }
 
-  // Simulate a job until it is small, or to the end of the window; true if it ended.
+  // Simulate a job until it is small, beyond the window if need be, or to its end; true if it ended.
   bool simulate(Job& job, SweepEvent& event) {
     if (!restore(job)) return end(job, event, kStopped);
     Instance& faulty = *campaign.faulty;
@@ -290,10 +290,6 @@ struct Sweep {
     job.small = false;
     while (true) {
       if (port_done(*faulty.model) || faulty.context.gotFinish() || faulty.cycle >= limit) return run_out(job, event);
-      if (job.cycle == window.last()) {
-        compare(job);
-        return false;
-      }
       faulty.rise();
       ++job.cycle;
       ++job.simulated;
@@ -304,7 +300,7 @@ struct Sweep {
       }
       if (faulty.cycle < check || port_done(*faulty.model)) continue;
       const uint64_t lived = faulty.cycle - start;
-      check = start + next_check(lived);
+      check = lived < kSparsest ? start + next_check(lived) : faulty.cycle + kSparsest - (job.cycle + 1) % kSparsest;
       const Digest now = campaign.registers.digest(faulty.state());
       if (rejoin(job, now)) return false;
       if (follows() && job.apart >= job.stint && nearly(job) && (compare(job), job.small)) return false;
@@ -312,7 +308,13 @@ struct Sweep {
     }
   }
 
-  // The registers are those of a golden cycle in this window: from there on the job is a difference of memories.
+  // The golden registers in the job's cycle; null if they were not kept.
+  const char* golden_row(const Job& job) const {
+    if (job.cycle >= window.first() && job.cycle <= window.last()) return window.row(job.cycle);
+    return campaign.milestones.find(job.cycle + 1);
+  }
+
+  // The registers are those of a golden cycle, of this window or later: from there on the job is a difference of memories.
   bool rejoin(Job& job, const Digest& now) {
     const Instance& faulty = *campaign.faulty;
     uint64_t cycle = job.cycle;
@@ -337,19 +339,20 @@ struct Sweep {
 
   // The registers of the faulty instance are almost those of the golden run in the job's cycle.
   bool nearly(const Job& job) const {
-    const char *const a = campaign.registers.gathered(), *const b = window.row(job.cycle);
+    const char *const a = campaign.registers.gathered(), *const b = golden_row(job);
+    if (!b) return false;
     size_t different = 0, at = 0;
     const size_t size = campaign.registers.bytes();
     for (; at + 8 <= size && different <= kFewRegisters; at += 8) different += std::memcmp(a + at, b + at, 8) != 0;
     return different <= kFewRegisters;
   }
 
-  // Work out the difference in the job's cycle.
+  // Work out the difference in the job's cycle, whose golden registers are known.
   void compare(Job& job) {
     const char* const state = campaign.faulty->state();
     job.d.clear();
     campaign.registers.gather(state, found.data());
-    const char* const row = window.row(job.cycle);
+    const char* const row = golden_row(job);
     for (size_t i = 0; i < found.size(); ++i) {
       if (found[i] != row[i]) {
         job.d.push_back({campaign.registers.offset(i), static_cast<uint8_t>(found[i] ^ row[i])});

@@ -65,6 +65,7 @@ Window::Window(Campaign& campaign, const Network& network)
   golden_.resize(network.nets);
   observed_.resize(network.nets);
   writing_.resize(network.writes.size());
+  read_addresses_.assign(network.reads.size(), std::vector<uint64_t>(kLanes));
   touched_.resize(network.memories.size());
   columns_.resize(row_bytes_);
   std::fill_n(golden_[1].word, kWords, ~uint64_t{0});
@@ -85,7 +86,7 @@ void Window::load(uint64_t first) {
   for (std::vector<uint64_t>& words : touched_) words.clear();
   for (const Gate& g : network_.gates) {
     if (g.operation == kRead) {
-      read(network_.reads[g.a]);
+      read(g.a);
     } else {
       evaluate_all(g.operation, golden_[g.y], golden_[g.a], golden_[g.b], golden_[g.s]);
     }
@@ -131,7 +132,8 @@ const char* Window::contents(int32_t memory, uint64_t word, size_t lane) {
 }
 
 // The data of a read port: runs of cycles with the same address and contents at a time.
-void Window::read(const MemoryPort& port) {
+void Window::read(int32_t number) {
+  const MemoryPort& port = network_.reads[number];
   const int32_t* const data = network_.data(port);
   const size_t bytes = (port.data + 7) / 8;
   for (int32_t i = 0; i < port.data; ++i) golden_[data[i]] = {};
@@ -151,7 +153,7 @@ void Window::read(const MemoryPort& port) {
     begin = end;
   };
   for (size_t lane = 0; lane < lanes_; ++lane) {
-    const uint64_t at = address(port, lane);
+    const uint64_t at = read_addresses_[number][lane] = address(port, lane);
     const char* const found = contents(port.memory, at, lane);
     const bool same = found ? std::memcmp(found, word.data(), bytes) == 0
                             : std::all_of(word.begin(), word.end(), [](char c) { return c == 0; });

@@ -41,12 +41,13 @@ class Window {
   /// Lanes in which a write port writes at least one bit.
   const Lanes& writing(int32_t port) const { return writing_[port]; }
   uint64_t address(const MemoryPort& port, size_t lane) const;
+  uint64_t read_address(int32_t port, size_t lane) const { return read_addresses_[port][lane]; }
   /// Words of a memory that are read or written in the window, ascending.
   const std::vector<uint64_t>& touched(int32_t memory) const { return touched_[memory]; }
 
  private:
   void transpose();
-  void read(const MemoryPort& port);
+  void read(int32_t number);
   void note_writes();
   void observe();
   void check() const;
@@ -60,6 +61,7 @@ class Window {
   std::vector<Lanes> golden_;
   std::vector<uint8_t> observed_;
   std::vector<Lanes> writing_;
+  std::vector<std::vector<uint64_t>> read_addresses_;      // of read ports, by lane
   std::vector<std::vector<uint64_t>> touched_;
   std::vector<uint64_t> positions_;                        // of memories in the history's image
   std::vector<std::vector<int32_t>> columns_;              // flip-flops by byte of a row
