@@ -12,7 +12,7 @@
 // Cycles of simulation before a difference is followed along the gates again: at first, and when that was in vain again
 // and again.
 inline constexpr uint64_t kShortStint = 8;
-inline constexpr uint64_t kLongStint = 4096;
+inline constexpr uint64_t kLongStint = 1024;
 
 // Adds the processor time that it lives to a sum, in nanoseconds.
 class Timer {

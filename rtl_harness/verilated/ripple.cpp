@@ -116,6 +116,7 @@ bool Ripple::start(const Difference& d) {
   for (const int32_t i : own_list_) {
     const FlipFlop& f = network_.flip_flops[i];
     Lanes inverse;
+    window_.verify(f);
     for (size_t k = k0_; k < k1_; ++k) {
       inverse.word[k] = ~window_.golden(f.q).word[k];
       wild_.word[k] |= loads(f, k);
@@ -223,6 +224,7 @@ bool Ripple::observed(int32_t net, const Lanes& lanes) const {
 void Ripple::arrived(const Sink& sink, const Lanes& lanes) {
   switch (sink.kind) {
     case kNextState:
+      window_.verify(network_.flip_flops[sink.index]);
       reached_[sink.index] = stamp_;
       reached_list_.push_back(sink.index);
       next_[sink.index] = lanes;

@@ -16,10 +16,12 @@ namespace {
 constexpr size_t kFewRegisters = 32;
 constexpr size_t kFewBytes = 4096;
 // Gates to evaluate before a difference that keeps changing is simulated instead, and how that grows with each cycle.
-constexpr uint64_t kEffort = 800;
-constexpr uint64_t kEffortPerCycle = 20;
-// A difference that changes again within so many cycles was followed in vain.
-constexpr uint64_t kInVain = 64;
+constexpr uint64_t kEffort = 400;
+constexpr uint64_t kEffortPerCycle = 10;
+// What following costs, in simulated cycles: to go from one to the other and back, and by the gates. A difference that gets
+// less far was followed in vain.
+constexpr uint64_t kChange = 32;
+constexpr uint64_t kGatesPerCycle = 10;
 
 }  // namespace
 
@@ -175,7 +177,7 @@ struct Sweep {
   bool follow(Job& job) {
     const uint64_t began = job.cycle;
     job.apart = 0;
-    uint64_t effort = ripple.effort();
+    const uint64_t effort = ripple.effort();
     uint64_t span = 16;
     while (job.cycle < window.last()) {
       const size_t lane = job.cycle - window.first();
@@ -200,7 +202,8 @@ struct Sweep {
           continue;
         }
       }
-      job.stint = job.cycle - began < kInVain ? std::min(kLongStint, 2 * job.stint) : kShortStint;
+      const bool in_vain = job.cycle - began < kChange + (ripple.effort() - effort) / kGatesPerCycle;
+      job.stint = in_vain ? std::min(kLongStint, 2 * job.stint) : kShortStint;
       return false;
     }
     return true;
@@ -328,8 +331,12 @@ struct Sweep {
     if (static_cast<int64_t>(campaign.timeline.length()) + shift > static_cast<int64_t>(limit)) return false;
     campaign.memories.seek(cycle + 1);
     Difference d;
-    campaign.memories.difference(faulty.state(), d);
-    if (!d.empty() && (!follows() || cycle < window.first() || d.size() > kFewBytes)) return false;
+    if (follows() && cycle >= window.first() && job.apart >= job.stint) {
+      campaign.memories.difference(faulty.state(), d);
+      if (d.size() > kFewBytes) return false;
+    } else if (!campaign.memories.equals(faulty.state())) {
+      return false;
+    }
     job.cycle = cycle;
     job.shift = shift;
     job.d = std::move(d);

@@ -9,6 +9,9 @@
 
 namespace {
 
+// In one window of so many, gates and model are compared in all flip-flops; in the others in those that a difference reaches.
+constexpr uint64_t kCheckEvery = 8;
+
 template <typename Function>
 void each_word(Lanes& y, const Lanes& a, const Lanes& b, Function&& function) {
   for (size_t k = 0; k < kWords; ++k) y.word[k] = function(a.word[k], b.word[k]);
@@ -25,6 +28,19 @@ uint8_t zeros(const Lanes& a) {
   unsigned found = 0;
   for (size_t k = 0; k < kWords; ++k) found |= unsigned{a.word[k] != ~uint64_t{0}} << k;
   return static_cast<uint8_t>(found);
+}
+
+// Exchange row i and column i of a matrix of 64 by 64 bits; halves first, then halves of these (Warren, "Hacker's
+// Delight", 2nd ed., section 7-3).
+void transpose_bits(uint64_t* rows) {
+  uint64_t mask = 0x00000000ffffffff;
+  for (unsigned j = 32; j; j >>= 1, mask ^= mask << j) {
+    for (unsigned i = 0; i < 64; i = (i + j + 1) & ~j) {
+      const uint64_t swapped = ((rows[i] >> j) ^ rows[i + j]) & mask;
+      rows[i] ^= swapped << j;
+      rows[i + j] ^= swapped;
+    }
+  }
 }
 
 void evaluate_all(int32_t operation, Lanes& y, const Lanes& a, const Lanes& b, const Lanes& s) {
@@ -69,6 +85,9 @@ Window::Window(Campaign& campaign, const Network& network)
   touched_.resize(network.memories.size());
   columns_.resize(row_bytes_);
   std::fill_n(golden_[1].word, kWords, ~uint64_t{0});
+  ones_.assign(network.nets, 0);
+  zeros_.assign(network.nets, 0xff);
+  note_values(1);
   for (const Memory& memory : network.memories) positions_.push_back(campaign.memories.position(memory.offset));
   for (size_t i = 0; i < network.flip_flops.size(); ++i) {
     columns_[campaign.registers.position(network.flip_flops[i].offset)].push_back(static_cast<int32_t>(i));
@@ -89,31 +108,42 @@ void Window::load(uint64_t first) {
       read(g.a);
     } else {
       evaluate_all(g.operation, golden_[g.y], golden_[g.a], golden_[g.b], golden_[g.s]);
+      note_values(g.y);
     }
   }
   note_writes();
   observe();
-  check();
+  if (loads_++ % kCheckEvery == 0) {
+    for (const FlipFlop& f : network_.flip_flops) verify(f);
+  }
 }
 
-// Turn the bytes of all cycles into the lanes of each flip-flop.
+void Window::note_values(int32_t net) {
+  ones_[net] = ones(golden_[net]);
+  zeros_[net] = zeros(golden_[net]);
+}
+
+// Turn the bytes of all cycles into the lanes of each flip-flop: 64 cycles by 64 bits at a time.
 void Window::transpose() {
-  uint8_t bits[8][kLanes / 8];
-  for (size_t position = 0; position < row_bytes_; ++position) {
-    if (columns_[position].empty()) continue;
-    const char* from = rows_.data() + position;
-    for (size_t group = 0; group < kLanes / 8; ++group) {
-      uint64_t eight = 0;
-      for (size_t i = 0; i < 8; ++i, from += row_bytes_) eight |= uint64_t{static_cast<uint8_t>(*from)} << (8 * i);
-      for (size_t bit = 0; bit < 8; ++bit) {
-        bits[bit][group] = (eight >> bit & 0x0101010101010101) * 0x0102040810204080 >> 56;
+  uint64_t block[64];
+  for (size_t position = 0; position < row_bytes_; position += 8) {
+    const size_t width = std::min<size_t>(8, row_bytes_ - position);
+    for (size_t k = 0; k < kWords; ++k) {
+      const char* from = rows_.data() + 64 * k * row_bytes_ + position;
+      for (size_t i = 0; i < 64; ++i, from += row_bytes_) {
+        block[i] = 0;
+        std::memcpy(&block[i], from, width);
+      }
+      transpose_bits(block);
+      for (size_t byte = 0; byte < width; ++byte) {
+        for (const int32_t i : columns_[position + byte]) {
+          const FlipFlop& f = network_.flip_flops[i];
+          golden_[f.q].word[k] = block[8 * byte + f.bit];
+        }
       }
     }
-    for (const int32_t i : columns_[position]) {
-      const FlipFlop& f = network_.flip_flops[i];
-      std::memcpy(golden_[f.q].word, bits[f.bit], sizeof(Lanes));
-    }
   }
+  for (const FlipFlop& f : network_.flip_flops) note_values(f.q);
 }
 
 uint64_t Window::address(const MemoryPort& port, size_t lane) const {
@@ -168,6 +198,7 @@ void Window::read(int32_t number) {
     }
   }
   close(lanes_);
+  for (int32_t i = 0; i < port.data; ++i) note_values(data[i]);
 }
 
 void Window::note_writes() {
@@ -199,7 +230,7 @@ void Window::observe() {
     const uint8_t writing = ones(writing_[p]);
     for (int32_t i = 0; i < port.address; ++i) observed_[network_.address(port)[i]] |= writing;
     for (int32_t i = 0; i < port.data; ++i) {
-      observed_[network_.data(port)[i]] |= ones(golden_[network_.enable(port)[i]]);
+      observed_[network_.data(port)[i]] |= ones_[network_.enable(port)[i]];
     }
   }
   for (auto g = network_.gates.rbegin(); g != network_.gates.rend(); ++g) {
@@ -216,17 +247,17 @@ void Window::observe() {
       case 0:
       case 1: observed_[g->a] |= y; break;
       case 2:
-        observed_[g->a] |= y & ones(golden_[g->b]);
+        observed_[g->a] |= y & ones_[g->b];
         observed_[g->b] |= y;
         break;
       case 4:
-        observed_[g->a] |= y & zeros(golden_[g->b]);
+        observed_[g->a] |= y & zeros_[g->b];
         observed_[g->b] |= y;
         break;
       case 10:
       case 11:
-        observed_[g->a] |= y & zeros(golden_[g->s]);
-        observed_[g->b] |= y & ones(golden_[g->s]);
+        observed_[g->a] |= y & zeros_[g->s];
+        observed_[g->b] |= y & ones_[g->s];
         observed_[g->s] |= y;
         break;
       default:
@@ -236,23 +267,20 @@ void Window::observe() {
   }
 }
 
-// The model must have done what the gates say.
-void Window::check() const {
-  for (const FlipFlop& f : network_.flip_flops) {
-    for (size_t k = 0; k * 64 + 1 < lanes_; ++k) {
-      const bool more = k + 1 < kWords;
-      const auto along = [&](int32_t net) {
-        return golden_[net].word[k] >> 1 | (more ? golden_[net].word[k + 1] << 63 : 0);
-      };
-      const uint64_t now = golden_[f.load].word[k], after = along(f.load);
-      uint64_t valid = f.active ? ~(now | after) : now & after;
-      if (lanes_ - 1 < 64 * (k + 1)) valid &= (uint64_t{1} << (lanes_ - 1 - 64 * k)) - 1;
-      const uint64_t wrong = (golden_[f.d].word[k] ^ along(f.q)) & valid;
-      if (wrong) {
-        throw std::runtime_error("the gates and the model differ at byte " + std::to_string(f.offset) + ", bit " +
-                                 std::to_string(f.bit) + ", after cycle " +
-                                 std::to_string(base_ + 64 * k + std::countr_zero(wrong)));
-      }
+void Window::verify(const FlipFlop& f) const {
+  for (size_t k = 0; k * 64 + 1 < lanes_; ++k) {
+    const bool more = k + 1 < kWords;
+    const auto along = [&](int32_t net) {
+      return golden_[net].word[k] >> 1 | (more ? golden_[net].word[k + 1] << 63 : 0);
+    };
+    const uint64_t now = golden_[f.load].word[k], after = along(f.load);
+    uint64_t valid = f.active ? ~(now | after) : now & after;
+    if (lanes_ - 1 < 64 * (k + 1)) valid &= (uint64_t{1} << (lanes_ - 1 - 64 * k)) - 1;
+    const uint64_t wrong = (golden_[f.d].word[k] ^ along(f.q)) & valid;
+    if (wrong) {
+      throw std::runtime_error("the gates and the model differ at byte " + std::to_string(f.offset) + ", bit " +
+                               std::to_string(f.bit) + ", after cycle " +
+                               std::to_string(base_ + 64 * k + std::countr_zero(wrong)));
     }
   }
 }

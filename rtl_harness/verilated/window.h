@@ -22,8 +22,10 @@ class Window {
  public:
   Window(Campaign& campaign, const Network& network);
 
-  /// Hold the cycles from `first` on. Throws if the gates do not do what the model did.
+  /// Hold the cycles from `first` on. Throws as `verify`, for windows are checked as a whole now and then.
   void load(uint64_t first);
+  /// Throws if the gates do not give a flip-flop the state that the model gave it.
+  void verify(const FlipFlop& f) const;
 
   uint64_t first() const { return base_; }
   size_t lanes() const { return lanes_; }
@@ -50,7 +52,7 @@ class Window {
   void read(int32_t number);
   void note_writes();
   void observe();
-  void check() const;
+  void note_values(int32_t net);
 
   Campaign& campaign_;
   const Network& network_;
@@ -58,7 +60,9 @@ class Window {
   std::vector<char> rows_;
   uint64_t base_ = 0;
   size_t lanes_ = 0;
+  uint64_t loads_ = 0;
   std::vector<Lanes> golden_;
+  std::vector<uint8_t> ones_, zeros_;  // of nets, a bit for each word of lanes: one of them is 1, is 0
   std::vector<uint8_t> observed_;
   std::vector<Lanes> writing_;
   std::vector<std::vector<uint64_t>> read_addresses_;      // of read ports, by lane
