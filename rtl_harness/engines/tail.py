@@ -25,6 +25,21 @@ class Departure:
     xors: npt.NDArray[np.uint8]
 
 
+@dataclass(frozen=True)
+class Queue:
+    """A ring buffer in registers, of which only the contents matter and not where in the ring they lie.
+
+    When it is empty, every value of its pointers is as good as another one as long as they are equal.
+
+    Attributes:
+        level: Path of the register that counts its entries.
+        pointers: Paths of the registers that point to its first entry and behind its last one.
+    """
+
+    level: str
+    pointers: tuple[str, str]
+
+
 class Tail(Protocol):
     """Finishes runs of one workload, from the contents of one memory at the end of an operation.
 
@@ -54,6 +69,10 @@ class Tail(Protocol):
 
         Patterns as of `fnmatch` are allowed.
         """
+        ...
+
+    def queues(self) -> Sequence[Queue]:
+        """Ring buffers that may be turned, where they are empty, when an operation has ended."""
         ...
 
     def live(self, operation: int) -> Mapping[str, Sequence[int]]:

@@ -9,7 +9,7 @@ from random import Random
 import numpy as np
 import numpy.typing as npt
 
-from rtl_harness.engines.tail import Departure, Tail
+from rtl_harness.engines.tail import Departure, Queue, Tail
 from rtl_harness.engines.verilator_state import StateMap
 from rtl_harness.errors import HarnessError, SimulationError
 from rtl_harness.faults import CORRUPTION_BYTES, Corruption
@@ -17,7 +17,7 @@ from rtl_harness.target import Target
 from rtl_harness.verilated.campaign import Campaign
 from rtl_harness.verilated.library import Instance
 from rtl_harness.verilated.storage import Storage
-from rtl_harness.verilated.sweep import BYTE, Boundaries, MemoryDifference
+from rtl_harness.verilated.sweep import BYTE, Boundaries, MemoryDifference, QueueBytes
 
 
 class Exits:
@@ -61,11 +61,15 @@ class Exits:
             for (_, value), allow in zip(self._edges, open_ends, strict=True)
         ]
         self.boundaries = Boundaries(
-            [(self._storage.offset, self._storage.size)], _bytes(self._dead), live, open_ends
+            [(self._storage.offset, self._storage.size)],
+            _bytes(self._dead),
+            live,
+            open_ends,
+            [self._queue(queue) for queue in tail.queues()],
         )
 
     def scramble(self, instance: Instance, seed: int) -> None:
-        """Take an instance from reset through all exits, and at each set what is dead there to noise."""
+        """Take an instance through all exits, and at each set what is dead to noise and turn queues."""
         noise = np.random.default_rng(Random(seed).getrandbits(64))
         dead = self.boundaries.dead
         for (edges, _), live, allow in zip(
@@ -77,6 +81,8 @@ class Exits:
             random = noise.integers(0, 256, len(dead)) & dead["mask"]
             random[np.isin(dead["offset"], live["offset"])] = 0
             instance.state[dead["offset"]] ^= random.astype(np.uint8)
+            for queue in self.tail.queues():
+                self._turn(instance, queue, noise)
             instance.settle()
 
     def departure(self, difference: MemoryDifference) -> Departure:
@@ -112,6 +118,41 @@ class Exits:
                 )
             found.update(dict.fromkeys(matching))
         return [(*self._state_map.place(path), range(self._state_map.storage(path).depth)) for path in found]
+
+    def _queue(self, queue: Queue) -> QueueBytes:
+        """Return where a queue lies.
+
+        Raises:
+            HarnessError: If the design has no such registers, or they are not variables of their own.
+        """
+        paths = (queue.level, *queue.pointers)
+        if missing := sorted(set(paths) - set(self._state_map.paths)):
+            raise HarnessError(
+                f"the workload's tail names a queue with the registers {', '.join(missing)}; the design has "
+                "none of these"
+            )
+        places = [self._state_map.place(path) for path in paths]
+        whole = all(low == 0 and width == storage.width for storage, low, width in places)
+        level, first, behind = (storage for storage, _, _ in places)
+        if not whole or first.width != behind.width:
+            raise HarnessError(
+                f"the workload's tail names a queue with the registers {', '.join(paths)}; expected three "
+                "variables of their own, two pointers of the same width among them"
+            )
+        return QueueBytes(level.offset, level.size, first.offset, behind.offset, first.size)
+
+    def _turn(self, instance: Instance, queue: Queue, noise: np.random.Generator) -> None:
+        """Turn a queue by a random distance if it is empty."""
+        level, pointers = (
+            self._state_map.storage(queue.level),
+            [*map(self._state_map.storage, queue.pointers)],
+        )
+        first, behind = (instance.read(pointer) for pointer in pointers)
+        if instance.read(level) != 0 or first != behind:
+            return
+        turned = int(noise.integers(0, 1 << pointers[0].width))
+        for pointer in pointers:
+            instance.write(pointer, turned)
 
     def _live(self, operation: int) -> list[tuple[Storage, int, int, Sequence[int]]]:
         rows = self.tail.live(operation)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from networks.compile import CONSTANTS_REGION, CompiledNetwork
-from rtl_harness.engines.tail import Departure
+from rtl_harness.engines.tail import Departure, Queue
 from rtl_harness.errors import HarnessError
 from rtl_harness.npu.model.config import BANK_BYTES, npu_config
 from rtl_harness.npu.model.machine import FunctionalModel, OperationStep
@@ -56,6 +56,19 @@ DEAD = (
     *_of("u_sb.gen_bank[[]*].u_bank", "mem_q rd_data_q"),
     *_of("u_wd", "u_bits.bits_q u_control.*_q u_indices.*_q u_palette.*_q u_runs.*_q"),
     *_of("u_wd.u_packer", "filled_q incomplete_q next_q run_due_q vec_incomplete_q vec_q"),
+)
+
+
+# Queues that are empty between operations; where a fault changed how much went through, they are turned. The
+# last one is the part of the shared buffer in which the output waits for the DMA.
+TURNED = (
+    *(
+        Queue(f"{fifo}.level_q", (f"{fifo}.head_q", f"{fifo}.tail_q"))
+        for fifo in _of(
+            "u_dma", "u_piece.u_receive.u_segments u_scale.u_fifo u_weight.u_fifo u_copy_source.u_fifo"
+        )
+    ),
+    Queue("u_npu.u_dma.u_ofm.level_q", ("u_npu.u_dma.u_ofm.head_q", "u_npu.u_ao.tail_q")),
 )
 
 
@@ -121,6 +134,10 @@ class NpuTail:
     def dead(self) -> Sequence[str]:
         """Return the shared buffer and the registers of the data paths."""
         return DEAD
+
+    def queues(self) -> Sequence[Queue]:
+        """Return the queues of the DMA's channels."""
+        return TURNED
 
     def live(self, operation: int) -> Mapping[str, Sequence[int]]:
         """Return the rows of the shared buffer that hold tables for later operations."""

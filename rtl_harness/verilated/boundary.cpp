@@ -9,13 +9,30 @@ Boundary::Boundary(Campaign& campaign, const Boundaries& given)
       golden_(campaign.boundaries),
       external_(given.external, given.external + given.external_count),
       live_(golden_.size()),
-      row_(campaign.registers.bytes()) {
+      row_(campaign.registers.bytes()),
+      queues_(given.queues, given.queues + given.queue_count) {
   for (uint64_t i = 0; i < given.dead_count; ++i) dead_[given.dead[i].offset] |= given.dead[i].mask;
   for (size_t i = 0; i < golden_.size(); ++i) {
     open_.push_back(given.open[i]);
     by_operation_.emplace(golden_[i].operation, i);
     for (uint64_t k = given.live_first[i]; k < given.live_first[i + 1]; ++k) {
       live_[i][given.live[k].offset] |= given.live[k].mask;
+    }
+  }
+  for (size_t q = 0; q < queues_.size(); ++q) {
+    for (uint64_t b = 0; b < queues_[q].pointer_bytes; ++b) {
+      pointers_.emplace(queues_[q].first + b, q);
+      pointers_.emplace(queues_[q].next + b, q);
+    }
+  }
+  for (const GoldenBoundary& golden : golden_) {
+    const auto at = [&](uint64_t offset) { return golden.registers[campaign.registers.position(offset)]; };
+    std::vector<char>& empty = empty_.emplace_back();
+    for (const QueueBytes& queue : queues_) {
+      bool none = true;
+      for (uint64_t b = 0; b < queue.level_bytes; ++b) none &= at(queue.level + b) == 0;
+      for (uint64_t b = 0; b < queue.pointer_bytes; ++b) none &= at(queue.first + b) == at(queue.next + b);
+      empty.push_back(none);
     }
   }
 }
@@ -45,9 +62,21 @@ bool Boundary::is_dead(const ByteDifference& byte, size_t i) const {
   return live == live_[i].end() || !(byte.mask & live->second);
 }
 
+bool Boundary::is_turned(const ByteDifference& byte, const Difference& d, size_t i) const {
+  const auto found = pointers_.find(byte.offset);
+  if (found == pointers_.end() || !empty_[i][found->second]) return false;
+  const QueueBytes& queue = queues_[found->second];
+  const bool of_first = byte.offset >= queue.first && byte.offset < queue.first + queue.pointer_bytes;
+  const ByteDifference wanted{of_first ? byte.offset - queue.first + queue.next : byte.offset - queue.next + queue.first,
+                              byte.mask};
+  const auto other = std::lower_bound(d.begin(), d.end(), wanted, by_offset);
+  return other != d.end() && *other == wanted;
+}
+
 bool Boundary::permits(const Difference& d, size_t i) const {
-  return open_[i] && std::all_of(d.begin(), d.end(),
-                     [&](const ByteDifference& byte) { return is_external(byte.offset) || is_dead(byte, i); });
+  return open_[i] && std::all_of(d.begin(), d.end(), [&](const ByteDifference& byte) {
+           return is_external(byte.offset) || is_dead(byte, i) || is_turned(byte, d, i);
+         });
 }
 
 Difference Boundary::external(const Difference& d) const {
@@ -63,7 +92,7 @@ bool Boundary::registers(const char* state, size_t i, Difference& d) {
   for (size_t at = 0; at < row_.size(); ++at) {
     if (row_[at] == golden[at]) continue;
     const ByteDifference byte{campaign_.registers.offset(at), static_cast<uint8_t>(row_[at] ^ golden[at])};
-    if (!is_dead(byte, i)) return false;
+    if (!is_dead(byte, i) && !pointers_.contains(byte.offset)) return false;
     d.push_back(byte);
   }
   return true;

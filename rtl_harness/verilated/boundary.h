@@ -20,16 +20,19 @@ class Boundary {
   uint64_t operation(size_t i) const { return golden_[i].operation; }
   uint64_t edges(size_t i) const { return golden_[i].edges; }
 
-  /// Nothing differs but external memories and what is dead at boundary `i`.
+  /// Nothing differs but external memories, what is dead at boundary `i`, and the pointers of queues that are empty there.
   bool permits(const Difference& d, size_t i) const;
   /// The part of a difference that lies in external memories.
   Difference external(const Difference& d) const;
-  /// Add the registers that differ from boundary `i`; false, and perhaps not all, if one of them is not dead.
+  /// Add the registers that differ from boundary `i`; false, and perhaps not all, if one of them is neither dead nor a
+  /// pointer of a queue.
   bool registers(const char* state, size_t i, Difference& d);
 
  private:
   bool is_external(uint64_t offset) const;
   bool is_dead(const ByteDifference& byte, size_t i) const;
+  /// The byte is of a pointer, and at boundary `i` the queue is empty and its pointers differ by the same.
+  bool is_turned(const ByteDifference& byte, const Difference& d, size_t i) const;
 
   Campaign& campaign_;
   const std::vector<GoldenBoundary>& golden_;
@@ -39,6 +42,9 @@ class Boundary {
   std::unordered_map<uint64_t, size_t> by_operation_;
   std::vector<uint8_t> open_;
   std::vector<char> row_;
+  std::vector<QueueBytes> queues_;
+  std::unordered_map<uint64_t, size_t> pointers_;  // to queues, by byte
+  std::vector<std::vector<char>> empty_;           // by boundary and queue
 };
 
 #endif

@@ -13,8 +13,17 @@ extern "C" {
 
 struct Sweep;
 
+/// A queue between two pointers, as bytes of the state. Where it is empty, only whether the pointers are equal matters.
+struct QueueBytes {
+  uint64_t level;
+  uint64_t level_bytes;
+  uint64_t first;  // pointer to the first entry
+  uint64_t next;   // pointer behind the last
+  uint64_t pointer_bytes;
+};
+
 /// What must be equal at the end of an operation for a run to be finished elsewhere: all state but the `external` memories
-/// and the bits in `dead`. Of these, element `live_first[i]` .. `live_first[i + 1]` of `live` are not dead at boundary i.
+/// the bits in `dead`, and the pointers of empty queues. Of dead bits, element `live_first[i]` .. `live_first[i + 1]` of `live` are not dead at boundary i.
 /// Nothing leaves at a boundary where `open` is zero.
 struct Boundaries {
   const Piece* external;
@@ -24,6 +33,8 @@ struct Boundaries {
   const uint64_t* live_first;
   const ByteDifference* live;
   const uint8_t* open;
+  const QueueBytes* queues;
+  uint64_t queue_count;
 };
 
 enum SweepEventKind : int32_t {

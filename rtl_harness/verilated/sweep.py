@@ -6,6 +6,7 @@ import ctypes
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -80,6 +81,24 @@ class SweepResult:
     noted: MemoryDifference | None
 
 
+class QueueBytes(NamedTuple):
+    """A queue between two pointers, as bytes of the state.
+
+    Attributes:
+        level: First byte of the register that counts its entries.
+        level_bytes: Bytes of it.
+        first: First byte of the pointer to its first entry.
+        next: First byte of the pointer behind its last entry.
+        pointer_bytes: Bytes of each pointer.
+    """
+
+    level: int
+    level_bytes: int
+    first: int
+    next: int
+    pointer_bytes: int
+
+
 @dataclass(frozen=True)
 class Boundaries:
     """What may differ at the end of an operation when a run leaves there.
@@ -89,12 +108,14 @@ class Boundaries:
         dead: Bits that no longer matter then, as `BYTE`.
         live: For each end of an operation in the golden run, bits among these that matter after all.
         open: For each, whether runs may leave there.
+        queues: Whose pointers may differ, both by the same, where they are empty.
     """
 
     external: Sequence[tuple[int, int]]
     dead: npt.NDArray[np.void]
     live: Sequence[npt.NDArray[np.void]]
     open: Sequence[bool]
+    queues: Sequence[QueueBytes] = ()
 
 
 class _Event(ctypes.Structure):
@@ -159,10 +180,12 @@ class Sweep:
             first = np.cumsum([0, *(len(live) for live in boundaries.live)]).astype(np.uint64)
             live = np.ascontiguousarray(np.concatenate([np.zeros(0, BYTE), *boundaries.live]), BYTE)
             allowed = np.array(boundaries.open, np.uint8)
+            queues = np.array(boundaries.queues, np.uint64).reshape(-1)
             fields = [
                 *(np.uint64(ctypes.addressof(external)), np.uint64(len(external))),
                 *(np.uint64(dead.ctypes.data), np.uint64(dead.size)),
-                *(np.uint64(array.ctypes.data) for array in (first, live, allowed)),
+                *(np.uint64(array.ctypes.data) for array in (first, live, allowed, queues)),
+                np.uint64(len(boundaries.queues)),
             ]
             given = np.array(fields, np.uint64)
         self._handle: int | None = self._calls.resil_sweep_create(

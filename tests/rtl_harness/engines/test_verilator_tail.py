@@ -6,7 +6,7 @@ import pytest
 from networks import zoo
 from networks.compile import compile_network
 from rtl_harness.elaboration import elaborate
-from rtl_harness.engines.tail import Departure
+from rtl_harness.engines.tail import Departure, Queue
 from rtl_harness.engines.verilator import Audit, VerilatorEngine
 from rtl_harness.errors import HarnessError, SimulationError
 from rtl_harness.faults import Fault, Outcome
@@ -37,10 +37,10 @@ def elaboration(target):
     return elaborate(target, npu_workload(compiled, digits.heldout_inputs[0]).parameters)
 
 
-def data_faults(engine, number):
+def data_faults(engine, number, units=DATA):
     """Faults of the units that work on data, where a run is likely to leave."""
     choose, table, cycles = random.Random(5), engine.elaboration.sites, engine.golden().end.end_cycle
-    elements = [i for i, e in enumerate(table.elements) if e.path.startswith(DATA)]
+    elements = [i for i, e in enumerate(table.elements) if e.path.startswith(units)]
     chosen = set()
     while len(chosen) < number:
         index = choose.choice(elements)
@@ -115,6 +115,46 @@ def test_storage_that_is_wrongly_called_dead_is_found_out(
         VerilatorEngine(target, workload, elaboration) as engine,
         pytest.raises(SimulationError, match="scrambling that changed the run, so it does matter"),
     ):
+        engine.golden()
+
+
+def test_runs_leave_with_queues_that_are_turned(target, workload, elaboration, monkeypatch):
+    units = ("u_npu.u_cc.u_decode.u_check.ifm_", "u_npu.u_dma.u_piece.u_receive.", "u_npu.u_cc.u_decode.op_q")
+    left = []
+    with VerilatorEngine(target, workload, elaboration, shortcuts=Shortcut.NONE) as engine:
+        faults = data_faults(engine, 150, units)
+        plain = {injection.fault: injection for injection in engine.run(faults)}
+    for turned in ((), npu_tail.TURNED):
+        monkeypatch.setattr(npu_tail, "TURNED", turned)
+        with VerilatorEngine(target, workload, elaboration, sweep=True) as engine:
+            assert {injection.fault: injection for injection in engine.run(faults)} == plain
+            left.append(engine.ends["left"])
+    assert left[0] < left[1]
+
+
+def test_pointers_of_different_queues_are_found_out(target, workload, elaboration, monkeypatch):
+    receive, weights = "u_npu.u_dma.u_piece.u_receive.u_segments", "u_npu.u_dma.u_weight.u_fifo"
+    wrong = Queue(f"{receive}.level_q", (f"{receive}.head_q", f"{weights}.head_q"))
+    monkeypatch.setattr(npu_tail, "TURNED", (wrong,))
+    with (
+        VerilatorEngine(target, workload, elaboration) as engine,
+        pytest.raises(SimulationError, match="scrambling that changed the run, so it does matter"),
+    ):
+        engine.golden()
+
+
+@pytest.mark.parametrize(
+    ("registers", "message"),
+    [
+        (("u_npu.no_q", "u_npu.u_ao.tail_q"), r"registers u_npu.no_q; the design has none"),
+        (("u_npu.u_dma.u_scale.u_fifo.head_q", "u_npu.u_ao.tail_q"), "two pointers of the same width"),
+    ],
+)
+def test_a_queue_that_the_design_lacks_is_named(
+    target, workload, elaboration, monkeypatch, registers, message
+):
+    monkeypatch.setattr(npu_tail, "TURNED", (Queue("u_npu.u_dma.u_ofm.level_q", registers),))
+    with VerilatorEngine(target, workload, elaboration) as engine, pytest.raises(HarnessError, match=message):
         engine.golden()
 
 
