@@ -44,9 +44,14 @@ class Timeline:
         return PERIOD // 2 + PERIOD * (self._reset_cycles + cycle)
 
     async def reset(self) -> None:
-        """Hold the reset, release it, and return before the rising edge of cycle 0."""
-        self._reset.value = self._active
+        """Hold the reset, release it, and return before the rising edge of cycle 0.
+
+        It begins with an edge, for flip-flops that have an asynchronous reset and whose clock is gated off.
+        """
+        self._reset.value = 1 - self._active
         Clock(self._clock, PERIOD, unit="step", impl="gpi").start(start_high=False)
+        await self.until(1)
+        self._reset.value = self._active
         await self.until(self.edge(-1) + _RELEASE)
         self._reset.value = 1 - self._active
         await self.until(self.edge(-1) + _RELEASE + 1)

@@ -93,6 +93,10 @@ endmodule
   struct packed {logic [7:0] kept; logic [7:0] passed;} both;
   assign both.passed = d;
   always @(posedge clk) both.kept <= both.passed;
+  wire never;
+  gate u_never (.c(clk), .on(&d[7:5]), .g(never));
+  reg [7:0] kept_q;
+  always @(posedge never or posedge rst) if (rst) kept_q <= 8'h5a; else kept_q <= d;
   reg [4:0] divider_q;
   reg [7:0] slow_q;
   always @(posedge clk) divider_q <= rst ? 5'd0 : divider_q + 5'd1;
@@ -115,7 +119,7 @@ endmodule
     parts_q[7:0] <= far_q[8'd5 + (d >> 1)];
     parts_q[16+:8] <= parts_q[7:0] ^ e;
   end
-  assign q = b ^ u_holder.x_q ^ pair_q[0] ^ parts_q[23:16] ^ held ^ slow_q ^ both.kept;
+  assign q = b ^ u_holder.x_q ^ pair_q[0] ^ parts_q[23:16] ^ held ^ slow_q ^ both.kept ^ kept_q;
 endmodule
 """
 )
@@ -199,7 +203,7 @@ def test_plain_verilog_is_the_same_on_both_engines(tmp_path, monkeypatch):
         **{f"u_dut.pair_q[{i}]": 8 for i in range(-2, 2)},
         **{"u_dut.far_q": 12 * 196, "u_dut.parts_q[7:0]": 8, "u_dut.parts_q[23:16]": 8},
         **{"u_dut.u_chain.s_q": 24, "u_dut.divider_q": 5, "u_dut.slow_q": 8},
-        "u_dut.both[15:8]": 8,
+        **{"u_dut.both[15:8]": 8, "u_dut.kept_q": 8, "u_dut.u_never.on_l": 1},
         **{"u_dut.u_latches.u_gate.on_l": 1, "u_dut.u_latches.last_q": 8},
         **{f"u_dut.u_latches.g_word[{k}].u_gate.on_l": 1 for k in range(4)},
         **{f"u_dut.u_latches.word_l[{k}]": 8 for k in range(4)},
