@@ -64,6 +64,14 @@ class Tail(Protocol):
         """
         ...
 
+    def unsettled(self, operation: int) -> Sequence[range]:
+        """Return bytes of the memory in which a run may not differ that leaves after so many operations.
+
+        They may be under way in the design, or decide how long the rest of the run takes. Asked for after
+        `prepare`; the golden run's contents of them need not be what the tail expects.
+        """
+        ...
+
     def dead(self) -> Sequence[str]:
         """Paths of registers and memories whose contents no longer matter when an operation has ended.
 

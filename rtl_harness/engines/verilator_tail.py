@@ -66,6 +66,10 @@ class Exits:
             live,
             open_ends,
             [self._queue(queue) for queue in tail.queues()],
+            [
+                [self._piece(part) for part in tail.unsettled(value)] if allow else []
+                for (_, value), allow in zip(self._edges, open_ends, strict=True)
+            ],
         )
 
     def scramble(self, instance: Instance, seed: int) -> None:
@@ -118,6 +122,14 @@ class Exits:
                 )
             found.update(dict.fromkeys(matching))
         return [(*self._state_map.place(path), range(self._state_map.storage(path).depth)) for path in found]
+
+    def _piece(self, part: range) -> tuple[int, int]:
+        """Return first byte and bytes, in the state, of a part of the memory."""
+        first, last = (
+            self._storage.offset + i // self._word_bytes * self._storage.entry_bytes + i % self._word_bytes
+            for i in (part.start, part.stop - 1)
+        )
+        return first, last - first + 1
 
     def _queue(self, queue: Queue) -> QueueBytes:
         """Return where a queue lies.

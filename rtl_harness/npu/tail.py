@@ -12,6 +12,7 @@ from networks.compile import CONSTANTS_REGION, CompiledNetwork
 from rtl_harness.engines.tail import Departure, Queue
 from rtl_harness.errors import HarnessError
 from rtl_harness.npu.model.config import BANK_BYTES, npu_config
+from rtl_harness.npu.model.conv_config import ConvConfig
 from rtl_harness.npu.model.machine import FunctionalModel, OperationStep
 from rtl_harness.npu.model.memory import SHARED_BUFFER, Bytes
 from rtl_harness.npu.model.program import Copy, Execute, Program
@@ -72,6 +73,9 @@ TURNED = (
 )
 
 
+Mask = npt.NDArray[np.bool_]
+
+
 @dataclass
 class _Run:
     """A batch between two operations."""
@@ -97,7 +101,7 @@ class NpuTail:
     memory: str = "sram"
     _golden: list[Bytes] = field(default_factory=list, init=False, repr=False)
     _buffers: list[Bytes] = field(default_factory=list, init=False, repr=False)
-    _status: int = field(default=0, init=False)
+    _unsettled: list[Mask] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self._npu = npu_config(self.compiled.accelerator)
@@ -116,6 +120,7 @@ class NpuTail:
             return frozenset()
         first = min(golden)
         count = len(self._program.operations)
+        self._unsettled = self._find_unsettled(len(end))
         image = np.frombuffer(golden[first], np.uint8)[None].copy()
         buffer = np.zeros((1, self._npu.shared_buffer_bytes), np.uint8)
         self._golden, self._buffers = [image[0].copy()] * (count + 1), [buffer[0].copy()] * (count + 1)
@@ -129,7 +134,17 @@ class NpuTail:
             return frozenset()
         if image[0].tobytes() != end:
             return frozenset()
-        return frozenset(k for k in golden if first <= k <= count and self._golden[k].tobytes() == golden[k])
+        return frozenset(
+            k
+            for k, found in golden.items()
+            if first <= k <= count
+            and not ((self._golden[k] != np.frombuffer(found, np.uint8)) & ~self._unsettled[k]).any()
+        )
+
+    def unsettled(self, operation: int) -> Sequence[range]:
+        """Return what a copy may be writing or reading just then, and weights that are still to be used."""
+        edges = np.flatnonzero(np.diff(self._unsettled[operation], prepend=False, append=False))
+        return [range(begin, end) for begin, end in edges.reshape(-1, 2).tolist()]
 
     def dead(self) -> Sequence[str]:
         """Return the shared buffer and the registers of the data paths."""
@@ -211,6 +226,39 @@ class NpuTail:
             if region != CONSTANTS_REGION:
                 regions[region] = images[:, offset : offset + self.sizes[region]]
         return regions
+
+    def _find_unsettled(self, size: int) -> list[Mask]:
+        """Return what is unsettled after each number of operations, as (size,) of the memory.
+
+        One copy can be under way at a time. At the end of an operation it is the last one that was started
+        before that operation, or any of those after it. Wrong weights would take another time to be decoded.
+        """
+        number = len(self._program.operations)
+        unsettled = [np.zeros(size, np.bool_) for _ in range(number + 1)]
+        weights = np.zeros(size, np.bool_)  # that operations after this number find in the memory
+        under_way = [number]  # numbers at whose end the next copy on the way back may be under way
+        for step in reversed(self._program.steps):
+            match step.action:
+                case Copy() as copy:
+                    for k in under_way:
+                        self._mark(unsettled[k], copy.source_region, copy.source, copy.length)
+                        self._mark(unsettled[k], copy.destination_region, copy.destination, copy.length)
+                    under_way = [number]
+                    self._mark(weights, copy.destination_region, copy.destination, copy.length, False)
+                case Execute() as execute:
+                    unsettled[number] |= weights
+                    number -= 1
+                    under_way.append(number)
+                    if isinstance(execute.config, ConvConfig):
+                        stream = execute.config.weights
+                        self._mark(weights, stream.region, stream.base, stream.length)
+        unsettled[0] |= weights
+        return unsettled
+
+    def _mark(self, mask: Mask, region: int, first: int, length: int, value: bool = True) -> None:
+        if region in self.regions and region != CONSTANTS_REGION:
+            begin = self.regions[region] + first
+            mask[begin : begin + length] = value
 
     def _tables(self) -> list[frozenset[int]]:
         """Return the bytes of the shared buffer that hold tables still to be used, after each operation.

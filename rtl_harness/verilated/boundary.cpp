@@ -15,6 +15,7 @@ Boundary::Boundary(Campaign& campaign, const Boundaries& given)
   for (size_t i = 0; i < golden_.size(); ++i) {
     open_.push_back(given.open[i]);
     by_operation_.emplace(golden_[i].operation, i);
+    unsettled_.emplace_back(given.unsettled + given.unsettled_first[i], given.unsettled + given.unsettled_first[i + 1]);
     for (uint64_t k = given.live_first[i]; k < given.live_first[i + 1]; ++k) {
       live_[i][given.live[k].offset] |= given.live[k].mask;
     }
@@ -55,6 +56,12 @@ bool Boundary::is_external(uint64_t offset) const {
   });
 }
 
+bool Boundary::is_settled(uint64_t offset, size_t i) const {
+  const auto after = std::upper_bound(unsettled_[i].begin(), unsettled_[i].end(), offset,
+                                      [](uint64_t at, const Piece& piece) { return at < piece.offset; });
+  return after == unsettled_[i].begin() || offset >= std::prev(after)->offset + std::prev(after)->bytes;
+}
+
 bool Boundary::is_dead(const ByteDifference& byte, size_t i) const {
   const auto dead = dead_.find(byte.offset);
   if (dead == dead_.end() || (byte.mask & ~dead->second)) return false;
@@ -75,7 +82,8 @@ bool Boundary::is_turned(const ByteDifference& byte, const Difference& d, size_t
 
 bool Boundary::permits(const Difference& d, size_t i) const {
   return open_[i] && std::all_of(d.begin(), d.end(), [&](const ByteDifference& byte) {
-           return is_external(byte.offset) || is_dead(byte, i) || is_turned(byte, d, i);
+           if (is_external(byte.offset)) return is_settled(byte.offset, i);
+           return is_dead(byte, i) || is_turned(byte, d, i);
          });
 }
 

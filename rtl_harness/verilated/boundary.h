@@ -20,7 +20,7 @@ class Boundary {
   uint64_t operation(size_t i) const { return golden_[i].operation; }
   uint64_t edges(size_t i) const { return golden_[i].edges; }
 
-  /// Nothing differs but external memories, what is dead at boundary `i`, and the pointers of queues that are empty there.
+  /// Nothing differs but settled parts of external memories, what is dead at boundary `i`, and the pointers of queues that are empty there.
   bool permits(const Difference& d, size_t i) const;
   /// The part of a difference that lies in external memories.
   Difference external(const Difference& d) const;
@@ -30,6 +30,7 @@ class Boundary {
 
  private:
   bool is_external(uint64_t offset) const;
+  bool is_settled(uint64_t offset, size_t i) const;
   bool is_dead(const ByteDifference& byte, size_t i) const;
   /// The byte is of a pointer, and at boundary `i` the queue is empty and its pointers differ by the same.
   bool is_turned(const ByteDifference& byte, const Difference& d, size_t i) const;
@@ -41,6 +42,7 @@ class Boundary {
   std::vector<std::unordered_map<uint64_t, uint32_t>> live_;
   std::unordered_map<uint64_t, size_t> by_operation_;
   std::vector<uint8_t> open_;
+  std::vector<std::vector<Piece>> unsettled_;  // by boundary, ascending
   std::vector<char> row_;
   std::vector<QueueBytes> queues_;
   std::unordered_map<uint64_t, size_t> pointers_;  // to queues, by byte

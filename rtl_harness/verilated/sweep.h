@@ -24,7 +24,8 @@ struct QueueBytes {
 
 /// What must be equal at the end of an operation for a run to be finished elsewhere: all state but the `external` memories
 /// the bits in `dead`, and the pointers of empty queues. Of dead bits, element `live_first[i]` .. `live_first[i + 1]` of `live` are not dead at boundary i.
-/// Nothing leaves at a boundary where `open` is zero.
+/// Nothing leaves at a boundary where `open` is zero, nor where one of elements `unsettled_first[i]` ..
+/// `unsettled_first[i + 1]` of `unsettled`, ascending parts of external memories, differs.
 struct Boundaries {
   const Piece* external;
   uint64_t external_count;
@@ -35,6 +36,8 @@ struct Boundaries {
   const uint8_t* open;
   const QueueBytes* queues;
   uint64_t queue_count;
+  const uint64_t* unsettled_first;
+  const Piece* unsettled;
 };
 
 enum SweepEventKind : int32_t {

@@ -109,13 +109,15 @@ class Boundaries:
         live: For each end of an operation in the golden run, bits among these that matter after all.
         open: For each, whether runs may leave there.
         queues: Whose pointers may differ, both by the same, where they are empty.
+        unsettled: For each, first byte and bytes, ascending, of parts of `external` that may not differ.
     """
 
     external: Sequence[tuple[int, int]]
     dead: npt.NDArray[np.void]
     live: Sequence[npt.NDArray[np.void]]
     open: Sequence[bool]
-    queues: Sequence[QueueBytes] = ()
+    queues: Sequence[QueueBytes]
+    unsettled: Sequence[Sequence[tuple[int, int]]]
 
 
 class _Event(ctypes.Structure):
@@ -180,12 +182,16 @@ class Sweep:
             first = np.cumsum([0, *(len(live) for live in boundaries.live)]).astype(np.uint64)
             live = np.ascontiguousarray(np.concatenate([np.zeros(0, BYTE), *boundaries.live]), BYTE)
             allowed = np.array(boundaries.open, np.uint8)
+            starts = np.cumsum([0, *(len(parts) for parts in boundaries.unsettled)]).astype(np.uint64)
+            pieces = [piece for parts in boundaries.unsettled for piece in parts]
+            unsettled = np.array(pieces, np.uint64).reshape(-1)
             queues = np.array(boundaries.queues, np.uint64).reshape(-1)
             fields = [
                 *(np.uint64(ctypes.addressof(external)), np.uint64(len(external))),
                 *(np.uint64(dead.ctypes.data), np.uint64(dead.size)),
                 *(np.uint64(array.ctypes.data) for array in (first, live, allowed, queues)),
                 np.uint64(len(boundaries.queues)),
+                *(np.uint64(array.ctypes.data) for array in (starts, unsettled)),
             ]
             given = np.array(fields, np.uint64)
         self._handle: int | None = self._calls.resil_sweep_create(
