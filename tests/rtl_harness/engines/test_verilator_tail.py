@@ -132,6 +132,38 @@ def test_runs_leave_with_queues_that_are_turned(target, workload, elaboration, m
     assert left[0] < left[1]
 
 
+def test_runs_leave_while_a_copy_is_under_way(target):
+    network = zoo.load("digits_separable")
+    workload = npu_workload(compile_network(network.path, "ethos-u55-32"), network.heldout_inputs[0])
+    elaboration = elaborate(target, workload.parameters)
+    with VerilatorEngine(target, workload, elaboration, shortcuts=Shortcut.NONE) as engine:
+        faults = data_faults(engine, 120, (*DATA, "u_npu.u_wd.", "u_npu.u_dma."))
+        plain = {injection.fault: injection for injection in engine.run(faults)}
+    with VerilatorEngine(target, workload, elaboration, sweep=True) as engine:
+        ends = engine.golden().operation_ends
+        memory = target.memories[workload.tail.memory]
+        contents = {}
+        with engine.start() as instance:
+            for operation, cycle in enumerate(ends, 1):
+                instance.run_to(cycle)
+                contents[operation] = instance.view(instance.find(memory.path)).tobytes()
+            instance.run(engine.timeout_cycles)
+            end = instance.view(instance.find(memory.path)).tobytes()
+        for operation in range(2, len(ends) + 1):
+            under_way = workload.tail.unsettled(operation)
+            settled = [i for i in range(len(end)) if not any(i in part for part in under_way)]
+            wrong = bytearray(contents[operation])
+            wrong[settled[-1]] ^= 1
+            assert operation not in workload.tail.prepare({**contents, operation: bytes(wrong)}, end)
+        assert workload.tail.prepare(contents, end) == set(contents)
+        assert any(workload.tail.unsettled(operation) for operation in contents)
+        nothing = (np.zeros(0, np.int64), np.zeros(0, np.uint8))
+        departures = [Departure(operation, *nothing) for operation in contents]
+        assert workload.tail.finish(departures) == [end] * len(ends)
+        assert {injection.fault: injection for injection in engine.run(faults)} == plain
+        assert engine.ends["left"] > 5
+
+
 def test_pointers_of_different_queues_are_found_out(target, workload, elaboration, monkeypatch):
     receive, weights = "u_npu.u_dma.u_piece.u_receive.u_segments", "u_npu.u_dma.u_weight.u_fifo"
     wrong = Queue(f"{receive}.level_q", (f"{receive}.head_q", f"{weights}.head_q"))
