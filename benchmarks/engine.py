@@ -6,7 +6,8 @@ Run as `python -m benchmarks.engine [NETWORK ...] [--models DIR] [--faults N] [-
 - restart: the same compiled model, every fault from the end of reset to the end of the run;
 - checkpoint: the nearest of about 1,000 states of the golden run is restored, and every 1,000 cycles the
   whole state is compared with the golden one;
-- cocotb: the reference engine.
+- cocotb: the reference engine, which forks a simulator in the fault's cycle;
+- cocotb alone: a simulation under cocotb of its own for each fault, from its start.
 
 Times are processor time, so that other work on the machine disturbs little; wall-clock time are only that of
 cocotb, whose simulators are processes of their own, and the ratio of two workers to one. What is made once
@@ -47,6 +48,7 @@ T = TypeVar("T")
 
 CHECKPOINTS = 1000
 COMPARE_EVERY = 1000
+COCOTB_ALONE = 3
 
 _ALONE = Shortcut.SAME_CYCLE | Shortcut.SHIFTED_CYCLE | Shortcut.REPETITION
 ABLATION = {
@@ -75,7 +77,8 @@ class Figures:
         faults_per_second: Of the fast engine.
         vs_restart: Its speed over that of restarting for each fault.
         vs_checkpoint: Its speed over that of checkpoints.
-        vs_cocotb: Its speed over that of cocotb; 0 if that was left out.
+        vs_cocotb: Its speed over that of the reference engine; 0 if that was left out.
+        vs_cocotb_alone: Its speed over that of a simulation under cocotb for each fault; 0 if left out.
         workers_ratio: Wall-clock speed of two workers over that of one; 0 if that was left out.
         model_time_share: Part of its time that simulating the same cycles in the bare model takes.
         median_masked_us: Time of the median masked fault, in microseconds, with its share of the way through
@@ -95,6 +98,7 @@ class Figures:
     vs_restart: float
     vs_checkpoint: float
     vs_cocotb: float
+    vs_cocotb_alone: float
     workers_ratio: float
     model_time_share: float
     median_masked_us: float
@@ -167,7 +171,8 @@ def measure(workload: Workload, options: argparse.Namespace) -> Figures:
         masked = [o.nanoseconds for o in outcomes if o.injection.outcome is Outcome.MASKED]
         workers_ratio = two_workers(engine, faults) if options.workers else 0.0
         some = random.Random(options.seed).sample(faults, min(len(faults), options.slow_faults))
-        equal, rates, compared = True, {"cocotb": float("inf")}, dict[str, int]()
+        equal, rates = True, dict.fromkeys(("cocotb", "cocotb_alone"), float("inf"))
+        compared: dict[str, int] = {}
         results: list[Injection]
         for name, checkpoints in (("restart", 0), ("checkpoint", CHECKPOINTS)):
             runner = PlainRunner(engine, checkpoints)
@@ -179,11 +184,15 @@ def measure(workload: Workload, options: argparse.Namespace) -> Figures:
         if few:
             with CocotbEngine(target, workload, elaboration) as reference:
                 reference.golden()
-                begun = time.perf_counter()
-                found = run(reference, few)
-                took = time.perf_counter() - begun
-            equal &= all(found[fault] == injections[fault] for fault in few)
-            rates["cocotb"], compared["cocotb"] = len(few) / took, len(few)
+                for name, compare in (
+                    ("cocotb", lambda: list(reference.run(few))),
+                    ("cocotb_alone", lambda: [reference.replay(fault) for fault in few[:COCOTB_ALONE]]),
+                ):
+                    begun = time.perf_counter()
+                    results = compare()
+                    rates[name] = len(results) / (time.perf_counter() - begun)
+                    compared[name] = len(results)
+                    equal &= all(result == injections[result.fault] for result in results)
         parts = {name: getattr(times, name) / 1e9 for name in ("loading", "following", "simulating")}
         return Figures(
             faults=len(faults),
@@ -194,6 +203,7 @@ def measure(workload: Workload, options: argparse.Namespace) -> Figures:
             vs_restart=rate / rates["restart"],
             vs_checkpoint=rate / rates["checkpoint"],
             vs_cocotb=rate / rates["cocotb"],
+            vs_cocotb_alone=rate / rates["cocotb_alone"],
             workers_ratio=workers_ratio,
             model_time_share=min(1.0, cycles * seconds_a_cycle(engine) / seconds),
             median_masked_us=(statistics.median(masked or [0]) + times.loading / len(faults)) / 1e3,
