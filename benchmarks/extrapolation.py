@@ -49,7 +49,7 @@ seed = {seed}
 
 [network]
 path = "zoo:{network}"
-inputs = [0]
+inputs = {inputs}
 
 [target]
 name = "ethos-u55-{size}"
@@ -73,13 +73,19 @@ def campaigns(options: argparse.Namespace) -> None:
     options.out.mkdir(parents=True, exist_ok=True)
     for size in options.sizes:
         for network in options.networks:
-            for kind, injections in (("ff", options.injections), ("sram", options.injections // 4)):
+            for kind in ("ff", "sram"):
                 name = f"{network}-{size}-{kind}"
                 file = options.out / f"{name}.toml"
-                minimum = injections // 9 if kind == "ff" else 0
-                fields = {"injections": injections, "minimum": minimum, "workers": options.workers}
                 text = CAMPAIGN.format(
-                    name=name, network=network, size=size, kind=kind, seed=options.seed, **fields
+                    name=name,
+                    network=network,
+                    size=size,
+                    kind=kind,
+                    seed=options.seed,
+                    inputs=list(range(options.inputs)),
+                    injections=options.injections,
+                    minimum=options.injections // 9 if kind == "ff" else 0,
+                    workers=options.workers,
                 )
                 file.write_text(text)
                 done = run_campaign(load_campaign(file), options.out / name, resume=True, progress=Progress())
@@ -248,9 +254,10 @@ def main() -> None:
     inject.add_argument("--out", type=Path, required=True)
     inject.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     inject.add_argument("--networks", nargs="+", default=zoo.names())
-    inject.add_argument("--injections", type=int, default=4000)
+    inject.add_argument("--injections", type=int, default=16000)
+    inject.add_argument("--inputs", type=int, default=4, help="of the held-out split, from the first on")
     inject.add_argument("--workers", type=int, default=1)
-    inject.add_argument("--seed", type=int, default=20261122)
+    inject.add_argument("--seed", type=int, default=20261201)
     teach = parts.add_parser("learn")
     teach.add_argument("--runs", type=Path, required=True)
     teach.add_argument("--model", type=Path, required=True)
