@@ -20,7 +20,7 @@ from resil.sensitivity.learn import (
     Prediction,
     fit_strengths,
     fit_trust,
-    inference_of,
+    inferences_of,
     leave_out,
     left_out_rows,
 )
@@ -47,12 +47,12 @@ def main() -> None:
     options = parser.parse_args()
     runs, others = _read(options.runs), _read(options.others)
     strengths = fit_strengths(runs)
-    known = [leave_out(run, runs, strengths, _inference(run)) for run in runs]
+    known = [leave_out(run, runs, strengths, _inferences(run)) for run in runs]
     base = [row for own in known for row in left_out_rows(own, _trust(known, own.run))]
     print(f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|")
     for run in others:
         name = f"{run.summary['network']['path']} | {run.accelerator}"
-        rows = left_out_rows(leave_out(run, runs, strengths, _inference(run)), _trust(known, run))
+        rows = left_out_rows(leave_out(run, runs, strengths, _inferences(run)), _trust(known, run))
         judged = judge([*rows, *(row for row in base if row.network != run.network)])[: len(rows)]
         blocks = [own for own in judged if own.row.block != TOTAL]
         for own in judged:
@@ -64,10 +64,10 @@ def _read(folder: Path) -> list[Run]:
     return [read_run(path.parent) for path in sorted(folder.glob("*-ff/summary.json"))]
 
 
-def _inference(run: Run) -> Inference:
-    found = inference_of(run)
-    if found is None:
-        raise SystemExit(f"{run.folder}: its network is not in the zoo, or is another one by now")
+def _inferences(run: Run) -> tuple[Inference, ...]:
+    found = inferences_of(run)
+    if not found:
+        raise SystemExit(f"{run.folder}: its network, inputs or decision cannot be had any more")
     return found
 
 

@@ -49,6 +49,7 @@ class NetworkFacts:
         operations: In the order in which they run.
         macs: Multiply-accumulates of one inference; 0 if they are not known.
         vela_cycles: The compiler's own estimate of one inference; None if there is no such compiler.
+        decision: Name of the rule that reads the decision from the output.
     """
 
     name: str
@@ -57,6 +58,7 @@ class NetworkFacts:
     operations: tuple[OperationFacts, ...]
     macs: int
     vela_cycles: int | None
+    decision: str
 
 
 @dataclass(frozen=True)

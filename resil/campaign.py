@@ -20,6 +20,8 @@ from rtl_harness.faults import Outcome
 KINDS = ("ff", "sram")
 HAZARDOUS_DEFAULT = (Outcome.SDC_CRITICAL.value, Outcome.HANG.value)
 ZOO_PREFIX = "zoo:"
+RECONSTRUCTION = "reconstruction"
+DECISIONS = ("exact", "top1", RECONSTRUCTION)
 _HAZARDOUS_CHOICES = tuple(outcome.value for outcome in Outcome if outcome is not Outcome.MASKED)
 _TABLES = (
     *("campaign", "network", "workload", "target", "faults", "sampling", "execution", "technology"),
@@ -39,10 +41,16 @@ class NetworkSettings:
     Attributes:
         path: "zoo:NAME", or the absolute path of a .tflite file.
         inputs: Indices into the zoo network's held-out split, or a .npy file of shape (N, H, W, C).
+        decision: "top1": only another index of the largest output is another decision; "exact": any other
+            output is; "reconstruction": whether the mean squared difference of input and output, real-valued,
+            is above `threshold`. None for a zoo network's own rule, or the largest output.
+        threshold: None but for "reconstruction"; for a zoo network then that of its record.
     """
 
     path: str
     inputs: tuple[int, ...] | Path
+    decision: str | None = None
+    threshold: float | None = None
 
 
 @dataclass(frozen=True)
@@ -260,8 +268,12 @@ def _network(section: Section) -> NetworkSettings:
     if not path.startswith(ZOO_PREFIX):
         path = str(section.path("path", 'a .tflite file or "zoo:NAME"'))
     inputs = _inputs(section, zoo=path.startswith(ZOO_PREFIX))
+    decision = section.choice("decision", DECISIONS) if section.has("decision") else None
+    threshold = None
+    if decision == RECONSTRUCTION and section.has("threshold"):
+        threshold = section.number("threshold", low=0.0, high=float("inf"))
     section.finish()
-    return NetworkSettings(path, inputs)
+    return NetworkSettings(path, inputs, decision, threshold)
 
 
 def _inputs(section: Section, *, zoo: bool) -> tuple[int, ...] | Path:

@@ -54,7 +54,8 @@ def _work(campaign: Campaign) -> dict[str, dict[str, Value | None]]:
     work = campaign.work
     if isinstance(work, NetworkSettings):
         inputs = str(work.inputs) if isinstance(work.inputs, Path) else list(work.inputs)
-        return {"network": {"path": work.path, "inputs": inputs}}
+        rule = {"decision": work.decision, "threshold": work.threshold}
+        return {"network": {"path": work.path, "inputs": inputs, **rule}}
     output = work.output
     return {
         "workload": {

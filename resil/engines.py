@@ -12,7 +12,7 @@ from rtl_harness.elaboration import Elaboration
 from rtl_harness.engines.base import GoldenRun
 from rtl_harness.faults import Fault, Injection
 from rtl_harness.target import Target
-from rtl_harness.workload import Decision, Workload, top1
+from rtl_harness.workload import Workload
 
 ENGINE_NAMES = ("verilator", "cocotb")
 RECORDING_ENGINES = ("cocotb",)
@@ -61,20 +61,17 @@ def make_engine(
     workload: Workload,
     elaboration: Elaboration,
     timeout_factor: float,
-    decide: Decision = top1,
 ) -> CampaignEngine:
     """Return the engine `name` for one workload; the simulator is built when it is first needed."""
     match name:
         case "cocotb":
             from rtl_harness.engines.cocotb import CocotbEngine
 
-            return CocotbEngine(target, workload, elaboration, timeout_factor=timeout_factor, decide=decide)
+            return CocotbEngine(target, workload, elaboration, timeout_factor=timeout_factor)
         case "verilator":
             from rtl_harness.engines.verilator import VerilatorEngine
 
-            return VerilatorEngine(
-                target, workload, elaboration, timeout_factor=timeout_factor, decide=decide
-            )
+            return VerilatorEngine(target, workload, elaboration, timeout_factor=timeout_factor)
     raise ValueError(f"no engine is named {name!r}; there are {', '.join(ENGINE_NAMES)}")
 
 

@@ -14,6 +14,7 @@ from networks import zoo
 from networks.compile import CompiledNetwork, compile_network
 from resil.bench import Describe, NetworkFacts, OperationFacts
 from resil.campaign import ZOO_PREFIX, Campaign, NetworkSettings
+from resil.decisions import network_decision
 from resil.errors import CampaignError
 from resil.image_files import load_npy
 from resil.progress import Progress
@@ -23,7 +24,6 @@ from rtl_harness.faults import Corruption
 from rtl_harness.npu.work import OperationWork, operation_work
 from rtl_harness.npu.workload import npu_workload
 from rtl_harness.target import Target
-from rtl_harness.workload import top1
 
 _MEMORIES = ("flash", "sram", "boot")
 
@@ -39,14 +39,15 @@ def network_work(campaign: Campaign, settings: NetworkSettings, target: Target, 
     path, labels, inputs = network_inputs(campaign, settings)
     progress.stage(f"compiling {settings.path} for {target.name} with Vela")
     compiled = compile_network(path, target.name)
+    decision = network_decision(campaign, settings, path)
     workloads = tuple(
-        npu_workload(compiled, tensor, f"{compiled.name}, input {label}")
+        npu_workload(compiled, tensor, f"{compiled.name}, input {label}", decision.of_input(tensor))
         for label, tensor in zip(labels, inputs, strict=True)
     )
-    facts = network_facts(settings, compiled, operation_work(compiled))
+    facts = network_facts(settings, compiled, operation_work(compiled), decision.name)
     hashes = {"network": compiled.source_sha256}
     describe = _describer(compiled, inputs)
-    return Work(facts, labels, workloads, top1, "top1", hashes, describe=describe)
+    return Work(facts, labels, workloads, hashes, describe=describe)
 
 
 def load_inputs(path: Path) -> npt.NDArray[np.int8]:
@@ -112,14 +113,20 @@ def _describer(compiled: CompiledNetwork, inputs: npt.NDArray[np.int8]) -> Descr
 
 
 def network_facts(
-    settings: NetworkSettings, compiled: CompiledNetwork, work: Sequence[OperationWork]
+    settings: NetworkSettings, compiled: CompiledNetwork, work: Sequence[OperationWork], decision: str
 ) -> NetworkFacts:
-    """Return what reports say of a compiled network; `work` is that of its operations."""
+    """Return what reports say of a network; `work` is that of its operations, `decision` the rule's name."""
     operations = tuple(
         OperationFacts(o.index, o.name, o.kind, o.vela_cycles, asdict(own))
         for o, own in zip(compiled.operations, work, strict=True)
     )
     macs = sum(o.macs or 0 for o in compiled.operations)
     return NetworkFacts(
-        compiled.name, settings.path, compiled.source_sha256, operations, macs, compiled.vela_total_cycles
+        name=compiled.name,
+        path=settings.path,
+        sha256=compiled.source_sha256,
+        operations=operations,
+        macs=macs,
+        vela_cycles=compiled.vela_total_cycles,
+        decision=decision,
     )

@@ -9,14 +9,13 @@ import numpy as np
 
 from resil.bench import NetworkFacts, OperationFacts
 from resil.campaign import Campaign
+from resil.decisions import RULES
 from resil.errors import CampaignError
 from resil.image_files import array_bytes, read_array, read_image
 from resil.work import Work
 from resil.workload_settings import ImageSettings, OutputSettings, WorkloadSettings
 from rtl_harness.target import Target, TargetMemory
-from rtl_harness.workload import Decision, OutputSpec, Workload, exact, top1
-
-_RULES: dict[str, Decision] = {"exact": exact, "top1": top1}
+from rtl_harness.workload import OutputSpec, Workload
 
 
 def own_work(campaign: Campaign, settings: WorkloadSettings, target: Target) -> Work:
@@ -39,18 +38,17 @@ def own_work(campaign: Campaign, settings: WorkloadSettings, target: Target) -> 
             output,
             dict(settings.parameters),
             settings.operations,
+            decide=RULES[settings.decision],
         )
         for number in range(count)
     )
     digest = _sha256(workloads)
     operations = tuple(OperationFacts(i, name, "", None) for i, name in enumerate(settings.operations))
-    facts = NetworkFacts(settings.name, str(campaign.file), digest, operations, 0, None)
+    facts = NetworkFacts(settings.name, str(campaign.file), digest, operations, 0, None, settings.decision)
     return Work(
         facts,
         tuple(range(count)),
         workloads,
-        _RULES[settings.decision],
-        settings.decision,
         {"workload": digest},
         _expected(settings.output, count),
     )

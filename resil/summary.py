@@ -68,6 +68,7 @@ def network_summary(facts: NetworkFacts, cycles: Sequence[int]) -> dict[str, Any
         "sha256": facts.sha256,
         "operations": operations,
         "macs": facts.macs,
+        "decision": facts.decision,
     }
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from resil.bench import Describe, NetworkFacts, say_nothing
-from rtl_harness.workload import Decision, Workload
+from rtl_harness.workload import Workload
 
 
 @dataclass(frozen=True)
@@ -17,8 +17,6 @@ class Work:
         facts: For reports.
         labels: Label of each input.
         workloads: Memory images of each input; all need the same parameters of the top.
-        decide: Reads the decision from an output.
-        decision: Name of that rule.
         hashes: What the work was made from, by name, for identity and provenance.
         expected: Raw output tensor that each input must give without a fault; empty if none is expected.
         describe: As in `Bench`.
@@ -27,8 +25,6 @@ class Work:
     facts: NetworkFacts
     labels: tuple[int, ...]
     workloads: tuple[Workload, ...]
-    decide: Decision
-    decision: str
     hashes: Mapping[str, str]
     expected: tuple[bytes, ...] = ()
     describe: Describe = say_nothing

@@ -11,6 +11,18 @@ import numpy.typing as npt
 from rtl_harness.engines.tail import Tail
 from rtl_harness.faults import Detected, Fault, Injection, RunEnd, Seen
 
+Decision = Callable[[npt.NDArray[np.generic]], object]
+
+
+def top1(output: npt.NDArray[np.generic]) -> object:
+    """Return the index of the largest element of the whole tensor; the first of equals."""
+    return int(np.argmax(output))
+
+
+def exact(output: npt.NDArray[np.generic]) -> object:
+    """Return the output itself, bit for bit: any difference is another decision."""
+    return output.tobytes()
+
 
 @dataclass(frozen=True)
 class OutputSpec:
@@ -49,6 +61,7 @@ class Workload:
         parameters: Top-level parameters that this workload needs (memory sizes, for instance).
         operations: Names of the operations in the order in which they run; may be empty.
         tail: What can finish a run that left the RTL between operations; nothing if None.
+        decide: Reads the decision from the output tensor.
     """
 
     name: str
@@ -57,29 +70,15 @@ class Workload:
     parameters: Mapping[str, int] = field(default_factory=dict)
     operations: tuple[str, ...] = ()
     tail: Tail | None = field(default=None, compare=False, repr=False)
+    decide: Decision = field(default=top1, compare=False, repr=False)
 
 
-Decision = Callable[[npt.NDArray[np.generic]], object]
-
-
-def top1(output: npt.NDArray[np.generic]) -> object:
-    """Return the index of the largest element of the whole tensor; the first of equals."""
-    return int(np.argmax(output))
-
-
-def exact(output: npt.NDArray[np.generic]) -> object:
-    """Return the output itself, bit for bit: any difference is another decision."""
-    return output.tobytes()
-
-
-def classify(
-    fault: Fault, golden: RunEnd, faulty: RunEnd, output: OutputSpec, decide: Decision = top1
-) -> Injection:
+def classify(fault: Fault, golden: RunEnd, faulty: RunEnd, workload: Workload) -> Injection:
     """Compare a faulty run with the golden one and name its outcome on both axes."""
     if not faulty.finished:
         seen, detected = Seen.NO_RESULT, Detected.TIMEOUT
     else:
-        seen = _seen(golden, faulty, output, decide)
+        seen = _seen(golden, faulty, workload)
         detected = Detected.NOTHING
         if faulty.protection and not golden.protection:
             detected = Detected.PROTECTION
@@ -88,8 +87,9 @@ def classify(
     return Injection(fault, seen, detected, faulty.end_cycle, faulty.status, faulty.output_hash)
 
 
-def _seen(golden: RunEnd, faulty: RunEnd, output: OutputSpec, decide: Decision) -> Seen:
+def _seen(golden: RunEnd, faulty: RunEnd, workload: Workload) -> Seen:
     if faulty.output != golden.output:
-        same = decide(output.tensor(faulty.output)) == decide(output.tensor(golden.output))
+        own, expected = (workload.output.tensor(run.output) for run in (faulty, golden))
+        same = workload.decide(own) == workload.decide(expected)
         return Seen.SDC_TOLERABLE if same else Seen.SDC_CRITICAL
     return Seen.MASKED if faulty.state_hash == golden.state_hash else Seen.LATENT

@@ -58,6 +58,20 @@ class ZooNetwork:
     input: Tensor
     output: Tensor
 
+    @property
+    def threshold(self) -> float:
+        """Reconstruction error above which an input is an anomaly.
+
+        Raises:
+            NetworkError: The record has none.
+        """
+        threshold = self.record.get("threshold")
+        if not isinstance(threshold, float):
+            raise NetworkError(
+                f"the record of {self.name} has no threshold; make it again: {_remake(self.name)}"
+            )
+        return threshold
+
     def decisions(self, inputs: npt.NDArray[np.int8], outputs: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
         """Return what the network decides, (N,): the class, or 1 for an anomaly and 0 for a normal input.
 
@@ -67,12 +81,7 @@ class ZooNetwork:
         if self.decision != RECONSTRUCTION_ERROR:
             classes: npt.NDArray[np.int64] = outputs.reshape(len(outputs), -1).argmax(axis=1).astype(np.int64)
             return classes
-        threshold = self.record.get("threshold")
-        if not isinstance(threshold, float):
-            raise NetworkError(
-                f"the record of {self.name} has no threshold; make it again: {_remake(self.name)}"
-            )
-        return (self.errors(inputs, outputs) > threshold).astype(np.int64)
+        return (self.errors(inputs, outputs) > self.threshold).astype(np.int64)
 
     def errors(self, inputs: npt.NDArray[np.int8], outputs: npt.NDArray[np.int8]) -> npt.NDArray[np.float64]:
         """Return the mean squared difference of each input and its reconstruction, real-valued, (N,)."""

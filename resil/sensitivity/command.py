@@ -7,18 +7,17 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from networks.compile import compile_network
 from resil.campaign import Campaign
 from resil.campaign_text import campaign_text
 from resil.errors import CampaignError, StoreError
 from resil.estimate import technology_of
 from resil.files import json_text, write_text
-from resil.network_work import network_facts, network_inputs
+from resil.network_work import network_facts
 from resil.progress import Progress
 from resil.provenance import made_with, now
 from resil.render import Results
+from resil.sensitivity.campaign_inference import infer_campaign
 from resil.sensitivity.correct import Correction, correct
-from resil.sensitivity.inference import Inference
 from resil.sensitivity.intervals import ModelError, block_estimates
 from resil.sensitivity.model import SHIPPED, SensitivityModel, load_model
 from resil.sensitivity.predict import predict_parts
@@ -62,29 +61,26 @@ def estimate_campaign(
     model = load_model(path)
     target = _target(campaign, model)
     progress.stage(f"compiling {settings.path} for {target} with Vela")
-    network_file, labels, inputs = network_inputs(campaign, settings)
-    compiled = compile_network(network_file, target)
-    work = operation_work(compiled)
+    inferred = infer_campaign(campaign, target)
+    work = operation_work(inferred.compiled)
     progress.stage("drawing corruptions and finishing the inference with them")
-    inferences = [Inference(compiled, tensor) for tensor in inputs]
     kinds = campaign.faults.kinds
-    parts = predict_parts(model, target, work, inferences, kinds, campaign.seed)
+    parts = predict_parts(model, target, work, inferred.of_inputs, kinds, campaign.seed)
     fit_per_bit = {kind: technology.fit_per_bit(kind) for kind in kinds}
     error = ModelError(model.left_out)
     estimates, total = block_estimates(
         parts, model.trust, error, fit_per_bit, campaign.hazardous, campaign.confidence
     )
-    facts = network_facts(settings, compiled, work)
+    facts = network_facts(settings, inferred.compiled, work, inferred.decision)
     correction = None
     if run_dir is not None:
         asked = (fit_per_bit, campaign.hazardous, campaign.confidence)
-        correction = correct(model, parts, run_dir, facts.sha256, target, *asked)
+        correction = correct(model, parts, run_dir, facts, target, *asked)
         estimates = [correction.applied(own, campaign.confidence) for own in estimates]
         total = correction.applied(total, campaign.confidence)
     provenance = _provenance(campaign, path, facts.sha256, started, round(time.monotonic() - began, 1))
-    hashes = [inference.output_hash for inference in inferences]
     summary = summarise_estimate(
-        campaign, model, compiled, facts, work, labels, hashes, technology, estimates, total, provenance
+        campaign, model, inferred, facts, work, technology, estimates, total, provenance
     )
     if correction is not None:
         summary["estimate"]["correction"] = correction.as_dict()

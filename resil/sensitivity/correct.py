@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from resil.bench import NetworkFacts
 from resil.errors import ResilError
 from resil.sensitivity.model import SensitivityModel
 from resil.sensitivity.observations import Cell, Run, read_run
@@ -73,7 +74,7 @@ def correct(
     model: SensitivityModel,
     predictions: Mapping[Part, PartPrediction],
     folder: Path,
-    network: str,
+    network: NetworkFacts,
     accelerator: str,
     fit_per_bit: Mapping[str, float],
     hazardous: Sequence[str],
@@ -85,7 +86,7 @@ def correct(
         model: It must not have learnt from that run.
         predictions: Of the same network on the same target.
         folder: The run; its faults must have been chosen evenly within each block and kind of storage.
-        network: SHA-256 of the network.
+        network: The network.
         accelerator: Name of the target.
         fit_per_bit: Raw rate of a bit, by kind of storage.
         hazardous: Outcomes that count.
@@ -93,7 +94,8 @@ def correct(
 
     Raises:
         StoreError: the folder is no finished run.
-        ResilError: the run is of another network or target, was learnt from, or chose its faults unevenly.
+        ResilError: the run is of another network, decision or target, was learnt from, or chose its faults
+            unevenly.
     """
     run = read_run(folder)
     _check(run, model, network, accelerator, predictions)
@@ -131,12 +133,21 @@ def correct(
 
 
 def _check(
-    run: Run, model: SensitivityModel, network: str, accelerator: str, predictions: Mapping[Part, object]
+    run: Run,
+    model: SensitivityModel,
+    network: NetworkFacts,
+    accelerator: str,
+    predictions: Mapping[Part, object],
 ) -> None:
-    if run.network != network or run.accelerator != accelerator:
+    if run.network != network.sha256 or run.accelerator != accelerator:
         raise ResilError(
             f"{run.folder}: expected injections into the campaign's network on {accelerator}, found "
             f"{run.summary['network']['name']} on {run.accelerator}; give a run of the same campaign"
+        )
+    if run.decision != network.decision:
+        raise ResilError(
+            f"{run.folder}: expected the decision {network.decision}, found {run.decision}: outcomes mean "
+            "different things; run again with the campaign's [network] decision"
         )
     if any(known["campaign"] == run.provenance["hashes"]["campaign"] for known in model.provenance["runs"]):
         raise ResilError(

@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from networks import zoo
-from networks.compile import compile_network
 from networks.errors import NetworkError
 from resil import __version__
-from resil.campaign import ZOO_PREFIX
-from resil.errors import ResilError
+from resil.campaign import load_campaign
+from resil.errors import CampaignError, ResilError
 from resil.provenance import now
+from resil.sensitivity.campaign_inference import infer_campaign
 from resil.sensitivity.cycles import CycleModel
 from resil.sensitivity.facts import facts_of_target
 from resil.sensitivity.inference import Inference
@@ -25,7 +24,7 @@ from resil.sensitivity.model import Accelerator, LeftOut, SensitivityModel, numb
 from resil.sensitivity.observations import Cell, Run, read_run
 from resil.sensitivity.patterns import Pattern
 from resil.sensitivity.predict import Part, PartPrediction, blended, outcome_index, predict_parts
-from resil.store import SUMMARY
+from resil.store import CAMPAIGN, SUMMARY
 from stats.rates import HAZARDOUS, OUTCOMES
 from stats.sensitivity import tune_strengths
 
@@ -54,7 +53,7 @@ def learn(
 
     Runs of one network are one population, whatever the target. With two networks or more, each is left out
     once and predicted from the others; that sets how far the parts of the model are trusted, and how wide
-    its intervals are. Networks that cannot be had any more (see `inference_of`) are learnt from, but
+    its intervals are. Networks that cannot be had any more (see `inferences_of`) are learnt from, but
     nothing is learnt about predicting them.
 
     Args:
@@ -79,9 +78,9 @@ def learn(
     say(f"{len(runs)} runs read, strengths {strengths}")
     predictions = []
     for run in runs:
-        inference = inference_of(run)
-        if inference is not None:
-            predictions.append(leave_out(run, runs, strengths, inference))
+        inferences = inferences_of(run)
+        if inferences:
+            predictions.append(leave_out(run, runs, strengths, inferences))
             say(f"predicted {run.folder.name} from the other networks")
     model = finish(build(runs, strengths), predictions)
     known = dict(model.accelerators)
@@ -91,19 +90,14 @@ def learn(
     return replace(model, accelerators=dict(sorted(known.items())))
 
 
-def inference_of(run: Run) -> Inference | None:
-    """Return the inference of a run's first input; None if its network or its input cannot be had."""
-    network = run.summary["network"]
-    path, label = str(network["path"]), int(run.summary["campaign"]["inputs"][0])
-    if not path.startswith(ZOO_PREFIX):
-        return None
+def inferences_of(run: Run) -> tuple[Inference, ...]:
+    """Return the inferences of a run's inputs; none if its network, inputs or decision cannot be had."""
     try:
-        known = zoo.load(path.removeprefix(ZOO_PREFIX))
-        compiled = compile_network(known.path, run.accelerator)
-    except NetworkError:
-        return None
-    same = compiled.source_sha256 == run.network and label < len(known.heldout_inputs)
-    return Inference(compiled, known.heldout_inputs[label]) if same else None
+        found = infer_campaign(load_campaign(run.folder / CAMPAIGN), run.accelerator)
+    except (NetworkError, CampaignError):
+        return ()
+    same = found.compiled.source_sha256 == run.network and found.decision == run.decision
+    return found.of_inputs if same else ()
 
 
 def fit_strengths(runs: Sequence[Run]) -> tuple[float, ...]:
@@ -137,14 +131,14 @@ def build(runs: Sequence[Run], strengths: tuple[float, ...]) -> SensitivityModel
 
 
 def leave_out(
-    run: Run, runs: Sequence[Run], strengths: tuple[float, ...], inference: Inference
+    run: Run, runs: Sequence[Run], strengths: tuple[float, ...], inferences: Sequence[Inference]
 ) -> Prediction:
     """Predict a run from those of other networks; only the number of bits is its own target's."""
     others = [other for other in runs if other.network != run.network]
     model = build(others, strengths)
     model = replace(model, accelerators=_accelerators([run]))
     kinds = run.summary["campaign"]["kinds"]
-    parts = predict_parts(model, run.accelerator, run.work, [inference], kinds, _SEED)
+    parts = predict_parts(model, run.accelerator, run.work, inferences, kinds, _SEED)
     return Prediction(run, parts)
 
 

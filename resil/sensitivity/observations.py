@@ -79,6 +79,11 @@ class Run:
         return str(self.summary["network"]["sha256"])
 
     @property
+    def decision(self) -> str:
+        """Name of the rule that told critical from tolerable."""
+        return str(self.provenance.get("definition", {}).get("decision", ""))
+
+    @property
     def accelerator(self) -> str:
         """Name of the target."""
         return str(self.summary["target"]["name"])

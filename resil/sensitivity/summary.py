@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from networks.compile import CompiledNetwork
 from resil.bench import NetworkFacts
 from resil.campaign import Campaign
+from resil.sensitivity.campaign_inference import CampaignInference
 from resil.sensitivity.model import SensitivityModel
 from resil.summary import SCHEMA, block_row, network_summary, verdict_summary
 from rtl_harness.npu.work import OperationWork
@@ -21,19 +21,18 @@ ENGINE = "none: sensitivity model"
 def summarise_estimate(
     campaign: Campaign,
     model: SensitivityModel,
-    compiled: CompiledNetwork,
+    inferred: CampaignInference,
     facts: NetworkFacts,
     work: Sequence[OperationWork],
-    labels: Sequence[int],
-    output_hashes: Sequence[str],
     technology: Technology,
     estimates: Sequence[BlockEstimate],
     total: BlockEstimate,
     provenance: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Return the content of `summary.json`; its key "estimate" tells it from that of a run."""
-    accelerator = model.accelerators[compiled.accelerator]
-    bits = _bits(model, compiled.accelerator)
+    name = inferred.compiled.accelerator
+    accelerator = model.accelerators[name]
+    bits = _bits(model, name)
     by_name = {estimate.block: estimate for estimate in estimates}
     everything = {kind: sum(own[kind] for own in bits.values()) for kind in ("ff", "sram")}
     areas = accelerator.blocks
@@ -50,14 +49,14 @@ def summarise_estimate(
             "kinds": list(campaign.faults.kinds),
             "injections": 0,
             "hazardous": list(campaign.hazardous),
-            "inputs": list(labels),
+            "inputs": list(inferred.labels),
             "engine": ENGINE,
             "workers": 1,
             "seconds": provenance["seconds"],
         },
         "network": network_summary(facts, cycles),
         "target": {
-            "name": compiled.accelerator,
+            "name": name,
             "top": accelerator.top,
             "ff_bits": everything["ff"],
             "sram_bits": everything["sram"],
@@ -66,20 +65,20 @@ def summarise_estimate(
             "area_unit": unit,
         },
         "golden": {
-            "cycles": [round(sum(cycles) + model.cycles.tail)] * len(labels),
+            "cycles": [round(sum(cycles) + model.cycles.tail)] * len(inferred.labels),
             "vela_cycles": facts.vela_cycles,
-            "output_hash": list(output_hashes),
+            "output_hash": [own.output_hash for own in inferred.of_inputs],
         },
         "technology": technology.as_dict(),
         "verdict": verdict_summary(campaign, total),
         "blocks": [
-            block_row(name, bits.get(name, {"ff": 0, "sram": 0}), by_name.get(name), *area)
-            for name, area in areas.items()
+            block_row(block, bits.get(block, {"ff": 0, "sram": 0}), by_name.get(block), *area)
+            for block, area in areas.items()
         ],
         "strata": [],
         "total": block_row("total", everything, total, *whole),
         "metrics": safety_metrics(total).as_dict(),
-        "notes": _notes(campaign, model, facts, compiled.accelerator, everything, len(labels)),
+        "notes": _notes(campaign, model, facts, name, everything, len(inferred.labels)),
         "provenance": dict(provenance),
     }
 

@@ -20,7 +20,7 @@ from rtl_harness.engines.cocotb_worker import Worker
 from rtl_harness.errors import HarnessError, SimulationError
 from rtl_harness.faults import Fault, Injection, RunEnd
 from rtl_harness.target import Target
-from rtl_harness.workload import Decision, Workload, classify, top1
+from rtl_harness.workload import Workload, classify
 
 GOLDEN_LIMIT_CYCLES = 20_000_000
 
@@ -38,7 +38,6 @@ class CocotbEngine:
         workload: What it runs.
         elaboration: Storage of the target, elaborated with the workload's parameters.
         timeout_factor: Time-out of an injection, in multiples of the golden run.
-        decide: Reads the decision from an output tensor.
         golden_limit: Cycles after which a golden run counts as not finishing.
 
     Raises:
@@ -54,7 +53,6 @@ class CocotbEngine:
         elaboration: Elaboration,
         *,
         timeout_factor: float = 2.0,
-        decide: Decision = top1,
         golden_limit: int = GOLDEN_LIMIT_CYCLES,
     ) -> None:
         if timeout_factor < 1:
@@ -65,7 +63,6 @@ class CocotbEngine:
         self.workload = workload
         self.elaboration = elaboration
         self._timeout_factor = timeout_factor
-        self._decide = decide
         self._golden_limit = golden_limit
         self._golden: GoldenRun | None = None
         self._config = simulator_config(target, workload, elaboration)
@@ -159,7 +156,7 @@ class CocotbEngine:
             worker.finish()
         finally:
             worker.kill()
-        return classify(fault, golden.end, _run_end(answer), self.workload.output, self._decide)
+        return classify(fault, golden.end, _run_end(answer), self.workload)
 
     def _dispatch(self, todo: list[Fault], pool: list[Worker], golden: GoldenRun) -> Iterator[Injection]:
         busy: dict[Worker, Fault] = {}
@@ -177,7 +174,7 @@ class CocotbEngine:
                     end = _run_end(self._answer(worker, self._describe(fault)))
                     if todo:
                         busy[worker] = self._next(worker, todo)
-                    yield classify(fault, golden.end, end, self.workload.output, self._decide)
+                    yield classify(fault, golden.end, end, self.workload)
         for worker in pool:
             worker.send(do="end")
             self._answer(worker, "the end of a sweep")

@@ -28,7 +28,7 @@ from rtl_harness.verilated.campaign import Campaign, Ending, Flip, Shortcut
 from rtl_harness.verilated.library import Instance, Port, Stop
 from rtl_harness.verilated.runner import Runner, operation_ends
 from rtl_harness.verilated.sweep import GatesError, Sweep, SweepTimes
-from rtl_harness.workload import Decision, Workload, classify, top1
+from rtl_harness.workload import Workload, classify
 
 GOLDEN_LIMIT_CYCLES = 20_000_000
 
@@ -72,7 +72,6 @@ class VerilatorEngine:
         workload: What it runs.
         elaboration: Storage of the target, elaborated with the workload's parameters.
         timeout_factor: Time-out of an injection, in multiples of the golden run.
-        decide: Reads the decision from an output tensor.
         golden_limit: Cycles after which a golden run counts as not finishing.
         shortcuts: Which early stops are taken. If elaboration left storage unmapped, none is.
         sweep: Take the shortcuts that need the design's gates, in sweeps of all faults through the golden
@@ -95,7 +94,6 @@ class VerilatorEngine:
         elaboration: Elaboration,
         *,
         timeout_factor: float = 2.0,
-        decide: Decision = top1,
         golden_limit: int = GOLDEN_LIMIT_CYCLES,
         shortcuts: Shortcut = Shortcut.ALL,
         sweep: bool | None = None,
@@ -121,7 +119,6 @@ class VerilatorEngine:
         self._exits: Exits | None = None
         self._asked = 0
         self._timeout_factor = timeout_factor
-        self._decide = decide
         self._golden_limit = golden_limit
         self._audit = audit or Audit()
         self._random = random.Random(seed)
@@ -237,12 +234,12 @@ class VerilatorEngine:
     def judge(self, fault: Fault, instance: Instance, finished: bool) -> Injection:
         """Return the injection that an instance at the end of its run stands for."""
         end = self._end(instance, finished, instance.cycle)
-        return classify(fault, self.golden().end, end, self.workload.output, self._decide)
+        return classify(fault, self.golden().end, end, self.workload)
 
     def masked(self, fault: Fault) -> Injection:
         """Return the injection of a fault of which nothing is left before the end."""
         end = self.golden().end
-        return classify(fault, end, end, self.workload.output, self._decide)
+        return classify(fault, end, end, self.workload)
 
     def replay(self, fault: Fault, waves: Path | None = None) -> Injection:
         """Simulate one fault to its end, without shortcuts.
@@ -301,7 +298,7 @@ class VerilatorEngine:
                 self.workload.output,
                 self.timeout_cycles,
                 self._exits,
-                lambda fault, end: classify(fault, golden.end, end, self.workload.output, self._decide),
+                lambda fault, end: classify(fault, golden.end, end, self.workload),
                 lambda fault, ending, cycle: self._faulty_end(fault, ending, cycle, golden),
                 lambda fault: self._inject(fault, self.shortcuts & ~_IN_SWEEPS),
             )
@@ -343,7 +340,7 @@ class VerilatorEngine:
         except SimulationError as error:
             raise SimulationError(f"{self._describe(fault)}: {error}") from error
         end = self._faulty_end(fault, Ending(result.stop), result.end_cycle, golden)
-        injection = classify(fault, golden.end, end, self.workload.output, self._decide)
+        injection = classify(fault, golden.end, end, self.workload)
         shortened = result.stop == Ending.REJOINED or fault.cycle + 1 + result.simulated != result.end_cycle
         how = "vanished" if result.stop == Ending.REJOINED else "stopped"
         return Outcome(injection, shortened, result.simulated, how)

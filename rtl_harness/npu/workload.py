@@ -15,7 +15,7 @@ import numpy.typing as npt
 from networks.compile import CompiledNetwork, TensorSlot
 from rtl_harness.errors import HarnessError
 from rtl_harness.npu.tail import NpuTail
-from rtl_harness.workload import OutputSpec, Workload
+from rtl_harness.workload import Decision, OutputSpec, Workload, top1
 
 FLASH_BASE = 0x1000_0000
 SRAM_BASE = 0x2000_0000
@@ -79,7 +79,9 @@ def layout(compiled: CompiledNetwork) -> Layout:
     return placed
 
 
-def npu_workload(compiled: CompiledNetwork, input_tensor: npt.NDArray[np.int8], name: str = "") -> Workload:
+def npu_workload(
+    compiled: CompiledNetwork, input_tensor: npt.NDArray[np.int8], name: str = "", decide: Decision = top1
+) -> Workload:
     """Return the images and parameters for one inference of `compiled` on the NPU's bench.
 
     Memory sizes are rounded up to powers of two, so that networks share builds of the bench.
@@ -88,6 +90,7 @@ def npu_workload(compiled: CompiledNetwork, input_tensor: npt.NDArray[np.int8], 
         compiled: The network.
         input_tensor: One input, of the shape of the network's input with or without the batch axis.
         name: For people; the network's name if empty.
+        decide: Reads the decision from the output tensor.
 
     Raises:
         HarnessError: If the input has not the network's shape and type, or the bench cannot hold the network.
@@ -108,6 +111,7 @@ def npu_workload(compiled: CompiledNetwork, input_tensor: npt.NDArray[np.int8], 
         parameters={key: _memory_words(key, size) for key, size in used.items()},
         operations=tuple(operation.name for operation in compiled.operations),
         tail=NpuTail(compiled, placed.regions, placed.sizes),
+        decide=decide,
     )
 
 

@@ -120,6 +120,7 @@ def fake_bench(campaign: Campaign, progress: Progress | None = None, **engine: i
             (OperationFacts(0, "conv", "conv", 1900), OperationFacts(1, "fc", "conv", None)),
             1234,
             4000,
+            "top1",
         ),
         target_name="fake-npu",
         top="bench_top",

@@ -98,8 +98,8 @@ def test_images_are_put_together_for_each_input(folder):
 
 def test_the_decision_is_top1_or_the_exact_output(folder):
     close, same = np.array([[1, 5], [2, 3]]), np.array([[0, 7], [2, 3]])
-    assert work(folder).decide(close) == work(folder).decide(same) == 1
-    exact = work(folder, ('"top1"', '"exact"')).decide
+    assert work(folder).workloads[0].decide(close) == work(folder).workloads[0].decide(same) == 1
+    exact = work(folder, ('"top1"', '"exact"')).workloads[0].decide
     assert exact(close) != exact(same)
     assert exact(close) == exact(close.copy())
 
