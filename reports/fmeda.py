@@ -138,6 +138,7 @@ def _fill_summary(sheet: Worksheet, summary: Summary, protection: Protection | N
         ("Campaign", summary.campaign.name),
         ("Target", f"{summary.target.name}, top {summary.target.top}"),
         ("Network", f"{summary.network.name}, sha256 {summary.network.sha256}"),
+        ("Decision", summary.network.decision or None),
         ("Technology", f"{summary.technology.name}, {summary.technology.node}"),
         ("Hazardous outcomes", ", ".join(summary.campaign.hazardous)),
         ("Verdict, unprotected", verdict.result),

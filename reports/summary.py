@@ -37,13 +37,14 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """The network that ran."""
+    """The network that ran, and the rule that read its decision; "" in files that do not tell."""
 
     name: str
     path: str
     sha256: str
     operations: tuple[Operation, ...]
     macs: int
+    decision: str
 
 
 @dataclass(frozen=True, slots=True)

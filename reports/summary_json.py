@@ -88,12 +88,14 @@ def _campaign(node: Node) -> Campaign:
 
 
 def _network(node: Node) -> Network:
+    decision = node.maybe("decision")
     return Network(
         name=node.at("name").text(),
         path=node.at("path").text(),
         sha256=node.at("sha256").text(),
         operations=tuple(_operation(item) for item in node.at("operations").items()),
         macs=node.at("macs").integer(),
+        decision="" if decision is None else decision.text(),
     )
 
 

@@ -150,6 +150,7 @@ def example_summary(
             "sha256": "9f2d" + "0c7a" * 15,
             "operations": [_operation(index) for index in range(operations)],
             "macs": 148_608,
+            "decision": "top1",
         },
         "target": {
             "name": "ethos-u55-32",

@@ -29,7 +29,7 @@ def parent(document, path):
 
 
 FREE_KEYS = ("versions", "hashes", "choices")
-MAY_BE_ABSENT = {"cycles", "vela_cycles", "spfm", "pmhf_share", "lfm", "rationale", "budget_fit"}
+MAY_BE_ABSENT = {"decision", "cycles", "vela_cycles", "spfm", "pmhf_share", "lfm", "rationale", "budget_fit"}
 SUMMARY_PATHS = [p for p in paths(example_summary()) if not any(step in FREE_KEYS for step in p[:-1])]
 PROTECTION = example_protection(example_summary())
 PROTECTION_PATHS = [p for p in paths(PROTECTION) if not ("pareto" in p and "choices" in p[:-1])]
