@@ -20,9 +20,10 @@ from resil.guide import LEVELS
 from resil.sensitivity.learn import build
 from resil.sensitivity.model import SHIPPED, load_model
 from resil.sensitivity.observations import read_run
-from stats.guided import guided_step, risk_levels
+from stats.guided import risk_levels
+from stats.guided_plan import guided_step
 from stats.intervals import clopper_pearson
-from stats.plans import Batch
+from stats.plans import Batch, Plan
 from stats.strata import Strata
 
 FloatArray = np.typing.NDArray[np.float64]
@@ -48,11 +49,12 @@ def judge(
     _, level = np.unique(risk_levels(chances, risks, LEVELS["ff"]), return_inverse=True)
     weight, risk, rate = (np.bincount(level, chances * values) for values in (1.0, risks, events))
     strata = Strata.of([("", "ff", str(g)) for g in range(len(weight))], weight, [10**12] * len(weight))
+    asked = Plan("guided", SAMPLE)
     plain_covers = covers = guided = 0
     widths, estimates = [], []
     for seed in range(repeats):
         done: list[Batch] = []
-        while (step := guided_step(strata, risk / weight, SAMPLE, seed, done)).stage != "done":
+        while (step := guided_step(strata, risk / weight, asked, seed, done)).stage != "done":
             hits = generator.binomial(step.injections, np.minimum(rate / weight, 1.0))
             done.append(Batch.of(step.injections, hits))
         assert step.total is not None

@@ -89,7 +89,7 @@ def _sampling(campaign: Campaign) -> dict[str, Value | None]:
     values: dict[str, Value | None] = {"plan": sampling.plan, "inputs": sampling.inputs}
     if sampling.plan == "predicted":
         values["model"] = str(sampling.model) if sampling.model else None
-    if sampling.plan != "adaptive":
+    if not sampling.goes_by_results:
         return values
     return values | {"margin": sampling.margin, "until_decided": sampling.until_decided}
 

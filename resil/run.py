@@ -177,7 +177,7 @@ class _Run:
                     )
             sampling.record(found.among(plan.injection))
             before += plan.size
-            if missing.size and self._campaign.sampling.plan == "adaptive":
+            if missing.size and self._campaign.sampling.goes_by_results:
                 self._progress.stage(look_text(sampling, self._campaign))
 
     def finished(self, seconds: float) -> dict[str, Any]:

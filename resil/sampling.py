@@ -15,7 +15,7 @@ from resil.plan import IntArray, Plan
 from resil.population import Population
 from stats.allocation import allocate_proportional
 from stats.designs import Design, stratified_design
-from stats.guided import guided_step
+from stats.guided_plan import guided_step
 from stats.intervals import Interval
 from stats.metrics import fit_verdict
 from stats.plans import Batch, Step, next_step, total_interval
@@ -53,7 +53,7 @@ class Sample:
         pilot: Injections that planned the sampling and do not count.
         looks: Every look at the results, in order.
         reason: Why it stopped: "margin", "budget", "maximum" or "exhausted".
-        guided: Predictions chose half of the injections; the last look has the total then.
+        guided: Predictions chose all injections but the first batch; the last look has the total then.
     """
 
     strata: Strata
@@ -186,11 +186,8 @@ def _planner(campaign: Campaign, strata: Strata, risks: tuple[float, ...]) -> Ca
     settings, faults = campaign.sampling, campaign.faults
     if settings.plan == "proportional":
         return _proportional(campaign, strata)
-    if settings.plan == "predicted":
-        sizes = (faults.injections, campaign.seed)
-        return lambda done: guided_step(strata, risks, *sizes, done, campaign.confidence)
     asked = Asked(
-        settings.plan,
+        "guided" if settings.plan == "predicted" else settings.plan,
         faults.injections,
         faults.minimum_per_block,
         campaign.confidence,
@@ -198,6 +195,8 @@ def _planner(campaign: Campaign, strata: Strata, risks: tuple[float, ...]) -> Ca
         relative=True,
         budget=campaign.budget.fit if campaign.budget and settings.until_decided else None,
     )
+    if settings.plan == "predicted":
+        return lambda done: guided_step(strata, risks, asked, campaign.seed, done)
     return lambda done: next_step(strata, asked, campaign.seed, done)
 
 
@@ -224,7 +223,7 @@ def look_text(sampling: Sampling, campaign: Campaign) -> str:
     """Return a line for people: what is known by now, and whether that is enough."""
     total = sampling.total
     if total is None:
-        return "pilot done: choosing where injections tell most"
+        return "first batch done: choosing where injections tell most"
     width = (
         f"\N{PLUS-MINUS SIGN}{50 * total.width / total.estimate:.0f} %" if total.estimate else "no event yet"
     )

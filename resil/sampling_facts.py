@@ -51,18 +51,18 @@ def sampling_facts(campaign: Campaign, sample: Sample, inputs: OverInputs) -> di
 def sampling_notes(campaign: Campaign, sample: Sample, inputs: OverInputs) -> list[str]:
     """Return what a reader of the intervals has to know of the sampling."""
     notes = []
-    if campaign.sampling.plan == "adaptive":
+    settings = campaign.sampling
+    if settings.plan == "adaptive" or settings.margin is not None or settings.until_decided:
         notes.append(
-            f"Sampling was adaptive and stopped {_REASONS[sample.reason]}; the intervals allow for "
+            f"Sampling was {settings.plan} and stopped {_REASONS[sample.reason]}; the intervals allow for "
             f"each of the {len(sample.looks)} looks at the results."
         )
     if campaign.sampling.plan == "predicted":
         notes.append(
-            "Half of the injections went where a sensitivity model foresaw failures, as the first half "
+            "After a first batch, injections went where a sensitivity model foresees failures, as that batch "
             "agreed with it; the interval of the total's FIT is approximate, see docs/statistics.md."
             if sample.guided
-            else "The first half of the injections did not bear out the sensitivity model: all were chosen "
-            "evenly."
+            else "The first batch of injections did not bear out the sensitivity model: all are even."
         )
     if sample.pilot:
         notes.append(

@@ -11,7 +11,8 @@ from resil.section import Section
 PlanName = Literal["proportional", "uniform", "stratified", "adaptive", "predicted"]
 INPUTS = ("these", "like these")
 PLANS: tuple[PlanName, ...] = ("proportional", "uniform", "stratified", "adaptive", "predicted")
-_ADAPTS = "only the adaptive plan stops early"
+_BY_RESULTS = ("adaptive", "predicted")
+_STOPS = "only these plans stop early"
 
 
 @dataclass(frozen=True)
@@ -23,19 +24,25 @@ class SamplingSettings:
             every fault alike; "stratified": by block, kind, register class and operation, as many as there
             are faults in each; "adaptive": where they tell most, until enough is known; "predicted": half
             evenly, half where a sensitivity model foresees failures, if the first half agrees with it.
-        margin: Half width of the interval of the total FIT, as part of the estimate, at which an adaptive
-            campaign stops; None for none.
+        margin: Half width of the interval of the total FIT, as part of the estimate, at which the
+            campaign stops, with the plans "adaptive" and "predicted"; None for none.
         inputs: What the intervals of a campaign with several inputs are about: "these" inputs, or inputs
             "like these", with the differences between inputs in them.
-        until_decided: An adaptive campaign stops when the verdict on the budget is settled.
+        until_decided: These plans stop when the verdict on the budget is settled; if nothing is said, only
+            "adaptive" does.
         model: File of the sensitivity model of the plan "predicted"; None for the one that ships.
     """
 
     plan: PlanName = "proportional"
     margin: float | None = None
-    until_decided: bool = True
+    until_decided: bool = False
     inputs: str = INPUTS[0]
     model: Path | None = None
+
+    @property
+    def goes_by_results(self) -> bool:
+        """Whether results decide what is injected next, and when it is enough."""
+        return self.plan in _BY_RESULTS
 
     @property
     def strata(self) -> str:
@@ -51,10 +58,11 @@ def read_sampling(section: Section) -> SamplingSettings:
     name = section.choice("plan", PLANS, PLANS[0])
     plan = next(known for known in PLANS if known == name)
     for key in ("margin", "until_decided"):
-        if section.has(key) and plan != "adaptive":
-            raise section.fail(key, 'the key with plan = "adaptive" only', f'plan = "{plan}"', _ADAPTS)
+        if section.has(key) and plan not in _BY_RESULTS:
+            expected = 'the key with plan = "adaptive" or "predicted" only'
+            raise section.fail(key, expected, f'plan = "{plan}"', _STOPS)
     margin = section.number("margin", low=0.0, high=1.0) if section.has("margin") else None
-    decided = section.flag("until_decided", default=True)
+    decided = section.flag("until_decided", default=plan == "adaptive")
     inputs = section.choice("inputs", INPUTS, INPUTS[0])
     if section.has("model") and plan != "predicted":
         raise section.fail("model", 'the key with plan = "predicted" only', f'plan = "{plan}"', "remove it")

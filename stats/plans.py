@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -37,7 +37,7 @@ from stats.weighted import weighted_sum
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
-Kind = Literal["uniform", "stratified", "adaptive"]
+Kind = Literal["uniform", "stratified", "adaptive", "guided"]
 
 ADAPTIVE_FROM = 1000
 _PILOT = 100
@@ -52,14 +52,15 @@ class Plan:
     """What is asked of a campaign.
 
     Attributes:
-        kind: How to sample. An adaptive plan of fewer than 1000 injections is stratified.
+        kind: How to sample. An adaptive plan of fewer than 1000 injections is stratified; a guided one is
+            that of `stats.guided_plan`.
         maximum: Most injections.
         minimum: Fewest in each block and kind, as far as the maximum goes.
         confidence: Of the intervals.
-        margin: Half width of the interval of the total at which an adaptive campaign stops; None for
-            none.
+        margin: Half width of the interval of the total at which an adaptive or guided campaign stops;
+            None for none.
         relative: The margin is a multiple of the estimate, not in FIT.
-        budget: FIT that the total may have; an adaptive campaign stops when the interval leaves it out.
+        budget: FIT that the total may have; such a campaign stops when the interval leaves it out.
 
     Raises:
         ValueError: a number is out of range, or the kind is none.
@@ -75,12 +76,18 @@ class Plan:
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
-        if self.kind not in ("uniform", "stratified", "adaptive"):
-            raise ValueError(f"a plan is 'uniform', 'stratified' or 'adaptive', found {self.kind!r}")
+        if self.kind not in get_args(Kind):
+            raise ValueError(f"a plan is one of {', '.join(get_args(Kind))}, found {self.kind!r}")
         if self.maximum < 1 or self.minimum < 0:
             raise ValueError("a plan needs a maximum >= 1 and a minimum >= 0")
         if (self.margin is not None and not self.margin > 0) or (self.budget is not None and self.budget < 0):
             raise ValueError("a margin is > 0 and a budget >= 0")
+
+    @property
+    def stops(self) -> bool:
+        """Whether the results decide how many injections there are."""
+        asked = self.margin is not None or self.budget is not None
+        return self.kind in ("adaptive", "guided") and asked
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +174,8 @@ def next_step(strata: Strata, plan: Plan, seed: int, done: Sequence[Batch]) -> S
         >>> step.stage, step.reason, round(step.total.estimate, 3)
         ('done', 'maximum', 0.08)
     """
+    if plan.kind == "guided":
+        raise ValueError("a guided plan needs predictions: play it with stats.guided_plan.guided_step")
     nothing = np.zeros(len(strata), dtype=np.int64)
     first = 2 if plan.kind == "adaptive" and plan.maximum >= ADAPTIVE_FROM else 0
     if len(done) < first:
@@ -181,7 +190,7 @@ def next_step(strata: Strata, plan: Plan, seed: int, done: Sequence[Batch]) -> S
     total, reason = None, ""
     if look:
         total = total_interval(strata, schedule.design, done[first:], confidence)
-        reason = _settled(plan, total) or ("maximum" if look >= len(schedule.looks) else "")
+        reason = settled(plan, total) or ("maximum" if look >= len(schedule.looks) else "")
     counts = nothing
     if not reason:
         wanted = schedule.looks[look] - (schedule.looks[look - 1] if look else 0)
@@ -285,12 +294,13 @@ def _enough(strata: Strata, design: Design, rates: FloatArray, plan: Plan, least
         middle = (low * high) ** 0.5
         lo, hi = expected_limits(design, strata, rates, middle / _RESERVE, confidence)
         found = Interval(min(max(estimate, lo), hi), lo, hi, confidence)
-        low, high = (low, middle) if _settled(plan, found) else (middle, high)
+        low, high = (low, middle) if settled(plan, found) else (middle, high)
     return min(round(high), most)
 
 
-def _settled(plan: Plan, total: Interval) -> str:
-    if plan.kind == "adaptive":
+def settled(plan: Plan, total: Interval) -> str:
+    """Return what lets a campaign stop with this total, "margin" or "budget"; "" if nothing does."""
+    if plan.stops:
         if plan.budget is not None and not total.lo <= plan.budget < total.hi:
             return "budget"
         margin = plan.margin

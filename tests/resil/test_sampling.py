@@ -51,7 +51,7 @@ def test_an_adaptive_run_stops_when_the_verdict_is_settled(tmp_path, monkeypatch
     fake.install(monkeypatch)
     assert main(command(tmp_path)) == 1
     err = capsys.readouterr().err
-    assert "pilot done" in err
+    assert "first batch done" in err
     assert re.search(r"FIT, .* to .*; budget 0.0003 FIT: missed", err)
     rows, summary, _ = results(tmp_path / "run")
     sampling = summary["sampling"]
@@ -127,6 +127,23 @@ def test_other_plans_make_what_was_asked_for(plan, tmp_path, monkeypatch):
     assert sum(s["fit_raw"] for s in summary["strata"]) == pytest.approx(raw)
 
 
+def test_the_predicted_plan_stops_at_a_margin_and_repeats_itself(tmp_path, monkeypatch, capsys):
+    fake.install(monkeypatch)
+    text = PREDICTED.replace("injections = 200", "injections = 20000") + "margin = 0.1\n"
+    file = write_campaign(tmp_path, text)
+    main(["run", str(file), "--out", str(tmp_path / "run")])
+    assert re.search(r"first batch done[^\n]*\n(.*\n)*.*FIT, .* to ", capsys.readouterr().err)
+    rows, summary, _ = results(tmp_path / "run")
+    sampling = summary["sampling"]
+    assert (sampling["reason"], sampling["margin"], sampling["until_decided"]) == ("margin", 0.1, False)
+    assert sampling["looks"][-1]["injections"] == len(rows) < 20000
+    assert summary["total"]["fit_hi"] - summary["total"]["fit_lo"] <= 0.2 * summary["total"]["fit"]
+    assert any("predicted and stopped when the total was known" in note for note in summary["notes"])
+    next((tmp_path / "run" / "injections").glob("part-*")).unlink()
+    main(["run", str(file), "--out", str(tmp_path / "run"), "--resume"])
+    assert results(tmp_path / "run") == (rows, summary, (tmp_path / "run" / "blocks.csv").read_text())
+
+
 def test_predicted_risks_divide_all_faults(tmp_path):
     wanted = campaign(PREDICTED)
     bench = fake.fake_bench(wanted)
@@ -172,7 +189,7 @@ def test_a_row_of_another_draw_is_set_aside(tmp_path, monkeypatch, capsys):
     ("lines", "message"),
     [
         ('plan = "random"', r"\[sampling\] plan: expected one of proportional"),
-        ('plan = "uniform"\nmargin = 0.1', r"\[sampling\] margin: .*only the adaptive plan stops early"),
+        ('plan = "uniform"\nmargin = 0.1', r"\[sampling\] margin: .*only these plans stop early"),
         ('plan = "adaptive"\nmargin = 1.5', r"\[sampling\] margin: expected a number above 0 and below 1"),
         ('plan = "adaptive"\nuntil_decided = 1', r"until_decided: expected true or false, found 1"),
         ('plan = "adaptive"\nmargins = 0.1', r'margins: .*did you mean "margin"'),

@@ -2,19 +2,21 @@ import numpy as np
 import pytest
 
 from stats.designs import collapse
-from stats.guided import agrees, guided_interval, guided_step, risk_levels
+from stats.guided import agrees, guided_interval, risk_levels
+from stats.guided_plan import guided_step
 from stats.intervals import clopper_pearson
-from stats.plans import Batch
+from stats.plans import Batch, Plan, next_step
 from stats.strata import Strata
 
 WEIGHTS = np.array([0.6, 0.25, 0.1, 0.05])
 TRUE = np.array([0.002, 0.02, 0.15, 0.7])
+HALVES = Plan("guided", 300)
 STRATA = Strata.of([("mac", "ff", str(i)) for i in range(4)], WEIGHTS, [10**10] * 4)
 
 
-def play(risks, seed, truth=TRUE, injections=300):
+def play(risks, seed, truth=TRUE, plan=HALVES):
     generator, done = np.random.default_rng(seed), []
-    while (step := guided_step(STRATA, risks, injections, seed, done)).stage != "done":
+    while (step := guided_step(STRATA, risks, plan, seed, done)).stage != "done":
         done.append(Batch.of(step.injections, generator.binomial(step.injections, truth)))
     return step, done
 
@@ -72,7 +74,7 @@ def test_shares_of_groups_that_not_all_blocks_have():
     labels = [("mac", "ff", "0"), ("mac", "ff", "1"), ("wd", "ff", "0")]
     strata = Strata.of(labels, [2.0, 1.0, 1.0], [10**9] * 3)
     done = []
-    while (step := guided_step(strata, [0.01, 0.9, 0.01], 200, 1, done)).stage != "done":
+    while (step := guided_step(strata, [0.01, 0.9, 0.01], Plan("guided", 200), 1, done)).stage != "done":
         events = np.minimum(step.injections, [0, 10**9, 0])
         done.append(Batch.of(step.injections, events))
     counts = {"hang": sum(b.events for b in done)}
@@ -94,3 +96,63 @@ def test_one_rate_for_all_is_no_evidence_for_predictions():
 def test_a_group_without_injections_is_refused():
     with pytest.raises(ValueError, match="every group"):
         guided_interval([1.0, 1.0], [0, 0], [10, 0])
+
+
+def test_a_margin_stops_the_campaign_and_the_interval_covers():
+    rate, asked = float(WEIGHTS @ TRUE), Plan("guided", 10**6, margin=0.2, relative=True)
+    found = [play(TRUE, seed, plan=asked) for seed in range(300)]
+    assert all(step.reason == "margin" for step, _ in found)
+    assert all(step.total.width / 2 <= 0.2 * step.total.estimate for step, _ in found)
+    assert np.mean([step.total.lo <= rate <= step.total.hi for step, _ in found]) >= 0.94
+    assert np.mean([step.total.estimate for step, _ in found]) == pytest.approx(rate, rel=0.03)
+    plain, needed = 1, float(np.mean([sum(b.injections.sum() for b in done) for _, done in found]))
+    while clopper_pearson(round(rate * plain), plain).width / 2 > 0.2 * rate:
+        plain += 1
+    assert needed < plain / 1.6
+
+
+@pytest.mark.parametrize("risks", [TRUE[::-1], np.full(4, 0.06)])
+def test_useless_predictions_reach_the_margin_too(risks):
+    rate, asked = float(WEIGHTS @ TRUE), Plan("guided", 10**6, margin=0.2, relative=True)
+    found = [play(risks, seed, plan=asked)[0] for seed in range(100)]
+    assert all(step.reason == "margin" for step in found)
+    assert np.mean([step.total.lo <= rate <= step.total.hi for step in found]) >= 0.93
+
+
+@pytest.mark.parametrize(("budget", "lies"), [(0.035, "above"), (0.15, "below")])
+def test_a_budget_stops_the_campaign_and_the_verdict_is_right(budget, lies):
+    asked = Plan("guided", 20_000, budget=budget)
+    for seed in range(40):
+        step, done = play(TRUE, seed, plan=asked)
+        assert step.reason == "budget"
+        assert (step.total.lo > budget) if lies == "above" else (step.total.hi <= budget)
+        assert sum(int(b.injections.sum()) for b in done) < 20_000
+
+
+def test_what_cannot_be_settled_ends_at_the_most():
+    step, done = play(TRUE, 1, plan=Plan("guided", 1000, margin=0.01, relative=True))
+    assert step.reason == "maximum"
+    assert sum(int(b.injections.sum()) for b in done) == 1000
+    assert step.confidence == 0.95
+
+
+def test_steps_are_a_function_of_what_was_found():
+    asked = Plan("guided", 10**6, margin=0.2, relative=True)
+    step, done = play(TRUE, 2, plan=asked)
+    again = guided_step(STRATA, TRUE, asked, 2, done)
+    assert (again.reason, again.total) == (step.reason, step.total)
+    middle = guided_step(STRATA, TRUE, asked, 2, done[:1])
+    assert middle.injections.tolist() == done[1].injections.tolist()
+
+
+def test_few_faults_are_all_injected():
+    strata = Strata.of([("mac", "ff", str(i)) for i in range(4)], WEIGHTS, [60, 25, 10, 5])
+    done, generator = [], np.random.default_rng(1)
+    while (step := guided_step(strata, TRUE, Plan("guided", 1000), 1, done)).stage != "done":
+        done.append(Batch.of(step.injections, generator.binomial(step.injections, TRUE)))
+    assert sum(b.injections for b in done).tolist() == [60, 25, 10, 5]
+
+
+def test_other_plans_are_not_played_here_nor_this_one_there():
+    with pytest.raises(ValueError, match="guided_step"):
+        next_step(STRATA, Plan("guided", 100), 1, [])
