@@ -3,14 +3,14 @@
 Run as `python -m benchmarks.sampling [--models DIR] [--margin 0.1] [--seeds 3] [--json]` from the root of
 the project. For the network `digits`, or for each .tflite file in DIR instead:
 
-- *adaptive*: campaigns with `plan = "adaptive"`, simulated until the interval's half width is `margin`
-  times the estimate. Pilot and all looks are paid for.
-- *uniform, known rate*: uniform sampling that stops at the half width that the adaptive campaigns reached,
-  with the interval of Clopper and Pearson and the number of injections known beforehand. Nobody knows that
-  number; it is the best that uniform sampling could do.
-- *uniform, Leveugle*: uniform sampling with the number of injections that is fixed before anything is
-  known, `n = N / (1 + e^2 (N - 1) / (t^2 / 4))`, e that half width as a probability (R. Leveugle et al.,
-  DATE 2009).
+- *adaptive*, *predicted*: campaigns with this plan, simulated until the interval's half width is `margin`
+  times the estimate. Pilot and all looks are paid for. The plan "predicted" goes by the model that ships,
+  and is left out for a network that this has learnt from.
+- *known rate*: uniform sampling that stops at the half width that these campaigns reached, with the interval
+  of Clopper and Pearson and the number of injections known beforehand. Nobody knows that number; it is the
+  best that uniform sampling could do.
+- *Leveugle*: uniform sampling with the number of injections that is fixed before anything is known,
+  `n = N / (1 + e^2 (N - 1) / (t^2 / 4))`, e that half width as a probability (R. Leveugle et al., DATE 2009).
 
 Uniform sampling is measured on `--uniform` injections, and its cost scaled to these numbers. All run on the
 fast engine. At the end, the wall clock from nothing but compiled models to a verdict is compared: the
@@ -40,12 +40,14 @@ from resil.bench import Bench
 from resil.campaign import Budget, Campaign, parse_campaign
 from resil.contents import Content
 from resil.estimate import technology_of
+from resil.guide import campaign_population
 from resil.population import make_population
 from resil.prepare import prepare
 from resil.progress import Progress
 from resil.run import run_campaign
 from resil.sampling import Sampling
-from resil.sampling_settings import SamplingSettings
+from resil.sampling_settings import PlanName, SamplingSettings
+from resil.sensitivity.model import SHIPPED, load_model
 from rtl_harness.engines.base import GoldenRun
 from rtl_harness.engines.verilator import VerilatorEngine
 from stats.intervals import clopper_pearson
@@ -110,11 +112,9 @@ def play(campaign: Campaign, bench: Bench, engine: VerilatorEngine, golden: Gold
     """Carry a campaign through without writing anything."""
     technology = technology_of(campaign)
     began, before, made = time.process_time(), engine.simulated, 0
-    sampling = Sampling(
-        campaign,
-        make_population(campaign, bench.sites, [golden]),
-        {kind: technology.fit_per_bit(kind) for kind in campaign.faults.kinds},
-    )
+    population = campaign_population(campaign, bench, [golden])
+    rates = {kind: technology.fit_per_bit(kind) for kind in campaign.faults.kinds}
+    sampling = Sampling(campaign, population, rates)
     while (plan := sampling.wanted) is not None:
         row = {plan.fault(i): i for i in range(plan.size)}
         columns = np.zeros((3, plan.size), dtype=np.int64)
@@ -168,36 +168,60 @@ def measure(
             warm = replace(plain, seed=0, faults=replace(plain.faults, injections=ready))
             play(warm, bench, engine, golden)
             sample = play(plain, bench, engine, golden)
-            runs = [play(replace(campaign, seed=1 + i), bench, engine, golden) for i in range(seeds)]
+            runs = {
+                plan: [
+                    play(replace(with_plan(campaign, plan), seed=1 + i), bench, engine, golden)
+                    for i in range(seeds)
+                ]
+                for plan in plans(bench)
+            }
             restart = restart_seconds(plain, bench, engine, golden, restarts)
         raw = sites * technology_of(campaign).fit_per_bit("ff")
-        rate = float(np.mean([run.fit for run in runs])) / raw
-        width = float(np.mean([run.half_width for run in runs]))
-        planned = leveugle(population, width * rate)
-        costs = {
-            "adaptive": mean(runs),
-            "uniform, known rate": sample.scaled(known_rate(rate, width)),
-            "uniform, Leveugle": sample.scaled(planned),
+        rate = float(np.mean([run.fit for own in runs.values() for run in own])) / raw
+        costs = {}
+        for plan, own in runs.items():
+            reached = mean(own)
+            costs[plan] = {
+                "plan": asdict(reached),
+                "known rate": asdict(sample.scaled(known_rate(rate, reached.half_width))),
+                "Leveugle": asdict(sample.scaled(leveugle(population, reached.half_width * rate))),
+                "runs": [asdict(run) for run in own],
+            }
+        verdicts = {
+            plan: dict(
+                zip(
+                    ("seconds", "result", "injections"),
+                    verdict(with_plan(campaign, plan), 2.0 * rate * raw),
+                    strict=True,
+                )
+            )
+            for plan in plans(bench)
         }
-        seconds, result, made = verdict(campaign, 2.0 * rate * raw)
         needed = leveugle(population, rate)
     return {
         "network": bench.network.name,
         "cycles": golden.end.end_cycle,
         "rate": rate,
-        "half_width": width,
-        "costs": {name: asdict(cost) for name, cost in costs.items()},
-        "runs": [asdict(run) for run in runs],
+        "costs": costs,
         "verdict": {
-            "result": result,
-            "injections": made,
-            "seconds": seconds,
+            "plans": verdicts,
             "restart_injections": needed,
             "restart_seconds": needed * restart,
             "restarts_measured": restarts,
             "restart_seconds_each": restart,
         },
     }
+
+
+def plans(bench: Bench) -> tuple[PlanName, ...]:
+    """Return the plans that are compared for this network."""
+    known = {run["network_sha256"] for run in load_model(SHIPPED).provenance["runs"]}
+    return ("adaptive",) if bench.network.sha256 in known else ("adaptive", "predicted")
+
+
+def with_plan(campaign: Campaign, plan: PlanName) -> Campaign:
+    """Return the campaign with another sampling plan."""
+    return replace(campaign, sampling=replace(campaign.sampling, plan=plan))
 
 
 def mean(runs: list[Cost]) -> Cost:
@@ -245,31 +269,40 @@ def verdict(campaign: Campaign, budget: float) -> tuple[float, str, int]:
 
 def text(found: Mapping[str, Any]) -> str:
     """Return the figures for people, as Markdown."""
-    costs, own = found["costs"], found["costs"]["adaptive"]
     lines = [
         f"**{found['network']}**, {found['cycles']:,} cycles, hazardous {100 * found['rate']:.2f} % of "
-        f"upsets, half width {100 * found['half_width']:.1f} % of the FIT",
+        "upsets; of uniform sampling its injections, RTL cycles and CPU time as multiples of the plan's",
         "",
-        "| plan | injections | RTL cycles | CPU s | cycles against adaptive | CPU against adaptive |",
-        "|---|---|---|---|---|---|",
+        "| plan | half width | injections | RTL cycles | CPU s | known rate | Leveugle |",
+        "|---|---|---|---|---|---|---|",
     ]
-    for name, cost in costs.items():
-        ratios = [f"{cost[key] / own[key]:.1f}x" for key in ("cycles", "seconds")]
-        figures = [f"{cost['injections']:,}", f"{cost['cycles']:,.0f}", f"{cost['seconds']:.0f}", *ratios]
-        lines.append(f"| {' | '.join((name, *figures))} |")
-    spread = ", ".join(
-        f"{run['injections']:,} ({100 * run['half_width']:.1f} %, {run['cycles'] / 1e6:.1f}M cycles)"
-        for run in found["runs"]
-    )
+    spread = []
+    for name, cost in found["costs"].items():
+        own = cost["plan"]
+        figures = [f"{100 * own['half_width']:.1f} %", f"{own['injections']:,}", f"{own['cycles']:,.0f}"]
+        figures.append(f"{own['seconds']:.0f}")
+        ratios = [
+            ", ".join(f"{cost[other][key] / own[key]:.1f}x" for key in ("injections", "cycles", "seconds"))
+            for other in ("known rate", "Leveugle")
+        ]
+        lines.append(f"| {' | '.join((name, *figures, *ratios))} |")
+        spread += [
+            f"{name} {run['injections']:,} ({100 * run['half_width']:.1f} %, {run['cycles'] / 1e6:.1f}M)"
+            for run in cost["runs"]
+        ]
     end = found["verdict"]
     lines += [
         "",
-        f"Adaptive campaigns one by one: {spread}.",
-        f"Verdict on twice the FIT as budget: {end['result']} after {end['injections']:,} injections in "
-        f"{end['seconds']:.1f} s from the command to the report; restarting for each of Leveugle's "
-        f"{end['restart_injections']:,} injections takes {end['restart_seconds']:,.0f} s for the simulation "
-        f"alone ({end['restart_seconds_each']:.2f} s each, measured on {end['restarts_measured']}), "
-        f"{end['restart_seconds'] / end['seconds']:.0f}x.",
+        f"Campaigns one by one (half width, RTL cycles): {', '.join(spread)}.",
+        f"Restarting for each of Leveugle's {end['restart_injections']:,} injections takes "
+        f"{end['restart_seconds']:,.0f} s for the simulation alone, {end['restart_seconds_each']:.2f} s "
+        f"each, measured on {end['restarts_measured']}.",
+    ]
+    lines += [
+        f"Verdict on twice the FIT as budget, {plan}: {own['result']} after {own['injections']:,} injections "
+        f"in {own['seconds']:.1f} s from the command to the report, "
+        f"{end['restart_seconds'] / own['seconds']:.1f}x."
+        for plan, own in end["plans"].items()
     ]
     return "\n".join(lines)
 

@@ -11,7 +11,7 @@ import numpy as np
 from resil.bench import Bench
 from resil.campaign import Campaign
 from resil.plan import FaultStratum
-from resil.population import Population, times_of
+from resil.population import Population, make_population, times_of
 from resil.sensitivity.model import SHIPPED, load_model
 from resil.sensitivity.observations import CHUNK_BITS, Cell, cell_of_elements
 from resil.sensitivity.predict import outcome_index
@@ -35,6 +35,18 @@ def guide_digest(campaign: Campaign) -> str:
     path = campaign.sampling.model or SHIPPED
     load_model(path)
     return f"; model {sha256(path.read_bytes()).hexdigest()}; {' '.join(campaign.hazardous)}"
+
+
+def campaign_population(campaign: Campaign, bench: Bench, goldens: Sequence[GoldenRun]) -> Population:
+    """Divide the faults of a campaign as its plan asks.
+
+    Raises:
+        CampaignError: the target has no storage of the campaign's kinds.
+        ResilError: the model of the plan "predicted" cannot be read.
+    """
+    if campaign.sampling.plan == "predicted":
+        return guided_population(campaign, bench, goldens)
+    return make_population(campaign, bench.sites, goldens)
 
 
 def guided_population(campaign: Campaign, bench: Bench, goldens: Sequence[GoldenRun]) -> Population:

@@ -19,9 +19,9 @@ from resil.errors import ConsistencyError, ExitCode, Interrupted
 from resil.estimate import summarise, technology_of
 from resil.execute import Executor
 from resil.files import json_text, write_text
-from resil.guide import guided_population
+from resil.guide import campaign_population
 from resil.plan import IntArray, Plan
-from resil.population import Population, make_population
+from resil.population import Population
 from resil.prepare import prepare
 from resil.progress import Progress
 from resil.render import Results
@@ -63,10 +63,7 @@ def run_campaign(
         progress.stage("building the simulator and running without a fault")
         engines = [stack.enter_context(bench.engine(position)) for position in range(len(bench.inputs))]
         goldens = golden_runs(bench, engines)
-        if campaign.sampling.plan == "predicted":
-            population = guided_population(campaign, bench, goldens)
-        else:
-            population = make_population(campaign, bench.sites, goldens)
+        population = campaign_population(campaign, bench, goldens)
         technology = technology_of(campaign)
         rates = {kind: technology.fit_per_bit(kind) for kind in campaign.faults.kinds}
         sampling = Sampling(campaign, population, rates)
