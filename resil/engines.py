@@ -21,10 +21,13 @@ RECORDING_ENGINES = ("cocotb",)
 class CampaignEngine(Protocol):
     """An engine that holds simulators until it is left, and can simulate one fault by itself.
 
+    `notes` are for people, about speed and not about results.
+
     If `run` raises after it has answered for every fault, it has found its own answers wrong: they are void.
     """
 
     name: str
+    notes: list[str]
 
     def golden(self) -> GoldenRun:
         """See `rtl_harness.engines.base.Engine`."""

@@ -63,6 +63,7 @@ def run_campaign(
         progress.stage("building the simulator and running without a fault")
         engines = [stack.enter_context(bench.engine(position)) for position in range(len(bench.inputs))]
         goldens = golden_runs(bench, engines)
+        told = _tell(engines, progress, set())
         population = campaign_population(campaign, bench, goldens)
         technology = technology_of(campaign)
         rates = {kind: technology.fit_per_bit(kind) for kind in campaign.faults.kinds}
@@ -71,6 +72,7 @@ def run_campaign(
         folder = stack.enter_context(open_run(out, bench.identity, first))
         run = _Run(campaign, bench, population, folder, progress)
         run.complete_or_fail(engines, sampling)
+        _tell(engines, progress, told)
         facts = run.finished(time.monotonic() - began)
         area = run.area()
         summary = summarise(campaign, bench, area, goldens, sampling.sample, facts)
@@ -80,6 +82,15 @@ def run_campaign(
 def verdict_code(summary: Mapping[str, Any]) -> ExitCode:
     """Return the exit code for the verdict of `summary`."""
     return _CODES[summary["verdict"]["result"]]
+
+
+def _tell(engines: list[CampaignEngine], progress: Progress, told: set[str]) -> set[str]:
+    """Say what engines have noted, each note once; return what has been said."""
+    for note in (note for engine in engines for note in engine.notes):
+        if note not in told:
+            progress.stage(f"note: {note}")
+            told.add(note)
+    return told
 
 
 def golden_runs(bench: Bench, engines: list[CampaignEngine]) -> list[GoldenRun]:

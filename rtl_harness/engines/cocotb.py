@@ -62,6 +62,7 @@ class CocotbEngine:
         self.target = target
         self.workload = workload
         self.elaboration = elaboration
+        self.notes: list[str] = []
         self._timeout_factor = timeout_factor
         self._golden_limit = golden_limit
         self._golden: GoldenRun | None = None

@@ -40,6 +40,19 @@ class Queue:
     pointers: tuple[str, str]
 
 
+@dataclass(frozen=True)
+class Held:
+    """Registers among the dead ones that matter after all as long as others say that they are in use.
+
+    Attributes:
+        by: Paths of those others, valid signals for instance; any that is not zero holds.
+        registers: Paths.
+    """
+
+    by: tuple[str, ...]
+    registers: tuple[str, ...]
+
+
 class Tail(Protocol):
     """Finishes runs of one workload, from the contents of one memory at the end of an operation.
 
@@ -77,6 +90,10 @@ class Tail(Protocol):
 
         Patterns as of `fnmatch` are allowed.
         """
+        ...
+
+    def held(self) -> Sequence[Held]:
+        """Dead registers that matter where the golden run has them in use when an operation has ended."""
         ...
 
     def queues(self) -> Sequence[Queue]:

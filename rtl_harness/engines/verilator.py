@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
@@ -20,7 +20,7 @@ from rtl_harness.engines.verilator_gates import UnsupportedError, read_gates
 from rtl_harness.engines.verilator_pool import Outcome, run_chunks
 from rtl_harness.engines.verilator_state import StateMap, variables_of
 from rtl_harness.engines.verilator_sweep import Sweeper
-from rtl_harness.engines.verilator_tail import Exits, check_scrambled
+from rtl_harness.engines.verilator_tail import Exits
 from rtl_harness.errors import AuditError, HarnessError, SimulationError
 from rtl_harness.faults import Fault, Injection, RunEnd, digest
 from rtl_harness.target import Target
@@ -170,7 +170,7 @@ class VerilatorEngine:
             ends = operation_ends(instance)
             if self.workload.tail is not None and self.shortcuts & Shortcut.LEAVE:
                 self._exits = Exits(self.target, self.workload.tail, self._map, self._campaign)
-                self._check_dead_storage(end, self._exits)
+                self._close_wrong_exits(end, self._exits)
             self._check_state_is_whole(end)
             self._golden = GoldenRun(end, ends)
         return self._golden
@@ -375,8 +375,8 @@ class VerilatorEngine:
             state_hash=self._map.state_hash(instance),
         )
 
-    def _check_dead_storage(self, end: RunEnd, exits: Exits) -> None:
-        """Scramble what the tail says to be dead at the end of every operation; nothing may come of it."""
+    def _close_wrong_exits(self, end: RunEnd, exits: Exits) -> None:
+        """Scramble what the tail says to be dead at the exits; where anything comes of it, none may leave."""
         observed = [name for name, memory in self.target.memories.items() if memory.observed]
 
         def seen(instance: Instance, stop: Stop) -> tuple[object, ...]:
@@ -384,12 +384,25 @@ class VerilatorEngine:
             contents = digest(b"".join(self._runner.memory(instance, name) for name in observed))
             return replace(found, state_hash=contents), contents
 
-        with self._runner.library.create() as other:
-            other.copy_from(self._origin)
-            exits.scramble(other, self._random.getrandbits(64))
-            found = seen(other, other.run(2 * end.end_cycle))
         expected = seen(self._campaign.cursor, Stop.DONE)
-        check_scrambled(self.workload.name, expected, found)
+        noise = self._random.getrandbits(64)
+
+        def harmless(places: Collection[int]) -> bool:
+            with self._runner.library.create() as other:
+                other.copy_from(self._origin)
+                exits.scramble(other, noise, places)
+                return seen(other, other.run(2 * end.end_cycle)) == expected
+
+        known = exits.open
+        if harmless(known.values()):
+            return
+        wrong = {value: place for value, place in known.items() if not harmless([place])} or known
+        exits.close(wrong.values())
+        self.notes.append(
+            f"workload {self.workload.name}: its tail says what no longer matters when an operation has "
+            f"ended; scrambling that changed the run after {', '.join(map(str, wrong))} operations, so it "
+            "does matter: no run leaves there. Injections take longer, outcomes are right; please report it"
+        )
 
     def _check_state_is_whole(self, end: RunEnd) -> None:
         """Transplant the known storage alone from the middle of the golden run into a fresh instance."""

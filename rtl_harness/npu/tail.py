@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from networks.compile import CONSTANTS_REGION, CompiledNetwork
-from rtl_harness.engines.tail import Departure, Queue
+from rtl_harness.engines.tail import Departure, Held, Queue
 from rtl_harness.errors import HarnessError
 from rtl_harness.npu.model.config import BANK_BYTES, npu_config
 from rtl_harness.npu.model.conv_config import ConvConfig
@@ -70,6 +70,12 @@ TURNED = (
         )
     ),
     Queue("u_npu.u_dma.u_ofm.level_q", ("u_npu.u_dma.u_ofm.head_q", "u_npu.u_ao.tail_q")),
+)
+
+# A copy may be under way when an operation ends, and with it what waits at the ports of the bus.
+HELD = (
+    *(Held((f"{port}.ar_valid_q",), (f"{port}.ar_q",)) for port in _of("u_dma", "u_m0_read u_m1_read")),
+    Held(_of("u_dma.u_m0_write", "aw_valid_q w_valid_q"), _of("u_dma.u_m0_write", "addr_q data_q strb_q")),
 )
 
 
@@ -149,6 +155,10 @@ class NpuTail:
     def dead(self) -> Sequence[str]:
         """Return the shared buffer and the registers of the data paths."""
         return DEAD
+
+    def held(self) -> Sequence[Held]:
+        """Return what waits at the ports of the DMA."""
+        return HELD
 
     def queues(self) -> Sequence[Queue]:
         """Return the queues of the DMA's channels."""

@@ -11,7 +11,7 @@ import random
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
@@ -56,6 +56,7 @@ class FakeEngine:
         repeats: Site that is answered for twice.
         breaks: Site at which the simulator dies.
         withdraws: Site at which an audit fails in the end.
+        notes: What it has to say.
     """
 
     position: int
@@ -64,6 +65,7 @@ class FakeEngine:
     repeats: int | None = None
     breaks: int | None = None
     withdraws: int | None = None
+    notes: list[str] = field(default_factory=lambda: ["of the fake"])
     name: str = "cocotb"
 
     def golden(self) -> GoldenRun:

@@ -75,6 +75,11 @@ def test_a_run_leaves_a_whole_folder_and_prints_the_verdict(run, tmp_path, capsy
     assert all(b["injections"] >= 10 for b in summary["blocks"] if b["ff_bits"])
 
 
+def test_what_engines_note_is_told_once(run, capsys):
+    run()
+    assert capsys.readouterr().err.count("note: of the fake") == 1
+
+
 def test_rows_say_where_and_what(run, tmp_path):
     run()
     for row in injections(tmp_path / "run"):

@@ -1,4 +1,6 @@
 import random
+import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -6,7 +8,7 @@ import pytest
 from networks import zoo
 from networks.compile import compile_network
 from rtl_harness.elaboration import elaborate
-from rtl_harness.engines.tail import Departure, Queue
+from rtl_harness.engines.tail import Departure, Held, Queue
 from rtl_harness.engines.verilator import Audit, VerilatorEngine
 from rtl_harness.errors import HarnessError, SimulationError
 from rtl_harness.faults import Fault, Outcome
@@ -111,11 +113,20 @@ def test_storage_that_is_wrongly_called_dead_is_found_out(
     target, workload, elaboration, monkeypatch, register
 ):
     monkeypatch.setattr(npu_tail, "DEAD", (*npu_tail.DEAD, register))
-    with (
-        VerilatorEngine(target, workload, elaboration) as engine,
-        pytest.raises(SimulationError, match="scrambling that changed the run, so it does matter"),
-    ):
-        engine.golden()
+    with VerilatorEngine(target, workload, elaboration, shortcuts=Shortcut.NONE) as engine:
+        faults = data_faults(engine, 40)
+        plain = {injection.fault: injection for injection in engine.run(faults)}
+    with VerilatorEngine(target, workload, elaboration, sweep=True) as engine:
+        count = len(engine.golden().operation_ends)
+        (note,) = engine.notes
+        found = re.search(
+            r"scrambling that changed the run after ([\d, ]+) operations, so it does matter", note
+        )
+        assert {int(value) for value in found[1].split(", ")} <= set(range(1, count + 1))
+        injections = list(engine.run(faults))
+        assert {injection.fault: replace(injection, corruption=None) for injection in injections} == plain
+        closed = {int(value) for value in found[1].split(", ")}
+        assert closed.isdisjoint(i.corruption.operation for i in injections if i.corruption is not None)
 
 
 def test_runs_leave_with_queues_that_are_turned(target, workload, elaboration, monkeypatch):
@@ -168,11 +179,20 @@ def test_pointers_of_different_queues_are_found_out(target, workload, elaboratio
     receive, weights = "u_npu.u_dma.u_piece.u_receive.u_segments", "u_npu.u_dma.u_weight.u_fifo"
     wrong = Queue(f"{receive}.level_q", (f"{receive}.head_q", f"{weights}.head_q"))
     monkeypatch.setattr(npu_tail, "TURNED", (wrong,))
-    with (
-        VerilatorEngine(target, workload, elaboration) as engine,
-        pytest.raises(SimulationError, match="scrambling that changed the run, so it does matter"),
-    ):
-        engine.golden()
+    with VerilatorEngine(target, workload, elaboration, shortcuts=Shortcut.NONE) as engine:
+        faults = data_faults(engine, 40)
+        plain = {injection.fault: injection for injection in engine.run(faults)}
+    with VerilatorEngine(target, workload, elaboration, sweep=True) as engine:
+        count = len(engine.golden().operation_ends)
+        (note,) = engine.notes
+        found = re.search(
+            r"scrambling that changed the run after ([\d, ]+) operations, so it does matter", note
+        )
+        assert {int(value) for value in found[1].split(", ")} <= set(range(1, count + 1))
+        injections = list(engine.run(faults))
+        assert {injection.fault: replace(injection, corruption=None) for injection in injections} == plain
+        closed = {int(value) for value in found[1].split(", ")}
+        assert closed.isdisjoint(i.corruption.operation for i in injections if i.corruption is not None)
 
 
 @pytest.mark.parametrize(
@@ -223,3 +243,31 @@ def test_nothing_leaves_where_model_and_rtl_differ(target, workload, elaboration
     with VerilatorEngine(target, workload, elaboration, sweep=True) as engine:
         list(engine.run(data_faults(engine, 40)))
         assert engine.ends["left"] == 0
+
+
+def test_dead_registers_in_use_are_not_dead(target, workload, elaboration, monkeypatch):
+    level, data = "u_npu.u_cc.u_decode.u_regs.regs_q", "u_npu.u_dma.u_m0_write.data_q"
+    held = Held(("u_npu.u_dma.u_m0_write.w_valid_q", level), (data,))
+    monkeypatch.setattr(npu_tail, "HELD", (held,))
+    with VerilatorEngine(target, workload, elaboration) as engine:
+        engine.golden()
+        storage = engine.start().find(data)
+        place = set(range(storage.offset, storage.offset + storage.size))
+        assert place <= set(engine._exits.boundaries.dead["offset"].tolist())
+        assert all(place <= set(live["offset"].tolist()) for live in engine._exits.boundaries.live)
+
+
+@pytest.mark.slow
+def test_what_waits_at_the_bus_when_an_operation_ends_is_held():
+    network, target = zoo.load("mnist_lenet"), load_target("ethos-u55-64")
+    workload = npu_workload(compile_network(network.path, "ethos-u55-64"), network.heldout_inputs[0])
+    with VerilatorEngine(target, workload, elaborate(target, workload.parameters)) as engine:
+        ends = engine.golden().operation_ends
+        assert engine.notes == []
+        waiting = set()
+        with engine.start() as instance:
+            for cycle in ends:
+                instance.run_to(cycle)
+                in_use = (held for held in npu_tail.HELD for p in held.by if instance.read(instance.find(p)))
+                waiting |= set(in_use)
+        assert waiting
