@@ -18,7 +18,7 @@ from resil.campaign import FaultSettings
 from resil.cli import main
 from resil.contents import Content
 from resil.errors import CampaignError
-from resil.guide import guided_population
+from resil.guide import campaign_population, guided_population
 from resil.population import make_population
 from resil.sampling import Sampling
 from resil.sampling_settings import SamplingSettings
@@ -229,7 +229,7 @@ def play(sampling):
     return made
 
 
-@pytest.mark.parametrize("plan", ["proportional", "uniform", "stratified", "adaptive"])
+@pytest.mark.parametrize("plan", ["proportional", "uniform", "stratified", "adaptive", "predicted"])
 def test_a_population_of_10_to_the_18_costs_little(plan):
     sites, goldens = huge()
     assert sites.size > 10**12
@@ -237,7 +237,8 @@ def test_a_population_of_10_to_the_18_costs_little(plan):
     wanted = replace(campaign(), faults=FaultSettings(("ff", "sram"), 100_000, 0), sampling=settings)
     before = resource.getrusage(resource.RUSAGE_SELF)
     began = time.process_time()
-    population = make_population(wanted, sites, goldens)
+    bench = replace(fake.fake_bench(campaign()), sites=sites)
+    population = campaign_population(wanted, bench, goldens)
     sampling = Sampling(wanted, population, RATES)
     made = play(sampling)
     sample = sampling.sample
