@@ -16,16 +16,10 @@ from pathlib import Path
 from benchmarks.extrapolation import judge
 from resil.sensitivity.inference import Inference
 from resil.sensitivity.intervals import TOTAL
-from resil.sensitivity.learn import (
-    Prediction,
-    fit_strengths,
-    fit_trust,
-    inferences_of,
-    leave_out,
-    left_out_rows,
-)
+from resil.sensitivity.learn import fit_strengths, inferences_of, leave_out
+from resil.sensitivity.left_out import Prediction, fit_severity, left_out_rows, without
 from resil.sensitivity.observations import Run, read_run
-from resil.sensitivity.predict import Part
+from resil.sensitivity.severity import Severity
 
 COLUMNS = (
     "network",
@@ -48,11 +42,11 @@ def main() -> None:
     runs, others = _read(options.runs), _read(options.others)
     strengths = fit_strengths(runs)
     known = [leave_out(run, runs, strengths, _inferences(run)) for run in runs]
-    base = [row for own in known for row in left_out_rows(own, _trust(known, own.run))]
+    base = [row for own in known for row in left_out_rows(own, _severity(known, own.run))]
     print(f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|")
     for run in others:
         name = f"{run.summary['network']['path']} | {run.accelerator}"
-        rows = left_out_rows(leave_out(run, runs, strengths, _inferences(run)), _trust(known, run))
+        rows = left_out_rows(leave_out(run, runs, strengths, _inferences(run)), _severity(known, run))
         judged = judge([*rows, *(row for row in base if row.network != run.network)])[: len(rows)]
         blocks = [own for own in judged if own.row.block != TOTAL]
         for own in judged:
@@ -71,8 +65,8 @@ def _inferences(run: Run) -> tuple[Inference, ...]:
     return found
 
 
-def _trust(known: Iterable[Prediction], run: Run) -> dict[Part, float]:
-    return fit_trust(own for own in known if own.run.network != run.network)
+def _severity(known: Iterable[Prediction], run: Run) -> Severity:
+    return fit_severity(without(known, run.network))
 
 
 if __name__ == "__main__":

@@ -69,7 +69,7 @@ def estimate_campaign(
     fit_per_bit = {kind: technology.fit_per_bit(kind) for kind in kinds}
     error = ModelError(model.left_out)
     estimates, total = block_estimates(
-        parts, model.trust, error, fit_per_bit, campaign.hazardous, campaign.confidence
+        parts, model.severity, error, fit_per_bit, campaign.hazardous, campaign.confidence
     )
     facts = network_facts(settings, inferred.compiled, work, inferred.decision)
     correction = None

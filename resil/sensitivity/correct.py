@@ -14,16 +14,8 @@ from resil.bench import NetworkFacts
 from resil.errors import ResilError
 from resil.sensitivity.model import SensitivityModel
 from resil.sensitivity.observations import Cell, Run, read_run
-from resil.sensitivity.predict import (
-    Part,
-    PartPrediction,
-    blended,
-    critical_share,
-    log_odds,
-    outcome_index,
-    shifted,
-    with_critical,
-)
+from resil.sensitivity.predict import PartPrediction, outcome_index
+from resil.sensitivity.severity import Part, critical_share, log_odds, shifted, with_critical
 from stats.prediction import PredictedStratum, PredictionPowered, prediction_powered
 from stats.rates import BlockEstimate
 from stats.weighted import weighted_sum
@@ -105,7 +97,7 @@ def correct(
     places = outcome_index(hazardous)
     strata = []
     for part, own in predictions.items():
-        found = blended(own.pushed[0], own.learnt, model.trust.get(part, 0.5))
+        found = model.severity.share(part, own.learnt, own.drawn)
         shift = log_odds(found) - log_odds(own.learnt)
 
         def risk(cell: Cell, kind: str, shift: float = shift) -> float:

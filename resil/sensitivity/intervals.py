@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from resil.sensitivity.model import LeftOut
-from resil.sensitivity.predict import Part, PartPrediction, outcome_index
+from resil.sensitivity.predict import PartPrediction, outcome_index
+from resil.sensitivity.severity import Part, Severity
 from stats.intervals import Interval
 from stats.rates import NOT_MASKED, OUTCOMES, BlockEstimate
 from stats.sensitivity import fit_shape, predicted_interval
@@ -45,7 +46,7 @@ class ModelError:
 
 def block_estimates(
     parts: Mapping[Part, PartPrediction],
-    trust: Mapping[Part, float],
+    severity: Severity,
     error: ModelError,
     fit_per_bit: Mapping[str, float],
     hazardous: Sequence[str],
@@ -55,7 +56,7 @@ def block_estimates(
 
     Errors of the kinds of storage of a block, or of the total, are added up as if one caused the other.
     """
-    rates = {part: own.rates(trust.get(part, 0.5)) for part, own in parts.items()}
+    rates = {part: own.rates(part, severity) for part, own in parts.items()}
 
     def share(part: Part, outcomes: Sequence[str]) -> float:
         return min(1.0, float(rates[part][outcome_index(outcomes)].sum()))

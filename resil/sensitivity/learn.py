@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -20,30 +20,22 @@ from resil.sensitivity.campaign_inference import infer_campaign
 from resil.sensitivity.cycles import CycleModel
 from resil.sensitivity.facts import facts_of_target
 from resil.sensitivity.inference import Inference
-from resil.sensitivity.model import Accelerator, LeftOut, SensitivityModel, number_groups
+from resil.sensitivity.left_out import Prediction, fit_severity, left_out_rows, without
+from resil.sensitivity.model import Accelerator, SensitivityModel, number_groups
 from resil.sensitivity.observations import Cell, Run, read_run
 from resil.sensitivity.patterns import Pattern
-from resil.sensitivity.predict import Part, PartPrediction, blended, outcome_index, predict_parts
+from resil.sensitivity.predict import outcome_index, predict_parts
+from resil.sensitivity.severity import Severity
 from resil.store import CAMPAIGN, SUMMARY
-from stats.rates import HAZARDOUS, OUTCOMES
+from stats.rates import HAZARDOUS
 from stats.sensitivity import tune_strengths
 
 FloatArray = npt.NDArray[np.float64]
 
 PATTERNS_EACH = 80
-TRUSTS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _LEVELS = 5
 _DEFAULT_STRENGTHS = (4.0, 60.0, 15.0, 15.0, 60.0)
-_EVEN_TRUST = 0.5
 _SEED = 1
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """What a model without a run's network predicts of the run."""
-
-    run: Run
-    parts: Mapping[Part, PartPrediction]
 
 
 def learn(
@@ -121,7 +113,7 @@ def build(runs: Sequence[Run], strengths: tuple[float, ...]) -> SensitivityModel
     return SensitivityModel(
         counts=_counts(runs),
         strengths=strengths,
-        trust={},
+        severity=Severity({}, {}),
         patterns={key: _thinned(own) for key, own in sorted(library.items())},
         cycles=CycleModel.fit([w for w, _ in pairs], [c for _, c in pairs], [r.cycles[-1] for r in runs]),
         accelerators=_accelerators(runs),
@@ -146,69 +138,8 @@ def finish(model: SensitivityModel, predictions: Sequence[Prediction]) -> Sensit
     """Add to a model what leaving networks out tells of it."""
     rows = []
     for prediction in predictions:
-        others = [p for p in predictions if p.run.network != prediction.run.network]
-        rows += left_out_rows(prediction, fit_trust(others))
-    return replace(model, trust=fit_trust(predictions), left_out=tuple(rows))
-
-
-def fit_trust(predictions: Iterable[Prediction]) -> dict[Part, float]:
-    """Return for each part the trust under which its left-out critical corruptions are likeliest."""
-    scores: dict[Part, FloatArray] = {}
-    for prediction in predictions:
-        for part, own in prediction.parts.items():
-            seen = _part_counts(prediction.run)[part]
-            tolerable, critical = (seen[OUTCOMES.index(o)] for o in ("sdc_tolerable", "sdc_critical"))
-            shares = np.array([blended(own.pushed[0], own.learnt, trust) for trust in TRUSTS])
-            likelihood = critical * np.log(shares) + tolerable * np.log(1.0 - shares)
-            scores[part] = scores.get(part, -np.square(np.array(TRUSTS) - _EVEN_TRUST)) + likelihood
-    return {part: TRUSTS[int(np.argmax(score))] for part, score in sorted(scores.items())}
-
-
-def left_out_rows(prediction: Prediction, trust: Mapping[Part, float]) -> list[LeftOut]:
-    """Return observed and expected outcomes of every part, and of the total of each kind of storage."""
-    run, rows = prediction.run, []
-    counts = _part_counts(run)
-    expected = {p: own.rates(trust.get(p, _EVEN_TRUST)) for p, own in prediction.parts.items()}
-    for (block, kind), rates in expected.items():
-        seen = counts[block, kind]
-        trials = float(seen.sum())
-        rows.append(_row(run, block, kind, trials, seen, rates * trials))
-    for kind in sorted({kind for _, kind in expected}):
-        own = {p: prediction.parts[p].bits for p in expected if p[1] == kind and counts[p].sum()}
-        weight = {part: bits / sum(own.values()) for part, bits in own.items()}
-        observed = np.sum([w * counts[p] / counts[p].sum() for p, w in weight.items()], axis=0)
-        predicted = np.sum([w * expected[p] for p, w in weight.items()], axis=0)
-        trials = _effective_trials(counts, weight)
-        rows.append(_row(run, "total", kind, trials, observed * trials, predicted * trials))
-    return rows
-
-
-def _effective_trials(counts: Mapping[Part, FloatArray], weight: Mapping[Part, float]) -> float:
-    """Return the size of a plain sample that would tell the hazardous share of the total as exactly."""
-    places = outcome_index(HAZARDOUS)
-    share = variance = 0.0
-    for part, w in weight.items():
-        n = float(counts[part].sum())
-        p = (float(counts[part][places].sum()) + 0.5) / (n + 1.0)
-        share += w * p
-        variance += w * w * p * (1.0 - p) / n
-    return share * (1.0 - share) / variance
-
-
-def _row(run: Run, block: str, kind: str, trials: float, events: FloatArray, expected: FloatArray) -> LeftOut:
-    def plain(values: FloatArray) -> tuple[float, ...]:
-        return tuple(round(float(value), 3) for value in values)
-
-    return LeftOut(
-        run.network, run.accelerator, block, kind, round(trials, 1), plain(events), plain(expected)
-    )
-
-
-def _part_counts(run: Run) -> dict[Part, FloatArray]:
-    found: dict[Part, FloatArray] = {(c.block, c.kind): np.zeros(len(OUTCOMES)) for c in run.bits}
-    for (cell, _), counts in run.counts.items():
-        found[cell.block, cell.kind] = found[cell.block, cell.kind] + np.array(counts)
-    return found
+        rows += left_out_rows(prediction, fit_severity(without(predictions, prediction.run.network)))
+    return replace(model, severity=fit_severity(predictions), left_out=tuple(rows))
 
 
 def _counts(runs: Sequence[Run]) -> dict[tuple[Cell, str], tuple[float, ...]]:
@@ -272,7 +203,7 @@ def survey(model: SensitivityModel) -> dict[str, Any]:
     return {
         "injections": model.provenance["injections"],
         "strengths": list(model.strengths),
-        "trust": {"/".join(part): trust for part, trust in model.trust.items()},
+        "trust": dict(model.severity.trust),
         "left_out": [
             {
                 "network": names[row.network],

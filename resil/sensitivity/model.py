@@ -18,12 +18,13 @@ from resil.files import write_file
 from resil.sensitivity.cycles import CycleModel
 from resil.sensitivity.observations import Cell
 from resil.sensitivity.patterns import Pattern
+from resil.sensitivity.severity import Severity
 from stats.rates import OUTCOMES
 from stats.sensitivity import Levels, pooled_rates
 
 FloatArray = npt.NDArray[np.float64]
 
-SCHEMA = 2
+SCHEMA = 3
 SHIPPED = Path(__file__).parent / "ethos-u55.model.json.gz"
 
 
@@ -72,8 +73,7 @@ class SensitivityModel:
     Attributes:
         counts: Injections into a cell during an operation of a kind, in the order of `OUTCOMES`.
         strengths: Of the pull towards the group around, for each level of `Cell.levels`.
-        trust: By block and kind: how far the functional model's share of critical corruptions is trusted
-            against the learnt one, 0 .. 1.
+        severity: What drawn corruptions say of other networks, and how far that is trusted.
         patterns: By block, kind and kind of operation.
         cycles: Predicts the cycles of operations.
         accelerators: By name.
@@ -83,7 +83,7 @@ class SensitivityModel:
 
     counts: Mapping[tuple[Cell, str], tuple[float, ...]]
     strengths: tuple[float, ...]
-    trust: Mapping[tuple[str, str], float]
+    severity: Severity
     patterns: Mapping[tuple[str, str, str], tuple[Pattern, ...]]
     cycles: CycleModel
     accelerators: Mapping[str, Accelerator]
@@ -140,7 +140,8 @@ def save_model(model: SensitivityModel, path: Path) -> None:
         "cells": [list(asdict(cell).values()) for cell in cells],
         "counts": [[number[cell], kind, *map(_short, n)] for (cell, kind), n in model.counts.items()],
         "strengths": model.strengths,
-        "trust": [[*key, value] for key, value in model.trust.items()],
+        "trust": model.severity.trust,
+        "reference": [[*part, round(value, 4)] for part, value in model.severity.reference.items()],
         "patterns": [[*key, [p.as_text() for p in own]] for key, own in model.patterns.items()],
         "cycles": model.cycles.as_dict(),
         "accelerators": {
@@ -184,7 +185,9 @@ def _parse(document: Mapping[str, Any]) -> SensitivityModel:
     return SensitivityModel(
         counts={(cells[i], kind): tuple(n) for i, kind, *n in document["counts"]},
         strengths=tuple(document["strengths"]),
-        trust={(block, kind): share for block, kind, share in document["trust"]},
+        severity=Severity(
+            document["trust"], {(block, kind): value for block, kind, value in document["reference"]}
+        ),
         patterns={
             (block, kind, operation): tuple(Pattern.from_text(text) for text in own)
             for block, kind, operation, own in document["patterns"]

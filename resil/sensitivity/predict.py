@@ -12,17 +12,16 @@ from resil.sensitivity.inference import Inference
 from resil.sensitivity.model import SensitivityModel
 from resil.sensitivity.observations import Cell
 from resil.sensitivity.patterns import Pattern, redraw
+from resil.sensitivity.severity import SDC, Drawn, Part, Severity, critical_share, with_critical
 from rtl_harness.faults import Outcome
 from rtl_harness.npu.work import OperationWork
 from stats.rates import OUTCOMES
 
 FloatArray = npt.NDArray[np.float64]
-Part = tuple[str, str]
 
-DRAWS = 200
-_PRIOR_DRAWS = 3.0
+DRAWS = 2000
+_FEWEST_DRAWS = 50
 _FEWEST_PATTERNS = 8
-_SDC = slice(OUTCOMES.index("sdc_tolerable"), OUTCOMES.index("sdc_critical") + 1)
 
 
 @dataclass(frozen=True)
@@ -33,57 +32,22 @@ class PartPrediction:
         bits: Storage bits.
         outcomes: P(outcome) as learnt from other networks, in the order of `OUTCOMES`.
         by_operation: P(operation is struck and its data are corrupted), (operations,).
-        pushed: Share of drawn corruptions of the output that change the decision, and their number.
+        drawn: Drawn corruptions that change the decision, and all that change the output.
     """
 
     bits: int
     outcomes: FloatArray
     by_operation: FloatArray
-    pushed: tuple[float, int]
+    drawn: Drawn
 
     @property
     def learnt(self) -> float:
         """Share of critical ones among data corruptions, as learnt."""
         return critical_share(self.outcomes)
 
-    def rates(self, trust: float) -> FloatArray:
-        """Return P(outcome), in the order of `OUTCOMES`.
-
-        Args:
-            trust: How far the drawn share is trusted against the learnt one, 0 .. 1.
-        """
-        return with_critical(self.outcomes, blended(self.pushed[0], self.learnt, trust))
-
-
-def blended(pushed: float, learnt: float, trust: float) -> float:
-    """Return the share between both, on the scale of log odds.
-
-    >>> round(blended(0.5, 0.1, 0.5), 3)
-    0.25
-    """
-    return shifted(learnt, trust * (log_odds(pushed) - log_odds(learnt)))
-
-
-def shifted(share: float, by: float) -> float:
-    """Return a share whose log odds are larger by `by`."""
-    return float(1.0 / (1.0 + np.exp(-log_odds(share) - by)))
-
-
-def critical_share(outcomes: FloatArray) -> float:
-    """Return the share of critical ones among data corruptions, given P(outcome)."""
-    tolerable, critical = outcomes[_SDC]
-    return float(critical / (tolerable + critical))
-
-
-def with_critical(outcomes: FloatArray, share: float) -> FloatArray:
-    """Return P(outcome) with another share of critical ones among data corruptions.
-
-    >>> with_critical(np.array([0.6, 0.1, 0.15, 0.05, 0.05, 0.05]), 0.5).round(3).tolist()
-    [0.6, 0.1, 0.1, 0.1, 0.05, 0.05]
-    """
-    found = outcomes.copy()
-    found[_SDC] = outcomes[_SDC].sum() * np.array([1.0 - share, share])
-    return found
+    def rates(self, part: Part, severity: Severity) -> FloatArray:
+        """Return P(outcome), in the order of `OUTCOMES`, of this part."""
+        return with_critical(self.outcomes, severity.share(part, self.learnt, self.drawn))
 
 
 def predict_parts(
@@ -114,15 +78,10 @@ def predict_parts(
             for kind in {own.kind for own in work}
         }
         rates = np.array([by_kind[own.kind] for own in work])
-        found[part] = bits, shares @ rates, shares * rates[:, _SDC].sum(axis=1)
-    masses = {part: mass for part, (_, _, mass) in found.items()}
+        found[part] = bits, shares @ rates, shares * rates[:, SDC].sum(axis=1)
+    masses = {part: bits * mass for part, (bits, _, mass) in found.items()}
     seen = _push(model, work, inferences, masses, generator)
-    predictions = {}
-    for part, (bits, outcomes, mass) in found.items():
-        x, n = seen[part]
-        share = (x + _PRIOR_DRAWS * critical_share(outcomes)) / (n + _PRIOR_DRAWS)
-        predictions[part] = PartPrediction(bits, outcomes, mass, (share, n))
-    return predictions
+    return {part: PartPrediction(*own, seen[part]) for part, own in found.items()}
 
 
 def _parts(bits: Mapping[Cell, int], kinds: Sequence[str]) -> dict[Part, dict[Cell, int]]:
@@ -147,11 +106,21 @@ def _push(
     inferences: Sequence[Inference],
     masses: Mapping[Part, FloatArray],
     generator: np.random.Generator,
-) -> dict[Part, tuple[int, int]]:
-    """Draw corruptions for each part; return how many change the decision, of how many seen at all."""
+) -> dict[Part, Drawn]:
+    """Draw corruptions for each part; return how many change the decision, of how many seen at all.
+
+    Args:
+        model: Has the patterns.
+        work: Operations of the network.
+        inferences: Of the inputs.
+        masses: Of each part, how often each operation's data are corrupted in it; it gets as many draws.
+        generator: Of random numbers.
+    """
+    whole = sum(float(mass.sum()) for mass in masses.values())
     waiting: dict[tuple[int, int], list[tuple[Part, npt.NDArray[np.generic]]]] = {}
     for part, mass in masses.items():
-        for number, operation in enumerate(_operations(mass, generator)):
+        draws = max(_FEWEST_DRAWS, round(DRAWS * float(mass.sum()) / whole)) if whole else 0
+        for number, operation in enumerate(_operations(mass, draws, generator)):
             library = _library(model, part, work[operation].kind)
             if library:
                 pattern = library[int(generator.integers(0, len(library)))]
@@ -168,11 +137,11 @@ def _push(
     return {part: (x, n) for part, (x, n) in seen.items()}
 
 
-def _operations(mass: FloatArray, generator: np.random.Generator) -> list[int]:
+def _operations(mass: FloatArray, draws: int, generator: np.random.Generator) -> list[int]:
     """Draw operations in proportion to `mass`, evenly."""
     if mass.sum() <= 0.0:
         return []
-    points = (np.arange(DRAWS) + generator.random()) / DRAWS
+    points = (np.arange(draws) + generator.random()) / draws
     drawn = np.searchsorted(np.cumsum(mass) / mass.sum(), points, side="right")
     operations: list[int] = generator.permutation(np.minimum(drawn, len(mass) - 1)).tolist()
     return operations
@@ -184,12 +153,6 @@ def _library(model: SensitivityModel, part: Part, operation: str) -> tuple[Patte
     if len(own) >= _FEWEST_PATTERNS:
         return own
     return tuple(p for (*known, _), each in model.patterns.items() if tuple(known) == part for p in each)
-
-
-def log_odds(share: float) -> float:
-    """Return the logarithm of the odds, of shares near 0 or 1 that of 0.0001 or 0.9999."""
-    bounded = min(max(share, 1e-4), 1.0 - 1e-4)
-    return float(np.log(bounded / (1.0 - bounded)))
 
 
 def outcome_index(outcomes: Sequence[str]) -> list[int]:
