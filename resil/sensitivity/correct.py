@@ -13,7 +13,7 @@ import numpy.typing as npt
 from resil.bench import NetworkFacts
 from resil.errors import ResilError
 from resil.sensitivity.model import SensitivityModel
-from resil.sensitivity.observations import Cell, Run, read_run
+from resil.sensitivity.observations import START_CYCLES, START_KIND, Cell, Run, read_run
 from resil.sensitivity.predict import PartPrediction, outcome_index
 from resil.sensitivity.severity import Part, critical_share, log_odds, shifted, with_critical
 from stats.prediction import PredictedStratum, PredictionPowered, prediction_powered
@@ -91,9 +91,7 @@ def correct(
     """
     run = read_run(folder)
     _check(run, model, network, accelerator, predictions)
-    cycles = np.array(run.cycles)
-    kinds = [run.kind_of(operation) for operation in range(len(cycles))]
-    shares = {k: float(cycles[[kind == k for kind in kinds]].sum() / cycles.sum()) for k in set(kinds)}
+    shares = _shares(run)
     places = outcome_index(hazardous)
     strata = []
     for part, own in predictions.items():
@@ -112,7 +110,7 @@ def correct(
             if (cell.block, cell.kind) == part:
                 hit = sum(counts[place] for place in places)
                 events += [1.0] * hit + [0.0] * (sum(counts) - hit)
-                risks += [risk(cell, kinds[operation])] * sum(counts)
+                risks += [risk(cell, run.kind_of(operation))] * sum(counts)
         order = np.random.default_rng(len(events)).permutation(len(events))
         weight = sum(cells.values()) * fit_per_bit[part[1]]
         strata.append(
@@ -122,6 +120,18 @@ def correct(
         )
     weights = tuple(stratum.weight for stratum in strata)
     return Correction(run, prediction_powered(strata, confidence), tuple(predictions), weights)
+
+
+def _shares(run: Run) -> dict[str, float]:
+    """Return the part of the time that each kind of operation takes."""
+    shares: dict[str, float] = {START_KIND: 0.0}
+    left = float(START_CYCLES)
+    for operation, cycles in enumerate(run.cycles):
+        before = min(left, cycles)
+        left -= before
+        for kind, own in ((START_KIND, before), (run.kind_of(operation), cycles - before)):
+            shares[kind] = shares.get(kind, 0.0) + own / sum(run.cycles)
+    return shares
 
 
 def _check(

@@ -22,6 +22,10 @@ from stats.rates import OUTCOMES
 
 CHUNK_BITS = 8
 CHUNKS_OF_COPIES = 16
+# Until then the NPU is told what to do and fetches the first commands: hardly any flip of that time matters.
+START_CYCLES = 500
+START = -1
+START_KIND = "start"
 _INDEX = re.compile(r"\[\d+\]")
 _FINISH = "finish the run with: resil run CAMPAIGN.toml --out RUN_DIR --resume"
 
@@ -45,8 +49,12 @@ class Cell:
     chunk: int
 
     def levels(self, operation: str) -> tuple[tuple[object, ...], ...]:
-        """Return the keys of the nested groups, the coarsest first, of these bits in such an operation."""
-        key = (self.kind, self.block, self.register_class, self.register, self.chunk, operation)
+        """Return the keys of the nested groups, the coarsest first, of these bits in such an operation.
+
+        The time at the start has groups of its own.
+        """
+        kind = f"{self.kind} at {operation}" if operation == START_KIND else self.kind
+        key = (kind, self.block, self.register_class, self.register, self.chunk, operation)
         return tuple(key[:n] for n in range(2, len(key) + 1))
 
 
@@ -61,7 +69,8 @@ class Run:
         bits: Storage bits of each cell.
         work: Of each operation.
         counts: Injections of a single bit into a cell during an operation, by outcome, in the order of
-            `OUTCOMES`; the operation by its index, that after the last for the time after it.
+            `OUTCOMES`; the operation by its index, that after the last for the time after it, and `START` for
+            the first `START_CYCLES` cycles.
         patterns: Of corruptions: block, kind of storage, pattern, and whether the decision changed.
     """
 
@@ -96,6 +105,8 @@ class Run:
 
     def kind_of(self, operation: int) -> str:
         """Return the kind of an operation; the time after the last one is the last one's."""
+        if operation == START:
+            return START_KIND
         return self.work[min(operation, len(self.work) - 1)].kind
 
 
@@ -193,13 +204,14 @@ def _count(
     counts: dict[tuple[Cell, int], list[int]] = {}
     patterns = []
     single = rows.filter(pc.equal(rows["bits"], 1))
-    wanted = ("path", "bit", "operation", "outcome", "corruption", "block", "kind")
-    for path, bit, operation, outcome, text, block, kind in zip(
+    wanted = ("path", "bit", "operation", "cycle", "outcome", "corruption", "block", "kind")
+    for path, bit, operation, cycle, outcome, text, block, kind in zip(
         *(single[name].to_pylist() for name in wanted), strict=True
     ):
         cell, _ = cells[path]
         chunk = cell.chunk if cell.kind == "sram" else bit // CHUNK_BITS
-        own = counts.setdefault((_at(cell, chunk), operation), [0] * len(OUTCOMES))
+        time = START if cycle < START_CYCLES else operation
+        own = counts.setdefault((_at(cell, chunk), time), [0] * len(OUTCOMES))
         own[OUTCOMES.index(outcome)] += 1
         if text and outcome.startswith("sdc"):
             patterns.append((block, kind, Pattern.from_text(text), outcome == "sdc_critical"))

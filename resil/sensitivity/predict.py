@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from resil.sensitivity.inference import Inference
 from resil.sensitivity.model import SensitivityModel
-from resil.sensitivity.observations import Cell
+from resil.sensitivity.observations import START_CYCLES, START_KIND, Cell
 from resil.sensitivity.patterns import Pattern, redraw
 from resil.sensitivity.severity import SDC, Drawn, Part, Severity, critical_share, with_critical
 from rtl_harness.faults import Outcome
@@ -68,7 +68,7 @@ def predict_parts(
         kinds: Kinds of storage, "ff" and "sram".
         seed: Of the drawing.
     """
-    shares = _shares(model, work)
+    start, shares = _shares(model, work)
     generator = np.random.default_rng(seed)
     found: dict[Part, tuple[int, FloatArray, FloatArray]] = {}
     for part, cells in _parts(model.accelerators[accelerator].bits, kinds).items():
@@ -78,7 +78,8 @@ def predict_parts(
             for kind in {own.kind for own in work}
         }
         rates = np.array([by_kind[own.kind] for own in work])
-        found[part] = bits, shares @ rates, shares * rates[:, SDC].sum(axis=1)
+        at_start = sum(n * model.outcomes(cell, START_KIND) for cell, n in cells.items()) / bits
+        found[part] = bits, start * at_start + shares @ rates, shares * rates[:, SDC].sum(axis=1)
     masses = {part: bits * mass for part, (bits, _, mass) in found.items()}
     seen = _push(model, work, inferences, masses, generator)
     return {part: PartPrediction(*own, seen[part]) for part, own in found.items()}
@@ -92,12 +93,17 @@ def _parts(bits: Mapping[Cell, int], kinds: Sequence[str]) -> dict[Part, dict[Ce
     return dict(sorted(parts.items()))
 
 
-def _shares(model: SensitivityModel, work: Sequence[OperationWork]) -> FloatArray:
-    """Return the share of the time that each operation takes; what follows the last counts as the last."""
+def _shares(model: SensitivityModel, work: Sequence[OperationWork]) -> tuple[float, FloatArray]:
+    """Return the shares of the time before the first operation's work, and of each operation.
+
+    What follows the last operation counts as the last.
+    """
     cycles = np.array([model.cycles.predict(own) for own in work])
     cycles[-1] += model.cycles.tail
-    shares: FloatArray = cycles / cycles.sum()
-    return shares
+    whole = float(cycles.sum())
+    start = min(float(START_CYCLES), float(cycles[0]))
+    cycles[0] -= start
+    return start / whole, cycles / whole
 
 
 def _push(

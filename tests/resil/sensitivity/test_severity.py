@@ -1,0 +1,109 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from networks import zoo
+from networks.compile import compile_network
+from resil.sensitivity.inference import Inference
+from resil.sensitivity.left_out import Prediction, fit_severity, left_out_rows, without
+from resil.sensitivity.model import SHIPPED, load_model
+from resil.sensitivity.observations import START, START_KIND, Cell, Run
+from resil.sensitivity.predict import PartPrediction, predict_parts
+from resil.sensitivity.severity import Severity, critical_share, log_odds, references, shifted
+from rtl_harness.npu.work import operation_work
+from stats.rates import OUTCOMES
+
+PART = ("ao", "ff")
+CELL = Cell("ff", "ao", "data", "u.q", 0)
+LEARNT = np.array([0.5, 0.2, 0.2, 0.05, 0.02, 0.03])
+T, C = OUTCOMES.index("sdc_tolerable"), OUTCOMES.index("sdc_critical")
+
+
+def run_with(network, share):
+    counts = np.round(LEARNT * 20_000)
+    corrupted = counts[T] + counts[C]
+    counts[T], counts[C] = corrupted * (1 - share), corrupted * share
+    summary = {"network": {"sha256": network, "operations": []}, "target": {"name": "t"}}
+    return Run(Path(network), summary, {}, {CELL: 8}, (), {(CELL, 0): tuple(counts.astype(int).tolist())}, ())
+
+
+def predictions(true, drawn):
+    """Networks with these shares of critical ones, in truth and among 10,000 drawn corruptions."""
+    found = []
+    for number, (share, own) in enumerate(zip(true, drawn, strict=True)):
+        part = PartPrediction(8, LEARNT, np.ones(1), (round(own * 10_000), 10_000))
+        found.append(Prediction(run_with(f"n{number}", share), {PART: part}))
+    return found
+
+
+def test_a_difference_to_other_networks_moves_the_learnt_share():
+    severity = Severity({"ff": 0.5}, {PART: log_odds(0.1)})
+    assert severity.share(PART, 0.2, (10_000, 100_000)) == pytest.approx(0.2, abs=1e-3)
+    more, fewer = (severity.share(PART, 0.2, (drawn, 100_000)) for drawn in (30_000, 3_000))
+    assert log_odds(more) - log_odds(0.2) == pytest.approx(0.5 * (log_odds(0.3) - log_odds(0.1)), abs=1e-3)
+    assert fewer < 0.2
+
+
+@pytest.mark.parametrize("drawn", [(0, 0), (1, 1)])
+def test_few_draws_move_little(drawn):
+    severity = Severity({"ff": 1.0}, {PART: log_odds(0.1)})
+    few = severity.share(PART, 0.2, drawn)
+    assert few == pytest.approx(0.2) if not drawn[1] else 0.2 < few < severity.share(PART, 0.2, (50, 50))
+
+
+def test_what_nothing_is_known_of_keeps_the_learnt_share():
+    assert Severity({"ff": 1.0}, {}).share(PART, 0.2, (90, 100)) == 0.2
+    assert Severity({}, {PART: log_odds(0.1)}).share(PART, 0.2, (90, 100)) == 0.2
+
+
+def test_the_reference_counts_networks_not_runs():
+    low, high = {PART: (100, 1000)}, {PART: (500, 1000)}
+    even = references({"a": [low], "b": [high]})[PART]
+    assert references({"a": [low] * 5, "b": [high]})[PART] == pytest.approx(even, abs=0.01)
+    assert references({"a": [{PART: (0, 0)}], "b": [high]})[PART] == pytest.approx(log_odds(0.5), abs=0.01)
+    assert references({"a": [{PART: (0, 0)}]}) == {}
+
+
+def test_draws_that_tell_are_trusted_and_noise_is_not():
+    true = [0.1, 0.15, 0.2, 0.25, 0.3, 0.35]
+    mild = [shifted(share, -1.5) for share in true]
+    assert fit_severity(predictions(true, mild)).trust["ff"] >= 0.8
+    wrong = [mild[i] for i in (5, 0, 3, 1, 4, 2)]
+    assert fit_severity(predictions(true, wrong)).trust["ff"] <= 0.2
+
+
+def test_a_network_left_out_is_predicted_from_the_draws_of_others():
+    true = [0.1, 0.15, 0.2, 0.25, 0.3, 0.35]
+    known = predictions(true, [shifted(share, -1.5) for share in true])
+    last = known[-1]
+    rows = left_out_rows(last, fit_severity(without(known, "n5")))
+    part = next(row for row in rows if row.block == "ao")
+    assert critical_share(np.array(part.expected)) == pytest.approx(0.35, abs=0.05)
+    assert critical_share(LEARNT) == pytest.approx(0.2)
+
+
+def test_the_start_has_rates_of_its_own():
+    model = load_model(SHIPPED)
+    cells = [cell for cell in model.accelerators["ethos-u55-32"].bits if cell.kind == "ff"]
+    hazards = {
+        kind: np.mean([model.outcomes(cell, kind)[[C, OUTCOMES.index("hang")]].sum() for cell in cells])
+        for kind in (START_KIND, "conv")
+    }
+    assert hazards[START_KIND] < 0.5 * hazards["conv"]
+    assert run_with("n", 0.1).kind_of(START) == START_KIND
+
+
+def test_predicted_outcomes_sum_to_one():
+    known = zoo.load("digits")
+    compiled = compile_network(known.path, "ethos-u55-32")
+    inferences = [Inference(compiled, known.heldout_inputs[0])]
+    work = operation_work(compiled)
+    parts = predict_parts(load_model(SHIPPED), "ethos-u55-32", work, inferences, ("ff", "sram"), 1)
+    assert {part[1] for part in parts} == {"ff", "sram"}
+    for own in parts.values():
+        assert own.outcomes.sum() == pytest.approx(1.0)
+    draws = {part: own.drawn[1] for part, own in parts.items()}
+    assert draws["cc", "ff"] > draws["mac", "ff"] > 0
