@@ -11,15 +11,21 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from benchmarks.extrapolation import judge
 from resil.sensitivity.inference import Inference
 from resil.sensitivity.intervals import TOTAL
 from resil.sensitivity.learn import fit_strengths, inferences_of, leave_out
 from resil.sensitivity.left_out import Prediction, fit_severity, left_out_rows, without
+from resil.sensitivity.model import LeftOut
 from resil.sensitivity.observations import Run, read_run
+from resil.sensitivity.predict import outcome_index
 from resil.sensitivity.severity import Severity
+from stats.rates import HAZARDOUS
 
 COLUMNS = (
     "network",
@@ -51,7 +57,22 @@ def main() -> None:
         blocks = [own for own in judged if own.row.block != TOTAL]
         for own in judged:
             if own.row.block == TOTAL:
-                print(f"| {name} {own.cells} {sum(own.inside for own in blocks)} of {len(blocks)} |")
+                total = replace(own, carried=own.row.trials * averages(run, base))
+                print(f"| {name} {total.cells} {sum(own.inside for own in blocks)} of {len(blocks)} |")
+
+
+def averages(run: Run, base: Iterable[LeftOut]) -> float:
+    """Return the hazardous share of a run's flip-flops if each block had the mean rate of other networks."""
+    bits: dict[str, int] = {}
+    for cell, count in run.bits.items():
+        if cell.kind == "ff":
+            bits[cell.block] = bits.get(cell.block, 0) + count
+    places = outcome_index(HAZARDOUS)
+    rates: dict[str, list[float]] = {}
+    for row in base:
+        if row.network != run.network:
+            rates.setdefault(row.block, []).append(sum(row.events[i] for i in places) / row.trials)
+    return sum(n * float(np.mean(rates[block])) for block, n in bits.items()) / sum(bits.values())
 
 
 def _read(folder: Path) -> list[Run]:

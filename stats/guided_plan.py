@@ -38,7 +38,6 @@ IntArray = npt.NDArray[np.int64]
 _FIRST = 0.5
 _FEWEST_FIRST = 100
 _TRUSTED = 20.0
-_RESERVE = 1.1
 _GROWTH = 1.4
 
 
@@ -141,14 +140,15 @@ def _first(groups: _Groups, plan: Plan) -> int:
         even = groups.weight / groups.weight.sum() + groups.shares / groups.shares.sum()
         return groups.risk, total / 2.0 * even
 
-    needed = _enough(groups, plan, expected, 2 * _FEWEST_FIRST, True)
+    needed = _enough(groups, plan, expected, 2 * _FEWEST_FIRST, True, 1.0)
     return min(max(round(_FIRST * needed), _FEWEST_FIRST), half)
 
 
 def _looks(groups: _Groups, plan: Plan, x: FloatArray, n: FloatArray, guided: bool) -> tuple[int, ...]:
     """Return the numbers of injections at which the results are looked at.
 
-    Rates are guessed for that from the first batch and the predictions, these scaled to its events.
+    Rates are guessed for that from the first batch and the predictions, these scaled to its events. The first
+    look has a reserve for the error of that guess, since a further one has little of the error left.
     """
     drawn = float(n.sum())
     if not plan.stops:
@@ -166,7 +166,8 @@ def _looks(groups: _Groups, plan: Plan, x: FloatArray, n: FloatArray, guided: bo
     least = min(round(drawn) + 1, plan.maximum)
     if plan.budget is not None and plan.margin is None:
         return look_sizes(min(max(least, round(_GROWTH * drawn)), plan.maximum), plan.maximum, 2.0)
-    return look_sizes(_enough(groups, plan, expected, least, guided), plan.maximum, _GROWTH)
+    reserve = 1.0 + (0.5 if guided else 1.0) / float(np.sqrt(x.sum() + 1.0))
+    return look_sizes(_enough(groups, plan, expected, least, guided, reserve), plan.maximum, _GROWTH)
 
 
 def _enough(
@@ -175,13 +176,14 @@ def _enough(
     expected: Callable[[float], tuple[FloatArray, FloatArray]],
     least: int,
     guided: bool,
+    reserve: float,
 ) -> int:
-    """Return the injections after which the expected counts settle what is asked."""
+    """Return `reserve` times the injections after which the expected counts settle what is asked."""
     confidence = look_confidences(2, plan.confidence)[0]
     low, high = float(least), float(plan.maximum)
     while high > low * 1.02:
         middle = (low * high) ** 0.5
-        rates, trials = expected(middle / _RESERVE)
+        rates, trials = expected(middle / reserve)
         trials = np.maximum(trials, 1.0)
         found = groups.interval(rates * trials, trials, guided, confidence)
         low, high = (low, middle) if settled(plan, found) else (middle, high)
