@@ -33,13 +33,13 @@ def fit_severity(predictions: Sequence[Prediction]) -> Severity:
     Each kind of storage gets the trust with which the totals of each network, predicted from the draws of the
     others, are best: the mean over networks of the squared error of the logarithm is least.
     """
-    trust = {}
-    for kind in sorted({part[1] for part in _references(predictions)}):
+    trust, reference = {}, _references(predictions)
+    for kind in sorted({part[1] for part in reference}):
         errors = [_squared_errors(predictions, network, kind) for network in _networks(predictions)]
         known = [error for error in errors if error is not None]
         if known:
             trust[kind] = TRUSTS[int(np.argmin(np.sum(known, axis=0)))]
-    return Severity(trust, _references(predictions))
+    return Severity(trust, reference)
 
 
 def _squared_errors(predictions: Sequence[Prediction], network: str, kind: str) -> FloatArray | None:
@@ -47,14 +47,14 @@ def _squared_errors(predictions: Sequence[Prediction], network: str, kind: str) 
     reference = _references(without(predictions, network))
     errors = []
     for prediction in (p for p in predictions if p.run.network == network):
-        parts = {part: own for part, own in prediction.parts.items() if part[1] == kind}
         counts = _part_counts(prediction.run)
-        observed = sum(own.bits * _hazard(counts[p]) / counts[p].sum() for p, own in parts.items())
-        if not observed or not any(part in reference for part in parts):
+        weight = _weights(prediction, counts, kind)
+        observed = sum(w * _hazard(counts[p]) / counts[p].sum() for p, w in weight.items())
+        if not observed or not any(part in reference for part in weight):
             continue
         expected = [
-            sum(own.bits * _hazard(own.rates(p, Severity({kind: t}, reference))) for p, own in parts.items())
-            for t in TRUSTS
+            sum(w * _hazard(prediction.parts[p].rates(p, severity)) for p, w in weight.items())
+            for severity in (Severity({kind: trust}, reference) for trust in TRUSTS)
         ]
         errors.append(np.square(np.log(np.array(expected) / observed)))
     return np.mean(errors, axis=0) if errors else None
@@ -91,13 +91,18 @@ def left_out_rows(prediction: Prediction, severity: Severity) -> list[LeftOut]:
         trials = float(seen.sum())
         rows.append(_row(run, block, kind, trials, seen, rates * trials))
     for kind in sorted({kind for _, kind in expected}):
-        own = {p: prediction.parts[p].bits for p in expected if p[1] == kind and counts[p].sum()}
-        weight = {part: bits / sum(own.values()) for part, bits in own.items()}
+        weight = _weights(prediction, counts, kind)
         observed = np.sum([w * counts[p] / counts[p].sum() for p, w in weight.items()], axis=0)
         predicted = np.sum([w * expected[p] for p, w in weight.items()], axis=0)
         trials = _effective_trials(counts, weight)
         rows.append(_row(run, "total", kind, trials, observed * trials, predicted * trials))
     return rows
+
+
+def _weights(prediction: Prediction, counts: Mapping[Part, FloatArray], kind: str) -> dict[Part, float]:
+    """Return the part of the bits of a kind of storage that each part has; of those that were struck."""
+    own = {p: part.bits for p, part in prediction.parts.items() if p[1] == kind and counts[p].sum()}
+    return {part: bits / sum(own.values()) for part, bits in own.items()}
 
 
 def _effective_trials(counts: Mapping[Part, FloatArray], weight: Mapping[Part, float]) -> float:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -107,3 +108,17 @@ def test_predicted_outcomes_sum_to_one():
         assert own.outcomes.sum() == pytest.approx(1.0)
     draws = {part: own.drawn[1] for part, own in parts.items()}
     assert draws["cc", "ff"] > draws["mac", "ff"] > 0
+
+
+def test_a_block_that_was_not_struck_does_not_spoil_the_trust():
+    true = [0.1, 0.15, 0.2, 0.25, 0.3, 0.35]
+    known = predictions(true, [shifted(share, -1.5) for share in true])
+    unstruck = PartPrediction(8, LEARNT, np.ones(1), (50, 100))
+    more = [
+        Prediction(
+            replace(own.run, bits={**own.run.bits, replace(CELL, block="wd"): 8}),
+            {**own.parts, ("wd", "ff"): unstruck},
+        )
+        for own in known
+    ]
+    assert fit_severity(more).trust == fit_severity(known).trust
