@@ -130,7 +130,7 @@ def judge(rows: Iterable[LeftOut]) -> list[Judged]:
     found = []
     for row in known:
         others = [other for other in known if other.network != row.network]
-        observed, predicted = _hazardous(row.events), _hazardous(row.expected)
+        observed, predicted = hazardous(row.events), hazardous(row.expected)
         shape = ModelError(others).shape(row.block, row.kind, HAZARDOUS)
         interval = predicted_interval(min(predicted / row.trials, 1.0), shape, 1.0)
         chance = nbinom(shape, shape / (shape + max(predicted, 1e-9)))
@@ -140,7 +140,8 @@ def judge(rows: Iterable[LeftOut]) -> list[Judged]:
     return found
 
 
-def _hazardous(events: tuple[float, ...]) -> float:
+def hazardous(events: tuple[float, ...]) -> float:
+    """Return the number of hazardous ones among events by outcome."""
     return sum(events[place] for place in PLACES)
 
 
@@ -148,7 +149,7 @@ def _carried(row: LeftOut, others: list[LeftOut]) -> float:
     """Return what average rates say: of other networks on the same target, or on all if there are none."""
     alike = [o for o in others if (o.block, o.kind) == (row.block, row.kind)]
     same = [o for o in alike if o.accelerator == row.accelerator] or alike
-    return row.trials * float(np.mean([_hazardous(o.events) / o.trials for o in same]))
+    return row.trials * float(np.mean([hazardous(o.events) / o.trials for o in same]))
 
 
 def show(options: argparse.Namespace) -> None:

@@ -16,16 +16,14 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.extrapolation import judge
+from benchmarks.extrapolation import hazardous, judge
 from resil.sensitivity.inference import Inference
 from resil.sensitivity.intervals import TOTAL
 from resil.sensitivity.learn import fit_strengths, inferences_of, leave_out
 from resil.sensitivity.left_out import Prediction, fit_severity, left_out_rows, without
 from resil.sensitivity.model import LeftOut
 from resil.sensitivity.observations import Run, read_run
-from resil.sensitivity.predict import outcome_index
 from resil.sensitivity.severity import Severity
-from stats.rates import HAZARDOUS
 
 COLUMNS = (
     "network",
@@ -67,11 +65,10 @@ def averages(run: Run, base: Iterable[LeftOut]) -> float:
     for cell, count in run.bits.items():
         if cell.kind == "ff":
             bits[cell.block] = bits.get(cell.block, 0) + count
-    places = outcome_index(HAZARDOUS)
     rates: dict[str, list[float]] = {}
     for row in base:
         if row.network != run.network:
-            rates.setdefault(row.block, []).append(sum(row.events[i] for i in places) / row.trials)
+            rates.setdefault(row.block, []).append(hazardous(row.events) / row.trials)
     return sum(n * float(np.mean(rates[block])) for block, n in bits.items()) / sum(bits.values())
 
 

@@ -14,14 +14,13 @@ from resil.engines import ENGINE_NAMES
 from resil.errors import CampaignError
 from resil.sampling_settings import SamplingSettings, read_sampling
 from resil.section import Section, read_toml
-from resil.workload_settings import WorkloadSettings, read_workload
+from resil.workload_settings import DECISIONS, WorkloadSettings, read_workload
 from rtl_harness.faults import Outcome
 
 KINDS = ("ff", "sram")
 HAZARDOUS_DEFAULT = (Outcome.SDC_CRITICAL.value, Outcome.HANG.value)
 ZOO_PREFIX = "zoo:"
 RECONSTRUCTION = "reconstruction"
-DECISIONS = ("exact", "top1", RECONSTRUCTION)
 _HAZARDOUS_CHOICES = tuple(outcome.value for outcome in Outcome if outcome is not Outcome.MASKED)
 _TABLES = (
     *("campaign", "network", "workload", "target", "faults", "sampling", "execution", "technology"),
@@ -268,7 +267,7 @@ def _network(section: Section) -> NetworkSettings:
     if not path.startswith(ZOO_PREFIX):
         path = str(section.path("path", 'a .tflite file or "zoo:NAME"'))
     inputs = _inputs(section, zoo=path.startswith(ZOO_PREFIX))
-    decision = section.choice("decision", DECISIONS) if section.has("decision") else None
+    decision = section.choice("decision", (*DECISIONS, RECONSTRUCTION)) if section.has("decision") else None
     threshold = None
     if decision == RECONSTRUCTION and section.has("threshold"):
         threshold = section.number("threshold", low=0.0, high=float("inf"))

@@ -379,10 +379,10 @@ class VerilatorEngine:
         """Scramble what the tail says to be dead at the exits; where anything comes of it, none may leave."""
         observed = [name for name, memory in self.target.memories.items() if memory.observed]
 
-        def seen(instance: Instance, stop: Stop) -> tuple[object, ...]:
+        def seen(instance: Instance, stop: Stop) -> RunEnd:
             found = self._end(instance, stop is Stop.DONE, instance.cycle)
             contents = digest(b"".join(self._runner.memory(instance, name) for name in observed))
-            return replace(found, state_hash=contents), contents
+            return replace(found, state_hash=contents)
 
         expected = seen(self._campaign.cursor, Stop.DONE)
         noise = self._random.getrandbits(64)
