@@ -82,8 +82,8 @@ def run(
     json_: Json = False,
 ) -> None:
     """Carry a campaign out: inject, estimate, judge, report."""
-    from resil.campaign import load_campaign, with_options
-    from resil.run import run_campaign, verdict_code
+    from resil.campaign.campaign import load_campaign, with_options
+    from resil.commands.run import run_campaign, verdict_code
 
     settings = with_options(load_campaign(campaign), engine=engine, workers=workers)
     results = run_campaign(settings, out or Path("runs") / settings.slug, resume=resume)
@@ -105,9 +105,9 @@ def estimate(
     json_: Json = False,
 ) -> None:
     """Predict a campaign from what other networks' campaigns have taught, without simulating the RTL."""
-    from resil.campaign import load_campaign
-    from resil.run import verdict_code
-    from resil.sensitivity.command import estimate_campaign
+    from resil.campaign.campaign import load_campaign
+    from resil.commands.estimate import estimate_campaign
+    from resil.commands.run import verdict_code
 
     settings = load_campaign(campaign)
     folder = out or Path("runs") / f"{settings.slug}-estimate"
@@ -153,7 +153,7 @@ def protect(
     json_: Json = False,
 ) -> None:
     """Choose the protection of least area that keeps a finished run within its budget."""
-    from resil.protect import protect_run, protection_code
+    from resil.commands.protect import protect_run, protection_code
 
     results = protect_run(run_dir, budget_fit=budget_fit, spfm_target=spfm_target, options=options)
     plan = results.protection or {}
@@ -164,7 +164,7 @@ def protect(
 @app.command()
 def report(run_dir: RunDir, json_: Json = False) -> None:
     """Write the reports of a finished run again."""
-    from resil.report import report_run
+    from resil.commands.report import report_run
 
     written, results = report_run(run_dir)
     _show({"written": [str(path) for path in written]}, json_, results.show)
@@ -180,9 +180,9 @@ def sites(
     json_: Json = False,
 ) -> None:
     """List fault sites and area per block."""
-    from resil.campaign import load_campaign
+    from resil.bench.site_list import survey, survey_text, write_csv, write_parquet
+    from resil.campaign.campaign import load_campaign
     from resil.prepare import prepare
-    from resil.site_list import survey, survey_text, write_csv, write_parquet
 
     bench = prepare(load_campaign(campaign), Progress())
     if csv is not None:
@@ -209,7 +209,7 @@ def infer(
     json_: Json = False,
 ) -> None:
     """Run a network on the NPU and print the cycles of each operation."""
-    from resil.infer import infer_network, infer_text
+    from resil.commands.infer import infer_network, infer_text
 
     result = infer_network(model, npu, inputs=inputs, output=output, limit=limit, engine=engine)
     _show(result, json_, lambda: print(infer_text(result)))
@@ -226,7 +226,7 @@ def replay(
     json_: Json = False,
 ) -> None:
     """Simulate one injection again, alone, and compare with what is recorded."""
-    from resil.replay import replay_injection, replay_text
+    from resil.commands.replay import replay_injection, replay_text
 
     result = replay_injection(run_dir, injection, engine=engine, waves=waves)
     _show(result, json_, lambda: print(replay_text(result)))
@@ -236,7 +236,7 @@ def replay(
 @app.command()
 def doctor(json_: Json = False) -> None:
     """Say what is installed, what is missing, and what to do about it."""
-    from resil.doctor import as_json, examine, healthy, text
+    from resil.commands.doctor import as_json, examine, healthy, text
 
     findings = examine()
     _show(as_json(findings), json_, lambda: print(text(findings)))

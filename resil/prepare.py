@@ -6,22 +6,22 @@ from collections.abc import Callable
 from hashlib import sha256
 
 from resil import __version__
-from resil.bench import Area, AreaFacts, Bench
-from resil.campaign import Campaign, NetworkSettings
-from resil.engines import CampaignEngine, make_engine
-from resil.guide import guide_digest
-from resil.identity import Identity
-from resil.network_work import network_work
-from resil.own_work import own_work
+from resil.bench.bench import Area, AreaFacts, Bench
+from resil.bench.engines import CampaignEngine, make_engine
+from resil.bench.identity import Identity
+from resil.bench.site_list import block_name
+from resil.campaign.campaign import Campaign, NetworkSettings
+from resil.folder.provenance import versions
 from resil.progress import Progress
-from resil.provenance import versions
-from resil.site_list import block_name
-from resil.work import Work
+from resil.sensitivity.guide import guide_digest
+from resil.work.network import network_work
+from resil.work.own import own_work
+from resil.work.work import Work
 from rtl_harness.area import area_per_block
 from rtl_harness.cache import content_key
 from rtl_harness.elaboration import Elaboration, elaborate
 from rtl_harness.elaboration.yosys import rtl_key
-from rtl_harness.engines.cocotb_config import check_workload
+from rtl_harness.engines.cocotb.config import check_workload
 from rtl_harness.sites import SiteTable
 from rtl_harness.target import Target, load_target
 from rtl_harness.workload import Workload

@@ -8,7 +8,7 @@ being right, only its variance does. The variance is reckoned with half an event
 a group without events is not taken for one that cannot have any. The injections that a plain sample would
 have needed for the same variance are its effective number, and the interval is that of Clopper and Pearson
 for as many (as Korn and Graubard do for surveys). It is no exact interval; how often it covers is measured
-(`python -m benchmarks.guided`), also with predictions that were spoilt.
+(`python -m benchmarks.statistics.guided`), also with predictions that were spoilt.
 
 References:
     J. Neyman, J. Royal Stat. Soc. 97 (1934) 558-625 (optimal shares).

@@ -19,6 +19,21 @@ MAY_IMPORT = {
     "reports": {"stats"},
     "resil": {"networks", "stats", "rtl_harness", "reports"},
 }
+ROOMS: dict[str, set[str]] = {
+    "campaign": set(),
+    "bench": {"campaign"},
+    "work": {"campaign", "bench"},
+    "faults": {"campaign", "bench"},
+    "folder": {"campaign", "bench", "faults"},
+    "results": {"campaign", "bench", "faults"},
+    "protection": set(),
+    "sensitivity": {"campaign", "bench", "work", "faults", "folder", "results"},
+    "prepare": {"campaign", "bench", "work", "folder", "sensitivity"},
+}
+ROOMS["commands"] = ROOMS.keys() | set()
+ROOMS["cli"] = ROOMS.keys() | set()
+IN_EVERY_ROOM = {"errors", "files", "progress"}
+ENTRANCES = {"__init__", "__main__", "user_errors"}
 DISTRIBUTION = {"ethosu": "ethos-u-vela", "sklearn": "scikit-learn"}
 PARTS_OF_OTHERS = {
     "cocotb_tools": "cocotb",
@@ -61,6 +76,45 @@ def test_packages_import_along_the_arrows(package):
         if (bad := imported(file) & (MAY_IMPORT.keys() | {"tests"}) - MAY_IMPORT[package] - {package})
     }
     assert wrong == {}
+
+
+def rooms_used(file: Path) -> set[str]:
+    """Rooms and modules directly below `resil` that `file` imports from."""
+    names = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module == "resil":
+            names |= {f"resil.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names.add(node.module)
+    used = {name.split(".")[1] for name in names if name.startswith("resil.")}
+    return {name for name in used if not name.startswith("__")}
+
+
+def room_of(file: Path) -> str:
+    return file.relative_to(ROOT / "resil").parts[0].removesuffix(".py")
+
+
+def test_every_module_of_the_application_has_a_room():
+    assert {room_of(file) for file in sources("resil")} == ROOMS.keys() | IN_EVERY_ROOM | ENTRANCES
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_rooms_import_along_the_arrows(room):
+    files = [file for file in sources("resil") if room_of(file) == room]
+    assert files, f"no source files in resil/{room}"
+    wrong = {
+        str(file.relative_to(ROOT)): sorted(bad)
+        for file in files
+        if (bad := rooms_used(file) - ROOMS[room] - IN_EVERY_ROOM - ENTRANCES - {room})
+    }
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("module", sorted(IN_EVERY_ROOM))
+def test_what_every_room_uses_uses_no_room(module):
+    assert rooms_used(ROOT / "resil" / f"{module}.py") <= IN_EVERY_ROOM
 
 
 @pytest.mark.parametrize("package", MAY_IMPORT)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from networks.compile import CompiledNetwork, compile_network
-from resil.campaign import Campaign
-from resil.decisions import network_decision
-from resil.network_work import network_inputs
-from resil.sensitivity.inference import Inference
+from resil.campaign.campaign import Campaign
+from resil.work.decisions import network_decision
+from resil.work.inference import Inference
+from resil.work.network import network_inputs
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from resil.bench import NetworkFacts
+from resil.bench.bench import NetworkFacts
 from resil.errors import ResilError
 from resil.sensitivity.model import SensitivityModel
 from resil.sensitivity.observations import START_CYCLES, START_KIND, Cell, Run, read_run

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from resil.bench.site_list import block_name
 from resil.sensitivity.model import Accelerator
 from resil.sensitivity.observations import bits_of_elements
-from resil.site_list import block_name
 from rtl_harness.area import area_per_block
 from rtl_harness.elaboration import elaborate
 from rtl_harness.target import load_target

@@ -13,20 +13,20 @@ import numpy.typing as npt
 
 from networks.errors import NetworkError
 from resil import __version__
-from resil.campaign import load_campaign
+from resil.campaign.campaign import load_campaign
 from resil.errors import CampaignError, ResilError
-from resil.provenance import now
+from resil.folder.provenance import now
+from resil.folder.store import CAMPAIGN, SUMMARY
 from resil.sensitivity.campaign_inference import infer_campaign
 from resil.sensitivity.cycles import CycleModel
 from resil.sensitivity.facts import facts_of_target
-from resil.sensitivity.inference import Inference
 from resil.sensitivity.left_out import Prediction, fit_severity, left_out_rows, without
 from resil.sensitivity.model import Accelerator, SensitivityModel, number_groups
 from resil.sensitivity.observations import Cell, Run, read_run
-from resil.sensitivity.patterns import Pattern
 from resil.sensitivity.predict import outcome_index, predict_parts
 from resil.sensitivity.severity import Severity
-from resil.store import CAMPAIGN, SUMMARY
+from resil.work.inference import Inference
+from resil.work.patterns import Pattern
 from stats.rates import HAZARDOUS
 from stats.sensitivity import tune_strengths
 

@@ -17,8 +17,8 @@ from resil.errors import ResilError
 from resil.files import write_file
 from resil.sensitivity.cycles import CycleModel
 from resil.sensitivity.observations import Cell
-from resil.sensitivity.patterns import Pattern
 from resil.sensitivity.severity import Severity
+from resil.work.patterns import Pattern
 from stats.rates import OUTCOMES
 from stats.sensitivity import Levels, pooled_rates
 

@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 
 from resil.errors import StoreError
 from resil.files import read_json
-from resil.parts import PartError, read_part
-from resil.sensitivity.patterns import Pattern
-from resil.store import INJECTIONS, PROVENANCE, SITES, SUMMARY
+from resil.folder.parts import PartError, read_part
+from resil.folder.store import INJECTIONS, PROVENANCE, SITES, SUMMARY
+from resil.work.patterns import Pattern
 from rtl_harness.npu.work import OperationWork
 from stats.rates import OUTCOMES
 

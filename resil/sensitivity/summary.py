@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from resil.bench import NetworkFacts
-from resil.campaign import Campaign
+from resil.bench.bench import NetworkFacts
+from resil.campaign.campaign import Campaign
+from resil.results.summary import SCHEMA, block_row, network_summary, verdict_summary
 from resil.sensitivity.campaign_inference import CampaignInference
 from resil.sensitivity.model import SensitivityModel
-from resil.summary import SCHEMA, block_row, network_summary, verdict_summary
 from rtl_harness.npu.work import OperationWork
 from stats.metrics import safety_metrics
 from stats.rates import BlockEstimate

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
-from resil.campaign import Campaign, parse_campaign
+from resil.campaign.campaign import Campaign, parse_campaign
 
 TEXT = """
 [campaign]

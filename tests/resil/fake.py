@@ -15,14 +15,14 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
-import resil.execute
+import resil.commands.replay
+import resil.commands.run
+import resil.folder.execute
 import resil.prepare
-import resil.replay
-import resil.run
-from resil.bench import Area, AreaFacts, Bench, NetworkFacts, OperationFacts
-from resil.campaign import Campaign
+from resil.bench.bench import Area, AreaFacts, Bench, NetworkFacts, OperationFacts
+from resil.bench.identity import Identity
+from resil.campaign.campaign import Campaign
 from resil.cli import main as command_line
-from resil.identity import Identity
 from resil.progress import Progress
 from rtl_harness.engines.base import GoldenRun
 from rtl_harness.errors import AuditError, SimulationError
@@ -138,13 +138,13 @@ def fake_bench(campaign: Campaign, progress: Progress | None = None, **engine: i
 
 def install(monkeypatch, **engine: int) -> None:
     """Put the fake bench in the place of the real one, for one test."""
-    for module in (resil.run, resil.prepare, resil.replay):
+    for module in (resil.commands.run, resil.prepare, resil.commands.replay):
         monkeypatch.setattr(module, "prepare", lambda campaign, progress: fake_bench(campaign, **engine))
 
 
 def main() -> int:
-    resil.run.prepare = fake_bench
-    resil.execute.PART_ROWS = 7
+    resil.commands.run.prepare = fake_bench
+    resil.folder.execute.PART_ROWS = 7
     return command_line(sys.argv[1:])
 
 

@@ -8,7 +8,7 @@ import signal
 import pytest
 
 from resil.cli import main
-from resil.doctor import Finding
+from resil.commands.doctor import Finding
 from rtl_harness.engines.base import GoldenRun
 from rtl_harness.errors import SimulationError, ToolMissingError
 from rtl_harness.faults import RunEnd
@@ -102,7 +102,7 @@ def test_a_missing_tool(tmp_path, monkeypatch, capsys):
     def prepare(campaign, progress):
         raise ToolMissingError("expected a C++20 compiler, found none of g++ on PATH; install g++")
 
-    monkeypatch.setattr("resil.run.prepare", prepare)
+    monkeypatch.setattr("resil.commands.run.prepare", prepare)
     err = failed(capsys, "run", write_campaign(tmp_path), "--out", tmp_path / "run")
     assert err.startswith("resil: error: expected a C++20 compiler")
     assert not (tmp_path / "run").exists()
@@ -153,7 +153,7 @@ def test_storage_that_is_no_site_stops_the_run(tmp_path, monkeypatch, capsys):
     def prepare(campaign, progress):
         return replace(fake.fake_bench(campaign), unmapped=("u_npu.odd_q: a latch",))
 
-    monkeypatch.setattr("resil.run.prepare", prepare)
+    monkeypatch.setattr("resil.commands.run.prepare", prepare)
     assert "u_npu.odd_q: a latch" in failed(
         capsys, "run", write_campaign(tmp_path), "--out", tmp_path / "run"
     )
@@ -163,7 +163,7 @@ def test_an_error_of_our_own_leaves_its_traceback_in_a_file(tmp_path, monkeypatc
     def prepare(campaign, progress):
         raise KeyError("surprise")
 
-    monkeypatch.setattr("resil.run.prepare", prepare)
+    monkeypatch.setattr("resil.commands.run.prepare", prepare)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     err = failed(capsys, "run", write_campaign(tmp_path), "--out", tmp_path / "run", code=4)
     assert "internal error: KeyError: 'surprise'" in err
@@ -177,7 +177,7 @@ def test_an_interrupt_before_anything_was_begun(signal_number, tmp_path, monkeyp
     def prepare(campaign, progress):
         signal.raise_signal(signal_number)
 
-    monkeypatch.setattr("resil.run.prepare", prepare)
+    monkeypatch.setattr("resil.commands.run.prepare", prepare)
     err = failed(capsys, "run", write_campaign(tmp_path), "--out", tmp_path / "run", code=130)
     assert err == "resil: interrupted\n"
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
@@ -275,7 +275,7 @@ def test_doctor_says_what_is_missing_and_what_to_do(monkeypatch, tmp_path, capsy
     monkeypatch.setenv("CXX", "no-such-compiler")
     monkeypatch.setenv("MAKE", "no-such-make")
     monkeypatch.setenv("RESIL_CACHE", str(tmp_path / "file" / "cache"))
-    monkeypatch.setattr("resil.doctor._module", lambda item, *_, **__: Finding(item, "ok", ""))
+    monkeypatch.setattr("resil.commands.doctor._module", lambda item, *_, **__: Finding(item, "ok", ""))
     assert main(["doctor"]) == 2
     out = capsys.readouterr().out
     assert sum(line.startswith("missing ") for line in out.splitlines()) == 3

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from benchmarks.coverage_plans import Tally, exact, measure, real
-from benchmarks.exhaustive import OPERATION, OUTCOMES, REGIONS, load
+from benchmarks.statistics.coverage_plans import Tally, exact, measure, real
+from benchmarks.statistics.exhaustive import OPERATION, OUTCOMES, REGIONS, load
 from stats.plans import Plan
 
 POPULATION = load()

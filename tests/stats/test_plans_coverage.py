@@ -1,4 +1,4 @@
-"""The plans on populations with known truth; benchmarks.coverage_plans does the same on a larger scale."""
+"""The plans on populations with known truth; `coverage_plans` of the benchmarks does it at length."""
 
 import time
 import tracemalloc

@@ -8,12 +8,12 @@ import pytest
 
 from networks import zoo
 from networks.compile import compile_network
-from resil.sensitivity.inference import Inference
 from resil.sensitivity.left_out import Prediction, fit_severity, left_out_rows, without
 from resil.sensitivity.model import SHIPPED, load_model
 from resil.sensitivity.observations import START, START_KIND, Cell, Run
 from resil.sensitivity.predict import PartPrediction, predict_parts
 from resil.sensitivity.severity import Severity, critical_share, log_odds, references, shifted
+from resil.work.inference import Inference
 from rtl_harness.npu.work import operation_work
 from stats.rates import OUTCOMES
 

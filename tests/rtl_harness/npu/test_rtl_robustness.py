@@ -1,4 +1,4 @@
-"""The RTL takes damaged streams, data and buses well; `benchmarks.fuzz` does the same at length."""
+"""The RTL takes damaged streams, data and buses well; `benchmarks.npu.fuzz` does the same at length."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.fuzz import LIMIT, PATIENCE, STALLED_LIMIT, broken_rules, fuzz
-from benchmarks.fuzz_bench import Bench
-from benchmarks.fuzz_cases import Case, network_cases
-from benchmarks.fuzz_damage import DAMAGES, BusFaults, sound
-from benchmarks.fuzz_model import Model, Prediction
+from benchmarks.npu.fuzz import LIMIT, PATIENCE, STALLED_LIMIT, broken_rules, fuzz
+from benchmarks.npu.fuzz.bench import Bench
+from benchmarks.npu.fuzz.cases import Case, network_cases
+from benchmarks.npu.fuzz.damage import DAMAGES, BusFaults, sound
+from benchmarks.npu.fuzz.model import Model, Prediction
 from rtl_harness.npu.model.status import Status
 from rtl_harness.npu.workload import SRAM_BASE
 from tests.rtl_harness.npu.model_support import command, setting, stream

@@ -9,7 +9,7 @@ from typing import Any
 import cocotb
 import numpy as np
 
-from benchmarks.fuzz_cases import random_case
+from benchmarks.npu.fuzz.cases import random_case
 from rtl_harness.npu.model.commands import OPERATIONS, Opcode, Register, parse
 from rtl_harness.npu.model.config import npu_config
 from rtl_harness.npu.model.program import End, lower

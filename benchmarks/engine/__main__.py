@@ -1,0 +1,339 @@
+"""Speed of the fast engine against what a user would run instead, on the same faults, on one core.
+
+Run as `python -m benchmarks.engine [NETWORK ...] [--models DIR] [--faults N] [--kinds ff sram] [--ablation N]
+[--json]` from the root of the project. The runners that it is compared with are part of this file:
+
+- restart: the same compiled model, every fault from the end of reset to the end of the run;
+- checkpoint: the nearest of about 1,000 states of the golden run is restored, and every 1,000 cycles the
+  whole state is compared with the golden one;
+- cocotb: the reference engine, which forks a simulator in the fault's cycle;
+- cocotb alone: a simulation under cocotb of its own for each fault, from its start.
+
+Times are processor time, so that other work on the machine disturbs little; wall-clock time are only that of
+cocotb, whose simulators are processes of their own, and the ratio of two workers to one. What is made once
+(golden run, gates) is told apart: `setup_seconds`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import resource
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from networks import zoo
+from networks.compile import compile_network
+from rtl_harness.elaboration import elaborate
+from rtl_harness.engines.cocotb.engine import CocotbEngine
+from rtl_harness.engines.verilator.engine import Audit, VerilatorEngine
+from rtl_harness.engines.verilator.pool import Outcome as EngineOutcome
+from rtl_harness.faults import Fault, Injection, Outcome
+from rtl_harness.npu.workload import npu_workload
+from rtl_harness.target import load_target
+from rtl_harness.verilated.campaign import Shortcut
+from rtl_harness.verilated.library import Instance, Stop
+from rtl_harness.workload import Workload
+
+T = TypeVar("T")
+
+CHECKPOINTS = 1000
+COMPARE_EVERY = 1000
+COCOTB_ALONE = 3
+
+_ALONE = Shortcut.SAME_CYCLE | Shortcut.SHIFTED_CYCLE | Shortcut.REPETITION
+ABLATION = {
+    "none": Shortcut.NONE,
+    "same cycle": Shortcut.SAME_CYCLE,
+    "+ shifted cycle": Shortcut.SAME_CYCLE | Shortcut.SHIFTED_CYCLE,
+    "+ repetition": _ALONE,
+    "+ foresight": _ALONE | Shortcut.FORESIGHT,
+    "+ leave": _ALONE | Shortcut.FORESIGHT | Shortcut.LEAVE,
+    "+ seen (all)": Shortcut.ALL,
+    "all but foresight": Shortcut.ALL & ~Shortcut.FORESIGHT,
+    "all but repetition": Shortcut.ALL & ~Shortcut.REPETITION,
+    "all but shifted cycle": Shortcut.ALL & ~Shortcut.SHIFTED_CYCLE,
+}
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What is measured for one workload.
+
+    Attributes:
+        faults: Number of faults of the fast engine, uniform over the bits of a kind and over cycles.
+        golden_cycles: Length of the run.
+        outcomes_equal: All runners gave the same injections on the faults that they shared.
+        compared: Faults that each slow runner shared.
+        faults_per_second: Of the fast engine.
+        vs_restart: Its speed over that of restarting for each fault.
+        vs_checkpoint: Its speed over that of checkpoints.
+        vs_cocotb: Its speed over that of the reference engine; 0 if that was left out.
+        vs_cocotb_alone: Its speed over that of a simulation under cocotb for each fault; 0 if left out.
+        workers_ratio: Wall-clock speed of two workers over that of one; 0 if that was left out.
+        model_time_share: Part of its time that simulating the same cycles in the bare model takes.
+        median_masked_us: Time of the median masked fault, in microseconds, with its share of the way through
+            the golden run.
+        setup_seconds: Golden pass and gates, which are made once.
+        early_stops: Faults whose end was known before it was simulated.
+        audited: How many of these were run to the end after all.
+        ends: How many faults ended how.
+        seconds: Where the time went.
+    """
+
+    faults: int
+    golden_cycles: int
+    outcomes_equal: bool
+    compared: dict[str, int]
+    faults_per_second: float
+    vs_restart: float
+    vs_checkpoint: float
+    vs_cocotb: float
+    vs_cocotb_alone: float
+    workers_ratio: float
+    model_time_share: float
+    median_masked_us: float
+    setup_seconds: float
+    early_stops: int
+    audited: int
+    ends: dict[str, int]
+    seconds: dict[str, float]
+
+
+class PlainRunner:
+    """Injects without any of the engine's shortcuts, in the engine's own compiled model."""
+
+    def __init__(self, engine: VerilatorEngine, checkpoints: int) -> None:
+        self._engine = engine
+        length = engine.golden().end.end_cycle
+        self._step = max(1, -(-length // checkpoints)) if checkpoints else 0
+        self._faulty = engine.start()
+        self._states = {0: engine.start()}
+        if self._step:
+            wanted = sorted({*range(0, length, self._step), *range(COMPARE_EVERY, length, COMPARE_EVERY)})
+            last = self._states[0]
+            for cycle in wanted[1:]:
+                state = last.library.create()
+                state.copy_from(last)
+                state.run_to(cycle)
+                self._states[cycle] = last = state
+
+    def close(self) -> None:
+        """Free all instances."""
+        self._faulty.close()
+        for state in self._states.values():
+            state.close()
+
+    def inject(self, fault: Fault) -> Injection:
+        """Simulate one fault."""
+        start = (fault.cycle + 1) // self._step * self._step if self._step else 0
+        self._faulty.copy_from(self._states[start])
+        self._faulty.run_to(fault.cycle + 1)
+        self._engine.strike(self._faulty, fault)
+        limit = self._engine.timeout_cycles
+        if not self._step:
+            return self._engine.judge(fault, self._faulty, self._faulty.run(limit) is Stop.DONE)
+        return self._compared(fault, self._faulty, limit)
+
+    def _compared(self, fault: Fault, faulty: Instance, limit: int) -> Injection:
+        while True:
+            stop = faulty.run(min(limit, faulty.cycle // COMPARE_EVERY * COMPARE_EVERY + COMPARE_EVERY))
+            if stop is Stop.DONE or faulty.cycle >= limit:
+                return self._engine.judge(fault, faulty, stop is Stop.DONE)
+            known = self._states.get(faulty.cycle)
+            if known is not None and self._engine.same_state(faulty, known):
+                return self._engine.masked(fault)
+
+
+def measure(workload: Workload, options: argparse.Namespace) -> Figures:
+    """Measure one workload; the slow runners get the first faults of a random order."""
+    target = load_target(options.accelerator)
+    elaboration = elaborate(target, workload.parameters)
+    audit = Audit(options.audit, 0)
+    with VerilatorEngine(target, workload, elaboration, sweep=True, audit=audit) as engine:
+        _, setup = timed(engine.prepare)
+        faults = uniform_faults(engine, options.faults, options.seed, options.kinds)
+        outcomes: list[EngineOutcome] = []
+        engine.observer = outcomes.append
+        injections, seconds = timed(partial(run, engine, faults))
+        times, ends, rate = engine.sweep_times, dict(engine.ends), len(faults) / seconds
+        cycles = engine.simulated + times.golden_cycles
+        engine.observer = lambda outcome: None
+        masked = [o.nanoseconds for o in outcomes if o.injection.outcome is Outcome.MASKED]
+        workers_ratio = two_workers(engine, faults) if options.workers else 0.0
+        some = random.Random(options.seed).sample(faults, min(len(faults), options.slow_faults))
+        equal, rates = True, dict.fromkeys(("cocotb", "cocotb_alone"), float("inf"))
+        compared: dict[str, int] = {}
+        results: list[Injection]
+        for name, checkpoints in (("restart", 0), ("checkpoint", CHECKPOINTS)):
+            runner = PlainRunner(engine, checkpoints)
+            results, took = timed(partial(list, map(runner.inject, some)))
+            runner.close()
+            equal &= all(result == injections[result.fault] for result in results)
+            rates[name], compared[name] = len(some) / took, len(some)
+        few = some[: options.cocotb_faults]
+        if few:
+            with CocotbEngine(target, workload, elaboration) as reference:
+                reference.golden()
+                for name, compare in (
+                    ("cocotb", lambda: list(reference.run(few))),
+                    ("cocotb_alone", lambda: [reference.replay(fault) for fault in few[:COCOTB_ALONE]]),
+                ):
+                    begun = time.perf_counter()
+                    results = compare()
+                    rates[name] = len(results) / (time.perf_counter() - begun)
+                    compared[name] = len(results)
+                    equal &= all(result == injections[result.fault] for result in results)
+        parts = {name: getattr(times, name) / 1e9 for name in ("loading", "following", "simulating")}
+        return Figures(
+            faults=len(faults),
+            golden_cycles=engine.golden().end.end_cycle,
+            outcomes_equal=equal,
+            compared=compared,
+            faults_per_second=rate,
+            vs_restart=rate / rates["restart"],
+            vs_checkpoint=rate / rates["checkpoint"],
+            vs_cocotb=rate / rates["cocotb"],
+            vs_cocotb_alone=rate / rates["cocotb_alone"],
+            workers_ratio=workers_ratio,
+            model_time_share=min(1.0, cycles * seconds_a_cycle(engine) / seconds),
+            median_masked_us=(statistics.median(masked or [0]) + times.loading / len(faults)) / 1e3,
+            setup_seconds=setup,
+            early_stops=engine.early_stops,
+            audited=engine.audited,
+            ends=ends,
+            seconds={"all": seconds, **parts},
+        )
+
+
+def ablation(workload: Workload, options: argparse.Namespace) -> dict[str, object]:
+    """Return the processor time, in milliseconds a fault, with each set of shortcuts.
+
+    Raises:
+        SystemExit: If the outcomes differ.
+    """
+    target = load_target(options.accelerator)
+    elaboration = elaborate(target, workload.parameters)
+    times: dict[str, object] = {}
+    expected: dict[Fault, Injection] | None = None
+    for name, shortcuts in ABLATION.items():
+        with VerilatorEngine(
+            target, workload, elaboration, sweep=True, shortcuts=shortcuts, audit=Audit(0, 0)
+        ) as engine:
+            engine.prepare()
+            faults = uniform_faults(engine, options.ablation, options.seed, options.kinds)
+            injections, seconds = timed(partial(run, engine, faults))
+        if expected is not None and injections != expected:
+            raise SystemExit(f"{workload.name}: the shortcuts {name!r} change outcomes")
+        expected = injections
+        times[name] = 1e3 * seconds / len(faults)
+        print(f"  {name}: {times[name]:.3f} ms a fault", file=sys.stderr)
+    return times
+
+
+def run(engine: VerilatorEngine | CocotbEngine, faults: list[Fault]) -> dict[Fault, Injection]:
+    """Return the injections of an engine, by fault."""
+    return {injection.fault: injection for injection in engine.run(faults)}
+
+
+def uniform_faults(engine: VerilatorEngine, count: int, seed: int, kinds: Sequence[str]) -> list[Fault]:
+    """Return faults uniform over the bits of these kinds and over cycles, in order."""
+    choose = random.Random(seed)
+    table, cycles = engine.elaboration.sites, engine.golden().end.end_cycle
+    bits = [range(table.offsets[i], table.offsets[i + 1]) for i in range(len(table.elements))]
+    sites = [site for r, e in zip(bits, table.elements, strict=True) if e.kind in kinds for site in r]
+    return sorted({Fault(choose.choice(sites), choose.randrange(cycles)) for _ in range(count)})
+
+
+def two_workers(engine: VerilatorEngine, faults: list[Fault]) -> float:
+    """Return the wall-clock time of one worker over that of two."""
+    took = []
+    for workers in (1, 2):
+        start = time.perf_counter()
+        for _ in engine.run(faults, workers):
+            pass
+        took.append(time.perf_counter() - start)
+    return took[0] / took[1]
+
+
+def seconds_a_cycle(engine: VerilatorEngine) -> float:
+    """Return the processor time of a cycle in the bare model."""
+    best = float("inf")
+    for _ in range(3):
+        with engine.start() as instance:
+            _, seconds = timed(partial(instance.run, 10**9))
+            best = min(best, seconds / instance.cycle)
+    return best
+
+
+def timed(work: Callable[[], T]) -> tuple[T, float]:
+    """Return what `work` returns and its processor time, of this process and of those that it waited for."""
+    start = _processor_time()
+    result = work()
+    return result, _processor_time() - start
+
+
+def _processor_time() -> float:
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+def workloads(names: Sequence[str], models: Path | None, accelerator: str) -> Iterator[tuple[str, Workload]]:
+    """Yield networks of the zoo on their first held-out input, and files on a fixed random one."""
+    for name in names:
+        network = zoo.load(name)
+        compiled = compile_network(network.path, accelerator)
+        yield name, npu_workload(compiled, network.heldout_inputs[0], name)
+    for path in sorted(models.glob("*.tflite")) if models else []:
+        compiled = compile_network(path, accelerator)
+        slot = compiled.inputs[0]
+        tensor = np.random.default_rng(0).integers(-128, 128, slot.shape, dtype=np.int8)
+        yield path.stem, npu_workload(compiled, tensor, path.stem)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print the figures of each workload."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("networks", nargs="*", default=zoo.names(), help="of the zoo (default: all)")
+    parser.add_argument("--models", type=Path, help="folder of .tflite files to measure as well")
+    parser.add_argument("--only", default="", help="of all these, only those with this in their name")
+    parser.add_argument("--accelerator", default="ethos-u55-32")
+    parser.add_argument("--faults", type=int, default=5000)
+    parser.add_argument("--slow-faults", type=int, default=40, help="faults of restart and checkpoint")
+    parser.add_argument("--cocotb-faults", type=int, default=10, help="faults of cocotb; 0 leaves it out")
+    parser.add_argument("--kinds", nargs="+", default=["ff"], choices=["ff", "sram"])
+    parser.add_argument("--audit", type=float, default=0.0, help="share of early stops that is audited")
+    parser.add_argument("--workers", action="store_true", help="compare two workers with one as well")
+    parser.add_argument("--ablation", type=int, metavar="N", help="only the time of sets of shortcuts")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args(arguments)
+    figures: dict[str, dict[str, object]] = {}
+    for name, workload in workloads(options.networks, options.models, options.accelerator):
+        if options.only not in name:
+            continue
+        print(f"{name} ...", file=sys.stderr)
+        figures[name] = (
+            ablation(workload, options) if options.ablation else asdict(measure(workload, options))
+        )
+    if options.json:
+        print(json.dumps(figures, indent=2))
+    else:
+        for name, values in figures.items():
+            print(name, *(f"  {key}: {value}" for key, value in values.items()), sep="\n")
+    return 0 if all(values.get("outcomes_equal", True) for values in figures.values()) else 4
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

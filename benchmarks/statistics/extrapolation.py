@@ -1,0 +1,284 @@
+"""How well statistical mode predicts networks that were left out, against injection into the RTL.
+
+    python -m benchmarks.statistics.extrapolation campaigns --out RUNS [--sizes 32 64]
+                                                             [--networks ...] [--injections N]
+    python -m benchmarks.statistics.extrapolation learn --runs RUNS --model FILE
+    python -m benchmarks.statistics.extrapolation show [--model FILE]
+    python -m benchmarks.statistics.extrapolation correction --runs RUNS [--repeats N]
+
+`campaigns` injects into flip-flops and SRAM of each network on each size; what is in the folder already is
+finished or left alone, so it can be interrupted. `learn` makes a sensitivity model of it, each network being
+predicted once from the others. `show` judges these predictions: all it needs is in the model file, that which
+ships with resil for one. `correction` draws small samples from the injections and corrects predictions with
+them, also after the predictions have been spoilt.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+from scipy.stats import nbinom
+
+from networks import zoo
+from resil.campaign.campaign import load_campaign
+from resil.commands.run import run_campaign
+from resil.progress import Progress
+from resil.sensitivity.intervals import TOTAL, ModelError
+from resil.sensitivity.learn import build, learn
+from resil.sensitivity.model import SHIPPED, LeftOut, SensitivityModel, load_model, save_model
+from resil.sensitivity.observations import Run, read_run
+from resil.sensitivity.predict import outcome_index
+from stats.prediction import PredictedStratum, prediction_powered
+from stats.rates import HAZARDOUS
+from stats.sensitivity import predicted_interval
+
+SIZES = (32, 64, 128, 256)
+PLACES = outcome_index(HAZARDOUS)
+SAMPLE = 300
+
+CAMPAIGN = """\
+[campaign]
+name = "{name}"
+seed = {seed}
+
+[network]
+path = "zoo:{network}"
+inputs = {inputs}
+
+[target]
+name = "ethos-u55-{size}"
+
+[faults]
+kinds = ["{kind}"]
+injections = {injections}
+minimum_per_block = {minimum}
+
+[execution]
+engine = "verilator"
+workers = {workers}
+
+[technology]
+name = "finfet-16nm"
+"""
+
+
+def campaigns(options: argparse.Namespace) -> None:
+    """Inject into every network on every size."""
+    options.out.mkdir(parents=True, exist_ok=True)
+    for size in options.sizes:
+        for network in options.networks:
+            for kind in ("ff", "sram"):
+                name = f"{network}-{size}-{kind}"
+                file = options.out / f"{name}.toml"
+                text = CAMPAIGN.format(
+                    name=name,
+                    network=network,
+                    size=size,
+                    kind=kind,
+                    seed=options.seed,
+                    inputs=list(range(options.inputs)),
+                    injections=options.injections,
+                    minimum=options.injections // 9 if kind == "ff" else 0,
+                    workers=options.workers,
+                )
+                file.write_text(text)
+                done = run_campaign(load_campaign(file), options.out / name, resume=True, progress=Progress())
+                print(name, json.dumps(done.summary["total"]["rates"]), flush=True)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One block, or the total, of a left-out run; numbers of hazardous injections.
+
+    Attributes:
+        row: What it is of.
+        observed: Seen by injection.
+        predicted: By the model.
+        carried: If each block had the average of the other networks.
+        inside: The observed number lies in the model's interval, widened for the chance of sampling.
+        bare: It lies in the interval as it is.
+    """
+
+    row: LeftOut
+    observed: float
+    predicted: float
+    carried: float
+    inside: bool
+    bare: bool
+
+    @property
+    def cells(self) -> str:
+        """Observed and predicted share and both errors, as cells of a table."""
+        trials = self.row.trials
+        return (
+            f"| {trials:,.0f} effective "
+            f"| {self.observed / trials:.2%} ± {np.sqrt(self.observed) / trials:.2%} "
+            f"| {self.predicted / trials:.2%} | {self.predicted / self.observed - 1.0:+.1%} "
+            f"| {self.carried / self.observed - 1.0:+.1%} |"
+        )
+
+
+def judge(rows: Iterable[LeftOut]) -> list[Judged]:
+    """Judge every left-out block; each network's intervals come from the errors on the others."""
+    known = list(rows)
+    found = []
+    for row in known:
+        others = [other for other in known if other.network != row.network]
+        observed, predicted = hazardous(row.events), hazardous(row.expected)
+        shape = ModelError(others).shape(row.block, row.kind, HAZARDOUS)
+        interval = predicted_interval(min(predicted / row.trials, 1.0), shape, 1.0)
+        chance = nbinom(shape, shape / (shape + max(predicted, 1e-9)))
+        bare = interval.lo <= observed / row.trials <= interval.hi
+        inside = bool(chance.ppf(0.025) <= round(observed) <= chance.ppf(0.975))
+        found.append(Judged(row, observed, predicted, _carried(row, others), inside, bare))
+    return found
+
+
+def hazardous(events: tuple[float, ...]) -> float:
+    """Return the number of hazardous ones among events by outcome."""
+    return sum(events[place] for place in PLACES)
+
+
+def _carried(row: LeftOut, others: list[LeftOut]) -> float:
+    """Return what average rates say: of other networks on the same target, or on all if there are none."""
+    alike = [o for o in others if (o.block, o.kind) == (row.block, row.kind)]
+    same = [o for o in alike if o.accelerator == row.accelerator] or alike
+    return row.trials * float(np.mean([hazardous(o.events) / o.trials for o in same]))
+
+
+def show(options: argparse.Namespace) -> None:
+    """Print what leaving networks out says."""
+    model: SensitivityModel = load_model(options.model)
+    names = {run["network_sha256"]: run["network"].removeprefix("zoo:") for run in model.provenance["runs"]}
+    judged = judge(model.left_out)
+    print("| network | target | injections | observed | predicted | error | average carried over, error |")
+    print("|---|---|---|---|---|---|---|")
+    errors, carried = [], []
+    for own in judged:
+        row = own.row
+        if row.block == TOTAL and row.kind == "ff":
+            errors.append(abs(own.predicted / own.observed - 1.0))
+            carried.append(abs(own.carried / own.observed - 1.0))
+            print(f"| {names[row.network]} | {row.accelerator} {own.cells}")
+    print(f"\nmedian relative error of the total, flip-flops: {median(errors):.1%}")
+    print(f"the same with average rates carried over: {median(carried):.1%}")
+    print(f"mean: {np.mean(errors):.1%} against {np.mean(carried):.1%}")
+    totals = [own for own in judged if own.row.block == TOTAL]
+    print(f"totals in the interval: {sum(own.inside for own in totals)} of {len(totals)}")
+    by_block = defaultdict(list)
+    for own in judged:
+        if own.row.block != TOTAL:
+            by_block[own.row.kind, own.row.block].append(own)
+    for (kind, block), those in sorted(by_block.items()):
+        inside, bare = (sum(values) for values in zip(*((o.inside, o.bare) for o in those), strict=True))
+        of = len(those)
+        print(f"{block:4} {kind:4}: in the interval {inside}/{of}, without allowance {bare}/{of}")
+    for kind in ("ff", "sram"):
+        those = [o for (k, _), own in by_block.items() if k == kind for o in own]
+        if those:
+            print(f"blocks, {kind}: coverage {np.mean([o.inside for o in those]):.1%} of {len(those)}")
+
+
+def correction(options: argparse.Namespace) -> None:
+    """Print what predictions are worth to small samples, and what spoilt ones cost."""
+    runs = [read_run(path.parent) for path in sorted(options.runs.glob("*-ff/summary.json"))]
+    strengths = load_model(options.model).strengths
+    print("| run | predictions | rate | plain coverage | corrected coverage | narrower | greatest possible |")
+    print("|---|---|---|---|---|---|---|")
+    for run in runs:
+        model = build([other for other in runs if other.network != run.network], strengths)
+        predictions, events, chances, _ = pool(run, model)
+        generator = np.random.default_rng(options.seed)
+        spoilt = {
+            "as they are": predictions,
+            "shuffled": generator.permutation(predictions),
+            "inverted": predictions.max() - predictions,
+        }
+        for name, own in spoilt.items():
+            print(
+                f"| {run.folder.name} | {name} {_repeated(own, events, chances, generator, options.repeats)}"
+            )
+
+
+def pool(run: Run, model: SensitivityModel) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return prediction, outcome, chance of being drawn and block of each injection of a run."""
+    bits: dict[str, int] = defaultdict(int)
+    struck: dict[str, int] = defaultdict(int)
+    for cell, count in run.bits.items():
+        bits[cell.block] += count if cell.kind == "ff" else 0
+    for (cell, _), counts in run.counts.items():
+        struck[cell.block] += sum(counts)
+    predictions, events, chances, blocks = [], [], [], []
+    for (cell, operation), counts in run.counts.items():
+        risk = float(model.outcomes(cell, run.kind_of(operation))[PLACES].sum())
+        hits, number = sum(counts[place] for place in PLACES), sum(counts)
+        predictions += [risk] * number
+        events += [1.0] * hits + [0.0] * (number - hits)
+        chances += [bits[cell.block] / struck[cell.block]] * number
+        blocks += [cell.block] * number
+    weight = np.array(chances)
+    return np.array(predictions), np.array(events), weight / weight.sum(), np.array(blocks)
+
+
+def _repeated(
+    predictions: np.ndarray,
+    events: np.ndarray,
+    chances: np.ndarray,
+    generator: np.random.Generator,
+    repeats: int,
+) -> str:
+    truth, mean = float(chances @ events), float(chances @ predictions)
+    covariance = float(chances @ ((events - truth) * (predictions - mean)))
+    variance = float(chances @ np.square(predictions - mean))
+    explained = max(covariance, 0.0) ** 2 / (variance * truth * (1.0 - truth))
+    found = []
+    for _ in range(repeats):
+        drawn = generator.choice(len(events), SAMPLE, p=chances)
+        found.append(prediction_powered([PredictedStratum(1.0, events[drawn], predictions[drawn], mean)]))
+    plain = np.mean([one.plain.lo <= truth <= one.plain.hi for one in found])
+    covered = np.mean([one.interval.lo <= truth <= one.interval.hi for one in found])
+    gain = np.mean([one.plain.width for one in found]) / np.mean([one.interval.width for one in found])
+    return f"| {truth:.2%} | {plain:.1%} | {covered:.1%} | {gain:.2f} | {(1.0 - explained) ** -0.5:.2f} |"
+
+
+def main() -> None:
+    """Run what the command line asks for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parts = parser.add_subparsers(dest="part", required=True)
+    inject = parts.add_parser("campaigns")
+    inject.add_argument("--out", type=Path, required=True)
+    inject.add_argument("--sizes", type=int, nargs="+", default=SIZES)
+    inject.add_argument("--networks", nargs="+", default=zoo.names())
+    inject.add_argument("--injections", type=int, default=16000)
+    inject.add_argument("--inputs", type=int, default=4, help="of the held-out split, from the first on")
+    inject.add_argument("--workers", type=int, default=1)
+    inject.add_argument("--seed", type=int, default=20261201)
+    teach = parts.add_parser("learn")
+    teach.add_argument("--runs", type=Path, required=True)
+    teach.add_argument("--model", type=Path, required=True)
+    teach.add_argument("--targets", nargs="*", default=())
+    parts.add_parser("show").add_argument("--model", type=Path, default=SHIPPED)
+    small = parts.add_parser("correction")
+    small.add_argument("--runs", type=Path, required=True)
+    small.add_argument("--model", type=Path, default=SHIPPED, help="whose strengths are taken")
+    small.add_argument("--repeats", type=int, default=1000)
+    small.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    if options.part == "campaigns":
+        campaigns(options)
+    elif options.part == "learn":
+        folders = [path.parent for path in sorted(options.runs.glob("*/summary.json"))]
+        save_model(learn(folders, options.targets, Progress().stage), options.model)
+    else:
+        {"show": show, "correction": correction}[options.part](options)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What a campaign injects into, whatever made it: sites, engines, area, and the identity of it all."""

@@ -1,0 +1,138 @@
+"""What a campaign injects into, whatever made it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from resil.bench.engines import CampaignEngine
+from resil.bench.identity import Identity
+from rtl_harness.faults import Corruption
+from rtl_harness.sites import SiteTable
+
+Describe = Callable[[int, Corruption], str]
+
+
+def say_nothing(_position: int, _corruption: Corruption) -> str:
+    """Describe no corruption."""
+    return ""
+
+
+@dataclass(frozen=True)
+class OperationFacts:
+    """One operation of the network.
+
+    Attributes:
+        index: Its number, from 0.
+        name: For people.
+        kind: Of the operation; "" if unknown.
+        vela_cycles: The compiler's own estimate, None if it makes none.
+        work: Fields of `rtl_harness.npu.work.OperationWork`; None if it is no operation of the NPU.
+    """
+
+    index: int
+    name: str
+    kind: str
+    vela_cycles: int | None
+    work: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True)
+class NetworkFacts:
+    """What runs: a network, or a workload of the user's own; for reports.
+
+    Attributes:
+        name: For people.
+        path: As the campaign names it; for a workload the campaign file.
+        sha256: Of the .tflite file; for a workload of its images and of where its output lies.
+        operations: In the order in which they run.
+        macs: Multiply-accumulates of one inference; 0 if they are not known.
+        vela_cycles: The compiler's own estimate of one inference; None if there is no such compiler.
+        decision: Name of the rule that reads the decision from the output.
+    """
+
+    name: str
+    path: str
+    sha256: str
+    operations: tuple[OperationFacts, ...]
+    macs: int
+    vela_cycles: int | None
+    decision: str
+
+
+@dataclass(frozen=True)
+class Area:
+    """Area of logic (flip-flops included) and of memories."""
+
+    logic: float = 0.0
+    sram: float = 0.0
+
+    @property
+    def total(self) -> float:
+        """Both."""
+        return self.logic + self.sram
+
+
+@dataclass(frozen=True)
+class AreaFacts:
+    """Area of each block.
+
+    Attributes:
+        blocks: By name.
+        unit: "GE" for gate equivalents, "um2" with a Liberty file.
+        notes: What the figures rest on.
+    """
+
+    blocks: Mapping[str, Area]
+    unit: str
+    notes: tuple[str, ...] = ()
+
+    def of(self, block: str) -> Area:
+        """Return the area of a block; zero if it has none."""
+        return self.blocks.get(block, Area())
+
+    @property
+    def total(self) -> Area:
+        """Sum of all blocks."""
+        parts = self.blocks.values()
+        return Area(sum(area.logic for area in parts), sum(area.sram for area in parts))
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A network on a target, ready for faults.
+
+    Attributes:
+        network: For reports.
+        target_name: For reports.
+        top: Top module of the target.
+        blocks: All blocks of the target's block map, those without storage too.
+        sites: All fault sites.
+        inputs: Label of each input.
+        identity: Of the campaign.
+        hashes: Digests of network or workload and of the target, for the provenance.
+        engine: Makes the engine for the input at a position.
+        area: Synthesises the target (slow the first time).
+        unmapped: Storage that could not become fault sites, each with the reason.
+        warnings: Remarks of the elaboration.
+        expected: Raw output tensor that the run without a fault must give for each input; empty if the
+            campaign expects none.
+        describe: Says what a corruption of memory is to the input at a position, as one line of text; "" if
+            there is nothing to be said.
+    """
+
+    network: NetworkFacts
+    target_name: str
+    top: str
+    blocks: tuple[str, ...]
+    sites: SiteTable
+    inputs: tuple[int, ...]
+    identity: Identity
+    hashes: Mapping[str, str]
+    engine: Callable[[int], CampaignEngine]
+    area: Callable[[], AreaFacts]
+    unmapped: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    expected: tuple[bytes, ...] = ()
+    describe: Describe = say_nothing

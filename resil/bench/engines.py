@@ -1,0 +1,93 @@
+"""Engines by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self, cast
+
+from resil.campaign.campaign import ENGINE_NAMES
+from resil.errors import ResilError
+from rtl_harness.elaboration import Elaboration
+from rtl_harness.engines.base import GoldenRun
+from rtl_harness.faults import Fault, Injection
+from rtl_harness.target import Target
+from rtl_harness.workload import Workload
+
+RECORDING_ENGINES = ("cocotb",)
+
+
+class CampaignEngine(Protocol):
+    """An engine that holds simulators until it is left, and can simulate one fault by itself.
+
+    `notes` are for people, about speed and not about results.
+
+    If `run` raises after it has answered for every fault, it has found its own answers wrong: they are void.
+    """
+
+    name: str
+    notes: list[str]
+
+    def golden(self) -> GoldenRun:
+        """See `rtl_harness.engines.base.Engine`."""
+        ...
+
+    def run(self, faults: Sequence[Fault], workers: int = 1) -> Iterator[Injection]:
+        """See `rtl_harness.engines.base.Engine`."""
+        ...
+
+    def replay(self, fault: Fault) -> Injection:
+        """Simulate one fault from its beginning to its end, whatever was simulated before."""
+        ...
+
+    def __enter__(self) -> Self:
+        """Leaving the context ends all simulators."""
+        ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class RecordingEngine(CampaignEngine, Protocol):
+    """An engine that can write waveforms."""
+
+    def replay(self, fault: Fault, waves: Path | None = None) -> Injection:
+        """Simulate one fault, and write the waveform of it to `waves`."""
+        ...
+
+
+def make_engine(
+    name: str,
+    target: Target,
+    workload: Workload,
+    elaboration: Elaboration,
+    timeout_factor: float,
+) -> CampaignEngine:
+    """Return the engine `name` for one workload; the simulator is built when it is first needed."""
+    match name:
+        case "cocotb":
+            from rtl_harness.engines.cocotb.engine import CocotbEngine
+
+            return CocotbEngine(target, workload, elaboration, timeout_factor=timeout_factor)
+        case "verilator":
+            from rtl_harness.engines.verilator.engine import VerilatorEngine
+
+            return VerilatorEngine(target, workload, elaboration, timeout_factor=timeout_factor)
+    raise ValueError(f"no engine is named {name!r}; there are {', '.join(ENGINE_NAMES)}")
+
+
+def replay(engine: CampaignEngine, fault: Fault, waves: Path | None) -> Injection:
+    """Simulate one fault by itself, with its waveform if `waves` is given.
+
+    Raises:
+        ResilError: the engine cannot write waveforms.
+    """
+    if waves is None:
+        return engine.replay(fault)
+    if engine.name not in RECORDING_ENGINES:
+        raise ResilError(
+            f"--waves: the {engine.name} engine writes no waveforms; add --engine {RECORDING_ENGINES[0]}"
+        )
+    return cast(RecordingEngine, engine).replay(fault, waves)

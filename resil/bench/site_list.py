@@ -1,0 +1,151 @@
+"""The list of fault sites: a row per bit, and the sums per block."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+
+from resil.bench.bench import Area, Bench
+from resil.files import write_file
+from rtl_harness.sites import SiteTable
+
+UNASSIGNED = "(no block)"
+
+
+@dataclass(frozen=True)
+class BlockSites:
+    """Fault sites and area of a block; areas in the survey's unit."""
+
+    block: str
+    ff_bits: int
+    sram_bits: int
+    logic_area: float
+    sram_area: float
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What `resil sites` prints.
+
+    Attributes:
+        blocks: In the order of the target's block map.
+        total: The sum of all blocks.
+        area_unit: Unit of the areas.
+        unmapped: Storage that is no fault site, each with the reason.
+        warnings: Remarks of elaboration and synthesis.
+    """
+
+    target: str
+    blocks: tuple[BlockSites, ...]
+    total: BlockSites
+    area_unit: str
+    unmapped: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, object]:
+        """The survey as a JSON object."""
+        return asdict(self) | {"unmapped_sites": len(self.unmapped)}
+
+
+def block_name(block: str) -> str:
+    """Return the name that reports give to a block; storage outside all blocks has one too."""
+    return block or UNASSIGNED
+
+
+def block_bits(sites: SiteTable, blocks: tuple[str, ...]) -> dict[str, dict[str, int]]:
+    """Return the bits of each kind in each block; blocks without any are there, with zeros."""
+    bits = {block: {"ff": 0, "sram": 0} for block in blocks}
+    for element in sites.elements:
+        bits.setdefault(block_name(element.block), {"ff": 0, "sram": 0})[element.kind] += element.bits
+    return bits
+
+
+def survey(bench: Bench) -> Survey:
+    """Count the fault sites of `bench` and synthesise its area."""
+    area = bench.area()
+    bits = block_bits(bench.sites, bench.blocks)
+    blocks = tuple(_block_sites(name, n, area.of(name)) for name, n in bits.items())
+    everything = {kind: sum(n[kind] for n in bits.values()) for kind in ("ff", "sram")}
+    total = _block_sites("total", everything, area.total)
+    return Survey(bench.target_name, blocks, total, area.unit, bench.unmapped, (*bench.warnings, *area.notes))
+
+
+def _block_sites(name: str, bits: dict[str, int], area: Area) -> BlockSites:
+    return BlockSites(name, bits["ff"], bits["sram"], area.logic, area.sram)
+
+
+def survey_text(found: Survey) -> str:
+    """Return the survey as lines for a person."""
+    unit = found.area_unit
+    lines = [f"{'block':12} {'ff bits':>9} {'sram bits':>9} {'logic ' + unit:>12} {'sram ' + unit:>12}"]
+    for row in (*found.blocks, found.total):
+        bits = f"{row.block:12} {row.ff_bits:>9,} {row.sram_bits:>9,}"
+        lines.append(f"{bits} {row.logic_area:>12,.0f} {row.sram_area:>12,.0f}")
+    lines.append(f"unmapped sites: {len(found.unmapped)}")
+    lines += [f"  {reason}" for reason in found.unmapped]
+    lines += [f"note: {warning}" for warning in found.warnings]
+    return "\n".join(lines)
+
+
+def site_rows(sites: SiteTable) -> pa.Table:
+    """Return a row per bit: number, path, word and bit as the source counts them, kind, block, class."""
+    elements = sites.elements
+    counts = np.array([e.bits for e in elements], dtype=np.int64)
+    owner = np.repeat(np.arange(len(elements), dtype=np.int32), counts)
+    within = np.arange(sites.size, dtype=np.int64) - np.repeat(
+        np.array(sites.offsets[:-1], dtype=np.int64), counts
+    )
+    width = np.array([e.width for e in elements], dtype=np.int64)[owner]
+    word = within // width + np.array([e.first_word for e in elements], dtype=np.int64)[owner]
+    bit = within % width + np.array([e.lsb for e in elements], dtype=np.int64)[owner]
+
+    def column(values: list[str]) -> pa.Array:
+        return pa.DictionaryArray.from_arrays(pa.array(owner), pa.array(values, pa.string()))
+
+    return pa.table(
+        {
+            "site": np.arange(sites.size, dtype=np.int64),
+            "path": column([e.path for e in elements]),
+            "word": word,
+            "bit": bit,
+            "kind": column([e.kind for e in elements]),
+            "block": column([block_name(e.block) for e in elements]),
+            "register_class": column([e.register_class for e in elements]),
+        }
+    )
+
+
+def write_parquet(sites: SiteTable, path: Path) -> None:
+    """Write `site_rows` as Parquet; a file that holds just that is left as it is."""
+    rows = site_rows(sites)
+    if _holds(path, rows):
+        return
+    write_file(
+        path, lambda temporary: pq.write_table(rows, temporary, compression="zstd", store_schema=False)
+    )
+
+
+def write_csv(sites: SiteTable, path: Path) -> None:
+    """Write `site_rows` as CSV."""
+    rows = site_rows(sites)
+    plain = pa.table({name: _plain(rows[name]) for name in rows.column_names})
+    write_file(path, lambda temporary: pacsv.write_csv(plain, temporary))
+
+
+def _holds(path: Path, rows: pa.Table) -> bool:
+    try:
+        found = pq.read_table(path, memory_map=False)
+    except (OSError, ValueError, pa.ArrowException):
+        return False
+    return found.column_names == rows.column_names and all(
+        _plain(found[name]).equals(_plain(rows[name])) for name in rows.column_names
+    )
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column

@@ -1,0 +1,1 @@
+"""The campaign file: strict reading of each table, and the resolved copy."""

@@ -1,0 +1,347 @@
+"""The campaign file: what to inject into, how much, and against which budget."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from resil.campaign.clusters import read_clusters
+from resil.campaign.sampling_settings import SamplingSettings, read_sampling
+from resil.campaign.section import Section, read_toml
+from resil.campaign.workload_settings import DECISIONS, WorkloadSettings, read_workload
+from resil.errors import CampaignError
+from rtl_harness.faults import Outcome
+
+KINDS = ("ff", "sram")
+ENGINE_NAMES = ("verilator", "cocotb")
+HAZARDOUS_DEFAULT = (Outcome.SDC_CRITICAL.value, Outcome.HANG.value)
+ZOO_PREFIX = "zoo:"
+RECONSTRUCTION = "reconstruction"
+_HAZARDOUS_CHOICES = tuple(outcome.value for outcome in Outcome if outcome is not Outcome.MASKED)
+_TABLES = (
+    *("campaign", "network", "workload", "target", "faults", "sampling", "execution", "technology"),
+    *("budget", "area"),
+)
+_FEWEST_PREDICTED = 100
+_BUDGET_REMEDY = (
+    "derive the NPU's share of the item's target and write where it comes from; "
+    "without a [budget] table no verdict is given"
+)
+
+
+@dataclass(frozen=True)
+class NetworkSettings:
+    """What is inferred.
+
+    Attributes:
+        path: "zoo:NAME", or the absolute path of a .tflite file.
+        inputs: Indices into the zoo network's held-out split, or a .npy file of shape (N, H, W, C).
+        decision: "top1": only another index of the largest output is another decision; "exact": any other
+            output is; "reconstruction": whether the mean squared difference of input and output, real-valued,
+            is above `threshold`. None for a zoo network's own rule, or the largest output.
+        threshold: None but for "reconstruction"; for a zoo network then that of its record.
+    """
+
+    path: str
+    inputs: tuple[int, ...] | Path
+    decision: str | None = None
+    threshold: float | None = None
+
+
+@dataclass(frozen=True)
+class FaultSettings:
+    """How many faults, and of what sort.
+
+    Attributes:
+        kinds: Kinds of storage, "ff" and "sram".
+        injections: Number; the most, if the plan is adaptive.
+        minimum_per_block: Least number in each kind of storage of each block.
+        clusters: Part of the upsets that flip 1, 2, ... adjacent bits of a word; they sum to 1.
+    """
+
+    kinds: tuple[str, ...]
+    injections: int
+    minimum_per_block: int
+    clusters: tuple[float, ...] = (1.0,)
+
+
+@dataclass(frozen=True)
+class ExecutionSettings:
+    """How the injections are simulated.
+
+    Attributes:
+        engine: Name of the engine.
+        workers: Simulator processes; None for one a processor.
+        timeout_factor: A run that takes longer than this times the golden run is a hang.
+    """
+
+    engine: str
+    workers: int | None
+    timeout_factor: float
+
+
+@dataclass(frozen=True)
+class TechnologySettings:
+    """Entry of the technology data, and figures of the user's own in its place.
+
+    Attributes:
+        name: Name of the entry.
+        flip_flop_fit: FIT of one flip-flop, or None.
+        sram_fit_per_mbit: FIT of 10^6 SRAM bits, or None.
+    """
+
+    name: str
+    flip_flop_fit: float | None = None
+    sram_fit_per_mbit: float | None = None
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The target's share of the item's allowance.
+
+    Attributes:
+        fit: Allowed failures per 1e9 h.
+        rationale: Where the figure comes from.
+    """
+
+    fit: float
+    rationale: str
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """A campaign file, checked.
+
+    Attributes:
+        file: Where it was read from; for messages and labels only.
+        name: Label for people.
+        seed: Seed of the sampling.
+        confidence: Of all intervals, 0.95 for 95 %.
+        work: What the target runs: a network that is compiled for it, or memory images of the user's own.
+        target: Name of a shipped target, or the absolute path of a target file.
+        faults: What is injected.
+        sampling: How the faults are chosen.
+        execution: How.
+        technology: Raw upset rates.
+        budget: None if no verdict is asked for.
+        hazardous: Outcomes that count as failures.
+        liberty: Cell library for the area; None for the built-in gate equivalents.
+    """
+
+    file: Path
+    name: str
+    seed: int
+    confidence: float
+    work: NetworkSettings | WorkloadSettings
+    target: str | Path
+    faults: FaultSettings
+    sampling: SamplingSettings
+    execution: ExecutionSettings
+    technology: TechnologySettings
+    budget: Budget | None
+    hazardous: tuple[str, ...]
+    liberty: Path | None
+
+    @property
+    def network(self) -> NetworkSettings:
+        """The network; CampaignError if the campaign has none, but a workload."""
+        if isinstance(self.work, NetworkSettings):
+            return self.work
+        raise CampaignError(
+            f"{self.file}: expected a table [network], found [workload]; this needs a network that was "
+            "compiled for the target"
+        )
+
+    @property
+    def slug(self) -> str:
+        """The name as that of a folder."""
+        return re.sub(r"[^\w-]+", "-", self.name).strip("-") or "campaign"
+
+
+def load_campaign(path: Path) -> Campaign:
+    """Read and check a campaign file. Paths in it are relative to its folder.
+
+    Raises:
+        CampaignError: the file cannot be read; a key is missing, unknown, of the wrong type or out of range.
+    """
+    path = path.expanduser()
+    path = path.absolute()
+    return parse_campaign(path, read_toml(path))
+
+
+def with_options(campaign: Campaign, *, engine: str | None = None, workers: int | None = None) -> Campaign:
+    """Return the campaign with command-line options in place of its own.
+
+    Raises:
+        CampaignError: there is no engine of that name.
+    """
+    if engine is not None and engine not in ENGINE_NAMES:
+        raise CampaignError(f"--engine: expected one of {', '.join(ENGINE_NAMES)}, found {engine!r}")
+    execution = campaign.execution
+    execution = replace(execution, engine=engine or execution.engine, workers=workers or execution.workers)
+    return replace(campaign, execution=execution)
+
+
+def parse_campaign(file: Path, tables: Mapping[str, Any]) -> Campaign:
+    """Check the tables of a campaign file; see `load_campaign`."""
+    _refuse_unknown_tables(file, tables)
+
+    def section(name: str, *, required: bool = False) -> Section:
+        if required and name not in tables:
+            raise CampaignError(f"{file}: expected a table [{name}], found none; add it")
+        values = tables.get(name, {})
+        if not isinstance(values, dict):
+            raise CampaignError(f"{file}: expected {name} to be a table, found {values!r}; write [{name}]")
+        return Section(file, name, values)
+
+    head = section("campaign", required=True)
+    name = head.text("name")
+    seed = head.integer("seed", low=0, high=2**63 - 1)
+    confidence = head.number("confidence", 0.95, low=0.5, high=1.0)
+    head.finish()
+    budget, hazardous = _budget(section("budget")) if "budget" in tables else (None, HAZARDOUS_DEFAULT)
+    faults, sampling = _faults(section("faults", required=True)), read_sampling(section("sampling"))
+    _check_predicted(file, faults, sampling)
+    return Campaign(
+        file=file,
+        name=name,
+        seed=seed,
+        confidence=confidence,
+        work=_work(file, tables, section, name),
+        target=_target(section("target", required=True)),
+        faults=faults,
+        sampling=sampling,
+        execution=_execution(section("execution")),
+        technology=_technology(section("technology", required=True)),
+        budget=budget,
+        hazardous=hazardous,
+        liberty=_liberty(section("area")),
+    )
+
+
+def _check_predicted(file: Path, faults: FaultSettings, sampling: SamplingSettings) -> None:
+    if sampling.plan != "predicted":
+        return
+    for key, found in (
+        ("minimum_per_block", faults.minimum_per_block > 0),
+        ("clusters", faults.clusters != (1.0,)),
+        ("injections", faults.injections < _FEWEST_PREDICTED),
+    ):
+        if found:
+            raise CampaignError(
+                f"{file}: [faults] {key}: expected at least {_FEWEST_PREDICTED} injections of single bits, "
+                'and no minimum, with the plan "predicted", which goes by predictions for single bits; '
+                "change the key or the plan"
+            )
+
+
+def _refuse_unknown_tables(file: Path, tables: Mapping[str, Any]) -> None:
+    for name in tables:
+        if name not in _TABLES:
+            near = get_close_matches(name, _TABLES, n=1)
+            remedy = f"did you mean [{near[0]}]?" if near else "remove it"
+            raise CampaignError(f"{file}: {name}: expected one of the tables {', '.join(_TABLES)}; {remedy}")
+
+
+def _work(
+    file: Path, tables: Mapping[str, Any], section: Callable[[str], Section], name: str
+) -> NetworkSettings | WorkloadSettings:
+    given = [table for table in ("network", "workload") if table in tables]
+    if len(given) != 1:
+        found = "both" if given else "neither"
+        raise CampaignError(
+            f"{file}: expected either a table [network], for a target that runs compiled networks, or a "
+            f"table [workload], for any other, found {found}; keep or add one"
+        )
+    if given == ["workload"]:
+        return read_workload(section("workload"), name)
+    return _network(section("network"))
+
+
+def _network(section: Section) -> NetworkSettings:
+    path = section.text("path")
+    if not path.startswith(ZOO_PREFIX):
+        path = str(section.path("path", 'a .tflite file or "zoo:NAME"'))
+    inputs = _inputs(section, zoo=path.startswith(ZOO_PREFIX))
+    decision = section.choice("decision", (*DECISIONS, RECONSTRUCTION)) if section.has("decision") else None
+    threshold = None
+    if decision == RECONSTRUCTION and section.has("threshold"):
+        threshold = section.number("threshold", low=0.0, high=float("inf"))
+    section.finish()
+    return NetworkSettings(path, inputs, decision, threshold)
+
+
+def _inputs(section: Section, *, zoo: bool) -> tuple[int, ...] | Path:
+    expected = "a list of indices into the held-out split, or a .npy file" if zoo else "a .npy file"
+    value = section.raw("inputs", expected)
+    if isinstance(value, str):
+        return section.path("inputs", "a .npy file")
+    if not zoo:
+        raise section.fail("inputs", expected, repr(value), "only zoo networks have a held-out split")
+    indices = value if isinstance(value, list) else []
+    whole = all(type(index) is int and index >= 0 for index in indices)
+    if not indices or not whole or len(set(indices)) != len(indices):
+        raise section.fail("inputs", expected, repr(value), "give one or more different indices from 0")
+    return tuple(indices)
+
+
+def _target(section: Section) -> str | Path:
+    if section.has("name") == section.has("file"):
+        found = "both" if section.has("name") else "neither"
+        raise section.fail(
+            "name", "either a name or a file", found, "name a shipped target or give a target file"
+        )
+    target = section.text("name") if section.has("name") else section.path("file", "a target file")
+    section.finish()
+    return target
+
+
+def _faults(section: Section) -> FaultSettings:
+    kinds = section.choices("kinds", KINDS, ("ff",))
+    injections = section.integer("injections", low=1, high=10**9)
+    minimum = section.integer("minimum_per_block", 0, low=0, high=10**9)
+    if minimum > injections:
+        expected = f"at most the {injections:,} injections"
+        raise section.fail(
+            "minimum_per_block", expected, f"{minimum:,}", "lower it or ask for more injections"
+        )
+    clusters = read_clusters(section)
+    section.finish()
+    return FaultSettings(kinds, injections, minimum, clusters)
+
+
+def _execution(section: Section) -> ExecutionSettings:
+    engine = section.choice("engine", ENGINE_NAMES, ENGINE_NAMES[0])
+    workers = section.integer("workers", low=1, high=1024) if section.has("workers") else None
+    timeout_factor = section.number("timeout_factor", 2.0, low=1.0, high=1000.0)
+    section.finish()
+    return ExecutionSettings(engine, workers, timeout_factor)
+
+
+def _technology(section: Section) -> TechnologySettings:
+    def override(key: str) -> float | None:
+        return section.number(key, low=0.0, high=float("inf")) if section.has(key) else None
+
+    settings = TechnologySettings(
+        section.text("name"), override("flip_flop_fit"), override("sram_fit_per_mbit")
+    )
+    section.finish()
+    return settings
+
+
+def _budget(section: Section) -> tuple[Budget, tuple[str, ...]]:
+    fit = section.number("fit", low=0.0, high=float("inf"), remedy=_BUDGET_REMEDY)
+    rationale = section.text("rationale", remedy=_BUDGET_REMEDY)
+    hazardous = section.choices("hazardous", _HAZARDOUS_CHOICES, HAZARDOUS_DEFAULT)
+    section.finish()
+    return Budget(fit, rationale), hazardous
+
+
+def _liberty(section: Section) -> Path | None:
+    liberty = section.path("liberty", "a Liberty file") if section.has("liberty") else None
+    section.finish()
+    return liberty

@@ -1,0 +1,63 @@
+"""How many bits an upset flips: the campaign's shares of cluster sizes, and the words that bound them.
+
+The population of clusters is that of single bits: every storage bit of a stratum, in every cycle, is the
+lowest bit of one upset. The size of the upset is random, with the campaign's shares; a cluster that would
+reach beyond its word is cut off there, since the netlist does not say which cells lie next to it. So each
+place where a cluster can begin counts once, and a block's raw upset rate is the same whatever the shares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from resil.campaign.section import Section
+from stats.categories import categories
+
+# In 16/12 nm FinFET processes at most 3 bits were seen (Sakamoto et al., IEEE TNS, 2025).
+LARGEST = 3
+
+IntArray = npt.NDArray[np.int64]
+
+
+def read_clusters(section: Section) -> tuple[float, ...]:
+    """Take the key `clusters`: part of the upsets that flip 1, 2, ... bits; all flip one if there is none."""
+    if not section.has("clusters"):
+        return (1.0,)
+    sizes = [str(size) for size in range(1, LARGEST + 1)]
+    expected = f"a table of sizes ({', '.join(sizes)}) and their shares, such as {{ 1 = 0.95, 2 = 0.05 }}"
+    value = section.raw("clusters", expected)
+    if not isinstance(value, dict) or not value or not value.keys() <= set(sizes):
+        raise section.fail("clusters", expected, repr(value), "change the value")
+    table = section.table("clusters", expected)
+    shares = [table.number(size, low=0.0, high=float("inf")) if size in value else 0.0 for size in sizes]
+    if abs(sum(shares) - 1.0) > 1e-9:
+        raise section.fail("clusters", "shares that sum to 1", f"{sum(shares):.10g}", "correct the shares")
+    return tuple(shares[: int(max(value))])
+
+
+def cluster_bits(seed: int, stratum: str, shares: Sequence[float], start: int, room: IntArray) -> IntArray:
+    """Return the bits that draws `start`, `start + 1`, ... of a stratum flip.
+
+    Args:
+        seed: Of the campaign.
+        stratum: Its name.
+        shares: Part of the upsets that flip 1, 2, ... bits.
+        start: Number of the first draw.
+        room: For each draw, how many bits its word has from the site on.
+    """
+    if len(shares) == 1:
+        return np.ones(len(room), dtype=np.int64)
+    sizes = categories(seed, f"{stratum} clusters", shares, len(room), start) + 1
+    bits: IntArray = np.minimum(sizes, room)
+    return bits
+
+
+def clusters_text(shares: Sequence[float]) -> str:
+    """Return a sentence of the upsets that the shares stand for."""
+    if len(shares) == 1:
+        return "Every upset flips one bit: multi-cell upsets are not in these figures."
+    parts = [f"{share:.3g} flip {bits}" for bits, share in enumerate(shares, start=1) if share]
+    return f"Of all upsets {', '.join(parts)} adjacent bits of a word, fewer at its end."

@@ -1,0 +1,71 @@
+"""The table [sampling] of a campaign file: how the faults are chosen, and when enough were injected."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from resil.campaign.section import Section
+
+PlanName = Literal["proportional", "uniform", "stratified", "adaptive", "predicted"]
+INPUTS = ("these", "like these")
+PLANS: tuple[PlanName, ...] = ("proportional", "uniform", "stratified", "adaptive", "predicted")
+_BY_RESULTS = ("adaptive", "predicted")
+_STOPS = "only these plans stop early"
+
+
+@dataclass(frozen=True)
+class SamplingSettings:
+    """How faults are chosen.
+
+    Attributes:
+        plan: "proportional": by block and kind of storage, as many as there are faults in each; "uniform":
+            every fault alike; "stratified": by block, kind, register class and operation, as many as there
+            are faults in each; "adaptive": where they tell most, until enough is known; "predicted": half
+            evenly, half where a sensitivity model foresees failures, if the first half agrees with it.
+        margin: Half width of the interval of the total FIT, as part of the estimate, at which the
+            campaign stops, with the plans "adaptive" and "predicted"; None for none.
+        inputs: What the intervals of a campaign with several inputs are about: "these" inputs, or inputs
+            "like these", with the differences between inputs in them.
+        until_decided: These plans stop when the verdict on the budget is settled; if nothing is said, only
+            "adaptive" does.
+        model: File of the sensitivity model of the plan "predicted"; None for the one that ships.
+    """
+
+    plan: PlanName = "proportional"
+    margin: float | None = None
+    until_decided: bool = False
+    inputs: str = INPUTS[0]
+    model: Path | None = None
+
+    @property
+    def goes_by_results(self) -> bool:
+        """Whether results decide what is injected next, and when it is enough."""
+        return self.plan in _BY_RESULTS
+
+    @property
+    def strata(self) -> str:
+        """What the faults are divided by; it decides which fault has which number."""
+        coarse = "block, kind"
+        if self.plan == "predicted":
+            return f"{coarse}, predicted risk, operation"
+        return coarse if self.plan == "proportional" else f"{coarse}, register class, register, operation"
+
+
+def read_sampling(section: Section) -> SamplingSettings:
+    """Check the table."""
+    name = section.choice("plan", PLANS, PLANS[0])
+    plan = next(known for known in PLANS if known == name)
+    for key in ("margin", "until_decided"):
+        if section.has(key) and plan not in _BY_RESULTS:
+            expected = 'the key with plan = "adaptive" or "predicted" only'
+            raise section.fail(key, expected, f'plan = "{plan}"', _STOPS)
+    margin = section.number("margin", low=0.0, high=1.0) if section.has("margin") else None
+    decided = section.flag("until_decided", default=plan == "adaptive")
+    inputs = section.choice("inputs", INPUTS, INPUTS[0])
+    if section.has("model") and plan != "predicted":
+        raise section.fail("model", 'the key with plan = "predicted" only', f'plan = "{plan}"', "remove it")
+    model = section.path("model", "a sensitivity model") if section.has("model") else None
+    section.finish(optional=("margin", "model"))
+    return SamplingSettings(plan, margin, decided, inputs, model)

@@ -1,0 +1,122 @@
+"""A campaign as TOML text: every default filled in, every path absolute."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from resil.campaign.campaign import Campaign, NetworkSettings
+from resil.campaign.workload_settings import ImageSettings
+
+Value = str | int | float | Sequence["Value"] | Mapping[str, "Value"]
+
+
+def campaign_text(campaign: Campaign) -> str:
+    """Return the campaign as text that `load_campaign` reads back as an equal campaign."""
+    return "\n".join(_table(name, values) for name, values in campaign_tables(campaign).items())
+
+
+def campaign_tables(campaign: Campaign) -> dict[str, dict[str, Value]]:
+    """Return the campaign's tables; keys that are not set are left out."""
+    target = campaign.target
+    faults, execution, technology = campaign.faults, campaign.execution, campaign.technology
+    tables: dict[str, dict[str, Value | None]] = {
+        "campaign": {"name": campaign.name, "seed": campaign.seed, "confidence": campaign.confidence},
+        **_work(campaign),
+        "target": {"file": str(target)} if isinstance(target, Path) else {"name": target},
+        "faults": {
+            "kinds": list(faults.kinds),
+            "injections": faults.injections,
+            "minimum_per_block": faults.minimum_per_block,
+            "clusters": {str(i): share for i, share in enumerate(faults.clusters, start=1) if share},
+        },
+        "sampling": _sampling(campaign),
+        "execution": {
+            "engine": execution.engine,
+            "workers": execution.workers,
+            "timeout_factor": execution.timeout_factor,
+        },
+        "technology": {
+            "name": technology.name,
+            "flip_flop_fit": technology.flip_flop_fit,
+            "sram_fit_per_mbit": technology.sram_fit_per_mbit,
+        },
+        "budget": _budget(campaign),
+        "area": {"liberty": str(campaign.liberty) if campaign.liberty else None},
+    }
+    set_keys = {name: {k: v for k, v in values.items() if v is not None} for name, values in tables.items()}
+    return {name: values for name, values in set_keys.items() if values}
+
+
+def _work(campaign: Campaign) -> dict[str, dict[str, Value | None]]:
+    work = campaign.work
+    if isinstance(work, NetworkSettings):
+        inputs = str(work.inputs) if isinstance(work.inputs, Path) else list(work.inputs)
+        rule = {"decision": work.decision, "threshold": work.threshold}
+        return {"network": {"path": work.path, "inputs": inputs, **rule}}
+    output = work.output
+    return {
+        "workload": {
+            "name": work.name,
+            "decision": work.decision,
+            "operations": list(work.operations) or None,
+            "parameters": dict(work.parameters) or None,
+            "images": [_image(image) for image in work.images],
+        },
+        "workload.output": {
+            "memory": output.memory,
+            "offset": output.offset,
+            "shape": list(output.shape),
+            "dtype": output.dtype,
+            "expected": str(output.expected) if output.expected else None,
+        },
+    }
+
+
+def _image(image: ImageSettings) -> dict[str, Value]:
+    files = [str(file) for file in image.files]
+    return {
+        "memory": image.memory,
+        "offset": image.offset,
+        image.way: files if image.way == "files" else files[0],
+    }
+
+
+def _sampling(campaign: Campaign) -> dict[str, Value | None]:
+    sampling = campaign.sampling
+    values: dict[str, Value | None] = {"plan": sampling.plan, "inputs": sampling.inputs}
+    if sampling.plan == "predicted":
+        values["model"] = str(sampling.model) if sampling.model else None
+    if not sampling.goes_by_results:
+        return values
+    return values | {"margin": sampling.margin, "until_decided": sampling.until_decided}
+
+
+def _budget(campaign: Campaign) -> dict[str, Value | None]:
+    if campaign.budget is None:
+        return {}
+    return {
+        "fit": campaign.budget.fit,
+        "rationale": campaign.budget.rationale,
+        "hazardous": list(campaign.hazardous),
+    }
+
+
+def _table(name: str, values: dict[str, Value]) -> str:
+    return "".join([f"[{name}]\n", *(f"{key} = {_literal(value)}\n" for key, value in values.items())])
+
+
+def _key(text: str) -> str:
+    return text if re.fullmatch(r"[A-Za-z0-9_-]+", text) else _literal(text)
+
+
+def _literal(value: Value) -> str:
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(f'{_key(key)} = {_literal(item)}' for key, item in value.items())} }}"
+    if isinstance(value, Sequence):
+        return f"[{', '.join(_literal(item) for item in value)}]"
+    return repr(value)

@@ -1,0 +1,141 @@
+"""`resil estimate`: a campaign judged without simulating the RTL."""
+
+from __future__ import annotations
+
+import time
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from resil.campaign.campaign import Campaign
+from resil.campaign.text import campaign_text
+from resil.errors import CampaignError, StoreError
+from resil.files import json_text, write_text
+from resil.folder.provenance import made_with, now
+from resil.folder.store import CAMPAIGN, INJECTIONS, PROVENANCE, SUMMARY
+from resil.progress import Progress
+from resil.results.estimate import technology_of
+from resil.results.render import Results
+from resil.sensitivity.campaign_inference import infer_campaign
+from resil.sensitivity.correct import Correction, correct
+from resil.sensitivity.intervals import ModelError, block_estimates
+from resil.sensitivity.model import SHIPPED, SensitivityModel, load_model
+from resil.sensitivity.predict import predict_parts
+from resil.sensitivity.summary import summarise_estimate
+from resil.work.network import network_facts
+from rtl_harness.npu.work import operation_work
+
+_PACKAGES = ("ethos-u-vela", "numpy", "scipy", "tflite")
+
+
+def estimate_campaign(
+    campaign: Campaign,
+    out: Path,
+    *,
+    model_file: Path | None = None,
+    run_dir: Path | None = None,
+    progress: Progress | None = None,
+) -> Results:
+    """Predict a campaign, and write results and reports to the folder `out`.
+
+    Args:
+        campaign: Network, inputs, target, technology, budget and confidence count; how many faults are to be
+            injected, and how, does not.
+        out: Folder of an earlier estimate, or an empty or new one.
+        model_file: Sensitivity model; the one that comes with resil if None.
+        run_dir: A run of the same network on the same target that corrects the FIT; None for none.
+        progress: Told what goes on.
+
+    Raises:
+        CampaignError: the campaign asks for something that the model does not know.
+        ResilError: the model cannot be read, or the run cannot correct it.
+        StoreError: the folder holds a run.
+        NetworkError: the network cannot be read or compiled.
+    """
+    began, started = time.monotonic(), now()
+    progress = progress or Progress()
+    _check_folder(out)
+    technology = technology_of(campaign)
+    settings = campaign.network
+    path = model_file or SHIPPED
+    model = load_model(path)
+    target = _target(campaign, model)
+    progress.stage(f"compiling {settings.path} for {target} with Vela")
+    inferred = infer_campaign(campaign, target)
+    work = operation_work(inferred.compiled)
+    progress.stage("drawing corruptions and finishing the inference with them")
+    kinds = campaign.faults.kinds
+    parts = predict_parts(model, target, work, inferred.of_inputs, kinds, campaign.seed)
+    fit_per_bit = {kind: technology.fit_per_bit(kind) for kind in kinds}
+    error = ModelError(model.left_out)
+    estimates, total = block_estimates(
+        parts, model.severity, error, fit_per_bit, campaign.hazardous, campaign.confidence
+    )
+    facts = network_facts(settings, inferred.compiled, work, inferred.decision)
+    correction = None
+    if run_dir is not None:
+        asked = (fit_per_bit, campaign.hazardous, campaign.confidence)
+        correction = correct(model, parts, run_dir, facts, target, *asked)
+        estimates = [correction.applied(own, campaign.confidence) for own in estimates]
+        total = correction.applied(total, campaign.confidence)
+    provenance = _provenance(campaign, path, facts.sha256, started, round(time.monotonic() - began, 1))
+    summary = summarise_estimate(
+        campaign, model, inferred, facts, work, technology, estimates, total, provenance
+    )
+    if correction is not None:
+        summary["estimate"]["correction"] = correction.as_dict()
+        summary["notes"].insert(0, _corrected(correction))
+    results = Results(summary)
+    out.mkdir(parents=True, exist_ok=True)
+    write_text(out / CAMPAIGN, campaign_text(campaign))
+    write_text(out / PROVENANCE, json_text(provenance))
+    results.write(out)
+    write_text(out / SUMMARY, json_text(summary))
+    return results
+
+
+def _corrected(correction: Correction) -> str:
+    plain, injections = correction.total.plain, correction.run.summary["total"]["injections"]
+    return (
+        f"FIT is corrected by {injections:,} injections into this network, which alone would give "
+        f"{plain.estimate:.3g} [{plain.lo:.3g}, {plain.hi:.3g}]; with the predictions they count "
+        f"{correction.total.gain:.2f} times. AVF and rates of outcomes are the model's."
+    )
+
+
+def _check_folder(out: Path) -> None:
+    if (out / INJECTIONS).exists():
+        raise StoreError(f"{out}: holds a run; choose another folder for the estimate with --out")
+
+
+def _target(campaign: Campaign, model: SensitivityModel) -> str:
+    name = str(campaign.target)
+    if name not in model.accelerators:
+        raise CampaignError(
+            f"{campaign.file}: [target]: expected one of the model's ({', '.join(model.accelerators)}), "
+            f"found {name}; learn a model from runs on this target with: resil learn RUN_DIR... -o FILE"
+        )
+    if campaign.faults.clusters != (1.0,):
+        raise CampaignError(
+            f"{campaign.file}: [faults] clusters: the model was learnt from single-bit upsets; leave it out, "
+            "or inject with: resil run"
+        )
+    known = {cell.kind for cell, _ in model.counts}
+    if missing := [kind for kind in campaign.faults.kinds if kind not in known]:
+        raise CampaignError(
+            f"{campaign.file}: [faults] kinds: the model knows {', '.join(sorted(known))}, not "
+            f"{', '.join(missing)}; learn from runs with these kinds, or leave them out"
+        )
+    return name
+
+
+def _provenance(
+    campaign: Campaign, model: Path, network: str, started: str, seconds: float
+) -> dict[str, Any]:
+    return {
+        **made_with(campaign, _PACKAGES),
+        "hashes": {"network": network, "model": sha256(model.read_bytes()).hexdigest()},
+        "started": started,
+        "finished": now(),
+        "seconds": seconds,
+    }

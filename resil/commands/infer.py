@@ -1,0 +1,145 @@
+"""`resil infer`: a network on the NPU, with the cycles of each operation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from networks import zoo
+from networks.compile import CompiledNetwork, compile_network
+from resil.campaign.campaign import ZOO_PREFIX
+from resil.errors import ResilError
+from resil.files import write_file
+from resil.progress import Progress
+from resil.work.network import load_inputs
+from rtl_harness.npu.infer import EngineName, InferResult, infer
+
+ENGINES: tuple[EngineName, ...] = ("rtl", "functional")
+
+
+def infer_network(
+    model: str,
+    npu: str,
+    *,
+    inputs: Path | None = None,
+    output: Path | None = None,
+    limit: int | None = None,
+    engine: str = "rtl",
+) -> dict[str, Any]:
+    """Run a network on inputs, and write its outputs.
+
+    Args:
+        model: A .tflite file, or "zoo:NAME".
+        npu: Configuration of the NPU, "ethos-u55-32" for instance.
+        inputs: .npy of int8 (N, H, W, C); None for the held-out split of a zoo network.
+        output: .npy that gets the outputs, (N, ...); None to keep none.
+        limit: Take only that many inputs, from the first.
+        engine: "rtl" or "functional".
+
+    Returns:
+        Network, number of inputs, cycles of each operation (mean over the inputs; None from the functional
+        model, which has no clock) and Vela's estimates, share of right decisions where labels are known.
+
+    Raises:
+        ResilError: an argument is wrong.
+        NetworkError, HarnessError: the network cannot be compiled or run.
+    """
+    if engine not in ENGINES:
+        raise ResilError(
+            f"--engine: expected one of {', '.join(ENGINES)}, found {engine!r}; change the value"
+        )
+    chosen: EngineName = "functional" if engine == "functional" else "rtl"
+    path, tensors, labels = _inputs(model, inputs)
+    tensors = tensors[:limit]
+    progress = Progress()
+    progress.stage(f"compiling {model} for {npu} with Vela")
+    compiled = compile_network(path, npu)
+    progress.stage(
+        f"running {len(tensors):,} inputs on the {'RTL' if chosen == 'rtl' else 'functional model'}"
+    )
+    result = infer(compiled, tensors, chosen)
+    if output is not None:
+        write_file(output, lambda temporary: _save(temporary, result.outputs))
+    return _report(model, npu, chosen, compiled, result, labels)
+
+
+def infer_text(result: dict[str, Any]) -> str:
+    """Return the result as lines for a person."""
+    lines = [f"{'operation':40} {'kind':12} {'cycles':>10} {'Vela':>10} {'MAC use':>8}"]
+    for row in (*result["operations"], {"name": "inference", "kind": "", **result["total"]}):
+        cycles = "-" if row["cycles"] is None else f"{row['cycles']:,.0f}"
+        vela = "-" if row["vela_cycles"] is None else f"{row['vela_cycles']:,}"
+        use = "-" if row["mac_utilisation"] is None else f"{row['mac_utilisation']:.1%}"
+        lines.append(f"{row['name'][:40]:40} {row['kind']:12} {cycles:>10} {vela:>10} {use:>8}")
+    lines.append(f"{result['inputs']:,} inputs on {result['npu']}, {result['engine']}")
+    if result["accuracy"] is not None:
+        lines.append(f"right decisions: {result['accuracy']:.1%}")
+    return "\n".join(lines)
+
+
+def _inputs(
+    model: str, inputs: Path | None
+) -> tuple[Path, npt.NDArray[np.int8], npt.NDArray[np.int64] | None]:
+    known = zoo.load(model.removeprefix(ZOO_PREFIX)) if model.startswith(ZOO_PREFIX) else None
+    path = known.path if known else Path(model)
+    if inputs is not None:
+        return path, load_inputs(inputs), None
+    if known is None:
+        raise ResilError("--input: expected a .npy file of int8 (N, H, W, C), found nothing; add it")
+    return path, known.heldout_inputs, known.heldout_labels
+
+
+def _report(
+    model: str,
+    npu: str,
+    engine: EngineName,
+    compiled: CompiledNetwork,
+    result: InferResult,
+    labels: npt.NDArray[np.int64] | None,
+) -> dict[str, Any]:
+    timed = engine == "rtl"
+    means = result.operation_cycles.mean(axis=0).tolist() if timed else [None] * len(compiled.operations)
+    operations = [
+        {
+            "index": o.index,
+            "name": o.name,
+            "kind": o.kind,
+            "cycles": mean,
+            "vela_cycles": o.vela_cycles,
+            "mac_utilisation": _utilisation(o.macs, mean, npu),
+        }
+        for o, mean in zip(compiled.operations, means, strict=True)
+    ]
+    macs = sum(o.macs or 0 for o in compiled.operations)
+    count = len(result.outputs)
+    right = None
+    if labels is not None:
+        decisions = result.outputs.reshape(count, -1).argmax(axis=1)
+        right = float((decisions == labels[:count]).mean())
+    cycles = float(result.cycles.mean()) if timed else None
+    return {
+        "model": model,
+        "npu": npu,
+        "engine": engine,
+        "inputs": count,
+        "operations": operations,
+        "total": {
+            "cycles": cycles,
+            "vela_cycles": compiled.vela_total_cycles,
+            "mac_utilisation": _utilisation(macs, cycles, npu),
+        },
+        "accuracy": right,
+    }
+
+
+def _utilisation(macs: int | None, cycles: float | None, npu: str) -> float | None:
+    """Return multiplications done over those the array could have done in `cycles`, or None."""
+    return macs / (cycles * int(npu.rsplit("-", 1)[1])) if macs and cycles else None
+
+
+def _save(path: Path, outputs: npt.NDArray[np.generic]) -> None:
+    with path.open("wb") as file:
+        np.save(file, outputs)

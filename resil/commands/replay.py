@@ -1,0 +1,96 @@
+"""`resil replay`: one injection again, alone, compared with what is recorded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from resil.bench.engines import RECORDING_ENGINES
+from resil.bench.engines import replay as simulate_again
+from resil.bench.site_list import block_name
+from resil.campaign.campaign import load_campaign, with_options
+from resil.errors import StoreError
+from resil.folder.store import CAMPAIGN, find_injection, recorded_definition
+from resil.prepare import prepare
+from resil.progress import Progress
+from rtl_harness.faults import Fault
+
+COMPARED = ("outcome", "seen", "detected", "end_cycle", "status", "output_hash")
+
+
+def replay_injection(
+    run_dir: Path, number: int, *, engine: str | None = None, waves: Path | None = None
+) -> dict[str, Any]:
+    """Simulate injection `number` of a run again.
+
+    Args:
+        run_dir: Run folder, finished or not.
+        number: Number of the injection.
+        engine: Another engine than the run's; outcomes must be the same. None for the run's own, or if there
+            shall be a waveform, for one that writes waveforms.
+        waves: Where to write the waveform; None for none.
+
+    Returns:
+        `recorded` and `replayed`, each with the keys of `COMPARED`; the fault; `equal`.
+
+    Raises:
+        StoreError: the folder is none of a run, is damaged, has no such injection, or was made with something
+            else than what is here now.
+    """
+    definition = recorded_definition(run_dir)
+    recorded = find_injection(run_dir, number)
+    if waves is not None and not waves.absolute().parent.is_dir():
+        raise StoreError(
+            f"{waves}: cannot be written, its folder does not exist; make it or choose another file"
+        )
+    campaign = load_campaign(run_dir / CAMPAIGN)
+    progress = Progress()
+    bench = prepare(campaign, progress)
+    bench.identity.require(definition, str(run_dir))
+    if engine is None and waves is not None:
+        engine = RECORDING_ENGINES[0]
+    if engine is not None:
+        bench = prepare(with_options(campaign, engine=engine), progress)
+    fault = Fault(recorded["site"], recorded["cycle"], recorded["bits"])
+    site = bench.sites[fault.site]
+    progress.stage(
+        f"replaying injection {number}: {site.name}, cycle {fault.cycle}, input {recorded['input']}"
+    )
+    with bench.engine(bench.inputs.index(recorded["input"])) as simulator:
+        injection = simulate_again(simulator, fault, waves)
+        used = simulator.name
+    again = {name: getattr(injection, name) for name in COMPARED}
+    again |= {name: str(again[name]) for name in ("outcome", "seen", "detected")}
+    before = {name: recorded[name] for name in COMPARED}
+    return {
+        "injection": number,
+        "site": fault.site,
+        "name": site.name,
+        "block": block_name(site.element.block),
+        "cycle": fault.cycle,
+        "bits": fault.bits,
+        "input": recorded["input"],
+        "engine": used,
+        "recorded": before,
+        "replayed": again,
+        "equal": before == again,
+        "waves": None if waves is None else str(waves),
+    }
+
+
+def replay_text(result: dict[str, Any]) -> str:
+    """Return the result as lines for a person."""
+    more = f" and {result['bits'] - 1} above" if result["bits"] > 1 else ""
+    lines = [
+        f"injection {result['injection']}: {result['name']}{more} in block {result['block']}, "
+        f"cycle {result['cycle']}, input {result['input']}, engine {result['engine']}",
+        f"{'':12} {'recorded':>18} {'replayed':>18}",
+    ]
+    for name in COMPARED:
+        before, after = result["recorded"][name], result["replayed"][name]
+        mark = "" if before == after else "  <- differs"
+        lines.append(f"{name:12} {before!s:>18} {after!s:>18}{mark}")
+    if result["waves"]:
+        lines.append(f"waveform: {result['waves']}")
+    lines.append("equal" if result["equal"] else "NOT EQUAL: the run cannot be trusted; please report it")
+    return "\n".join(lines)

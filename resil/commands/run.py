@@ -1,0 +1,253 @@
+"""`resil run`: a campaign from its file to its verdict."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from resil.bench.bench import AreaFacts, Bench
+from resil.bench.engines import CampaignEngine
+from resil.bench.site_list import write_parquet
+from resil.campaign.campaign import Campaign
+from resil.campaign.text import campaign_text
+from resil.commands.report import load_protection
+from resil.errors import ConsistencyError, ExitCode, Interrupted
+from resil.faults.content import Content
+from resil.faults.plan import IntArray, Plan
+from resil.faults.population import Population
+from resil.faults.sampling import Sampling, look_text
+from resil.files import json_text, write_text
+from resil.folder import provenance
+from resil.folder.execute import Executor
+from resil.folder.store import CAMPAIGN, DERIVED, PROVENANCE, SITES, SUMMARY, RunFolder, check_run, open_run
+from resil.prepare import prepare
+from resil.progress import Progress
+from resil.results.estimate import summarise, technology_of
+from resil.results.render import Results
+from resil.sensitivity.guide import campaign_population
+from rtl_harness.engines.base import GoldenRun
+from rtl_harness.errors import HarnessError, UnmappedSiteError
+
+_CODES = {
+    "met": ExitCode.MET,
+    "none": ExitCode.MET,
+    "missed": ExitCode.MISSED,
+    "inconclusive": ExitCode.INCONCLUSIVE,
+}
+
+
+def run_campaign(
+    campaign: Campaign, out: Path, *, resume: bool = False, progress: Progress | None = None
+) -> Results:
+    """Carry out what is missing of a campaign in the run folder `out`, and judge it.
+
+    A finished run is only judged again.
+
+    Raises:
+        StoreError: the folder cannot be used, or holds an unfinished run and `resume` is not set.
+        Interrupted: Ctrl-C while injecting or in the synthesis for the area; what was simulated is kept.
+        HarnessError, NetworkError: the target or the network cannot be used.
+        ConsistencyError: results contradict each other.
+    """
+    began = time.monotonic()
+    progress = progress or Progress()
+    technology_of(campaign)
+    bench = prepare(campaign, progress)
+    _require_all_mapped(bench)
+    check_run(out, bench.identity, resume=resume)
+    with ExitStack() as stack:
+        progress.stage("building the simulator and running without a fault")
+        engines = [stack.enter_context(bench.engine(position)) for position in range(len(bench.inputs))]
+        goldens = golden_runs(bench, engines)
+        told = _tell(engines, progress, set())
+        population = campaign_population(campaign, bench, goldens)
+        technology = technology_of(campaign)
+        rates = {kind: technology.fit_per_bit(kind) for kind in campaign.faults.kinds}
+        sampling = Sampling(campaign, population, rates)
+        first = json_text(provenance.begin(campaign, bench))
+        folder = stack.enter_context(open_run(out, bench.identity, first))
+        run = _Run(campaign, bench, population, folder, progress)
+        run.complete_or_fail(engines, sampling)
+        _tell(engines, progress, told)
+        facts = run.finished(time.monotonic() - began)
+        area = run.area()
+        summary = summarise(campaign, bench, area, goldens, sampling.sample, facts)
+        return run.write(summary)
+
+
+def verdict_code(summary: Mapping[str, Any]) -> ExitCode:
+    """Return the exit code for the verdict of `summary`."""
+    return _CODES[summary["verdict"]["result"]]
+
+
+def _tell(engines: list[CampaignEngine], progress: Progress, told: set[str]) -> set[str]:
+    """Say what engines have noted, each note once; return what has been said."""
+    for note in (note for engine in engines for note in engine.notes):
+        if note not in told:
+            progress.stage(f"note: {note}")
+            told.add(note)
+    return told
+
+
+def golden_runs(bench: Bench, engines: list[CampaignEngine]) -> list[GoldenRun]:
+    """Simulate each input without a fault.
+
+    Raises:
+        HarnessError: the design reports an error by itself, or its output is not the expected one.
+    """
+    runs = [engine.golden() for engine in engines]
+    for position, (label, run) in enumerate(zip(bench.inputs, runs, strict=True)):
+        if run.end.error or run.end.protection or not run.end.finished:
+            raise HarnessError(
+                f"{bench.target_name} on {bench.network.name}, input {label}: expected an inference without "
+                f"an error, found status {run.end.status:#010x} after {run.end.end_cycle:,} cycles"
+                f"{_where_it_ended(bench, run)}; choose a network that the target can run"
+            )
+        if bench.expected and run.end.output != bench.expected[position]:
+            raise HarnessError(_unexpected(bench, label, run.end.output, bench.expected[position]))
+    return runs
+
+
+def _unexpected(bench: Bench, label: int, found: bytes, expected: bytes) -> str:
+    differing = [i for i, (a, b) in enumerate(zip(found, expected, strict=True)) if a != b]
+    first = differing[0]
+    return (
+        f"{bench.target_name} on {bench.network.name}, input {label}: expected the output of the campaign's "
+        f"file of expected outputs, found {len(differing)} of {len(found)} bytes different, the first "
+        f"at byte {first} ({expected[first]:#04x} expected, {found[first]:#04x} found); check "
+        "images, the place of the output and its shape"
+    )
+
+
+def _where_it_ended(bench: Bench, run: GoldenRun) -> str:
+    done, operations = len(run.operation_ends), bench.network.operations
+    if done >= len(operations):
+        return ""
+    operation = operations[done]
+    return f" in operation {operation.index} of kind {operation.kind} ({operation.name[:60]})"
+
+
+def _require_all_mapped(bench: Bench) -> None:
+    if bench.unmapped:
+        raise UnmappedSiteError(
+            f"{bench.target_name}: expected every storage bit to become a fault site, found "
+            f"{len(bench.unmapped)} that did not: {'; '.join(bench.unmapped[:10])}; rewrite them "
+            "in a form that elaboration knows"
+        )
+
+
+class _Run:
+    """The part of a campaign that touches the run folder."""
+
+    def __init__(
+        self,
+        campaign: Campaign,
+        bench: Bench,
+        population: Population,
+        folder: RunFolder,
+        progress: Progress,
+    ) -> None:
+        self._campaign = campaign
+        self._bench = bench
+        self._population = population
+        self._folder = folder
+        self._progress = progress
+        self._workers = campaign.execution.workers or len(os.sched_getaffinity(0))
+        self._injected = False
+
+    def complete_or_fail(self, engines: list[CampaignEngine], sampling: Sampling) -> None:
+        """As `complete`; results that contradict each other mark the run as failed for good."""
+        try:
+            self.complete(engines, sampling)
+        except ConsistencyError as error:
+            facts = self._folder.provenance() | {"failed": str(error)}
+            write_text(self._folder.path / PROVENANCE, json_text(facts))
+            raise
+
+    def complete(self, engines: list[CampaignEngine], sampling: Sampling) -> None:
+        """Inject what the sampling plan wants and is missing, until it is content."""
+        write_text(self._folder.path / CAMPAIGN, campaign_text(self._campaign))
+        write_parquet(self._bench.sites, self._folder.path / SITES)
+        found = self._stored()
+        before = 0
+        while (plan := sampling.wanted) is not None:
+            missing = plan.missing(found.injections)
+            if missing.size:
+                self._inject(engines, plan, missing, before)
+                found = self._stored()
+                if (left := plan.missing(found.injections)).size:
+                    raise ConsistencyError(
+                        f"{self._folder.path}: {left.size} injections are missing after all ran"
+                    )
+            sampling.record(found.among(plan.injection))
+            before += plan.size
+            if missing.size and self._campaign.sampling.goes_by_results:
+                self._progress.stage(look_text(sampling, self._campaign))
+
+    def finished(self, seconds: float) -> dict[str, Any]:
+        """Return the provenance of the finished run; new times are noted only if something was injected."""
+        facts = self._folder.provenance()
+        if self._injected or facts["finished"] is None:
+            facts["seconds"] = round(facts["seconds"] + seconds, 1)
+            facts["finished"] = provenance.now()
+            facts["workers"] = self._workers
+            write_text(self._folder.path / PROVENANCE, json_text(facts))
+        return facts
+
+    def area(self) -> AreaFacts:
+        """Return the area of the blocks, which may take as long as all that came before."""
+        try:
+            return self._bench.area()
+        except KeyboardInterrupt:
+            raise Interrupted(f"all injections are kept in {self._go_on()}") from None
+
+    def write(self, summary: dict[str, Any]) -> Results:
+        """Write results and reports; a protection chosen for other results is dropped."""
+        text = json_text(summary)
+        path = self._folder.path / SUMMARY
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            self._drop_results()
+        results = Results(summary, load_protection(self._folder.path))
+        results.write(self._folder.path)
+        write_text(path, text)
+        return results
+
+    def _stored(self) -> Content:
+        stored = self._folder.load(self._population.check)
+        for message in stored.rejected:
+            self._progress.stage(message)
+        return stored.content
+
+    def _inject(self, engines: list[CampaignEngine], plan: Plan, missing: IntArray, before: int) -> None:
+        self._injected = True
+        self._drop_results()
+        size = before + plan.size
+        self._progress.stage(f"{missing.size:,} injections with the {self._campaign.execution.engine} engine")
+        self._progress.begin(size, size - missing.size)
+        executor = Executor(
+            plan,
+            self._bench.sites,
+            engines,
+            self._bench.inputs,
+            self._bench.describe,
+            self._folder,
+            self._workers,
+            self._progress,
+        )
+        try:
+            executor.run(missing)
+        except KeyboardInterrupt:
+            kept = size - plan.missing(self._stored().injections).size
+            raise Interrupted(f"{kept:,} of {size:,} injections are kept in {self._go_on()}") from None
+
+    def _go_on(self) -> str:
+        folder = self._folder.path
+        return f"{folder}; go on with: resil run {self._campaign.file} --out {folder} --resume"
+
+    def _drop_results(self) -> None:
+        for name in DERIVED:
+            (self._folder.path / name).unlink(missing_ok=True)

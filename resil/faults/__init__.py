@@ -1,0 +1,1 @@
+"""All faults of a campaign, divided and numbered, and which of them are injected next."""

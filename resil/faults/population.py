@@ -1,0 +1,151 @@
+"""All faults that a campaign could inject, divided into strata, and which of them has which number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from resil.bench.site_list import block_name
+from resil.campaign.campaign import Campaign
+from resil.campaign.sampling_settings import SamplingSettings
+from resil.errors import CampaignError
+from resil.faults.plan import FaultStratum, IntArray, Plan
+from rtl_harness.engines.base import GoldenRun
+from rtl_harness.sites import SiteTable
+from stats.sampling import Stratum
+from stats.strata import Strata
+
+
+@dataclass(frozen=True)
+class Population:
+    """The strata of a campaign. Draw `i` of stratum `s` is injection `i * len(strata) + s`.
+
+    Attributes:
+        seed: Of the campaign.
+        clusters: Part of the upsets that flip 1, 2, ... adjacent bits.
+        strata: All that have faults.
+        risks: Predicted rate of hazardous outcomes of each; empty if nothing is predicted.
+    """
+
+    seed: int
+    clusters: tuple[float, ...]
+    strata: tuple[FaultStratum, ...]
+    risks: tuple[float, ...] = ()
+
+    def faults(self, start: npt.ArrayLike, count: npt.ArrayLike) -> Plan:
+        """Return `count[s]` draws of each stratum s, from draw `start[s]` on, ordered by injection number."""
+        firsts, counts = np.asarray(start, dtype=np.int64), np.asarray(count, dtype=np.int64)
+        total = int(counts.sum())
+        found = np.empty((6, total), dtype=np.int64)
+        at = 0
+        for index in np.flatnonzero(counts).tolist():
+            first, n = int(firsts[index]), int(counts[index])
+            rows = found[:, at : at + n]
+            rows[0] = (np.arange(first, first + n)) * len(self.strata) + index
+            rows[1] = index
+            rows[2:] = self.strata[index].draw(self.seed, self.clusters, first, n)
+            at += n
+        order = np.argsort(found[0], kind="stable")
+        return Plan(self.strata, *(column[order] for column in found))
+
+    def owners(self, injections: IntArray) -> IntArray:
+        """Return the stratum of each injection number."""
+        return injections % len(self.strata)
+
+    def check(self, rows: pa.Table) -> str | None:
+        """Say in what stored rows contradict the numbering; None if in nothing."""
+        numbers = rows["injection"].to_numpy()
+        draws, owner = np.divmod(numbers, len(self.strata))
+        for index in np.unique(owner).tolist():
+            own = np.flatnonzero(owner == index)
+            stratum = self.strata[index]
+            first, last = int(draws[own].min()), int(draws[own].max())
+            if first < 0 or last >= stratum.population.size:
+                return f"holds an injection that stratum {stratum.population.name} does not have"
+            site, cycle, _, bits = stratum.draw(self.seed, self.clusters, first, last + 1 - first)
+            for column, expected in (("site", site), ("cycle", cycle), ("bits", bits)):
+                found, wanted = rows[column].to_numpy()[own], expected[draws[own] - first]
+                if (wrong := np.flatnonzero(found != wanted)).size:
+                    at = wrong[0]
+                    return (
+                        f"says that injection {numbers[own][at]} has {column} {found[at]}, "
+                        f"and the plan says {wanted[at]}"
+                    )
+        return None
+
+    def for_statistics(self, fit_per_bit: Mapping[str, float]) -> Strata:
+        """Return the strata with their raw rates in FIT."""
+        strata = self.strata
+        weights = [s.population.sites * s.exposure * fit_per_bit[s.kind] for s in strata]
+        return Strata.of([s.label for s in strata], weights, [s.population.size for s in strata])
+
+
+def make_population(campaign: Campaign, sites: SiteTable, goldens: Sequence[GoldenRun]) -> Population:
+    """Divide the faults of a campaign.
+
+    Strata are blocks by kind of storage; if the plan is another than "proportional", further by register
+    class, by register (those that differ in indices only are one) and by the operation that is running.
+
+    Args:
+        campaign: Says which kinds of storage, and the seed.
+        sites: All fault sites.
+        goldens: The run without a fault of each input.
+
+    Raises:
+        CampaignError: the target has no storage of these kinds.
+    """
+    fine = campaign.sampling.strata != SamplingSettings("proportional").strata
+    pieces: dict[tuple[str, str, str, str], list[tuple[int, int, int]]] = {}
+    for element, first in zip(sites.elements, sites.offsets, strict=False):
+        if element.kind in campaign.faults.kinds and element.bits:
+            divided = (element.register_class, element.variable) if fine else ("", "")
+            key = (block_name(element.block), str(element.kind), *divided)
+            pieces.setdefault(key, []).append((first, element.bits, element.width))
+    if not pieces:
+        raise CampaignError(
+            f"{campaign.file}: [faults] kinds: the target has no storage of the kinds "
+            f"{', '.join(campaign.faults.kinds)}; choose others"
+        )
+    times = times_of(goldens, fine)
+    cycles = sum(run.end.end_cycle for run in goldens)
+    strata = []
+    for names in sorted(pieces):
+        held = np.array(pieces[names], dtype=np.int64)
+        ends = np.cumsum(held[:, 1])
+        for operation, starts, lengths in times:
+            if sum(lengths):
+                name = "/".join([*names, str(operation)] if fine else names[:2])
+                population = Stratum(name, int(ends[-1]), lengths)
+                strata.append(
+                    FaultStratum(
+                        *(*names, operation, population, starts),
+                        *(held[:, 0], ends, held[:, 2], sum(lengths) / cycles),
+                    )
+                )
+    return Population(campaign.seed, campaign.faults.clusters, tuple(strata))
+
+
+def times_of(
+    goldens: Sequence[GoldenRun], fine: bool
+) -> list[tuple[int | None, tuple[int, ...], tuple[int, ...]]]:
+    """Return for each operation where it starts and how long it is, for each input."""
+    whole = [run.end.end_cycle for run in goldens]
+    if not fine:
+        return [(None, (0,) * len(goldens), tuple(whole))]
+    most = max(len(run.operation_ends) for run in goldens)
+    borders = []
+    for run, end in zip(goldens, whole, strict=True):
+        ends = [min(e, end) for e in run.operation_ends]
+        borders.append([0, *ends, *[end] * (most + 1 - len(ends))])
+    return [
+        (
+            operation,
+            tuple(b[operation] for b in borders),
+            tuple(b[operation + 1] - b[operation] for b in borders),
+        )
+        for operation in range(most + 1)
+    ]

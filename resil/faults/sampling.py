@@ -1,0 +1,234 @@
+"""A campaign's sampling plan, played: what to inject next, from what was found so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from resil.campaign.campaign import Campaign
+from resil.errors import CampaignError
+from resil.faults.content import Content
+from resil.faults.plan import IntArray, Plan
+from resil.faults.population import Population
+from stats.allocation import allocate_proportional
+from stats.designs import Design, stratified_design
+from stats.guided_plan import guided_step
+from stats.intervals import Interval
+from stats.metrics import fit_verdict
+from stats.plans import Batch, Step, next_step, total_interval
+from stats.plans import Plan as Asked
+from stats.rates import OUTCOMES
+from stats.strata import Strata
+
+# What an injection that leaves nothing behind costs, as part of the mean inference: it ends early.
+MASKED_COST = 0.01
+
+
+@dataclass(frozen=True)
+class Look:
+    """What was known when the plan looked at the results.
+
+    Attributes:
+        injections: That counted by then.
+        total: Interval of the total hazardous FIT.
+    """
+
+    injections: int
+    total: Interval
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """The injections that the estimates are made from.
+
+    Attributes:
+        strata: The population.
+        design: With which they were drawn.
+        counts: Injections of each outcome into each stratum.
+        inputs: The same for each input alone, by its label.
+        confidence: Of the intervals: looks at the results have used up some of the error.
+        pilot: Injections that planned the sampling and do not count.
+        looks: Every look at the results, in order.
+        reason: Why it stopped: "margin", "budget", "maximum" or "exhausted".
+        guided: Predictions chose all injections but the first batch; the last look has the total then.
+    """
+
+    strata: Strata
+    design: Design
+    counts: Mapping[str, IntArray]
+    inputs: Mapping[int, Mapping[str, IntArray]]
+    confidence: float
+    pilot: int
+    looks: tuple[Look, ...]
+    reason: str
+    guided: bool = False
+
+    @property
+    def injections(self) -> int:
+        """Number of injections that count."""
+        return sum(int(counts.sum()) for counts in self.counts.values())
+
+
+@dataclass(frozen=True, eq=False)
+class _Tally:
+    inputs: Mapping[int, IntArray]
+    counts: IntArray
+    costs: npt.NDArray[np.float64]
+
+
+class Sampling:
+    """Asks for injections until the campaign's plan is content.
+
+    What it asks for is a function of the campaign and of the results: if they are given again, it asks for
+    the same again. So an interrupted campaign goes on as if nothing had happened.
+
+    Args:
+        campaign: Says which plan, how many injections, margin and budget.
+        population: The faults.
+        fit_per_bit: Raw rate of one bit, by kind of storage.
+
+    Raises:
+        CampaignError: the campaign asks for more injections than there are faults, or for fewer than its
+            minima need.
+    """
+
+    def __init__(self, campaign: Campaign, population: Population, fit_per_bit: Mapping[str, float]) -> None:
+        self._campaign = campaign
+        self._population = population
+        self._strata = population.for_statistics(fit_per_bit)
+        self._hazardous = np.array([outcome in campaign.hazardous for outcome in OUTCOMES])
+        self._next = _planner(campaign, self._strata, population.risks)
+        self._tallies: list[_Tally] = []
+        self._looks: list[Look] = []
+        self._step = self._next([])
+
+    @property
+    def wanted(self) -> Plan | None:
+        """The injections that are to be made now; None if the plan is content."""
+        if self._step.stage == "done":
+            return None
+        return self._population.faults(self._drawn(), self._step.injections)
+
+    @property
+    def stage(self) -> str:
+        """ "pilot", "main" or "done"."""
+        return self._step.stage
+
+    @property
+    def total(self) -> Interval | None:
+        """Interval of the total hazardous FIT, as of the last look."""
+        return self._looks[-1].total if self._looks else None
+
+    def record(self, found: Content) -> None:
+        """Take the results of the injections that were wanted."""
+        self._tallies.append(self._tally(found))
+        self._step = self._next([self._batch(tally) for tally in self._tallies])
+        if self._step.total is not None:
+            counted = sum(int(tally.counts.sum()) for tally in self._tallies[self._step.counts_from :])
+            self._looks.append(Look(counted, self._step.total))
+
+    @property
+    def sample(self) -> Sample:
+        """What the campaign has to go by; the plan must be content."""
+        step = self._step
+        assert step.stage == "done"
+        assert step.design is not None
+        counting = self._tallies[step.counts_from :]
+        labels = sorted({label for tally in counting for label in tally.inputs})
+        inputs = {
+            label: sum((t.inputs[label] for t in counting if label in t.inputs), self._none())
+            for label in labels
+        }
+        pilot = sum(int(t.counts.sum()) for t in self._tallies[: step.counts_from])
+        return Sample(
+            self._strata,
+            step.design,
+            _by_outcome(sum((t.counts for t in counting), self._none())),
+            {label: _by_outcome(counts) for label, counts in inputs.items()},
+            step.confidence,
+            pilot,
+            tuple(self._looks),
+            step.reason,
+            self._campaign.sampling.plan == "predicted" and step.design.groups > 1,
+        )
+
+    def _none(self) -> IntArray:
+        return np.zeros((len(self._strata), len(OUTCOMES)), dtype=np.int64)
+
+    def _drawn(self) -> IntArray:
+        return sum((t.counts.sum(axis=1) for t in self._tallies), np.zeros(len(self._strata), np.int64))
+
+    def _tally(self, found: Content) -> _Tally:
+        owner = self._population.owners(found.injections)
+        inputs = {}
+        for label in np.unique(found.inputs).tolist():
+            own = found.inputs == label
+            inputs[label] = self._none()
+            np.add.at(inputs[label], (owner[own], found.outcomes[own]), 1)
+        masked = found.outcomes == OUTCOMES.index("masked")
+        cost = np.where(masked, MASKED_COST * found.end_cycles, found.end_cycles - found.cycles)
+        costs = np.bincount(owner, np.maximum(cost, 1.0), len(self._strata))
+        return _Tally(inputs, sum(inputs.values(), self._none()), costs.astype(np.float64))
+
+    def _batch(self, tally: _Tally) -> Batch:
+        events = tally.counts[:, self._hazardous].sum(axis=1)
+        return Batch.of(tally.counts.sum(axis=1), events, tally.costs)
+
+
+def _by_outcome(counts: IntArray) -> dict[str, IntArray]:
+    return {outcome: counts[:, i] for i, outcome in enumerate(OUTCOMES)}
+
+
+def _planner(campaign: Campaign, strata: Strata, risks: tuple[float, ...]) -> Callable[[list[Batch]], Step]:
+    settings, faults = campaign.sampling, campaign.faults
+    if settings.plan == "proportional":
+        return _proportional(campaign, strata)
+    asked = Asked(
+        "guided" if settings.plan == "predicted" else settings.plan,
+        faults.injections,
+        faults.minimum_per_block,
+        campaign.confidence,
+        settings.margin,
+        relative=True,
+        budget=campaign.budget.fit if campaign.budget and settings.until_decided else None,
+    )
+    if settings.plan == "predicted":
+        return lambda done: guided_step(strata, risks, asked, campaign.seed, done)
+    return lambda done: next_step(strata, asked, campaign.seed, done)
+
+
+def _proportional(campaign: Campaign, strata: Strata) -> Callable[[list[Batch]], Step]:
+    """Return the plan that shares out all injections at once in proportion to the faults."""
+    faults = campaign.faults
+    try:
+        counts = allocate_proportional(faults.injections, strata.sizes, faults.minimum_per_block)
+    except ValueError as error:
+        raise CampaignError(f"{campaign.file}: [faults] injections: {error}") from None
+    design = stratified_design(strata)
+
+    def step(done: list[Batch]) -> Step:
+        if not done:
+            return Step("main", np.array(counts, dtype=np.int64), design, 0, campaign.confidence)
+        total = total_interval(strata, design, done, campaign.confidence)
+        nothing = np.zeros(len(strata), dtype=np.int64)
+        return Step("done", nothing, design, 0, campaign.confidence, total, "maximum")
+
+    return step
+
+
+def look_text(sampling: Sampling, campaign: Campaign) -> str:
+    """Return a line for people: what is known by now, and whether that is enough."""
+    total = sampling.total
+    if total is None:
+        return "first batch done: choosing where injections tell most"
+    width = (
+        f"\N{PLUS-MINUS SIGN}{50 * total.width / total.estimate:.0f} %" if total.estimate else "no event yet"
+    )
+    text = f"{total.estimate:.3g} FIT, {total.lo:.3g} to {total.hi:.3g} ({width})"
+    if campaign.budget is None:
+        return text
+    verdict = fit_verdict(total, campaign.budget.fit).result
+    return f"{text}; budget {campaign.budget.fit:g} FIT: {verdict}"

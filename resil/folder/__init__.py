@@ -1,0 +1,1 @@
+"""What a run leaves behind: part files that are verified when read, and the injections that fill them."""

@@ -1,0 +1,128 @@
+"""Missing injections go through the engines into part files."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from resil.bench.bench import Describe
+from resil.errors import ConsistencyError
+from resil.faults.plan import Plan
+from resil.folder.rows import RowMaker
+from resil.folder.store import RunFolder
+from resil.progress import Progress
+from rtl_harness.engines.base import Engine
+from rtl_harness.errors import AuditError, SimulationError
+from rtl_harness.faults import Injection
+from rtl_harness.sites import SiteTable
+
+# Faults that an engine gets at once: so many that what a call costs (a walk through the golden run, workers
+# that start and wait for each other) is little, so few that memory does not grow with the campaign.
+CALL_FAULTS = 32_768
+PART_ROWS = 16_384
+PART_SECONDS = 5.0
+
+
+class Executor:
+    """Simulates injections of a plan and keeps them.
+
+    Args:
+        plan: Which fault has which number.
+        sites: The fault sites that the plan refers to.
+        engines: One for each input of the campaign, in order.
+        labels: Label of each input.
+        describe: Says what a corruption of memory is.
+        folder: Where the part files go.
+        workers: Simulator processes.
+        progress: Told of every injection.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        sites: SiteTable,
+        engines: Sequence[Engine],
+        labels: Sequence[int],
+        describe: Describe,
+        folder: RunFolder,
+        workers: int,
+        progress: Progress,
+    ) -> None:
+        self._plan = plan
+        self._maker = RowMaker(
+            plan, sites, labels, [engine.golden().operation_ends for engine in engines], describe
+        )
+        self._engines = engines
+        self._folder = folder
+        self._workers = workers
+        self._progress = progress
+        self._rows: list[int] = []
+        self._injections: list[Injection] = []
+        self._flushed = time.monotonic()
+
+    def run(self, missing: npt.NDArray[np.int64]) -> None:
+        """Simulate the rows `missing` of the plan.
+
+        Whatever ends this early, what was simulated until then has been kept, but for some seconds' worth if
+        this process is killed.
+
+        Raises:
+            ConsistencyError: the engine left a fault out or answered for one it was not asked for.
+        """
+        inputs = self._plan.input[missing]
+        try:
+            for position, engine in enumerate(self._engines):
+                rows = missing[inputs == position]
+                for start in range(0, len(rows), CALL_FAULTS):
+                    for index, injection in self._simulate(engine, rows[start : start + CALL_FAULTS]):
+                        self._keep(index, injection)
+        finally:
+            self._flush()
+            self._progress.finish()
+
+    def _simulate(self, engine: Engine, rows: npt.NDArray[np.int64]) -> Iterator[tuple[int, Injection]]:
+        waiting = {self._plan.fault(index): index for index in rows.tolist()}
+        try:
+            for injection in engine.run(tuple(waiting), self._workers):
+                index = waiting.pop(injection.fault, None)
+                if index is None:
+                    raise ConsistencyError(
+                        f"the {engine.name} engine answered twice, or unasked, for {injection.fault}"
+                    )
+                yield index, injection
+        except SimulationError as error:
+            if waiting:
+                raise
+            raise ConsistencyError(
+                f"the {engine.name} engine withdrew its answers: {error}{self._replay(error, rows)}"
+            ) from error
+        if waiting:
+            missing = next(iter(waiting))
+            raise ConsistencyError(
+                f"the {engine.name} engine left out {len(waiting)} faults, {missing} for one"
+            )
+
+    def _replay(self, error: SimulationError, rows: npt.NDArray[np.int64]) -> str:
+        """Return the command that shows the fault which an audit found, if it was one."""
+        if not isinstance(error, AuditError):
+            return ""
+        found = next(index for index in rows.tolist() if self._plan.fault(index) == error.fault)
+        number = self._plan.injection[found]
+        return f"; to see the run to its end: resil replay {self._folder.path} {number} --engine cocotb"
+
+    def _keep(self, index: int, injection: Injection) -> None:
+        self._rows.append(index)
+        self._injections.append(injection)
+        self._progress.advance()
+        if len(self._rows) >= PART_ROWS or time.monotonic() - self._flushed >= PART_SECONDS:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._rows:
+            rows, injections = self._rows, self._injections
+            self._rows, self._injections = [], []
+            self._folder.append(self._maker.table(rows, injections))
+        self._flushed = time.monotonic()

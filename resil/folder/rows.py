@@ -1,0 +1,88 @@
+"""Injections as the columns of a part file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from resil.bench.bench import Describe
+from resil.faults.plan import IntArray, Plan
+from resil.folder.parts import SCHEMA
+from rtl_harness.faults import Injection
+from rtl_harness.sites import SiteTable
+
+
+class RowMaker:
+    """Makes tables of `parts.SCHEMA`.
+
+    Args:
+        plan: Which fault has which number.
+        sites: The fault sites that the plan refers to.
+        labels: Label of each input.
+        operation_ends: Cycle at which each operation ends, for each input.
+        describe: Says what a corruption of memory is.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        sites: SiteTable,
+        labels: Sequence[int],
+        operation_ends: Sequence[Sequence[int]],
+        describe: Describe,
+    ) -> None:
+        self._plan = plan
+        self._offsets = np.array(sites.offsets, dtype=np.int64)
+        self._elements = {
+            name: np.array([getattr(element, name) for element in sites.elements], dtype=np.int64)
+            for name in ("width", "first_word", "lsb")
+        }
+        self._paths = pa.array([element.path for element in sites.elements], pa.string())
+        self._strata = {
+            "stratum": pa.array([stratum.population.name for stratum in plan.strata], pa.string()),
+            "block": pa.array([stratum.block for stratum in plan.strata], pa.string()),
+            "kind": pa.array([stratum.kind for stratum in plan.strata], pa.string()),
+        }
+        self._labels = np.array(labels, dtype=np.int64)
+        self._ends = [np.array(ends, dtype=np.int64) for ends in operation_ends]
+        self._describe = describe
+
+    def table(self, rows: Sequence[int], injections: Sequence[Injection]) -> pa.Table:
+        """Return a row for each of the plan's rows and the injection of its fault."""
+        plan, at = self._plan, np.array(rows, dtype=np.int64)
+        site, stratum, position = plan.site[at], pa.array(plan.stratum[at]), plan.input[at]
+        element = np.searchsorted(self._offsets, site, side="right") - 1
+        word, bit = np.divmod(site - self._offsets[element], self._elements["width"][element])
+        columns: dict[str, pa.Array | IntArray | list[int] | list[str]] = {
+            "injection": plan.injection[at],
+            **{name: values.take(stratum) for name, values in self._strata.items()},
+            "site": site,
+            "path": self._paths.take(pa.array(element)),
+            "word": word + self._elements["first_word"][element],
+            "bit": bit + self._elements["lsb"][element],
+            "bits": plan.bits[at],
+            "input": self._labels[position],
+            "cycle": plan.cycle[at],
+            "outcome": [injection.outcome.value for injection in injections],
+            "seen": [injection.seen.value for injection in injections],
+            "detected": [injection.detected.value for injection in injections],
+            "end_cycle": [injection.end_cycle for injection in injections],
+            "status": [injection.status for injection in injections],
+            "output_hash": [injection.output_hash for injection in injections],
+            "operation": self._operations(position, plan.cycle[at]),
+            "corruption": [
+                "" if injection.corruption is None else self._describe(where, injection.corruption)
+                for where, injection in zip(position.tolist(), injections, strict=True)
+            ],
+        }
+        return pa.table([columns[name] for name in SCHEMA.names], schema=SCHEMA)
+
+    def _operations(self, position: IntArray, cycle: IntArray) -> IntArray:
+        """Return the operation that ran in each cycle."""
+        found = np.zeros(len(cycle), dtype=np.int64)
+        for number, ends in enumerate(self._ends):
+            here = position == number
+            found[here] = np.searchsorted(ends, cycle[here], side="right")
+        return found

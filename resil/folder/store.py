@@ -1,0 +1,243 @@
+"""The run folder: what a campaign leaves behind, and what a resumed one continues."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from resil.bench.identity import Identity
+from resil.errors import ConsistencyError, StoreError
+from resil.faults.content import Content
+from resil.files import TEMPORARY_SUFFIX, read_json, write_text
+from resil.folder.contents import content_of, repeating, require_equal
+from resil.folder.parts import PartError, read_part, write_part
+
+CAMPAIGN = "campaign.toml"
+PROVENANCE = "provenance.json"
+SITES = "sites.parquet"
+SUMMARY = "summary.json"
+PROTECTION = "protection.json"
+DERIVED = (SUMMARY, PROTECTION, "blocks.csv", "report.html", "fmeda.xlsx")
+INJECTIONS = "injections"
+_LOCK = ".lock"
+_REJECTED_SUFFIX = ".rejected"
+_START_ANEW = "move the folder away or choose another one with --out, and run the campaign again"
+
+Check = Callable[[pa.Table], str | None]
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What a run folder holds.
+
+    Attributes:
+        content: As far as it is kept in memory, in order of injection.
+        rejected: What was wrong with the files that could not be used.
+    """
+
+    content: Content
+    rejected: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """A run folder that this process has for itself.
+
+    Attributes:
+        path: The folder.
+        identity: Of the campaign.
+    """
+
+    path: Path
+    identity: Identity
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether it holds injections but no result yet."""
+        begun = any((self.path / INJECTIONS).glob("part-*.parquet"))
+        return begun and not (self.path / SUMMARY).exists()
+
+    def load(self, check: Check) -> Stored:
+        """Read all part files, one at a time.
+
+        A file that is truncated, altered, of another campaign, that `check` finds fault with, or that repeats
+        injections of other files is set aside (renamed), so that what it alone held is missing and is made
+        again.
+
+        Args:
+            check: Returns what is wrong with a part's rows, or None.
+
+        Raises:
+            ConsistencyError: two files hold the same injection with different outcomes.
+        """
+        kept: dict[Path, Content] = {}
+        rejected = []
+        for path in sorted((self.path / INJECTIONS).glob("part-*.parquet")):
+            try:
+                rows = read_part(path, self.identity.digest)
+                if (fault := check(rows)) is not None:
+                    raise PartError(fault)
+                kept[path] = content_of(rows)
+            except PartError as error:
+                rejected.append(_set_aside(path, str(error)))
+        while found := repeating(kept):
+            for path, other in found:
+                require_equal(path, other, self.identity.digest)
+                rejected.append(_set_aside(path, f"repeats injections of {other.name}"))
+                del kept[path]
+        return Stored(Content.joined(kept.values()), tuple(rejected))
+
+    def append(self, rows: pa.Table) -> None:
+        """Keep `rows`, of `parts.SCHEMA`, as a new part file."""
+        folder = self.path / INJECTIONS
+        folder.mkdir(exist_ok=True)
+        used = [int(path.name.split("-")[1].split(".")[0]) for path in folder.glob("part-*.parquet*")]
+        number = max(used, default=-1) + 1
+        write_part(folder / f"part-{number:06d}.parquet", rows, self.identity.digest)
+
+    def provenance(self) -> dict[str, Any]:
+        """Return the content of `provenance.json`."""
+        return read_json(self.path / PROVENANCE, _START_ANEW)
+
+
+def check_run(path: Path, identity: Identity, *, resume: bool) -> None:
+    """Check that a campaign may write to `path`, without writing anything.
+
+    Args:
+        path: The run folder; may be missing or empty.
+        identity: Of the campaign that wants to write.
+        resume: Whether an unfinished run may be finished.
+
+    Raises:
+        StoreError: the path is no folder, or one of something else, of another campaign or damaged; or it
+            holds an unfinished run and `resume` is not set.
+        ConsistencyError: the run in it has failed an audit.
+    """
+    if not path.exists():
+        return
+    if not path.is_dir():
+        raise StoreError(f"{path}: expected a folder, found a file; choose another --out")
+    if not (path / PROVENANCE).exists():
+        if content := sorted(entry.name for entry in path.iterdir() if not _left_by_a_kill(entry.name)):
+            raise StoreError(
+                f"{path}: expected a new, an empty or a run folder, found {content[0]} but no {PROVENANCE}; "
+                "choose another folder with --out"
+            )
+        return
+    identity.require(recorded_definition(path), str(path))
+    if failure := read_json(path / PROVENANCE, _START_ANEW).get("failed"):
+        raise ConsistencyError(f"{path}: this run has failed and stays so: {failure}; {_START_ANEW}")
+    if RunFolder(path, identity).unfinished and not resume:
+        raise StoreError(
+            f"{path}: expected a new or a finished run, found an unfinished one of this campaign; "
+            "add --resume to finish it, or choose another --out"
+        )
+
+
+@contextmanager
+def open_run(path: Path, identity: Identity, provenance: str) -> Iterator[RunFolder]:
+    """Open a run folder for writing, or make it, and keep other processes out meanwhile.
+
+    Args:
+        path: The folder; may be missing or empty.
+        identity: Of the campaign that wants to write.
+        provenance: JSON text that a new folder begins with; must hold `definition`.
+
+    Raises:
+        StoreError: as `check_run` with `resume`; or the folder cannot be written, or is in use.
+    """
+    check_run(path, identity, resume=True)
+    _make(path)
+    with _locked(path):
+        for stale in [
+            *path.glob(f".*{TEMPORARY_SUFFIX}"),
+            *(path / INJECTIONS).glob(f".*{TEMPORARY_SUFFIX}"),
+        ]:
+            stale.unlink(missing_ok=True)
+        check_run(path, identity, resume=True)
+        if not (path / PROVENANCE).exists():
+            write_text(path / PROVENANCE, provenance)
+        yield RunFolder(path, identity)
+
+
+def _left_by_a_kill(name: str) -> bool:
+    """Whether a run that was ended before it had made its folder may have left such a file."""
+    return name == _LOCK or (name.startswith(f".{PROVENANCE}.") and name.endswith(TEMPORARY_SUFFIX))
+
+
+def recorded_definition(path: Path) -> dict[str, str]:
+    """Return the definition that the run folder was made with.
+
+    Raises:
+        StoreError: the folder is no run folder, or is damaged.
+    """
+    provenance = read_json(path / PROVENANCE, "give a run folder, or " + _START_ANEW)
+    definition = provenance.get("definition")
+    if not isinstance(definition, dict):
+        raise StoreError(f"{path / PROVENANCE}: damaged, it has no definition of the campaign; {_START_ANEW}")
+    return definition
+
+
+def find_injection(path: Path, number: int) -> dict[str, Any]:
+    """Return the stored row of injection `number` in the run folder `path`.
+
+    Raises:
+        StoreError: there is no such injection.
+    """
+    identity = Identity(recorded_definition(path))
+    damaged = 0
+    for part in sorted((path / INJECTIONS).glob("part-*.parquet")):
+        try:
+            rows = read_part(part, identity.digest)
+        except PartError:
+            damaged += 1
+            continue
+        found: list[dict[str, Any]] = rows.filter(pc.field("injection") == number).to_pylist()
+        if found:
+            return found[0]
+    cause = (
+        f"; {damaged} damaged part files were passed over, resil run --resume repairs them" if damaged else ""
+    )
+    raise StoreError(
+        f"{path}: expected injection {number}, found none of that number{cause}; choose one of {INJECTIONS}/"
+    )
+
+
+def _make(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"{path}: cannot be made a run folder ({error.strerror}); choose another --out"
+        ) from None
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    try:
+        descriptor = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be written ({error.strerror}); choose another --out") from None
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise StoreError(
+                f"{path}: another resil process works in this folder; wait for it or choose another --out"
+            ) from None
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _set_aside(path: Path, reason: str) -> str:
+    path.rename(path.with_name(path.name + _REJECTED_SUFFIX))
+    return f"{path}: {reason}; set aside, its injections will be made again"

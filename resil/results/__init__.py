@@ -1,0 +1,1 @@
+"""Injections into estimates, metrics and a verdict, and these into files and onto the screen."""

@@ -1,0 +1,143 @@
+"""From injections to `summary.json`: rates, FIT, metrics and verdict, with everything that they rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from resil.bench.bench import AreaFacts, Bench
+from resil.bench.site_list import UNASSIGNED, block_bits
+from resil.campaign.campaign import Campaign
+from resil.campaign.clusters import clusters_text
+from resil.faults.sampling import Sample
+from resil.results.estimates import estimates_of
+from resil.results.sampling_facts import sampling_facts, sampling_notes
+from resil.results.summary import SCHEMA, block_row, network_summary, verdict_summary
+from rtl_harness.engines.base import GoldenRun
+from stats.metrics import safety_metrics
+from stats.rates import StratumCounts
+from stats.technology import Technology, load_technology
+
+
+def technology_of(campaign: Campaign) -> Technology:
+    """Return the campaign's raw upset rates.
+
+    Raises:
+        StatsError: there is no such technology, or it has no rate for a kind of storage that is injected.
+    """
+    settings = campaign.technology
+    technology = load_technology(settings.name).with_overrides(
+        settings.flip_flop_fit, settings.sram_fit_per_mbit, f"{campaign.file.name}, [technology]"
+    )
+    for kind in campaign.faults.kinds:
+        technology.fit_per_bit(kind)
+    return technology
+
+
+def summarise(
+    campaign: Campaign,
+    bench: Bench,
+    area: AreaFacts,
+    goldens: Sequence[GoldenRun],
+    sample: Sample,
+    provenance: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return the content of `summary.json`.
+
+    Args:
+        campaign: What was asked.
+        bench: What was injected into.
+        area: Its area.
+        goldens: The run without a fault of each input.
+        sample: The injections and how they were chosen.
+        provenance: Content of `provenance.json`.
+    """
+    technology = technology_of(campaign)
+    fit_per_bit = {kind: technology.fit_per_bit(kind) for kind in campaign.faults.kinds}
+    bits = block_bits(bench.sites, bench.blocks)
+    found = estimates_of(campaign, sample, bits, fit_per_bit)
+    total = found.total
+    blocks = [
+        block_row(name, n, found.blocks.get(name), area.of(name).total, area.of(name).sram, area.unit)
+        for name, n in bits.items()
+    ]
+    everything = {kind: sum(n[kind] for n in bits.values()) for kind in ("ff", "sram")}
+    return {
+        "schema": SCHEMA,
+        "campaign": _campaign(campaign, bench, sample, provenance),
+        "sampling": sampling_facts(campaign, sample, found.inputs),
+        "network": network_summary(bench.network, _operation_cycles(goldens[0])),
+        "target": {
+            "name": bench.target_name,
+            "top": bench.top,
+            "ff_bits": everything["ff"],
+            "sram_bits": everything["sram"],
+            "unmapped_sites": len(bench.unmapped),
+            "area": area.total.total,
+            "area_unit": area.unit,
+        },
+        "golden": {
+            "cycles": [run.end.end_cycle for run in goldens],
+            "vela_cycles": bench.network.vela_cycles,
+            "output_hash": [run.end.output_hash for run in goldens],
+        },
+        "technology": technology.as_dict(),
+        "verdict": verdict_summary(campaign, total),
+        "blocks": blocks,
+        "strata": [_stratum(counts, fit_per_bit[counts.kind]) for counts in found.strata],
+        "total": block_row("total", everything, total, area.total.total, area.total.sram, area.unit),
+        "metrics": safety_metrics(total).as_dict(),
+        "notes": [
+            *sampling_notes(campaign, sample, found.inputs),
+            *_notes(campaign, bench, area, everything),
+        ],
+        "provenance": dict(provenance),
+    }
+
+
+def _stratum(counts: StratumCounts, fit_per_bit: float) -> dict[str, Any]:
+    return {
+        "block": counts.block,
+        "kind": counts.kind,
+        "bits": counts.bits,
+        "counts": dict(counts.counts),
+        "share": counts.share,
+        "fit_raw": counts.exposure * fit_per_bit,
+    }
+
+
+def _campaign(
+    campaign: Campaign, bench: Bench, sample: Sample, provenance: Mapping[str, Any]
+) -> dict[str, Any]:
+    return {
+        "name": campaign.name,
+        "seed": campaign.seed,
+        "confidence": campaign.confidence,
+        "kinds": list(campaign.faults.kinds),
+        "clusters": list(campaign.faults.clusters),
+        "injections": sample.injections,
+        "hazardous": list(campaign.hazardous),
+        "inputs": list(bench.inputs),
+        "engine": campaign.execution.engine,
+        "workers": provenance["workers"],
+        "seconds": provenance["seconds"],
+    }
+
+
+def _operation_cycles(golden: GoldenRun) -> list[int]:
+    starts = (0, *golden.operation_ends)
+    return [end - start for start, end in zip(starts, golden.operation_ends, strict=False)]
+
+
+def _notes(campaign: Campaign, bench: Bench, area: AreaFacts, bits: Mapping[str, int]) -> list[str]:
+    names = {"ff": "flip-flops", "sram": "SRAM bits"}
+    notes = [
+        f"{bits[kind]:,} {names[kind]} were not injected into; their failures are not in these figures."
+        for kind in ("ff", "sram")
+        if kind not in campaign.faults.kinds and bits[kind]
+    ]
+    notes.append(f"{clusters_text(campaign.faults.clusters)} Transients in logic are not in these figures.")
+    notes.append("FIT assumes that the NPU runs this network all the time.")
+    if any(not element.block for element in bench.sites.elements):
+        notes.append(f"Storage that the target's block map does not cover is the block {UNASSIGNED}.")
+    return [*notes, *area.notes, *bench.warnings]

@@ -1,0 +1,87 @@
+"""From a sample to rates and FIT of blocks and total."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from resil.campaign.campaign import Campaign
+from resil.faults.plan import IntArray
+from resil.faults.sampling import Sample
+from resil.results.over_inputs import fit_over_inputs, over_inputs
+from stats.clusters import OverInputs
+from stats.designs import Group, collapse
+from stats.rates import BlockEstimate, StratumCounts, estimate_blocks
+
+
+def stratum_counts(
+    sample: Sample,
+    counts: Mapping[str, IntArray],
+    bits: Mapping[str, Mapping[str, int]],
+    *,
+    by_block: bool,
+) -> list[StratumCounts]:
+    """Return counts of the sample's groups, as blocks are estimated from, or as the total is.
+
+    Args:
+        sample: What was injected.
+        counts: Of each outcome in each stratum: all, or those of one input.
+        bits: Storage bits of each kind in each block.
+        by_block: For blocks, not for the total.
+    """
+
+    def of(group: Group) -> StratumCounts:
+        own = bits[group.block][group.kind] if group.block else sum(n[group.kind] for n in bits.values())
+        return StratumCounts(group.block, group.kind, own, group.counts, min(group.share, 1.0))
+
+    return [of(group) for group in collapse(sample.strata, sample.design, counts, by_block=by_block)]
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """What a sample says.
+
+    Attributes:
+        strata: Counts of the groups that blocks are estimated from.
+        blocks: Estimate of each block that was sampled.
+        total: Of all.
+        inputs: The total hazardous FIT for inputs like those that were run.
+    """
+
+    strata: list[StratumCounts]
+    blocks: dict[str, BlockEstimate]
+    total: BlockEstimate
+    inputs: OverInputs
+
+
+def estimates_of(
+    campaign: Campaign, sample: Sample, bits: Mapping[str, Mapping[str, int]], rates: Mapping[str, float]
+) -> Estimates:
+    """Return the estimates that the campaign asks for.
+
+    Args:
+        campaign: Says what is hazardous, and what the intervals are about.
+        sample: What was injected.
+        bits: Storage bits of each kind in each block.
+        rates: Raw rate of one bit, by kind.
+    """
+    strata = stratum_counts(sample, sample.counts, bits, by_block=True)
+    whole = stratum_counts(sample, sample.counts, bits, by_block=False)
+    hazardous, confidence = campaign.hazardous, sample.confidence
+    blocks, total = estimate_blocks(strata, rates, hazardous, confidence, whole)
+    if sample.guided:
+        total = replace(total, fit=sample.looks[-1].total)
+    by_input = [stratum_counts(sample, counts, bits, by_block=True) for counts in sample.inputs.values()]
+    all_inputs = [stratum_counts(sample, counts, bits, by_block=False) for counts in sample.inputs.values()]
+    over = fit_over_inputs(all_inputs, rates, hazardous, confidence)
+    if campaign.sampling.inputs == "like these":
+        total = over_inputs(total, all_inputs, rates, hazardous, confidence)
+        blocks = tuple(
+            over_inputs(
+                block,
+                [[s for s in counts if s.block == block.block] for counts in by_input],
+                *(rates, hazardous, confidence),
+            )
+            for block in blocks
+        )
+    return Estimates(strata, {block.block: block for block in blocks}, total, over)

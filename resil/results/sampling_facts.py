@@ -1,0 +1,84 @@
+"""What `summary.json` says of the sampling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from resil.campaign.campaign import Campaign
+from resil.faults.sampling import Sample
+from stats.clusters import OverInputs
+
+_REASONS = {
+    "margin": "when the total was known to the margin",
+    "budget": "when the verdict was settled",
+    "maximum": "at the most injections allowed",
+    "exhausted": "when no fault was left",
+}
+
+
+def sampling_facts(campaign: Campaign, sample: Sample, inputs: OverInputs) -> dict[str, Any]:
+    """Return plan, looks and stopping reason, and the total for inputs like those that were run."""
+    settings = campaign.sampling
+    return {
+        "plan": settings.plan,
+        "margin": settings.margin,
+        "until_decided": settings.until_decided and campaign.budget is not None,
+        "strata": len(sample.strata),
+        "groups": sample.design.groups,
+        "guided": sample.guided,
+        "most": campaign.faults.injections,
+        "pilot": sample.pilot,
+        "looks": [
+            {
+                "injections": look.injections,
+                "fit": look.total.estimate,
+                "fit_lo": look.total.lo,
+                "fit_hi": look.total.hi,
+                "confidence": look.total.confidence,
+            }
+            for look in sample.looks
+        ],
+        "reason": sample.reason,
+        "inputs": settings.inputs,
+        "over_inputs": {
+            "fit_lo": inputs.interval.lo,
+            "fit_hi": inputs.interval.hi,
+            "design_effect": inputs.design_effect,
+        },
+    }
+
+
+def sampling_notes(campaign: Campaign, sample: Sample, inputs: OverInputs) -> list[str]:
+    """Return what a reader of the intervals has to know of the sampling."""
+    notes = []
+    settings = campaign.sampling
+    if settings.plan == "adaptive" or settings.margin is not None or settings.until_decided:
+        notes.append(
+            f"Sampling was {settings.plan} and stopped {_REASONS[sample.reason]}; the intervals allow for "
+            f"each of the {len(sample.looks)} looks at the results."
+        )
+    if campaign.sampling.plan == "predicted":
+        notes.append(
+            "After a first batch, injections went where a sensitivity model foresees failures, as that batch "
+            "agreed with it; the interval of the total's FIT is approximate, see docs/statistics.md."
+            if sample.guided
+            else "The first batch of injections did not bear out the sensitivity model: all are even."
+        )
+    if sample.pilot:
+        notes.append(
+            f"{sample.pilot:,} injections of a pilot decided where to inject and are not in these figures."
+        )
+    count, over = len(sample.inputs), inputs.interval
+    if count == 1:
+        notes.append("One input was run: how the figures vary with the input is not in the intervals.")
+    elif campaign.sampling.inputs == "like these":
+        notes.append(
+            f"Intervals are for inputs like the {count} that were run: the estimate varies "
+            f"{inputs.design_effect:.2g} times as much as if inputs were alike, and more inputs narrow it."
+        )
+    else:
+        notes.append(
+            f"Intervals are for the {count} inputs that were run. For inputs like these, the total is "
+            f"{over.lo:.3g} to {over.hi:.3g} FIT."
+        )
+    return notes

@@ -1,0 +1,88 @@
+"""The parts of `summary.json` that runs and estimates have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from resil.bench.bench import NetworkFacts
+from resil.campaign.campaign import Campaign
+from stats.metrics import fit_verdict
+from stats.rates import OUTCOMES, BlockEstimate
+
+SCHEMA = 1
+_UNTOUCHED = {
+    **dict.fromkeys(("injections", *OUTCOMES), 0),
+    **dict.fromkeys(("avf", "avf_lo", "avf_hi", "fit_raw", "fit", "fit_lo", "fit_hi"), 0.0),
+    "rates": {outcome: [0.0, 0.0, 0.0] for outcome in OUTCOMES},
+}
+
+
+def block_row(
+    name: str,
+    bits: Mapping[str, int],
+    estimate: BlockEstimate | None,
+    area: float,
+    sram_area: float,
+    unit: str,
+) -> dict[str, Any]:
+    """Return what is said of a block, or of the total.
+
+    Args:
+        name: Of the block.
+        bits: Storage bits, by kind.
+        estimate: None if nothing is known of the block; all its figures are then 0.
+        area: Of logic and memories together.
+        sram_area: Of memories.
+        unit: Of the areas.
+    """
+    row = _UNTOUCHED if estimate is None else estimate.as_row()
+    return {
+        **row,
+        "block": name,
+        "ff_bits": bits["ff"],
+        "sram_bits": bits["sram"],
+        "area": area,
+        "sram_area": sram_area,
+        "area_unit": unit,
+    }
+
+
+def network_summary(facts: NetworkFacts, cycles: Sequence[int]) -> dict[str, Any]:
+    """Return what is said of the network; `cycles` are those of its first operations."""
+    operations = [
+        {
+            "index": operation.index,
+            "name": operation.name,
+            "kind": operation.kind,
+            "cycles": cycles[place] if place < len(cycles) else None,
+            "vela_cycles": operation.vela_cycles,
+            "work": None if operation.work is None else dict(operation.work),
+        }
+        for place, operation in enumerate(facts.operations)
+    ]
+    return {
+        "name": facts.name,
+        "path": facts.path,
+        "sha256": facts.sha256,
+        "operations": operations,
+        "macs": facts.macs,
+        "decision": facts.decision,
+    }
+
+
+def verdict_summary(campaign: Campaign, total: BlockEstimate) -> dict[str, Any]:
+    """Return the verdict on the campaign's budget, and the figures that it rests on."""
+    budget = campaign.budget
+    fit = replace(total.fit, confidence=campaign.confidence)
+    verdict = fit_verdict(fit, budget.fit if budget else None)
+    return {
+        "result": verdict.result,
+        "budget_fit": budget.fit if budget else None,
+        "rationale": budget.rationale if budget else "",
+        "fit": total.fit.estimate,
+        "fit_lo": total.fit.lo,
+        "fit_hi": total.fit.hi,
+        "reason": verdict.reason,
+    }

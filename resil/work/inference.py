@@ -1,0 +1,220 @@
+"""One inference on the functional model: memory between operations, and how it ends if that is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from networks.compile import CompiledNetwork
+from resil.work.patterns import Pattern, describe
+from rtl_harness.faults import Corruption, Outcome, digest
+from rtl_harness.npu.model.config import npu_config
+from rtl_harness.npu.model.feature_map import place, write_cuts
+from rtl_harness.npu.model.machine import FunctionalModel
+from rtl_harness.npu.model.memory import SHARED_BUFFER
+from rtl_harness.npu.model.program import Execute, OperationConfig
+from rtl_harness.npu.model.status import ERRORS
+from rtl_harness.npu.workload import CONSTANTS, layout
+from rtl_harness.workload import Decision, top1
+
+Bytes = npt.NDArray[np.uint8]
+Values = npt.NDArray[np.generic]
+
+_BATCH_BYTES = 1 << 27
+_SRAM = "sram"
+
+
+@dataclass(frozen=True)
+class FeatureMapPlace:
+    """Where the output of an operation lies.
+
+    Attributes:
+        region: Number of the region.
+        offsets: Byte offset in it of every byte of every element, (height, width, depth, bytes).
+        dtype: Of an element.
+    """
+
+    region: int
+    offsets: npt.NDArray[np.int64]
+    dtype: np.dtype[np.generic]
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Height, width and depth."""
+        height, width, depth, _ = self.offsets.shape
+        return height, width, depth
+
+    def read(self, regions: dict[int, Bytes]) -> Values:
+        """Return the feature map out of memory, (height, width, depth)."""
+        data = np.ascontiguousarray(regions[self.region][self.offsets])
+        values: Values = data.view(self.dtype)[..., 0]
+        return values
+
+
+class Inference:
+    """An inference without a fault, which can be taken up after any operation with other data.
+
+    Args:
+        compiled: The network.
+        tensor: Its input.
+        decide: Reads the decision from an output tensor.
+    """
+
+    def __init__(
+        self, compiled: CompiledNetwork, tensor: npt.NDArray[np.int8], decide: Decision = top1
+    ) -> None:
+        self._compiled = compiled
+        self._decide = decide
+        self._model = FunctionalModel(npu_config(compiled.accelerator))
+        self._layout = layout(compiled)
+        self._constants = np.frombuffer(compiled.constants, np.uint8).copy()
+        self._program = self._model.lower(compiled.commands, frozenset({CONSTANTS}))
+        configs = [s.action.config for s in self._program.operations if isinstance(s.action, Execute)]
+        self.places: tuple[FeatureMapPlace, ...] = tuple(self._place(config) for config in configs)
+        self._run(tensor)
+
+    @property
+    def operations(self) -> int:
+        """Number of operations."""
+        return len(self.places)
+
+    @property
+    def output_hash(self) -> str:
+        """Digest of the output tensor, as engines give it."""
+        return digest(self._output.tobytes())
+
+    def feature_map(self, operation: int) -> Values:
+        """Return the output of an operation, (height, width, depth)."""
+        return self.places[operation].read(self._memories[operation])
+
+    def outcomes(self, operation: int, maps: Sequence[Values]) -> list[Outcome]:
+        """Return how the inference ends if the output of `operation` were each of `maps`."""
+        size = sum(region.nbytes for region in self._memories[operation].values())
+        batch = max(1, _BATCH_BYTES // (8 * size))
+        found: list[Outcome] = []
+        for start in range(0, len(maps), batch):
+            found += self._finish(operation, maps[start : start + batch])
+        return found
+
+    def pattern(self, corruption: Corruption) -> Pattern | None:
+        """Describe a corruption of the memory that holds feature maps; None if it is of another memory.
+
+        It is laid to the last operation that has written one of the changed bytes.
+        """
+        if corruption.memory != _SRAM or not 1 <= corruption.operation <= self.operations:
+            return None
+        changed = dict(zip(corruption.offsets, corruption.xors, strict=True))
+        for operation in reversed(range(corruption.operation)):
+            source, base = self.places[operation], self._layout.regions
+            owner = self._owners[operation]
+            if not any(offset in owner for offset in changed):
+                continue
+            memory = self._memories[corruption.operation - 1]
+            flat = sorted({owner[offset] for offset in changed if offset in owner})
+            coordinates = np.stack(np.unravel_index(flat, source.shape), axis=1).astype(np.int64)
+            own = source.offsets.reshape(-1, source.dtype.itemsize)[flat]
+            before = memory[source.region][own]
+            flips = np.array(
+                [[changed.get(int(o) + base[source.region], 0) for o in element] for element in own], np.uint8
+            )
+            inside = int(np.count_nonzero(flips))
+            found = describe(
+                operation,
+                coordinates,
+                np.ascontiguousarray(before).view(source.dtype)[:, 0],
+                np.ascontiguousarray(before ^ flips).view(source.dtype)[:, 0],
+                source.shape,
+                len(changed) - inside,
+            )
+            return _widened(found) if corruption.truncated else found
+        first = self.places[corruption.operation - 1]
+        empty = np.zeros(0, first.dtype)
+        none = np.zeros((0, 3), np.int64)
+        return describe(corruption.operation - 1, none, empty, empty, first.shape, corruption.total)
+
+    @cached_property
+    def _owners(self) -> list[dict[int, int]]:
+        """For each operation the element that each byte of the SRAM belongs to, by flat index."""
+        owners = []
+        for own in self.places:
+            base = self._layout.regions[own.region]
+            flat = own.offsets.reshape(-1, own.dtype.itemsize)
+            owners.append({int(o) + base: i for i, element in enumerate(flat) for o in element})
+        return owners
+
+    def _place(self, config: OperationConfig) -> FeatureMapPlace:
+        ofm = config.output.ofm
+        size = self._layout.sizes[ofm.region]
+        placement = place(ofm, write_cuts(ofm, config.output.block.depth), size)
+        return FeatureMapPlace(
+            ofm.region, placement.offsets[..., None] + np.arange(ofm.element_bytes), ofm.dtype
+        )
+
+    def _run(self, tensor: npt.NDArray[np.int8]) -> None:
+        """Run without a fault and keep memory as every operation leaves it."""
+        slot = self._compiled.inputs[0]
+        regions = self._regions(1)
+        raw = np.ascontiguousarray(tensor).reshape(1, -1).view(np.uint8)
+        regions[slot.region][:, slot.offset : slot.offset + slot.size] = raw
+        self._memories: list[dict[int, Bytes]] = []
+        steps = self._model.operations(
+            self._compiled.commands, regions, read_only=frozenset({CONSTANTS}), start_word=0
+        )
+        for _ in steps:
+            self._memories.append({n: r[0].copy() for n, r in regions.items() if n != CONSTANTS})
+        self._end = {n: r[0].copy() for n, r in regions.items() if n != CONSTANTS}
+        self._output = self._tensor(regions)[0]
+
+    def _regions(self, batch: int) -> dict[int, Bytes]:
+        regions: dict[int, Bytes] = {CONSTANTS: self._constants}
+        for region, size in self._layout.sizes.items():
+            if region != CONSTANTS:
+                regions[region] = np.zeros((batch, size), np.uint8)
+        buffer = self._model.config.shared_buffer_bytes
+        regions[SHARED_BUFFER] = np.zeros((batch, buffer), np.uint8)
+        return regions
+
+    def _tensor(self, regions: dict[int, Bytes]) -> Values:
+        slot = self._compiled.outputs[0]
+        raw = np.ascontiguousarray(regions[slot.region][:, slot.offset : slot.offset + slot.size])
+        return raw.view(slot.dtype)
+
+    def _finish(self, operation: int, maps: Sequence[Values]) -> list[Outcome]:
+        target = self.places[operation]
+        regions: dict[int, Bytes] = {CONSTANTS: self._constants}
+        for number, memory in self._memories[operation].items():
+            regions[number] = np.repeat(memory[None], len(maps), axis=0)
+        data = np.stack([np.ascontiguousarray(values).reshape(-1).view(np.uint8) for values in maps])
+        regions[target.region][:, target.offsets.reshape(-1)] = data
+        ends = self._model.run(
+            self._compiled.commands,
+            regions,
+            read_only=frozenset({CONSTANTS}),
+            start_word=self._program.resume_word(operation + 1),
+        )
+        expected = self._decide(self._output)
+        found = []
+        for i, (end, output) in enumerate(zip(ends, self._tensor(regions), strict=True)):
+            if end.status & int(ERRORS):
+                found.append(Outcome.DUE)
+            elif (output != self._output).any():
+                same = self._decide(output) == expected
+                found.append(Outcome.SDC_TOLERABLE if same else Outcome.SDC_CRITICAL)
+            else:
+                equal = all(np.array_equal(regions[n][i], memory) for n, memory in self._end.items())
+                found.append(Outcome.MASKED if equal else Outcome.LATENT)
+        return found
+
+
+def _widened(pattern: Pattern) -> Pattern:
+    """Take a pattern of which not all bytes were kept for one that spans the whole feature map."""
+    height, width, depth = pattern.shape
+    box = (0, height - 1, 0, width - 1, 0, depth - 1)
+    count = max(pattern.count, height * width * depth // 2)
+    return Pattern(
+        pattern.operation, pattern.shape, pattern.element_bytes, count, box, pattern.samples, pattern.stray
+    )

@@ -1,0 +1,30 @@
+"""What a campaign lets its target run, whichever table of the campaign file it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from resil.bench.bench import Describe, NetworkFacts, say_nothing
+from rtl_harness.workload import Workload
+
+
+@dataclass(frozen=True)
+class Work:
+    """The runs of a campaign, one for each input.
+
+    Attributes:
+        facts: For reports.
+        labels: Label of each input.
+        workloads: Memory images of each input; all need the same parameters of the top.
+        hashes: What the work was made from, by name, for identity and provenance.
+        expected: Raw output tensor that each input must give without a fault; empty if none is expected.
+        describe: As in `Bench`.
+    """
+
+    facts: NetworkFacts
+    labels: tuple[int, ...]
+    workloads: tuple[Workload, ...]
+    hashes: Mapping[str, str]
+    expected: tuple[bytes, ...] = ()
+    describe: Describe = say_nothing

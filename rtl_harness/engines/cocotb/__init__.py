@@ -1,0 +1,1 @@
+"""The reference engine: every injection to its end under cocotb."""

@@ -1,0 +1,236 @@
+"""The reference engine: cocotb on Verilator, one simulated run to the end for every fault."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from selectors import EVENT_READ, DefaultSelector
+from types import TracebackType
+from typing import Any, Self, cast
+
+from rtl_harness.elaboration import Elaboration
+from rtl_harness.engines.base import GoldenRun, check_fault, describe_fault
+from rtl_harness.engines.cocotb.build import Waves, build_simulator, wave_format
+from rtl_harness.engines.cocotb.config import simulator_config, write_images
+from rtl_harness.engines.cocotb.worker import Worker
+from rtl_harness.errors import HarnessError, SimulationError
+from rtl_harness.faults import Fault, Injection, RunEnd
+from rtl_harness.target import Target
+from rtl_harness.workload import Workload, classify
+
+GOLDEN_LIMIT_CYCLES = 20_000_000
+
+
+class CocotbEngine:
+    """Simulates one workload on one target under cocotb.
+
+    The engine builds the simulator when it is first needed and keeps simulator processes alive between
+    calls; `close`, or leaving it as a context manager, ends them. Cycle 0 is the first rising clock edge
+    after reset was released; a run ends with the first cycle in which `done` is 1, sampled after the fault of
+    that cycle.
+
+    Args:
+        target: The design.
+        workload: What it runs.
+        elaboration: Storage of the target, elaborated with the workload's parameters.
+        timeout_factor: Time-out of an injection, in multiples of the golden run.
+        golden_limit: Cycles after which a golden run counts as not finishing.
+
+    Raises:
+        HarnessError: If the workload does not fit the target.
+    """
+
+    name = "cocotb"
+
+    def __init__(
+        self,
+        target: Target,
+        workload: Workload,
+        elaboration: Elaboration,
+        *,
+        timeout_factor: float = 2.0,
+        golden_limit: int = GOLDEN_LIMIT_CYCLES,
+    ) -> None:
+        if timeout_factor < 1:
+            raise HarnessError(
+                f"timeout_factor: expected at least 1, found {timeout_factor}; the golden run needs 1"
+            )
+        self.target = target
+        self.workload = workload
+        self.elaboration = elaboration
+        self.notes: list[str] = []
+        self._timeout_factor = timeout_factor
+        self._golden_limit = golden_limit
+        self._golden: GoldenRun | None = None
+        self._config = simulator_config(target, workload, elaboration)
+        self._simulators: dict[Waves, Path] = {}
+        self._workers: list[Worker] = []
+        self._folder = Path(tempfile.mkdtemp(prefix="resil-images-"))
+        self._plusargs = write_images(target, workload, elaboration, self._folder)
+        self._cleanup = weakref.finalize(self, _clean_up, self._workers, self._folder)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End all simulator processes and remove temporary files; the engine cannot be used afterwards."""
+        self._cleanup()
+
+    @property
+    def timeout_cycles(self) -> int:
+        """Cycles after which an injection counts as a hang."""
+        return math.ceil(self._timeout_factor * self.golden().end.end_cycle)
+
+    def golden(self) -> GoldenRun:
+        """Simulate without a fault, once.
+
+        Operation ends are given as numbers of cycles run, like the end of the run.
+
+        Raises:
+            SimulationError: If the simulator cannot be built or the design does not finish.
+            UnmappedSiteError: If a storage element is not in the simulator.
+        """
+        if self._golden is None:
+            worker = self._pool(1)[0]
+            worker.send(do="golden", limit=self._golden_limit)
+            answer = self._answer(worker, "the golden run")
+            end = _run_end(answer)
+            if not end.finished:
+                raise SimulationError(
+                    f"{self.target.name} running {self.workload.name}: no {self.target.done} within "
+                    f"{self._golden_limit} cycles, status is {end.status:#x}; check memory images and reset"
+                )
+            self._golden = GoldenRun(end, tuple(answer["operation_ends"]))
+        return self._golden
+
+    def run(self, faults: Sequence[Fault], workers: int = 1) -> Iterator[Injection]:
+        """Yield one injection for each fault, as they come in.
+
+        Args:
+            faults: In any order, also with repetitions.
+            workers: Simulator processes that share the work.
+
+        Raises:
+            HarnessError: If a fault lies outside the site table or after the end of the golden run.
+            SimulationError: If a simulator breaks or a flip did not take; it names the fault.
+        """
+        if workers < 1:
+            raise HarnessError(f"workers: expected at least 1, found {workers}")
+        golden = self.golden()
+        for fault in faults:
+            check_fault(fault, self.elaboration.sites, golden.end.end_cycle)
+        todo = sorted(faults, key=lambda f: (f.cycle, f.site), reverse=True)
+        pool = self._pool(min(workers, len(todo)))
+        try:
+            yield from self._dispatch(todo, pool, golden)
+        except BaseException:
+            self._kill_workers()
+            raise
+
+    def replay(self, fault: Fault, waves: Path | None = None) -> Injection:
+        """Simulate one fault from reset in a process of its own.
+
+        Args:
+            fault: What to inject.
+            waves: Where to write a waveform of the whole run; the suffix says the format, .vcd or .fst.
+
+        Raises:
+            HarnessError, SimulationError: As for `run`.
+            ToolMissingError: If the waveform's format needs a library that is missing.
+        """
+        golden = self.golden()
+        check_fault(fault, self.elaboration.sites, golden.end.end_cycle)
+        options = ["--trace", "--trace-file", str(waves.resolve())] if waves is not None else []
+        worker = self._start(options, wave_format(waves))
+        try:
+            worker.send(do="replay", **self._request(fault))
+            answer = worker.answer(self._describe(fault))
+            worker.finish()
+        finally:
+            worker.kill()
+        return classify(fault, golden.end, _run_end(answer), self.workload)
+
+    def _dispatch(self, todo: list[Fault], pool: list[Worker], golden: GoldenRun) -> Iterator[Injection]:
+        busy: dict[Worker, Fault] = {}
+        with DefaultSelector() as selector:
+            for worker in pool:
+                worker.send(do="sweep")
+                self._answer(worker, "the start of a sweep")
+                selector.register(worker, EVENT_READ)
+                if todo:
+                    busy[worker] = self._next(worker, todo)
+            while busy:
+                for key, _ in selector.select():
+                    worker = cast(Worker, key.fileobj)
+                    fault = busy.pop(worker)
+                    end = _run_end(self._answer(worker, self._describe(fault)))
+                    if todo:
+                        busy[worker] = self._next(worker, todo)
+                    yield classify(fault, golden.end, end, self.workload)
+        for worker in pool:
+            worker.send(do="end")
+            self._answer(worker, "the end of a sweep")
+
+    def _next(self, worker: Worker, todo: list[Fault]) -> Fault:
+        fault = todo.pop()
+        worker.send(do="inject", **self._request(fault))
+        return fault
+
+    def _request(self, fault: Fault) -> dict[str, int]:
+        site = self.elaboration.sites[fault.site]
+        element = self.elaboration.sites.element_index(fault.site)
+        place = {"element": element, "word": site.word, "bit": site.bit, "bits": fault.bits}
+        return {**place, "cycle": fault.cycle, "limit": self.timeout_cycles}
+
+    def _describe(self, fault: Fault) -> str:
+        return describe_fault(fault, self.elaboration.sites, self.workload.name)
+
+    def _answer(self, worker: Worker, what: str) -> dict[str, Any]:
+        try:
+            return worker.answer(what)
+        except BaseException:
+            self._kill_workers()
+            raise
+
+    def _pool(self, size: int) -> list[Worker]:
+        while len(self._workers) < size:
+            self._workers.append(self._start([], "none"))
+        return self._workers[:size]
+
+    def _kill_workers(self) -> None:
+        while self._workers:
+            self._workers.pop().kill()
+
+    def _start(self, options: Sequence[str], waves: Waves) -> Worker:
+        if not self._cleanup.alive:
+            raise HarnessError("this engine was closed; make a new one")
+        if waves not in self._simulators:
+            self._simulators[waves] = build_simulator(self.target, self.elaboration, waves)
+        return Worker(self._simulators[waves], self.target.top, self._config, [*options, *self._plusargs])
+
+
+def _run_end(answer: dict[str, Any]) -> RunEnd:
+    return RunEnd(
+        finished=answer["finished"],
+        end_cycle=answer["end_cycle"],
+        status=answer["status"],
+        error=answer["error_seen"],
+        protection=answer["protection"],
+        output=bytes.fromhex(answer["output"]),
+        state_hash=answer["state_hash"],
+    )
+
+
+def _clean_up(workers: list[Worker], folder: Path) -> None:
+    while workers:
+        workers.pop().kill()
+    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,136 @@
+"""The cocotb test that answers requests of `CocotbEngine`.
+
+The simulator comes out of reset once. Then it is forked: each golden run, each sweep and each injection is
+a copy of the process. A sweep walks through the fault-free run; at a fault's cycle it forks the injection,
+which runs to its end, answers and exits. So an injection starts from exactly the state that a run from reset
+has at that cycle, whatever ran before it. For a replay nothing is forked: one process runs from reset to end.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import signal
+import socket
+from collections.abc import Awaitable
+from typing import Any
+
+import cocotb
+
+from rtl_harness.engines.cocotb.side import CONFIG_VARIABLE, SOCKET_VARIABLE
+from rtl_harness.engines.cocotb.side.bench import Bench, Handle, NotAppliedError
+from rtl_harness.engines.cocotb.side.timeline import CHECK, FLIP, Timeline
+
+_ANSWERED = 17
+_PR_SET_PDEATHSIG = 1
+
+
+@cocotb.test()  # type: ignore[untyped-decorator]
+async def serve(dut: Handle) -> None:
+    """Answer requests until the engine closes the connection."""
+    with open(os.environ[CONFIG_VARIABLE], encoding="utf-8") as file:
+        config = json.load(file)
+    server = _Server(dut, config, socket.socket(fileno=int(os.environ[SOCKET_VARIABLE])))
+    await server.serve()
+
+
+class _Server:
+    def __init__(self, dut: Handle, config: dict[str, Any], connection: socket.socket) -> None:
+        self.bench = Bench(dut, config)
+        self.timeline = Timeline(self.bench, *config["timing"])
+        self.output: tuple[str, int, int] = tuple(config["output"])
+        self.connection = connection
+        self.reader = connection.makefile("r", encoding="utf-8")
+
+    async def serve(self) -> None:
+        self.answer({"problems": self.bench.problems})
+        if self.bench.problems:
+            return
+        await self.timeline.reset()
+        while request := self.request():
+            match request["do"]:
+                case "golden":
+                    if not self._fork_and_wait():
+                        await self._last_words(self._golden(request["limit"]))
+                case "sweep":
+                    if not self._fork_and_wait():
+                        await self._last_words(self._sweep())
+                case "replay":
+                    self.answer(await self._inject(request))
+
+    def request(self) -> dict[str, Any]:
+        """Return the engine's next request; empty when it has closed the connection."""
+        line = self.reader.readline()
+        return json.loads(line) if line else {}
+
+    def answer(self, message: dict[str, Any]) -> None:
+        """Send one answer to the engine."""
+        self.connection.sendall(json.dumps(message).encode() + b"\n")
+
+    def _fork_and_wait(self) -> bool:
+        """Fork; return False in the child, True in the parent once the child has ended."""
+        child = os.fork()
+        if child == 0:
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+            return False
+        _, status = os.waitpid(child, 0)
+        code = os.waitstatus_to_exitcode(status)
+        if code != _ANSWERED:
+            how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+            self.answer({"crash": f"the simulator ended with {how} before it could answer"})
+        return True
+
+    async def _last_words(self, work: Awaitable[None]) -> None:
+        """Await `work` in a forked child and leave the process, whatever happens."""
+        code = 1
+        try:
+            await work
+            code = _ANSWERED
+        except Exception as error:
+            self.answer({"error": f"{type(error).__name__}: {error}"})
+            code = _ANSWERED
+        finally:
+            os._exit(code)
+
+    async def _golden(self, limit: int) -> None:
+        ends: list[int] = []
+        if "operation" in self.bench.ports:
+            cocotb.start_soon(self.timeline.watch_operations(ends))
+        self.answer({**await self._finish(limit), "operation_ends": ends})
+
+    async def _sweep(self) -> None:
+        self.answer({"ready": True})
+        while (request := self.request()) and request["do"] == "inject":
+            await self.timeline.until(self.timeline.edge(request["cycle"]) + FLIP)
+            if not self._fork_and_wait():
+                await self._last_words(self._answer_injection(request))
+        self.answer({"ready": False})
+
+    async def _answer_injection(self, request: dict[str, Any]) -> None:
+        self.answer(await self._inject(request))
+
+    async def _inject(self, request: dict[str, Any]) -> dict[str, Any]:
+        cell = self.bench.cells[request["element"]]
+        word, bit, bits = request["word"], request["bit"], request["bits"]
+        edge = self.timeline.edge(request["cycle"])
+        await self.timeline.until(edge + FLIP)
+        before = cell.invert(word, bit, bits)
+        await self.timeline.until(edge + CHECK)
+        try:
+            cell.check_inverted(word, bit, bits, before)
+        except NotAppliedError as error:
+            return {"error": str(error)}
+        return await self._finish(request["limit"])
+
+    async def _finish(self, limit: int) -> dict[str, Any]:
+        finished, cycles = await self.timeline.finish(limit)
+        return {
+            "finished": finished,
+            "end_cycle": cycles,
+            "status": self.bench.value("status"),
+            "error_seen": bool(self.bench.value("error")),
+            "protection": bool(self.bench.value("protection")),
+            "output": self.bench.memory_bytes(*self.output).hex(),
+            "state_hash": self.bench.state_hash(),
+        }

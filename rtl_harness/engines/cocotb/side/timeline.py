@@ -1,0 +1,91 @@
+"""When things happen in simulated time, in steps of the simulator's precision.
+
+Rising edge of cycle c at `edge(c)`; the flip comes FLIP steps later, its check at CHECK, and outputs and
+state are sampled at SAMPLE, before the clock falls at half the period.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cocotb.clock import Clock
+from cocotb.simulator import get_sim_time
+from cocotb.triggers import First, RisingEdge, Timer, ValueChange
+
+from rtl_harness.engines.cocotb.side.bench import Bench
+
+PERIOD = 10
+FLIP = 2
+CHECK = 3
+SAMPLE = 4
+_RELEASE = 7
+
+
+class Timeline:
+    """Drives clock and reset and moves through the cycles of a run.
+
+    Args:
+        bench: The design.
+        clock: Name of the clock input.
+        reset: Name of the reset input.
+        active_low: Polarity of the reset.
+        reset_cycles: Rising edges for which the reset is held.
+    """
+
+    def __init__(self, bench: Bench, clock: str, reset: str, active_low: bool, reset_cycles: int) -> None:
+        self.bench = bench
+        self._clock = bench.top[clock]
+        self._reset = bench.top[reset]
+        self._active = 0 if active_low else 1
+        self._reset_cycles = reset_cycles
+
+    def edge(self, cycle: int) -> int:
+        """Return the time of the rising edge of `cycle`."""
+        return PERIOD // 2 + PERIOD * (self._reset_cycles + cycle)
+
+    async def reset(self) -> None:
+        """Hold the reset, release it, and return before the rising edge of cycle 0.
+
+        It begins with an edge, for flip-flops that have an asynchronous reset and whose clock is gated off.
+        """
+        self._reset.value = 1 - self._active
+        Clock(self._clock, PERIOD, unit="step", impl="gpi").start(start_high=False)
+        await self.until(1)
+        self._reset.value = self._active
+        await self.until(self.edge(-1) + _RELEASE)
+        self._reset.value = 1 - self._active
+        await self.until(self.edge(-1) + _RELEASE + 1)
+
+    async def until(self, time: int) -> None:
+        """Let the simulation run up to `time`."""
+        wait = time - now()
+        if wait > 0:
+            await Timer(wait, unit="step")
+
+    async def finish(self, limit: int) -> tuple[bool, int]:
+        """Run until `done`, at most `limit` cycles; return whether it finished, and the cycles run."""
+        done = self.bench.ports["done"]
+        while True:
+            cycle = max((now() - self.edge(0) - SAMPLE + PERIOD - 1) // PERIOD, 0)
+            await self.until(self.edge(cycle) + SAMPLE)
+            if self.bench.value("done"):
+                return True, cycle + 1
+            if cycle + 1 >= limit:
+                return False, limit
+            rest = self.edge(limit - 1) + SAMPLE - now()
+            await First(RisingEdge(done), Timer(rest, unit="step"))
+
+    async def watch_operations(self, ends: list[int]) -> None:
+        """Append the number of cycles run so far each time the count of finished operations grows."""
+        operation = self.bench.ports["operation"]
+        while True:
+            await ValueChange(operation)
+            cycles = (now() - self.edge(0)) // PERIOD + 1
+            ends.extend([cycles] * (self.bench.value("operation") - len(ends)))
+
+
+def now() -> int:
+    """Return the simulated time in steps."""
+    high, low = get_sim_time()
+    time: Any = (high << 32) | low
+    return int(time)

@@ -1,0 +1,62 @@
+"""Connects the gates of a design with the storage of its compiled model."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rtl_harness.engines.verilator.gates import Gates, UnsupportedError
+from rtl_harness.errors import UnmappedSiteError
+from rtl_harness.verilated.circuit import FLIP_FLOP, GATE, MEMORY, PORT, Circuit
+from rtl_harness.verilated.library import Instance
+
+
+def circuit_of(gates: Gates, origin: Instance) -> Circuit:
+    """Return the gates with the places of their storage in the model of which `origin` is an instance.
+
+    Raises:
+        UnsupportedError: If a flip-flop of the gates cannot be found in the model.
+    """
+    places = _places(gates, origin)
+    missing = [q for q in gates.flip_flops[:, 0].tolist() if q not in places]
+    if missing:
+        raise UnsupportedError(f"{len(missing)} flip-flops of the gates have no name in the model")
+    flip_flops = np.zeros(len(gates.flip_flops), FLIP_FLOP)
+    for column, name in enumerate(("q", "d", "load", "active")):
+        flip_flops[name] = gates.flip_flops[:, column]
+    flip_flops["offset"] = [places[q][0] for q in gates.flip_flops[:, 0].tolist()]
+    flip_flops["bit"] = [places[q][1] for q in gates.flip_flops[:, 0].tolist()]
+    table = np.zeros(len(gates.gates), GATE)
+    for column, name in enumerate(("operation", "a", "b", "s", "y")):
+        table[name] = gates.gates[:, column]
+    memories = np.zeros(len(gates.memories), MEMORY)
+    for i, (path, first_word) in enumerate(gates.memories):
+        storage = origin.find(path)
+        memories[i] = (storage.offset, storage.depth, storage.entry_bytes, first_word)
+    lists: list[int] = []
+    reads, writes = np.zeros(len(gates.reads), PORT), np.zeros(len(gates.writes), PORT)
+    for i, (memory, address, data) in enumerate(gates.reads):
+        reads[i] = (memory, len(address), len(data), len(lists))
+        lists += [*address, *data]
+    for i, (memory, address, data, enable) in enumerate(gates.writes):
+        writes[i] = (memory, len(address), len(data), len(lists))
+        lists += [*address, *data, *enable]
+    return Circuit(
+        gates.nets, table, flip_flops, memories, reads, writes, gates.ports, np.array(lists, np.int32)
+    )
+
+
+def _places(gates: Gates, origin: Instance) -> dict[int, tuple[int, int]]:
+    """Return byte and bit of the state for each net of a variable that holds storage."""
+    places = {}
+    for path, nets in gates.wires.items():
+        try:
+            storage = origin.find(path)
+        except UnmappedSiteError:
+            continue
+        for position, net in enumerate(nets):
+            word, bit = divmod(position, storage.width)
+            if word >= storage.depth:
+                break
+            at = storage.word_from_right(word)
+            places[net] = (storage.offset + at * storage.entry_bytes + bit // 8, bit % 8)
+    return places

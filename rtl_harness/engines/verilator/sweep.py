@@ -1,0 +1,147 @@
+"""Faults into a sweep of the compiled model, and what comes out of it into injections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from rtl_harness.engines.verilator.pool import Outcome
+from rtl_harness.engines.verilator.state import StateMap
+from rtl_harness.engines.verilator.tail import Exits
+from rtl_harness.faults import Corruption, Fault, Injection, RunEnd
+from rtl_harness.verilated.campaign import Ending, Shortcut
+from rtl_harness.verilated.sweep import Sweep, SweepEnd, SweepResult
+from rtl_harness.workload import OutputSpec
+
+# Runs that left the RTL and are finished together.
+TOGETHER = 256
+
+
+class Sweeper:
+    """Takes faults through a sweep.
+
+    Args:
+        sweep: Of a campaign that had its golden pass.
+        state_map: Where storage lies.
+        golden: How the golden run ended.
+        output: The output tensor.
+        limit: Cycles from reset to the time-out.
+        exits: Where runs leave; None if they do not.
+        judge: Makes an injection of a fault and its end.
+        stopped: Reads the end of a run that was simulated to its end.
+        alone: Simulates a fault without a sweep.
+    """
+
+    def __init__(
+        self,
+        sweep: Sweep,
+        state_map: StateMap,
+        golden: RunEnd,
+        output: OutputSpec,
+        limit: int,
+        exits: Exits | None,
+        judge: Callable[[Fault, RunEnd], Injection],
+        stopped: Callable[[Fault, Ending, int], RunEnd],
+        alone: Callable[[Fault], Outcome],
+    ) -> None:
+        self.sweep = sweep
+        self._state_map = state_map
+        self._golden = golden
+        self._output = output
+        self._limit = limit
+        self._exits = exits
+        self._judge = judge
+        self._stopped = stopped
+        self._alone = alone
+
+    def outcomes(self, faults: Sequence[Fault], shortcuts: Shortcut) -> Iterator[Outcome]:
+        """Yield an outcome for each of these different faults, as they become known."""
+        if self._exits is None:
+            shortcuts &= ~Shortcut.LEAVE
+        ordered = sorted(faults, key=lambda fault: (fault.cycle, fault.site))
+        jobs = [(self._state_map.flips(fault), fault.cycle) for fault in ordered]
+        followers: dict[int, list[SweepResult]] = {}
+        left: list[SweepResult] = []
+        undecided: dict[Fault, Corruption | None] = {}
+        lost: list[Fault] = []
+
+        def answer(result: SweepResult, end: RunEnd, how: str, early: bool) -> Iterator[Outcome]:
+            injection = self._injection(ordered[result.job], end, self._corruption(result, None))
+            yield Outcome(injection, early, result.simulated, how, result.nanoseconds)
+            waiting = [(follower, injection.corruption) for follower in followers.pop(result.job, [])]
+            while waiting:
+                follower, corruption = waiting.pop()
+                own = self._corruption(follower, corruption)
+                same = self._injection(ordered[follower.job], end, own)
+                yield Outcome(same, True, follower.simulated, "merged", follower.nanoseconds)
+                waiting += [(next_one, own) for next_one in followers.pop(follower.job, [])]
+
+        def finish() -> Iterator[Outcome]:
+            for result, end in zip(left, self._finished(left), strict=True):
+                if end is None:
+                    for one in self._all(result, followers):
+                        undecided[ordered[one.job]] = self._corruption(one, self._corruption(result, None))
+                else:
+                    yield from answer(result, end, "left", True)
+            left.clear()
+
+        for result in self.sweep.run(jobs, self._limit, shortcuts):
+            match result.end:
+                case SweepEnd.MERGED:
+                    followers.setdefault(result.other, []).append(result)
+                case SweepEnd.LEFT:
+                    left.append(result)
+                    if len(left) >= TOGETHER:
+                        yield from finish()
+                case SweepEnd.VANISHED:
+                    end = replace(self._golden, end_cycle=result.end_cycle)
+                    yield from answer(result, end, "vanished", True)
+                case SweepEnd.STOPPED if result.ending is Ending.NOT_APPLIED:
+                    # A sweep enters a cycle from another one. If the design holds storage in reset there by a
+                    # register of its own, the model takes that for an edge, which in the run itself came
+                    # before the fault, and resets what was flipped.
+                    lost += [ordered[one.job] for one in self._all(result, followers)]
+                case SweepEnd.STOPPED:
+                    fault = ordered[result.job]
+                    end = self._stopped(fault, result.ending, result.end_cycle)
+                    whole = fault.cycle + 1 + result.simulated == result.end_cycle
+                    yield from answer(result, end, "stopped", not whole)
+        yield from finish()
+        yield from (self._alone(fault) for fault in sorted(lost, key=lambda fault: fault.cycle))
+        if undecided:
+            for done in self.outcomes(list(undecided), shortcuts & ~Shortcut.LEAVE):
+                injection = replace(done.injection, corruption=undecided[done.injection.fault])
+                yield done._replace(injection=injection, how=f"undecided, then {done.how}")
+
+    def _injection(self, fault: Fault, end: RunEnd, corruption: Corruption | None) -> Injection:
+        return replace(self._judge(fault, end), corruption=corruption)
+
+    def _corruption(self, result: SweepResult, otherwise: Corruption | None) -> Corruption | None:
+        if result.noted is None or self._exits is None:
+            return otherwise
+        return self._exits.corruption(result.noted)
+
+    def _finished(self, left: Sequence[SweepResult]) -> Iterator[RunEnd | None]:
+        """Yield the ends of runs that left; None where stale state of the design decides."""
+        if not left:
+            return
+        assert self._exits is not None
+        exits, spec = self._exits, self._output
+        departures = [exits.departure(result.left) for result in left if result.left is not None]
+        for result, image in zip(left, exits.tail.finish(departures), strict=True):
+            if image is None or image == exits.golden_end:
+                yield None
+                continue
+            output = self._golden.output
+            if spec.memory == exits.tail.memory:
+                output = image[spec.offset : spec.offset + spec.size]
+            # The memory is part of the state: which other state there is changes no outcome any more.
+            yield replace(self._golden, end_cycle=result.end_cycle, output=output, state_hash="")
+
+    @staticmethod
+    def _all(result: SweepResult, followers: dict[int, list[SweepResult]]) -> Iterator[SweepResult]:
+        waiting = [result]
+        while waiting:
+            one = waiting.pop()
+            yield one
+            waiting += followers.pop(one.job, [])

@@ -1,0 +1,208 @@
+"""Where runs of a workload may leave the compiled model, in the terms of its state, and the trial of it."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from random import Random
+
+import numpy as np
+import numpy.typing as npt
+
+from rtl_harness.engines.tail import Departure, Queue, Tail
+from rtl_harness.engines.verilator.state import StateMap
+from rtl_harness.errors import HarnessError
+from rtl_harness.faults import CORRUPTION_BYTES, Corruption
+from rtl_harness.target import Target
+from rtl_harness.verilated.campaign import Campaign
+from rtl_harness.verilated.library import Instance
+from rtl_harness.verilated.storage import Storage
+from rtl_harness.verilated.sweep import BYTE, Boundaries, MemoryDifference, QueueBytes
+
+
+class Exits:
+    """The ends of operations at which runs of a workload may leave.
+
+    Args:
+        target: The design.
+        tail: Finishes the runs.
+        state_map: Where storage lies.
+        campaign: Has just had its golden pass.
+
+    Attributes:
+        boundaries: Where to leave, for a sweep.
+        golden_end: The golden run's contents of the tail's memory at the end.
+
+    Raises:
+        HarnessError: If the tail names a memory that is none of the target's observed ones, or storage that
+            the design has not.
+    """
+
+    def __init__(self, target: Target, tail: Tail, state_map: StateMap, campaign: Campaign) -> None:
+        memory = target.memories.get(tail.memory)
+        if memory is None or not memory.observed:
+            raise HarnessError(
+                f"target {target.name}: the workload's tail leaves with memory {tail.memory!r}, which is not "
+                "an observed memory of the target"
+            )
+        self.tail = tail
+        self._state_map = state_map
+        self._campaign = campaign
+        self._word_bytes = memory.word_bytes
+        self._storage = state_map.storage(memory.path)
+        self._edges = campaign.cursor.operations()
+        golden = {value: self._contents(edges) for edges, value in self._edges}
+        self.golden_end = self._contents(campaign.cursor.cycle)
+        allowed = tail.prepare(golden, self.golden_end)
+        self._dead = self._dead_storage()
+        open_ends = [value in allowed for _, value in self._edges]
+        live = [
+            _bytes([*self._live(value), *held]) if allow else np.zeros(0, BYTE)
+            for (_, value), allow, held in zip(self._edges, open_ends, self._held(), strict=True)
+        ]
+        self.boundaries = Boundaries(
+            [(self._storage.offset, self._storage.size)],
+            _bytes(self._dead),
+            live,
+            open_ends,
+            [self._queue(queue) for queue in tail.queues()],
+            [
+                [self._piece(part) for part in tail.unsettled(value)] if allow else []
+                for (_, value), allow in zip(self._edges, open_ends, strict=True)
+            ],
+        )
+
+    @property
+    def open(self) -> dict[int, int]:
+        """Places of the exits that are open, by the number of operations that have then finished."""
+        return {value: place for place, (_, value) in enumerate(self._edges) if self.boundaries.open[place]}
+
+    def close(self, places: Iterable[int]) -> None:
+        """Let no run leave at these exits."""
+        closed = set(places)
+        still = [o and place not in closed for place, o in enumerate(self.boundaries.open)]
+        self.boundaries = replace(self.boundaries, open=still)
+
+    def scramble(self, instance: Instance, seed: int, places: Container[int]) -> None:
+        """Take an instance to these exits, and at each set what is dead to noise and turn queues."""
+        noise = np.random.default_rng(Random(seed).getrandbits(64))
+        dead = self.boundaries.dead
+        for place, ((edges, _), live) in enumerate(zip(self._edges, self.boundaries.live, strict=True)):
+            if place not in places:
+                continue
+            instance.run_to(edges)
+            random = noise.integers(0, 256, len(dead)) & dead["mask"]
+            random[np.isin(dead["offset"], live["offset"])] = 0
+            instance.state[dead["offset"]] ^= random.astype(np.uint8)
+            for queue in self.tail.queues():
+                self._turn(instance, queue, noise)
+            instance.settle()
+
+    def departure(self, difference: MemoryDifference) -> Departure:
+        """Return a difference of the state as one of the tail's memory."""
+        word, byte = np.divmod(difference.offsets - self._storage.offset, self._storage.entry_bytes)
+        return Departure(difference.operation, word * self._word_bytes + byte, difference.xors)
+
+    def corruption(self, difference: MemoryDifference) -> Corruption:
+        """Return a difference of the state as what an injection carries."""
+        found = self.departure(difference)
+        return Corruption(
+            operation=found.operation,
+            memory=self.tail.memory,
+            offsets=tuple(found.offsets[:CORRUPTION_BYTES].tolist()),
+            xors=found.xors[:CORRUPTION_BYTES].tobytes(),
+            total=len(found.offsets),
+        )
+
+    def _contents(self, edges: int) -> bytes:
+        words = self._campaign.recall_memories(edges).view(self._storage)
+        return words[:, : self._word_bytes].tobytes()
+
+    def _dead_storage(self) -> list[tuple[Storage, int, int, Sequence[int]]]:
+        """Return storage, lowest bit, bits and words of what is dead."""
+        paths = self._state_map.paths
+        found: dict[str, None] = {}
+        for pattern in self.tail.dead():
+            matching = [path for path in paths if fnmatchcase(path, pattern)]
+            if not matching:
+                raise HarnessError(
+                    f"the workload's tail says that {pattern} is dead when an operation has ended; the "
+                    "design has no such register or memory"
+                )
+            found.update(dict.fromkeys(matching))
+        return [(*self._state_map.place(path), range(self._state_map.storage(path).depth)) for path in found]
+
+    def _piece(self, part: range) -> tuple[int, int]:
+        """Return first byte and bytes, in the state, of a part of the memory."""
+        first, last = (
+            self._storage.offset + i // self._word_bytes * self._storage.entry_bytes + i % self._word_bytes
+            for i in (part.start, part.stop - 1)
+        )
+        return first, last - first + 1
+
+    def _queue(self, queue: Queue) -> QueueBytes:
+        """Return where a queue lies.
+
+        Raises:
+            HarnessError: If the design has no such registers, or they are not variables of their own.
+        """
+        paths = (queue.level, *queue.pointers)
+        if missing := sorted(set(paths) - set(self._state_map.paths)):
+            raise HarnessError(
+                f"the workload's tail names a queue with the registers {', '.join(missing)}; the design has "
+                "none of these"
+            )
+        places = [self._state_map.place(path) for path in paths]
+        whole = all(low == 0 and width == storage.width for storage, low, width in places)
+        level, first, behind = (storage for storage, _, _ in places)
+        if not whole or first.width != behind.width:
+            raise HarnessError(
+                f"the workload's tail names a queue with the registers {', '.join(paths)}; expected three "
+                "variables of their own, two pointers of the same width among them"
+            )
+        return QueueBytes(level.offset, level.size, first.offset, behind.offset, first.size)
+
+    def _turn(self, instance: Instance, queue: Queue, noise: np.random.Generator) -> None:
+        """Turn a queue by a random distance if it is empty."""
+        level, pointers = (
+            self._state_map.storage(queue.level),
+            [*map(self._state_map.storage, queue.pointers)],
+        )
+        first, behind = (instance.read(pointer) for pointer in pointers)
+        if instance.read(level) != 0 or first != behind:
+            return
+        turned = int(noise.integers(0, 1 << pointers[0].width))
+        for pointer in pointers:
+            instance.write(pointer, turned)
+
+    def _held(self) -> Iterator[list[tuple[Storage, int, int, Sequence[int]]]]:
+        """Yield for each end of an operation the dead registers that are in use in the golden run."""
+        origin = self._campaign.origin
+        with origin.library.create() as instance:
+            instance.copy_from(origin)
+            for edges, _ in self._edges:
+                instance.run_to(edges)
+                yield [
+                    (*self._state_map.place(path), range(1))
+                    for held in self.tail.held()
+                    if any(instance.read(self._state_map.storage(path)) for path in held.by)
+                    for path in held.registers
+                ]
+
+    def _live(self, operation: int) -> list[tuple[Storage, int, int, Sequence[int]]]:
+        rows = self.tail.live(operation)
+        return [(*self._state_map.place(path), words) for path, words in rows.items()]
+
+
+def _bytes(parts: Sequence[tuple[Storage, int, int, Sequence[int]]]) -> npt.NDArray[np.void]:
+    """Return the bits of words of storage as `BYTE`."""
+    found: dict[int, int] = {}
+    for storage, low, width, words in parts:
+        mask = ((1 << width) - 1) << low
+        masks = [(i, b) for i, b in enumerate(mask.to_bytes(storage.entry_bytes, "little")) if b]
+        for word in words:
+            for i, bits in masks:
+                offset = storage.offset + word * storage.entry_bytes + i
+                found[offset] = found.get(offset, 0) | bits
+    return np.array(sorted(found.items()), BYTE)

@@ -1,0 +1,242 @@
+"""The campaign file: what it may say, and what is said about it when it is wrong."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from resil.campaign.campaign import Budget, load_campaign, parse_campaign, with_options
+from resil.campaign.text import campaign_tables, campaign_text
+from resil.errors import CampaignError
+
+GOOD = """
+[campaign]
+name = "a"
+seed = 7
+[network]
+path = "zoo:digits"
+inputs = [0, 3]
+[target]
+name = "ethos-u55-32"
+[faults]
+kinds = ["ff"]
+injections = 100
+minimum_per_block = 10
+[technology]
+name = "finfet-16nm"
+[budget]
+fit = 0.01
+rationale = "a share of 10 FIT"
+"""
+
+
+def write(folder, text):
+    file = folder / "campaign.toml"
+    file.write_text(text)
+    return file
+
+
+def test_a_good_campaign_has_documented_defaults(tmp_path):
+    campaign = load_campaign(write(tmp_path, GOOD))
+    assert campaign.confidence == 0.95
+    assert campaign.network.inputs == (0, 3)
+    assert campaign.execution.workers is None
+    assert campaign.execution.timeout_factor == 2.0
+    assert campaign.budget == Budget(0.01, "a share of 10 FIT")
+    assert campaign.hazardous == ("sdc_critical", "hang")
+
+
+def test_without_a_budget_there_is_none_and_the_default_outcomes_are_hazardous(tmp_path):
+    campaign = load_campaign(write(tmp_path, GOOD.split("[budget]")[0]))
+    assert campaign.budget is None
+    assert campaign.hazardous == ("sdc_critical", "hang")
+
+
+WRONG = {
+    "unknown key": (
+        "seed = 7",
+        "seed = 7\nsede = 8",
+        r'\[campaign\] sede: .*unknown key; did you mean "seed"',
+    ),
+    "unknown key, nothing near": ("seed = 7", "seed = 7\nzzz = 8", r"\[campaign\] zzz: .*; remove it"),
+    "unknown table": (
+        "[faults]",
+        "[fualts]",
+        r"fualts: expected one of the tables .* did you mean \[faults\]",
+    ),
+    "missing table": ('[target]\nname = "ethos-u55-32"', "", r"expected a table \[target\], found none"),
+    "table is a value": ("[campaign]", "area = 3\n[campaign]", r"expected area to be a table, found 3"),
+    "missing key": ("seed = 7", "", r"\[campaign\] seed: expected an integer .*found nothing; add the key"),
+    "blank name": ('name = "a"', 'name = " "', r"\[campaign\] name: expected a string that is not blank"),
+    "seed is text": ("seed = 7", 'seed = "7"', r'\[campaign\] seed: expected an integer .*found "7"'),
+    "seed is a truth value": ("seed = 7", "seed = true", r"\[campaign\] seed: expected an integer"),
+    "seed below zero": ("seed = 7", "seed = -1", r"\[campaign\] seed: .*found -1"),
+    "confidence of one": ("seed = 7", "seed = 7\nconfidence = 1.0", r"\[campaign\] confidence: .*below 1"),
+    "confidence in percent": (
+        "seed = 7",
+        "seed = 7\nconfidence = 95",
+        r"\[campaign\] confidence: .*found 95",
+    ),
+    "confidence is nan": ("seed = 7", "seed = 7\nconfidence = nan", r"\[campaign\] confidence: .*found nan"),
+    "network file missing": (
+        "zoo:digits",
+        "no.tflite",
+        r'\[network\] path: .*"no.tflite", and .* is no file',
+    ),
+    "inputs empty": ("[0, 3]", "[]", r"\[network\] inputs: .*give one or more different indices"),
+    "inputs repeated": ("[0, 3]", "[3, 3]", r"\[network\] inputs: "),
+    "inputs not whole": ("[0, 3]", "[0.5]", r"\[network\] inputs: "),
+    "inputs a truth value": ("[0, 3]", "[true]", r"\[network\] inputs: "),
+    "input file missing": ("[0, 3]", '"x.npy"', r"\[network\] inputs: expected a .npy file"),
+    "target twice": ('name = "ethos-u55-32"', 'name = "x"\nfile = "y"', r"\[target\] name: .*found both"),
+    "target nowhere": ('name = "ethos-u55-32"', "", r"\[target\] name: .*found neither"),
+    "target file missing": ('name = "ethos-u55-32"', 'file = "t.toml"', r"\[target\] file: .* is no file"),
+    "kind unknown": ('["ff"]', '["latch"]', r"\[faults\] kinds: expected .*ff, sram"),
+    "kind twice": ('["ff"]', '["ff", "ff"]', r"\[faults\] kinds: expected each value once"),
+    "kinds empty": ('["ff"]', "[]", r"\[faults\] kinds: "),
+    "no injections": ("injections = 100", "injections = 0", r"\[faults\] injections: .*found 0"),
+    "minimum too large": ("block = 10", "block = 101", r"minimum_per_block: expected at most the 100"),
+    **{
+        f"clusters {name}": ("block = 10", f"block = 10\nclusters = {value}", message)
+        for name, value, message in (
+            ("not a table", "3", r"\[faults\] clusters: expected a table of sizes \(1, 2, 3\)"),
+            ("empty", "{}", r"\[faults\] clusters: expected a table of sizes"),
+            ("too large", "{1 = 0.9, 4 = 0.1}", r"\[faults\] clusters: expected a table of sizes"),
+            ("short of 1", "{1 = 0.9, 2 = 0.05}", r"clusters: expected shares that sum to 1, found 0.95"),
+            ("below 0", "{1 = 1.5, 2 = -0.5}", r"\[faults.clusters\] 2: expected a number above 0"),
+        )
+    },
+    "technology missing": ("[technology]\n", "[execution]\n", r"\[technology\]|\[execution\] name"),
+    "engine unknown": (
+        "[budget]",
+        '[execution]\nengine = "abacus"\n[budget]',
+        r"engine: expected one of .*cocotb",
+    ),
+    "no workers": ("[budget]", "[execution]\nworkers = 0\n[budget]", r"\[execution\] workers: .*found 0"),
+    "timeout too short": (
+        "[budget]",
+        "[execution]\ntimeout_factor = 1\n[budget]",
+        r"timeout_factor: .*above 1",
+    ),
+    "override below zero": (
+        "[budget]",
+        "flip_flop_fit = -1.0\n[budget]",
+        r"\[technology\] flip_flop_fit: expected a number above 0",
+    ),
+    "budget zero": (
+        "fit = 0.01",
+        "fit = 0",
+        r"\[budget\] fit: expected a number above 0.*found 0; derive the NPU",
+    ),
+    "budget infinite": ("fit = 0.01", "fit = inf", r"\[budget\] fit: "),
+    "budget text": ("fit = 0.01", 'fit = "low"', r'\[budget\] fit: .*found "low"'),
+    "budget missing": ("fit = 0.01", "", r"\[budget\] fit: .*found nothing; derive"),
+    "rationale missing": (
+        'rationale = "a share of 10 FIT"',
+        "",
+        r"\[budget\] rationale: .*found nothing; derive",
+    ),
+    "rationale blank": ('"a share of 10 FIT"', '""', r"\[budget\] rationale: .*not blank.*; derive"),
+    "masked is no hazard": (
+        "[budget]",
+        '[budget]\nhazardous = ["masked"]',
+        r"\[budget\] hazardous: expected a list of one or more of latent",
+    ),
+    "liberty missing": (
+        "[budget]",
+        '[area]\nliberty = "c.lib"\n[budget]',
+        r"\[area\] liberty: .* is no file",
+    ),
+    "not TOML": ("[campaign]", "[campaign", r"not valid TOML: .*line 2"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_wrong_campaign_names_file_key_and_remedy(case, tmp_path):
+    old, new, message = WRONG[case]
+    assert old in GOOD
+    file = write(tmp_path, GOOD.replace(old, new))
+    with pytest.raises(CampaignError, match=message) as error:
+        load_campaign(file)
+    assert str(error.value).startswith(str(file))
+    assert ";" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "shares"),
+    [("{1 = 0.9, 2 = 0.08, 3 = 0.02}", (0.9, 0.08, 0.02)), ("{1 = 1}", (1.0,)), ("{3 = 1}", (0.0, 0.0, 1.0))],
+)
+def test_clusters_are_shares_of_the_sizes(tmp_path, text, shares):
+    campaign = load_campaign(write(tmp_path, GOOD.replace("block = 10", f"block = 10\nclusters = {text}")))
+    assert campaign.faults.clusters == shares
+    again = load_campaign(write(tmp_path, campaign_text(campaign)))
+    assert replace(again, file=campaign.file) == campaign
+
+
+def test_a_file_that_is_missing_or_not_text(tmp_path):
+    with pytest.raises(CampaignError, match="no such file"):
+        load_campaign(tmp_path / "none.toml")
+    with pytest.raises(CampaignError, match="cannot be read"):
+        load_campaign(tmp_path)
+    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(CampaignError, match="not UTF-8"):
+        load_campaign(tmp_path / "binary.toml")
+
+
+def test_a_network_file_has_no_held_out_split(tmp_path):
+    (tmp_path / "n.tflite").touch()
+    with pytest.raises(CampaignError, match=r"only zoo networks have a held-out split"):
+        load_campaign(write(tmp_path, GOOD.replace("zoo:digits", "n.tflite")))
+
+
+def test_paths_are_relative_to_the_campaign_file(tmp_path, monkeypatch):
+    for name in ("n.tflite", "x.npy", "t.toml", "c.lib"):
+        (tmp_path / name).touch()
+    text = GOOD.replace("zoo:digits", "n.tflite").replace("[0, 3]", '"x.npy"')
+    text = text.replace('name = "ethos-u55-32"', 'file = "t.toml"') + '[area]\nliberty = "c.lib"\n'
+    file = write(tmp_path, text)
+    monkeypatch.chdir("/")
+    campaign = load_campaign(file)
+    assert campaign.network.path == str(tmp_path / "n.tflite")
+    assert campaign.network.inputs == tmp_path / "x.npy"
+    assert campaign.target == tmp_path / "t.toml"
+    assert campaign.liberty == tmp_path / "c.lib"
+    copy = tmp_path / "copy" / "campaign.toml"
+    copy.parent.mkdir()
+    copy.write_text(campaign_text(campaign))
+    assert replace(load_campaign(copy), file=file) == campaign
+
+
+def test_the_example_campaign_is_good(repository):
+    campaign = load_campaign(repository / "examples" / "digits.toml")
+    assert campaign.faults.injections >= 1000
+    assert campaign.budget is not None
+
+
+def test_options_of_the_command_line_go_first(tmp_path):
+    campaign = load_campaign(write(tmp_path, GOOD))
+    assert with_options(campaign, workers=3).execution.workers == 3
+    assert with_options(campaign) == campaign
+    with pytest.raises(CampaignError, match="--engine: expected one of verilator, cocotb"):
+        with_options(campaign, engine="abacus")
+
+
+@given(
+    name=st.text(min_size=1).filter(str.strip),
+    rationale=st.text(min_size=1).filter(str.strip),
+    fit=st.floats(min_value=1e-300, max_value=1e300),
+    seed=st.integers(0, 2**63 - 1),
+)
+def test_the_resolved_copy_says_the_same(tmp_path_factory, name, rationale, fit, seed):
+    tables = tomllib.loads(GOOD)
+    tables["campaign"] |= {"name": name, "seed": seed}
+    tables["budget"] |= {"rationale": rationale, "fit": fit}
+    file = tmp_path_factory.getbasetemp() / "x.toml"
+    campaign = parse_campaign(file, tables)
+    text = campaign_text(campaign)
+    assert tomllib.loads(text) == campaign_tables(campaign)
+    assert parse_campaign(file, tomllib.loads(text)) == campaign

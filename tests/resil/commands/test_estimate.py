@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from networks.compile import compile_network
+from resil.campaign.campaign import load_campaign
+from resil.cli import main
+from resil.commands.estimate import estimate_campaign
+from resil.errors import CampaignError, ResilError
+from resil.sensitivity.cycles import TERMS, CycleModel
+from resil.sensitivity.model import SHIPPED, load_model, save_model
+from rtl_harness.npu.work import operation_work
+from stats.rates import OUTCOMES
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "estimate.toml"
+
+
+@pytest.fixture(scope="module")
+def model():
+    return load_model(SHIPPED)
+
+
+@pytest.fixture(scope="module")
+def summary(tmp_path_factory):
+    out = tmp_path_factory.mktemp("estimate") / "run"
+    code = main(["estimate", str(EXAMPLE), "--out", str(out)])
+    return code, out, json.loads((out / "summary.json").read_text())
+
+
+def test_the_example_is_estimated_without_any_simulation(summary):
+    code, out, found = summary
+    assert code == {"met": 0, "missed": 1, "inconclusive": 3}[found["verdict"]["result"]]
+    assert found["total"]["injections"] == 0
+    assert found["notes"][0].startswith("ESTIMATE")
+    assert {p.name for p in out.iterdir()} >= {"summary.json", "blocks.csv", "report.html", "provenance.json"}
+    assert not (out / "injections").exists()
+
+
+def test_totals_are_the_sums_of_the_blocks_and_inside_their_intervals(summary):
+    found = summary[2]
+    total, blocks = found["total"], found["blocks"]
+    assert total["fit"] == pytest.approx(sum(block["fit"] for block in blocks))
+    assert total["ff_bits"] == sum(block["ff_bits"] for block in blocks) == 15_821
+    for row in (total, *blocks):
+        assert row["fit_lo"] <= row["fit"] <= row["fit_hi"] <= row["fit_raw"] + 1e-12
+        assert sum(rate[0] for rate in row["rates"].values()) == pytest.approx(1.0 if row["avf"] else 0.0)
+
+
+def test_the_same_campaign_gives_the_same_estimate(summary, tmp_path):
+    again = estimate_campaign(load_campaign(EXAMPLE), tmp_path / "again").summary
+    assert again["blocks"] == summary[2]["blocks"]
+
+
+def test_a_model_survives_its_file(model, tmp_path):
+    save_model(model, tmp_path / "model")
+    assert load_model(tmp_path / "model") == model
+    assert (tmp_path / "model").stat().st_size < 1_000_000
+
+
+def test_rates_are_probabilities_in_every_cell(model):
+    for accelerator in model.accelerators.values():
+        for cell in list(accelerator.bits)[::7]:
+            rates = model.outcomes(cell, "conv")
+            assert len(rates) == len(OUTCOMES)
+            assert rates.min() > 0.0
+            assert rates.sum() == pytest.approx(1.0)
+
+
+def test_a_damaged_model_is_refused(tmp_path):
+    for data in (b"", b"{}", SHIPPED.read_bytes()[:500]):
+        (tmp_path / "model").write_bytes(data)
+        with pytest.raises(ResilError, match="expected a sensitivity model"):
+            load_model(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('name = "ethos-u55-32"', 'file = "own.toml"', "one of the model's"),
+        ('kinds = ["ff"]', 'kinds = ["ff"]\nclusters = { 1 = 0.5, 2 = 0.5 }', "single-bit"),
+    ],
+)
+def test_what_the_model_does_not_know_is_refused(tmp_path, old, new, message):
+    (tmp_path / "own.toml").write_text("")
+    file = tmp_path / "campaign.toml"
+    file.write_text(EXAMPLE.read_text().replace(old, new))
+    with pytest.raises(CampaignError, match=message):
+        estimate_campaign(load_campaign(file), tmp_path / "out")
+
+
+def test_learning_needs_two_networks(tmp_path, capsys):
+    assert main(["learn", str(tmp_path), "-o", str(tmp_path / "model")]) == 2
+    assert "finish the run" in capsys.readouterr().err
+
+
+def test_cycles_of_what_was_learnt_are_found_again():
+    work = operation_work(compile_network(Path("networks/zoo/mnist_mobile.tflite"), "ethos-u55-32"))
+    truth = CycleModel({"": tuple(float(i + 1) for i in range(len(TERMS)))}, 5.0)
+    cycles = [truth.predict(own) for own in work]
+    model = CycleModel.fit(work, cycles, [5.0])
+    assert [model.predict(own) for own in work] == pytest.approx(cycles, rel=0.02)
+    assert CycleModel.from_dict(json.loads(json.dumps(model.as_dict()))) == model

@@ -1,0 +1,264 @@
+import random
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from networks import zoo
+from networks.compile import compile_network
+from rtl_harness.elaboration import elaborate
+from rtl_harness.engines.tail import Departure, Held, Queue
+from rtl_harness.engines.verilator.engine import Audit, VerilatorEngine
+from rtl_harness.errors import HarnessError, SimulationError
+from rtl_harness.faults import Fault, Outcome
+from rtl_harness.npu import tail as npu_tail
+from rtl_harness.npu.workload import npu_workload
+from rtl_harness.target import load_target
+from rtl_harness.verilated.campaign import Shortcut
+from rtl_harness.verilated.library import Stop
+
+DATA = ("u_npu.u_ao.", "u_npu.u_mac.", "u_npu.u_dma.u_ofm.", "u_npu.u_cc.u_decode.op_q", "u_npu.u_sb.")
+
+
+@pytest.fixture(scope="module")
+def target():
+    return load_target("ethos-u55-32")
+
+
+@pytest.fixture
+def workload():
+    digits = zoo.load("digits")
+    return npu_workload(compile_network(digits.path, "ethos-u55-32"), digits.heldout_inputs[0])
+
+
+@pytest.fixture(scope="module")
+def elaboration(target):
+    digits = zoo.load("digits")
+    compiled = compile_network(digits.path, "ethos-u55-32")
+    return elaborate(target, npu_workload(compiled, digits.heldout_inputs[0]).parameters)
+
+
+def data_faults(engine, number, units=DATA):
+    """Faults of the units that work on data, where a run is likely to leave."""
+    choose, table, cycles = random.Random(5), engine.elaboration.sites, engine.golden().end.end_cycle
+    elements = [i for i, e in enumerate(table.elements) if e.path.startswith(units)]
+    chosen = set()
+    while len(chosen) < number:
+        index = choose.choice(elements)
+        site = choose.randrange(table.offsets[index], table.offsets[index + 1])
+        chosen.add(Fault(site, choose.randrange(cycles)))
+    return sorted(chosen)
+
+
+def test_runs_that_leave_end_as_in_the_rtl(target, workload, elaboration):
+    with VerilatorEngine(target, workload, elaboration, shortcuts=Shortcut.NONE) as engine:
+        faults = data_faults(engine, 160)
+        plain = {injection.fault: injection for injection in engine.run(faults)}
+    for shortcuts in (Shortcut.ALL, Shortcut.LEAVE, Shortcut.FORESIGHT, Shortcut.ALL & ~Shortcut.LEAVE):
+        with VerilatorEngine(target, workload, elaboration, shortcuts=shortcuts, sweep=True) as engine:
+            found = {injection.fault: injection for injection in engine.run(faults)}
+            assert found == plain
+            assert engine.notes == []
+            assert (engine.ends["left"] > 5) == bool(shortcuts & Shortcut.LEAVE)
+            corrupted = [i for i in found.values() if i.corruption is not None]
+            assert bool(corrupted) == bool(shortcuts & Shortcut.LEAVE)
+    assert {i.outcome for i in corrupted} <= set(Outcome)
+
+
+def test_a_corruption_is_all_that_it_takes(target, workload, elaboration):
+    """Golden memory with these bytes changed, in the RTL at the end of the operation, gives the outcome."""
+    with VerilatorEngine(target, workload, elaboration, sweep=True) as engine:
+        ends = engine.golden().operation_ends
+        memory = target.memories[workload.tail.memory]
+        some = [i for i in engine.run(data_faults(engine, 160)) if i.corruption is not None]
+        assert len(some) > 5
+        for injection in some[:12]:
+            corruption = injection.corruption
+            assert corruption.truncated == 0
+            with engine.start() as instance:
+                instance.run_to(ends[corruption.operation - 1])
+                words = instance.view(instance.find(memory.path)).reshape(-1)
+                words[list(corruption.offsets)] ^= np.frombuffer(corruption.xors, np.uint8)
+                instance.settle()
+                assert instance.run(engine.timeout_cycles) is Stop.DONE
+                found = engine.judge(injection.fault, instance, True)
+            assert found.output_hash == injection.output_hash
+
+
+def test_departures_end_as_the_memory_does_in_the_rtl(target, workload, elaboration):
+    choose = np.random.default_rng(2)
+    with VerilatorEngine(target, workload, elaboration) as engine:
+        ends = engine.golden().operation_ends
+        memory = target.memories["sram"]
+        departures, expected = [], []
+        for operation in (1, 2, 3, 4, 1):
+            with engine.start() as instance:
+                instance.run_to(ends[operation - 1])
+                words = instance.view(instance.find(memory.path)).reshape(-1)
+                offsets = np.sort(choose.choice(workload.output.offset + 600, 40, replace=False))
+                xors = choose.integers(1, 256, 40, dtype=np.uint8)
+                words[offsets] ^= xors
+                instance.settle()
+                assert instance.run(engine.timeout_cycles) is Stop.DONE
+                departures.append(Departure(operation, offsets.astype(np.int64), xors))
+                expected.append(instance.view(instance.find(memory.path)).tobytes())
+        assert workload.tail.finish(departures) == expected
+
+
+def check_exits_are_closed(target, workload, elaboration):
+    with VerilatorEngine(target, workload, elaboration, shortcuts=Shortcut.NONE) as engine:
+        faults = data_faults(engine, 40)
+        plain = {injection.fault: injection for injection in engine.run(faults)}
+    with VerilatorEngine(target, workload, elaboration, sweep=True) as engine:
+        count = len(engine.golden().operation_ends)
+        (note,) = engine.notes
+        found = re.search(
+            r"scrambling that changed the run after ([\d, ]+) operations, so it does matter", note
+        )
+        assert {int(value) for value in found[1].split(", ")} <= set(range(1, count + 1))
+        injections = list(engine.run(faults))
+        assert {injection.fault: replace(injection, corruption=None) for injection in injections} == plain
+        closed = {int(value) for value in found[1].split(", ")}
+        assert closed.isdisjoint(i.corruption.operation for i in injections if i.corruption is not None)
+
+
+@pytest.mark.parametrize(
+    "register", ["u_npu.u_cc.u_decode.u_regs.regs_q", "u_npu.u_dma.u_command.u_fifo.entry_q"]
+)
+def test_storage_that_is_wrongly_called_dead_is_found_out(
+    target, workload, elaboration, monkeypatch, register
+):
+    monkeypatch.setattr(npu_tail, "DEAD", (*npu_tail.DEAD, register))
+    check_exits_are_closed(target, workload, elaboration)
+
+
+def test_runs_leave_with_queues_that_are_turned(target, workload, elaboration, monkeypatch):
+    units = ("u_npu.u_cc.u_decode.u_check.ifm_", "u_npu.u_dma.u_piece.u_receive.", "u_npu.u_cc.u_decode.op_q")
+    left = []
+    with VerilatorEngine(target, workload, elaboration, shortcuts=Shortcut.NONE) as engine:
+        faults = data_faults(engine, 150, units)
+        plain = {injection.fault: injection for injection in engine.run(faults)}
+    for turned in ((), npu_tail.TURNED):
+        monkeypatch.setattr(npu_tail, "TURNED", turned)
+        with VerilatorEngine(target, workload, elaboration, sweep=True) as engine:
+            assert {injection.fault: injection for injection in engine.run(faults)} == plain
+            left.append(engine.ends["left"])
+    assert left[0] < left[1]
+
+
+def test_runs_leave_while_a_copy_is_under_way(target):
+    network = zoo.load("digits_separable")
+    workload = npu_workload(compile_network(network.path, "ethos-u55-32"), network.heldout_inputs[0])
+    elaboration = elaborate(target, workload.parameters)
+    with VerilatorEngine(target, workload, elaboration, shortcuts=Shortcut.NONE) as engine:
+        faults = data_faults(engine, 120, (*DATA, "u_npu.u_wd.", "u_npu.u_dma."))
+        plain = {injection.fault: injection for injection in engine.run(faults)}
+    with VerilatorEngine(target, workload, elaboration, sweep=True) as engine:
+        ends = engine.golden().operation_ends
+        memory = target.memories[workload.tail.memory]
+        contents = {}
+        with engine.start() as instance:
+            for operation, cycle in enumerate(ends, 1):
+                instance.run_to(cycle)
+                contents[operation] = instance.view(instance.find(memory.path)).tobytes()
+            instance.run(engine.timeout_cycles)
+            end = instance.view(instance.find(memory.path)).tobytes()
+        for operation in range(2, len(ends) + 1):
+            under_way = workload.tail.unsettled(operation)
+            settled = [i for i in range(len(end)) if not any(i in part for part in under_way)]
+            wrong = bytearray(contents[operation])
+            wrong[settled[-1]] ^= 1
+            assert operation not in workload.tail.prepare({**contents, operation: bytes(wrong)}, end)
+        assert workload.tail.prepare(contents, end) == set(contents)
+        assert any(workload.tail.unsettled(operation) for operation in contents)
+        nothing = (np.zeros(0, np.int64), np.zeros(0, np.uint8))
+        departures = [Departure(operation, *nothing) for operation in contents]
+        assert workload.tail.finish(departures) == [end] * len(ends)
+        assert {injection.fault: injection for injection in engine.run(faults)} == plain
+        assert engine.ends["left"] > 5
+
+
+def test_pointers_of_different_queues_are_found_out(target, workload, elaboration, monkeypatch):
+    receive, weights = "u_npu.u_dma.u_piece.u_receive.u_segments", "u_npu.u_dma.u_weight.u_fifo"
+    wrong = Queue(f"{receive}.level_q", (f"{receive}.head_q", f"{weights}.head_q"))
+    monkeypatch.setattr(npu_tail, "TURNED", (wrong,))
+    check_exits_are_closed(target, workload, elaboration)
+
+
+@pytest.mark.parametrize(
+    ("registers", "message"),
+    [
+        (("u_npu.no_q", "u_npu.u_ao.tail_q"), r"registers u_npu.no_q; the design has none"),
+        (("u_npu.u_dma.u_scale.u_fifo.head_q", "u_npu.u_ao.tail_q"), "two pointers of the same width"),
+    ],
+)
+def test_a_queue_that_the_design_lacks_is_named(
+    target, workload, elaboration, monkeypatch, registers, message
+):
+    monkeypatch.setattr(npu_tail, "TURNED", (Queue("u_npu.u_dma.u_ofm.level_q", registers),))
+    with VerilatorEngine(target, workload, elaboration) as engine, pytest.raises(HarnessError, match=message):
+        engine.golden()
+
+
+def test_storage_that_the_design_lacks_is_named(target, workload, elaboration, monkeypatch):
+    monkeypatch.setattr(npu_tail, "DEAD", ("u_npu.u_nothing.at_all_q",))
+    with (
+        VerilatorEngine(target, workload, elaboration) as engine,
+        pytest.raises(HarnessError, match=r"says that u_npu.u_nothing.at_all_q is dead"),
+    ):
+        engine.golden()
+
+
+def test_a_tail_that_is_wrong_is_caught_by_the_audit(target, workload, elaboration, monkeypatch):
+    right = workload.tail.finish
+
+    def wrong(departures):
+        place = workload.output.offset
+        return [
+            image and image[:place] + bytes([image[place] ^ 1]) + image[place + 1 :]
+            for image in right(departures)
+        ]
+
+    monkeypatch.setattr(workload.tail, "finish", wrong)
+    audit = Audit(share=1.0)
+    with (
+        VerilatorEngine(target, workload, elaboration, sweep=True, audit=audit) as engine,
+        pytest.raises(SimulationError, match=r"audit of early stops: .*cannot be trusted"),
+    ):
+        list(engine.run(data_faults(engine, 160)))
+
+
+def test_nothing_leaves_where_model_and_rtl_differ(target, workload, elaboration, monkeypatch):
+    monkeypatch.setattr(workload.tail, "prepare", lambda golden, end: frozenset())
+    with VerilatorEngine(target, workload, elaboration, sweep=True) as engine:
+        list(engine.run(data_faults(engine, 40)))
+        assert engine.ends["left"] == 0
+
+
+def test_dead_registers_in_use_are_not_dead(target, workload, elaboration, monkeypatch):
+    level, data = "u_npu.u_cc.u_decode.u_regs.regs_q", "u_npu.u_dma.u_m0_write.data_q"
+    held = Held(("u_npu.u_dma.u_m0_write.w_valid_q", level), (data,))
+    monkeypatch.setattr(npu_tail, "HELD", (held,))
+    with VerilatorEngine(target, workload, elaboration) as engine:
+        engine.golden()
+        storage = engine.start().find(data)
+        place = set(range(storage.offset, storage.offset + storage.size))
+        assert place <= set(engine._exits.boundaries.dead["offset"].tolist())
+        assert all(place <= set(live["offset"].tolist()) for live in engine._exits.boundaries.live)
+
+
+@pytest.mark.slow
+def test_what_waits_at_the_bus_when_an_operation_ends_is_held():
+    network, target = zoo.load("mnist_lenet"), load_target("ethos-u55-64")
+    workload = npu_workload(compile_network(network.path, "ethos-u55-64"), network.heldout_inputs[0])
+    with VerilatorEngine(target, workload, elaborate(target, workload.parameters)) as engine:
+        ends = engine.golden().operation_ends
+        assert engine.notes == []
+        waiting = set()
+        with engine.start() as instance:
+            for cycle in ends:
+                instance.run_to(cycle)
+                in_use = (held for held in npu_tail.HELD for p in held.by if instance.read(instance.find(p)))
+                waiting |= set(in_use)
+        assert waiting
