@@ -18,7 +18,7 @@ from resil.results.estimate import technology_of
 from resil.results.render import Results
 from resil.sensitivity.campaign_inference import infer_campaign
 from resil.sensitivity.correct import Correction, correct
-from resil.sensitivity.intervals import ModelError, block_estimates
+from resil.sensitivity.intervals import ModelError, block_estimates, part_limits
 from resil.sensitivity.model import SHIPPED, SensitivityModel, load_model
 from resil.sensitivity.predict import predict_parts
 from resil.sensitivity.summary import summarise_estimate
@@ -67,20 +67,20 @@ def estimate_campaign(
     kinds = campaign.faults.kinds
     parts = predict_parts(model, target, work, inferred.of_inputs, kinds, campaign.seed)
     fit_per_bit = {kind: technology.fit_per_bit(kind) for kind in kinds}
+    asked = (fit_per_bit, campaign.hazardous, campaign.confidence)
     error = ModelError(model.left_out)
-    estimates, total = block_estimates(
-        parts, model.severity, error, fit_per_bit, campaign.hazardous, campaign.confidence
-    )
+    estimates, total = block_estimates(parts, model.severity, error, *asked)
+    limits = part_limits(parts, model.severity, error, *asked)
     facts = network_facts(settings, inferred.compiled, work, inferred.decision)
     correction = None
     if run_dir is not None:
-        asked = (fit_per_bit, campaign.hazardous, campaign.confidence)
         correction = correct(model, parts, run_dir, facts, target, *asked)
         estimates = [correction.applied(own, campaign.confidence) for own in estimates]
         total = correction.applied(total, campaign.confidence)
+        limits = [correction.limited(own, campaign.confidence) for own in limits]
     provenance = _provenance(campaign, path, facts.sha256, started, round(time.monotonic() - began, 1))
     summary = summarise_estimate(
-        campaign, model, inferred, facts, work, technology, estimates, total, provenance
+        campaign, model, inferred, facts, work, technology, estimates, total, limits, provenance
     )
     if correction is not None:
         summary["estimate"]["correction"] = correction.as_dict()

@@ -12,10 +12,12 @@ import numpy.typing as npt
 
 from resil.bench.bench import NetworkFacts
 from resil.errors import ResilError
+from resil.sensitivity.intervals import PartLimits
 from resil.sensitivity.model import SensitivityModel
 from resil.sensitivity.observations import START_CYCLES, START_KIND, Cell, Run, read_run
 from resil.sensitivity.predict import PartPrediction, outcome_index
 from resil.sensitivity.severity import Part, critical_share, log_odds, shifted, with_critical
+from stats.intervals import Interval
 from stats.prediction import PredictedStratum, PredictionPowered, prediction_powered
 from stats.rates import BlockEstimate
 from stats.weighted import weighted_sum
@@ -58,8 +60,16 @@ class Correction:
         own = [i for i, (block, _) in enumerate(self.parts) if block == estimate.block]
         if not own:
             return replace(estimate, fit=self.total.interval)
+        return replace(estimate, fit=self._sum(own, confidence))
+
+    def limited(self, limits: PartLimits, confidence: float) -> PartLimits:
+        """Return the limits of one part corrected; the joint ones keep their confidence."""
+        own = [self.parts.index(limits.part)]
+        return replace(limits, fit=self._sum(own, confidence), joint=self._sum(own, limits.joint.confidence))
+
+    def _sum(self, own: Sequence[int], confidence: float) -> Interval:
         events, trials = ([values[i] for i in own] for values in (self.total.events, self.total.trials))
-        return replace(estimate, fit=weighted_sum(events, trials, [self.weights[i] for i in own], confidence))
+        return weighted_sum(events, trials, [self.weights[i] for i in own], confidence)
 
 
 def correct(

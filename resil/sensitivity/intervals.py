@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from resil.sensitivity.model import LeftOut
 from resil.sensitivity.predict import PartPrediction, outcome_index
@@ -42,6 +44,65 @@ class ModelError:
         events = [sum(row.events[place] for place in places) for row in rows]
         expected = [sum(row.expected[place] for place in places) for row in rows]
         return fit_shape(events, expected, around)
+
+
+@dataclass(frozen=True)
+class PartLimits:
+    """Predicted hazardous FIT of the storage of one kind of one block.
+
+    Attributes:
+        part: Block and kind of storage.
+        bits: Storage bits.
+        fit_raw: Upsets of them all in 1e9 hours.
+        fit: Hazardous ones, with the interval at the campaign's confidence.
+        joint: The same; its upper limits hold for all parts together as often as one of `fit` does.
+    """
+
+    part: Part
+    bits: int
+    fit_raw: float
+    fit: Interval
+    joint: Interval
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return an entry of `predicted_strata` in `summary.json`."""
+        return {
+            "block": self.part[0],
+            "kind": self.part[1],
+            "bits": self.bits,
+            "fit_raw": self.fit_raw,
+            "fit": self.fit.as_list(),
+            "fit_hi_joint": self.joint.hi,
+            "predicted": True,
+        }
+
+
+def part_limits(
+    parts: Mapping[Part, PartPrediction],
+    severity: Severity,
+    error: ModelError,
+    fit_per_bit: Mapping[str, float],
+    hazardous: Sequence[str],
+    confidence: float,
+) -> list[PartLimits]:
+    """Return what a choice of protection needs of every block and kind of storage.
+
+    With m parts each joint limit has the error `(1 - confidence) / (2 m)` (Bonferroni): whichever parts are
+    chosen by looking at them, the sum of their limits holds.
+    """
+    joint = 1.0 - (1.0 - confidence) / max(len(parts), 1)
+    found = []
+    for part, own in parts.items():
+        raw = own.bits * fit_per_bit[part[1]]
+
+        def interval(level: float, part: Part = part, own: PartPrediction = own) -> Interval:
+            share = min(1.0, float(own.rates(part, severity)[outcome_index(hazardous)].sum()))
+            return predicted_interval(share, error.shape(*part, tuple(hazardous)), 1.0, level)
+
+        found.append(
+            PartLimits(part, own.bits, raw, interval(confidence).scaled(raw), interval(joint).scaled(raw))
+        )
+    return found
 
 
 def block_estimates(

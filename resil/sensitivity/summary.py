@@ -9,6 +9,7 @@ from resil.bench.bench import NetworkFacts
 from resil.campaign.campaign import Campaign
 from resil.results.summary import SCHEMA, block_row, network_summary, verdict_summary
 from resil.sensitivity.campaign_inference import CampaignInference
+from resil.sensitivity.intervals import PartLimits
 from resil.sensitivity.model import SensitivityModel
 from rtl_harness.npu.work import OperationWork
 from stats.metrics import safety_metrics
@@ -27,9 +28,14 @@ def summarise_estimate(
     technology: Technology,
     estimates: Sequence[BlockEstimate],
     total: BlockEstimate,
+    limits: Sequence[PartLimits],
     provenance: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return the content of `summary.json`; its key "estimate" tells it from that of a run."""
+    """Return the content of `summary.json`: `predicted` tells it from that of a run.
+
+    Nothing was injected, so `strata` is empty; `predicted_strata` holds the limits of every block and kind
+    of storage in its place.
+    """
     name = inferred.compiled.accelerator
     accelerator = model.accelerators[name]
     bits = _bits(model, name)
@@ -41,6 +47,7 @@ def summarise_estimate(
     cycles = [round(model.cycles.predict(own)) for own in work]
     return {
         "schema": SCHEMA,
+        "predicted": True,
         "estimate": {"model": dict(model.provenance), "known_network": _known(model, facts.sha256)},
         "campaign": {
             "name": campaign.name,
@@ -76,6 +83,7 @@ def summarise_estimate(
             for block, area in areas.items()
         ],
         "strata": [],
+        "predicted_strata": [own.as_dict() for own in limits],
         "total": block_row("total", everything, total, *whole),
         "metrics": safety_metrics(total).as_dict(),
         "notes": _notes(campaign, model, facts, name, everything, len(inferred.labels)),

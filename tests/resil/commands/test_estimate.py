@@ -49,6 +49,19 @@ def test_totals_are_the_sums_of_the_blocks_and_inside_their_intervals(summary):
         assert sum(rate[0] for rate in row["rates"].values()) == pytest.approx(1.0 if row["avf"] else 0.0)
 
 
+def test_limits_of_every_block_and_kind_are_there_and_marked_predicted(summary):
+    found = summary[2]
+    assert found["predicted"] is True
+    assert found["strata"] == []
+    by_name = {row["block"]: row for row in found["blocks"]}
+    assert {own["block"] for own in found["predicted_strata"]} == set(by_name)
+    for own in found["predicted_strata"]:
+        assert own["predicted"] is True
+        assert own["kind"] == "ff"
+        assert own["fit"] == pytest.approx([by_name[own["block"]][f"fit{end}"] for end in ("", "_lo", "_hi")])
+        assert own["fit"][2] < own["fit_hi_joint"] <= own["fit_raw"]
+
+
 def test_the_same_campaign_gives_the_same_estimate(summary, tmp_path):
     again = estimate_campaign(load_campaign(EXAMPLE), tmp_path / "again").summary
     assert again["blocks"] == summary[2]["blocks"]
