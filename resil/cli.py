@@ -199,19 +199,24 @@ def infer(
     npu: Annotated[str, typer.Option("--npu", help="NPU configuration.")] = "ethos-u55-32",
     inputs: Annotated[
         Path | None,
-        typer.Option("--input", help="Inputs, .npy of int8 (N, H, W, C); zoo: default held-out split."),
+        typer.Option("--input", help="Inputs, .npy of int8 (N, H, W, C); zoo: default held-out images."),
     ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", help="Write the outputs to this .npy file.")
     ] = None,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Take only the first inputs.")] = None,
+    all_: Annotated[
+        bool, typer.Option("--all", help="Zoo: the whole held-out split, not only the images that ship.")
+    ] = False,
     engine: Annotated[str, typer.Option("--engine", help="rtl or functional.")] = "rtl",
     json_: Json = False,
 ) -> None:
     """Run a network on the NPU and print the cycles of each operation."""
     from resil.commands.infer import infer_network, infer_text
 
-    result = infer_network(model, npu, inputs=inputs, output=output, limit=limit, engine=engine)
+    result = infer_network(
+        model, npu, inputs=inputs, output=output, limit=limit, whole_split=all_, engine=engine
+    )
     _show(result, json_, lambda: print(infer_text(result)))
 
 

@@ -1,14 +1,15 @@
 """The networks that ship with the project.
 
-Each is a file NAME.tflite with a record NAME.json of how it was made; `python -m networks.train NAME` makes
-both again.
+Each is a file NAME.tflite with a record NAME.json of how it was made, and NAME.npz with held-out images, of
+which the record gives source and licence; `python -m networks.train NAME` makes all three again.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 
@@ -27,6 +28,7 @@ from networks.graph import Tensor
 from networks.quantise import quantise_values
 from networks.recipes import RECIPES
 from networks.tflite_reader import read_network
+from networks.zoo.heldout import HeldOut, unpack
 
 FOLDER = Path(__file__).parent
 
@@ -38,25 +40,80 @@ class ZooNetwork:
     Attributes:
         name: Its name in the zoo.
         path: The .tflite file.
-        heldout_inputs: int8 (N, H, W, C) or (N, C), as the network takes them.
-        heldout_labels: int64 (N,), the class of each input; None if the network does not classify.
+        shipped: The held-out inputs that ship with the network.
         record: How it was made and its accuracy.
         decision: "top-1": the first largest output is the class; or "reconstruction error": an input is an
             anomaly if the mean squared difference of input and output is above the record's "threshold".
-        heldout_anomalies: bool (N,), which inputs are anomalies; None if the network classifies.
         input: The network's input, with its quantisation.
         output: The network's output, with its quantisation.
     """
 
     name: str
     path: Path
-    heldout_inputs: npt.NDArray[np.int8]
-    heldout_labels: npt.NDArray[np.int64] | None
+    shipped: HeldOut
     record: Mapping[str, object]
     decision: str
-    heldout_anomalies: npt.NDArray[np.bool_] | None
     input: Tensor
     output: Tensor
+
+    @property
+    def heldout_count(self) -> int:
+        """Number of inputs in the held-out split.
+
+        Raises:
+            NetworkError: The record has none.
+        """
+        count = self.record.get("heldout_inputs")
+        if not isinstance(count, int):
+            raise NetworkError(f"the record of {self.name} has no heldout_inputs; {_remake(self.name)}")
+        return count
+
+    @cached_property
+    def heldout(self) -> HeldOut:
+        """The whole held-out split.
+
+        Raises:
+            NetworkError: Not all of it ships, and the package that the data come with is not installed.
+        """
+        if len(self.shipped.indices) == self.heldout_count:
+            return self.shipped
+        data = RECIPES[self.name].dataset()
+        assert self.input.quantisation is not None  # `load` has seen to it
+        inputs = quantise_values(data.heldout_inputs, self.input.quantisation)
+        return HeldOut(np.arange(len(inputs)), inputs, data.heldout_labels)
+
+    def heldout_at(self, indices: Sequence[int]) -> npt.NDArray[np.int8]:
+        """Return the held-out inputs of these indices, each below `heldout_count`, (N, ...).
+
+        Raises:
+            NetworkError: Some do not ship, and the package that the data come with is not installed.
+        """
+        missing = self.shipped.missing(indices)
+        if not missing:
+            return self.shipped.pick(indices)
+        try:
+            return self.heldout.pick(indices)
+        except NetworkError as error:
+            known = ", ".join(map(str, self.shipped.indices[:12].tolist()))
+            raise NetworkError(
+                f"{self.name}: the held-out input {missing[0]} does not ship with resil: {error}, or take "
+                f"one of the {len(self.shipped.indices)} that ship ({known}, ...)"
+            ) from error
+
+    @property
+    def heldout_inputs(self) -> npt.NDArray[np.int8]:
+        """The inputs of the whole held-out split, (N, ...), as the network takes them; see `heldout`."""
+        return self.heldout.inputs
+
+    @property
+    def heldout_labels(self) -> npt.NDArray[np.int64] | None:
+        """The class of each of these inputs, (N,); None if the network does not classify."""
+        return None if self.decision == RECONSTRUCTION_ERROR else self.heldout.labels
+
+    @property
+    def heldout_anomalies(self) -> npt.NDArray[np.bool_] | None:
+        """Which of these inputs are anomalies, (N,); None if the network classifies."""
+        return self.heldout.labels.astype(bool) if self.decision == RECONSTRUCTION_ERROR else None
 
     @property
     def threshold(self) -> float:
@@ -67,9 +124,7 @@ class ZooNetwork:
         """
         threshold = self.record.get("threshold")
         if not isinstance(threshold, float):
-            raise NetworkError(
-                f"the record of {self.name} has no threshold; make it again: {_remake(self.name)}"
-            )
+            raise NetworkError(f"the record of {self.name} has no threshold; {_remake(self.name)}")
         return threshold
 
     def decisions(self, inputs: npt.NDArray[np.int8], outputs: npt.NDArray[np.int8]) -> npt.NDArray[np.int64]:
@@ -105,8 +160,7 @@ def load(name: str) -> ZooNetwork:
     """Return a network of the zoo.
 
     Raises:
-        NetworkError: There is none of that name, its files are missing or damaged, or the package that its
-            held-out inputs come with is not installed.
+        NetworkError: There is none of that name, or its files are missing or damaged.
     """
     if name not in RECIPES:
         raise NetworkError(f"the zoo has no network {name!r}; it has {', '.join(names())}")
@@ -114,25 +168,11 @@ def load(name: str) -> ZooNetwork:
     graph = read_network(path)
     source = graph.tensors[graph.inputs[0]]
     if source.quantisation is None:
-        raise NetworkError(
-            f"{path}: the input {source.name!r} is not quantised; make it again: {_remake(name)}"
-        )
+        raise NetworkError(f"{path}: the input {source.name!r} is not quantised; {_remake(name)}")
     record = _record(name)
-    recipe = RECIPES[name]
-    data = recipe.dataset()
-    inputs = quantise_values(data.heldout_inputs, source.quantisation)
-    detects = recipe.decision == RECONSTRUCTION_ERROR
-    return ZooNetwork(
-        name,
-        path,
-        inputs,
-        None if detects else data.heldout_labels,
-        record,
-        recipe.decision,
-        data.heldout_labels.astype(bool) if detects else None,
-        source,
-        graph.tensors[graph.outputs[0]],
-    )
+    shipped = unpack(FOLDER / f"{name}.npz", source.shape[1:], _remake(name))
+    output = graph.tensors[graph.outputs[0]]
+    return ZooNetwork(name, path, shipped, record, RECIPES[name].decision, source, output)
 
 
 def _record(name: str) -> Mapping[str, object]:
@@ -140,13 +180,11 @@ def _record(name: str) -> Mapping[str, object]:
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise NetworkError(f"{path}: no readable record ({error}); make it again: {_remake(name)}") from error
+        raise NetworkError(f"{path}: no readable record ({error}); {_remake(name)}") from error
     if not isinstance(record, dict):
-        raise NetworkError(
-            f"{path}: expected an object, found {type(record).__name__}; make it again: {_remake(name)}"
-        )
+        raise NetworkError(f"{path}: expected an object, found {type(record).__name__}; {_remake(name)}")
     return MappingProxyType(record)
 
 
 def _remake(name: str) -> str:
-    return f"`python -m networks.train {name} --seed 1`"
+    return f"make it again: `python -m networks.train {name} --seed 1`"

