@@ -104,6 +104,7 @@ def _tiles(summary: Summary) -> list[tuple[str, Value, str]]:
 def _block_row(block: Block, summary: Summary) -> Mapping[str, object]:
     return {
         "block": block,
+        "title": summary.target.titles.get(block.name, ""),
         "is_total": block is summary.total,
         "ff": numbers.count(block.ff_bits),
         "sram": numbers.count(block.sram_bits),

@@ -10,6 +10,8 @@ from reports.html import report_html
 from reports.protection import parse_protection
 from reports.summary_json import parse_summary
 
+REPORT = "report.html"
+
 
 def render(
     summary: Mapping[str, object], protection: Mapping[str, object] | None = None
@@ -31,5 +33,5 @@ def render(
     return {
         "blocks.csv": blocks_csv(results),
         "fmeda.xlsx": fmeda_xlsx(results, plan),
-        "report.html": report_html(results, plan),
+        REPORT: report_html(results, plan),
     }

@@ -49,7 +49,7 @@ class Network:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The hardware that ran it; area in `area_unit`."""
+    """The hardware that ran it; area in `area_unit`, `titles` the blocks in words."""
 
     name: str
     top: str
@@ -58,6 +58,7 @@ class Target:
     unmapped_sites: int
     area: float
     area_unit: str
+    titles: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)

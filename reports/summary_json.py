@@ -119,6 +119,7 @@ def _target(node: Node) -> Target:
         unmapped_sites=node.at("unmapped_sites").integer(),
         area=node.at("area").number(),
         area_unit=node.at("area_unit").text(),
+        titles={} if (titles := node.maybe("titles")) is None else _text_map(titles),
     )
 
 

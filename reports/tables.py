@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from rich.console import Group
-from rich.table import Table as RichTable
 from rich.text import Text
 
 from reports import numbers
@@ -13,71 +10,9 @@ from reports.node import Interval
 from reports.outcomes import OUTCOMES
 from reports.protection import Protection
 from reports.summary import Block, Summary
+from reports.table import Column, Table
 
 _COLOURS = {"met": "bold green", "missed": "bold red", "inconclusive": "bold yellow", "none": "bold"}
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """The head of a column, and whether its cells are numbers (set to the right)."""
-
-    head: str
-    numeric: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """Cells as text, for any kind of output.
-
-    Attributes:
-        title: Above the table.
-        columns: One for each cell of a row.
-        rows: Cells.
-        totals: How many of the last rows are sums, set off by a rule.
-    """
-
-    title: str
-    columns: tuple[Column, ...]
-    rows: tuple[tuple[str, ...], ...]
-    totals: int = 0
-
-    def text(self) -> str:
-        """Return the table as plain text in aligned columns, ending in a newline."""
-        widths = [
-            max([len(column.head), *(len(row[index]) for row in self.rows)])
-            for index, column in enumerate(self.columns)
-        ]
-
-        def line(cells: tuple[str, ...]) -> str:
-            placed = (
-                cell.rjust(width) if column.numeric else cell.ljust(width)
-                for cell, width, column in zip(cells, widths, self.columns, strict=True)
-            )
-            return "  ".join(placed).rstrip()
-
-        rule = "  ".join("-" * width for width in widths)
-        lines = [self.title, "", line(tuple(column.head for column in self.columns)), rule]
-        body = [line(row) for row in self.rows]
-        if self.totals:
-            body.insert(len(body) - self.totals, rule)
-        return "\n".join([*lines, *body]) + "\n"
-
-    def rich(self) -> RichTable:
-        """Return the table for a `rich` console; no cell is taken as markup."""
-        table = RichTable(title=Text(self.title, style="bold"), title_justify="left", header_style="bold")
-        for column in self.columns:
-            table.add_column(
-                Text(column.head),
-                justify="right" if column.numeric else "left",
-                no_wrap=column.numeric,
-                overflow="fold",
-            )
-        for index, row in enumerate(self.rows):
-            is_total = index >= len(self.rows) - self.totals
-            last_before = index == len(self.rows) - self.totals - 1
-            cells = [Text(cell, style="bold" if is_total else "") for cell in row]
-            table.add_row(*cells, end_section=bool(self.totals) and last_before)
-        return table
 
 
 def fit_cell(interval: Interval) -> str:
@@ -91,7 +26,7 @@ def percent_cell(interval: Interval) -> str:
 
 
 def block_table(summary: Summary) -> Table:
-    """Return bits, area and outcome counts of every block and of the total."""
+    """Return bits, area and outcome counts of every block, named in words too, and of the total."""
     columns = (
         Column("block", numeric=False),
         Column("ff bits"),
@@ -102,7 +37,7 @@ def block_table(summary: Summary) -> Table:
     )
     rows = tuple(
         (
-            block.name,
+            f"{block.name} {summary.target.titles.get(block.name, '')}".rstrip(),
             numbers.count(block.ff_bits),
             numbers.count(block.sram_bits),
             numbers.area(block.area),
@@ -175,7 +110,7 @@ def operation_table(summary: Summary) -> Table:
         )
         for name, cycles in _inferences(summary)
     ]
-    return Table("Cycles by operation", columns, (*rows, *inferences), totals=len(inferences))
+    return Table("Cycles by operation", columns, (*rows, *inferences), totals=len(inferences), keys=2)
 
 
 def _inferences(summary: Summary) -> list[tuple[str, int]]:
@@ -268,9 +203,9 @@ def _tables(summary: Summary, protection: Protection | None) -> list[Table]:
     return tables
 
 
-def text_report(summary: Summary, protection: Protection | None = None) -> str:
-    """Return all tables and the verdict as plain text, for stdout."""
-    parts = [table.text() for table in _tables(summary, protection)]
+def text_report(summary: Summary, protection: Protection | None = None, width: int | None = None) -> str:
+    """Return all tables and the verdict as plain text, for stdout; `width` as of `Table.text`."""
+    parts = [table.text(width) for table in _tables(summary, protection)]
     if protection is not None and protection.protects:
         parts.append("".join(f"{line}\n" for line in protection_sources(protection)))
     last = verdict_line(summary) + "\n"
@@ -281,9 +216,9 @@ def text_report(summary: Summary, protection: Protection | None = None) -> str:
 
 def rich_report(summary: Summary, protection: Protection | None = None) -> Group:
     """Return all tables and the verdict for a `rich` console."""
-    parts: list[RichTable | Text] = []
+    parts: list[Table | Text] = []
     for table in _tables(summary, protection):
-        parts += [table.rich(), Text()]
+        parts += [table, Text()]
     if protection is not None and protection.protects:
         parts += [*(Text(line) for line in protection_sources(protection)), Text()]
     parts.append(Text(verdict_line(summary), style=_COLOURS[summary.verdict.result]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import sys
 import tempfile
@@ -86,8 +87,9 @@ def run(
     from resil.commands.run import run_campaign, verdict_code
 
     settings = with_options(load_campaign(campaign), engine=engine, workers=workers)
-    results = run_campaign(settings, out or Path("runs") / settings.slug, resume=resume)
-    _show(results.summary, json_, results.show)
+    folder = out or Path("runs") / settings.slug
+    results = run_campaign(settings, folder, resume=resume)
+    _show(results.summary, json_, lambda: results.show(folder))
     raise typer.Exit(verdict_code(results.summary))
 
 
@@ -112,7 +114,7 @@ def estimate(
     settings = load_campaign(campaign)
     folder = out or Path("runs") / f"{settings.slug}-estimate"
     results = estimate_campaign(settings, folder, model_file=model, run_dir=correct)
-    _show(results.summary, json_, results.show)
+    _show(results.summary, json_, lambda: results.show(folder))
     raise typer.Exit(verdict_code(results.summary))
 
 
@@ -134,7 +136,7 @@ def learn(
     model = learn_runs(run_dirs, target or (), Progress().stage)
     save_model(model, output)
     found = survey(model)
-    _show(found, json_, lambda: print(survey_text(found)))
+    _show(found, json_, lambda: print(survey_text(found, _width())))
 
 
 @app.command()
@@ -157,7 +159,7 @@ def protect(
 
     results = protect_run(run_dir, budget_fit=budget_fit, spfm_target=spfm_target, options=options)
     plan = results.protection or {}
-    _show(plan, json_, results.show)
+    _show(plan, json_, lambda: results.show(run_dir))
     raise typer.Exit(protection_code(plan))
 
 
@@ -167,7 +169,7 @@ def report(run_dir: RunDir, json_: Json = False) -> None:
     from resil.commands.report import report_run
 
     written, results = report_run(run_dir)
-    _show({"written": [str(path) for path in written]}, json_, results.show)
+    _show({"written": [str(path) for path in written]}, json_, lambda: results.show(run_dir))
 
 
 @app.command()
@@ -190,7 +192,7 @@ def sites(
     if parquet is not None:
         write_parquet(bench.sites, parquet)
     found = survey(bench)
-    _show(found.as_dict(), json_, lambda: print(survey_text(found)))
+    _show(found.as_dict(), json_, lambda: print(survey_text(found, _width())))
 
 
 @app.command()
@@ -217,7 +219,7 @@ def infer(
     result = infer_network(
         model, npu, inputs=inputs, output=output, limit=limit, whole_split=all_, engine=engine
     )
-    _show(result, json_, lambda: print(infer_text(result)))
+    _show(result, json_, lambda: print(infer_text(result, _width())))
 
 
 @app.command()
@@ -253,6 +255,11 @@ def _show(value: Mapping[str, Any], as_json: bool, show: Callable[[], None]) -> 
         print(json.dumps(dict(value), indent=1, ensure_ascii=False))
     else:
         show()
+
+
+def _width() -> int | None:
+    """Characters of a line of the terminal; None where stdout is none."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def _complain(message: str) -> None:

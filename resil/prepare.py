@@ -78,6 +78,7 @@ def prepare(campaign: Campaign, progress: Progress) -> Bench:
         warnings=elaboration.warnings,
         expected=work.expected,
         describe=work.describe,
+        titles=target.titles,
     )
 
 

@@ -52,6 +52,7 @@ class Target:
         operation: Output of the top: number of operations finished so far; "" if it has none.
         blocks: Block name to the instance paths below the top that belong to it; the longest match wins.
         memories: By name.
+        titles: Blocks in words, for people; a block may have none.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Target:
     protection: str = ""
     status: str = ""
     operation: str = ""
+    titles: Mapping[str, str] = field(default_factory=dict)
 
 
 SHIPPED_TARGETS = Path(__file__).parent / "targets"
@@ -131,6 +133,7 @@ class _TargetFile:
             reset_cycles=self._typed(self.table, "reset_cycles", int, "an integer", 4),
             blocks=self._blocks(),
             memories=self._memories(),
+            titles=self._titles(),
         )
 
     def _fail(self, key: str, message: str) -> HarnessError:
@@ -215,6 +218,14 @@ class _TargetFile:
                     )
                 owner[instance] = block
         return blocks
+
+    def _titles(self) -> dict[str, str]:
+        titles = self._mapping("titles", str)
+        for block in titles:
+            if block not in self._table("blocks"):
+                known = ", ".join(self._table("blocks"))
+                raise self._fail(f"titles.{block}", f"expected one of the blocks {known}; correct the name")
+        return titles
 
     def _memories(self) -> dict[str, TargetMemory]:
         memories: dict[str, TargetMemory] = {}

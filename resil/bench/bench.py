@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from resil.bench.engines import CampaignEngine
@@ -120,6 +120,7 @@ class Bench:
             campaign expects none.
         describe: Says what a corruption of memory is to the input at a position, as one line of text; "" if
             there is nothing to be said.
+        titles: Blocks in words, for people; a block may have none.
     """
 
     network: NetworkFacts
@@ -136,3 +137,4 @@ class Bench:
     warnings: tuple[str, ...] = ()
     expected: tuple[bytes, ...] = ()
     describe: Describe = say_nothing
+    titles: Mapping[str, str] = field(default_factory=dict)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
+from reports.table import Column, Table
 from resil.bench.bench import Area, Bench
 from resil.files import write_file
 from rtl_harness.sites import SiteTable
@@ -38,6 +40,7 @@ class Survey:
         area_unit: Unit of the areas.
         unmapped: Storage that is no fault site, each with the reason.
         warnings: Remarks of elaboration and synthesis.
+        titles: Blocks in words; a block may have none.
     """
 
     target: str
@@ -46,6 +49,7 @@ class Survey:
     area_unit: str
     unmapped: tuple[str, ...]
     warnings: tuple[str, ...]
+    titles: Mapping[str, str]
 
     def as_dict(self) -> dict[str, object]:
         """The survey as a JSON object."""
@@ -72,24 +76,34 @@ def survey(bench: Bench) -> Survey:
     blocks = tuple(_block_sites(name, n, area.of(name)) for name, n in bits.items())
     everything = {kind: sum(n[kind] for n in bits.values()) for kind in ("ff", "sram")}
     total = _block_sites("total", everything, area.total)
-    return Survey(bench.target_name, blocks, total, area.unit, bench.unmapped, (*bench.warnings, *area.notes))
+    notes = (*bench.warnings, *area.notes)
+    return Survey(bench.target_name, blocks, total, area.unit, bench.unmapped, notes, bench.titles)
 
 
 def _block_sites(name: str, bits: dict[str, int], area: Area) -> BlockSites:
     return BlockSites(name, bits["ff"], bits["sram"], area.logic, area.sram)
 
 
-def survey_text(found: Survey) -> str:
-    """Return the survey as lines for a person."""
+def survey_text(found: Survey, width: int | None = None) -> str:
+    """Return the survey as lines for a person; `width` as of `Table.text`."""
     unit = found.area_unit
-    lines = [f"{'block':12} {'ff bits':>9} {'sram bits':>9} {'logic ' + unit:>12} {'sram ' + unit:>12}"]
-    for row in (*found.blocks, found.total):
-        bits = f"{row.block:12} {row.ff_bits:>9,} {row.sram_bits:>9,}"
-        lines.append(f"{bits} {row.logic_area:>12,.0f} {row.sram_area:>12,.0f}")
-    lines.append(f"unmapped sites: {len(found.unmapped)}")
-    lines += [f"  {reason}" for reason in found.unmapped]
-    lines += [f"note: {warning}" for warning in found.warnings]
-    return "\n".join(lines)
+    heads = ("ff bits", "sram bits", f"logic {unit}", f"sram {unit}")
+    rows = tuple(
+        (
+            f"{row.block} {found.titles.get(row.block, '')}".rstrip(),
+            *(f"{bits:,}" for bits in (row.ff_bits, row.sram_bits)),
+            *(f"{area:,.0f}" for area in (row.logic_area, row.sram_area)),
+        )
+        for row in (*found.blocks, found.total)
+    )
+    columns = (Column("block", numeric=False), *map(Column, heads))
+    lines = [
+        f"unmapped sites: {len(found.unmapped)}",
+        *(f"  {reason}" for reason in found.unmapped),
+        *(f"note: {warning}" for warning in found.warnings),
+    ]
+    table = Table(f"Fault sites of {found.target}", columns, rows, totals=1)
+    return "\n".join([table.text(width), *lines])
 
 
 def site_rows(sites: SiteTable) -> pa.Table:

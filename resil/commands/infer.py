@@ -11,6 +11,7 @@ import numpy.typing as npt
 from networks import zoo
 from networks.compile import CompiledNetwork, compile_network
 from networks.decision import RECONSTRUCTION_ERROR
+from reports.table import Column, Table
 from resil.campaign.campaign import ZOO_PREFIX
 from resil.errors import ResilError
 from resil.files import write_file
@@ -69,18 +70,24 @@ def infer_network(
     return _report(model, npu, chosen, compiled, result, labels)
 
 
-def infer_text(result: dict[str, Any]) -> str:
-    """Return the result as lines for a person."""
-    lines = [f"{'operation':40} {'kind':12} {'cycles':>10} {'Vela':>10} {'MAC use':>8}"]
-    for row in (*result["operations"], {"name": "inference", "kind": "", **result["total"]}):
-        cycles = "-" if row["cycles"] is None else f"{row['cycles']:,.0f}"
-        vela = "-" if row["vela_cycles"] is None else f"{row['vela_cycles']:,}"
-        use = "-" if row["mac_utilisation"] is None else f"{row['mac_utilisation']:.1%}"
-        lines.append(f"{row['name'][:40]:40} {row['kind']:12} {cycles:>10} {vela:>10} {use:>8}")
-    lines.append(f"{result['inputs']:,} inputs on {result['npu']}, {result['engine']}")
+def infer_text(result: dict[str, Any], width: int | None = None) -> str:
+    """Return the result as lines for a person; `width` as of `Table.text`."""
+    heads = ("operation", "kind", "cycles", "Vela's estimate", "MAC use")
+    columns = tuple(Column(head, numeric=head not in heads[:2]) for head in heads)
+    rows = tuple(
+        (
+            row["name"],
+            row["kind"],
+            *("-" if row[key] is None else f"{row[key]:,.0f}" for key in ("cycles", "vela_cycles")),
+            "-" if row["mac_utilisation"] is None else f"{row['mac_utilisation']:.1%}",
+        )
+        for row in (*result["operations"], {"name": "inference", "kind": "", **result["total"]})
+    )
+    table = Table("Cycles by operation", columns, rows, totals=1)
+    lines = [f"{result['inputs']:,} inputs on {result['npu']}, {result['engine']}"]
     if result["accuracy"] is not None:
         lines.append(f"right decisions: {result['accuracy']:.1%}")
-    return "\n".join(lines)
+    return "\n".join([table.text(width), *lines])
 
 
 def _inputs(

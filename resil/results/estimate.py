@@ -75,6 +75,7 @@ def summarise(
             "unmapped_sites": len(bench.unmapped),
             "area": area.total.total,
             "area_unit": area.unit,
+            "titles": dict(bench.titles),
         },
         "golden": {
             "cycles": [run.end.end_cycle for run in goldens],

@@ -10,7 +10,7 @@ from typing import Any
 
 from rich.console import Console
 
-from reports import parse_protection, parse_summary, render, rich_report, text_report, write_files
+from reports import REPORT, parse_protection, parse_summary, render, rich_report, text_report, write_files
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,16 @@ class Results:
         """
         return write_files(render(self.summary, self.protection), folder)
 
-    def show(self) -> None:
-        """Print tables and verdict to stdout: in colour on a terminal, plain elsewhere."""
+    def show(self, folder: Path) -> None:
+        """Print tables, verdict and where the report is to stdout: in colour on a terminal, plain elsewhere.
+
+        Args:
+            folder: Where `write` has put the report files.
+        """
         summary = parse_summary(self.summary)
         protection = None if self.protection is None else parse_protection(self.protection)
         if sys.stdout.isatty():
-            Console().print(rich_report(summary, protection))
+            Console().print(rich_report(summary, protection), crop=False)
         else:
             print(text_report(summary, protection), end="")
+        print(f"report: {folder / REPORT}")

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from networks.errors import NetworkError
+from reports.table import Column, Table
 from resil import __version__
 from resil.campaign.campaign import load_campaign
 from resil.errors import CampaignError, ResilError
@@ -218,13 +219,13 @@ def survey(model: SensitivityModel) -> dict[str, Any]:
     }
 
 
-def survey_text(found: Mapping[str, Any]) -> str:
-    """Return the survey as lines for a person."""
-    lines = [f"{found['injections']:,} injections; P(hazardous) of networks that were left out:"]
-    lines.append(f"{'network':28} {'target':14} {'kind':5} {'observed':>9} {'predicted':>10}")
-    lines += [
-        f"{row['network']:28} {row['target']:14} {row['kind']:5} {row['observed']:9.4f} "
-        f"{row['predicted']:10.4f}"
+def survey_text(found: Mapping[str, Any], width: int | None = None) -> str:
+    """Return the survey as lines for a person; `width` as of `Table.text`."""
+    heads = ("network", "target", "kind", "observed", "predicted")
+    columns = tuple(Column(head, numeric=head not in heads[:3]) for head in heads)
+    rows = tuple(
+        (*(row[key] for key in heads[:3]), *(f"{row[key]:.4f}" for key in heads[3:]))
         for row in found["left_out"]
-    ]
-    return "\n".join(lines)
+    )
+    title = f"{found['injections']:,} injections; P(hazardous) of networks that were left out"
+    return Table(title, columns, rows).text(width)

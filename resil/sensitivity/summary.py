@@ -12,6 +12,7 @@ from resil.sensitivity.campaign_inference import CampaignInference
 from resil.sensitivity.intervals import PartLimits
 from resil.sensitivity.model import SensitivityModel
 from rtl_harness.npu.work import OperationWork
+from rtl_harness.target import load_target
 from stats.metrics import safety_metrics
 from stats.rates import BlockEstimate
 from stats.technology import Technology
@@ -70,6 +71,7 @@ def summarise_estimate(
             "unmapped_sites": 0,
             "area": whole[0],
             "area_unit": unit,
+            "titles": dict(load_target(name).titles),
         },
         "golden": {
             "cycles": [round(sum(cycles) + model.cycles.tail)] * len(inferred.labels),

@@ -8,8 +8,6 @@ from rich.console import Console
 
 from reports import parse_protection, parse_summary, rich_report, text_report, verdict_line
 from reports.tables import (
-    Column,
-    Table,
     block_table,
     fit_table,
     operation_table,
@@ -19,13 +17,6 @@ from reports.tables import (
 from tests.reports.example import SEVEN, example_protection, example_summary
 
 
-def test_plain_text_is_aligned_and_has_every_cell():
-    table = Table("T", (Column("name", numeric=False), Column("n")), (("a", "1,000"), ("long one", "2")), 1)
-    assert table.text() == (
-        "T\n\nname          n\n--------  -----\na         1,000\n--------  -----\nlong one      2\n"
-    )
-
-
 def test_block_table_shows_counts(summary):
     lines = block_table(summary).text().splitlines()
     assert len({len(line) for line in lines if line.startswith("---")}) == 1
@@ -33,6 +24,13 @@ def test_block_table_shows_counts(summary):
     assert row.split()[1:] == ["1,912", "0", "24,100", "190", "125", "11", "10", "10", "23", "11"]
     assert lines[-1].startswith("total")
     assert "1,210" in lines[-1]
+
+
+def test_a_block_is_named_in_words_once(summary_document):
+    summary_document["target"]["titles"] = {"cc": "central control"}
+    text = text_report(parse_summary(summary_document))
+    assert text.count("central control") == 1
+    assert "cc central control" in text
 
 
 def test_fit_table_shows_intervals_and_shares(summary):

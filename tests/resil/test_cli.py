@@ -135,6 +135,7 @@ def test_the_default_folder_has_the_name_of_the_campaign(tmp_path, monkeypatch, 
     monkeypatch.chdir(tmp_path)
     campaign = write_campaign(tmp_path, TEXT.replace('"small"', '"../my first/run"'))
     main(["run", str(campaign)])
+    assert capsys.readouterr().out.splitlines()[-1] == "report: runs/my-first-run/report.html"
     assert (tmp_path / "runs" / "my-first-run" / "summary.json").exists()
 
 

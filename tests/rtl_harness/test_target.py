@@ -83,6 +83,12 @@ def test_missing_file(tmp_path):
         ('one = "u_dut.u_one"', 'one = "u_dut.u_two"', "also in block one; name it once"),
         ("Words = 8", 'Words = "8"', "Words: expected a value of type int"),
         ('name = "t"', "name = ", "not valid TOML"),
+        (
+            "[parameters]",
+            '[titles]\nonne = "x"\n[parameters]',
+            r"titles\.onne: expected one of the blocks",
+        ),
+        ("[parameters]", "[titles]\none = 1\n[parameters]", "one: expected a value of type str"),
         ("[parameters]", 'include_dirs = ["inc"]\n[parameters]', "include_dirs: there is no folder"),
     ],
 )
