@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from reports.blocks_csv import blocks_csv
+from reports.errors import ReportError
+from reports.figures import figure_files
 from reports.fmeda import fmeda_xlsx
 from reports.html import report_html
 from reports.protection import parse_protection
@@ -35,3 +37,27 @@ def render(
         "fmeda.xlsx": fmeda_xlsx(results, plan),
         REPORT: report_html(results, plan),
     }
+
+
+def render_figures(
+    summary: Mapping[str, object],
+    protection: Mapping[str, object] | None = None,
+    names: frozenset[str] | None = None,
+) -> dict[str, str]:
+    """Return figures of a run as SVG files by name, such as those that the README shows.
+
+    Args:
+        summary: Decoded `summary.json`.
+        protection: Decoded `protection.json`, if protection was planned.
+        names: File names wanted, such as `overview.svg`; all figures by default.
+
+    Raises:
+        ReportError: A document is wrong, or the run has no figure of such a name.
+    """
+    plan = None if protection is None else parse_protection(protection)
+    made = figure_files(parse_summary(summary), plan)
+    if unknown := sorted((names or frozenset()) - made.keys()):
+        raise ReportError(
+            f"expected figures among {', '.join(sorted(made))}, found {', '.join(unknown)}; name others"
+        )
+    return {name: text for name, text in made.items() if names is None or name in names}

@@ -11,8 +11,9 @@ from resil.campaign.campaign import Campaign
 from resil.campaign.text import campaign_text
 from resil.errors import CampaignError, StoreError
 from resil.files import json_text, write_text
-from resil.folder.provenance import made_with, now
-from resil.folder.store import CAMPAIGN, INJECTIONS, PROVENANCE, SUMMARY
+from resil.folder.provenance import ESTIMATE, made_with, now
+from resil.folder.store import CAMPAIGN, INJECTIONS, PROVENANCE, SUMMARY, recorded_provenance
+from resil.folder.whole import RESULTS, seal
 from resil.progress import Progress
 from resil.results.estimate import technology_of
 from resil.results.render import Results
@@ -20,6 +21,7 @@ from resil.sensitivity.campaign_inference import infer_campaign
 from resil.sensitivity.correct import Correction, correct
 from resil.sensitivity.intervals import ModelError, block_estimates, part_limits
 from resil.sensitivity.model import SHIPPED, SensitivityModel, load_model
+from resil.sensitivity.observations import read_run
 from resil.sensitivity.predict import predict_parts
 from resil.sensitivity.summary import summarise_estimate
 from resil.work.network import network_facts
@@ -49,12 +51,14 @@ def estimate_campaign(
     Raises:
         CampaignError: the campaign asks for something that the model does not know.
         ResilError: the model cannot be read, or the run cannot correct it.
-        StoreError: the folder holds a run.
+        StoreError: the folder holds a run, or the run that shall correct is not whole and finished.
+        ConsistencyError: that run has failed an audit.
         NetworkError: the network cannot be read or compiled.
     """
     began, started = time.monotonic(), now()
     progress = progress or Progress()
     _check_folder(out)
+    run = None if run_dir is None else read_run(run_dir)
     technology = technology_of(campaign)
     settings = campaign.network
     path = model_file or SHIPPED
@@ -73,8 +77,8 @@ def estimate_campaign(
     limits = part_limits(parts, model.severity, error, *asked)
     facts = network_facts(settings, inferred.compiled, work, inferred.decision)
     correction = None
-    if run_dir is not None:
-        correction = correct(model, parts, run_dir, facts, target, *asked)
+    if run is not None:
+        correction = correct(model, parts, run, facts, target, *asked)
         estimates = [correction.applied(own, campaign.confidence) for own in estimates]
         total = correction.applied(total, campaign.confidence)
         limits = [correction.limited(own, campaign.confidence) for own in limits]
@@ -87,10 +91,11 @@ def estimate_campaign(
         summary["notes"].insert(0, _corrected(correction))
     results = Results(summary)
     out.mkdir(parents=True, exist_ok=True)
-    write_text(out / CAMPAIGN, campaign_text(campaign))
     write_text(out / PROVENANCE, json_text(provenance))
+    write_text(out / CAMPAIGN, campaign_text(campaign))
     results.write(out)
     write_text(out / SUMMARY, json_text(summary))
+    write_text(out / PROVENANCE, json_text(provenance | {RESULTS: seal(out, ESTIMATE)}))
     return results
 
 
@@ -104,8 +109,12 @@ def _corrected(correction: Correction) -> str:
 
 
 def _check_folder(out: Path) -> None:
-    if (out / INJECTIONS).exists():
+    if (out / INJECTIONS).exists() or ((out / PROVENANCE).exists() and _made_by_a_run(out)):
         raise StoreError(f"{out}: holds a run; choose another folder for the estimate with --out")
+
+
+def _made_by_a_run(out: Path) -> bool:
+    return bool(recorded_provenance(out)["kind"] != ESTIMATE)
 
 
 def _target(campaign: Campaign, model: SensitivityModel) -> str:
@@ -133,7 +142,7 @@ def _provenance(
     campaign: Campaign, model: Path, network: str, started: str, seconds: float
 ) -> dict[str, Any]:
     return {
-        **made_with(campaign, _PACKAGES),
+        **made_with(campaign, _PACKAGES, ESTIMATE),
         "hashes": {"network": network, "model": sha256(model.read_bytes()).hexdigest()},
         "started": started,
         "finished": now(),

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from reports import parse_summary
-from resil.commands.report import load_summary
 from resil.errors import ExitCode
 from resil.files import json_text, write_text
 from resil.folder.store import PROTECTION
+from resil.folder.whole import finished_run
 from resil.protection.options import load_options
 from resil.protection.plan import plan_protection
 from resil.results.render import Results
@@ -42,9 +42,10 @@ def protect_run(
 
     Raises:
         StoreError, ReportError: the folder holds no finished run, or is damaged.
+        ConsistencyError: the run has failed an audit.
         ProtectionError: there is no target to reach, or the options are wrong.
     """
-    summary = load_summary(run_dir)
+    summary = finished_run(run_dir).summary
     parse_summary(summary)
     budget = summary["verdict"]["budget_fit"] if budget_fit is None else budget_fit
     plan = plan_protection(summary, load_options(options), budget, spfm_target)

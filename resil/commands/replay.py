@@ -11,6 +11,7 @@ from resil.bench.site_list import block_name
 from resil.campaign.campaign import load_campaign, with_options
 from resil.errors import StoreError
 from resil.folder.store import CAMPAIGN, find_injection, recorded_definition
+from resil.folder.whole import shortcoming
 from resil.prepare import prepare
 from resil.progress import Progress
 from rtl_harness.faults import Fault
@@ -31,7 +32,8 @@ def replay_injection(
         waves: Where to write the waveform; None for none.
 
     Returns:
-        `recorded` and `replayed`, each with the keys of `COMPARED`; the fault; `equal`.
+        `recorded` and `replayed`, each with the keys of `COMPARED`; the fault; `equal`; `run_refused`, why
+        other commands refuse the run's results, None if they do not.
 
     Raises:
         StoreError: the folder is none of a run, is damaged, has no such injection, or was made with something
@@ -39,12 +41,15 @@ def replay_injection(
     """
     definition = recorded_definition(run_dir)
     recorded = find_injection(run_dir, number)
+    wrong = shortcoming(run_dir)
     if waves is not None and not waves.absolute().parent.is_dir():
         raise StoreError(
             f"{waves}: cannot be written, its folder does not exist; make it or choose another file"
         )
     campaign = load_campaign(run_dir / CAMPAIGN)
     progress = Progress()
+    if wrong:
+        progress.stage(f"note: the results of this run are not to be used: {wrong}")
     bench = prepare(campaign, progress)
     bench.identity.require(definition, str(run_dir))
     if engine is None and waves is not None:
@@ -74,6 +79,7 @@ def replay_injection(
         "recorded": before,
         "replayed": again,
         "equal": before == again,
+        "run_refused": wrong or None,
         "waves": None if waves is None else str(waves),
     }
 
@@ -92,5 +98,7 @@ def replay_text(result: dict[str, Any]) -> str:
         lines.append(f"{name:12} {before!s:>18} {after!s:>18}{mark}")
     if result["waves"]:
         lines.append(f"waveform: {result['waves']}")
+    if result["run_refused"]:
+        lines.append(f"REFUSED: the results of this run are not to be used: {result['run_refused']}")
     lines.append("equal" if result["equal"] else "NOT EQUAL: the run cannot be trusted; please report it")
     return "\n".join(lines)

@@ -15,15 +15,17 @@ from resil.bench.site_list import write_parquet
 from resil.campaign.campaign import Campaign
 from resil.campaign.text import campaign_text
 from resil.commands.report import load_protection
-from resil.errors import ConsistencyError, ExitCode, Interrupted
+from resil.errors import ConsistencyError, ExitCode, Interrupted, StoreError
 from resil.faults.content import Content
 from resil.faults.plan import IntArray, Plan
 from resil.faults.population import Population
 from resil.faults.sampling import Sampling, look_text
 from resil.files import json_text, write_text
 from resil.folder import provenance
+from resil.folder.before import Before, require_as_many
 from resil.folder.execute import Executor
 from resil.folder.store import CAMPAIGN, DERIVED, PROVENANCE, SITES, SUMMARY, RunFolder, check_run, open_run
+from resil.folder.whole import RESULTS, seal
 from resil.prepare import prepare
 from resil.progress import Progress
 from resil.results.estimate import summarise, technology_of
@@ -48,7 +50,8 @@ def run_campaign(
     A finished run is only judged again.
 
     Raises:
-        StoreError: the folder cannot be used, or holds an unfinished run and `resume` is not set.
+        StoreError: the folder cannot be used, holds an unfinished run and `resume` is not set, or holds the
+            results of more injections than this campaign has.
         Interrupted: Ctrl-C while injecting or in the synthesis for the area; what was simulated is kept.
         HarnessError, NetworkError: the target or the network cannot be used.
         ConsistencyError: results contradict each other.
@@ -59,6 +62,7 @@ def run_campaign(
     bench = prepare(campaign, progress)
     _require_all_mapped(bench)
     check_run(out, bench.identity, resume=resume)
+    require_as_many(out, campaign.faults.injections)
     with ExitStack() as stack:
         progress.stage("building the simulator and running without a fault")
         engines = [stack.enter_context(bench.engine(position)) for position in range(len(bench.inputs))]
@@ -158,20 +162,22 @@ class _Run:
         self._progress = progress
         self._workers = campaign.execution.workers or len(os.sched_getaffinity(0))
         self._injected = False
+        self._content = Content.joined(())
+        self._before = Before(folder)
 
     def complete_or_fail(self, engines: list[CampaignEngine], sampling: Sampling) -> None:
         """As `complete`; results that contradict each other mark the run as failed for good."""
         try:
             self.complete(engines, sampling)
         except ConsistencyError as error:
-            facts = self._folder.provenance() | {"failed": str(error)}
-            write_text(self._folder.path / PROVENANCE, json_text(facts))
+            self._note({"failed": str(error)})
+            self._drop_results()
             raise
 
     def complete(self, engines: list[CampaignEngine], sampling: Sampling) -> None:
         """Inject what the sampling plan wants and is missing, until it is content."""
-        write_text(self._folder.path / CAMPAIGN, campaign_text(self._campaign))
-        write_parquet(self._bench.sites, self._folder.path / SITES)
+        if not self._before.finished:
+            self._describe()
         found = self._stored()
         before = 0
         while (plan := sampling.wanted) is not None:
@@ -190,12 +196,11 @@ class _Run:
 
     def finished(self, seconds: float) -> dict[str, Any]:
         """Return the provenance of the finished run; new times are noted only if something was injected."""
-        facts = self._folder.provenance()
+        facts = {name: value for name, value in self._folder.provenance().items() if name != RESULTS}
         if self._injected or facts["finished"] is None:
             facts["seconds"] = round(facts["seconds"] + seconds, 1)
             facts["finished"] = provenance.now()
             facts["workers"] = self._workers
-            write_text(self._folder.path / PROVENANCE, json_text(facts))
         return facts
 
     def area(self) -> AreaFacts:
@@ -206,25 +211,47 @@ class _Run:
             raise Interrupted(f"all injections are kept in {self._go_on()}") from None
 
     def write(self, summary: dict[str, Any]) -> Results:
-        """Write results and reports; a protection chosen for other results is dropped."""
+        """Write results and reports, and seal them; a protection chosen for other results is dropped.
+
+        Raises:
+            StoreError: the results that are there rest on more injections; they stay.
+        """
+        path = self._folder.path
+        try:
+            require_as_many(path, summary["total"]["injections"])
+        except StoreError:
+            self._before.restore(self._content)
+            raise
+        self._describe()
         text = json_text(summary)
-        path = self._folder.path / SUMMARY
-        if not path.exists() or path.read_text(encoding="utf-8") != text:
+        if not (path / SUMMARY).exists() or (path / SUMMARY).read_text(encoding="utf-8") != text:
             self._drop_results()
-        results = Results(summary, load_protection(self._folder.path))
-        results.write(self._folder.path)
-        write_text(path, text)
+        results = Results(summary, load_protection(path))
+        results.write(path)
+        write_text(path / SUMMARY, text)
+        self._note(summary["provenance"] | {RESULTS: seal(path, provenance.RUN, self._content)})
         return results
+
+    def _describe(self) -> None:
+        write_text(self._folder.path / CAMPAIGN, campaign_text(self._campaign))
+        write_parquet(self._bench.sites, self._folder.path / SITES)
+
+    def _note(self, facts: dict[str, Any]) -> None:
+        """Keep facts in `provenance.json`, beside those that are there."""
+        write_text(self._folder.path / PROVENANCE, json_text(self._folder.provenance() | facts))
 
     def _stored(self) -> Content:
         stored = self._folder.load(self._population.check)
         for message in stored.rejected:
             self._progress.stage(message)
+        self._content = stored.content
         return stored.content
 
     def _inject(self, engines: list[CampaignEngine], plan: Plan, missing: IntArray, before: int) -> None:
-        self._injected = True
-        self._drop_results()
+        if not self._injected:
+            self._injected = True
+            self._note({"finished": None})
+            self._describe()
         size = before + plan.size
         self._progress.stage(f"{missing.size:,} injections with the {self._campaign.execution.engine} engine")
         self._progress.begin(size, size - missing.size)

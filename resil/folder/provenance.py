@@ -12,6 +12,10 @@ from resil import __version__
 from resil.bench.bench import Bench
 from resil.campaign.campaign import Campaign
 
+# Of folders of results: raised whenever what they hold, or what a figure in them means, changes.
+SCHEMA = 2
+RUN = "run"
+ESTIMATE = "estimate"
 PACKAGES = (
     "cocotb",
     "ethos-u-vela",
@@ -28,7 +32,7 @@ PACKAGES = (
 def begin(campaign: Campaign, bench: Bench) -> dict[str, Any]:
     """Return the content of a new run folder's `provenance.json`; `finished` is None until the run is."""
     return {
-        **made_with(campaign, PACKAGES),
+        **made_with(campaign, PACKAGES, RUN),
         "hashes": {**bench.hashes, "campaign": bench.identity.digest},
         "definition": dict(bench.identity.definition),
         "started": now(),
@@ -38,9 +42,17 @@ def begin(campaign: Campaign, bench: Bench) -> dict[str, Any]:
     }
 
 
-def made_with(campaign: Campaign, packages: tuple[str, ...]) -> dict[str, Any]:
-    """Return what every result notes: this machine, versions of these packages, seed and command."""
+def made_with(campaign: Campaign, packages: tuple[str, ...], kind: str) -> dict[str, Any]:
+    """Return what every result notes: what it is, this machine, versions of these packages, seed and command.
+
+    Args:
+        campaign: What was asked.
+        packages: Whose versions are noted.
+        kind: `RUN` or `ESTIMATE`.
+    """
     return {
+        "schema": SCHEMA,
+        "kind": kind,
         "resil": __version__,
         "python": platform.python_version(),
         "platform": platform.platform(),

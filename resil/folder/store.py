@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ from resil.faults.content import Content
 from resil.files import TEMPORARY_SUFFIX, read_json, write_text
 from resil.folder.contents import content_of, repeating, require_equal
 from resil.folder.parts import PartError, read_part, write_part
+from resil.folder.provenance import ESTIMATE, RUN, SCHEMA
 
 CAMPAIGN = "campaign.toml"
 PROVENANCE = "provenance.json"
@@ -61,9 +62,9 @@ class RunFolder:
 
     @property
     def unfinished(self) -> bool:
-        """Whether it holds injections but no result yet."""
+        """Whether it holds injections that no result rests on yet."""
         begun = any((self.path / INJECTIONS).glob("part-*.parquet"))
-        return begun and not (self.path / SUMMARY).exists()
+        return begun and not (self.provenance().get("finished") and (self.path / SUMMARY).exists())
 
     def load(self, check: Check) -> Stored:
         """Read all part files, one at a time.
@@ -132,9 +133,11 @@ def check_run(path: Path, identity: Identity, *, resume: bool) -> None:
                 "choose another folder with --out"
             )
         return
+    provenance = recorded_provenance(path)
+    if provenance["kind"] != RUN:
+        raise StoreError(f"{path}: expected a run folder, found one of an {ESTIMATE}; choose another --out")
     identity.require(recorded_definition(path), str(path))
-    if failure := read_json(path / PROVENANCE, _START_ANEW).get("failed"):
-        raise ConsistencyError(f"{path}: this run has failed and stays so: {failure}; {_START_ANEW}")
+    require_unfailed(path, provenance)
     if RunFolder(path, identity).unfinished and not resume:
         raise StoreError(
             f"{path}: expected a new or a finished run, found an unfinished one of this campaign; "
@@ -173,13 +176,42 @@ def _left_by_a_kill(name: str) -> bool:
     return name == _LOCK or (name.startswith(f".{PROVENANCE}.") and name.endswith(TEMPORARY_SUFFIX))
 
 
+def recorded_provenance(path: Path) -> dict[str, Any]:
+    """Return the content of `provenance.json` of a run or an estimate of this version.
+
+    Raises:
+        StoreError: the folder is none of results, is damaged, or was made by another version.
+    """
+    if path.is_dir() and not (path / PROVENANCE).exists() and (path / INJECTIONS).exists():
+        raise StoreError(
+            f"{path}: it has lost its {PROVENANCE}, so nothing tells what its injections are; restore that "
+            f"file, or {_START_ANEW}"
+        )
+    provenance = read_json(path / PROVENANCE, "give a run folder, or " + _START_ANEW)
+    if (schema := provenance.get("schema")) != SCHEMA:
+        raise StoreError(
+            f"{path}: expected a folder of schema {SCHEMA}, found one of schema {schema or 1}, made by "
+            f"another version (resil {provenance.get('resil', 'without a number')}); read it with that one, "
+            f"or {_START_ANEW}"
+        )
+    if provenance.get("kind") not in (RUN, ESTIMATE):
+        raise StoreError(f"{path / PROVENANCE}: damaged, it does not say what made it; {_START_ANEW}")
+    return provenance
+
+
+def require_unfailed(path: Path, provenance: Mapping[str, Any]) -> None:
+    """Raise ConsistencyError if a run has failed an audit."""
+    if failure := provenance.get("failed"):
+        raise ConsistencyError(f"{path}: this run has failed and stays so: {failure}; {_START_ANEW}")
+
+
 def recorded_definition(path: Path) -> dict[str, str]:
     """Return the definition that the run folder was made with.
 
     Raises:
-        StoreError: the folder is no run folder, or is damaged.
+        StoreError: the folder is no run folder, is damaged, or was made by another version.
     """
-    provenance = read_json(path / PROVENANCE, "give a run folder, or " + _START_ANEW)
+    provenance = recorded_provenance(path)
     definition = provenance.get("definition")
     if not isinstance(definition, dict):
         raise StoreError(f"{path / PROVENANCE}: damaged, it has no definition of the campaign; {_START_ANEW}")

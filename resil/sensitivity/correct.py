@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from resil.bench.bench import NetworkFacts
 from resil.errors import ResilError
 from resil.sensitivity.intervals import PartLimits
 from resil.sensitivity.model import SensitivityModel
-from resil.sensitivity.observations import START_CYCLES, START_KIND, Cell, Run, read_run
+from resil.sensitivity.observations import START_CYCLES, START_KIND, Cell, Run
 from resil.sensitivity.predict import PartPrediction, outcome_index
 from resil.sensitivity.severity import Part, critical_share, log_odds, shifted, with_critical
 from stats.intervals import Interval
@@ -75,7 +74,7 @@ class Correction:
 def correct(
     model: SensitivityModel,
     predictions: Mapping[Part, PartPrediction],
-    folder: Path,
+    run: Run,
     network: NetworkFacts,
     accelerator: str,
     fit_per_bit: Mapping[str, float],
@@ -87,7 +86,7 @@ def correct(
     Args:
         model: It must not have learnt from that run.
         predictions: Of the same network on the same target.
-        folder: The run; its faults must have been chosen evenly within each block and kind of storage.
+        run: Its faults must have been chosen evenly within each block and kind of storage.
         network: The network.
         accelerator: Name of the target.
         fit_per_bit: Raw rate of a bit, by kind of storage.
@@ -95,11 +94,9 @@ def correct(
         confidence: Of the interval.
 
     Raises:
-        StoreError: the folder is no finished run.
         ResilError: the run is of another network, decision or target, was learnt from, or chose its faults
             unevenly.
     """
-    run = read_run(folder)
     _check(run, model, network, accelerator, predictions)
     shares = _shares(run)
     places = outcome_index(hazardous)

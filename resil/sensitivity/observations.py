@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from resil.errors import StoreError
-from resil.files import read_json
 from resil.folder.parts import PartError, read_part
-from resil.folder.store import INJECTIONS, PROVENANCE, SITES, SUMMARY
+from resil.folder.store import INJECTIONS, SITES
+from resil.folder.whole import finished_run
 from resil.work.patterns import Pattern
 from rtl_harness.npu.work import OperationWork
 from stats.rates import OUTCOMES
@@ -115,9 +115,10 @@ def read_run(folder: Path) -> Run:
 
     Raises:
         StoreError: it is none, is damaged, or its network did not run on the NPU.
+        ConsistencyError: the run has failed an audit.
     """
-    summary = read_json(folder / SUMMARY, _FINISH)
-    provenance = read_json(folder / PROVENANCE, _FINISH)
+    found = finished_run(folder)
+    summary, provenance = found.summary, found.provenance
     work = tuple(_work(folder, operation) for operation in summary["network"]["operations"])
     if not work:
         raise StoreError(f"{folder}: expected a run of a network with operations, found none")

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from reports import parse_protection, parse_summary
+from reports import ReportError, parse_protection, parse_summary, render_figures
 from reports.figures import catalogue, figure_files
 from reports.svg import escape, shorten, text_width, two_lines
 from tests.reports.example import SEVEN, example_protection, example_summary, many_blocks
@@ -117,6 +117,14 @@ def test_files_stand_alone(summary, protection):
         assert root.attrib["width"]
         assert "--ink" in root.find(SVG + "style").text
     assert set(figure_files(summary)) == set(files) - {"front.svg", "effect.svg"}
+
+
+def test_figures_are_had_by_name(summary_document, protection_document):
+    documents = (summary_document, protection_document)
+    assert set(render_figures(*documents, frozenset({"overview.svg"}))) == {"overview.svg"}
+    assert len(render_figures(*documents)) == 8
+    with pytest.raises(ReportError, match=r"expected figures among .*overview\.svg.*found moon\.svg"):
+        render_figures(*documents, frozenset({"moon.svg"}))
 
 
 def test_text_is_measured_cut_and_broken():

@@ -106,7 +106,7 @@ def test_what_the_model_does_not_know_is_refused(tmp_path, old, new, message):
 
 def test_learning_needs_two_networks(tmp_path, capsys):
     assert main(["learn", str(tmp_path), "-o", str(tmp_path / "model")]) == 2
-    assert "finish the run" in capsys.readouterr().err
+    assert "give a run folder" in capsys.readouterr().err
 
 
 def test_cycles_of_what_was_learnt_are_found_again():

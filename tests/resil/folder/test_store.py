@@ -15,11 +15,15 @@ import pytest
 from resil.bench.identity import Identity
 from resil.errors import ConsistencyError, StoreError
 from resil.folder.parts import SCHEMA, PartError, _content, read_part, write_part
+from resil.folder.provenance import RUN
+from resil.folder.provenance import SCHEMA as SCHEMA_NUMBER
 from resil.folder.store import open_run
 
 IDENTITY = Identity({"seed": "7", "target": "t" * 40})
 OTHER = Identity({"seed": "8", "target": "t" * 40})
-PROVENANCE = json.dumps({"definition": dict(IDENTITY.definition)})
+PROVENANCE = json.dumps(
+    {"schema": SCHEMA_NUMBER, "kind": RUN, "definition": dict(IDENTITY.definition), "finished": None}
+)
 
 
 def rows(*numbers, outcome="masked"):
@@ -208,7 +212,9 @@ def test_a_file_is_no_folder(tmp_path):
         open_run(tmp_path / "file" / "below", IDENTITY, PROVENANCE).__enter__()
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "{}", '{"definition": 3}'])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"schema": 2}', '{"schema": 2, "kind": "run", "definition": 3}']
+)
 def test_a_damaged_provenance_is_refused_with_a_remedy(tmp_path, text):
     (tmp_path / "provenance.json").write_text(text)
     with pytest.raises(StoreError, match=r"provenance.json: damaged.*move the folder away"):

@@ -1,0 +1,346 @@
+"""No command is more reassuring than the folder it reads: every command against every state of a folder."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+import pytest
+
+from resil.cli import main
+from resil.commands.report import write_run_figures
+from resil.errors import ConsistencyError, StoreError
+from resil.files import json_text
+from resil.folder import provenance
+from resil.folder.parts import SCHEMA, _content, read_part, write_part
+from resil.folder.whole import RESULTS, finished_run, seal
+from tests.resil import fake
+from tests.resil.campaigns import TEXT, write_campaign
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "estimate.toml"
+BUDGET = TEXT.replace("fit = 0.01", "fit = 1000.0")
+
+
+@pytest.fixture(scope="module")
+def pristine(tmp_path_factory):
+    """A finished run that meets its budget, in several parts."""
+    folder = tmp_path_factory.mktemp("refusals")
+    with pytest.MonkeyPatch.context() as patch:
+        fake.install(patch)
+        patch.setattr("resil.folder.execute.PART_ROWS", 60)
+        assert main(["run", str(write_campaign(folder, BUDGET)), "--out", str(folder / "run")]) == 0
+    return folder / "run"
+
+
+@pytest.fixture
+def folder(pristine, tmp_path, monkeypatch):
+    """A copy of it, with the fake bench in place and the tracebacks of audits beside it."""
+    fake.install(monkeypatch)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    shutil.copytree(pristine, tmp_path / "run")
+    return tmp_path / "run"
+
+
+def edit(file: Path, change: Callable[[dict], object]) -> None:
+    value = json.loads(file.read_text())
+    change(value)
+    file.write_text(json_text(value))
+
+
+def in_provenance(**facts: object) -> Callable[[Path], None]:
+    return lambda folder: edit(folder / "provenance.json", lambda value: value.update(facts))
+
+
+def first_part(folder: Path) -> Path:
+    return min((folder / "injections").glob("part-*.parquet"))
+
+
+def truncated(folder: Path) -> None:
+    first_part(folder).write_bytes(first_part(folder).read_bytes()[:-100])
+
+
+def forged(folder: Path) -> None:
+    """Hangs turned into masked outcomes, with a checksum that fits."""
+    part = first_part(folder)
+    identity = str(json.loads((folder / "provenance.json").read_text())["hashes"]["campaign"])
+    rows = read_part(part, identity)
+    safe = pc.if_else(pc.equal(rows["outcome"], "hang"), "masked", rows["outcome"])
+    place = SCHEMA.names.index("outcome")
+    write_part(part, rows.set_column(place, SCHEMA.field(place), safe), identity)
+    assert read_part(part, identity)["outcome"].to_pylist().count("hang") == 0
+
+
+def of_other_columns(folder: Path) -> None:
+    part = first_part(folder)
+    table = pq.read_table(part)
+    rows = table.replace_schema_metadata(None).drop_columns("corruption")
+    metadata = table.schema.metadata | {b"resil.content": _content(rows)}
+    pq.write_table(rows.replace_schema_metadata(metadata), part)
+
+
+def repeated(folder: Path) -> None:
+    shutil.copy(first_part(folder), folder / "injections" / "part-000099.parquet")
+
+
+def contradicted(folder: Path) -> None:
+    shutil.copy(first_part(folder), folder / "injections" / "part-000099.parquet")
+    forged(folder)
+
+
+def summary_by_hand(folder: Path) -> None:
+    edit(folder / "summary.json", lambda value: value["verdict"].update(fit_hi=1e-9, result="met"))
+
+
+def summary_beyond_injections(folder: Path) -> None:
+    """More masked outcomes than there are injections, sealed as if a run had written them."""
+
+    def inflate(value):
+        for row in (value["total"], value["blocks"][0]):
+            row["masked"] += 1000
+            row["injections"] += 1000
+
+    edit(folder / "summary.json", inflate)
+    reseal(folder)
+
+
+def reseal(folder: Path) -> None:
+    def change(value):
+        value[RESULTS] |= seal(folder, provenance.RUN)
+
+    edit(folder / "provenance.json", change)
+
+
+def of_another_campaign(folder: Path) -> None:
+    edit(folder / "summary.json", lambda value: value["provenance"]["hashes"].update(campaign="f" * 64))
+    reseal(folder)
+
+
+def redefined(folder: Path) -> None:
+    edit(folder / "provenance.json", lambda value: value["definition"].update(seed="99"))
+
+
+def an_estimate(folder: Path) -> None:
+    edit(folder / "summary.json", lambda value: value.update(estimate={"model": {}}, predicted=True))
+    shutil.rmtree(folder / "injections")
+    facts = {"kind": "estimate", RESULTS: seal(folder, provenance.ESTIMATE)}
+    edit(folder / "provenance.json", lambda value: value.update(facts))
+
+
+def posing_as_a_run(folder: Path) -> None:
+    edit(folder / "summary.json", lambda value: value.update(estimate={"model": {}}, predicted=True))
+    reseal(folder)
+
+
+STATES: dict[str, tuple[Callable[[Path], object], int, str]] = {
+    "failed its audit": (in_provenance(failed="the audit found a difference"), 4, "has failed and stays so"),
+    "no provenance": (lambda f: (f / "provenance.json").unlink(), 2, "has lost its provenance.json"),
+    "damaged provenance": (lambda f: (f / "provenance.json").write_text('{"resil"'), 2, "expected JSON"),
+    "no definition": (in_provenance(definition=None), 2, "no definition of the campaign"),
+    "another definition": (redefined, 2, "provenance.json: of another campaign"),
+    "an older version": (
+        lambda f: edit(f / "provenance.json", lambda value: value.pop("schema")),
+        2,
+        "expected a folder of schema",
+    ),
+    "a newer version": (in_provenance(schema=999), 2, "found one of schema 999"),
+    "unfinished": (in_provenance(finished=None), 2, "found an unfinished one"),
+    "never sealed": (lambda f: edit(f / "provenance.json", lambda v: v.pop(RESULTS)), 2, "unfinished"),
+    "no summary": (lambda f: (f / "summary.json").unlink(), 2, "summary.json: expected a file"),
+    "summary by hand": (summary_by_hand, 2, "summary.json: altered since the run ended"),
+    "summary beyond injections": (summary_beyond_injections, 2, "injections with the outcome masked"),
+    "summary of another campaign": (of_another_campaign, 2, "summary.json: of another campaign"),
+    "summary of an estimate": (posing_as_a_run, 2, "expected that of a run, found that of an estimate"),
+    "no campaign": (lambda f: (f / "campaign.toml").unlink(), 2, "campaign.toml: expected a file"),
+    "another list of sites": (lambda f: (f / "sites.parquet").write_bytes(b""), 2, "sites.parquet: altered"),
+    "a truncated part": (truncated, 2, "cannot be read as Parquet"),
+    "a part of other columns": (of_other_columns, 2, "columns other than those"),
+    "a forged part": (forged, 2, "injections that the run ended with, found 200 others"),
+    "a repeated part": (repeated, 2, "repeats injections of part-000000.parquet"),
+    "a contradicted part": (contradicted, 4, "is stored twice with different outcomes"),
+    "a lost part": (lambda f: first_part(f).unlink(), 2, "expected the 200 injections"),
+    "no injections": (lambda f: shutil.rmtree(f / "injections"), 2, "expected the 200 injections"),
+    "an estimate": (an_estimate, 2, "expected a run, found an estimate"),
+    "no folder": (shutil.rmtree, 2, "expected a file, found none; give a run folder"),
+}
+COMMANDS: dict[str, Callable[[Path], list[str]]] = {
+    "report": lambda folder: ["report", str(folder)],
+    "protect": lambda folder: ["protect", str(folder)],
+    "learn": lambda folder: ["learn", str(folder), str(folder), "-o", str(folder.parent / "model")],
+    "correct": lambda folder: [
+        *("estimate", str(EXAMPLE), "--correct", str(folder)),
+        *("--out", str(folder.parent / "estimate")),
+    ],
+}
+READ_ESTIMATES = {"report", "protect"}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("state", STATES)
+def test_no_command_reassures_where_the_folder_does_not(command, state, folder, capsys):
+    if state == "an estimate" and command in READ_ESTIMATES:
+        pytest.skip("what it says then is tested below")
+    make, code, message = STATES[state]
+    make(folder)
+    before = {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+    assert main(COMMANDS[command](folder)) == code
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert message in err
+    assert {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()} == before
+
+
+@pytest.mark.parametrize("state", sorted(STATES.keys() - {"an estimate"}))
+def test_no_picture_is_drawn_either(state, folder, tmp_path):
+    make, _, message = STATES[state]
+    make(folder)
+    with pytest.raises((StoreError, ConsistencyError), match=re.escape(message)):
+        write_run_figures(folder, tmp_path / "img")
+    assert not (tmp_path / "img").exists()
+
+
+@pytest.mark.parametrize("command", ["report", "protect"])
+def test_a_folder_as_the_run_left_it_is_read(command, folder, capsys):
+    assert main(COMMANDS[command](folder)) == 0
+    assert "MET" in capsys.readouterr().out
+    overview = write_run_figures(folder, folder.parent / "img", frozenset({"overview.svg"}))
+    assert overview == [folder.parent / "img" / "overview.svg"]
+
+
+REPAIRED = {
+    *("never sealed", "summary by hand", "summary of another campaign"),
+    *("summary of an estimate", "no campaign", "another list of sites", "a truncated part"),
+    *(
+        "a part of other columns",
+        "a repeated part",
+        "a lost part",
+        "no injections",
+        "unfinished",
+        "no summary",
+    ),
+}
+
+
+@pytest.mark.parametrize("state", sorted(REPAIRED))
+def test_what_the_message_proposes_helps(state, folder, tmp_path, pristine, capsys):
+    STATES[state][0](folder)
+    assert main(["run", str(write_campaign(tmp_path, BUDGET)), "--out", str(folder), "--resume"]) == 0
+    capsys.readouterr()
+    assert main(["report", str(folder)]) == 0
+    assert finished_run(folder).summary["blocks"] == finished_run(pristine).summary["blocks"]
+
+
+def replay_of(folder: Path) -> list[str]:
+    parts = sorted((folder / "injections").glob("part-*.parquet"))
+    return ["replay", str(folder), str(pq.read_table(parts[-1])["injection"][0].as_py())]
+
+
+UNREPLAYABLE = {
+    *("no provenance", "damaged provenance", "no definition", "another definition", "an older version"),
+    *("a newer version", "no campaign", "no injections", "an estimate", "no folder"),
+}
+
+
+@pytest.mark.parametrize("state", sorted(STATES.keys() - UNREPLAYABLE))
+def test_replay_says_that_the_run_is_refused(state, folder, capsys):
+    arguments = replay_of(folder)
+    make, _, message = STATES[state]
+    make(folder)
+    assert main(arguments) == 0
+    out, err = capsys.readouterr()
+    assert f"REFUSED: the results of this run are not to be used: {folder}" in out
+    assert message in out
+    assert message in err
+    assert main([*arguments, "--json"]) == 0
+    assert message in json.loads(capsys.readouterr().out)["run_refused"]
+
+
+@pytest.mark.parametrize("state", sorted(UNREPLAYABLE))
+def test_replay_refuses_what_does_not_say_what_it_is(state, folder, capsys):
+    arguments = replay_of(folder)
+    STATES[state][0](folder)
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("resil: error: ")
+
+
+def test_replay_of_a_run_as_it_was_left_says_nothing(folder, capsys):
+    assert main(replay_of(folder)) == 0
+    out, err = capsys.readouterr()
+    assert "REFUSED" not in out
+    assert "not to be used" not in err
+
+
+@pytest.mark.parametrize("state", ["an older version", "a newer version", "an estimate", "failed its audit"])
+def test_no_run_goes_on_in_such_a_folder(state, folder, tmp_path, capsys):
+    make, code, _ = STATES[state]
+    make(folder)
+    before = {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+    campaign = write_campaign(tmp_path, BUDGET)
+    assert main(["run", str(campaign), "--out", str(folder), "--resume"]) == code
+    assert capsys.readouterr().out == ""
+    assert {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()} == before
+
+
+def test_an_audit_that_fails_takes_earlier_results_with_it(folder, tmp_path, monkeypatch, capsys):
+    fake.install(monkeypatch, withdraws=5)
+    larger = write_campaign(tmp_path, BUDGET.replace("injections = 200", "injections = 300"))
+    assert main(["run", str(larger), "--out", str(folder)]) == 4
+    assert not {"summary.json", "report.html", "fmeda.xlsx", "blocks.csv"} & {
+        p.name for p in folder.iterdir()
+    }
+    for command in COMMANDS.values():
+        assert main(command(folder)) == 4
+    assert "MET" not in capsys.readouterr().out
+
+
+def test_an_enlargement_that_breaks_off_leaves_the_results_and_says_unfinished(
+    folder, tmp_path, monkeypatch, capsys
+):
+    results = {name: (folder / name).read_bytes() for name in ("summary.json", "report.html", "fmeda.xlsx")}
+    larger = write_campaign(tmp_path, BUDGET.replace("injections = 200", "injections = 300"))
+    fake.install(monkeypatch, breaks=5)
+    assert main(["run", str(larger), "--out", str(folder)]) == 2
+    assert {name: (folder / name).read_bytes() for name in results} == results
+    assert main(["report", str(folder)]) == 2
+    assert "found an unfinished one" in capsys.readouterr().err
+    fake.install(monkeypatch)
+    assert main(["run", str(larger), "--out", str(folder), "--resume"]) == 0
+    assert finished_run(folder).summary["total"]["injections"] == 300
+
+
+def test_fewer_injections_never_replace_more(folder, tmp_path, capsys):
+    before = {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+    smaller = write_campaign(tmp_path, BUDGET.replace("injections = 200", "injections = 100"))
+    assert main(["run", str(smaller), "--out", str(folder)]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "holds the results of 200 injections, which this campaign would replace by those of 100" in err
+    assert {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()} == before
+
+
+def test_a_plan_that_stops_earlier_does_not_replace_one_that_went_on(tmp_path, monkeypatch, capsys):
+    fake.install(monkeypatch)
+    text = BUDGET.replace("injections = 200", "injections = 4000") + '[sampling]\nplan = "adaptive"\n'
+    text += "until_decided = false\n"
+    out = tmp_path / "run"
+    assert main(["run", str(write_campaign(tmp_path, text)), "--out", str(out)]) == 0
+    before = (out / "summary.json").read_bytes()
+    assert main(["run", str(write_campaign(tmp_path, text + "margin = 0.4\n")), "--out", str(out)]) == 2
+    assert "would replace by those of" in capsys.readouterr().err
+    assert (out / "summary.json").read_bytes() == before
+    assert main(["report", str(out)]) == 0
+
+
+def test_the_columns_of_parts_and_the_number_of_the_folder_change_together():
+    """Whoever changes what a part file holds raises `SCHEMA`, so that older folders are refused by name."""
+    expected = (
+        "injection stratum site path word bit bits block kind input cycle outcome seen detected end_cycle "
+        "status output_hash operation corruption"
+    )
+    assert (provenance.SCHEMA, " ".join(SCHEMA.names)) == (2, expected)
