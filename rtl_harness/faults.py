@@ -39,23 +39,32 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Fault:
-    """One upset: a storage bit, or a cluster of adjacent bits of the same word, inverted once.
+    """An upset or a stuck bit; docs/faults.md defines both.
+
+    An upset is a storage bit, or a cluster of adjacent bits of the same word, inverted once. A stuck bit is held
+    at a value from the release of reset on: after each edge of the clock it is set again once the design has
+    settled, and the design settles anew before anything is sampled.
 
     Attributes:
         site: Index of the bit, or of the lowest bit of the cluster, in the target's `SiteTable`, from 0.
         cycle: Number of the active clock edge after reset was released, from 0. The bits are
-            inverted once the design has settled after that edge, and are free from then on.
+            inverted once the design has settled after that edge, and are free from then on. 0 of a stuck
+            bit.
         bits: Size of the cluster: the sites `site` .. `site + bits - 1`. `SiteTable.room` says how many there
-            can be.
+            can be. 1 of a stuck bit.
+        held: What the bit is held at, 0 or 1; None for an upset.
     """
 
     site: int
     cycle: int
     bits: int = 1
+    held: int | None = None
 
     def __post_init__(self) -> None:
         if self.site < 0 or self.cycle < 0 or self.bits < 1:
             raise ValueError(f"a fault needs site >= 0, cycle >= 0 and bits >= 1, found {self}")
+        if self.held is not None and (self.held not in (0, 1) or self.cycle or self.bits > 1):
+            raise ValueError(f"a stuck bit is one bit, held at 0 or 1 from cycle 0 on, found {self}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +78,9 @@ class RunEnd:
         error: The design reported an error.
         protection: A protection mechanism of the design reported an error.
         output: Raw bytes of the output tensor.
-        state_hash: Digest of every storage element and observed memory at the end.
+        state_hash: Digest of every storage element and observed memory at the end; of a run with a stuck bit
+            that bit has the value which it has at the end of the golden run, so that it does not count as a
+            difference by itself.
     """
 
     finished: bool

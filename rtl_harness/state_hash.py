@@ -8,6 +8,8 @@ The digest is `faults.digest` (64-bit BLAKE2b) of these bytes, one after the oth
 2. for each observed memory of the target, in the order of their names: words 0 .. depth-1, each as
    `word_bytes` bytes, little endian.
 
+Where a bit was held, its place has the value of the golden run's end: the held bit by itself is no difference.
+
 State is taken in the last cycle of the run, after its rising clock edge has settled and after a fault of
 that cycle, before the clock falls.
 """
@@ -17,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from rtl_harness.faults import digest
+from rtl_harness.sites import SiteTable
 
 
 def pack_words(words: Iterable[int], width: int) -> bytes:
@@ -27,6 +30,14 @@ def pack_words(words: Iterable[int], width: int) -> bytes:
     """
     size = (width + 7) // 8
     return b"".join(word.to_bytes(size, "little") for word in words)
+
+
+def bit_place(sites: SiteTable, site: int) -> tuple[int, int]:
+    """Return byte and bit of a fault site among the packed elements of a site table."""
+    index = sites.element_index(site)
+    before = sum(e.depth * ((e.width + 7) // 8) for e in sites.elements[:index])
+    found = sites[site]
+    return before + found.word * ((found.element.width + 7) // 8) + found.bit // 8, found.bit % 8
 
 
 def state_hash(elements: Iterable[bytes], memories: Mapping[str, bytes]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from rtl_harness.elaboration import Elaboration
 from rtl_harness.errors import HarnessError
 from rtl_harness.faults import Fault, Injection, RunEnd
 from rtl_harness.sites import SiteTable
@@ -44,8 +45,12 @@ class Engine(Protocol):
         ...
 
 
-def check_fault(fault: Fault, sites: SiteTable, cycles: int) -> None:
-    """Raise HarnessError unless the fault lies in the site table, in one word, and within `cycles`."""
+def check_fault(fault: Fault, elaboration: Elaboration, cycles: int) -> None:
+    """Raise HarnessError unless the fault lies in the site table, in one word, and within `cycles`.
+
+    A latch cannot be held: while it is open it follows its input again at once.
+    """
+    sites = elaboration.sites
     if fault.site >= sites.size or fault.cycle >= cycles:
         raise HarnessError(
             f"{fault}: expected a site below {sites.size} and a cycle below {cycles}, the end of the golden "
@@ -56,10 +61,17 @@ def check_fault(fault: Fault, sites: SiteTable, cycles: int) -> None:
             f"{fault}: expected a cluster within one word, but from {sites[fault.site].name} on it has "
             f"{room} of {fault.bits} bits; make the cluster smaller or begin it lower"
         )
+    if fault.held is not None and elaboration.is_latch(path := sites[fault.site].element.path):
+        raise HarnessError(
+            f"{path}: expected storage that keeps what it is set to, found a latch, which follows its input "
+            "while it is open: latches cannot be stuck here; leave them out"
+        )
 
 
 def describe_fault(fault: Fault, sites: SiteTable, workload: str) -> str:
     """Return the fault in words, for messages."""
     name = sites[fault.site].name
+    if fault.held is not None:
+        return f"fault at site {fault.site} ({name} held at {fault.held}), workload {workload}"
     what = f"{name} and {fault.bits - 1} above" if fault.bits > 1 else name
     return f"fault at site {fault.site} ({what}), cycle {fault.cycle}, workload {workload}"

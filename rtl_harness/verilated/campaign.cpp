@@ -15,6 +15,7 @@ Campaign* resil_campaign_create(Instance* origin, Instance* cursor, Instance* fa
                             MemoryHistory({memories, memories + memory_count}),
                             {},
                             {},
+                            {},
                             {}};
       },
       static_cast<Campaign*>(nullptr));
@@ -60,6 +61,53 @@ void resil_campaign_inject(Campaign* self, const Flip* flips, uint64_t count, ui
         self->faulty->select();
         if (self->apply(flips, count)) {
           self->run(limit, shortcuts & (kSameCycle | kShiftedCycle | kRepetition), *result);
+        } else {
+          result->stop = kNotApplied;
+        }
+        return 0;
+      },
+      -1);
+}
+
+int32_t resil_campaign_watch(Campaign* self, const Piece* pieces, uint64_t count) {
+  return guarded(
+      [&] {
+        Instance& golden = *self->cursor;
+        golden.copy(*self->origin);
+        golden.select();
+        self->activity.begin({pieces, pieces + count}, golden.state());
+        while (golden.cycle < self->timeline.length()) {
+          if (clock_is_high(*golden.model)) {
+            golden.fall();
+            self->activity.note(golden.state(), golden.cycle);
+          }
+          golden.rise();
+          self->activity.note(golden.state(), golden.cycle);
+        }
+        return 0;
+      },
+      -1);
+}
+
+uint64_t resil_campaign_first_effect(const Campaign* self, const Hold* hold) {
+  return guarded([&] { return self->activity.differs(*hold).first; }, uint64_t{0});
+}
+
+void resil_campaign_hold(Campaign* self, const Hold* hold, uint64_t limit, uint32_t shortcuts, InjectionResult* result) {
+  *result = {kBroken, 0, 0, 0};
+  guarded(
+      [&] {
+        Span differs{0, Span::kNever - 1};
+        if (shortcuts) differs = self->activity.differs(*hold);
+        if (differs.first == Span::kNever) {
+          *result = {kRejoined, 0, self->timeline.length(), 0};
+          return 0;
+        }
+        self->seek(differs.first);
+        self->faulty->copy(*self->cursor);
+        self->faulty->select();
+        if (self->hold(*hold)) {
+          self->run(limit, shortcuts & (kSameCycle | kShiftedCycle | kRepetition), *result, hold, differs.last + 1);
         } else {
           result->stop = kNotApplied;
         }

@@ -32,6 +32,13 @@ enum Shortcut : uint32_t {
   kSeen = 32
 };
 
+/// A bit that is held at a value: set again after every edge of the clock, before anybody looks.
+struct Hold {
+  uint64_t offset;  // of its byte in the state
+  uint32_t mask;    // the bit in the byte
+  uint32_t value;   // `mask` for 1, 0 for 0
+};
+
 /// How an injection ended.
 enum InjectionStop : int32_t {
   kBroken = -1,       // see resil_error
@@ -60,6 +67,17 @@ RunStop resil_campaign_golden(Campaign* self, uint64_t limit);
 /// Flip bits in the cycle `cycle` and run `faulty` on, for at most `limit` cycles since reset.
 void resil_campaign_inject(Campaign* self, const Flip* flips, uint64_t count, uint64_t cycle, uint64_t limit,
                            uint32_t shortcuts, InjectionResult* result);
+
+/// Go through the golden run once more and note when each bit of these pieces was 0 and when 1: what `resil_campaign_hold`
+/// needs for shortcuts.
+int32_t resil_campaign_watch(Campaign* self, const Piece* pieces, uint64_t count);
+
+/// Number of edges after which the golden run first has another value in the bit than the held one; the largest number if
+/// it never has.
+uint64_t resil_campaign_first_effect(const Campaign* self, const Hold* hold);
+
+/// Hold a bit from the release of reset on and run `faulty` for at most `limit` cycles.
+void resil_campaign_hold(Campaign* self, const Hold* hold, uint64_t limit, uint32_t shortcuts, InjectionResult* result);
 
 /// Set the memories of `faulty` to those of the golden run after `edges` edges.
 int32_t resil_campaign_recall(Campaign* self, uint64_t edges);

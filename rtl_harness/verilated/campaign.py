@@ -65,6 +65,12 @@ class FlippedBit(ctypes.Structure):
     _fields_ = (("offset", ctypes.c_uint64), ("mask", ctypes.c_uint32))
 
 
+class HeldBit(ctypes.Structure):
+    """A bit of a byte of the state and the value that it is held at."""
+
+    _fields_ = (("offset", ctypes.c_uint64), ("mask", ctypes.c_uint32), ("value", ctypes.c_uint32))
+
+
 class InjectionResult(ctypes.Structure):
     """How an injection ended.
 
@@ -143,6 +149,35 @@ class Campaign:
             raise SimulationError(self._error())
         return result
 
+    def watch(self, storage: Sequence[Storage]) -> None:
+        """Note when each bit of `storage` has which value in the golden run, so that it can be held."""
+        pieces = _pieces(storage)
+        if self._calls.resil_campaign_watch(self._handle, pieces, len(pieces)):
+            raise SimulationError(self._error())
+
+    def first_effect(self, bit: Flip, value: int) -> int:
+        """Return after how many edges the golden run first has another value in a bit that was watched."""
+        return int(
+            self._calls.resil_campaign_first_effect(self._handle, ctypes.byref(_held_bit(bit, value)))
+        )
+
+    def hold(self, bit: Flip, value: int, limit: int, shortcuts: Shortcut) -> InjectionResult:
+        """Hold a bit at `value` from the release of reset on; else as `inject`.
+
+        It is set after every edge of the clock once the design has settled, which then settles anew. With
+        shortcuts the bit must be among those that were watched.
+
+        Raises:
+            SimulationError: If the design stops itself.
+        """
+        result = InjectionResult()
+        self._calls.resil_campaign_hold(
+            self._handle, ctypes.byref(_held_bit(bit, value)), limit, int(shortcuts), ctypes.byref(result)
+        )
+        if result.stop == Ending.BROKEN:
+            raise SimulationError(self._error())
+        return result
+
     def recall_memories(self, edges: int) -> Instance:
         """Return an instance with the golden run's memories after `edges` edges; registers aside."""
         if self._calls.resil_campaign_recall(self._handle, edges):
@@ -171,6 +206,9 @@ class Campaign:
             "resil_campaign_destroy": (None, [handle]),
             "resil_campaign_golden": (ctypes.c_int32, [handle, number]),
             "resil_campaign_inject": (None, [handle, flips, number, number, number, word, result]),
+            "resil_campaign_watch": (ctypes.c_int32, [handle, pieces, number]),
+            "resil_campaign_first_effect": (number, [handle, ctypes.POINTER(HeldBit)]),
+            "resil_campaign_hold": (None, [handle, ctypes.POINTER(HeldBit), number, word, result]),
             "resil_campaign_recall": (ctypes.c_int32, [handle, number]),
             "resil_campaign_bytes": (number, [handle]),
         }
@@ -183,6 +221,11 @@ class Campaign:
 def flipped_bits(flips: Sequence[Flip]) -> ctypes.Array[FlippedBit]:
     """Return bits to invert, as the driver takes them."""
     return (FlippedBit * len(flips))(*(FlippedBit(_offset(flip), 1 << flip.bit % 8) for flip in flips))
+
+
+def _held_bit(bit: Flip, value: int) -> HeldBit:
+    mask = 1 << bit.bit % 8
+    return HeldBit(_offset(bit), mask, mask * value)
 
 
 def _offset(flip: Flip) -> int:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "activity.h"
 #include "campaign.h"
 #include "golden.h"
 #include "instance.h"
@@ -40,6 +41,7 @@ struct Campaign {
   Timeline timeline;
   Milestones milestones;
   std::vector<GoldenBoundary> boundaries;
+  Activity activity;
 
   // Bring `cursor` to the state after `edges` edges.
   void seek(uint64_t edges) {
@@ -58,27 +60,48 @@ struct Campaign {
     });
   }
 
+  // Set the held bit of `faulty` and what depends on it; false if it does not stay so.
+  bool hold(const Hold& held) {
+    char& byte = faulty->state()[held.offset];
+    if (((byte ^ held.value) & held.mask) == 0) return true;
+    byte = static_cast<char>((byte & ~held.mask) | held.value);
+    faulty->settle();
+    return ((byte ^ held.value) & held.mask) == 0;
+  }
+
+  // One cycle; a bit that is held is held after either edge. False if it was not to be held.
+  bool rise(const Hold* held) {
+    if (held && clock_is_high(*faulty->model)) {
+      faulty->fall();
+      if (!hold(*held)) return false;
+    }
+    faulty->rise();
+    return !held || hold(*held);
+  }
+
   // The number of edges after which the golden run had the present state of `faulty`; 0 if none is known, or
-  // if the run would end beyond `limit`.
-  uint64_t rejoined(const Digest& now, uint64_t limit, uint32_t shortcuts) {
+  // if the run would end beyond `limit`, or that was before `from` edges.
+  uint64_t rejoined(const Digest& now, uint64_t limit, uint32_t shortcuts, uint64_t from = 0) {
     uint64_t edges = 0;
     if ((shortcuts & kSameCycle) && timeline.matches(now, faulty->cycle)) {
       edges = faulty->cycle;
     } else if (shortcuts & kShiftedCycle) {
       edges = timeline.find(now);
     }
-    if (edges == 0 || timeline.length() + faulty->cycle - edges > limit) return 0;
+    if (edges == 0 || edges < from || timeline.length() + faulty->cycle - edges > limit) return 0;
     memories.seek(edges);
     return memories.equals(faulty->state()) ? edges : 0;
   }
 
-  void run(uint64_t limit, uint32_t shortcuts, InjectionResult& result) {
+  // Run `faulty` on to its end. With a held bit the golden run is rejoined only where that has the bit's value from then
+  // on: after `from` edges.
+  void run(uint64_t limit, uint32_t shortcuts, InjectionResult& result, const Hold* held = nullptr, uint64_t from = 0) {
     const uint64_t start = faulty->cycle;
     uint64_t check = start + 1;
     uint64_t skipped = 0;
     Loop loop;
     while (true) {
-      if (port_done(*faulty->model)) {
+      if (faulty->cycle > 0 && port_done(*faulty->model)) {
         result.stop = kRanToDone;
         break;
       }
@@ -90,11 +113,14 @@ struct Campaign {
         result.stop = kRanToLimit;
         break;
       }
-      faulty->rise();
+      if (!rise(held)) {
+        result.stop = kNotApplied;
+        break;
+      }
       if (!shortcuts || faulty->cycle < check || port_done(*faulty->model)) continue;
       check = start + next_check(faulty->cycle - start);
       const Digest now = registers.digest(faulty->state());
-      if (const uint64_t edges = rejoined(now, limit, shortcuts)) {
+      if (const uint64_t edges = rejoined(now, limit, shortcuts, from)) {
         result.stop = kRejoined;
         result.shift = static_cast<int64_t>(faulty->cycle) - static_cast<int64_t>(edges);
         break;

@@ -19,6 +19,7 @@ from rtl_harness.engines.cocotb.config import simulator_config, write_images
 from rtl_harness.engines.cocotb.worker import Worker
 from rtl_harness.errors import HarnessError, SimulationError
 from rtl_harness.faults import Fault, Injection, RunEnd
+from rtl_harness.state_hash import bit_place
 from rtl_harness.target import Target
 from rtl_harness.workload import Workload, classify
 
@@ -66,6 +67,7 @@ class CocotbEngine:
         self._timeout_factor = timeout_factor
         self._golden_limit = golden_limit
         self._golden: GoldenRun | None = None
+        self._golden_state = b""
         self._config = simulator_config(target, workload, elaboration)
         self._simulators: dict[Waves, Path] = {}
         self._workers: list[Worker] = []
@@ -110,6 +112,7 @@ class CocotbEngine:
                     f"{self._golden_limit} cycles, status is {end.status:#x}; check memory images and reset"
                 )
             self._golden = GoldenRun(end, tuple(answer["operation_ends"]))
+            self._golden_state = bytes.fromhex(answer["state"])
         return self._golden
 
     def run(self, faults: Sequence[Fault], workers: int = 1) -> Iterator[Injection]:
@@ -127,8 +130,8 @@ class CocotbEngine:
             raise HarnessError(f"workers: expected at least 1, found {workers}")
         golden = self.golden()
         for fault in faults:
-            check_fault(fault, self.elaboration.sites, golden.end.end_cycle)
-        todo = sorted(faults, key=lambda f: (f.cycle, f.site), reverse=True)
+            check_fault(fault, self.elaboration, golden.end.end_cycle)
+        todo = sorted(faults, key=lambda f: (f.held is None, f.cycle, f.site), reverse=True)
         pool = self._pool(min(workers, len(todo)))
         try:
             yield from self._dispatch(todo, pool, golden)
@@ -148,7 +151,7 @@ class CocotbEngine:
             ToolMissingError: If the waveform's format needs a library that is missing.
         """
         golden = self.golden()
-        check_fault(fault, self.elaboration.sites, golden.end.end_cycle)
+        check_fault(fault, self.elaboration, golden.end.end_cycle)
         options = ["--trace", "--trace-file", str(waves.resolve())] if waves is not None else []
         worker = self._start(options, wave_format(waves))
         try:
@@ -189,7 +192,11 @@ class CocotbEngine:
         site = self.elaboration.sites[fault.site]
         element = self.elaboration.sites.element_index(fault.site)
         place = {"element": element, "word": site.word, "bit": site.bit, "bits": fault.bits}
-        return {**place, "cycle": fault.cycle, "limit": self.timeout_cycles}
+        request = {**place, "cycle": fault.cycle, "limit": self.timeout_cycles}
+        if fault.held is not None:
+            byte, bit = bit_place(self.elaboration.sites, fault.site)
+            request |= {"held": fault.held, "final": self._golden_state[byte] >> bit & 1}
+        return request
 
     def _describe(self, fault: Fault) -> str:
         return describe_fault(fault, self.elaboration.sites, self.workload.name)

@@ -23,6 +23,7 @@ from rtl_harness.engines.verilator.sweep import Sweeper
 from rtl_harness.engines.verilator.tail import Exits
 from rtl_harness.errors import AuditError, HarnessError, SimulationError
 from rtl_harness.faults import Fault, Injection, RunEnd, digest
+from rtl_harness.state_hash import bit_place
 from rtl_harness.target import Target
 from rtl_harness.verilated.campaign import Campaign, Ending, Flip, Shortcut
 from rtl_harness.verilated.library import Instance, Port, Stop
@@ -123,6 +124,8 @@ class VerilatorEngine:
         self._audit = audit or Audit()
         self._random = random.Random(seed)
         self._golden: GoldenRun | None = None
+        self._golden_contents = b""
+        self._watched = False
         self._check_parameters()
         self._runner = Runner(target, workload.parameters, variables_of(elaboration))
         with self._runner.loaded(workload) as plusargs:
@@ -168,6 +171,7 @@ class VerilatorEngine:
                     "the reset"
                 )
             ends = operation_ends(instance)
+            self._golden_contents = self._map.contents(instance)
             if self.workload.tail is not None and self.shortcuts & Shortcut.LEAVE:
                 self._exits = Exits(self.target, self.workload.tail, self._map, self._campaign)
                 self._close_wrong_exits(end, self._exits)
@@ -191,7 +195,7 @@ class VerilatorEngine:
             raise HarnessError(f"workers: expected at least 1, found {workers}")
         golden = self.golden()
         for fault in faults:
-            check_fault(fault, self.elaboration.sites, golden.end.end_cycle)
+            check_fault(fault, self.elaboration, golden.end.end_cycle)
         early: list[Injection] = []
         for done in self._outcomes(faults, workers):
             if done.early:
@@ -233,7 +237,7 @@ class VerilatorEngine:
 
     def judge(self, fault: Fault, instance: Instance, finished: bool) -> Injection:
         """Return the injection that an instance at the end of its run stands for."""
-        end = self._end(instance, finished, instance.cycle)
+        end = self._end(instance, finished, instance.cycle, fault)
         return classify(fault, self.golden().end, end, self.workload)
 
     def masked(self, fault: Fault) -> Injection:
@@ -252,13 +256,18 @@ class VerilatorEngine:
             raise HarnessError(
                 f"no waveform {waves}: the {self.name} engine writes none; use the cocotb engine"
             )
-        check_fault(fault, self.elaboration.sites, self.golden().end.end_cycle)
+        check_fault(fault, self.elaboration, self.golden().end.end_cycle)
         return self._inject(fault, Shortcut.NONE).injection
 
     def _outcomes(self, faults: Sequence[Fault], workers: int) -> Iterator[Outcome]:
         """Yield an outcome for each fault; repeated ones are simulated once."""
-        times = Counter(faults)
-        self._asked += len(faults)
+        stuck = Counter(fault for fault in faults if fault.held is not None)
+        for done in self._held(stuck, workers):
+            yield from [done] * stuck[done.injection.fault]
+        times = Counter(fault for fault in faults if fault.held is None)
+        if not times:
+            return
+        self._asked += times.total()
         unanswered = set(times)
         if sweeper := self._sweeper or self._new_sweeper():
             try:
@@ -276,9 +285,23 @@ class VerilatorEngine:
 
     def _simulated(self, faults: Iterable[Fault], shortcuts: Shortcut, workers: int) -> Iterator[Outcome]:
         """Yield outcomes without a sweep."""
-        ordered = sorted(faults, key=lambda fault: (fault.cycle, fault.site))
+        ordered = sorted(faults, key=lambda fault: (self._begins(fault, shortcuts), fault.site))
         chunks = [ordered[i : i + CHUNK] for i in range(0, len(ordered), CHUNK)]
         return run_chunks(chunks, lambda chunk: (self._inject(f, shortcuts) for f in chunk), workers)
+
+    def _held(self, faults: Collection[Fault], workers: int) -> Iterator[Outcome]:
+        """Yield outcomes of stuck bits, each simulated by itself from where it has its first effect."""
+        shortcuts = self.shortcuts & ~_IN_SWEEPS
+        if faults and shortcuts and not self._watched:
+            self._campaign.watch(self._map.watched)
+            self._watched = True
+        return self._simulated(faults, shortcuts, workers)
+
+    def _begins(self, fault: Fault, shortcuts: Shortcut) -> int:
+        """Return the cycle from which on a fault has to be simulated."""
+        if fault.held is None or not shortcuts:
+            return fault.cycle
+        return self._campaign.first_effect(self._map.flip(fault.site), fault.held)
 
     def _new_sweeper(self) -> Sweeper | None:
         golden = self.golden()
@@ -328,6 +351,8 @@ class VerilatorEngine:
 
     def _inject(self, fault: Fault, shortcuts: Shortcut) -> Outcome:
         golden, limit = self.golden(), self.timeout_cycles
+        if fault.held is not None:
+            return self._hold(fault, fault.held, shortcuts)
         flips = self._map.flips(fault)
         try:
             result = self._campaign.inject(flips, fault.cycle, limit, shortcuts)
@@ -345,6 +370,18 @@ class VerilatorEngine:
         how = "vanished" if result.stop == Ending.REJOINED else "stopped"
         return Outcome(injection, shortened, result.simulated, how)
 
+    def _hold(self, fault: Fault, value: int, shortcuts: Shortcut) -> Outcome:
+        golden = self.golden()
+        bit = self._map.flip(fault.site)
+        try:
+            result = self._campaign.hold(bit, value, self.timeout_cycles, shortcuts)
+        except SimulationError as error:
+            raise SimulationError(f"{self._describe(fault)}: {error}") from error
+        end = self._faulty_end(fault, Ending(result.stop), result.end_cycle, golden)
+        how = "vanished" if result.stop == Ending.REJOINED else "stopped"
+        early = result.simulated != result.end_cycle
+        return Outcome(classify(fault, golden.end, end, self.workload), early, result.simulated, how)
+
     def _holds(self, flip: Flip, cycle: int) -> bool:
         """Whether a latch is closed in a cycle: an open one follows its input and loses a flip at once."""
         return self._campaign.inject([flip], cycle, cycle + 1, Shortcut.NONE).stop != Ending.NOT_APPLIED
@@ -354,17 +391,26 @@ class VerilatorEngine:
             case Ending.REJOINED:
                 return replace(golden.end, end_cycle=end_cycle)
             case Ending.DONE | Ending.LIMIT:
-                return self._end(self._campaign.faulty, ending is Ending.DONE, end_cycle)
+                return self._end(self._campaign.faulty, ending is Ending.DONE, end_cycle, fault)
             case Ending.NOT_APPLIED:
+                kept = "the flip" if fault.held is None else "its value"
                 raise SimulationError(
-                    f"{self._describe(fault)}: the bit did not keep the flip until the design had settled"
+                    f"{self._describe(fault)}: the bit did not keep {kept} until the design had settled"
                 )
             case _:
                 raise SimulationError(
                     f"{self._describe(fault)}: the design called $finish in cycle {end_cycle}"
                 )
 
-    def _end(self, instance: Instance, finished: bool, end_cycle: int) -> RunEnd:
+    def _end(
+        self, instance: Instance, finished: bool, end_cycle: int, fault: Fault | None = None
+    ) -> RunEnd:
+        if fault is None or fault.held is None:
+            state_hash = self._map.state_hash(instance)
+        else:
+            byte, bit = bit_place(self.elaboration.sites, fault.site)
+            final = self._golden_contents[byte] >> bit & 1
+            state_hash = self._map.state_hash(instance, self._map.flip(fault.site), final)
         return RunEnd(
             finished=finished,
             end_cycle=end_cycle,
@@ -372,7 +418,7 @@ class VerilatorEngine:
             error=bool(instance.port(Port.ERROR)),
             protection=bool(instance.port(Port.PROTECTION)),
             output=self._runner.output(instance, self.workload),
-            state_hash=self._map.state_hash(instance),
+            state_hash=state_hash,
         )
 
     def _close_wrong_exits(self, end: RunEnd, exits: Exits) -> None:

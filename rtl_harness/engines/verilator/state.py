@@ -80,15 +80,29 @@ class StateMap:
         path = found.element.path
         return Flip(self._storage[path], found.word, found.bit + self._low[path])
 
-    def state_hash(self, instance: Instance) -> str:
-        """Return the digest of the present state, as `rtl_harness.state_hash` defines it."""
+    def contents(self, instance: Instance) -> bytes:
+        """Return the present state as `rtl_harness.state_hash` takes it: elements, then observed memories."""
         data = instance.state[self._gathered]
         for start, element in self._sliced:
             storage, low = self._storage[element.path], self._low[element.path]
             value = instance.read(storage) >> low & (1 << element.width) - 1
             packed = value.to_bytes(_packed(element.width), "little")
             data[start : start + len(packed)] = np.frombuffer(packed, np.uint8)
-        return digest(data.tobytes())
+        return data.tobytes()
+
+    def state_hash(self, instance: Instance, held: Flip | None = None, final: int = 0) -> str:
+        """Return the digest of the present state; a held bit counts as if it had the value `final`."""
+        if held is None or instance.read(held.storage, held.word) >> held.bit & 1 == final:
+            return digest(self.contents(instance))
+        instance.flip(held.storage, held.bit, held.word)
+        found = digest(self.contents(instance))
+        instance.flip(held.storage, held.bit, held.word)
+        return found
+
+    @property
+    def watched(self) -> list[Storage]:
+        """The storage that has fault sites."""
+        return [self._storage[element.path] for element in self._sites.elements]
 
     def _prepare_digest(self, target: Target, elaboration: Elaboration) -> None:
         """Find the bytes that go into the digest, in their order, and the elements to cut out of others."""

@@ -61,6 +61,18 @@ class Cell:
                 f"the flip did not take: expected {wanted:#x}, found {found:#x}, before {before:#x}"
             )
 
+    def hold(self, word: int, bit: int, value: int) -> None:
+        """Set a bit, where it is not so already."""
+        handle = self.words[word]
+        before, mask = _bits(handle), self._mask(bit, 1)
+        if bool(before & mask) != bool(value):
+            handle.set(Immediate(before ^ mask))
+
+    def check_held(self, word: int, bit: int, value: int) -> None:
+        """Raise NotAppliedError unless a bit has a value."""
+        if self.read(word) >> bit & 1 != value:
+            raise NotAppliedError(f"{self.path}: the bit did not stay at {value}")
+
     def _mask(self, bit: int, bits: int) -> int:
         return ((1 << bits) - 1) << (self.low + bit)
 
@@ -88,11 +100,13 @@ class Bench:
         handle = self.ports.get(role)
         return 0 if handle is None else _bits(handle)
 
+    def state(self) -> bytes:
+        """Return the present contents of all elements, one after the other."""
+        return b"".join(cell.pack() for cell in self.cells)
+
     def state_hash(self) -> str:
         """Return the digest of the present state."""
-        return state_hash(
-            (cell.pack() for cell in self.cells), {name: self.memories[name].pack() for name in self.observed}
-        )
+        return state_hash([self.state()], {name: self.memories[name].pack() for name in self.observed})
 
     def memory_bytes(self, name: str, offset: int, size: int) -> bytes:
         """Return `size` bytes of a memory from byte `offset`."""

@@ -19,7 +19,7 @@ from typing import Any
 import cocotb
 
 from rtl_harness.engines.cocotb.side import CONFIG_VARIABLE, SOCKET_VARIABLE
-from rtl_harness.engines.cocotb.side.bench import Bench, Handle, NotAppliedError
+from rtl_harness.engines.cocotb.side.bench import Bench, Cell, Handle, NotAppliedError
 from rtl_harness.engines.cocotb.side.timeline import CHECK, FLIP, Timeline
 
 _ANSWERED = 17
@@ -97,12 +97,14 @@ class _Server:
         ends: list[int] = []
         if "operation" in self.bench.ports:
             cocotb.start_soon(self.timeline.watch_operations(ends))
-        self.answer({**await self._finish(limit), "operation_ends": ends})
+        end = await self._finish(limit)
+        self.answer({**end, "operation_ends": ends, "state": self.bench.state().hex()})
 
     async def _sweep(self) -> None:
         self.answer({"ready": True})
         while (request := self.request()) and request["do"] == "inject":
-            await self.timeline.until(self.timeline.edge(request["cycle"]) + FLIP)
+            if "held" not in request:
+                await self.timeline.until(self.timeline.edge(request["cycle"]) + FLIP)
             if not self._fork_and_wait():
                 await self._last_words(self._answer_injection(request))
         self.answer({"ready": False})
@@ -113,6 +115,8 @@ class _Server:
     async def _inject(self, request: dict[str, Any]) -> dict[str, Any]:
         cell = self.bench.cells[request["element"]]
         word, bit, bits = request["word"], request["bit"], request["bits"]
+        if "held" in request:
+            return await self._hold(request, cell)
         edge = self.timeline.edge(request["cycle"])
         await self.timeline.until(edge + FLIP)
         before = cell.invert(word, bit, bits)
@@ -123,8 +127,24 @@ class _Server:
             return {"error": str(error)}
         return await self._finish(request["limit"])
 
+    async def _hold(self, request: dict[str, Any], cell: Cell) -> dict[str, Any]:
+        word, bit, value = request["word"], request["bit"], request["held"]
+        try:
+            finished, cycles = await self.timeline.finish_held(
+                request["limit"],
+                lambda: cell.hold(word, bit, value),
+                lambda: cell.check_held(word, bit, value),
+            )
+        except NotAppliedError as error:
+            return {"error": str(error)}
+        end = self._end(finished, cycles)
+        cell.hold(word, bit, request["final"])
+        return end | {"state_hash": self.bench.state_hash()}
+
     async def _finish(self, limit: int) -> dict[str, Any]:
-        finished, cycles = await self.timeline.finish(limit)
+        return self._end(*await self.timeline.finish(limit))
+
+    def _end(self, finished: bool, cycles: int) -> dict[str, Any]:
         return {
             "finished": finished,
             "end_cycle": cycles,

@@ -1,11 +1,13 @@
 """When things happen in simulated time, in steps of the simulator's precision.
 
 Rising edge of cycle c at `edge(c)`; the flip comes FLIP steps later, its check at CHECK, and outputs and
-state are sampled at SAMPLE, before the clock falls at half the period.
+state are sampled at SAMPLE, before the clock falls at half the period. A bit that is held is set again at FLIP
+and checked at CHECK, and likewise after the falling edge.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from cocotb.clock import Clock
@@ -74,6 +76,25 @@ class Timeline:
                 return False, limit
             rest = self.edge(limit - 1) + SAMPLE - now()
             await First(RisingEdge(done), Timer(rest, unit="step"))
+
+    async def finish_held(
+        self, limit: int, hold: Callable[[], None], check: Callable[[], None]
+    ) -> tuple[bool, int]:
+        """As `finish`, from before the first cycle, with a bit that `hold` sets again after every edge."""
+        hold()
+        for cycle in range(limit):
+            for after in (self.edge(cycle), self.edge(cycle) + PERIOD // 2):
+                await self.until(after + FLIP)
+                hold()
+                await self.until(after + CHECK)
+                check()
+                if after == self.edge(cycle):
+                    await self.until(after + SAMPLE)
+                    if self.bench.value("done"):
+                        return True, cycle + 1
+                    if cycle + 1 == limit:
+                        return False, limit
+        raise AssertionError("a run has a limit of at least one cycle")
 
     async def watch_operations(self, ends: list[int]) -> None:
         """Append the number of cycles run so far each time the count of finished operations grows."""
