@@ -41,9 +41,9 @@ class Outcome(StrEnum):
 class Fault:
     """An upset or a stuck bit; docs/faults.md defines both.
 
-    An upset is a storage bit, or a cluster of adjacent bits of the same word, inverted once. A stuck bit is held
-    at a value from the release of reset on: after each edge of the clock it is set again once the design has
-    settled, and the design settles anew before anything is sampled.
+    An upset is a storage bit, or a cluster of adjacent bits of the same word, inverted once. A stuck bit is
+    held at a value from the release of reset on: after each edge of the clock it is set again once the design
+    has settled, and the design settles anew before anything is sampled.
 
     Attributes:
         site: Index of the bit, or of the lowest bit of the cluster, in the target's `SiteTable`, from 0.

@@ -8,7 +8,7 @@ The digest is `faults.digest` (64-bit BLAKE2b) of these bytes, one after the oth
 2. for each observed memory of the target, in the order of their names: words 0 .. depth-1, each as
    `word_bytes` bytes, little endian.
 
-Where a bit was held, its place has the value of the golden run's end: the held bit by itself is no difference.
+Where a bit was held, its place has the value of the golden run's end: by itself it is no difference.
 
 State is taken in the last cycle of the run, after its rising clock edge has settled and after a fault of
 that cycle, before the clock falls.

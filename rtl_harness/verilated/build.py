@@ -21,7 +21,16 @@ HERE = Path(__file__).parent
 DRIVER = tuple(
     HERE / name
     for name in (
-        *("activity.cpp", "activity.h", "boundary.cpp", "boundary.h", "campaign.cpp", "campaign.h", "campaign_state.h", "circuit.h"),
+        *(
+            "activity.cpp",
+            "activity.h",
+            "boundary.cpp",
+            "boundary.h",
+            "campaign.cpp",
+            "campaign.h",
+            "campaign_state.h",
+            "circuit.h",
+        ),
         *("difference.h", "driver.cpp", "driver.h", "golden.cpp", "golden.h", "instance.h", "job.h"),
         *("network.cpp", "network.h", "ripple.cpp", "ripple.h", "sweep.cpp", "sweep.h"),
         *("window.cpp", "window.h"),

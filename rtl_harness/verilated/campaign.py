@@ -157,9 +157,7 @@ class Campaign:
 
     def first_effect(self, bit: Flip, value: int) -> int:
         """Return after how many edges the golden run first has another value in a bit that was watched."""
-        return int(
-            self._calls.resil_campaign_first_effect(self._handle, ctypes.byref(_held_bit(bit, value)))
-        )
+        return int(self._calls.resil_campaign_first_effect(self._handle, ctypes.byref(_held_bit(bit, value))))
 
     def hold(self, bit: Flip, value: int, limit: int, shortcuts: Shortcut) -> InjectionResult:
         """Hold a bit at `value` from the release of reset on; else as `inject`.

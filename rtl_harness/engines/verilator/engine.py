@@ -402,9 +402,7 @@ class VerilatorEngine:
                     f"{self._describe(fault)}: the design called $finish in cycle {end_cycle}"
                 )
 
-    def _end(
-        self, instance: Instance, finished: bool, end_cycle: int, fault: Fault | None = None
-    ) -> RunEnd:
+    def _end(self, instance: Instance, finished: bool, end_cycle: int, fault: Fault | None = None) -> RunEnd:
         if fault is None or fault.held is None:
             state_hash = self._map.state_hash(instance)
         else:

@@ -1,8 +1,8 @@
 """When things happen in simulated time, in steps of the simulator's precision.
 
 Rising edge of cycle c at `edge(c)`; the flip comes FLIP steps later, its check at CHECK, and outputs and
-state are sampled at SAMPLE, before the clock falls at half the period. A bit that is held is set again at FLIP
-and checked at CHECK, and likewise after the falling edge.
+state are sampled at SAMPLE, before the clock falls at half the period. A bit that is held is set again at
+FLIP and checked at CHECK, and likewise after the falling edge.
 """
 
 from __future__ import annotations

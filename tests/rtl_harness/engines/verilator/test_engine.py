@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from rtl_harness.elaboration import elaborate
-from rtl_harness.engines import verilator as module
 from rtl_harness.engines.cocotb.engine import CocotbEngine
+from rtl_harness.engines.verilator import engine as module
 from rtl_harness.engines.verilator.engine import Audit, VerilatorEngine
 from rtl_harness.errors import HarnessError, SimulationError, UnmappedSiteError
 from rtl_harness.faults import Fault, Outcome

@@ -1,0 +1,172 @@
+"""Base rates of permanent faults, read from their data file with ranges and sources."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from stats.errors import StatsError
+from stats.technology import STATUSES
+from stats.units import raw_rate
+
+QUANTITIES = {"ff": "flip_flop", "sram": "sram"}
+_KEYS = ("quantity", "value", "low", "high", "unit", "status", "source")
+
+
+@dataclass(frozen=True, slots=True)
+class PermanentEntry:
+    """The rate at which storage of one kind gets stuck, at either value.
+
+    Attributes:
+        quantity: `flip_flop` or `sram`.
+        value: In `unit`.
+        low: What it may be at least, in `unit`.
+        high: What it may be at most.
+        unit: As `stats.units.raw_rate` names it.
+        status: `measured`, `modelled` or `assumed`.
+        source: Citation.
+    """
+
+    quantity: str
+    value: float
+    low: float
+    high: float
+    unit: str
+    status: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class PermanentRates:
+    """A process with the base rates of its permanent faults.
+
+    Attributes:
+        name: As campaigns name the technology.
+        node: For people.
+        entries: All figures.
+    """
+
+    name: str
+    node: str
+    entries: tuple[PermanentEntry, ...]
+
+    def fit_per_bit(self, kind: str) -> float:
+        """Return the rate at which one bit gets stuck, at 0 or at 1, in FIT; `kind` is `ff` or `sram`.
+
+        Raises:
+            StatsError: there is no figure for that kind, or no such kind.
+        """
+        return self._per_bit(kind)[1]
+
+    def range_per_bit(self, kind: str) -> tuple[float, float]:
+        """Return the least and the largest that the rate of one bit may be, in FIT; StatsError likewise."""
+        low, _, high = self._per_bit(kind)
+        return low, high
+
+    def with_overrides(
+        self,
+        flip_flop_fit: float | None = None,
+        sram_fit_per_mbit: float | None = None,
+        source: str = "given by the user",
+    ) -> PermanentRates:
+        """Return the rates with figures of the user's own, which have no range, in place of the data file's.
+
+        Raises:
+            StatsError: a rate is negative or not finite.
+        """
+        entries = self.entries
+        for quantity, value, unit in (
+            ("flip_flop", flip_flop_fit, "FIT/flip-flop"),
+            ("sram", sram_fit_per_mbit, "FIT/Mbit"),
+        ):
+            if value is not None:
+                raw_rate(value, unit)
+                own = PermanentEntry(quantity, value, value, value, unit, "assumed", source)
+                entries = (*(e for e in entries if e.quantity != quantity), own)
+        return replace(self, entries=entries)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return name, node and entries as plain values, as `summary.json` holds them."""
+        return {"name": self.name, "node": self.node, "entries": [asdict(e) for e in self.entries]}
+
+    def _per_bit(self, kind: str) -> tuple[float, float, float]:
+        if kind not in QUANTITIES:
+            raise StatsError(f"storage is of kind 'ff' or 'sram', found {kind!r}")
+        for e in self.entries:
+            if e.quantity == QUANTITIES[kind]:
+                low, value, high = (raw_rate(v, e.unit).per_bit for v in (e.low, e.value, e.high))
+                return low, value, high
+        key = "permanent_flip_flop_fit" if kind == "ff" else "permanent_sram_fit_per_mbit"
+        raise StatsError(
+            f"technology {self.name} has no rate of permanent faults for kind {kind}: give {key} in the "
+            "campaign's [technology] table"
+        )
+
+
+def load_permanent(name: str, file: Path | None = None) -> PermanentRates:
+    """Return the permanent rates of the technology of that name; none, if the file does not know it.
+
+    A technology without figures is no error until a rate is asked of it: a campaign can give its own.
+
+    Args:
+        name: As in `stats.technology`.
+        file: Another data file than the package's.
+
+    Raises:
+        StatsError: the file cannot be read, is not TOML, or an entry is wrong; the message names both.
+
+    Examples:
+        >>> load_permanent("finfet-16nm").fit_per_bit("ff")
+        8.16e-05
+    """
+    where = str(file) if file else "permanent.toml of the package"
+    try:
+        text = file.read_text() if file else (files("stats") / "data" / "permanent.toml").read_text()
+        tables = tomllib.loads(text).get("technology", [])
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise StatsError(f"{where}: expected a readable TOML file, found: {error}") from error
+    for table in tables:
+        spot = f"{where}, technology {table.get('name', '?')}"
+        _only(table, ("name", "node", "entry"), spot)
+        entries = tuple(_entry(entry, spot) for entry in table["entry"])
+        if len({e.quantity for e in entries}) != len(entries):
+            raise StatsError(f"{spot}: each quantity may be there once: remove one")
+        if table["name"] == name:
+            return PermanentRates(name, str(table["node"]), entries)
+    return PermanentRates(name, "", ())
+
+
+def _entry(table: Mapping[str, Any], spot: str) -> PermanentEntry:
+    spot = f"{spot}, entry {table.get('quantity', '?')}"
+    _only(table, _KEYS, spot)
+    numbers = [table[key] for key in ("low", "value", "high")]
+    if any(isinstance(n, bool) or not isinstance(n, int | float) for n in numbers):
+        raise StatsError(f"{spot}: low, value and high need to be numbers, found {numbers}")
+    if sorted(numbers) != numbers:
+        raise StatsError(f"{spot}: expected low <= value <= high, found {numbers}: correct them")
+    if table["quantity"] not in QUANTITIES.values():
+        raise StatsError(f"{spot}: quantity needs to be one of {', '.join(QUANTITIES.values())}")
+    if table["status"] not in STATUSES:
+        raise StatsError(
+            f"{spot}: status needs to be one of {', '.join(STATUSES)}, found {table['status']!r}"
+        )
+    if not str(table["source"]).strip():
+        raise StatsError(f"{spot}: a figure needs a source, found an empty one: cite where it comes from")
+    try:
+        for number in numbers:
+            raw_rate(number, str(table["unit"]))
+    except StatsError as error:
+        raise StatsError(f"{spot}: {error}") from error
+    return PermanentEntry(**{key: table[key] for key in _KEYS})
+
+
+def _only(table: Mapping[str, Any], keys: tuple[str, ...], spot: str) -> None:
+    missing, unknown = [k for k in keys if k not in table], sorted(set(table) - set(keys))
+    if missing:
+        raise StatsError(f"{spot}: missing {', '.join(missing)}: add it")
+    if unknown:
+        raise StatsError(f"{spot}: unknown key {', '.join(unknown)}: the keys are {', '.join(keys)}")
