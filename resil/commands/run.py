@@ -92,7 +92,7 @@ def _tell(engines: list[CampaignEngine], progress: Progress, told: set[str]) -> 
     """Say what engines have noted, each note once; return what has been said."""
     for note in (note for engine in engines for note in engine.notes):
         if note not in told:
-            progress.stage(f"note: {note}")
+            progress.warn(f"note: {note}")
             told.add(note)
     return told
 
@@ -243,7 +243,7 @@ class _Run:
     def _stored(self) -> Content:
         stored = self._folder.load(self._population.check)
         for message in stored.rejected:
-            self._progress.stage(message)
+            self._progress.warn(message)
         self._content = stored.content
         return stored.content
 

@@ -1,0 +1,67 @@
+"""Commands that begin with a run folder: protect, report, replay."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from resil.cli.app import Json, Quiet, RunDir, Verbose, app
+from resil.cli.output import show
+from resil.errors import ExitCode
+
+
+@app.command()
+def protect(
+    run_dir: RunDir,
+    budget_fit: Annotated[
+        float | None, typer.Option("--budget-fit", help="Budget in FIT in place of the campaign's.")
+    ] = None,
+    spfm_target: Annotated[
+        float | None,
+        typer.Option("--spfm-target", help="Also require this single-point fault metric, 0.99 for 99 %."),
+    ] = None,
+    options: Annotated[
+        Path | None, typer.Option("--options", help="TOML file of protection options of your own.")
+    ] = None,
+    json_: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Choose the protection of least area that keeps a finished run within its budget."""
+    from resil.commands.protect import protect_run, protection_code
+
+    results = protect_run(run_dir, budget_fit=budget_fit, spfm_target=spfm_target, options=options)
+    plan = results.protection or {}
+    show(plan, json_, lambda: results.show(run_dir))
+    raise typer.Exit(protection_code(plan))
+
+
+@app.command()
+def report(run_dir: RunDir, json_: Json = False, quiet: Quiet = False, verbose: Verbose = False) -> None:
+    """Write the reports of a finished run again."""
+    from resil.commands.report import report_run
+
+    written, results = report_run(run_dir)
+    show({"written": [str(path) for path in written]}, json_, lambda: results.show(run_dir))
+
+
+@app.command()
+def replay(
+    run_dir: RunDir,
+    injection: Annotated[int, typer.Argument(metavar="INJECTION_ID", help="Number of the injection.")],
+    engine: Annotated[str | None, typer.Option("--engine", help="Engine in place of the campaign's.")] = None,
+    waves: Annotated[
+        Path | None, typer.Option("--waves", help="Write the waveform to this .fst or .vcd file.")
+    ] = None,
+    json_: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Simulate one injection again, alone, and compare with what is recorded."""
+    from resil.commands.replay import replay_injection, replay_text
+
+    result = replay_injection(run_dir, injection, engine=engine, waves=waves)
+    show(result, json_, lambda: print(replay_text(result)))
+    raise typer.Exit(ExitCode.MET if result["equal"] else ExitCode.INTERNAL)
