@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import subprocess
 import sys
@@ -16,6 +17,9 @@ DOCUMENTS = sorted(
     path for path in ROOT.rglob("*.md") if not NOT_OURS & set(path.relative_to(ROOT).parts[:-1])
 )
 LINK = re.compile(r"\]\(([^)\s]+)\)")
+MODULES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts) for path in (ROOT / "benchmarks").rglob("*.py")
+}
 MODULE = re.compile(r"python -m ([\w.]+)")
 
 
@@ -74,6 +78,11 @@ def test_every_benchmark_is_in_the_index():
     }
     commands = {name.removesuffix(".__main__") for name in commands}
     assert commands == set(re.findall(r"`python -m (benchmarks[\w.]+)", index))
+
+
+@pytest.mark.parametrize("module", sorted(MODULES))
+def test_every_module_of_the_benchmarks_can_be_imported(module):
+    importlib.import_module(module)
 
 
 def test_the_site_builds_without_a_warning(tmp_path):

@@ -1,7 +1,7 @@
 """Speed of the fast engine against what a user would run instead, on the same faults, on one core.
 
 Run as `python -m benchmarks.engine [NETWORK ...] [--models DIR] [--faults N] [--kinds ff sram] [--ablation N]
-[--json]` from the root of the project. The runners that it is compared with are part of this file:
+[--json]` from the root of the project. It is compared with (the first two are `plain.py`):
 
 - restart: the same compiled model, every fault from the end of reset to the end of the run;
 - checkpoint: the nearest of about 1,000 states of the golden run is restored, and every 1,000 cycles the
@@ -31,6 +31,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from benchmarks.engine.plain import PlainRunner
 from networks import zoo
 from networks.compile import compile_network
 from rtl_harness.elaboration import elaborate
@@ -41,13 +42,11 @@ from rtl_harness.faults import Fault, Injection, Outcome
 from rtl_harness.npu.workload import npu_workload
 from rtl_harness.target import load_target
 from rtl_harness.verilated.campaign import Shortcut
-from rtl_harness.verilated.library import Instance, Stop
 from rtl_harness.workload import Workload
 
 T = TypeVar("T")
 
 CHECKPOINTS = 1000
-COMPARE_EVERY = 1000
 COCOTB_ALONE = 3
 
 _ALONE = Shortcut.SAME_CYCLE | Shortcut.SHIFTED_CYCLE | Shortcut.REPETITION
@@ -107,51 +106,6 @@ class Figures:
     audited: int
     ends: dict[str, int]
     seconds: dict[str, float]
-
-
-class PlainRunner:
-    """Injects without any of the engine's shortcuts, in the engine's own compiled model."""
-
-    def __init__(self, engine: VerilatorEngine, checkpoints: int) -> None:
-        self._engine = engine
-        length = engine.golden().end.end_cycle
-        self._step = max(1, -(-length // checkpoints)) if checkpoints else 0
-        self._faulty = engine.start()
-        self._states = {0: engine.start()}
-        if self._step:
-            wanted = sorted({*range(0, length, self._step), *range(COMPARE_EVERY, length, COMPARE_EVERY)})
-            last = self._states[0]
-            for cycle in wanted[1:]:
-                state = last.library.create()
-                state.copy_from(last)
-                state.run_to(cycle)
-                self._states[cycle] = last = state
-
-    def close(self) -> None:
-        """Free all instances."""
-        self._faulty.close()
-        for state in self._states.values():
-            state.close()
-
-    def inject(self, fault: Fault) -> Injection:
-        """Simulate one fault."""
-        start = (fault.cycle + 1) // self._step * self._step if self._step else 0
-        self._faulty.copy_from(self._states[start])
-        self._faulty.run_to(fault.cycle + 1)
-        self._engine.strike(self._faulty, fault)
-        limit = self._engine.timeout_cycles
-        if not self._step:
-            return self._engine.judge(fault, self._faulty, self._faulty.run(limit) is Stop.DONE)
-        return self._compared(fault, self._faulty, limit)
-
-    def _compared(self, fault: Fault, faulty: Instance, limit: int) -> Injection:
-        while True:
-            stop = faulty.run(min(limit, faulty.cycle // COMPARE_EVERY * COMPARE_EVERY + COMPARE_EVERY))
-            if stop is Stop.DONE or faulty.cycle >= limit:
-                return self._engine.judge(fault, faulty, stop is Stop.DONE)
-            known = self._states.get(faulty.cycle)
-            if known is not None and self._engine.same_state(faulty, known):
-                return self._engine.masked(fault)
 
 
 def measure(workload: Workload, options: argparse.Namespace) -> Figures:

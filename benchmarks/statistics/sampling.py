@@ -34,7 +34,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.engine import PlainRunner
+from benchmarks.engine.plain import PlainRunner
 from networks.compile import compile_network
 from resil.bench.bench import Bench
 from resil.campaign.campaign import Budget, Campaign, parse_campaign

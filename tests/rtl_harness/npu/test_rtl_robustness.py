@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.npu.fuzz import LIMIT, PATIENCE, STALLED_LIMIT, broken_rules, fuzz
 from benchmarks.npu.fuzz.bench import Bench
 from benchmarks.npu.fuzz.cases import Case, network_cases
 from benchmarks.npu.fuzz.damage import DAMAGES, BusFaults, sound
+from benchmarks.npu.fuzz.judge import LIMIT, PATIENCE, STALLED_LIMIT, broken_rules, fuzz
 from benchmarks.npu.fuzz.model import Model, Prediction
 from rtl_harness.npu.model.status import Status
 from rtl_harness.npu.workload import SRAM_BASE

@@ -1,0 +1,54 @@
+"""Injection as it is done without an engine: from a state of the golden run, to the end."""
+
+from __future__ import annotations
+
+from rtl_harness.engines.verilator.engine import VerilatorEngine
+from rtl_harness.faults import Fault, Injection
+from rtl_harness.verilated.library import Instance, Stop
+
+COMPARE_EVERY = 1000
+
+
+class PlainRunner:
+    """Injects without any of the engine's shortcuts, in the engine's own compiled model."""
+
+    def __init__(self, engine: VerilatorEngine, checkpoints: int) -> None:
+        self._engine = engine
+        length = engine.golden().end.end_cycle
+        self._step = max(1, -(-length // checkpoints)) if checkpoints else 0
+        self._faulty = engine.start()
+        self._states = {0: engine.start()}
+        if self._step:
+            wanted = sorted({*range(0, length, self._step), *range(COMPARE_EVERY, length, COMPARE_EVERY)})
+            last = self._states[0]
+            for cycle in wanted[1:]:
+                state = last.library.create()
+                state.copy_from(last)
+                state.run_to(cycle)
+                self._states[cycle] = last = state
+
+    def close(self) -> None:
+        """Free all instances."""
+        self._faulty.close()
+        for state in self._states.values():
+            state.close()
+
+    def inject(self, fault: Fault) -> Injection:
+        """Simulate one fault."""
+        start = (fault.cycle + 1) // self._step * self._step if self._step else 0
+        self._faulty.copy_from(self._states[start])
+        self._faulty.run_to(fault.cycle + 1)
+        self._engine.strike(self._faulty, fault)
+        limit = self._engine.timeout_cycles
+        if not self._step:
+            return self._engine.judge(fault, self._faulty, self._faulty.run(limit) is Stop.DONE)
+        return self._compared(fault, self._faulty, limit)
+
+    def _compared(self, fault: Fault, faulty: Instance, limit: int) -> Injection:
+        while True:
+            stop = faulty.run(min(limit, faulty.cycle // COMPARE_EVERY * COMPARE_EVERY + COMPARE_EVERY))
+            if stop is Stop.DONE or faulty.cycle >= limit:
+                return self._engine.judge(fault, faulty, stop is Stop.DONE)
+            known = self._states.get(faulty.cycle)
+            if known is not None and self._engine.same_state(faulty, known):
+                return self._engine.masked(fault)
