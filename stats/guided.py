@@ -3,16 +3,8 @@
 Every fault has a predicted risk of a hazardous outcome, and faults are divided into groups of similar risk
 (`risk_levels`). Whether predictions are worth following is seen from counts (`agrees`).
 
-The interval after guided injections. The estimate `sum_g W_g x_g / n_g` does not depend on the predictions
-being right, only its variance does. The variance is reckoned with half an event added to each group, so that
-a group without events is not taken for one that cannot have any. The injections that a plain sample would
-have needed for the same variance are its effective number, and the interval is that of Clopper and Pearson
-for as many (as Korn and Graubard do for surveys). It is no exact interval; how often it covers is measured
-(`python -m benchmarks.statistics.guided`), also with predictions that were spoilt.
-
-References:
-    J. Neyman, J. Royal Stat. Soc. 97 (1934) 558-625 (optimal shares).
-    E. L. Korn, B. I. Graubard, Survey Methodology 24 (1998) 193-201.
+The estimate `sum_g W_g x_g / n_g` does not depend on the predictions being right, only its variance does, and
+its interval is that of any sum over strata (`stats.weighted`).
 """
 
 from __future__ import annotations
@@ -20,14 +12,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from stats.intervals import Interval
-from stats.weighted import weighted_sum
-
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 _EVIDENCE = 3.0
-_PSEUDO = 0.5
 _LEAST_RISK = 1e-5
 
 
@@ -77,39 +65,6 @@ def agrees(risks: npt.ArrayLike, events: npt.ArrayLike, trials: npt.ArrayLike) -
     rate = min(max(float(x.sum()), 0.5) / max(float(n.sum()), 1.0), 1.0 - _LEAST_RISK)
     score = x * np.log(r / rate) + (n - x) * np.log((1.0 - r) / (1.0 - rate))
     return float(score.sum()) > _EVIDENCE
-
-
-def guided_interval(
-    weights: npt.ArrayLike, events: npt.ArrayLike, trials: npt.ArrayLike, confidence: float = 0.95
-) -> Interval:
-    """Return the interval of `sum_g W_g p_g` after guided injections, see the module.
-
-    Args:
-        weights: Of the groups, shape (groups,), in any unit.
-        events: Hazardous injections of each.
-        trials: All injections of each, at least 1.
-        confidence: Of the interval.
-
-    Raises:
-        ValueError: a group has no injection, or there is none.
-
-    Examples:
-        >>> found = guided_interval([0.6, 0.3, 0.1], [0, 6, 45], [120, 90, 90])
-        >>> plain = weighted_sum([20], [300], [1.0])
-        >>> round(found.estimate, 3), found.width < plain.width / 1.4
-        (0.07, True)
-    """
-    w, x, n = (np.asarray(values, dtype=np.float64) for values in (weights, events, trials))
-    if not len(n) or n.min() < 1:
-        raise ValueError(f"a guided interval needs injections into every group, found {n.tolist()}")
-    whole = float(w.sum())
-    share = w / whole
-    estimate = float((share * x / n).sum())
-    smooth = (x + _PSEUDO) / (n + 2.0 * _PSEUDO)
-    centre = float((share * smooth).sum())
-    variance = float((share**2 * smooth * (1.0 - smooth) / n).sum())
-    effective = max(float(n.sum()), centre * (1.0 - centre) / variance)
-    return weighted_sum([estimate * effective], [effective], [whole], confidence)
 
 
 def bounded(risks: npt.ArrayLike) -> FloatArray:

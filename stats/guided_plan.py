@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from stats.allocation import allocate_shares
 from stats.designs import Design
-from stats.guided import agrees, bounded, guided_interval
+from stats.guided import agrees, bounded
 from stats.intervals import Interval
 from stats.looks import look_confidences, look_sizes
 from stats.plans import Batch, Plan, Step, settled
@@ -83,7 +83,7 @@ class _Groups:
     def interval(self, events: FloatArray, trials: FloatArray, guided: bool, confidence: float) -> Interval:
         """Return the interval of the total from the counts of the groups."""
         if guided:
-            return guided_interval(self.weight, events, trials, confidence)
+            return weighted_sum(events, trials, self.weight, confidence, mid_p=True)
         sums = [[float(np.sum(values))] for values in (events, trials, self.weight)]
         return weighted_sum(sums[0], sums[1], sums[2], confidence)
 

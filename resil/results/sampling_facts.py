@@ -60,7 +60,7 @@ def sampling_notes(campaign: Campaign, sample: Sample, inputs: OverInputs) -> li
     if campaign.sampling.plan == "predicted":
         notes.append(
             "After a first batch, injections went where a sensitivity model foresees failures, as that batch "
-            "agreed with it; the interval of the total's FIT is approximate, see docs/statistics.md."
+            "agreed with it; the interval of the total's FIT is that of a sum over levels of predicted risk."
             if sample.guided
             else "The first batch of injections did not bear out the sensitivity model: all are even."
         )

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import NonlinearConstraint, minimize
+from scipy.stats import binom
 
 from stats.intervals import clopper_pearson
 from stats.weighted import weighted_sum
@@ -210,3 +211,36 @@ def test_ten_thousand_strata_take_no_time():
 def test_wrong_arguments_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         weighted_sum(*arguments)
+
+
+def test_mid_p_narrows_only_what_others_smear():
+    alone = ([2, 40], [600, 40], [0.8, 0.2])
+    assert weighted_sum(*alone, mid_p=True).hi == pytest.approx(weighted_sum(*alone).hi, rel=1e-9)
+    smeared = ([2, 200], [600, 400], [0.8, 0.05])
+    plain, narrow = weighted_sum(*smeared), weighted_sum(*smeared, mid_p=True)
+    assert plain.lo <= narrow.lo < narrow.hi < 0.98 * plain.hi
+    assert weighted_sum([0, 0], [600, 80], [0.8, 0.2], mid_p=True).hi == pytest.approx(
+        weighted_sum([0, 0], [600, 80], [0.8, 0.2]).hi
+    )
+
+
+@pytest.mark.parametrize("error", [0.025, 0.0025])
+@pytest.mark.parametrize("scatter_in_steps", [0.1, 0.4, 1.5])
+def test_mid_p_misses_no_more_than_it_says(scatter_in_steps, error):
+    """One stratum counts rare events in steps, the other scatters; all outcomes are summed exactly."""
+    n = (2000, 40)
+    other = np.arange(int(binom.ppf(1e-5, n[1], 0.4)), int(binom.ppf(1.0 - 1e-5, n[1], 0.4)) + 1)
+    weight = scatter_in_steps / n[0] / np.sqrt(0.4 * 0.6 / n[1])
+    upper = {
+        (x, y): weighted_sum([x, y], n, [1.0, weight], 1.0 - error, "upper", mid_p=True).hi
+        for x in range(16)
+        for y in other.tolist()
+    }
+    for mean in (0.5, 1.5, 3.2, 3.7, 5.4, 5.9):
+        truth = mean / n[0] + 0.4 * weight
+        missed = sum(
+            binom.pmf(x, n[0], mean / n[0]) * binom.pmf(y, n[1], 0.4)
+            for (x, y), hi in upper.items()
+            if hi < truth
+        )
+        assert missed <= 1.04 * error, (mean, missed)
