@@ -18,6 +18,7 @@ from reports import numbers
 from reports.node import Interval
 from reports.outcomes import OUTCOMES, OutcomeText
 from reports.protection import Choice, Protection
+from reports.safety import Safety, SafetyRow
 from reports.summary import Block, Summary
 
 Cell: TypeAlias = str | int | float | None
@@ -113,7 +114,8 @@ def _weight(block: Block, hazardous: tuple[str, ...], violates: bool) -> float:
 
 
 def fmeda_xlsx(summary: Summary, protection: Protection | None = None) -> bytes:
-    """Return the workbook: sheets `Summary`, `FMEDA`, `Assumptions & sources`.
+    """Return the workbook: sheets `Summary`, `FMEDA`, `Safety verdict` if one was asked for, `Assumptions of
+    use`, `Assumptions & sources`.
 
     The bytes depend on the arguments alone: no time of writing is stored.
     """
@@ -124,6 +126,9 @@ def fmeda_xlsx(summary: Summary, protection: Protection | None = None) -> bytes:
     front.title = "Summary"
     _fill_summary(front, summary, protection)
     _fill_fmeda(book.create_sheet("FMEDA"), failure_modes(summary, protection))
+    if summary.safety is not None:
+        _fill_safety(book.create_sheet("Safety verdict"), summary.safety)
+    _fill_assumptions(book.create_sheet("Assumptions of use"), summary)
     _fill_sources(book.create_sheet("Assumptions & sources"), summary, protection)
     book.properties.creator = f"resil {summary.provenance.resil}"
     book.properties.title = f"FMEDA of {summary.target.name}: {summary.campaign.name}"
@@ -134,14 +139,16 @@ def fmeda_xlsx(summary: Summary, protection: Protection | None = None) -> bytes:
 
 def _fill_summary(sheet: Worksheet, summary: Summary, protection: Protection | None) -> None:
     verdict, total = summary.verdict, summary.total
+    safety = summary.safety
     rows: list[Sequence[Cell]] = [
+        ("Safety verdict", "none asked for" if safety is None else f"{safety.result}: {safety.reason}"),
         ("Campaign", summary.campaign.name),
         ("Target", f"{summary.target.name}, top {summary.target.top}"),
         ("Network", f"{summary.network.name}, sha256 {summary.network.sha256}"),
         ("Decision", summary.network.decision or None),
         ("Technology", f"{summary.technology.name}, {summary.technology.node}"),
         ("Hazardous outcomes", ", ".join(summary.campaign.hazardous)),
-        ("Verdict, unprotected", verdict.result),
+        ("FIT budget, unprotected", verdict.result),
         ("Reason", verdict.reason),
         ("Budget, FIT", verdict.budget_fit),
         ("Rationale of the budget", verdict.rationale),
@@ -241,6 +248,42 @@ def _fill_sources(sheet: Worksheet, summary: Summary, protection: Protection | N
     _head(sheet, ("Kind", "Item", "Value", "Status", "Source"))
     _rows(sheet, rows)
     _widths(sheet, (13, 60, 50, 12, 80))
+
+
+def _fill_safety(sheet: Worksheet, safety: Safety) -> None:
+    columns = ("Row", "Claimed", "State", "Unit", "Value", "Lower limit", "Upper limit", "Target is",
+               "Target", "Confidence of the limit", "Reason", "Source of figure")  # fmt: skip
+    _head(sheet, columns)
+    _rows(sheet, [_safety_row(row, row.title, row.name in safety.claims) for row in safety.rows])
+    _rows(
+        sheet,
+        [
+            _safety_row(row, f"{row.title}; {variation.title}", claimed=False)
+            for variation in safety.sensitivity
+            for row in variation.rows
+        ],
+    )
+    _rows(
+        sheet, [("whole", None, safety.result, *[None] * 7, safety.reason, safety.shown_confidence or None)]
+    )
+    _widths(sheet, (44, 9, 14, 8, 12, 12, 12, 10, 10, 12, 70, 70))
+
+
+def _safety_row(row: SafetyRow, title: str, claimed: bool) -> list[Cell]:
+    value = row.value
+    figures = [None, None, None] if value is None else [value.estimate, value.lo, value.hi]
+    relation = "at least" if row.at_least else "at most"
+    return [
+        title, "yes" if claimed else "no", row.state, row.unit, *figures,
+        relation if row.target is not None else None, row.target, row.confidence, row.reason,
+        row.origin or None,
+    ]  # fmt: skip
+
+
+def _fill_assumptions(sheet: Worksheet, summary: Summary) -> None:
+    _head(sheet, ("Assumption of use", "What has to hold, and what if it does not"))
+    _rows(sheet, [(found.topic, found.text) for found in summary.assumptions])
+    _widths(sheet, (34, 140))
 
 
 def _head(sheet: Worksheet, titles: Sequence[str]) -> None:

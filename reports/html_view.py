@@ -12,6 +12,8 @@ from reports.narrative import HEADINGS, meaning, protection_meaning
 from reports.node import Interval
 from reports.outcomes import OUTCOMES
 from reports.protection import FrontPoint, Protection
+from reports.safety import HEADINGS as SAFETY_HEADINGS
+from reports.safety import sensitivity_table
 from reports.summary import Block, Summary
 from reports.tables import operation_table
 
@@ -54,6 +56,7 @@ def page_view(summary: Summary, protection: Protection | None) -> Mapping[str, o
         "summary": summary,
         "protection": protection,
         "heading": HEADINGS[verdict.result],
+        "safety_heading": SAFETY_HEADINGS[summary.safety.result] if summary.safety else "",
         "meaning": meaning(summary),
         "confidence": numbers.confidence(summary.campaign.confidence),
         "unit": numbers.unit(summary.total.area_unit),
@@ -64,6 +67,9 @@ def page_view(summary: Summary, protection: Protection | None) -> Mapping[str, o
         "block_rows": [_block_row(block, summary) for block in (*summary.blocks, summary.total)],
         "has_sram": summary.total.sram_bits > 0,
         "rate_rows": _rate_rows(summary),
+        "sensitivity": sensitivity_table(summary.safety)
+        if summary.safety and summary.safety.sensitivity
+        else None,
         "hazardous": [outcome for outcome in OUTCOMES if outcome.key in summary.campaign.hazardous],
         "operations": operation_table(summary),
         "operations_cut": len(summary.network.operations) - len(shown_operations(summary)),

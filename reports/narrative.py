@@ -10,9 +10,9 @@ from reports.protection import Protection
 from reports.summary import Block, Summary
 
 HEADINGS = {
-    "met": "Budget met",
-    "missed": "Budget missed",
-    "inconclusive": "Not decided yet",
+    "met": "FIT budget met",
+    "missed": "FIT budget missed",
+    "inconclusive": "FIT budget not decided yet",
     "none": "No budget given",
 }
 _MOST_OF_IT = 0.75

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from reports.node import Interval
+from reports.safety import Assumption, Safety
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,3 +171,5 @@ class Summary:
     metrics: Metrics
     notes: tuple[str, ...]
     provenance: Provenance
+    safety: Safety | None = None
+    assumptions: tuple[Assumption, ...] = ()

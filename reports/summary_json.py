@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from reports.node import Node, ordered_interval
 from reports.outcomes import OUTCOME_KEYS
+from reports.safety import parse_assumptions, parse_safety
 from reports.summary import (
     Block,
     Campaign,
@@ -45,7 +46,7 @@ def parse_summary(document: Mapping[str, object]) -> Summary:
     _check_distinct(root.at("blocks"), [block.name for block in blocks])
     total = _block(root.at("total"))
     _check_total(root.at("total"), blocks, total)
-    golden = root.at("golden")
+    golden, safety = root.at("golden"), root.maybe("safety")
     vela = golden.maybe("vela_cycles")
     return Summary(
         campaign=_campaign(root.at("campaign")),
@@ -61,6 +62,8 @@ def parse_summary(document: Mapping[str, object]) -> Summary:
         metrics=_metrics(root.at("metrics")),
         notes=_texts(root.at("notes")),
         provenance=_provenance(root.at("provenance")),
+        safety=None if safety is None else parse_safety(safety),
+        assumptions=parse_assumptions(root.maybe("assumptions")),
     )
 
 

@@ -9,10 +9,14 @@ from reports import numbers
 from reports.node import Interval
 from reports.outcomes import OUTCOMES
 from reports.protection import Protection
+from reports.safety import safety_line, safety_reasons, safety_table, sensitivity_table
 from reports.summary import Block, Summary
 from reports.table import Column, Table
 
-_COLOURS = {"met": "bold green", "missed": "bold red", "inconclusive": "bold yellow", "none": "bold"}
+_COLOURS = {
+    **{"met": "bold green", "missed": "bold red", "inconclusive": "bold yellow", "none": "bold"},
+    "not assessed": "bold yellow",
+}
 
 
 def fit_cell(interval: Interval) -> str:
@@ -174,7 +178,7 @@ def protection_sources(protection: Protection) -> list[str]:
 def verdict_line(summary: Summary) -> str:
     """Return the verdict in one line: result, FIT with interval, budget, reason."""
     verdict = summary.verdict
-    head = "NO BUDGET" if verdict.result == "none" else verdict.result.upper()
+    head = "NO BUDGET" if verdict.result == "none" else f"FIT BUDGET {verdict.result.upper()}"
     budget = "" if verdict.budget_fit is None else f", budget {numbers.given(verdict.budget_fit)} FIT"
     confidence = f"{numbers.confidence(summary.campaign.confidence)} confidence"
     return f"{head}: {fit_cell(verdict.fit)} FIT ({confidence}){budget}. {verdict.reason}"
@@ -200,6 +204,9 @@ def _tables(summary: Summary, protection: Protection | None) -> list[Table]:
     tables = [operation_table(summary), block_table(summary), fit_table(summary)]
     if protection is not None and protection.protects:
         tables.append(protection_table(protection, summary.total.area_unit))
+    if summary.safety is not None:
+        tables.append(safety_table(summary.safety))
+        tables += [sensitivity_table(summary.safety)] if summary.safety.sensitivity else []
     return tables
 
 
@@ -209,6 +216,9 @@ def text_report(summary: Summary, protection: Protection | None = None, width: i
     if protection is not None and protection.protects:
         parts.append("".join(f"{line}\n" for line in protection_sources(protection)))
     last = verdict_line(summary) + "\n"
+    if summary.safety is not None:
+        parts.append("".join(f"{line}\n" for line in safety_reasons(summary.safety)))
+        last += safety_line(summary.safety) + "\n"
     if protection is not None:
         last += protection_line(protection) + "\n"
     return "\n".join([*parts, last])
@@ -221,7 +231,12 @@ def rich_report(summary: Summary, protection: Protection | None = None) -> Group
         parts += [table, Text()]
     if protection is not None and protection.protects:
         parts += [*(Text(line) for line in protection_sources(protection)), Text()]
+    safety = summary.safety
+    if safety is not None:
+        parts += [*(Text(line) for line in safety_reasons(safety)), Text()]
     parts.append(Text(verdict_line(summary), style=_COLOURS[summary.verdict.result]))
+    if safety is not None:
+        parts.append(Text(safety_line(safety), style=_COLOURS[safety.result]))
     if protection is not None:
         parts.append(Text(protection_line(protection)))
     return Group(*parts)

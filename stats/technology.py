@@ -14,6 +14,7 @@ from stats.units import RawRate, raw_rate
 
 STATUSES = ("measured", "modelled", "assumed")
 SRAM_QUANTITIES = ("sram_neutron", "sram_alpha")
+_QUANTITIES_OF = {"ff": ("flip_flop",), "sram": SRAM_QUANTITIES}
 _QUANTITIES = (*SRAM_QUANTITIES, "flip_flop", "multi_cell_bits")
 
 
@@ -27,6 +28,8 @@ class Entry:
         unit: As `stats.units.raw_rate` names it, or `bits`.
         status: `measured`, `modelled` or `assumed`.
         source: Citation.
+        low: Lower end of what the figure may be, in `unit`; None where no range is known.
+        high: Its upper end.
     """
 
     quantity: str
@@ -34,6 +37,8 @@ class Entry:
     unit: str
     status: str
     source: str
+    low: float | None = None
+    high: float | None = None
 
     @property
     def rate(self) -> RawRate:
@@ -61,7 +66,7 @@ class Technology:
         Raises:
             StatsError: the technology has no figure for that kind, or there is no such kind.
         """
-        wanted = {"ff": ("flip_flop",), "sram": SRAM_QUANTITIES}.get(kind)
+        wanted = _QUANTITIES_OF.get(kind)
         if wanted is None:
             raise StatsError(f"storage is of kind 'ff' or 'sram', found {kind!r}")
         found = [e.rate.per_bit for e in self.entries if e.quantity in wanted]
@@ -73,11 +78,37 @@ class Technology:
             )
         return sum(found)
 
+    def range_of(self, kind: str) -> tuple[float, float]:
+        """Return the lowest and highest raw rate of one bit in FIT, as far as ranges are known.
+
+        Raises:
+            StatsError: as `fit_per_bit`.
+
+        Examples:
+            >>> lo, hi = load_technology("finfet-16nm").range_of("ff")
+            >>> lo < load_technology("finfet-16nm").fit_per_bit("ff") < hi
+            True
+        """
+        self.fit_per_bit(kind)
+        found = [e for e in self.entries if e.quantity in _QUANTITIES_OF[kind]]
+        low, high = (
+            sum(raw_rate(e.value if end is None else end, e.unit).per_bit for e, end in ends)
+            for ends in ([(e, e.low) for e in found], [(e, e.high) for e in found])
+        )
+        return low, high
+
+    def status_of(self, kind: str) -> str:
+        """Return the weakest status among the figures of a kind of storage, "assumed" being the weakest."""
+        found = (e.status for e in self.entries if e.quantity in _QUANTITIES_OF[kind])
+        return max(found, key=STATUSES.index)
+
     def with_overrides(
         self,
         flip_flop_fit: float | None = None,
         sram_fit_per_mbit: float | None = None,
         source: str = "given by the user",
+        flip_flop_range: tuple[float, float] | None = None,
+        sram_range: tuple[float, float] | None = None,
     ) -> Technology:
         """Return the technology with figures of the user's own in place of the data file's.
 
@@ -85,16 +116,22 @@ class Technology:
             flip_flop_fit: FIT of one flip-flop; None keeps the figure.
             sram_fit_per_mbit: FIT of 10^6 SRAM bits from all causes; None keeps the figures.
             source: Where they come from.
+            flip_flop_range: Lowest and highest FIT of one flip-flop.
+            sram_range: Lowest and highest FIT of 10^6 SRAM bits.
 
         Raises:
             StatsError: a rate is negative or not finite.
         """
         entries = self.entries
         if flip_flop_fit is not None:
-            own = Entry("flip_flop", flip_flop_fit, "FIT/flip-flop", "assumed", source)
+            ends = flip_flop_range or (None, None)
+            own = Entry("flip_flop", flip_flop_fit, "FIT/flip-flop", "assumed", source, *ends)
             entries = (*(e for e in entries if e.quantity != own.quantity), own)
         if sram_fit_per_mbit is not None:
-            own = Entry("sram_neutron", sram_fit_per_mbit, "FIT/Mbit", "assumed", f"{source}, all causes")
+            ends = sram_range or (None, None)
+            own = Entry(
+                "sram_neutron", sram_fit_per_mbit, "FIT/Mbit", "assumed", f"{source}, all causes", *ends
+            )
             entries = (*(e for e in entries if e.quantity not in SRAM_QUANTITIES), own)
         for entry in entries:
             if entry.quantity != "multi_cell_bits":
@@ -165,12 +202,15 @@ def _technology(table: Mapping[str, Any], where: str) -> Technology:
 
 def _entry(table: Mapping[str, Any], spot: str) -> Entry:
     spot = f"{spot}, entry {table.get('quantity', '?')}"
-    _only(table, ("quantity", "value", "unit", "status", "source"), spot)
-    value = table["value"]
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise StatsError(f"{spot}: value needs to be a number, found {value!r}")
+    _only(table, ("quantity", "value", "unit", "status", "source"), spot, ("low", "high"))
+    value, low, high = (_number(table, key, spot) for key in ("value", "low", "high"))
+    assert value is not None
+    if (low is None) != (high is None) or (low is not None and not low <= value <= (high or 0.0)):
+        raise StatsError(
+            f"{spot}: low <= value <= high, or neither, are needed, found {low}, {value}, {high}"
+        )
     unit, status, source = (str(table[key]) for key in ("unit", "status", "source"))
-    entry = Entry(str(table["quantity"]), float(value), unit, status, source)
+    entry = Entry(str(table["quantity"]), value, unit, status, source, low, high)
     if entry.quantity not in _QUANTITIES:
         raise StatsError(f"{spot}: quantity needs to be one of {', '.join(_QUANTITIES)}")
     if entry.status not in STATUSES:
@@ -185,8 +225,15 @@ def _entry(table: Mapping[str, Any], spot: str) -> Entry:
     return entry
 
 
-def _only(table: Mapping[str, Any], keys: tuple[str, ...], spot: str) -> None:
-    missing, unknown = [k for k in keys if k not in table], sorted(set(table) - set(keys))
+def _number(table: Mapping[str, Any], key: str, spot: str) -> float | None:
+    value = table.get(key)
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+        raise StatsError(f"{spot}: {key} needs to be a number, found {value!r}")
+    return None if value is None else float(value)
+
+
+def _only(table: Mapping[str, Any], keys: tuple[str, ...], spot: str, optional: tuple[str, ...] = ()) -> None:
+    missing, unknown = [k for k in keys if k not in table], sorted(set(table) - {*keys, *optional})
     if missing:
         raise StatsError(f"{spot}: missing {', '.join(missing)}: add it")
     if unknown:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from resil.campaign.clusters import read_clusters
+from resil.campaign.safety import SafetySettings, read_safety
 from resil.campaign.sampling_settings import SamplingSettings, read_sampling
 from resil.campaign.section import Section, read_toml
 from resil.campaign.workload_settings import DECISIONS, WorkloadSettings, read_workload
@@ -24,9 +25,11 @@ RECONSTRUCTION = "reconstruction"
 _HAZARDOUS_CHOICES = tuple(outcome.value for outcome in Outcome if outcome is not Outcome.MASKED)
 _TABLES = (
     *("campaign", "network", "workload", "target", "faults", "sampling", "execution", "technology"),
-    *("budget", "area"),
+    *("budget", "safety", "area"),
 )
 _FEWEST_PREDICTED = 100
+# Of a storage bit, from hardened cells to the SRAM of old nodes; what lies outside has another unit.
+_PLAUSIBLE_FIT_PER_BIT = (1e-9, 1e-2)
 _BUDGET_REMEDY = (
     "derive the NPU's share of the item's target and write where it comes from; "
     "without a [budget] table no verdict is given"
@@ -92,11 +95,15 @@ class TechnologySettings:
         name: Name of the entry.
         flip_flop_fit: FIT of one flip-flop, or None.
         sram_fit_per_mbit: FIT of 10^6 SRAM bits, or None.
+        flip_flop_range: Lowest and highest of the first, or None.
+        sram_range: Lowest and highest of the second, or None.
     """
 
     name: str
     flip_flop_fit: float | None = None
     sram_fit_per_mbit: float | None = None
+    flip_flop_range: tuple[float, float] | None = None
+    sram_range: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -130,6 +137,7 @@ class Campaign:
         budget: None if no verdict is asked for.
         hazardous: Outcomes that count as failures.
         liberty: Cell library for the area; None for the built-in gate equivalents.
+        safety: What the safety verdict is asked about; None if none is.
     """
 
     file: Path
@@ -145,6 +153,7 @@ class Campaign:
     budget: Budget | None
     hazardous: tuple[str, ...]
     liberty: Path | None
+    safety: SafetySettings | None = None
 
     @property
     def network(self) -> NetworkSettings:
@@ -204,6 +213,11 @@ def parse_campaign(file: Path, tables: Mapping[str, Any]) -> Campaign:
     confidence = head.number("confidence", 0.95, low=0.5, high=1.0)
     head.finish()
     budget, hazardous = _budget(section("budget")) if "budget" in tables else (None, HAZARDOUS_DEFAULT)
+    safety = (
+        read_safety(section("safety"), hazardous, budget.fit if budget else None)
+        if "safety" in tables
+        else None
+    )
     faults, sampling = _faults(section("faults", required=True)), read_sampling(section("sampling"))
     _check_predicted(file, faults, sampling)
     return Campaign(
@@ -220,6 +234,7 @@ def parse_campaign(file: Path, tables: Mapping[str, Any]) -> Campaign:
         budget=budget,
         hazardous=hazardous,
         liberty=_liberty(section("area")),
+        safety=safety,
     )
 
 
@@ -323,14 +338,40 @@ def _execution(section: Section) -> ExecutionSettings:
 
 
 def _technology(section: Section) -> TechnologySettings:
-    def override(key: str) -> float | None:
-        return section.number(key, low=0.0, high=float("inf")) if section.has(key) else None
-
-    settings = TechnologySettings(
-        section.text("name"), override("flip_flop_fit"), override("sram_fit_per_mbit")
-    )
+    name = section.text("name")
+    flip_flop, ff_range = _raw_rate(section, "flip_flop_fit", "flip_flop_range", 1.0)
+    sram, sram_range = _raw_rate(section, "sram_fit_per_mbit", "sram_range", 1e6)
     section.finish()
-    return settings
+    return TechnologySettings(name, flip_flop, sram, ff_range, sram_range)
+
+
+def _raw_rate(
+    section: Section, key: str, ends: str, bits: float
+) -> tuple[float | None, tuple[float, float] | None]:
+    """Take the raw rate of some bits and its range; a rate that no storage has was given in another unit."""
+    low, high = (limit * bits for limit in _PLAUSIBLE_FIT_PER_BIT)
+    unit = "FIT of one flip-flop" if bits == 1.0 else "FIT of 10^6 bits"
+    expected = f"{unit}, from {low:g} to {high:g}"
+    remedy = "convert it: 1 FIT/MB is 0.119 FIT of 10^6 bits, or 1.19e-7 FIT of one bit"
+
+    def checked(name: str, value: float) -> float:
+        if not low <= value <= high:
+            raise section.fail(name, expected, f"{value:g}", remedy)
+        return value
+
+    if not section.has(key):
+        if section.has(ends):
+            raise section.fail(ends, f"{key} with it", "nothing", f"add {key}, or remove {ends}")
+        return None, None
+    value = checked(key, section.number(key, low=0.0, high=float("inf")))
+    if not section.has(ends):
+        return value, None
+    lowest, highest = (checked(ends, end) for end in section.numbers(ends, 2))
+    if not lowest <= value <= highest:
+        raise section.fail(
+            ends, f"a range that holds {key} = {value:g}", f"{lowest:g} to {highest:g}", "correct one"
+        )
+    return value, (lowest, highest)
 
 
 def _budget(section: Section) -> tuple[Budget, tuple[str, ...]]:

@@ -86,6 +86,15 @@ class Section:
             raise self.fail(key, expected, _shown(value), remedy or "change the value")
         return float(value)
 
+    def numbers(self, key: str, count: int) -> tuple[float, ...]:
+        """Take a list of `count` numbers."""
+        expected = f"a list of {count} numbers"
+        value = self._take(key, _REQUIRED, expected)
+        items = value if isinstance(value, list) else []
+        if len(items) != count or any(isinstance(v, bool) or not isinstance(v, int | float) for v in items):
+            raise self.fail(key, expected, _shown(value), "change the value")
+        return tuple(float(v) for v in items)
+
     def choices(
         self, key: str, allowed: tuple[str, ...], default: tuple[str, ...] = _REQUIRED
     ) -> tuple[str, ...]:
@@ -126,6 +135,17 @@ class Section:
         if not isinstance(value, list) or not value or not all(isinstance(v, str) and v for v in value):
             raise self.fail(key, expected, _shown(value), "change the value")
         return tuple(self._existing(key, text, expected) for text in value)
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """Take a list of strings that are not blank; without the key an empty one."""
+        value = self._take(key, [], "a list of strings")
+        if not isinstance(value, list) or not all(isinstance(v, str) and v.strip() for v in value):
+            raise self.fail(key, "a list of strings", _shown(value), "change the value")
+        return tuple(value)
+
+    def folder(self, key: str) -> Path:
+        """Take the path of a folder, relative to the file's own; it need not be there yet."""
+        return (self._file.parent / Path(self.text(key)).expanduser()).resolve()
 
     def table(self, key: str, expected: str) -> Section:
         """Take a table of its own."""

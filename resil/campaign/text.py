@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from resil.campaign.campaign import Campaign, NetworkSettings
+from resil.campaign.safety import Mechanism
 from resil.campaign.workload_settings import ImageSettings
 
 Value = str | int | float | Sequence["Value"] | Mapping[str, "Value"]
@@ -41,9 +42,12 @@ def campaign_tables(campaign: Campaign) -> dict[str, dict[str, Value]]:
         "technology": {
             "name": technology.name,
             "flip_flop_fit": technology.flip_flop_fit,
+            "flip_flop_range": technology.flip_flop_range,
             "sram_fit_per_mbit": technology.sram_fit_per_mbit,
+            "sram_range": technology.sram_range,
         },
         "budget": _budget(campaign),
+        "safety": _safety(campaign),
         "area": {"liberty": str(campaign.liberty) if campaign.liberty else None},
     }
     set_keys = {name: {k: v for k, v in values.items() if v is not None} for name, values in tables.items()}
@@ -102,6 +106,38 @@ def _budget(campaign: Campaign) -> dict[str, Value | None]:
         "rationale": campaign.budget.rationale,
         "hazardous": list(campaign.hazardous),
     }
+
+
+def _safety(campaign: Campaign) -> dict[str, Value | None]:
+    safety = campaign.safety
+    if safety is None:
+        return {}
+    return {
+        "claims": list(safety.claims),
+        "asil": safety.asil,
+        "spfm": safety.spfm,
+        "lfm": safety.lfm,
+        "pmhf_fit": safety.pmhf_fit,
+        "pmhf_rationale": safety.pmhf_rationale or None,
+        "pmhf_covers": safety.pmhf_covers,
+        "due_fit": safety.due_fit,
+        "due_rationale": safety.due_rationale or None,
+        "clock_mhz": safety.clock_mhz,
+        "ftti_cycles": safety.ftti_cycles,
+        "reaction_cycles": safety.reaction_cycles or None,
+        "permanent": str(safety.permanent) if safety.permanent else None,
+        "lifetime_hours": safety.lifetime_hours,
+        "left_out": safety.left_out or None,
+        "watchdog": safety.watchdog or None,
+        "mechanism": [_mechanism(mechanism) for mechanism in safety.mechanisms] or None,
+    }
+
+
+def _mechanism(mechanism: Mechanism) -> dict[str, Value]:
+    values: dict[str, Value] = {"alarm": mechanism.alarm}
+    if mechanism.coverage is not None:
+        values["coverage"] = mechanism.coverage
+    return values | {"blocks": list(mechanism.blocks), "storage": list(mechanism.storage)}
 
 
 def _table(name: str, values: dict[str, Value]) -> str:

@@ -29,6 +29,7 @@ from resil.folder.whole import RESULTS, seal
 from resil.prepare import prepare
 from resil.progress import Progress
 from resil.results.estimate import summarise, technology_of
+from resil.results.grounds import check_safety
 from resil.results.render import Results
 from resil.sensitivity.guide import campaign_population
 from rtl_harness.engines.base import GoldenRun
@@ -39,6 +40,7 @@ _CODES = {
     "none": ExitCode.MET,
     "missed": ExitCode.MISSED,
     "inconclusive": ExitCode.INCONCLUSIVE,
+    "not assessed": ExitCode.INCONCLUSIVE,
 }
 
 
@@ -61,6 +63,7 @@ def run_campaign(
     technology_of(campaign)
     bench = prepare(campaign, progress)
     _require_all_mapped(bench)
+    check_safety(campaign, bench)
     check_run(out, bench.identity, resume=resume)
     require_as_many(out, campaign.faults.injections)
     with ExitStack() as stack:
@@ -84,8 +87,15 @@ def run_campaign(
 
 
 def verdict_code(summary: Mapping[str, Any]) -> ExitCode:
-    """Return the exit code for the verdict of `summary`."""
-    return _CODES[summary["verdict"]["result"]]
+    """Return the exit code for the verdict of `summary`: that of the FIT budget or of the safety claims.
+
+    With both, a miss of either is a miss, and only both met are met.
+    """
+    results = [summary["verdict"]["result"]]
+    if (safety := summary.get("safety")) is not None:
+        results.append(safety["result"])
+    codes = [_CODES[result] for result in results]
+    return next((c for c in (ExitCode.MISSED, ExitCode.INCONCLUSIVE) if c in codes), ExitCode.MET)
 
 
 def _tell(engines: list[CampaignEngine], progress: Progress, told: set[str]) -> set[str]:

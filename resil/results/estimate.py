@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from resil.bench.bench import AreaFacts, Bench
@@ -10,7 +11,11 @@ from resil.bench.site_list import UNASSIGNED, block_bits
 from resil.campaign.campaign import Campaign
 from resil.campaign.clusters import clusters_text
 from resil.faults.sampling import Sample
+from resil.results.assumptions import assumptions_of_use
 from resil.results.estimates import estimates_of
+from resil.results.evidence import evidence_facts, sample_evidence
+from resil.results.grounds import grounds_of
+from resil.results.safety import NO_PERMANENT, Permanent, safety_facts
 from resil.results.sampling_facts import sampling_facts, sampling_notes
 from resil.results.summary import SCHEMA, block_row, network_summary, verdict_summary
 from rtl_harness.engines.base import GoldenRun
@@ -27,7 +32,11 @@ def technology_of(campaign: Campaign) -> Technology:
     """
     settings = campaign.technology
     technology = load_technology(settings.name).with_overrides(
-        settings.flip_flop_fit, settings.sram_fit_per_mbit, f"{campaign.file.name}, [technology]"
+        settings.flip_flop_fit,
+        settings.sram_fit_per_mbit,
+        f"{campaign.file.name}, [technology]",
+        settings.flip_flop_range,
+        settings.sram_range,
     )
     for kind in campaign.faults.kinds:
         technology.fit_per_bit(kind)
@@ -41,6 +50,7 @@ def summarise(
     goldens: Sequence[GoldenRun],
     sample: Sample,
     provenance: Mapping[str, Any],
+    permanent: Permanent | str = NO_PERMANENT,
 ) -> dict[str, Any]:
     """Return the content of `summary.json`.
 
@@ -51,6 +61,7 @@ def summarise(
         goldens: The run without a fault of each input.
         sample: The injections and how they were chosen.
         provenance: Content of `provenance.json`.
+        permanent: What is known of permanent faults, or why nothing is.
     """
     technology = technology_of(campaign)
     fit_per_bit = {kind: technology.fit_per_bit(kind) for kind in campaign.faults.kinds}
@@ -62,6 +73,8 @@ def summarise(
         for name, n in bits.items()
     ]
     everything = {kind: sum(n[kind] for n in bits.values()) for kind in ("ff", "sram")}
+    evidence = sample_evidence(campaign, sample, sample.counts, list(sample.inputs.values()), found)
+    cycles = [run.end.end_cycle for run in goldens]
     return {
         "schema": SCHEMA,
         "campaign": _campaign(campaign, bench, sample, provenance),
@@ -78,7 +91,7 @@ def summarise(
             "titles": dict(bench.titles),
         },
         "golden": {
-            "cycles": [run.end.end_cycle for run in goldens],
+            "cycles": cycles,
             "vela_cycles": bench.network.vela_cycles,
             "output_hash": [run.end.output_hash for run in goldens],
         },
@@ -88,6 +101,16 @@ def summarise(
         "strata": [_stratum(counts, fit_per_bit[counts.kind]) for counts in found.strata],
         "total": block_row("total", everything, total, area.total.total, area.total.sram, area.unit),
         "metrics": safety_metrics(total).as_dict(),
+        "evidence": evidence_facts(evidence),
+        "safety": None
+        if campaign.safety is None
+        else safety_facts(
+            grounds_of(campaign, campaign.safety, evidence, sample, found, technology, everything, permanent)
+        ),
+        "assumptions": [
+            asdict(assumption)
+            for assumption in assumptions_of_use(campaign, bench, technology, evidence, everything, cycles)
+        ],
         "notes": [
             *sampling_notes(campaign, sample, found.inputs),
             *_notes(campaign, bench, area, everything),

@@ -7,6 +7,7 @@ from typing import Any
 
 from resil.bench.bench import NetworkFacts
 from resil.campaign.campaign import Campaign
+from resil.results.safety import predicted_facts
 from resil.results.summary import SCHEMA, block_row, network_summary, verdict_summary
 from resil.sensitivity.campaign_inference import CampaignInference
 from resil.sensitivity.intervals import PartLimits
@@ -88,6 +89,7 @@ def summarise_estimate(
         "predicted_strata": [own.as_dict() for own in limits],
         "total": block_row("total", everything, total, *whole),
         "metrics": safety_metrics(total).as_dict(),
+        "safety": None if campaign.safety is None else predicted_facts(campaign.safety),
         "notes": _notes(campaign, model, facts, name, everything, len(inferred.labels)),
         "provenance": dict(provenance),
     }

@@ -22,7 +22,7 @@ def records(book):
 
 def test_sheets_and_one_row_for_each_block_and_failure_mode(summary):
     book = opened(fmeda_xlsx(summary))
-    assert book.sheetnames == ["Summary", "FMEDA", "Assumptions & sources"]
+    assert book.sheetnames == ["Summary", "FMEDA", "Assumptions of use", "Assumptions & sources"]
     *rows, total = records(book)
     assert [(row["Block"], row["Outcome"]) for row in rows] == [
         (block.name, outcome) for block in summary.blocks for outcome in block.counts
@@ -89,7 +89,7 @@ def test_summary_sheet_and_sources(summary, protection):
     book = opened(fmeda_xlsx(summary, protection))
     facts = {row[0]: row[1] for row in book["Summary"].iter_rows(values_only=True)}
     assert facts["FIT, upper limit"] == summary.verdict.fit.hi
-    assert facts["Verdict, unprotected"] == "missed"
+    assert facts["FIT budget, unprotected"] == "missed"
     assert facts["LFM"] == "not applicable"
     sources = [row[4] for row in book["Assumptions & sources"].iter_rows(values_only=True)]
     for entry in summary.technology.entries:

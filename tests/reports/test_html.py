@@ -136,9 +136,9 @@ def test_text_from_outside_is_escaped_everywhere(hostile):
 @pytest.mark.parametrize(
     ("name", "heading"),
     [
-        ("seven", "Budget missed"),
-        ("met", "Budget met"),
-        ("inconclusive", "Not decided yet"),
+        ("seven", "FIT budget missed"),
+        ("met", "FIT budget met"),
+        ("inconclusive", "FIT budget not decided yet"),
         ("none", "No budget given"),
     ],
 )

@@ -75,7 +75,12 @@ def test_operation_table_joins_inputs_of_equal_length(summary_document):
 
 @pytest.mark.parametrize(
     ("budget", "head"),
-    [(0.01, "MISSED: "), (0.08, "MET: "), (0.06, "INCONCLUSIVE: "), (None, "NO BUDGET: ")],
+    [
+        (0.01, "FIT BUDGET MISSED: "),
+        (0.08, "FIT BUDGET MET: "),
+        (0.06, "FIT BUDGET INCONCLUSIVE: "),
+        (None, "NO BUDGET: "),
+    ],
 )
 def test_verdict_line(budget, head):
     line = verdict_line(parse_summary(example_summary(budget=budget)))

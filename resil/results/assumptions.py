@@ -1,0 +1,166 @@
+"""Assumptions of use: what must hold where the target is used for a campaign's figures to hold there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from resil.bench.bench import Bench
+from resil.campaign.campaign import Campaign
+from resil.campaign.clusters import clusters_text
+from resil.results.evidence import DUE, Hazards, classes_of
+from stats.evidence import Evidence
+from stats.intervals import Interval
+from stats.technology import Technology
+
+_NAMES = {"ff": "flip-flops", "sram": "SRAM bits"}
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """One assumption of use.
+
+    Attributes:
+        topic: In a word or two.
+        text: What must hold, and what if it does not.
+    """
+
+    topic: str
+    text: str
+
+
+def assumptions_of_use(
+    campaign: Campaign,
+    bench: Bench,
+    technology: Technology,
+    evidence: Evidence,
+    bits: Mapping[str, int],
+    cycles: Sequence[int],
+) -> list[Assumption]:
+    """Return the assumptions of use of a campaign.
+
+    Args:
+        campaign: What was asked.
+        bench: What was injected into.
+        technology: Raw upset rates.
+        evidence: Of the injections.
+        bits: The target's storage, by kind.
+        cycles: Of the run without a fault of each input.
+    """
+    return [
+        Assumption("reaction to a detection", _reaction(campaign, evidence)),
+        Assumption("watchdog", _watchdog(campaign)),
+        Assumption("time-out", _timeout(campaign, cycles)),
+        Assumption("fault-tolerant time", _fault_tolerant_time(campaign)),
+        Assumption("clock and operation", _operation(campaign)),
+        Assumption("raw rates", _rates(campaign, technology)),
+        Assumption("scope", _scope(campaign, bits)),
+        Assumption("decision", _decision(campaign, bench)),
+        Assumption("inputs", _inputs(campaign, bench)),
+    ]
+
+
+def _reaction(campaign: Campaign, evidence: Evidence) -> str:
+    if DUE in campaign.hazardous:
+        return "Detected failures (DUE) count as hazardous: nothing is assumed of a reaction."
+    credited = Hazards(frozenset(campaign.hazardous))
+    names = classes_of(evidence)
+    now = evidence.rate(credited.among(names))
+    without = evidence.rate(Hazards(credited.outcomes, due_credited=False).among(names))
+    return (
+        "A detected failure (DUE) does not violate the safety goal: the host looks at the error status and "
+        "the alarms of every inference, drops the result and reaches a safe state in time. If nobody reacts, "
+        f"a detected failure counts by what is seen, and the hazardous rate is {_fit(without)} in place of "
+        f"{_fit(now)}."
+    )
+
+
+def _fit(found: Interval) -> str:
+    return f"{found.estimate:.3g} FIT ({found.lo:.3g} to {found.hi:.3g})"
+
+
+def _watchdog(campaign: Campaign) -> str:
+    if "hang" in campaign.hazardous:
+        return "None is assumed: an inference that does not end counts as hazardous."
+    if campaign.safety is not None and campaign.safety.watchdog:
+        return f"A hang does not violate the safety goal, because of: {campaign.safety.watchdog}"
+    return (
+        "A hang does not violate the safety goal in this campaign, so something outside the target has to "
+        "detect it in time; which, the campaign does not say."
+    )
+
+
+def _timeout(campaign: Campaign, cycles: Sequence[int]) -> str:
+    factor = campaign.execution.timeout_factor
+    longest = round(factor * max(cycles, default=0))
+    return (
+        f"A hang is an inference that takes longer than {factor:g} times the one without a fault (at most "
+        f"{longest:,} cycles). Later results count as none: the host does not wait longer."
+    )
+
+
+def _fault_tolerant_time(campaign: Campaign) -> str:
+    safety = campaign.safety
+    if safety is None or safety.ftti_cycles is None or safety.detection_cycles is None:
+        return (
+            "None is given: an alarm at any time before the end of the inference counts as detection in "
+            "time, and results are not used before that end."
+        )
+    seconds = safety.seconds(safety.ftti_cycles)
+    told = "" if seconds is None else f" ({seconds:.4g} s at {safety.clock_mhz:g} MHz)"
+    return (
+        f"{safety.ftti_cycles:,} cycles{told}, of which the reaction takes {safety.reaction_cycles:,}: an "
+        f"alarm later than {safety.detection_cycles:,} cycles after the fault does not count as detection."
+    )
+
+
+def _operation(campaign: Campaign) -> str:
+    clock = campaign.safety.clock_mhz if campaign.safety else None
+    told = f"The clock is {clock:g} MHz." if clock else "No clock is stated: times are in cycles."
+    return (
+        f"{told} Rates are for a target that runs this workload all the time; what strikes while it idles is "
+        "not in them. Every inference begins from the state after reset."
+    )
+
+
+def _rates(campaign: Campaign, technology: Technology) -> str:
+    parts = []
+    for kind in campaign.faults.kinds:
+        lo, hi = technology.range_of(kind)
+        value = technology.fit_per_bit(kind)
+        span = f", {1e6 * lo:.3g} to {1e6 * hi:.3g}" if lo < hi else ", no range given"
+        parts.append(f"{1e6 * value:.3g} FIT per 10^6 {_NAMES[kind]}{span} ({technology.status_of(kind)})")
+    return f"At sea level, {technology.node}: {'; '.join(parts)}."
+
+
+def _scope(campaign: Campaign, bits: Mapping[str, int]) -> str:
+    injected = [f"{bits[k]:,} {_NAMES[k]}" for k in campaign.faults.kinds if bits[k]]
+    left = not_injected(campaign, bits)
+    reason = campaign.safety.left_out if campaign.safety else ""
+    without = f" Not in these figures: {left}{f' ({reason})' if reason else ''}." if left else ""
+    return (
+        f"Faults in {' and '.join(injected) or 'no storage'} of the design under test. "
+        f"{clusters_text(campaign.faults.clusters)}{without} Not assessed: transients in logic and in clock "
+        "and reset trees, memories outside the design, and common causes."
+    )
+
+
+def not_injected(campaign: Campaign, bits: Mapping[str, int]) -> str:
+    """Return the storage of the target that the campaign leaves out, in words; "" if there is none."""
+    left = [f"{bits[k]:,} {_NAMES[k]}" for k in _NAMES if k not in campaign.faults.kinds and bits[k]]
+    return " and ".join(left)
+
+
+def _decision(campaign: Campaign, bench: Bench) -> str:
+    return (
+        f'What the output decides is read by the rule "{bench.network.decision}"; an output that differs '
+        f"without changing that is {'' if 'sdc_tolerable' in campaign.hazardous else 'not '}hazardous."
+    )
+
+
+def _inputs(campaign: Campaign, bench: Bench) -> str:
+    labels = ", ".join(str(label) for label in bench.inputs[:20])
+    more = f" and {len(bench.inputs) - 20} others" if len(bench.inputs) > 20 else ""
+    if campaign.sampling.inputs == "like these" and len(bench.inputs) > 1:
+        return f"Inputs in use are like those that were run ({labels}{more}): how these differ is counted."
+    return f"The figures are for the inputs that were run ({labels}{more}); others may do better or worse."

@@ -1,0 +1,132 @@
+"""A sample as evidence for the rows of a safety verdict: counts by what is seen and what told of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy.typing as npt
+
+from resil.campaign.campaign import Campaign
+from resil.faults.sampling import Sample
+from resil.results.estimates import Estimates
+from stats.designs import collapse
+from stats.evidence import Evidence, Group
+
+DUE = "due"
+_SEPARATOR = ":"
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """What a counted class of injections stands for, from its name.
+
+    Attributes:
+        outcome: In one word.
+        seen: What was seen; of a detected fault whose effect is not recorded "".
+        alarm: What told of it in time; "" if nothing did, or if that is not recorded.
+    """
+
+    outcome: str
+    seen: str
+    alarm: str
+
+    @staticmethod
+    def of(name: str) -> Class:
+        """Return the class of that name: an outcome, or `due:SEEN:ALARM`."""
+        outcome, _, rest = name.partition(_SEPARATOR)
+        seen, _, alarm = rest.partition(_SEPARATOR)
+        return Class(outcome, seen if outcome == DUE else outcome, alarm)
+
+
+@dataclass(frozen=True)
+class Hazards:
+    """Which classes of injections violate the safety goal, under one set of credits.
+
+    Attributes:
+        outcomes: Hazardous if nothing tells of them.
+        due_credited: Detection in time makes harmless.
+        latent: Latent state counts as hazardous too.
+    """
+
+    outcomes: frozenset[str]
+    due_credited: bool = True
+    latent: bool = False
+
+    def holds(self, name: str) -> bool:
+        """Whether injections of the class of that name violate the goal."""
+        found = Class.of(name)
+        if found.outcome == DUE and self.due_credited:
+            return DUE in self.outcomes
+        if found.outcome == DUE and (not found.seen or DUE in self.outcomes):
+            return True
+        return found.seen in self.outcomes or (self.latent and found.seen == "latent")
+
+    def among(self, names: Collection[str]) -> frozenset[str]:
+        """Return those of some classes that violate the goal."""
+        return frozenset(name for name in names if self.holds(name))
+
+
+def classes_of(evidence: Evidence) -> frozenset[str]:
+    """Return the names of all classes that are counted."""
+    return frozenset(name for group in evidence.groups for name in group.counts)
+
+
+def sample_evidence(
+    campaign: Campaign,
+    sample: Sample,
+    counts: Mapping[str, npt.ArrayLike],
+    inputs: Sequence[Mapping[str, npt.ArrayLike]],
+    estimates: Estimates,
+    *,
+    by_block: bool = False,
+) -> Evidence:
+    """Return what a sample says of all injected storage.
+
+    Args:
+        campaign: Says what the intervals are about.
+        sample: The injections and how they were chosen.
+        counts: Of each class in each stratum.
+        inputs: The same of each input.
+        estimates: Of the same sample: a total that was found in a better way is kept.
+        by_block: No group may span several blocks.
+    """
+
+    def groups(found: Mapping[str, npt.ArrayLike]) -> tuple[Group, ...]:
+        return tuple(
+            Group(g.block, g.kind, g.weight, g.counts)
+            for g in collapse(sample.strata, sample.design, found, by_block=by_block)
+        )
+
+    of_inputs = (
+        tuple(groups(own) for own in inputs)
+        if campaign.sampling.inputs == "like these" and len(inputs) > 1
+        else ()
+    )
+    hazardous = Hazards(frozenset(campaign.hazardous)).among(counts)
+    known = {hazardous: estimates.total.fit} if sample.guided and not of_inputs and not by_block else {}
+    return Evidence(groups(counts), sample.confidence, campaign.confidence, of_inputs, known)
+
+
+def evidence_facts(evidence: Evidence) -> dict[str, Any]:
+    """Return evidence as plain values, for `summary.json`; inputs are not told apart."""
+    return {
+        "confidence": evidence.confidence,
+        "stated": evidence.stated,
+        "groups": [
+            {"block": g.block, "kind": g.kind, "fit_raw": g.fit_raw, "counts": dict(g.counts)}
+            for g in evidence.groups
+        ],
+    }
+
+
+def recorded_evidence(facts: Mapping[str, Any]) -> Evidence:
+    """Return evidence from what `evidence_facts` made; KeyError or TypeError if it is damaged."""
+    groups = (Group(g["block"], g["kind"], float(g["fit_raw"]), dict(g["counts"])) for g in facts["groups"])
+    return Evidence(tuple(groups), float(facts["confidence"]), float(facts["stated"]))
+
+
+def in_blocks(blocks: Collection[str]) -> Callable[[Group], bool]:
+    """Return whether a group lies in one of some blocks; in any, if none is named."""
+    return lambda group: not blocks or group.block in blocks

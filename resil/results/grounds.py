@@ -1,0 +1,115 @@
+"""From a finished sample to what its safety verdict rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import product
+
+from resil.bench.bench import Bench
+from resil.campaign.campaign import Campaign
+from resil.campaign.safety import SafetySettings
+from resil.errors import CampaignError
+from resil.faults.sampling import Sample
+from resil.results.assumptions import not_injected
+from resil.results.estimates import Estimates
+from resil.results.evidence import sample_evidence
+from resil.results.safety import Grounds, Permanent
+from stats.evidence import Evidence
+from stats.technology import Technology
+
+_NAMES = {"ff": "flip-flops", "sram": "SRAM"}
+_ENDS = ("lowest", "highest")
+_OF_INJECTIONS = ("spfm_transient", "pmhf_share", "coverage", "due_rate", "detection_time")
+
+
+def check_safety(campaign: Campaign, bench: Bench) -> None:
+    """Refuse claims that injections into this target cannot decide, before any is made.
+
+    Raises:
+        CampaignError: a claimed row would pass over storage without a reason, or a mechanism guards a block
+            that the target does not have.
+    """
+    settings = campaign.safety
+    if settings is None:
+        return
+    bits = {kind: sum(e.bits for e in bench.sites.elements if e.kind == kind) for kind in _NAMES}
+    left = not_injected(campaign, bits)
+    claimed = [claim for claim in settings.claims if claim in _OF_INJECTIONS]
+    if left and claimed and not settings.left_out:
+        raise CampaignError(
+            f"{campaign.file}: [safety] claims: expected all storage of {bench.target_name} to be injected "
+            f"for {', '.join(claimed)}, found {left} left out; add it to [faults] kinds, or say in [safety] "
+            "left_out why it is no part of the claims"
+        )
+    for mechanism in settings.mechanisms:
+        if unknown := [block for block in mechanism.blocks if block not in bench.blocks]:
+            raise CampaignError(
+                f"{campaign.file}: [safety.mechanism] blocks: expected blocks out of "
+                f"{', '.join(bench.blocks)}, found {', '.join(unknown)}; correct them"
+            )
+
+
+def grounds_of(
+    campaign: Campaign,
+    settings: SafetySettings,
+    evidence: Evidence,
+    sample: Sample,
+    estimates: Estimates,
+    technology: Technology,
+    bits: Mapping[str, int],
+    permanent: Permanent | str,
+) -> Grounds:
+    """Return what the verdict of a campaign rests on.
+
+    Args:
+        campaign: What was asked.
+        settings: Its `[safety]`.
+        evidence: Of all injected storage.
+        sample: The injections and how they were chosen.
+        estimates: Of the same sample.
+        technology: Raw upset rates.
+        bits: The target's storage, by kind.
+        permanent: What is known of permanent faults, or why nothing is.
+    """
+    by_block = sample_evidence(
+        campaign, sample, sample.counts, list(sample.inputs.values()), estimates, by_block=True
+    )
+    return Grounds(
+        settings,
+        frozenset(campaign.hazardous),
+        evidence,
+        by_block,
+        _origin(campaign, evidence, technology, bits),
+        not_injected(campaign, bits),
+        permanent,
+        rate_variations(technology, campaign.faults.kinds),
+    )
+
+
+def rate_variations(technology: Technology, kinds: tuple[str, ...]) -> dict[str, dict[str, float]]:
+    """Return the corners of the ranges of raw rates, as factors of the rates by kind of storage.
+
+    SPFM depends on the ratio of the rates alone and PMHF grows with each, so what they can be is reached at
+    the corners.
+    """
+    factors = {}
+    for kind in kinds:
+        value = technology.fit_per_bit(kind)
+        lo, hi = technology.range_of(kind)
+        if lo < hi and value > 0.0:
+            factors[kind] = dict(zip(_ENDS, (lo / value, hi / value), strict=True))
+    return {
+        "raw rates of "
+        + " and ".join(f"{_NAMES[kind]} {end}" for kind, end in zip(factors, ends, strict=True)): {
+            kind: factors[kind][end] for kind, end in zip(factors, ends, strict=True)
+        }
+        for ends in product(_ENDS, repeat=len(factors))
+        if factors
+    }
+
+
+def _origin(campaign: Campaign, evidence: Evidence, technology: Technology, bits: Mapping[str, int]) -> str:
+    kinds = campaign.faults.kinds
+    stored = " and ".join(f"{bits[kind]:,} {'flip-flops' if kind == 'ff' else 'SRAM bits'}" for kind in kinds)
+    rates = ", ".join(f"{_NAMES[kind]} {technology.status_of(kind)}" for kind in kinds)
+    return f"{evidence.injections:,} injections into {stored}; raw rates of {technology.name} ({rates})"

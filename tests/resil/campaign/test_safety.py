@@ -1,0 +1,166 @@
+"""The table `[safety]`: what it defaults to, and what is refused before anything is injected."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from resil.campaign.campaign import parse_campaign
+from resil.campaign.text import campaign_text
+from resil.errors import CampaignError
+from tests.resil.campaigns import TEXT
+
+BASE = TEXT[: TEXT.index("[budget]")]
+SAFETY = """
+[safety]
+asil = "D"
+claims = ["spfm_transient"]
+"""
+FULL = """
+[safety]
+asil = "C"
+claims = ["spfm_transient", "spfm_permanent", "lfm_permanent", "pmhf_share", "coverage", "due_rate",
+    "detection_time", "sensitivity"]
+spfm = 0.98
+pmhf_fit = 0.5
+pmhf_rationale = "half of a FIT of the item's 100"
+due_fit = 20
+due_rationale = "one restart in five thousand years"
+clock_mhz = 500
+ftti_seconds = 1e-3
+reaction_cycles = 1000
+permanent = "runs/stuck"
+lifetime_hours = 2e4
+left_out = "the shared buffer has SECDED of its own"
+[[safety.mechanism]]
+alarm = "parity"
+coverage = 0.9
+blocks = ["mac"]
+storage = ["u_npu.u_mac.par_q"]
+[[safety.mechanism]]
+alarm = "error"
+"""
+
+
+def parsed(text, file=Path("/campaigns/small.toml")):
+    return parse_campaign(file, tomllib.loads(text))
+
+
+@pytest.mark.parametrize(("level", "spfm", "lfm"), [("B", 0.90, 0.60), ("C", 0.97, 0.80), ("D", 0.99, 0.90)])
+def test_targets_follow_from_the_level(level, spfm, lfm):
+    safety = parsed(BASE + SAFETY.replace('"D"', f'"{level}"')).safety
+    assert safety is not None
+    assert (safety.spfm, safety.lfm) == (spfm, lfm)
+
+
+def test_the_share_of_pmhf_has_no_default():
+    safety = parsed(BASE + SAFETY).safety
+    assert safety is not None
+    assert safety.pmhf_fit is None
+
+
+def test_everything_can_be_given_and_is_written_as_it_was_read():
+    campaign = parsed(BASE + FULL)
+    safety = campaign.safety
+    assert safety is not None
+    assert safety.ftti_cycles == 500_000
+    assert safety.detection_cycles == 499_000
+    assert safety.seconds(500_000) == pytest.approx(1e-3)
+    assert safety.permanent == Path("/campaigns/runs/stuck")
+    assert [m.alarm for m in safety.mechanisms] == ["parity", "error"]
+    assert safety.mechanisms[0].storage == ("u_npu.u_mac.par_q",)
+    assert parsed(campaign_text(campaign)).safety == safety
+
+
+def test_a_campaign_without_the_table_has_none():
+    assert parsed(TEXT).safety is None
+
+
+BUDGET = '[budget]\nfit = 0.2\nrationale = "r"\n'
+CLAIMED = SAFETY.replace("spfm_transient", "{}")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (SAFETY.replace('["spfm_transient"]', "[]"), r"\[safety\] claims: expected a list of one or more"),
+        (SAFETY.replace("spfm_transient", "spfm"), r"claims: expected a list of one or more of spfm_trans"),
+        (SAFETY.replace('asil = "D"', ""), "claimed row spfm_transient takes: asil, or spfm as the target"),
+        (SAFETY.replace('"D"', '"A"'), "asil: expected one of B, C, D"),
+        (
+            SAFETY + "spfm = 0.95",
+            r"spfm: expected at least 0.99, which ASIL D asks for, found 0.95",
+        ),
+        (SAFETY + "spmf = 0.995", 'did you mean "spfm"'),
+        (CLAIMED.format("pmhf_share"), "pmhf_share takes: pmhf_fit with pmhf_rationale"),
+        (SAFETY + "pmhf_fit = 0.5", r"pmhf_rationale: expected a string, found nothing; give pmhf_fit in"),
+        (SAFETY + 'pmhf_fit = 11\npmhf_rationale = "r"', "a share of the 10 FIT that ASIL D allows"),
+        (
+            BUDGET + SAFETY + 'pmhf_fit = 0.5\npmhf_rationale = "r"',
+            "the 0.2 FIT of .budget., found 0.5",
+        ),
+        (
+            CLAIMED.format("pmhf_share") + 'pmhf_fit = 0.5\npmhf_rationale = "r"',
+            "permanent, the run folder of a stuck-at campaign, or pmhf_covers",
+        ),
+        (CLAIMED.format("spfm_permanent"), "spfm_permanent takes: asil or spfm, and permanent"),
+        (CLAIMED.format("lfm_permanent") + 'permanent = "p"', "a .*mechanism.* with its storage"),
+        (CLAIMED.format("coverage"), "coverage takes: a .*mechanism.* with alarm and coverage"),
+        (CLAIMED.format("due_rate"), "due_rate takes: due_fit with due_rationale"),
+        (CLAIMED.format("detection_time"), "detection_time takes: ftti_cycles or ftti_seconds"),
+        (CLAIMED.format("sensitivity"), "expected another row beside sensitivity"),
+        (
+            SAFETY + "ftti_cycles = 5\nftti_seconds = 1.0\nclock_mhz = 1.0",
+            "either ftti_cycles or ftti_seconds",
+        ),
+        (SAFETY + "ftti_seconds = 1.0", "clock_mhz: expected the clock at which ftti_seconds become cycles"),
+        (SAFETY + "ftti_cycles = 5\nreaction_cycles = 5", "less than the 5 cycles"),
+        (SAFETY + "reaction_cycles = 5", "a fault-tolerant time with it"),
+        (BUDGET + 'hazardous = ["hang"]' + SAFETY, "expected sdc_critical to count as hazardous"),
+        (BUDGET + 'hazardous = ["sdc_critical"]' + SAFETY, "watchdog: expected what detects a hang in time"),
+        (SAFETY + 'watchdog = "host timer"', "expected none, as hangs count as hazardous"),
+        (
+            BUDGET
+            + 'hazardous = ["sdc_critical", "hang", "due"]'
+            + CLAIMED.format("coverage")
+            + 'mechanism = [{ alarm = "error", coverage = 0.9 }]',
+            "no coverage to be claimed where detected failures are hazardous",
+        ),
+        (SAFETY + 'mechanism = [{ alarm = "a" }, { alarm = "a" }]', "each alarm once"),
+        (SAFETY + 'mechanism = [{ alarm = "a", cover = 1 }]', r"\[safety.mechanism\[0\]\] cover"),
+    ],
+)
+def test_contradictions_and_claims_that_nothing_can_decide_are_refused(text, message):
+    with pytest.raises(CampaignError, match=message):
+        parsed(BASE + text)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            "flip_flop_fit = 600",
+            r"expected FIT of one flip-flop, from 1e-09 to 0.01, found 600",
+        ),
+        ("sram_fit_per_mbit = 2e-5", r"sram_fit_per_mbit: expected FIT of 10\^6 bits, from 0.001"),
+        ("flip_flop_range = [1e-5, 1e-4]", "flip_flop_range: expected flip_flop_fit with it"),
+        ("flip_flop_fit = 1e-3\nflip_flop_range = [1e-5, 1e-4]", "a range that holds flip_flop_fit = 0.001"),
+        ("flip_flop_fit = 5e-5\nflip_flop_range = [1e-5]", "a list of 2 numbers"),
+        ("sram_fit_per_mbit = 20\nsram_range = [1e-5, 25]", r"sram_range: expected FIT of 10\^6 bits"),
+    ],
+)
+def test_raw_rates_in_a_wrong_unit_are_refused(line, message):
+    with pytest.raises(CampaignError, match=message):
+        parsed(BASE.replace('name = "finfet-16nm"', f'name = "finfet-16nm"\n{line}'))
+
+
+def test_ranges_of_raw_rates_are_written_as_they_were_read():
+    text = BASE.replace(
+        'name = "finfet-16nm"',
+        'name = "finfet-16nm"\nflip_flop_fit = 5e-5\nflip_flop_range = [1e-5, 1e-4]\n'
+        "sram_fit_per_mbit = 20\nsram_range = [15, 25]",
+    )
+    technology = parsed(text).technology
+    assert technology.flip_flop_range == (1e-5, 1e-4)
+    assert technology.sram_range == (15.0, 25.0)
+    assert parsed(campaign_text(parsed(text))).technology == technology
