@@ -38,12 +38,12 @@ _TOTAL_FILL = PatternFill("solid", fgColor="E8EDF3")
 
 @dataclass(frozen=True, slots=True)
 class FailureMode:
-    """One row of the FMEDA: a block and one outcome of upsets in it. Rates in FIT.
+    """One row of the FMEDA: a block and one outcome of faults in it. Rates in FIT.
 
     Attributes:
-        block: Where the upset is.
+        block: Where the fault is.
         outcome: What it leads to.
-        share: Probability of this outcome given an upset.
+        share: Probability of this outcome given a fault.
         violates: Whether the outcome counts as hazardous in this campaign.
         mechanism: Protection chosen for the block, or `none`.
         coverage: Diagnostic coverage of it for hazardous outcomes, 0 to 1.

@@ -87,7 +87,7 @@ def _tiles(summary: Summary) -> list[tuple[str, Value, str]]:
     memory = f"and {numbers.count(target.sram_bits)} memory bits; {area}"
     technology = f"{summary.technology.name}, {summary.technology.node}"
     tiles = [
-        ("raw upset rate", Value(f"{numbers.fit(total.fit_raw)} FIT"), technology),
+        ("raw fault rate", Value(f"{numbers.fit(total.fit_raw)} FIT"), technology),
         ("AVF", percent_value(total.avf), "a flip leaves a trace: it is not masked"),
         ("injections", Value(numbers.count(total.injections)), seconds),
         ("flip-flops", Value(numbers.count(target.ff_bits)), memory),

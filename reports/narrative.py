@@ -28,7 +28,7 @@ def meaning(summary: Summary) -> list[str]:
     told: list[str] = []
     if verdict.result == "met":
         told.append(
-            f"At {sure} confidence, upsets in the injected bits lead to at most {hi} hazardous failures"
+            f"At {sure} confidence, faults in the injected bits lead to at most {hi} hazardous failures"
             f" in 10⁹ hours; the budget allows {numbers.given(budget)}."
         )
     elif verdict.result == "missed":
@@ -94,7 +94,7 @@ def _safe_share(summary: Summary) -> str:
     if raw <= 0.0 or not summary.verdict.fit.estimate:
         return ""
     share = numbers.percent(summary.verdict.fit.estimate / raw)
-    return f"Of {numbers.fit(raw)} raw upsets in 10⁹ hours, {share} become hazardous failures."
+    return f"Of {numbers.fit(raw)} raw faults in 10⁹ hours, {share} become hazardous failures."
 
 
 def _listed(names: list[str]) -> str:

@@ -62,6 +62,7 @@ def prepare(campaign: Campaign, progress: Progress) -> Bench:
                 "sites": _sites_digest(elaboration.sites),
                 "seed": str(campaign.seed),
                 "kinds": " ".join(kinds),
+                "fault model": campaign.faults.model,
                 "clusters": " ".join(map(repr, campaign.faults.clusters)),
                 "strata": campaign.sampling.strata + guide_digest(campaign),
                 "inputs": " ".join(map(str, work.labels)),

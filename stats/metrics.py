@@ -118,14 +118,17 @@ def lfm(latent: Interval, hazardous: Interval, fit_raw: float) -> Interval:
     return Interval(min(estimate, worst), best, worst, confidence).complement()
 
 
-def safety_metrics(total: BlockEstimate) -> SafetyMetrics:
-    """Return the metrics of an element whose faults are transient.
+def safety_metrics(total: BlockEstimate, permanent: bool = False) -> SafetyMetrics:
+    """Return the metrics of an element whose faults are all transient, or all permanent.
 
     The share of PMHF is the hazardous FIT itself: without a mechanism that a second fault could defeat
     there is no dual-point term.
     """
     notes = [
-        "LFM is not applicable: the faults are transient, and none of them waits for a second one.",
+        "LFM is not applicable: the permanent faults of a run are not told apart into those of mechanisms "
+        "and those of what mechanisms watch."
+        if permanent
+        else "LFM is not applicable: the faults are transient, and none of them waits for a second one.",
         "The PMHF share is the rate of residual faults: no safety mechanism, no dual-point term.",
     ]
     if total.fit_raw > 0.0:

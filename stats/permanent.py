@@ -62,10 +62,15 @@ class PermanentRates:
         """
         return self._per_bit(kind)[1]
 
-    def range_per_bit(self, kind: str) -> tuple[float, float]:
+    def range_of(self, kind: str) -> tuple[float, float]:
         """Return the least and the largest that the rate of one bit may be, in FIT; StatsError likewise."""
         low, _, high = self._per_bit(kind)
         return low, high
+
+    def status_of(self, kind: str) -> str:
+        """Return the status of the figure of a kind of storage."""
+        self.fit_per_bit(kind)
+        return next(e.status for e in self.entries if e.quantity == QUANTITIES[kind])
 
     def with_overrides(
         self,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from stats.errors import StatsError
 from stats.units import RawRate, raw_rate
@@ -44,6 +44,36 @@ class Entry:
     def rate(self) -> RawRate:
         """The figure as a typed raw rate; StatsError if it is none."""
         return raw_rate(self.value, self.unit)
+
+
+class RawRates(Protocol):
+    """How often a fault of one kind strikes a storage bit: upsets, or permanent faults."""
+
+    @property
+    def name(self) -> str:
+        """As campaigns name the technology."""
+        ...
+
+    @property
+    def node(self) -> str:
+        """For people."""
+        ...
+
+    def fit_per_bit(self, kind: str) -> float:
+        """Return the raw rate of one bit in FIT; `kind` is `ff` or `sram`."""
+        ...
+
+    def range_of(self, kind: str) -> tuple[float, float]:
+        """Return the lowest and highest raw rate of one bit in FIT, as far as ranges are known."""
+        ...
+
+    def status_of(self, kind: str) -> str:
+        """Return the weakest status among the figures of a kind of storage."""
+        ...
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return name, node and entries as plain values."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

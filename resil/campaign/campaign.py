@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from resil.campaign.clusters import read_clusters
+from resil.campaign.fault_settings import FaultSettings, check_plan, read_faults
 from resil.campaign.safety import SafetySettings, read_safety
 from resil.campaign.sampling_settings import SamplingSettings, read_sampling
 from resil.campaign.section import Section, read_toml
@@ -17,7 +17,6 @@ from resil.campaign.workload_settings import DECISIONS, WorkloadSettings, read_w
 from resil.errors import CampaignError
 from rtl_harness.faults import Outcome
 
-KINDS = ("ff", "sram")
 ENGINE_NAMES = ("verilator", "cocotb")
 HAZARDOUS_DEFAULT = (Outcome.SDC_CRITICAL.value, Outcome.HANG.value)
 ZOO_PREFIX = "zoo:"
@@ -27,7 +26,6 @@ _TABLES = (
     *("campaign", "network", "workload", "target", "faults", "sampling", "execution", "technology"),
     *("budget", "safety", "area"),
 )
-_FEWEST_PREDICTED = 100
 # Of a storage bit, from hardened cells to the SRAM of old nodes; what lies outside has another unit.
 _PLAUSIBLE_FIT_PER_BIT = (1e-9, 1e-2)
 _BUDGET_REMEDY = (
@@ -56,23 +54,6 @@ class NetworkSettings:
 
 
 @dataclass(frozen=True)
-class FaultSettings:
-    """How many faults, and of what sort.
-
-    Attributes:
-        kinds: Kinds of storage, "ff" and "sram".
-        injections: Number; the most, if the plan is adaptive.
-        minimum_per_block: Least number in each kind of storage of each block.
-        clusters: Part of the upsets that flip 1, 2, ... adjacent bits of a word; they sum to 1.
-    """
-
-    kinds: tuple[str, ...]
-    injections: int
-    minimum_per_block: int
-    clusters: tuple[float, ...] = (1.0,)
-
-
-@dataclass(frozen=True)
 class ExecutionSettings:
     """How the injections are simulated.
 
@@ -97,6 +78,8 @@ class TechnologySettings:
         sram_fit_per_mbit: FIT of 10^6 SRAM bits, or None.
         flip_flop_range: Lowest and highest of the first, or None.
         sram_range: Lowest and highest of the second, or None.
+        permanent_flip_flop_fit: FIT of permanent faults of one flip-flop, or None.
+        permanent_sram_fit_per_mbit: FIT of permanent faults of 10^6 SRAM bits, or None.
     """
 
     name: str
@@ -104,6 +87,8 @@ class TechnologySettings:
     sram_fit_per_mbit: float | None = None
     flip_flop_range: tuple[float, float] | None = None
     sram_range: tuple[float, float] | None = None
+    permanent_flip_flop_fit: float | None = None
+    permanent_sram_fit_per_mbit: float | None = None
 
 
 @dataclass(frozen=True)
@@ -212,14 +197,14 @@ def parse_campaign(file: Path, tables: Mapping[str, Any]) -> Campaign:
     seed = head.integer("seed", low=0, high=2**63 - 1)
     confidence = head.number("confidence", 0.95, low=0.5, high=1.0)
     head.finish()
+    faults, sampling = read_faults(section("faults", required=True)), read_sampling(section("sampling"))
+    check_plan(section("faults"), faults, sampling, "safety" in tables)
     budget, hazardous = _budget(section("budget")) if "budget" in tables else (None, HAZARDOUS_DEFAULT)
     safety = (
         read_safety(section("safety"), hazardous, budget.fit if budget else None)
         if "safety" in tables
         else None
     )
-    faults, sampling = _faults(section("faults", required=True)), read_sampling(section("sampling"))
-    _check_predicted(file, faults, sampling)
     return Campaign(
         file=file,
         name=name,
@@ -236,22 +221,6 @@ def parse_campaign(file: Path, tables: Mapping[str, Any]) -> Campaign:
         liberty=_liberty(section("area")),
         safety=safety,
     )
-
-
-def _check_predicted(file: Path, faults: FaultSettings, sampling: SamplingSettings) -> None:
-    if sampling.plan != "predicted":
-        return
-    for key, found in (
-        ("minimum_per_block", faults.minimum_per_block > 0),
-        ("clusters", faults.clusters != (1.0,)),
-        ("injections", faults.injections < _FEWEST_PREDICTED),
-    ):
-        if found:
-            raise CampaignError(
-                f"{file}: [faults] {key}: expected at least {_FEWEST_PREDICTED} injections of single bits, "
-                'and no minimum, with the plan "predicted", which goes by predictions for single bits; '
-                "change the key or the plan"
-            )
 
 
 def _refuse_unknown_tables(file: Path, tables: Mapping[str, Any]) -> None:
@@ -315,20 +284,6 @@ def _target(section: Section) -> str | Path:
     return target
 
 
-def _faults(section: Section) -> FaultSettings:
-    kinds = section.choices("kinds", KINDS, ("ff",))
-    injections = section.integer("injections", low=1, high=10**9)
-    minimum = section.integer("minimum_per_block", 0, low=0, high=10**9)
-    if minimum > injections:
-        expected = f"at most the {injections:,} injections"
-        raise section.fail(
-            "minimum_per_block", expected, f"{minimum:,}", "lower it or ask for more injections"
-        )
-    clusters = read_clusters(section)
-    section.finish()
-    return FaultSettings(kinds, injections, minimum, clusters)
-
-
 def _execution(section: Section) -> ExecutionSettings:
     engine = section.choice("engine", ENGINE_NAMES, ENGINE_NAMES[0])
     workers = section.integer("workers", low=1, high=1024) if section.has("workers") else None
@@ -341,8 +296,10 @@ def _technology(section: Section) -> TechnologySettings:
     name = section.text("name")
     flip_flop, ff_range = _raw_rate(section, "flip_flop_fit", "flip_flop_range", 1.0)
     sram, sram_range = _raw_rate(section, "sram_fit_per_mbit", "sram_range", 1e6)
+    permanent_ff, _ = _raw_rate(section, "permanent_flip_flop_fit", "", 1.0)
+    permanent_sram, _ = _raw_rate(section, "permanent_sram_fit_per_mbit", "", 1e6)
     section.finish()
-    return TechnologySettings(name, flip_flop, sram, ff_range, sram_range)
+    return TechnologySettings(name, flip_flop, sram, ff_range, sram_range, permanent_ff, permanent_sram)
 
 
 def _raw_rate(
@@ -360,11 +317,11 @@ def _raw_rate(
         return value
 
     if not section.has(key):
-        if section.has(ends):
+        if ends and section.has(ends):
             raise section.fail(ends, f"{key} with it", "nothing", f"add {key}, or remove {ends}")
         return None, None
     value = checked(key, section.number(key, low=0.0, high=float("inf")))
-    if not section.has(ends):
+    if not ends or not section.has(ends):
         return value, None
     lowest, highest = (checked(ends, end) for end in section.numbers(ends, 2))
     if not lowest <= value <= highest:

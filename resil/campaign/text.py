@@ -28,6 +28,7 @@ def campaign_tables(campaign: Campaign) -> dict[str, dict[str, Value]]:
         **_work(campaign),
         "target": {"file": str(target)} if isinstance(target, Path) else {"name": target},
         "faults": {
+            "model": faults.model,
             "kinds": list(faults.kinds),
             "injections": faults.injections,
             "minimum_per_block": faults.minimum_per_block,
@@ -45,6 +46,8 @@ def campaign_tables(campaign: Campaign) -> dict[str, dict[str, Value]]:
             "flip_flop_range": technology.flip_flop_range,
             "sram_fit_per_mbit": technology.sram_fit_per_mbit,
             "sram_range": technology.sram_range,
+            "permanent_flip_flop_fit": technology.permanent_flip_flop_fit,
+            "permanent_sram_fit_per_mbit": technology.permanent_sram_fit_per_mbit,
         },
         "budget": _budget(campaign),
         "safety": _safety(campaign),

@@ -15,7 +15,7 @@ from resil.folder.provenance import ESTIMATE, made_with, now
 from resil.folder.store import CAMPAIGN, INJECTIONS, PROVENANCE, SUMMARY, recorded_provenance
 from resil.folder.whole import RESULTS, seal
 from resil.progress import Progress
-from resil.results.estimate import technology_of
+from resil.results.estimate import upset_rates
 from resil.results.render import Results
 from resil.sensitivity.campaign_inference import infer_campaign
 from resil.sensitivity.correct import Correction, correct
@@ -58,8 +58,14 @@ def estimate_campaign(
     began, started = time.monotonic(), now()
     progress = progress or Progress()
     _check_folder(out)
+    if campaign.faults.permanent:
+        raise CampaignError(
+            f'{campaign.file}: [faults] model: expected "upset", found "{campaign.faults.model}": '
+            "sensitivity models have learnt from upsets and know nothing of permanent faults; inject them: "
+            "resil run"
+        )
     run = None if run_dir is None else read_run(run_dir)
-    technology = technology_of(campaign)
+    technology = upset_rates(campaign)
     settings = campaign.network
     path = model_file or SHIPPED
     model = load_model(path)

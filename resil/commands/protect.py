@@ -10,7 +10,7 @@ from reports import parse_summary
 from resil.errors import ExitCode
 from resil.files import json_text, write_text
 from resil.folder.store import PROTECTION
-from resil.folder.whole import finished_run
+from resil.folder.whole import finished_run, require_upsets
 from resil.protection.options import load_options
 from resil.protection.plan import plan_protection
 from resil.results.render import Results
@@ -45,7 +45,9 @@ def protect_run(
         ConsistencyError: the run has failed an audit.
         ProtectionError: there is no target to reach, or the options are wrong.
     """
-    summary = finished_run(run_dir).summary
+    found = finished_run(run_dir)
+    require_upsets(found, "hardening and its figures are about upsets")
+    summary = found.summary
     parse_summary(summary)
     budget = summary["verdict"]["budget_fit"] if budget_fit is None else budget_fit
     plan = plan_protection(summary, load_options(options), budget, spfm_target)

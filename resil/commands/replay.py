@@ -10,6 +10,7 @@ from resil.bench.engines import replay as simulate_again
 from resil.bench.site_list import block_name
 from resil.campaign.campaign import load_campaign, with_options
 from resil.errors import StoreError
+from resil.faults.plan import held_value
 from resil.folder.store import CAMPAIGN, find_injection, recorded_definition
 from resil.folder.whole import shortcoming
 from resil.prepare import prepare
@@ -56,11 +57,11 @@ def replay_injection(
         engine = RECORDING_ENGINES[0]
     if engine is not None:
         bench = prepare(with_options(campaign, engine=engine), progress)
-    fault = Fault(recorded["site"], recorded["cycle"], recorded["bits"])
+    held = held_value(recorded["fault"])
+    fault = Fault(recorded["site"], recorded["cycle"], recorded["bits"], held)
     site = bench.sites[fault.site]
-    progress.stage(
-        f"replaying injection {number}: {site.name}, cycle {fault.cycle}, input {recorded['input']}"
-    )
+    when = f"cycle {fault.cycle}" if held is None else f"held at {held} from reset on"
+    progress.stage(f"replaying injection {number}: {site.name}, {when}, input {recorded['input']}")
     with bench.engine(bench.inputs.index(recorded["input"])) as simulator:
         injection = simulate_again(simulator, fault, waves)
         used = simulator.name
@@ -74,6 +75,7 @@ def replay_injection(
         "block": block_name(site.element.block),
         "cycle": fault.cycle,
         "bits": fault.bits,
+        "fault": recorded["fault"],
         "input": recorded["input"],
         "engine": used,
         "recorded": before,
@@ -86,10 +88,12 @@ def replay_injection(
 
 def replay_text(result: dict[str, Any]) -> str:
     """Return the result as lines for a person."""
+    held = held_value(result["fault"])
+    when = f"cycle {result['cycle']}" if held is None else f"held at {held} from reset on"
     more = f" and {result['bits'] - 1} above" if result["bits"] > 1 else ""
     lines = [
         f"injection {result['injection']}: {result['name']}{more} in block {result['block']}, "
-        f"cycle {result['cycle']}, input {result['input']}, engine {result['engine']}",
+        f"{when}, input {result['input']}, engine {result['engine']}",
         f"{'':12} {'recorded':>18} {'replayed':>18}",
     ]
     for name in COMPARED:

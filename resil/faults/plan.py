@@ -14,6 +14,9 @@ from stats.sampling import Stratum, draw
 
 IntArray = npt.NDArray[np.int64]
 
+# What stored injections call a fault: by what its bit is held at, from -1 (nothing: an upset) on.
+FAULT_NAMES = ("upset", "stuck_at_0", "stuck_at_1")
+
 
 @dataclass(frozen=True)
 class FaultStratum:
@@ -32,6 +35,8 @@ class FaultStratum:
         ends: Sites up to the end of each piece.
         widths: Bits of a word of each piece.
         exposure: Part of the time of all inferences.
+        stuck: The faults are bits held at 0 or 1 from reset on: what the population counts as cycles are
+            these two values.
     """
 
     block: str
@@ -45,6 +50,7 @@ class FaultStratum:
     ends: IntArray
     widths: IntArray
     exposure: float
+    stuck: bool = False
 
     @property
     def label(self) -> tuple[str, ...]:
@@ -54,19 +60,24 @@ class FaultStratum:
 
     def draw(
         self, seed: int, clusters: Sequence[float], start: int, count: int
-    ) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """Return site, cycle, place of the input and size of draws `start .. start + count - 1`."""
+    ) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
+        """Return site, cycle, place of the input, size and held value of draws `start .. start + count - 1`.
+
+        An upset holds nothing, -1.
+        """
         population = self.population
         members = draw(seed, population.name, population.size, count, start)
-        within, cycle, place = population.locate(members)
+        within, moment, place = population.locate(members)
         piece = np.searchsorted(self.ends, within, side="right")
         before = np.concatenate(([0], self.ends[:-1]))[piece]
         room = self.widths[piece] - (within - before) % self.widths[piece]
+        cycle = np.zeros_like(moment) if self.stuck else moment + np.array(self.starts, dtype=np.int64)[place]
         return (
             self.first_sites[piece] + within - before,
-            cycle + np.array(self.starts, dtype=np.int64)[place],
+            cycle,
             place,
             cluster_bits(seed, population.name, clusters, start, room),
+            moment if self.stuck else np.full_like(moment, -1),
         )
 
 
@@ -82,6 +93,7 @@ class Plan:
         cycle: Cycle of each.
         input: Place among the campaign's inputs of the input of each.
         bits: Adjacent bits that each flips.
+        held: What the bit of each is held at, -1 of upsets.
     """
 
     strata: tuple[FaultStratum, ...]
@@ -91,6 +103,7 @@ class Plan:
     cycle: IntArray
     input: IntArray
     bits: IntArray
+    held: IntArray
 
     @property
     def size(self) -> int:
@@ -99,8 +112,17 @@ class Plan:
 
     def fault(self, row: int) -> Fault:
         """Return the fault in row `row`."""
-        return Fault(int(self.site[row]), int(self.cycle[row]), int(self.bits[row]))
+        held = int(self.held[row])
+        return Fault(
+            int(self.site[row]), int(self.cycle[row]), int(self.bits[row]), None if held < 0 else held
+        )
 
     def missing(self, done: IntArray) -> IntArray:
         """Return the rows of the plan whose injection numbers are not among `done`, each there once."""
         return np.flatnonzero(~np.isin(self.injection, done, assume_unique=True))
+
+
+def held_value(name: str) -> int | None:
+    """Return what a fault of this name, one of `FAULT_NAMES`, holds its bit at; None of an upset."""
+    held = FAULT_NAMES.index(name) - 1
+    return None if held < 0 else held

@@ -13,7 +13,7 @@ from resil.bench.site_list import block_name
 from resil.campaign.campaign import Campaign
 from resil.campaign.sampling_settings import SamplingSettings
 from resil.errors import CampaignError
-from resil.faults.plan import FaultStratum, IntArray, Plan
+from resil.faults.plan import FAULT_NAMES, FaultStratum, IntArray, Plan
 from rtl_harness.engines.base import GoldenRun
 from rtl_harness.sites import SiteTable
 from stats.sampling import Stratum
@@ -40,7 +40,7 @@ class Population:
         """Return `count[s]` draws of each stratum s, from draw `start[s]` on, ordered by injection number."""
         firsts, counts = np.asarray(start, dtype=np.int64), np.asarray(count, dtype=np.int64)
         total = int(counts.sum())
-        found = np.empty((6, total), dtype=np.int64)
+        found = np.empty((7, total), dtype=np.int64)
         at = 0
         for index in np.flatnonzero(counts).tolist():
             first, n = int(firsts[index]), int(counts[index])
@@ -66,8 +66,9 @@ class Population:
             first, last = int(draws[own].min()), int(draws[own].max())
             if first < 0 or last >= stratum.population.size:
                 return f"holds an injection that stratum {stratum.population.name} does not have"
-            site, cycle, _, bits = stratum.draw(self.seed, self.clusters, first, last + 1 - first)
-            for column, expected in (("site", site), ("cycle", cycle), ("bits", bits)):
+            site, cycle, _, bits, held = stratum.draw(self.seed, self.clusters, first, last + 1 - first)
+            fault = np.array(FAULT_NAMES, dtype=object)[held + 1]
+            for column, expected in (("site", site), ("cycle", cycle), ("bits", bits), ("fault", fault)):
                 found, wanted = rows[column].to_numpy()[own], expected[draws[own] - first]
                 if (wrong := np.flatnonzero(found != wanted)).size:
                     at = wrong[0]
@@ -89,6 +90,7 @@ def make_population(campaign: Campaign, sites: SiteTable, goldens: Sequence[Gold
 
     Strata are blocks by kind of storage; if the plan is another than "proportional", further by register
     class, by register (those that differ in indices only are one) and by the operation that is running.
+    Stuck bits, each at two values, are divided by block and kind alone.
 
     Args:
         campaign: Says which kinds of storage, and the seed.
@@ -98,7 +100,8 @@ def make_population(campaign: Campaign, sites: SiteTable, goldens: Sequence[Gold
     Raises:
         CampaignError: the target has no storage of these kinds.
     """
-    fine = campaign.sampling.strata != SamplingSettings("proportional").strata
+    stuck = campaign.faults.permanent
+    fine = not stuck and campaign.sampling.strata != SamplingSettings("proportional").strata
     pieces: dict[tuple[str, str, str, str], list[tuple[int, int, int]]] = {}
     for element, first in zip(sites.elements, sites.offsets, strict=False):
         if element.kind in campaign.faults.kinds and element.bits:
@@ -110,8 +113,8 @@ def make_population(campaign: Campaign, sites: SiteTable, goldens: Sequence[Gold
             f"{campaign.file}: [faults] kinds: the target has no storage of the kinds "
             f"{', '.join(campaign.faults.kinds)}; choose others"
         )
-    times = times_of(goldens, fine)
-    cycles = sum(run.end.end_cycle for run in goldens)
+    times = [(None, (0,) * len(goldens), (2,) * len(goldens))] if stuck else times_of(goldens, fine)
+    moments = sum(sum(lengths) for _, _, lengths in times)
     strata = []
     for names in sorted(pieces):
         held = np.array(pieces[names], dtype=np.int64)
@@ -123,7 +126,7 @@ def make_population(campaign: Campaign, sites: SiteTable, goldens: Sequence[Gold
                 strata.append(
                     FaultStratum(
                         *(*names, operation, population, starts),
-                        *(held[:, 0], ends, held[:, 2], sum(lengths) / cycles),
+                        *(held[:, 0], ends, held[:, 2], sum(lengths) / moments, stuck),
                     )
                 )
     return Population(campaign.seed, campaign.faults.clusters, tuple(strata))

@@ -21,6 +21,7 @@ SCHEMA = pa.schema(
         ("word", pa.int64()),
         ("bit", pa.int64()),
         ("bits", pa.int64()),
+        ("fault", pa.string()),
         ("block", pa.string()),
         ("kind", pa.string()),
         ("input", pa.int64()),

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from resil.bench.bench import Describe
-from resil.faults.plan import IntArray, Plan
+from resil.faults.plan import FAULT_NAMES, IntArray, Plan
 from resil.folder.parts import SCHEMA
 from rtl_harness.faults import Injection
 from rtl_harness.sites import SiteTable
@@ -63,6 +63,7 @@ class RowMaker:
             "word": word + self._elements["first_word"][element],
             "bit": bit + self._elements["lsb"][element],
             "bits": plan.bits[at],
+            "fault": [FAULT_NAMES[held + 1] for held in plan.held[at].tolist()],
             "input": self._labels[position],
             "cycle": plan.cycle[at],
             "outcome": [injection.outcome.value for injection in injections],
@@ -71,7 +72,7 @@ class RowMaker:
             "end_cycle": [injection.end_cycle for injection in injections],
             "status": [injection.status for injection in injections],
             "output_hash": [injection.output_hash for injection in injections],
-            "operation": self._operations(position, plan.cycle[at]),
+            "operation": np.where(plan.held[at] < 0, self._operations(position, plan.cycle[at]), -1),
             "corruption": [
                 "" if injection.corruption is None else self._describe(where, injection.corruption)
                 for where, injection in zip(position.tolist(), injections, strict=True)

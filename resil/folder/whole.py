@@ -76,6 +76,16 @@ def finished_run(path: Path) -> Finished:
     return found
 
 
+def require_upsets(found: Finished, why: str) -> None:
+    """Raise StoreError if a run injected permanent faults; `why` says what they are not good for."""
+    model = found.summary["campaign"]["fault_model"]
+    if model != "upset":
+        raise StoreError(
+            f'{found.path}: expected a run with upsets, found one with [faults] model = "{model}": {why}; '
+            "give a run of the same campaign with upsets"
+        )
+
+
 def finished_results(path: Path) -> Finished:
     """Return a run or an estimate whose results may be used.
 

@@ -11,7 +11,7 @@ from resil.campaign.clusters import clusters_text
 from resil.results.evidence import DUE, Hazards, classes_of
 from stats.evidence import Evidence
 from stats.intervals import Interval
-from stats.technology import Technology
+from stats.technology import RawRates
 
 _NAMES = {"ff": "flip-flops", "sram": "SRAM bits"}
 
@@ -32,7 +32,7 @@ class Assumption:
 def assumptions_of_use(
     campaign: Campaign,
     bench: Bench,
-    technology: Technology,
+    technology: RawRates,
     evidence: Evidence,
     bits: Mapping[str, int],
     cycles: Sequence[int],
@@ -42,7 +42,7 @@ def assumptions_of_use(
     Args:
         campaign: What was asked.
         bench: What was injected into.
-        technology: Raw upset rates.
+        technology: Raw rates of the campaign's faults.
         evidence: Of the injections.
         bits: The target's storage, by kind.
         cycles: Of the run without a fault of each input.
@@ -123,14 +123,15 @@ def _operation(campaign: Campaign) -> str:
     )
 
 
-def _rates(campaign: Campaign, technology: Technology) -> str:
+def _rates(campaign: Campaign, technology: RawRates) -> str:
     parts = []
     for kind in campaign.faults.kinds:
         lo, hi = technology.range_of(kind)
         value = technology.fit_per_bit(kind)
         span = f", {1e6 * lo:.3g} to {1e6 * hi:.3g}" if lo < hi else ", no range given"
         parts.append(f"{1e6 * value:.3g} FIT per 10^6 {_NAMES[kind]}{span} ({technology.status_of(kind)})")
-    return f"At sea level, {technology.node}: {'; '.join(parts)}."
+    where = "Permanent faults" if campaign.faults.permanent else "At sea level"
+    return f"{where}, {technology.node}: {'; '.join(parts)}."
 
 
 def _scope(campaign: Campaign, bits: Mapping[str, int]) -> str:

@@ -20,27 +20,50 @@ from resil.results.sampling_facts import sampling_facts, sampling_notes
 from resil.results.summary import SCHEMA, block_row, network_summary, verdict_summary
 from rtl_harness.engines.base import GoldenRun
 from stats.metrics import safety_metrics
+from stats.permanent import PermanentRates, load_permanent
 from stats.rates import StratumCounts
-from stats.technology import Technology, load_technology
+from stats.technology import RawRates, Technology, load_technology
+
+_NAMES = {"ff": "flip-flops", "sram": "SRAM bits"}
 
 
-def technology_of(campaign: Campaign) -> Technology:
-    """Return the campaign's raw upset rates.
+def technology_of(campaign: Campaign) -> RawRates:
+    """Return the raw rates of the campaign's faults: of upsets, or of permanent faults.
 
     Raises:
         StatsError: there is no such technology, or it has no rate for a kind of storage that is injected.
     """
+    return permanent_rates(campaign) if campaign.faults.permanent else upset_rates(campaign)
+
+
+def upset_rates(campaign: Campaign) -> Technology:
+    """Return the campaign's raw upset rates; StatsError as `technology_of`."""
     settings = campaign.technology
     technology = load_technology(settings.name).with_overrides(
         settings.flip_flop_fit,
         settings.sram_fit_per_mbit,
-        f"{campaign.file.name}, [technology]",
+        _source(campaign),
         settings.flip_flop_range,
         settings.sram_range,
     )
     for kind in campaign.faults.kinds:
         technology.fit_per_bit(kind)
     return technology
+
+
+def permanent_rates(campaign: Campaign) -> PermanentRates:
+    """Return the campaign's base rates of permanent faults; StatsError as `technology_of`."""
+    settings = campaign.technology
+    rates = load_permanent(settings.name).with_overrides(
+        settings.permanent_flip_flop_fit, settings.permanent_sram_fit_per_mbit, _source(campaign)
+    )
+    for kind in campaign.faults.kinds:
+        rates.fit_per_bit(kind)
+    return rates
+
+
+def _source(campaign: Campaign) -> str:
+    return f"{campaign.file.name}, [technology]"
 
 
 def summarise(
@@ -100,7 +123,7 @@ def summarise(
         "blocks": blocks,
         "strata": [_stratum(counts, fit_per_bit[counts.kind]) for counts in found.strata],
         "total": block_row("total", everything, total, area.total.total, area.total.sram, area.unit),
-        "metrics": safety_metrics(total).as_dict(),
+        "metrics": safety_metrics(total, permanent=campaign.faults.permanent).as_dict(),
         "evidence": evidence_facts(evidence),
         "safety": None
         if campaign.safety is None
@@ -138,6 +161,7 @@ def _campaign(
         "seed": campaign.seed,
         "confidence": campaign.confidence,
         "kinds": list(campaign.faults.kinds),
+        "fault_model": campaign.faults.model,
         "clusters": list(campaign.faults.clusters),
         "injections": sample.injections,
         "hazardous": list(campaign.hazardous),
@@ -153,14 +177,22 @@ def _operation_cycles(golden: GoldenRun) -> list[int]:
     return [end - start for start, end in zip(starts, golden.operation_ends, strict=False)]
 
 
+def _fault_note(campaign: Campaign) -> str:
+    if campaign.faults.permanent:
+        return (
+            "Every fault is a storage bit held at 0 or at 1 from reset on; the rate of a bit is of both. "
+            "Permanent faults of the logic between registers are not in these figures."
+        )
+    return f"{clusters_text(campaign.faults.clusters)} Transients in logic are not in these figures."
+
+
 def _notes(campaign: Campaign, bench: Bench, area: AreaFacts, bits: Mapping[str, int]) -> list[str]:
-    names = {"ff": "flip-flops", "sram": "SRAM bits"}
     notes = [
-        f"{bits[kind]:,} {names[kind]} were not injected into; their failures are not in these figures."
+        f"{bits[kind]:,} {_NAMES[kind]} were not injected into; their failures are not in these figures."
         for kind in ("ff", "sram")
         if kind not in campaign.faults.kinds and bits[kind]
     ]
-    notes.append(f"{clusters_text(campaign.faults.clusters)} Transients in logic are not in these figures.")
+    notes.append(_fault_note(campaign))
     notes.append("FIT assumes that the NPU runs this network all the time.")
     if any(not element.block for element in bench.sites.elements):
         notes.append(f"Storage that the target's block map does not cover is the block {UNASSIGNED}.")

@@ -15,7 +15,7 @@ from resil.results.estimates import Estimates
 from resil.results.evidence import sample_evidence
 from resil.results.safety import Grounds, Permanent
 from stats.evidence import Evidence
-from stats.technology import Technology
+from stats.technology import RawRates
 
 _NAMES = {"ff": "flip-flops", "sram": "SRAM"}
 _ENDS = ("lowest", "highest")
@@ -55,7 +55,7 @@ def grounds_of(
     evidence: Evidence,
     sample: Sample,
     estimates: Estimates,
-    technology: Technology,
+    technology: RawRates,
     bits: Mapping[str, int],
     permanent: Permanent | str,
 ) -> Grounds:
@@ -67,7 +67,7 @@ def grounds_of(
         evidence: Of all injected storage.
         sample: The injections and how they were chosen.
         estimates: Of the same sample.
-        technology: Raw upset rates.
+        technology: Raw rates of the campaign's faults.
         bits: The target's storage, by kind.
         permanent: What is known of permanent faults, or why nothing is.
     """
@@ -86,7 +86,7 @@ def grounds_of(
     )
 
 
-def rate_variations(technology: Technology, kinds: tuple[str, ...]) -> dict[str, dict[str, float]]:
+def rate_variations(technology: RawRates, kinds: tuple[str, ...]) -> dict[str, dict[str, float]]:
     """Return the corners of the ranges of raw rates, as factors of the rates by kind of storage.
 
     SPFM depends on the ratio of the rates alone and PMHF grows with each, so what they can be is reached at
@@ -108,7 +108,7 @@ def rate_variations(technology: Technology, kinds: tuple[str, ...]) -> dict[str,
     }
 
 
-def _origin(campaign: Campaign, evidence: Evidence, technology: Technology, bits: Mapping[str, int]) -> str:
+def _origin(campaign: Campaign, evidence: Evidence, technology: RawRates, bits: Mapping[str, int]) -> str:
     kinds = campaign.faults.kinds
     stored = " and ".join(f"{bits[kind]:,} {'flip-flops' if kind == 'ff' else 'SRAM bits'}" for kind in kinds)
     rates = ", ".join(f"{_NAMES[kind]} {technology.status_of(kind)}" for kind in kinds)

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from resil.errors import StoreError
 from resil.folder.parts import PartError, read_part
 from resil.folder.store import INJECTIONS, SITES
-from resil.folder.whole import finished_run
+from resil.folder.whole import finished_run, require_upsets
 from resil.work.patterns import Pattern
 from rtl_harness.npu.work import OperationWork
 from stats.rates import OUTCOMES
@@ -118,6 +118,7 @@ def read_run(folder: Path) -> Run:
         ConsistencyError: the run has failed an audit.
     """
     found = finished_run(folder)
+    require_upsets(found, "a sensitivity model tells what upsets do")
     summary, provenance = found.summary, found.provenance
     work = tuple(_work(folder, operation) for operation in summary["network"]["operations"])
     if not work:

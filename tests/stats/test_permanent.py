@@ -23,7 +23,7 @@ def test_every_shipped_technology_has_permanent_rates_with_ranges():
     for name in load_technologies():
         rates = load_permanent(name)
         for kind in ("ff", "sram"):
-            low, high = rates.range_per_bit(kind)
+            low, high = rates.range_of(kind)
             assert 0 < low < rates.fit_per_bit(kind) < high < 1e-3
         assert all(entry.source for entry in rates.entries)
         assert "measured" not in {entry.status for entry in rates.entries}
@@ -34,14 +34,14 @@ def test_rates_are_those_of_the_handbook():
     rates = load_permanent("finfet-16nm")
     assert rates.fit_per_bit("ff") == pytest.approx(24 * 3.4e-6)
     assert rates.fit_per_bit("sram") == pytest.approx(6 * 1.7e-7)
-    assert rates.range_per_bit("ff")[0] == pytest.approx(24 * 3.4e-6 * 0.002606, rel=1e-2)
+    assert rates.range_of("ff")[0] == pytest.approx(24 * 3.4e-6 * 0.002606, rel=1e-2)
 
 
 def test_overrides_replace_and_have_no_range():
     ours = load_permanent("finfet-16nm").with_overrides(2e-5, 5.0, "digits.toml, [technology]")
     assert ours.fit_per_bit("ff") == 2e-5
     assert ours.fit_per_bit("sram") == pytest.approx(5e-6)
-    assert ours.range_per_bit("sram") == pytest.approx((5e-6, 5e-6))
+    assert ours.range_of("sram") == pytest.approx((5e-6, 5e-6))
     assert {e.source for e in ours.entries} == {"digits.toml, [technology]"}
     with pytest.raises(StatsError):
         ours.with_overrides(-1.0)

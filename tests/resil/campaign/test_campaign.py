@@ -110,6 +110,39 @@ WRONG = {
             ("below 0", "{1 = 1.5, 2 = -0.5}", r"\[faults.clusters\] 2: expected a number above 0"),
         )
     },
+    "fault model unknown": (
+        "block = 10",
+        'block = 10\nmodel = "bridge"',
+        r"\[faults\] model: expected one of upset, stuck_at",
+    ),
+    "stuck clusters": (
+        "block = 10",
+        'block = 10\nmodel = "stuck_at"\nclusters = {1 = 0.9, 2 = 0.1}',
+        r'\[faults\] clusters: expected the key with model = "upset" only',
+    ),
+    **{
+        f"stuck bits, {plan}": (
+            "block = 10",
+            f'block = 10\nmodel = "stuck_at"\n[sampling]\nplan = "{plan}"',
+            rf'\[faults\] model: expected a plan for faults that are there .* found plan = "{plan}"',
+        )
+        for plan in ("stratified", "adaptive", "predicted")
+    },
+    "stuck bits and a safety verdict": (
+        "block = 10",
+        'block = 10\nmodel = "stuck_at"\n[safety]\nasil = "D"',
+        r"\[faults\] model: expected upsets where there is a table \[safety\]",
+    ),
+    "permanent rate in another unit": (
+        "[budget]",
+        "permanent_flip_flop_fit = 80.0\n[budget]",
+        r"permanent_flip_flop_fit: expected FIT of one flip-flop, from 1e-09 to 0.01, found 80",
+    ),
+    "permanent rate below zero": (
+        "[budget]",
+        "permanent_flip_flop_fit = -1.0\n[budget]",
+        r"\[technology\] permanent_flip_flop_fit: expected a number above 0",
+    ),
     "technology missing": ("[technology]\n", "[execution]\n", r"\[technology\]|\[execution\] name"),
     "engine unknown": (
         "[budget]",
@@ -164,6 +197,16 @@ def test_a_wrong_campaign_names_file_key_and_remedy(case, tmp_path):
         load_campaign(file)
     assert str(error.value).startswith(str(file))
     assert ";" in str(error.value)
+
+
+def test_a_fault_model_is_kept_in_the_resolved_campaign(tmp_path):
+    text = GOOD.replace("block = 10", 'block = 10\nmodel = "stuck_at"')
+    text = text.replace('"finfet-16nm"', '"finfet-16nm"\npermanent_sram_fit_per_mbit = 2.5')
+    campaign = load_campaign(write(tmp_path, text))
+    assert campaign.faults.permanent
+    assert campaign.technology.permanent_sram_fit_per_mbit == 2.5
+    again = parse_campaign(campaign.file, tomllib.loads(campaign_text(campaign)))
+    assert again == campaign
 
 
 @pytest.mark.parametrize(

@@ -194,6 +194,15 @@ def test_no_command_reassures_where_the_folder_does_not(command, state, folder, 
     assert {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()} == before
 
 
+@pytest.mark.parametrize("command", ["protect", "learn", "correct"])
+def test_what_is_about_upsets_refuses_permanent_faults(command, folder, capsys):
+    stuck = lambda value: value["campaign"].update(fault_model="stuck_at")  # noqa: E731
+    edit(folder / "summary.json", stuck)
+    reseal(folder)
+    assert main(COMMANDS[command](folder)) == 2
+    assert 'expected a run with upsets, found one with [faults] model = "stuck_at"' in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("state", sorted(STATES.keys() - {"an estimate"}))
 def test_no_picture_is_drawn_either(state, folder, tmp_path):
     make, _, message = STATES[state]
@@ -340,7 +349,7 @@ def test_a_plan_that_stops_earlier_does_not_replace_one_that_went_on(tmp_path, m
 def test_the_columns_of_parts_and_the_number_of_the_folder_change_together():
     """Whoever changes what a part file holds raises `SCHEMA`, so that older folders are refused by name."""
     expected = (
-        "injection stratum site path word bit bits block kind input cycle outcome seen detected end_cycle "
-        "status output_hash operation corruption"
+        "injection stratum site path word bit bits fault block kind input cycle outcome seen detected "
+        "end_cycle status output_hash operation corruption"
     )
-    assert (provenance.SCHEMA, " ".join(SCHEMA.names)) == (2, expected)
+    assert (provenance.SCHEMA, " ".join(SCHEMA.names)) == (3, expected)

@@ -9,13 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from resil.campaign.campaign import FaultSettings
+from resil.campaign.fault_settings import FaultSettings
+from resil.campaign.sampling_settings import SamplingSettings
 from resil.errors import CampaignError
+from resil.faults.plan import FAULT_NAMES
 from resil.faults.population import make_population
 from resil.faults.sampling import Sampling
 from resil.folder.parts import SCHEMA
 from rtl_harness.engines.base import GoldenRun
-from rtl_harness.faults import RunEnd
+from rtl_harness.faults import Fault, RunEnd
 from tests.resil.campaigns import campaign
 from tests.resil.fake import SITES
 
@@ -130,6 +132,9 @@ def test_a_row_with_another_fault_than_the_plans_is_found():
     assert "has site" in population.check(good.set_column(2, "site", [[0, 999999]]))
     bits = good.column_names.index("bits")
     assert "has bits" in population.check(good.set_column(bits, "bits", [[1, 2]]))
+    fault = good.column_names.index("fault")
+    stuck = good.set_column(fault, "fault", [["upset", "stuck_at_0"]])
+    assert "has fault stuck_at_0, and the plan says upset" in population.check(stuck)
 
 
 def rows(plan, indices):
@@ -137,11 +142,31 @@ def rows(plan, indices):
     empty = dict.fromkeys(SCHEMA.names)
     return SCHEMA.empty_table().from_pylist(
         [
-            empty | {name: int(getattr(plan, name)[i]) for name in ("injection", "site", "cycle", "bits")}
+            empty
+            | {name: int(getattr(plan, name)[i]) for name in ("injection", "site", "cycle", "bits")}
+            | {"fault": FAULT_NAMES[plan.held[i] + 1]}
             for i in indices
         ],
         schema=SCHEMA,
     )
+
+
+@pytest.mark.parametrize("plan_name", ["proportional", "uniform"])
+def test_stuck_bits_are_every_site_at_both_values_for_every_input(plan_name):
+    faults = FaultSettings(("ff", "sram"), 1, 0, model="stuck_at")
+    goldens = [GoldenRun(RunEnd(True, end, 0, False, False, b"", ""), (end // 3,)) for end in (1000, 1007)]
+    wanted = replace(campaign(), faults=faults, sampling=SamplingSettings(plan_name))
+    population = make_population(wanted, SITES, goldens)
+    assert [s.exposure for s in population.strata] == [1.0] * 5
+    assert [s.operation for s in population.strata] == [None] * 5
+    whole = population.faults([0] * 5, [s.population.size for s in population.strata])
+    found = {(whole.fault(row), int(whole.input[row])) for row in range(whole.size)}
+    assert whole.size == len(found) == 4 * SITES.size
+    assert found == {
+        (Fault(site, 0, 1, held), place) for site in range(SITES.size) for held in (0, 1) for place in (0, 1)
+    }
+    raw = population.for_statistics({"ff": 1.0, "sram": 1.0}).weights
+    assert raw.sum() == pytest.approx(SITES.size)
 
 
 def test_too_few_injections_for_the_minimum():

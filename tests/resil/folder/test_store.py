@@ -213,7 +213,7 @@ def test_a_file_is_no_folder(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", '{"schema": 2}', '{"schema": 2, "kind": "run", "definition": 3}']
+    "text", ["", "{", "[]", '{"schema": 3}', '{"schema": 3, "kind": "run", "definition": 3}']
 )
 def test_a_damaged_provenance_is_refused_with_a_remedy(tmp_path, text):
     (tmp_path / "provenance.json").write_text(text)

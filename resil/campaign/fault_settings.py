@@ -1,0 +1,92 @@
+"""The table [faults] of a campaign file: which faults, in which storage, how many."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from resil.campaign.clusters import read_clusters
+from resil.campaign.sampling_settings import SamplingSettings
+from resil.campaign.section import Section
+
+KINDS = ("ff", "sram")
+UPSET, STUCK_AT = "upset", "stuck_at"
+MODELS = (UPSET, STUCK_AT)
+_PLANS_OF_STUCK_BITS = ("proportional", "uniform")
+_FEWEST_PREDICTED = 100
+
+
+@dataclass(frozen=True)
+class FaultSettings:
+    """How many faults, and of what sort.
+
+    Attributes:
+        kinds: Kinds of storage, "ff" and "sram".
+        injections: Number; the most, if the plan is adaptive.
+        minimum_per_block: Least number in each kind of storage of each block.
+        clusters: Part of the upsets that flip 1, 2, ... adjacent bits of a word; they sum to 1.
+        model: "upset": bits inverted once, transient faults; "stuck_at": a bit held at 0 or 1 from reset on,
+            permanent faults.
+    """
+
+    kinds: tuple[str, ...]
+    injections: int
+    minimum_per_block: int
+    clusters: tuple[float, ...] = (1.0,)
+    model: str = UPSET
+
+    @property
+    def permanent(self) -> bool:
+        """Whether the faults are there from reset on."""
+        return self.model == STUCK_AT
+
+
+def read_faults(section: Section) -> FaultSettings:
+    """Check the table."""
+    kinds = section.choices("kinds", KINDS, ("ff",))
+    injections = section.integer("injections", low=1, high=10**9)
+    minimum = section.integer("minimum_per_block", 0, low=0, high=10**9)
+    if minimum > injections:
+        expected = f"at most the {injections:,} injections"
+        raise section.fail(
+            "minimum_per_block", expected, f"{minimum:,}", "lower it or ask for more injections"
+        )
+    clusters = read_clusters(section)
+    model = section.choice("model", MODELS, UPSET)
+    section.finish()
+    return FaultSettings(kinds, injections, minimum, clusters, model)
+
+
+def check_plan(section: Section, faults: FaultSettings, sampling: SamplingSettings, safety: bool) -> None:
+    """Raise CampaignError unless the plan can choose such faults, and what else is asked is about them.
+
+    Args:
+        section: The table [faults].
+        faults: What it says.
+        sampling: The plan.
+        safety: There is a table [safety].
+    """
+    if faults.permanent:
+        if safety:
+            expected = "upsets where there is a table [safety], whose key permanent names this one's run"
+            raise section.fail("model", expected, f'model = "{STUCK_AT}"', "move the table to that campaign")
+        if faults.clusters != (1.0,):
+            found = f'model = "{STUCK_AT}", whose bits are single'
+            raise section.fail("clusters", 'the key with model = "upset" only', found, "remove it")
+        if sampling.plan not in _PLANS_OF_STUCK_BITS:
+            expected = f"a plan for faults that are there from reset on ({', '.join(_PLANS_OF_STUCK_BITS)})"
+            found = f'plan = "{sampling.plan}", which goes by the operation that is running'
+            raise section.fail("model", expected, found, "change the plan")
+    if sampling.plan != "predicted":
+        return
+    for key, wrong in (
+        ("minimum_per_block", faults.minimum_per_block > 0),
+        ("clusters", faults.clusters != (1.0,)),
+        ("injections", faults.injections < _FEWEST_PREDICTED),
+    ):
+        if wrong:
+            raise section.fail(
+                key,
+                f"at least {_FEWEST_PREDICTED} injections of single bits, and no minimum",
+                'the plan "predicted", which goes by predictions for single bits',
+                "change the key or the plan",
+            )
