@@ -6,7 +6,6 @@ import io
 import re
 import zipfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from openpyxl import Workbook
@@ -15,102 +14,27 @@ from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.worksheet import Worksheet
 
 from reports import numbers
-from reports.node import Interval
-from reports.outcomes import OUTCOMES, OutcomeText
-from reports.protection import Choice, Protection
+from reports.failure_modes import FailureMode, failure_modes
+from reports.outcomes import OUTCOMES
+from reports.protection import Protection
 from reports.safety import Safety, SafetyRow
-from reports.summary import Block, Summary
+from reports.summary import Summary
 
 Cell: TypeAlias = str | int | float | None
 
 FMEDA_COLUMNS = (
     "Block", "Failure mode", "Outcome", "Raw FIT of the block", "Share of failure mode", "Share, lower limit",
     "Share, upper limit", "FIT of failure mode", "Violates the safety goal", "Safety mechanism",
-    "Diagnostic coverage", "Residual FIT", "Residual FIT, lower limit", "Residual FIT, upper limit",
+    "Base rate factor", "Base FIT", "Diagnostic coverage", "Residual FIT", "Residual FIT, lower limit",
+    "Residual FIT, upper limit",
     "Injections", "Observed", "Source of figure",
 )  # fmt: skip
-_COVERAGE = "share of hazardous failures that the mechanism prevents or turns into detected ones"
+_COVERAGE = "share of the base FIT of hazardous failures that the mechanism detects or corrects"
+_BASE = "share of the rate that is left with hardened cells: they upset less, which is no diagnostic coverage"
 _FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _HEAD_FILL = PatternFill("solid", fgColor="1F3A5F")
 _TOTAL_FILL = PatternFill("solid", fgColor="E8EDF3")
-
-
-@dataclass(frozen=True, slots=True)
-class FailureMode:
-    """One row of the FMEDA: a block and one outcome of faults in it. Rates in FIT.
-
-    Attributes:
-        block: Where the fault is.
-        outcome: What it leads to.
-        share: Probability of this outcome given a fault.
-        violates: Whether the outcome counts as hazardous in this campaign.
-        mechanism: Protection chosen for the block, or `none`.
-        coverage: Diagnostic coverage of it for hazardous outcomes, 0 to 1.
-        weight: What the rate has to be multiplied with because bits of unlike raw rates have unlike
-            shares; 1 in a block with one kind of bits.
-        source: Where share and coverage come from.
-    """
-
-    block: Block
-    outcome: OutcomeText
-    share: Interval
-    violates: bool
-    mechanism: str
-    coverage: float
-    weight: float
-    source: str
-
-    @property
-    def fit(self) -> Interval:
-        """Rate of this failure mode without protection."""
-        return self.share.scaled(self.block.fit_raw * self.weight)
-
-    @property
-    def residual(self) -> Interval:
-        """Rate that still violates the safety goal; 0 for outcomes that never do."""
-        return self.fit.scaled(1.0 - self.coverage) if self.violates else Interval(0.0, 0.0, 0.0)
-
-
-def failure_modes(summary: Summary, protection: Protection | None) -> list[FailureMode]:
-    """Return a row for every block and outcome, in report order."""
-    applied = protection is not None and protection.result == "optimal"
-    choices = (
-        {choice.block: choice for choice in protection.choices} if protection is not None and applied else {}
-    )
-    return [
-        _failure_mode(summary, block, outcome, choices.get(block.name))
-        for block in summary.blocks
-        for outcome in OUTCOMES
-    ]
-
-
-def _failure_mode(summary: Summary, block: Block, outcome: OutcomeText, choice: Choice | None) -> FailureMode:
-    observed = f"{block.counts[outcome.key]} of {block.injections}"
-    source = f"fault injection, {observed}, engine {summary.campaign.engine}"
-    violates = outcome.key in summary.campaign.hazardous
-    covered = choice is not None and choice.option != "none" and violates
-    if choice is not None and covered:
-        source += f"; coverage {choice.status}: {choice.source}"
-    return FailureMode(
-        block=block,
-        outcome=outcome,
-        share=block.rates[outcome.key],
-        violates=violates,
-        mechanism=choice.option_title if choice is not None and covered else "none",
-        coverage=choice.diagnostic_coverage if choice is not None and covered else 0.0,
-        weight=_weight(block, summary.campaign.hazardous, violates),
-        source=source,
-    )
-
-
-def _weight(block: Block, hazardous: tuple[str, ...], violates: bool) -> float:
-    """Return the factor that makes the modes of a block add up to its FIT, and to its raw FIT."""
-    share = sum(rate.estimate or 0.0 for key, rate in block.rates.items() if (key in hazardous) == violates)
-    fit = block.fit.estimate or 0.0
-    wanted = fit if violates else block.fit_raw - fit
-    expected = share * block.fit_raw
-    return max(0.0, wanted) / expected if expected > 0.0 else 1.0
 
 
 def fmeda_xlsx(summary: Summary, protection: Protection | None = None) -> bytes:
@@ -171,6 +95,9 @@ def _fill_summary(sheet: Worksheet, summary: Summary, protection: Protection | N
             ("Protection", protection.result),
             ("Added area, fraction", protection.area_overhead),
             ("FIT with protection, upper limit", protection.fit_hi),
+            ("Raw FIT with protection", protection.fit_raw_after),
+            ("SPFM before protection", protection.spfm_before, protection.spfm_lo_before),
+            ("SPFM with protection", protection.spfm, protection.spfm_lo),
         ]
     _head(sheet, ("Quantity", "Value", "Lower limit", "Upper limit"))
     _rows(sheet, rows)
@@ -182,9 +109,11 @@ def _fill_fmeda(sheet: Worksheet, modes: Sequence[FailureMode]) -> None:
     _rows(sheet, [_mode_row(mode) for mode in modes])
     rates = sum(mode.fit.estimate or 0.0 for mode in modes)
     residual = sum(mode.residual.estimate or 0.0 for mode in modes)
+    base = sum(mode.base.estimate or 0.0 for mode in modes)
     total: list[Cell] = [None] * len(FMEDA_COLUMNS)
     total[0] = "total"
     total[FMEDA_COLUMNS.index("FIT of failure mode")] = rates
+    total[FMEDA_COLUMNS.index("Base FIT")] = base
     total[FMEDA_COLUMNS.index("Residual FIT")] = residual
     total[FMEDA_COLUMNS.index("Observed")] = sum(mode.block.counts[mode.outcome.key] for mode in modes)
     total[FMEDA_COLUMNS.index("Source of figure")] = (
@@ -195,11 +124,12 @@ def _fill_fmeda(sheet: Worksheet, modes: Sequence[FailureMode]) -> None:
         cell.font, cell.fill = Font(bold=True), _TOTAL_FILL
     for index, name in enumerate(FMEDA_COLUMNS, start=1):
         pattern = "0.0%" if "Share" in name else "0.00%" if name == "Diagnostic coverage" else None
+        pattern = "0.00E+00" if name == "Base rate factor" else pattern
         pattern = "0.00E+00" if "FIT" in name else pattern
         for row in range(2, sheet.max_row + 1):
             if pattern is not None:
                 sheet.cell(row, index).number_format = pattern
-    _widths(sheet, (10, 38, 14, 12, 12, 12, 12, 13, 12, 34, 12, 12, 12, 12, 11, 10, 70))
+    _widths(sheet, (10, 38, 14, 12, 12, 12, 12, 13, 12, 34, 12, 12, 12, 12, 12, 12, 11, 10, 70))
     sheet.auto_filter.ref = f"A1:{get_column_letter(len(FMEDA_COLUMNS))}{sheet.max_row - 1}"
 
 
@@ -207,7 +137,8 @@ def _mode_row(mode: FailureMode) -> list[Cell]:
     return [
         mode.block.name, mode.outcome.failure_mode, mode.outcome.key, mode.block.fit_raw, mode.share.estimate,
         mode.share.lo, mode.share.hi, mode.fit.estimate, "yes" if mode.violates else "no", mode.mechanism,
-        mode.coverage, mode.residual.estimate, mode.residual.lo, mode.residual.hi, mode.block.injections,
+        mode.base_factor, mode.base.estimate, mode.coverage, mode.residual.estimate, mode.residual.lo,
+        mode.residual.hi, mode.block.injections,
         mode.block.counts[mode.outcome.key], mode.source,
     ]  # fmt: skip
 
@@ -219,7 +150,7 @@ def _fill_sources(sheet: Worksheet, summary: Summary, protection: Protection | N
     ]
     if protection is not None:
         for choice in protection.choices:
-            coverage = f"coverage {numbers.percent(choice.diagnostic_coverage)}"
+            coverage = f"base rate x {choice.base_factor:.3g}, coverage {numbers.percent(choice.coverage)}"
             rows.append(
                 (
                     "protection",
@@ -230,6 +161,7 @@ def _fill_sources(sheet: Worksheet, summary: Summary, protection: Protection | N
                 )
             )
         rows += [("assumption", text, None, None, None) for text in protection.assumptions]
+    rows.append(("definition", "Base rate factor", _BASE, None, None))
     rows.append(("definition", "Diagnostic coverage", _COVERAGE, None, None))
     rows += [("metric", text, None, None, None) for text in summary.metrics.notes]
     rows += [("limit", text, None, None, None) for text in summary.notes]

@@ -49,6 +49,12 @@ def percent_value(interval: Interval) -> Value:
     return Value(numbers.percent(interval.estimate), numbers.percent_range(interval))
 
 
+def spfm_value(interval: Interval) -> Value:
+    """Return an interval of shares near one as two texts."""
+    lo, hi = (numbers.spfm(end).removesuffix(" %") for end in (interval.lo, interval.hi))
+    return Value(numbers.spfm(interval.estimate), f"[{lo}, {hi}]")
+
+
 def page_view(summary: Summary, protection: Protection | None) -> Mapping[str, object]:
     """Return everything that the template of the page refers to."""
     verdict = summary.verdict
@@ -93,7 +99,7 @@ def _tiles(summary: Summary) -> list[tuple[str, Value, str]]:
         ("flip-flops", Value(numbers.count(target.ff_bits)), memory),
     ]  # fmt: skip
     if spfm is not None:
-        tiles.insert(2, ("SPFM, transients", percent_value(spfm), "ASIL-D asks for 99 % of the item"))
+        tiles.insert(2, ("SPFM, transients", spfm_value(spfm), "ASIL-D asks for 99 % of the item"))
     cycles = sorted(set(summary.golden_cycles))
     if cycles:
         shown = numbers.count(cycles[0]) if len(cycles) == 1 else f"{cycles[0]:,d} to {cycles[-1]:,d}"
@@ -151,7 +157,7 @@ def _metrics(summary: Summary) -> list[tuple[str, str, Value]]:
     absent = Value("not applicable")
     return [
         ("SPFM", "single-point fault metric, transient faults of this component",
-         absent if metrics.spfm is None else percent_value(metrics.spfm)),
+         absent if metrics.spfm is None else spfm_value(metrics.spfm)),
         ("LFM", "latent fault metric", absent if metrics.lfm is None else percent_value(metrics.lfm)),
         ("PMHF share", "this component's share of the item's PMHF, in FIT",
          absent if metrics.pmhf_share is None else fit_value(metrics.pmhf_share)),

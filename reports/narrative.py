@@ -119,7 +119,7 @@ def protection_meaning(summary: Summary, protection: Protection) -> list[str]:
             " Give further options, more injections (they lower the bounds), or another target."
         ]
     else:
-        told = [_optimal(summary, protection)]
+        told = [_optimal(summary, protection), *_spfm(protection)]
         told.append(
             "The bound is a prediction from the unprotected design's injections and each option's own"
             " figures; injecting into the protected design is the check."
@@ -131,6 +131,23 @@ def protection_meaning(summary: Summary, protection: Protection) -> list[str]:
             f" not for the campaign's budget of {numbers.given(asked)} FIT."
         )
     return [numbers.pretty(text) for text in told]
+
+
+def _spfm(protection: Protection) -> list[str]:
+    """Return how SPFM changes, and why hardening moves it less than FIT."""
+    before, after, raw = protection.spfm_before, protection.spfm, protection.fit_raw_after
+    if before is None or after is None or raw is None:
+        return []
+    text = (
+        f"SPFM goes from {numbers.spfm(before)} (at least {numbers.spfm(protection.spfm_lo_before)}) to"
+        f" {numbers.spfm(after)} (at least {numbers.spfm(protection.spfm_lo)})."
+    )
+    if raw < (1.0 - _PROVEN) * protection.fit_raw_before:
+        text += (
+            f" Hardened cells lower the upset rate from {numbers.fit(protection.fit_raw_before)} to"
+            f" {numbers.fit(raw)} FIT, and SPFM divides by it: hardening shrinks its own denominator."
+        )
+    return [text]
 
 
 def _optimal(summary: Summary, protection: Protection) -> str:

@@ -76,6 +76,15 @@ def _percent_digits(fraction: float) -> str:
     return f"{value:,.{decimals}f}"
 
 
+def spfm(fraction: float | None) -> str:
+    """Return a share near one with five digits: what it lacks to 100 % is what counts.
+
+    >>> spfm(0.95034), spfm(0.998731)
+    ('95.034 %', '99.873 %')
+    """
+    return NOT_KNOWN if fraction is None else f"{100.0 * fraction:.5g} %"
+
+
 def percent_range(interval: Interval) -> str:
     """Return the limits of an interval of fractions, without the sign: `[9.81, 15.2]`."""
     return f"[{_percent_digits(interval.lo)}, {_percent_digits(interval.hi)}]"

@@ -9,7 +9,7 @@ from reports import numbers
 from reports.node import Node
 from reports.summary_json import STATUSES
 
-SCHEMA = 1
+SCHEMA = 2
 RESULTS = ("optimal", "infeasible", "not_needed")
 _FILE = "protection.json"
 _REMEDY = "the file is damaged or of another version: write it anew with 'resil protect RUN_DIR'"
@@ -17,7 +17,11 @@ _REMEDY = "the file is damaged or of another version: write it anew with 'resil 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The option chosen for a block. Areas in the summary's unit, rates in FIT."""
+    """The option chosen for a block. Areas in the summary's unit, rates in FIT.
+
+    Hardened cells upset less: `base_factor` is the share of the hazardous rate that is left for that alone.
+    Of what is left `coverage` is detected or corrected. `fit_raw_after` is the upset rate with them.
+    """
 
     block: str
     option: str
@@ -30,13 +34,9 @@ class Choice:
     fit_hi_after: float
     source: str
     status: str
-
-    @property
-    def diagnostic_coverage(self) -> float:
-        """Share of hazardous failures that the option removes or makes detected, 0 to 1."""
-        if self.fit_hi_before > 0.0:
-            return 1.0 - min(1.0, self.fit_hi_after / self.fit_hi_before)
-        return 0.0
+    base_factor: float
+    coverage: float
+    fit_raw_after: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,11 @@ class Protection:
     fit_hi_unprotected: float
     fit_hi: float | None
     fit: float | None
+    fit_raw_before: float
+    fit_raw_after: float | None
+    spfm_before: float | None
+    spfm_lo_before: float | None
+    spfm: float | None
     spfm_lo: float | None
     bound: float | None
     gap: float | None
@@ -121,6 +126,11 @@ def parse_protection(document: Mapping[str, object]) -> Protection:
         fit_hi_unprotected=root.at("fit_hi_unprotected").number(),
         fit_hi=_optional(root, "fit_hi"),
         fit=_optional(root, "fit"),
+        fit_raw_before=root.at("fit_raw_before").number(),
+        fit_raw_after=_optional(root, "fit_raw_after"),
+        spfm_before=_optional(root, "spfm_before"),
+        spfm_lo_before=_optional(root, "spfm_lo_before"),
+        spfm=_optional(root, "spfm"),
         spfm_lo=_optional(root, "spfm_lo"),
         bound=_optional(root, "bound"),
         gap=_optional(root, "gap"),
@@ -148,6 +158,9 @@ def _choice(node: Node) -> Choice:
         fit_hi_after=node.at("fit_hi_after").number(),
         source=node.at("source").text(),
         status=node.at("status").one_of(STATUSES),
+        base_factor=node.at("base_factor").number(maximum=1.0),
+        coverage=node.at("coverage").number(maximum=1.0),
+        fit_raw_after=node.at("fit_raw_after").number(),
     )
 
 

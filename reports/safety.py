@@ -52,7 +52,8 @@ class SafetyRow:
         if self.value is None:
             return numbers.NOT_KNOWN
         if self.unit == "share":
-            return f"{_share(self.value.estimate)} [{_share(self.value.lo)}, {_share(self.value.hi)}]"
+            lo, hi = numbers.spfm(self.value.lo), numbers.spfm(self.value.hi)
+            return f"{numbers.spfm(self.value.estimate)} [{lo}, {hi}]"
         return f"{numbers.fit(self.value.estimate)} FIT {numbers.fit_range(self.value)}"
 
     @property
@@ -76,7 +77,7 @@ class SafetyRow:
 
     def _figure(self, value: float, *, given: bool = False) -> str:
         if self.unit == "share":
-            return f"{100.0 * value:.6g} %" if given else _share(value)
+            return f"{100.0 * value:.6g} %" if given else numbers.spfm(value)
         return f"{numbers.given(value) if given else numbers.fit(value)} FIT"
 
 
@@ -186,13 +187,6 @@ def _meets(row: SafetyRow) -> bool:
     if row.value is None or row.target is None:
         return False
     return row.value.lo >= row.target if row.at_least else row.value.hi <= row.target
-
-
-def _share(value: float | None) -> str:
-    """Return a share in percent with the digits that tell how far it is from 100 %."""
-    if value is None:
-        return numbers.NOT_KNOWN
-    return f"{100.0 * value:.4g} %" if value < 0.99 else f"{100.0 * value:.5g} %"
 
 
 def safety_table(safety: Safety) -> Table:

@@ -184,6 +184,15 @@ def verdict_line(summary: Summary) -> str:
     return f"{head}: {fit_cell(verdict.fit)} FIT ({confidence}){budget}. {verdict.reason}"
 
 
+def metrics_line(summary: Summary) -> str:
+    """Return the SPFM of transient faults in one line; "" if there is none."""
+    spfm = summary.metrics.spfm
+    if spfm is None:
+        return ""
+    lo, hi = numbers.spfm(spfm.lo), numbers.spfm(spfm.hi)
+    return f"SPFM of transient faults, unprotected: {numbers.spfm(spfm.estimate)} [{lo}, {hi}]."
+
+
 def protection_line(protection: Protection) -> str:
     """Return the outcome of the search for protection in one line."""
     if protection.result == "not_needed":
@@ -194,9 +203,18 @@ def protection_line(protection: Protection) -> str:
     lockstep = protection.area_overhead_lockstep
     against = "" if lockstep is None else f", against +{numbers.percent(lockstep)} for duplicating everything"
     proof = "" if protection.gap is None else f"; optimality gap {numbers.percent(protection.gap)}"
+    spfm = "" if protection.spfm is None else _spfm(protection)
     return (
         f"PROTECTED: at most {numbers.fit(protection.fit_hi)} FIT for"
         f" +{numbers.percent(protection.area_overhead)} area{against} (asked: {protection.target}{proof})."
+        f"{spfm}"
+    )
+
+
+def _spfm(protection: Protection) -> str:
+    return (
+        f" SPFM {numbers.spfm(protection.spfm_before)} before, {numbers.spfm(protection.spfm)} after (at"
+        f" least {numbers.spfm(protection.spfm_lo_before)} and {numbers.spfm(protection.spfm_lo)})."
     )
 
 
@@ -215,7 +233,7 @@ def text_report(summary: Summary, protection: Protection | None = None, width: i
     parts = [table.text(width) for table in _tables(summary, protection)]
     if protection is not None and protection.protects:
         parts.append("".join(f"{line}\n" for line in protection_sources(protection)))
-    last = verdict_line(summary) + "\n"
+    last = "".join(f"{line}\n" for line in (metrics_line(summary), verdict_line(summary)) if line)
     if summary.safety is not None:
         parts.append("".join(f"{line}\n" for line in safety_reasons(summary.safety)))
         last += safety_line(summary.safety) + "\n"
@@ -234,6 +252,7 @@ def rich_report(summary: Summary, protection: Protection | None = None) -> Group
     safety = summary.safety
     if safety is not None:
         parts += [*(Text(line) for line in safety_reasons(safety)), Text()]
+    parts += [Text(line) for line in (metrics_line(summary),) if line]
     parts.append(Text(verdict_line(summary), style=_COLOURS[summary.verdict.result]))
     if safety is not None:
         parts.append(Text(safety_line(safety), style=_COLOURS[safety.result]))

@@ -20,7 +20,9 @@ def protect(
     ] = None,
     spfm_target: Annotated[
         float | None,
-        typer.Option("--spfm-target", help="Also require this single-point fault metric, 0.99 for 99 %."),
+        typer.Option(
+            "--spfm-target", help="Require this SPFM too, as 0.99. Hardening shrinks its denominator."
+        ),
     ] = None,
     options: Annotated[
         Path | None, typer.Option("--options", help="TOML file of protection options of your own.")

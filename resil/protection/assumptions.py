@@ -27,7 +27,10 @@ def assumptions(
         f"The bound of a protected set is the sum of its blocks' upper limits, which all hold together at "
         f"{percent} % (Bonferroni): it holds for whichever set is chosen. The unprotected design's bound is "
         "that of the campaign's total.",
-        "The options' factors and coverages are taken as exact; their own uncertainty is not in the bounds.",
+        "Bounds hold over the ranges of the options' factors and coverages in the options file; an option "
+        "without a range is taken at its figure.",
+        "SPFM is 1 - residual rate / upset rate. Hardened cells lower both, so they raise SPFM less than "
+        "they lower FIT: the denominator shrinks with them. Detection and correction lower the first alone.",
         "The storage that a protection adds is not itself counted as a source of hazardous failures.",
         *_areas(summary, blocks, options),
     ]

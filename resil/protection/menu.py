@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from itertools import product
 from math import prod
 
-from resil.protection.blocks import Block
+from resil.protection.blocks import Block, Hazard
 from resil.protection.optimise import Candidate
 from resil.protection.options import STATUSES, Option, OptionSet
 
@@ -60,24 +60,66 @@ class Combination:
         return sum(h.fit * self._residual(kind, hazardous) for kind, h in block.hazards.items())
 
     def candidate(self, block: Block, hazardous: Collection[str]) -> Candidate:
-        """Return what the choice for that block needs to know."""
+        """Return what the choice for that block needs to know: bounds over the ranges of the figures."""
+        ends = tuple(self._ends(kind, h, hazardous) for kind, h in block.hazards.items())
         return Candidate(
             self.name,
             self.area_added(block),
-            sum(h.fit_hi * self._residual(kind, hazardous) for kind, h in block.hazards.items()),
-            sum(h.fit_raw * prod(p.raw_share(kind) for p in self.parts) for kind, h in block.hazards.items()),
+            sum(h.fit_hi * self._worst_residual(kind, hazardous) for kind, h in block.hazards.items()),
+            self.fit_raw(block),
+            ends if any(weak != strong for weak, strong in ends) else (),
         )
+
+    def fit_raw(self, block: Block) -> float:
+        """Return the upset rate that remains: hardened cells lower it, detection does not."""
+        return sum(h.fit_raw * self._raw(kind) for kind, h in block.hazards.items())
+
+    def base_factor(self, block: Block) -> float:
+        """Return the share of the hazardous FIT that remains for fewer upsets alone."""
+        return self._hazardous_mean(block, self._raw)
+
+    def coverage(self, block: Block, hazardous: Collection[str]) -> float:
+        """Return the share of the hazardous FIT of the remaining upsets that is detected or corrected."""
+        left = self._hazardous_mean(block, lambda kind: self._residual(kind, hazardous))
+        base = self.base_factor(block)
+        return 1.0 - left / base if base > 0.0 else 0.0
 
     def weighted_counts(self, block: Block, hazardous: Collection[str]) -> list[tuple[int, int, float]]:
         """Return hazardous events, injections and remaining upset rate of every stratum of the block."""
         return [
-            (s.events(hazardous), s.injections, hazard.weight(s) * self._residual(kind, hazardous))
+            (s.events(hazardous), s.injections, hazard.weight(s) * self._worst_residual(kind, hazardous))
             for kind, hazard in block.hazards.items()
             for s in hazard.strata
         ]
 
+    def _ends(
+        self, kind: str, hazard: Hazard, hazardous: Collection[str]
+    ) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return hazardous bound and raw rate at the weak and at the strong end of the hardening."""
+        worst = self._worst_residual(kind, hazardous)
+        weak, strong = (
+            prod(part.raw_share_at(kind, weak=weak) for part in self.parts) for weak in (True, False)
+        )
+        at_strong = worst * strong / weak if weak > 0.0 else 0.0
+        return (
+            (hazard.fit_hi * worst, hazard.fit_raw * weak),
+            (hazard.fit_hi * at_strong, hazard.fit_raw * strong),
+        )
+
+    def _hazardous_mean(self, block: Block, share: Callable[[str], float]) -> float:
+        """Return the mean of a share over kinds of storage, weighed by their hazardous FIT."""
+        weights = {kind: h.fit or h.fit_hi for kind, h in block.hazards.items()}
+        whole = sum(weights.values())
+        return sum(w * share(kind) for kind, w in weights.items()) / whole if whole else 1.0
+
+    def _raw(self, kind: str) -> float:
+        return prod(part.raw_share(kind) for part in self.parts)
+
     def _residual(self, kind: str, hazardous: Collection[str]) -> float:
         return prod(part.residual_share(kind, hazardous) for part in self.parts)
+
+    def _worst_residual(self, kind: str, hazardous: Collection[str]) -> float:
+        return prod(part.worst_residual_share(kind, hazardous) for part in self.parts)
 
 
 def menu_of(block: Block, options: OptionSet) -> list[Combination]:

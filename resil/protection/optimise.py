@@ -29,12 +29,15 @@ class Candidate:
         area_added: Area that it adds, >= 0.
         fit_hi: Upper bound of the hazardous FIT that remains, >= 0.
         fit_raw: Raw FIT that remains, the denominator of SPFM.
+        ends: For each kind of storage, what remains (hazardous bound, raw) at either end of the range of
+            the hardening: SPFM is bounded at the worse of them. Empty where there is no range.
     """
 
     option: str
     area_added: float
     fit_hi: float
     fit_raw: float = 0.0
+    ends: tuple[tuple[tuple[float, float], tuple[float, float]], ...] = ()
 
     def __post_init__(self) -> None:
         if not all(0.0 <= v < float("inf") for v in (self.area_added, self.fit_hi, self.fit_raw)):
@@ -50,7 +53,7 @@ class Limits:
 
     Attributes:
         budget_fit: Largest sum of `fit_hi`.
-        spfm: Smallest lower bound of SPFM, `1 - sum fit_hi / sum fit_raw`.
+        spfm: Smallest lower bound of SPFM, `1 - sum fit_hi / sum fit_raw`, over all ranges of hardening.
     """
 
     budget_fit: float | None = None
@@ -72,7 +75,31 @@ class Limits:
         return found
 
     def _excess(self, candidate: Candidate) -> float:
-        return candidate.fit_hi - (1.0 - (self.spfm or 0.0)) * candidate.fit_raw
+        most = 1.0 - (self.spfm or 0.0)
+        if not candidate.ends:
+            return candidate.fit_hi - most * candidate.fit_raw
+        return sum(max(fit - most * raw for fit, raw in kind) for kind in candidate.ends)
+
+
+def least_spfm(chosen: Sequence[Candidate]) -> float | None:
+    """Return the lower bound of SPFM of a set, over all ranges of hardening; None without a raw rate.
+
+    Examples:
+        A cell that leaves a tenth to a half of the upsets, beside storage as it is:
+
+        >>> hardened = Candidate("hardened", 0.0, 0.5, 10.0, (((0.1, 2.0), (0.5, 10.0)),))
+        >>> round(least_spfm([hardened, Candidate("none", 0.0, 0.9, 10.0)]), 6)
+        0.916667
+    """
+    if sum(c.fit_raw for c in chosen) <= 0.0:
+        return None
+    lo, hi = 0.0, 1.0
+    if not Limits(spfm=lo).kept_by(chosen):
+        return 0.0
+    for _ in range(60):
+        middle = 0.5 * (lo + hi)
+        lo, hi = (middle, hi) if Limits(spfm=middle).kept_by(chosen) else (lo, middle)
+    return hi if Limits(spfm=hi).kept_by(chosen) else lo
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,10 @@ class Option:
         block_area: Added area as a multiple of the block's.
         ff_area: Added area as a multiple of that of the block's flip-flops.
         sram_area: Added area as a multiple of that of the block's memories.
+        raw_factor_low: Least that the factor may be; None for the factor itself. Likewise the next three.
+        raw_factor_high: Most that it may be.
+        coverage_low: Least that the coverage may be.
+        coverage_high: Most that it may be.
     """
 
     name: str
@@ -68,20 +72,41 @@ class Option:
     block_area: float = 0.0
     ff_area: float = 0.0
     sram_area: float = 0.0
+    raw_factor_low: float | None = None
+    raw_factor_high: float | None = None
+    coverage_low: float | None = None
+    coverage_high: float | None = None
 
     def raw_share(self, kind: str) -> float:
         """Return the share of the upset rate of bits of that kind that remains."""
         return self.raw_factor if kind in self.protects else 1.0
+
+    def raw_share_at(self, kind: str, *, weak: bool) -> float:
+        """Return the most that `raw_share` may be (the weak end of its range), or the least."""
+        end = self.raw_factor_high if weak else self.raw_factor_low
+        return self._or(end, self.raw_factor) if kind in self.protects else 1.0
 
     def residual_share(self, kind: str, hazardous: Collection[str]) -> float:
         """Return the share of the hazardous FIT of bits of that kind that remains.
 
         Detection helps nothing where a detected failure is itself hazardous.
         """
+        return self._residual(kind, hazardous, self.raw_factor, self.coverage)
+
+    def worst_residual_share(self, kind: str, hazardous: Collection[str]) -> float:
+        """Return the most that `residual_share` may be, at the weak ends of factor and coverage."""
+        weak_factor = self._or(self.raw_factor_high, self.raw_factor)
+        return self._residual(kind, hazardous, weak_factor, self._or(self.coverage_low, self.coverage))
+
+    def _residual(self, kind: str, hazardous: Collection[str], factor: float, coverage: float) -> float:
         if kind not in self.protects:
             return 1.0
         helps = self.turns_into == "corrected" or "due" not in hazardous
-        return self.raw_factor * (1.0 - self.coverage if helps else 1.0)
+        return factor * (1.0 - coverage if helps else 1.0)
+
+    @staticmethod
+    def _or(end: float | None, value: float) -> float:
+        return value if end is None else end
 
     def area_added(self, block: float, flip_flops: float, memories: float) -> float:
         """Return the added area from the areas of the block, its flip-flops and its memories."""
@@ -168,8 +193,13 @@ def _option(table: Mapping[str, Any], where: str) -> Option:
         )
     option = Option(**{**values, "protects": tuple(protects)})
     for key in ("raw_factor", "coverage"):
-        if getattr(option, key) > 1.0:
-            raise ProtectionError(f"{spot}: {key} is a share from 0 to 1, found {getattr(option, key)}")
+        value, low, high = (getattr(option, key + end) for end in ("", "_low", "_high"))
+        if value > 1.0:
+            raise ProtectionError(f"{spot}: {key} is a share from 0 to 1, found {value}")
+        if (low is not None and low > value) or (high is not None and not value <= high <= 1.0):
+            raise ProtectionError(
+                f"{spot}: expected {key}_low <= {key} <= {key}_high <= 1, found {low}, {value}, {high}"
+            )
     if option.turns_into not in _TURNS_INTO:
         raise ProtectionError(
             f"{spot}: turns_into is one of {', '.join(_TURNS_INTO)}, found {option.turns_into!r}"
@@ -200,7 +230,7 @@ def _fields(record: type[Option] | type[Cell], table: Mapping[str, Any], spot: s
                 raise ProtectionError(f"{spot}: missing key {name}: add it")
             continue
         value = table[name]
-        if f.type == "float":
+        if f.type in ("float", "float | None"):
             number = isinstance(value, int | float) and not isinstance(value, bool)
             if not (number and 0.0 <= value < float("inf")):
                 raise ProtectionError(f"{spot}: {name} needs to be a number >= 0, found {value!r}")

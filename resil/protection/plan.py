@@ -9,11 +9,11 @@ from resil.protection.assumptions import assumptions
 from resil.protection.blocks import Block, read_blocks
 from resil.protection.front import FrontPoint, pareto_front
 from resil.protection.menu import Combination, menu_of
-from resil.protection.optimise import Candidate, Choices, Limits, least_area
+from resil.protection.optimise import Candidate, Choices, Limits, least_area, least_spfm
 from resil.protection.options import OptionSet, ProtectionError
 from stats.weighted import weighted_sum
 
-SCHEMA = 1
+SCHEMA = 2
 LOCKSTEP = "duplicate"
 
 
@@ -66,6 +66,11 @@ def plan_protection(
         "fit_hi": None,
         "fit_hi_if_fixed": None,
         "fit": None,
+        "fit_raw_before": unprotected.fit_raw,
+        "fit_raw_after": None,
+        "spfm_before": _spfm(float(summary["total"]["fit"]), unprotected.fit_raw),
+        "spfm_lo_before": _spfm(unprotected.fit_hi, unprotected.fit_raw),
+        "spfm": None,
         "spfm_lo": None,
         "bound": None,
         "gap": None,
@@ -152,13 +157,19 @@ def _chosen(
                 "fit_hi_after": after.fit_hi,
                 "fit_before": sum(h.fit for h in block.hazards.values()),
                 "fit_after": combination.fit(block, hazardous),
+                "base_factor": combination.base_factor(block),
+                "coverage": combination.coverage(block, hazardous),
+                "fit_raw_after": combination.fit_raw(block),
                 "source": combination.source,
                 "status": combination.status,
             }
         )
+    left, raw = (sum(float(choice[key]) for choice in choices) for key in ("fit_after", "fit_raw_after"))
     return {
         "choices": choices,
-        "fit": sum(float(choice["fit_after"]) for choice in choices),
+        "fit": left,
+        "fit_raw_after": raw,
+        "spfm": _spfm(left, raw),
         "fit_hi_if_fixed": _bound_if_fixed(combinations, blocks, summary),
     }
 
@@ -181,10 +192,14 @@ def _bound_if_fixed(
 
 def _sums(candidates: Sequence[Candidate], area: float) -> dict[str, Any]:
     added = sum(c.area_added for c in candidates)
-    fit_hi, fit_raw = sum(c.fit_hi for c in candidates), sum(c.fit_raw for c in candidates)
+    fit_hi = sum(c.fit_hi for c in candidates)
     return {
         "area_added": added,
         "area_overhead": added / area if area > 0.0 else 0.0,
         "fit_hi": fit_hi,
-        "spfm_lo": 1.0 - fit_hi / fit_raw if fit_raw > 0.0 else None,
+        "spfm_lo": least_spfm(candidates),
     }
+
+
+def _spfm(fit: float, fit_raw: float) -> float | None:
+    return max(0.0, 1.0 - fit / fit_raw) if fit_raw > 0.0 else None

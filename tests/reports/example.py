@@ -291,7 +291,7 @@ def example_protection(summary: dict[str, Any], budget: float = 0.01) -> dict[st
     choices = [_choice(row, options[chosen[row["block"]]]) for row in rows] if fitting else []
     lockstep = sum(_option_area(row, options["duplicate"]) for row in rows) / area
     return {
-        "schema": 1,
+        "schema": 2,
         "budget_fit": budget,
         "result": result,
         "spfm_target": None,
@@ -303,6 +303,11 @@ def example_protection(summary: dict[str, Any], budget: float = 0.01) -> dict[st
         "fit_hi_unprotected": unprotected,
         "fit_hi": fit_hi,
         "fit": sum(choice["fit_after"] for choice in choices) if choices else None,
+        "fit_raw_before": summary["total"]["fit_raw"],
+        "fit_raw_after": sum(choice["fit_raw_after"] for choice in choices) if choices else None,
+        "spfm_before": 1 - summary["total"]["fit"] / (summary["total"]["fit_raw"] or 1.0),
+        "spfm_lo_before": 1 - summary["total"]["fit_hi"] / (summary["total"]["fit_raw"] or 1.0),
+        "spfm": None,
         "spfm_lo": None,
         "bound": added,
         "gap": None if added is None else 0.0,
@@ -324,6 +329,7 @@ def example_protection(summary: dict[str, Any], budget: float = 0.01) -> dict[st
 
 def _choice(row: dict[str, Any], option: tuple[Any, ...]) -> dict[str, Any]:
     name, title, _, _, residual, status, source = option
+    hardened = name in ("hard_light", "leap_dice")
     return {
         "block": row["block"],
         "option": name,
@@ -334,6 +340,9 @@ def _choice(row: dict[str, Any], option: tuple[Any, ...]) -> dict[str, Any]:
         "fit_hi_after": residual * row["fit_hi"],
         "fit_before": row["fit"] or 0.0,
         "fit_after": residual * (row["fit"] or 0.0),
+        "base_factor": residual if hardened else 1.0,
+        "coverage": 0.0 if hardened or name == "none" else 1.0 - residual,
+        "fit_raw_after": row["fit_raw"] * (residual if hardened else 1.0),
         "source": source,
         "status": status,
     }

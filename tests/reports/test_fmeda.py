@@ -51,8 +51,22 @@ def test_protected_sums_agree_with_the_protection(summary, protection):
         if not hazardous:
             assert row["Residual FIT, upper limit"] == 0.0
     covered = {row["Block"]: row["Diagnostic coverage"] for row in rows if row["Outcome"] == "hang"}
-    assert covered["cc"] == pytest.approx(1 - 2e-4)
+    assert covered["cc"] == 0.0
     assert covered["sb"] == 0.0
+    factors = {row["Block"]: row["Base rate factor"] for row in rows if row["Outcome"] == "hang"}
+    assert factors["cc"] == pytest.approx(2e-4)
+    assert factors["sb"] == 1.0
+    for row in rows:
+        assert row["Base FIT"] == pytest.approx(row["FIT of failure mode"] * row["Base rate factor"])
+
+
+def test_spfm_is_the_same_number_in_sheet_summary_and_protection(summary, protection):
+    *_, total = records(opened(fmeda_xlsx(summary, protection)))
+    assert total["Base FIT"] == pytest.approx(protection.fit_raw_after)
+    *_, bare = records(opened(fmeda_xlsx(summary)))
+    spfm = 1 - bare["Residual FIT"] / bare["Base FIT"]
+    assert spfm == pytest.approx(summary.metrics.spfm.estimate)
+    assert spfm == pytest.approx(protection.spfm_before)
 
 
 def test_blocks_with_unlike_kinds_of_bits_add_up_to_their_fit(summary_document):

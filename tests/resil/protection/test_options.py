@@ -90,6 +90,12 @@ def test_a_users_file_replaces_adds_and_leaves_out(tmp_path):
             "raw_factor = 1.2",
             "option hardened_light: raw_factor is a share from 0 to 1, found 1.2",
         ),
+        (
+            "raw_factor = 0.02",
+            "raw_factor = 0.02\nraw_factor_high = 0.01",
+            "expected raw_factor_low <= raw_factor <= raw_factor_high <= 1, found None, 0.02, 0.01",
+        ),
+        ("coverage = 0.0", "coverage = 0.0\ncoverage_low = 0.1", "expected coverage_low <= coverage"),
         ("raw_factor = 0.02", "raw_factor = -1", "raw_factor needs to be a number >= 0, found -1"),
         ("raw_factor = 0.02", "raw_factor = true", "raw_factor needs to be a number >= 0, found True"),
         ("raw_factor = 0.02", "", "option hardened_light: missing key raw_factor"),

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from reports.protection import parse_protection
+from resil.protection.optimise import Candidate, least_spfm
 from resil.protection.options import ProtectionError, load_options
 from resil.protection.plan import plan_protection
 from stats.rates import OUTCOMES, StratumCounts, estimate_blocks
@@ -93,7 +94,7 @@ def test_hardened_flip_flops_cost_on_flip_flops_only():
     only = copy.deepcopy(OPTIONS)
     for name in ("duplicate", "triplicate", "hardened_light"):
         del only.options[name]
-    plan = plan_protection(FF, only, 0.0005)
+    plan = plan_protection(FF, only, 0.001)
     cc = choice(plan, "cc")
     assert cc["option"] == "hardened_leap_dice"
     assert cc["area_added"] == pytest.approx(2400 * OPTIONS.cells["ff", "GE"].area)
@@ -110,7 +111,7 @@ def test_areas_of_the_summary_go_first():
     summary = copy.deepcopy(FF)
     for row in summary["blocks"]:
         row["ff_area"] = 10.0
-    plan = plan_protection(summary, OPTIONS, 1e-4)
+    plan = plan_protection(summary, OPTIONS, 0.001)
     assert choice(plan, "cc")["area_added"] == 10.0
     assert "The area of flip-flops in each block is that of the area report." in plan["assumptions"]
 
@@ -190,6 +191,42 @@ def test_spfm_is_asked_of_the_lower_limit():
     assert plan["spfm_lo"] >= 0.99
     unasked = plan_protection(FF, OPTIONS, 0.05)
     assert unasked["spfm_lo"] < 0.99
+
+
+def test_bounds_hold_over_the_ranges_of_the_figures():
+    """At most 2 % of the upsets are left, not the 0.02 % of the figure itself."""
+    only = copy.deepcopy(OPTIONS)
+    for name in ("duplicate", "triplicate", "hardened_light"):
+        del only.options[name]
+    plan = plan_protection(FF, only, 0.001)
+    assert plan["fit_hi"] == pytest.approx(sum(0.02 * c["fit_hi_before"] for c in plan["choices"]))
+    assert plan["fit"] == pytest.approx(2e-4 * FF["total"]["fit"], rel=0.05)
+    hardened = choice(plan, "cc")
+    assert hardened["base_factor"] == pytest.approx(2e-4)
+    assert hardened["coverage"] == 0.0
+
+
+def test_a_range_reaches_spfm_at_its_worse_end():
+    """One block hardened among others: the strong end shrinks the denominator, the weak end leaves more."""
+    spread = Candidate("h", 1.0, 0.5, 2.0, (((0.5, 10.0), (0.1, 2.0)),))
+    rest = Candidate("none", 0.0, 0.9, 10.0)
+    found = least_spfm([spread, rest])
+    assert found == pytest.approx(min(1 - 1.4 / 20, 1 - 1.0 / 12))
+    assert least_spfm([Candidate("none", 0.0, 0.5, 10.0)]) == pytest.approx(0.95)
+    assert least_spfm([Candidate("none", 0.0, 0.0, 10.0)]) == pytest.approx(1.0)
+    assert least_spfm([Candidate("none", 0.0, 0.0, 0.0)]) is None
+
+
+def test_spfm_before_and_after_are_those_of_the_summary_and_of_the_sums():
+    plan = plan_protection(FF, OPTIONS, 0.01)
+    total = FF["total"]
+    assert plan["spfm_before"] == pytest.approx(1 - total["fit"] / total["fit_raw"])
+    assert plan["spfm_lo_before"] == pytest.approx(1 - total["fit_hi"] / total["fit_raw"])
+    raw = sum(c["fit_raw_after"] for c in plan["choices"])
+    assert plan["fit_raw_after"] == pytest.approx(raw)
+    assert plan["spfm"] == pytest.approx(1 - plan["fit"] / raw)
+    assert plan["spfm_lo"] <= plan["spfm"]
+    assert any("the denominator shrinks with them" in text for text in plan["assumptions"])
 
 
 def test_hardening_alone_does_not_raise_spfm():
