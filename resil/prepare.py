@@ -119,11 +119,13 @@ def _area(
 
 
 def _target_digest(target: Target, workload: Workload) -> str:
-    bench = (target.top, target.clock, target.reset, target.dut, target.done, target.error, target.protection)
+    bench = (target.top, target.clock, target.reset, target.dut, target.done)
+    alarms = {name: repr(alarm) for name, alarm in target.alarms.items()}
     rest = (target.status, target.operation, target.reset_active_low, target.reset_cycles)
     memories = {name: repr(memory) for name, memory in target.memories.items()}
     return content_key(
-        rtl_key(target, {**target.parameters, **workload.parameters}), bench, rest, target.blocks, memories
+        rtl_key(target, {**target.parameters, **workload.parameters}),
+        *(bench, alarms, rest, target.blocks, memories),
     )
 
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import blake2b
+from typing import overload
+
+import numpy as np
+import numpy.typing as npt
 
 
 class Seen(StrEnum):
@@ -14,16 +18,15 @@ class Seen(StrEnum):
     LATENT = "latent"
     SDC_TOLERABLE = "sdc_tolerable"
     SDC_CRITICAL = "sdc_critical"
-    NO_RESULT = "no_result"
+    HANG = "hang"
 
 
-class Detected(StrEnum):
-    """What noticed the fault while the inference ran."""
+class Told(StrEnum):
+    """What the design itself told of the fault while the inference ran."""
 
     NOTHING = "nothing"
-    ERROR_STATUS = "error_status"
-    PROTECTION = "protection"
-    TIMEOUT = "timeout"
+    CORRECTED = "corrected"
+    DETECTED = "detected"
 
 
 class Outcome(StrEnum):
@@ -68,6 +71,22 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
+class Rise:
+    """The first time that an alarm rose in a run.
+
+    Attributes:
+        alarm: Its name.
+        tells: What it tells.
+        cycle: Number of the active clock edge after reset was released, from 0, as `Fault.cycle`: an alarm
+            that is up as soon as the flipped bits have settled has risen in the cycle of the fault.
+    """
+
+    alarm: str
+    tells: Told
+    cycle: int
+
+
+@dataclass(frozen=True, slots=True)
 class RunEnd:
     """How one simulated inference ended.
 
@@ -75,21 +94,20 @@ class RunEnd:
         finished: False if the time-out came first.
         end_cycle: Number of active clock edges from reset to the end (or to the time-out).
         status: The design's status word at the end; 0 where the target has none.
-        error: The design reported an error.
-        protection: A protection mechanism of the design reported an error.
         output: Raw bytes of the output tensor.
         state_hash: Digest of every storage element and observed memory at the end; of a run with a stuck bit
             that bit has the value which it has at the end of the golden run, so that it does not count as a
             difference by itself.
+        alarms: Alarms that rose at any time, in the order in which they did, then in that of the target. Of a
+            run with a fault, at least the first of each kind among those that the golden run does not raise.
     """
 
     finished: bool
     end_cycle: int
     status: int
-    error: bool
-    protection: bool
     output: bytes
     state_hash: str
+    alarms: tuple[Rise, ...] = ()
 
     @property
     def output_hash(self) -> str:
@@ -144,31 +162,79 @@ class Injection:
     Attributes:
         fault: What was injected.
         seen: The first axis: effect on outputs and state.
-        detected: The second axis: what noticed it.
         end_cycle: As in `RunEnd`.
         status: As in `RunEnd`.
         output_hash: Digest of the output tensor.
+        detected: The second axis: the first alarm that told of something detected.
+        corrected: Likewise the first that told of something corrected.
         corruption: Of statistical interest; no part of the outcome, and not compared.
     """
 
     fault: Fault
     seen: Seen
-    detected: Detected
     end_cycle: int
     status: int
     output_hash: str
+    detected: Rise | None = None
+    corrected: Rise | None = None
     corruption: Corruption | None = field(default=None, compare=False)
 
     @property
+    def told(self) -> Told:
+        """The most that was told."""
+        if self.detected is not None:
+            return Told.DETECTED
+        return Told.NOTHING if self.corrected is None else Told.CORRECTED
+
+    def outcome_within(self, limit: int | None) -> Outcome:
+        """Both axes in one word; alarms later than `limit` cycles after the fault do not count."""
+        rose = NEVER if self.detected is None else self.detected.cycle
+        return Outcome.DUE if is_detected(rose, self.fault.cycle, limit) else Outcome(self.seen.value)
+
+    @property
     def outcome(self) -> Outcome:
-        """Both axes folded into the class that is counted: detection goes before effect."""
-        match self.detected:
-            case Detected.TIMEOUT:
-                return Outcome.HANG
-            case Detected.ERROR_STATUS | Detected.PROTECTION:
-                return Outcome.DUE
-            case Detected.NOTHING:
-                return Outcome(self.seen.value)
+        """Both axes in one word, however late the alarm came."""
+        return self.outcome_within(None)
+
+
+# Instead of a cycle in which an alarm rose.
+NEVER = -1
+
+Array = npt.NDArray[np.int64]
+Truths = npt.NDArray[np.bool_]
+
+
+@overload
+def is_detected(alarm_cycle: int, fault_cycle: int, limit: int | None = None) -> bool: ...
+
+
+@overload
+def is_detected(
+    alarm_cycle: Array, fault_cycle: Array, limit: int | None = None
+) -> npt.NDArray[np.bool_]: ...
+
+
+def is_detected(
+    alarm_cycle: int | Array, fault_cycle: int | Array, limit: int | None = None
+) -> bool | Truths:
+    """Return whether a fault counts as detected, so that its outcome is DUE whatever is seen.
+
+    This is the only place that says so. Which alarm told, and when, is kept with every injection, so that
+    stored ones can be judged again under another limit.
+
+    Args:
+        alarm_cycle: Cycle in which the first alarm rose that tells of something detected; `NEVER` if none
+            did. A number or an array.
+        fault_cycle: Cycle of the fault, likewise.
+        limit: Cycles from fault to alarm within which an alarm is in time (the fault-tolerant time); None if
+            any is.
+
+    Examples:
+        >>> [is_detected(110, 100, limit) for limit in (None, 9, 10)], is_detected(NEVER, 100)
+        ([True, False, True], False)
+    """
+    rose = alarm_cycle != NEVER
+    return rose if limit is None else rose & (alarm_cycle - fault_cycle <= limit)
 
 
 def digest(data: bytes) -> str:

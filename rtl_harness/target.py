@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar, cast
 
 from rtl_harness.errors import HarnessError
+
+# Of the alarms that a target names; so many fit into a word.
+MOST_ALARMS = 64
+
+Tells = Literal["corrected", "detected"]
 
 
 @dataclass(frozen=True)
@@ -30,6 +36,22 @@ class TargetMemory:
 
 
 @dataclass(frozen=True)
+class TargetAlarm:
+    """An output of the top by which the design says that it has noticed a fault.
+
+    It has risen in the first cycle in which the output, sampled where `done` is, is not zero, and may fall
+    again at once. Of an output of several bits any bit counts.
+
+    Attributes:
+        output: Output of the top.
+        tells: "detected": the result is not to be trusted. "corrected": a mechanism has mended something.
+    """
+
+    output: str
+    tells: Tells = "detected"
+
+
+@dataclass(frozen=True)
 class Target:
     """A closed design: RTL and bench whose only inputs are clock and reset.
 
@@ -46,8 +68,7 @@ class Target:
         reset_cycles: Clock edges for which reset is held.
         dut: Instance below the top that is the design under test; only it has fault sites.
         done: Output of the top, 1 when the inference has ended.
-        error: Output of the top, 1 when the design reports an error; "" if it has none.
-        protection: Output of the top, 1 when a protection reports an error; "" if it has none.
+        alarms: By name; of those that rise in the same cycle, the first in this order is the one that told.
         status: Output of the top: the status word; "" if it has none.
         operation: Output of the top: number of operations finished so far; "" if it has none.
         blocks: Block name to the instance paths below the top that belong to it; the longest match wins.
@@ -69,18 +90,27 @@ class Target:
     parameters: Mapping[str, int] = field(default_factory=dict)
     reset_active_low: bool = True
     reset_cycles: int = 4
-    error: str = ""
-    protection: str = ""
+    alarms: Mapping[str, TargetAlarm] = field(default_factory=dict)
     status: str = ""
     operation: str = ""
     titles: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def outputs(self) -> dict[str, str]:
+        """Outputs of the top that the target names, by the key or alarm that they are."""
+        alarms = {f"alarms.{name}": alarm.output for name, alarm in self.alarms.items()}
+        rest = {"done": self.done, "status": self.status, "operation": self.operation}
+        return {key: output for key, output in {**rest, **alarms}.items() if output}
 
 
 SHIPPED_TARGETS = Path(__file__).parent / "targets"
 SHIPPED_PREFIX = "resil:"
 
 _MANDATORY = ("name", "top", "sources", "clock", "reset", "dut", "done", "blocks", "memories")
-_TEXTS = ("name", "top", "clock", "reset", "dut", "done", "error", "protection", "status", "operation")
+_TEXTS = ("name", "top", "clock", "reset", "dut", "done", "status", "operation")
+# Keys of their own for alarms of the same name that tell of something detected.
+_SHORTHAND = ("error", "protection")
+_ALARM_NAME = re.compile(r"[A-Za-z0-9_.-]+")
 
 
 def load_target(name_or_path: str | Path) -> Target:
@@ -122,7 +152,7 @@ class _TargetFile:
         self.table = table
 
     def target(self) -> Target:
-        self._check_keys("", self.table, {f.name for f in fields(Target)}, _MANDATORY)
+        self._check_keys("", self.table, {*(f.name for f in fields(Target)), *_SHORTHAND}, _MANDATORY)
         return Target(
             **{key: self._typed(self.table, key, str, "a string") for key in _TEXTS if key in self.table},
             sources=self._files("sources"),
@@ -134,6 +164,7 @@ class _TargetFile:
             blocks=self._blocks(),
             memories=self._memories(),
             titles=self._titles(),
+            alarms=self._alarms(),
         )
 
     def _fail(self, key: str, message: str) -> HarnessError:
@@ -226,6 +257,41 @@ class _TargetFile:
                 known = ", ".join(self._table("blocks"))
                 raise self._fail(f"titles.{block}", f"expected one of the blocks {known}; correct the name")
         return titles
+
+    def _alarms(self) -> dict[str, TargetAlarm]:
+        texts = {key: self._typed(self.table, key, str, "a string", "") for key in _SHORTHAND}
+        alarms = {key: TargetAlarm(output) for key, output in texts.items() if output}
+        for name, entry in self._table("alarms").items():
+            where = f"alarms.{name}"
+            if name in alarms:
+                raise self._fail(where, f"there is also {name} = {texts[name]!r}; say it once")
+            if not _ALARM_NAME.fullmatch(name):
+                raise self._fail(where, "expected a name of letters, digits, '_', '.' and '-'; rename it")
+            if not isinstance(entry, dict):
+                raise self._fail(
+                    where,
+                    f'expected a table {{ output = "...", tells = "detected" }}, found {entry!r}; correct it',
+                )
+            self._check_keys(f"{where}.", entry, {"output", "tells"}, ("output", "tells"))
+            output = self._typed(entry, "output", str, "a string")
+            tells = self._typed(entry, "tells", str, "a string")
+            if tells not in ("corrected", "detected"):
+                raise self._fail(
+                    f"{where}.tells", f'expected "corrected" or "detected", found {tells!r}; correct it'
+                )
+            alarms[name] = TargetAlarm(output, cast(Tells, tells))
+        if len(alarms) > MOST_ALARMS:
+            raise self._fail(
+                "alarms", f"expected at most {MOST_ALARMS}, found {len(alarms)}; join some in the top"
+            )
+        owner: dict[str, str] = {}
+        for name, alarm in alarms.items():
+            if alarm.output in owner:
+                raise self._fail(
+                    f"alarms.{name}", f"{alarm.output!r} is the alarm {owner[alarm.output]} too; name it once"
+                )
+            owner[alarm.output] = name
+        return alarms
 
     def _memories(self) -> dict[str, TargetMemory]:
         memories: dict[str, TargetMemory] = {}

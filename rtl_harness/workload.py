@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rtl_harness.engines.tail import Tail
-from rtl_harness.faults import Detected, Fault, Injection, RunEnd, Seen
+from rtl_harness.faults import Fault, Injection, Rise, RunEnd, Seen, Told
 
 Decision = Callable[[npt.NDArray[np.generic]], object]
 
@@ -74,20 +74,30 @@ class Workload:
 
 
 def classify(fault: Fault, golden: RunEnd, faulty: RunEnd, workload: Workload) -> Injection:
-    """Compare a faulty run with the golden one and name its outcome on both axes."""
-    if not faulty.finished:
-        seen, detected = Seen.NO_RESULT, Detected.TIMEOUT
-    else:
-        seen = _seen(golden, faulty, workload)
-        detected = Detected.NOTHING
-        if faulty.protection and not golden.protection:
-            detected = Detected.PROTECTION
-        elif faulty.error and not golden.error:
-            detected = Detected.ERROR_STATUS
-    return Injection(fault, seen, detected, faulty.end_cycle, faulty.status, faulty.output_hash)
+    """Compare a faulty run with the golden one and name its outcome on both axes.
+
+    An alarm that the golden run raises, whenever it does, tells nothing.
+    """
+    usual = {rise.alarm for rise in golden.alarms}
+    rises = [rise for rise in faulty.alarms if rise.alarm not in usual]
+
+    def first(tells: Told) -> Rise | None:
+        return next((rise for rise in rises if rise.tells is tells), None)
+
+    return Injection(
+        fault,
+        _seen(golden, faulty, workload),
+        faulty.end_cycle,
+        faulty.status,
+        faulty.output_hash,
+        first(Told.DETECTED),
+        first(Told.CORRECTED),
+    )
 
 
 def _seen(golden: RunEnd, faulty: RunEnd, workload: Workload) -> Seen:
+    if not faulty.finished:
+        return Seen.HANG
     if faulty.output != golden.output:
         own, expected = (workload.output.tensor(run.output) for run in (faulty, golden))
         same = workload.decide(own) == workload.decide(expected)

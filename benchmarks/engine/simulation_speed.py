@@ -85,7 +85,7 @@ def _speed(runner: Runner, accelerator: str, job: Workload) -> Speed:
             processor += time.process_time() - before[0]
             wall += time.perf_counter() - before[1]
             runs += 1
-            if stop is not Stop.DONE or instance.port(Port.ERROR):
+            if stop is not Stop.DONE or instance.alarms_up:
                 status = instance.port(Port.STATUS)
                 raise RuntimeError(
                     f"{job.name} on {accelerator} ended with {stop.name}, STATUS {status:#010x}"

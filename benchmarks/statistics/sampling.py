@@ -50,6 +50,7 @@ from resil.sensitivity.guide import campaign_population
 from resil.sensitivity.model import SHIPPED, load_model
 from rtl_harness.engines.base import GoldenRun
 from rtl_harness.engines.verilator.engine import VerilatorEngine
+from rtl_harness.faults import NEVER
 from stats.intervals import clopper_pearson
 from stats.rates import OUTCOMES
 
@@ -117,14 +118,18 @@ def play(campaign: Campaign, bench: Bench, engine: VerilatorEngine, golden: Gold
     sampling = Sampling(campaign, population, rates)
     while (plan := sampling.wanted) is not None:
         row = {plan.fault(i): i for i in range(plan.size)}
-        columns = np.zeros((3, plan.size), dtype=np.int64)
+        columns = np.zeros((5, plan.size), dtype=np.int64)
+        alarms = np.zeros((2, plan.size), dtype="<U16")
         for injection in engine.run(tuple(row), 1):
-            outcome = OUTCOMES.index(injection.outcome.value)
-            columns[:, row[injection.fault]] = outcome, injection.fault.cycle, injection.end_cycle
+            words = [OUTCOMES.index(word) for word in (injection.outcome.value, injection.seen.value)]
+            rises = injection.detected, injection.corrected
+            cycles = injection.fault.cycle, injection.end_cycle, rises[0].cycle if rises[0] else NEVER
+            columns[:, row[injection.fault]] = *words, *cycles
+            alarms[:, row[injection.fault]] = ["" if rise is None else rise.alarm for rise in rises]
         made += plan.size
-        sampling.record(
-            Content(plan.injection, columns[0].astype(np.int8), columns[1], columns[2], plan.input)
-        )
+        outcomes, seen = columns[:2].astype(np.int8)
+        told = alarms[0], columns[4], alarms[1]
+        sampling.record(Content(plan.injection, outcomes, seen, *told, columns[2], columns[3], plan.input))
     total = sampling.sample.looks[-1].total
     seconds = time.process_time() - began
     return Cost(

@@ -11,13 +11,14 @@ from resil.bench.site_list import block_name
 from resil.campaign.campaign import load_campaign, with_options
 from resil.errors import StoreError
 from resil.faults.plan import held_value
+from resil.folder.rows import outcome_columns
 from resil.folder.store import CAMPAIGN, find_injection, recorded_definition
 from resil.folder.whole import shortcoming
 from resil.prepare import prepare
 from resil.progress import Progress
 from rtl_harness.faults import Fault
 
-COMPARED = ("outcome", "seen", "detected", "end_cycle", "status", "output_hash")
+COMPARED = tuple(outcome_columns(()))
 
 
 def replay_injection(
@@ -65,8 +66,7 @@ def replay_injection(
     with bench.engine(bench.inputs.index(recorded["input"])) as simulator:
         injection = simulate_again(simulator, fault, waves)
         used = simulator.name
-    again = {name: getattr(injection, name) for name in COMPARED}
-    again |= {name: str(again[name]) for name in ("outcome", "seen", "detected")}
+    again = {name: column[0] for name, column in outcome_columns([injection]).items()}
     before = {name: recorded[name] for name in COMPARED}
     return {
         "injection": number,
@@ -94,12 +94,12 @@ def replay_text(result: dict[str, Any]) -> str:
     lines = [
         f"injection {result['injection']}: {result['name']}{more} in block {result['block']}, "
         f"{when}, input {result['input']}, engine {result['engine']}",
-        f"{'':12} {'recorded':>18} {'replayed':>18}",
+        f"{'':16} {'recorded':>18} {'replayed':>18}",
     ]
     for name in COMPARED:
         before, after = result["recorded"][name], result["replayed"][name]
         mark = "" if before == after else "  <- differs"
-        lines.append(f"{name:12} {before!s:>18} {after!s:>18}{mark}")
+        lines.append(f"{name:16} {before!s:>18} {after!s:>18}{mark}")
     if result["waves"]:
         lines.append(f"waveform: {result['waves']}")
     if result["run_refused"]:

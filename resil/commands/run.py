@@ -34,6 +34,7 @@ from resil.results.render import Results
 from resil.sensitivity.guide import campaign_population
 from rtl_harness.engines.base import GoldenRun
 from rtl_harness.errors import HarnessError, UnmappedSiteError
+from rtl_harness.faults import Told
 
 _CODES = {
     "met": ExitCode.MET,
@@ -111,15 +112,18 @@ def golden_runs(bench: Bench, engines: list[CampaignEngine]) -> list[GoldenRun]:
     """Simulate each input without a fault.
 
     Raises:
-        HarnessError: the design reports an error by itself, or its output is not the expected one.
+        HarnessError: the design says by itself that it has detected something, or its output is not the
+            expected one.
     """
     runs = [engine.golden() for engine in engines]
     for position, (label, run) in enumerate(zip(bench.inputs, runs, strict=True)):
-        if run.end.error or run.end.protection or not run.end.finished:
+        detected = [rise for rise in run.end.alarms if rise.tells is Told.DETECTED]
+        if detected or not run.end.finished:
+            alarm = f", alarm {detected[0].alarm} from cycle {detected[0].cycle:,} on" if detected else ""
             raise HarnessError(
                 f"{bench.target_name} on {bench.network.name}, input {label}: expected an inference without "
                 f"an error, found status {run.end.status:#010x} after {run.end.end_cycle:,} cycles"
-                f"{_where_it_ended(bench, run)}; choose a network that the target can run"
+                f"{_where_it_ended(bench, run)}{alarm}; choose a network that the target can run"
             )
         if bench.expected and run.end.output != bench.expected[position]:
             raise HarnessError(_unexpected(bench, label, run.end.output, bench.expected[position]))

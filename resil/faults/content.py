@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,10 @@ class Content:
     Attributes:
         injections: Numbers, each once.
         outcomes: Place in `stats.rates.OUTCOMES` of the outcome of each.
+        seen: Likewise of what was seen, whatever was told.
+        alarms: Name of the first alarm that told of something detected, in time or not; "" if none did.
+        alarm_cycles: Cycle in which it rose; `rtl_harness.faults.NEVER` if none did.
+        corrections: Name of the first alarm that told of something corrected; "" if none did.
         cycles: Cycle of each fault.
         end_cycles: Cycle in which each ended.
         inputs: Label of the input of each.
@@ -26,6 +30,10 @@ class Content:
 
     injections: IntArray
     outcomes: npt.NDArray[np.int8]
+    seen: npt.NDArray[np.int8]
+    alarms: npt.NDArray[np.str_]
+    alarm_cycles: IntArray
+    corrections: npt.NDArray[np.str_]
     cycles: IntArray
     end_cycles: IntArray
     inputs: IntArray
@@ -33,8 +41,8 @@ class Content:
     @staticmethod
     def joined(parts: Iterable[Content]) -> Content:
         """Return all in one, in the order of their numbers."""
-        none = np.zeros(0, np.int64)
-        nothing = (none, none.astype(np.int8), none, none, none)
+        none, words, names = np.zeros(0, np.int64), np.zeros(0, np.int8), np.zeros(0, np.str_)
+        nothing = (none, words, words, names, none, names, none, none, none)
         columns = zip(nothing, *(part.columns for part in parts), strict=True)
         whole = Content(*(np.concatenate(column) for column in columns))
         return whole.at(np.argsort(whole.injections, kind="stable"))
@@ -42,7 +50,7 @@ class Content:
     @property
     def columns(self) -> tuple[npt.NDArray[Any], ...]:
         """All arrays."""
-        return self.injections, self.outcomes, self.cycles, self.end_cycles, self.inputs
+        return tuple(getattr(self, field.name) for field in fields(self))
 
     def at(self, rows: IntArray) -> Content:
         """Return some rows."""

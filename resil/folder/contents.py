@@ -13,28 +13,44 @@ import pyarrow.compute as pc
 from resil.errors import ConsistencyError
 from resil.faults.content import Content
 from resil.folder.parts import PartError, read_part
+from rtl_harness.faults import is_detected
 from stats.rates import OUTCOMES
 
 IntArray = npt.NDArray[np.int64]
 _OUTCOMES = pa.array(OUTCOMES, pa.string())
+_DUE = OUTCOMES.index("due")
 
 
-def content_of(rows: pa.Table) -> Content:
+def content_of(rows: pa.Table, limit: int | None = None) -> Content:
     """Return what is kept of the rows of a part.
 
+    Args:
+        rows: Of the part.
+        limit: Cycles from fault to alarm within which a fault counts as detected; None if any alarm does.
+
     Raises:
-        PartError: an outcome is unknown, or an injection is there twice.
+        PartError: an outcome is unknown or contradicts what was seen and told, or an injection is there
+            twice.
     """
-    found = pc.index_in(rows["outcome"], _OUTCOMES)
+    stored, seen = (pc.index_in(rows[name], _OUTCOMES) for name in ("outcome", "seen"))
     injections = rows["injection"].to_numpy()
-    if found.null_count:
+    if stored.null_count or seen.null_count:
         raise PartError(f"has outcomes other than {', '.join(OUTCOMES)}")
     if len(np.unique(injections)) != len(injections):
         raise PartError("holds an injection twice")
+    codes = seen.to_numpy().astype(np.int8)
+    rose, cycles = rows["alarm_cycle"].to_numpy(), rows["cycle"].to_numpy()
+    judged = np.where(is_detected(rose, cycles), _DUE, codes)
+    if (codes == _DUE).any() or not np.array_equal(stored.to_numpy(), judged):
+        raise PartError("has outcomes that contradict what was seen and told")
     return Content(
         injections,
-        found.to_numpy().astype(np.int8),
-        rows["cycle"].to_numpy(),
+        np.where(is_detected(rose, cycles, limit), _DUE, codes).astype(np.int8),
+        codes,
+        rows["alarm"].to_numpy().astype(np.str_),
+        rose,
+        rows["correction"].to_numpy().astype(np.str_),
+        cycles,
         rows["end_cycle"].to_numpy(),
         rows["input"].to_numpy(),
     )

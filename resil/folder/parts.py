@@ -12,6 +12,8 @@ import pyarrow.parquet as pq
 
 from resil.files import write_file
 
+# `outcome` is without a limit on the time of the alarm. `alarm` is the first that told of something detected,
+# in `alarm_cycle`, `correction` the first of something corrected; "" and -1 where there was none.
 SCHEMA = pa.schema(
     [
         ("injection", pa.int64()),
@@ -28,7 +30,11 @@ SCHEMA = pa.schema(
         ("cycle", pa.int64()),
         ("outcome", pa.string()),
         ("seen", pa.string()),
-        ("detected", pa.string()),
+        ("told", pa.string()),
+        ("alarm", pa.string()),
+        ("alarm_cycle", pa.int64()),
+        ("correction", pa.string()),
+        ("correction_cycle", pa.int64()),
         ("end_cycle", pa.int64()),
         ("status", pa.int64()),
         ("output_hash", pa.string()),
@@ -46,7 +52,10 @@ class PartError(Exception):
 
 def write_part(path: Path, rows: pa.Table, identity: str) -> None:
     """Write `rows`, of `SCHEMA`, as a part of the campaign `identity`."""
-    metadata = {_IDENTITY: identity.encode(), _CONTENT: _content(rows)}
+    metadata = {
+        _IDENTITY: identity.encode(),
+        _CONTENT: _content(rows),
+    }
     table = rows.cast(SCHEMA).replace_schema_metadata(metadata)
     write_file(path, lambda temporary: pq.write_table(table, temporary, compression="zstd"))
 

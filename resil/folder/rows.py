@@ -10,7 +10,7 @@ import pyarrow as pa
 from resil.bench.bench import Describe
 from resil.faults.plan import FAULT_NAMES, IntArray, Plan
 from resil.folder.parts import SCHEMA
-from rtl_harness.faults import Injection
+from rtl_harness.faults import NEVER, Injection, Rise
 from rtl_harness.sites import SiteTable
 
 
@@ -66,12 +66,7 @@ class RowMaker:
             "fault": [FAULT_NAMES[held + 1] for held in plan.held[at].tolist()],
             "input": self._labels[position],
             "cycle": plan.cycle[at],
-            "outcome": [injection.outcome.value for injection in injections],
-            "seen": [injection.seen.value for injection in injections],
-            "detected": [injection.detected.value for injection in injections],
-            "end_cycle": [injection.end_cycle for injection in injections],
-            "status": [injection.status for injection in injections],
-            "output_hash": [injection.output_hash for injection in injections],
+            **outcome_columns(injections),
             "operation": np.where(plan.held[at] < 0, self._operations(position, plan.cycle[at]), -1),
             "corruption": [
                 "" if injection.corruption is None else self._describe(where, injection.corruption)
@@ -87,3 +82,25 @@ class RowMaker:
             here = position == number
             found[here] = np.searchsorted(ends, cycle[here], side="right")
         return found
+
+
+def outcome_columns(injections: Sequence[Injection]) -> dict[str, list[int] | list[str]]:
+    """Return the columns that say what came of injections."""
+    return {
+        "outcome": [injection.outcome.value for injection in injections],
+        "seen": [injection.seen.value for injection in injections],
+        "told": [injection.told.value for injection in injections],
+        **_rises("alarm", [injection.detected for injection in injections]),
+        **_rises("correction", [injection.corrected for injection in injections]),
+        "end_cycle": [injection.end_cycle for injection in injections],
+        "status": [injection.status for injection in injections],
+        "output_hash": [injection.output_hash for injection in injections],
+    }
+
+
+def _rises(name: str, found: Sequence[Rise | None]) -> dict[str, list[int] | list[str]]:
+    """Return the columns that say which alarm rose and when."""
+    return {
+        name: ["" if rise is None else rise.alarm for rise in found],
+        f"{name}_cycle": [NEVER if rise is None else rise.cycle for rise in found],
+    }

@@ -110,13 +110,12 @@ def _check(target: Target, netlist: Netlist, declarations: Declarations) -> None
                 target, f"memories.{name}.path", "an unpacked array used as a memory", memory.path, memories
             )
     for key, port in _ports(target).items():
-        if port and port not in netlist.ports:
+        if port not in netlist.ports:
             raise _absent(target, key, f"a port of {target.top}", port, netlist.ports)
 
 
 def _ports(target: Target) -> dict[str, str]:
-    keys = ("clock", "reset", "done", "error", "protection", "status", "operation")
-    return {key: getattr(target, key) for key in keys}
+    return {"clock": target.clock, "reset": target.reset, **target.outputs}
 
 
 def _absent(target: Target, key: str, wanted: str, found: str, known: Iterable[str]) -> HarnessError:

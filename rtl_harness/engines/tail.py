@@ -61,9 +61,12 @@ class Tail(Protocol):
 
     Attributes:
         memory: Name of the observed memory in which runs may differ when they leave.
+        quiet: Outputs of the target that stay 0 from where a run leaves to its end, unless `finish` says that
+            it has to go on in the RTL. Nothing leaves if the target has an alarm that is none of these.
     """
 
     memory: str
+    quiet: tuple[str, ...]
 
     def prepare(self, golden: Mapping[int, bytes], end: bytes) -> frozenset[int]:
         """Take the golden run's contents of the memory, and say where runs may leave.

@@ -99,12 +99,14 @@ class NpuTail:
         regions: Offset of each writable region in the SRAM.
         sizes: Bytes of each region.
         memory: The bench's SRAM.
+        quiet: The error status. The functional model has it, too; a run in which it is set does not leave.
     """
 
     compiled: CompiledNetwork
     regions: Mapping[int, int]
     sizes: Mapping[int, int]
     memory: str = "sram"
+    quiet: tuple[str, ...] = ("error_o",)
     _golden: list[Bytes] = field(default_factory=list, init=False, repr=False)
     _buffers: list[Bytes] = field(default_factory=list, init=False, repr=False)
     _unsettled: list[Mask] = field(default_factory=list, init=False, repr=False)

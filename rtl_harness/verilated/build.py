@@ -188,15 +188,8 @@ def _make_variables() -> dict[str, str]:
 
 
 def _description(target: Target) -> Mapping[str, str]:
-    ports = (
-        target.clock,
-        target.reset,
-        target.done,
-        target.error,
-        target.protection,
-        target.status,
-        target.operation,
-    )
+    alarms = [alarm.output for alarm in target.alarms.values()]
+    ports = (target.clock, target.reset, target.done, target.status, target.operation, *alarms)
     defines = sorted(target.defines.items())
     return {
         "top": target.top,

@@ -5,7 +5,8 @@
 extern "C" {
 
 Campaign* resil_campaign_create(Instance* origin, Instance* cursor, Instance* faulty, const Piece* registers,
-                                uint64_t register_count, const Piece* memories, uint64_t memory_count) {
+                                uint64_t register_count, const Piece* memories, uint64_t memory_count,
+                                uint64_t detects, uint64_t corrects) {
   return guarded(
       [&] {
         return new Campaign{origin,
@@ -16,7 +17,9 @@ Campaign* resil_campaign_create(Instance* origin, Instance* cursor, Instance* fa
                             {},
                             {},
                             {},
-                            {}};
+                            {},
+                            detects,
+                            corrects};
       },
       static_cast<Campaign*>(nullptr));
 }
@@ -35,6 +38,8 @@ RunStop resil_campaign_golden(Campaign* self, uint64_t limit) {
         self->milestones.begin(self->registers.bytes());
         while (golden.cycle < limit) {
           golden.rise();
+          golden.note_alarms();
+          self->usual = golden.risen;
           if (golden.note_operation()) {
             std::vector<char> registers(self->registers.bytes());
             self->registers.gather(golden.state(), registers.data());
@@ -53,13 +58,14 @@ RunStop resil_campaign_golden(Campaign* self, uint64_t limit) {
 
 void resil_campaign_inject(Campaign* self, const Flip* flips, uint64_t count, uint64_t cycle, uint64_t limit,
                            uint32_t shortcuts, InjectionResult* result) {
-  *result = {kBroken, 0, 0, 0};
+  *result = {kBroken, 0, 0, 0, kNothingTold};
   guarded(
       [&] {
         self->seek(cycle + 1);
         self->faulty->copy(*self->cursor);
         self->faulty->select();
         if (self->apply(flips, count)) {
+          self->latch(result->told);
           self->run(limit, shortcuts & (kSameCycle | kShiftedCycle | kRepetition), *result);
         } else {
           result->stop = kNotApplied;
@@ -94,19 +100,20 @@ uint64_t resil_campaign_first_effect(const Campaign* self, const Hold* hold) {
 }
 
 void resil_campaign_hold(Campaign* self, const Hold* hold, uint64_t limit, uint32_t shortcuts, InjectionResult* result) {
-  *result = {kBroken, 0, 0, 0};
+  *result = {kBroken, 0, 0, 0, kNothingTold};
   guarded(
       [&] {
         Span differs{0, Span::kNever - 1};
         if (shortcuts) differs = self->activity.differs(*hold);
         if (differs.first == Span::kNever) {
-          *result = {kRejoined, 0, self->timeline.length(), 0};
+          *result = {kRejoined, 0, self->timeline.length(), 0, kNothingTold};
           return 0;
         }
         self->seek(differs.first);
         self->faulty->copy(*self->cursor);
         self->faulty->select();
         if (self->hold(*hold)) {
+          if (self->faulty->cycle > 0) self->latch(result->told);
           self->run(limit, shortcuts & (kSameCycle | kShiftedCycle | kRepetition), *result, hold, differs.last + 1);
         } else {
           result->stop = kNotApplied;

@@ -49,16 +49,27 @@ enum InjectionStop : int32_t {
   kFinished = 4       // the design called $finish
 };
 
+/// The first rises of each kind of alarm among those that the golden run does not raise.
+struct Told {
+  Rise detected;
+  Rise corrected;
+};
+
+inline constexpr Told kNothingTold{{-1, 0}, {-1, 0}};
+
 struct InjectionResult {
   int32_t stop;
   int64_t shift;       // cycles by which the faulty run is behind the golden one
   uint64_t end_cycle;  // active edges from reset to the end
   uint64_t simulated;  // cycles that were simulated after the flip
+  Told told;
 };
 
-/// A campaign on three instances of one library that stay the caller's. `origin` has just come out of reset.
+/// A campaign on three instances of one library that stay the caller's. `origin` has just come out of reset. A bit of
+/// `detects` or of `corrects` is set for each alarm.
 Campaign* resil_campaign_create(Instance* origin, Instance* cursor, Instance* faulty, const Piece* registers,
-                                uint64_t register_count, const Piece* memories, uint64_t memory_count);
+                                uint64_t register_count, const Piece* memories, uint64_t memory_count,
+                                uint64_t detects, uint64_t corrects);
 void resil_campaign_destroy(Campaign* self);
 
 /// Run `cursor` from `origin` to done and remember the state of every cycle.

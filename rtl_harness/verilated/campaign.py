@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 
 from rtl_harness.errors import SimulationError
-from rtl_harness.verilated.library import Instance, Stop
+from rtl_harness.verilated.library import FirstRise, Instance, Stop
 from rtl_harness.verilated.storage import Storage
 
 
@@ -71,6 +71,14 @@ class HeldBit(ctypes.Structure):
     _fields_ = (("offset", ctypes.c_uint64), ("mask", ctypes.c_uint32), ("value", ctypes.c_uint32))
 
 
+class ToldFirst(ctypes.Structure):
+    """The first rises of each kind of alarm among those that the golden run does not raise."""
+
+    _fields_ = (("detected", FirstRise), ("corrected", FirstRise))
+    detected: FirstRise
+    corrected: FirstRise
+
+
 class InjectionResult(ctypes.Structure):
     """How an injection ended.
 
@@ -79,6 +87,7 @@ class InjectionResult(ctypes.Structure):
         shift: Cycles by which a run that rejoined is behind the golden one.
         end_cycle: Active clock edges from reset to the end.
         simulated: Cycles that were simulated after the flip.
+        told: Alarms that rose until then.
     """
 
     _fields_ = (
@@ -86,11 +95,13 @@ class InjectionResult(ctypes.Structure):
         ("shift", ctypes.c_int64),
         ("end_cycle", ctypes.c_uint64),
         ("simulated", ctypes.c_uint64),
+        ("told", ToldFirst),
     )
     stop: int
     shift: int
     end_cycle: int
     simulated: int
+    told: ToldFirst
 
 
 class Campaign:
@@ -101,9 +112,18 @@ class Campaign:
         registers: All flip-flops of the design and its bench. Whatever decides the future must be among these
             and the memories: equality of both counts as equality of state.
         memories: All memories of the design and its bench.
+        detects: Alarms, by their place in the target's order, that tell of something detected.
+        corrects: Likewise of something corrected.
     """
 
-    def __init__(self, origin: Instance, registers: Sequence[Storage], memories: Sequence[Storage]) -> None:
+    def __init__(
+        self,
+        origin: Instance,
+        registers: Sequence[Storage],
+        memories: Sequence[Storage],
+        detects: Iterable[int] = (),
+        corrects: Iterable[int] = (),
+    ) -> None:
         self._calls = origin.library.calls
         self._declare()
         self.origin = origin
@@ -113,7 +133,8 @@ class Campaign:
         first, second = _pieces(registers), _pieces(memories)
         handles = (origin.handle, self.cursor.handle, self.faulty.handle)
         create = self._calls.resil_campaign_create
-        self._handle: int | None = create(*handles, first, len(first), second, len(second))
+        kinds = (sum(1 << place for place in places) for places in (detects, corrects))
+        self._handle: int | None = create(*handles, first, len(first), second, len(second), *kinds)
         if not self._handle:
             raise SimulationError(f"the campaign could not start: {self._error()}")
 
@@ -200,7 +221,10 @@ class Campaign:
         pieces, flips = ctypes.POINTER(Piece), ctypes.POINTER(FlippedBit)
         result = ctypes.POINTER(InjectionResult)
         signatures: dict[str, tuple[object, list[object]]] = {
-            "resil_campaign_create": (handle, [handle, handle, handle, pieces, number, pieces, number]),
+            "resil_campaign_create": (
+                handle,
+                [handle, handle, handle, pieces, number, pieces, number, number, number],
+            ),
             "resil_campaign_destroy": (None, [handle]),
             "resil_campaign_golden": (ctypes.c_int32, [handle, number]),
             "resil_campaign_inject": (None, [handle, flips, number, number, number, word, result]),
@@ -214,6 +238,11 @@ class Campaign:
             function = getattr(self._calls, name)
             function.restype = returned
             function.argtypes = arguments
+
+
+def first_rise(found: FirstRise) -> tuple[int, int] | None:
+    """Return place and cycle, None if no alarm rose."""
+    return None if found.alarm < 0 else (found.alarm, found.cycle)
 
 
 def flipped_bits(flips: Sequence[Flip]) -> ctypes.Array[FlippedBit]:

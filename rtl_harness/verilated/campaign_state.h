@@ -3,6 +3,7 @@
 #define RESIL_VERILATED_CAMPAIGN_STATE_H
 
 #include <algorithm>
+#include <bit>
 
 #include "activity.h"
 #include "campaign.h"
@@ -42,6 +43,24 @@ struct Campaign {
   Milestones milestones;
   std::vector<GoldenBoundary> boundaries;
   Activity activity;
+  uint64_t detects;  // alarms of either kind, a bit for each
+  uint64_t corrects;
+  uint64_t usual = 0;  // alarms that the golden run raises: they tell nothing of a fault
+
+  // Alarms whose rise is still news in a run that has told so much.
+  uint64_t awaited(const Told& told) const {
+    return ((told.detected.alarm < 0 ? detects : 0) | (told.corrected.alarm < 0 ? corrects : 0)) & ~usual;
+  }
+
+  // Keep which alarms are up in the present cycle of `faulty`, so many cycles of which were left out. To be called in
+  // each cycle of a run that is not known to raise none.
+  void latch(Told& told, uint64_t skipped = 0) const {
+    const uint64_t up = port_alarms(*faulty->model) & awaited(told);
+    if (!up) return;
+    const uint64_t cycle = faulty->cycle - 1 + skipped;
+    if (up & detects) told.detected = {std::countr_zero(up & detects), cycle};
+    if (up & corrects) told.corrected = {std::countr_zero(up & corrects), cycle};
+  }
 
   // Bring `cursor` to the state after `edges` edges.
   void seek(uint64_t edges) {
@@ -94,7 +113,9 @@ struct Campaign {
   }
 
   // Run `faulty` on to its end. With a held bit the golden run is rejoined only where that has the bit's value from then
-  // on: after `from` edges.
+  // on: after `from` edges. What `result` has as told is what the run has told up to its present cycle. Of cycles that are
+  // left out, those behind a rejoined golden state raise no alarm that counts, and those of a loop none that was not up in
+  // the loop before.
   void run(uint64_t limit, uint32_t shortcuts, InjectionResult& result, const Hold* held = nullptr, uint64_t from = 0) {
     const uint64_t start = faulty->cycle;
     uint64_t check = start + 1;
@@ -117,6 +138,7 @@ struct Campaign {
         result.stop = kNotApplied;
         break;
       }
+      latch(result.told, skipped);
       if (!shortcuts || faulty->cycle < check || port_done(*faulty->model)) continue;
       check = start + next_check(faulty->cycle - start);
       const Digest now = registers.digest(faulty->state());

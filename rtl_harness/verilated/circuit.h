@@ -33,6 +33,12 @@ struct MemoryPort {
   int32_t first;
 };
 
+/// A bit of an output that is an alarm, and which.
+struct AlarmNet {
+  int32_t net;
+  int32_t alarm;
+};
+
 struct Circuit {
   uint64_t nets;
   const Gate* gates;
@@ -47,6 +53,8 @@ struct Circuit {
   uint64_t write_count;
   const int32_t* ports;  // outputs of the top that an observer looks at
   uint64_t port_count;
+  const AlarmNet* alarms;
+  uint64_t alarm_count;
   const int32_t* lists;  // nets of memory ports
   uint64_t list_length;
 };

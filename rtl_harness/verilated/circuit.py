@@ -18,6 +18,7 @@ class Circuit(NamedTuple):
     reads: npt.NDArray[np.void]
     writes: npt.NDArray[np.void]
     ports: npt.NDArray[np.int32]
+    alarms: npt.NDArray[np.void]
     lists: npt.NDArray[np.int32]
 
 
@@ -33,4 +34,5 @@ MEMORY = np.dtype(
     [*(("offset", np.uint64), ("words", np.uint64)), *(("entry_bytes", np.uint32), ("first_word", np.int32))],
     align=True,
 )
+ALARM = np.dtype([(name, np.int32) for name in ("net", "alarm")], align=True)
 PORT = np.dtype([(name, np.int32) for name in ("memory", "address", "data", "first")], align=True)

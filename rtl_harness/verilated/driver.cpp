@@ -84,6 +84,8 @@ void Instance::copy(const Instance& from) {
   cycle = from.cycle;
   operation = from.operation;
   operations = from.operations;
+  risen = from.risen;
+  rises = from.rises;
 }
 
 void vl_fatal(const char* file, int line, const char* scope, const char* message) VL_MT_UNSAFE {
@@ -133,6 +135,8 @@ int32_t resil_reset(Instance* self, uint32_t edges) {
         self->cycle = 0;
         self->operation = port_operation(*self->model);
         self->operations.clear();
+        self->risen = 0;
+        self->rises.clear();
         return 0;
       },
       -1);
@@ -147,6 +151,7 @@ RunStop resil_run(Instance* self, uint64_t limit) {
         while (self->cycle < limit) {
           self->rise();
           self->note_operation();
+          self->note_alarms();
           if (port_done(model)) return kDone;
           if (self->context.gotFinish()) return kFinish;
         }
@@ -162,6 +167,7 @@ RunStop resil_run_to(Instance* self, uint64_t limit) {
         while (self->cycle < limit) {
           self->rise();
           self->note_operation();
+          self->note_alarms();
           if (self->context.gotFinish()) return kFinish;
         }
         return kLimit;
@@ -174,6 +180,7 @@ int32_t resil_settle(Instance* self) {
   return guarded(
       [&] {
         self->settle();
+        self->note_alarms();
         return 0;
       },
       -1);
@@ -185,11 +192,16 @@ uint64_t resil_port(const Instance* self, uint32_t port) {
   const GlueModel& model = *self->model;
   switch (port) {
     case kPortDone: return port_done(model);
-    case kPortError: return port_error(model);
-    case kPortProtection: return port_protection(model);
     case kPortStatus: return port_status(model);
     default: return port_operation(model);
   }
+}
+
+uint64_t resil_alarms_up(const Instance* self) { return port_alarms(*self->model); }
+
+uint64_t resil_rises(const Instance* self, const Rise** rises) {
+  *rises = self->rises.data();
+  return self->rises.size();
 }
 
 uint64_t resil_operations(const Instance* self, const uint64_t** pairs) {

@@ -21,11 +21,17 @@ struct Variable {
   int32_t rising[kMaxDimensions];  // 1 if declared upwards, as in [0:7]
 };
 
+/// The first rise of an alarm in a run.
+struct Rise {
+  int64_t alarm;   // place in the target's order; -1 if none rose
+  uint64_t cycle;  // number of the active edge, from 0
+};
+
 /// How `resil_run` came back.
 enum RunStop : int32_t { kFailed = -1, kLimit = 0, kDone = 1, kFinish = 2 };
 
 /// Ports that a target may name, in the order of `resil_port`'s index.
-enum Port : uint32_t { kPortDone, kPortError, kPortProtection, kPortStatus, kPortOperation };
+enum Port : uint32_t { kPortDone, kPortStatus, kPortOperation };
 
 /// Message of the last call that failed in this thread.
 const char* resil_error();
@@ -49,6 +55,11 @@ int32_t resil_settle(Instance* self);
 /// Active edges since reset was released.
 uint64_t resil_cycle(const Instance* self);
 uint64_t resil_port(const Instance* self, uint32_t port);
+
+/// Alarms that are up now, a bit for each in the target's order.
+uint64_t resil_alarms_up(const Instance* self);
+/// The first rise of each alarm that was up in a cycle since reset, or when `resil_settle` was called. Returns their number.
+uint64_t resil_rises(const Instance* self, const Rise** rises);
 
 /// Changes of the operation counter: pairs (edges since reset, new value). Returns their number.
 uint64_t resil_operations(const Instance* self, const uint64_t** pairs);

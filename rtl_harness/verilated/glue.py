@@ -57,9 +57,7 @@ def check_ports(target: Target, ports: PortList) -> None:
     for key, port in (("clock", target.clock), ("reset", target.reset)):
         if port not in ports.inputs:
             raise HarnessError(_no_port(target, key, port, ports.inputs))
-    for key, port in _named_outputs(target).items():
-        if not port:
-            continue
+    for key, port in target.outputs.items():
         if port not in ports.outputs:
             raise HarnessError(_no_port(target, key, port, tuple(ports.outputs)))
         if ports.outputs[port] > 64:
@@ -132,9 +130,12 @@ def _render(
         f"inline bool clock_is_high(const GlueModel& model) {{ return model.{target.clock}; }}",
         f"inline void set_reset(GlueModel& model, bool active) {{ model.{target.reset} = {level}; }}",
     ]
-    for key, port in _named_outputs(target).items():
-        value = f"model.{port}" if port else "0"
+    for key in ("done", "status", "operation"):
+        value = f"model.{port}" if (port := getattr(target, key)) else "0"
         lines.append(f"inline uint64_t port_{key}(const GlueModel& model) {{ return {value}; }}")
+    # A bit for each alarm, in the order of the target.
+    up = [f"uint64_t{{model.{a.output} != 0}} << {i}" for i, a in enumerate(target.alarms.values())]
+    lines.append(f"inline uint64_t port_alarms(const GlueModel& model) {{ return {' | '.join(up) or '0'}; }}")
     return "\n".join([*lines, "", *_tables(groups, classes), "#endif", ""])
 
 
@@ -158,16 +159,6 @@ def _tables(groups: list[tuple[str, str]], classes: Mapping[str, list[tuple[str,
     ]
     lines += ["", "inline void glue_copy_strings(GlueSyms& to, const GlueSyms& from) {"]
     return [*lines, *strings, "}", ""]
-
-
-def _named_outputs(target: Target) -> dict[str, str]:
-    return {
-        "done": target.done,
-        "error": target.error,
-        "protection": target.protection,
-        "status": target.status,
-        "operation": target.operation,
-    }
 
 
 def _no_port(target: Target, key: str, port: str, known: tuple[str, ...]) -> str:

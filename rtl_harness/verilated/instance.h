@@ -2,6 +2,7 @@
 #ifndef RESIL_VERILATED_INSTANCE_H
 #define RESIL_VERILATED_INSTANCE_H
 
+#include <bit>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -31,6 +32,8 @@ struct Instance {
   uint64_t cycle = 0;
   uint64_t operation = 0;
   std::vector<uint64_t> operations;
+  uint64_t risen = 0;  // alarms, a bit for each, as far as they were noted
+  std::vector<Rise> rises;
 
   explicit Instance(std::vector<const char*> arguments) {
     context.commandArgs(static_cast<int>(arguments.size()), arguments.data());
@@ -68,6 +71,14 @@ struct Instance {
 
   // Continue exactly where `from`, an instance of the same library, is.
   void copy(const Instance& from);
+
+  // Keep the cycle in which an alarm was up for the first time.
+  void note_alarms() {
+    for (uint64_t up = port_alarms(*model) & ~risen; up; up &= up - 1) {
+      risen |= up & -up;
+      rises.push_back({std::countr_zero(up), cycle - 1});
+    }
+  }
 
   // Keep the cycle in which the operation counter changed; true if that was now.
   bool note_operation() {

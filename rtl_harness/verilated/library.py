@@ -26,13 +26,24 @@ class Stop(IntEnum):
 
 
 class Port(IntEnum):
-    """The outputs that a target may name."""
+    """The outputs that a target may name, but for its alarms."""
 
     DONE = 0
-    ERROR = 1
-    PROTECTION = 2
-    STATUS = 3
-    OPERATION = 4
+    STATUS = 1
+    OPERATION = 2
+
+
+class FirstRise(ctypes.Structure):
+    """The first rise of an alarm in a run.
+
+    Attributes:
+        alarm: Place in the target's order; -1 if none rose.
+        cycle: Number of the active clock edge, as of a fault.
+    """
+
+    _fields_ = (("alarm", ctypes.c_int64), ("cycle", ctypes.c_uint64))
+    alarm: int
+    cycle: int
 
 
 class Library:
@@ -110,6 +121,11 @@ class Instance:
         """Return the present value of an output; 0 if the target names none."""
         return int(self._calls.resil_port(self.handle, port))
 
+    @property
+    def alarms_up(self) -> int:
+        """Alarms that are up now: bit i is the target's alarm number i."""
+        return int(self._calls.resil_alarms_up(self.handle))
+
     def reset(self, cycles: int) -> None:
         """Hold reset for `cycles` clock edges and release it; the next edge is cycle 0."""
         if self._calls.resil_reset(self.handle, cycles) != 0:
@@ -133,6 +149,15 @@ class Instance:
         pairs = ctypes.POINTER(ctypes.c_uint64)()
         count = self._calls.resil_operations(self.handle, ctypes.byref(pairs))
         return [(pairs[2 * i], pairs[2 * i + 1]) for i in range(count)]
+
+    def rises(self) -> list[tuple[int, int]]:
+        """Return place and cycle of the first rise of each alarm since reset, in the order of their cycles.
+
+        A call of `settle` counts as an alarm's cycle, too.
+        """
+        found = ctypes.POINTER(FirstRise)()
+        count = self._calls.resil_rises(self.handle, ctypes.byref(found))
+        return [(found[i].alarm, found[i].cycle) for i in range(count)]
 
     def find(self, path: str) -> Storage:
         """Return where the register or memory at `path` lies.
@@ -211,6 +236,8 @@ def _load(path: Path) -> ctypes.CDLL:
         "resil_settle": (ctypes.c_int32, [handle]),
         "resil_cycle": (number, [handle]),
         "resil_port": (number, [handle, ctypes.c_uint32]),
+        "resil_alarms_up": (number, [handle]),
+        "resil_rises": (number, [handle, ctypes.POINTER(ctypes.POINTER(FirstRise))]),
         "resil_operations": (number, [handle, ctypes.POINTER(ctypes.POINTER(number))]),
         "resil_state": (handle, [handle]),
         "resil_state_bytes": (number, []),

@@ -22,11 +22,11 @@ class Adjacency {
 };
 
 // What a net feeds that is not a gate.
-enum SinkKind : int32_t { kNextState, kLoad, kPort, kWrite, kWriteEnable };
+enum SinkKind : int32_t { kNextState, kLoad, kPort, kAlarm, kWrite, kWriteEnable };
 
 struct Sink {
   SinkKind kind;
-  int32_t index;  // flip-flop or write port
+  int32_t index;  // flip-flop, alarm or write port
 };
 
 inline constexpr int32_t kRead = 12;
@@ -40,6 +40,7 @@ struct Network {
   std::vector<Memory> memories;
   std::vector<MemoryPort> reads, writes;
   std::vector<int32_t> lists;
+  std::vector<AlarmNet> alarms;
   std::vector<Sink> sinks;
   Adjacency fanout, sinks_of;
   std::vector<int32_t> always_observed;  // nets that decide the next state, or that an observer sees

@@ -27,7 +27,8 @@ Ripple::Ripple(const Network& network, Window& window)
 
 // Only where it can be observed, if that serves. What can be observed is known for golden values of the signals that
 // select: where these change, the whole of the logic has to be gone through.
-size_t Ripple::follow(const Difference& d, size_t first, size_t end) {
+size_t Ripple::follow(const Difference& d, size_t first, size_t end, uint64_t awaited) {
+  awaited_ = awaited;
   const size_t found = spread(d, first, end, false);
   if (found == first && wild_now_) return found;
   for (size_t k = k0_; k < k1_; ++k) {
@@ -48,7 +49,7 @@ size_t Ripple::spread(const Difference& d, size_t first, size_t end, bool all) {
   k1_ = (end + 63) / 64;
   for (size_t k = k0_; k < k1_; ++k) {
     mask_.word[k] = ~uint64_t{0};
-    events_.word[k] = wild_.word[k] = disturbed_.word[k] = 0;
+    events_.word[k] = wild_.word[k] = alarmed_.word[k] = disturbed_.word[k] = 0;
   }
   mask_.word[k0_] &= ~uint64_t{0} << first % 64;
   if (end % 64) mask_.word[k1_ - 1] &= (uint64_t{1} << end % 64) - 1;
@@ -57,6 +58,7 @@ size_t Ripple::spread(const Difference& d, size_t first, size_t end, bool all) {
   active_list_.clear();
   hold_list_.clear();
   wild_now_ = true;
+  alarmed_now_ = false;
   if (!start(d)) return first;
   const uint64_t allowed = effort_ + kMostGates;
   while (!queue_.empty()) {
@@ -83,6 +85,7 @@ size_t Ripple::spread(const Difference& d, size_t first, size_t end, bool all) {
     if (!found) continue;
     const size_t lane = 64 * k + std::countr_zero(found);
     wild_now_ = wild_.at(lane);
+    alarmed_now_ = alarmed_.at(lane);
     return lane;
   }
   wild_now_ = false;
@@ -249,6 +252,11 @@ void Ripple::arrived(const Sink& sink, const Lanes& lanes) {
       for (size_t k = k0_; k < k1_; ++k) events_.word[k] |= lanes.word[k] & enabled.word[k];
       break;
     }
+    case kAlarm:
+      // The golden run raises none that is awaited, so a difference is a rise.
+      if (!(awaited_ >> sink.index & 1)) break;
+      for (size_t k = k0_; k < k1_; ++k) alarmed_.word[k] |= lanes.word[k];
+      [[fallthrough]];
     default:
       for (size_t k = k0_; k < k1_; ++k) wild_.word[k] |= lanes.word[k];
   }

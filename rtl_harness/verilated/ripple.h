@@ -14,11 +14,13 @@ class Ripple {
   Ripple(const Network& network, Window& window);
 
   /// Follow `d` from lane `first` on; return the first lane before `end` after which the difference is another
-  /// one, or `end`.
-  size_t follow(const Difference& d, size_t first, size_t end);
+  /// one, or in which one of the alarms `awaited`, a bit for each, rises; else `end`.
+  size_t follow(const Difference& d, size_t first, size_t end, uint64_t awaited);
 
   /// The lane that `follow` returned has to be simulated: gates alone do not tell what comes of it.
   bool wild() const { return wild_now_; }
+  /// One of the reasons is that an alarm rises in it.
+  bool alarmed() const { return alarmed_now_; }
 
   /// Turn `d`, just followed, into the difference one cycle after `lane`.
   void step(Difference& d, size_t lane);
@@ -54,10 +56,12 @@ class Ripple {
   const Network& network_;
   Window& window_;
   size_t first_ = 0, end_ = 0, k0_ = 0, k1_ = 0;
-  Lanes mask_, events_, wild_;
+  Lanes mask_, events_, wild_, alarmed_;
   Lanes disturbed_;  // what is unobserved in the golden run may matter
   bool all_ = false;  // follow also where it cannot be observed
   bool wild_now_ = false;
+  bool alarmed_now_ = false;
+  uint64_t awaited_ = 0;
   uint32_t stamp_ = 0;
   uint64_t effort_ = 0;
   std::vector<Lanes> faulty_, next_;               // of nets, of flip-flops' inputs

@@ -24,7 +24,7 @@ class PlainRun:
         cycles: Active clock edges from reset to the end.
         operation_ends: Cycles from reset to the end of each operation, in order.
         status: The design's status word.
-        error: The design reported an error.
+        error: An alarm rose that tells of something detected.
         output: Raw bytes of the output tensor.
     """
 
@@ -70,12 +70,13 @@ class Runner:
         """
         with self.started(workload) as instance:
             stop = instance.run(limit)
+            kinds = [alarm.tells for alarm in self.target.alarms.values()]
             return PlainRun(
                 finished=stop is Stop.DONE,
                 cycles=instance.cycle,
                 operation_ends=operation_ends(instance),
                 status=instance.port(Port.STATUS),
-                error=bool(instance.port(Port.ERROR)),
+                error=any(kinds[place] == "detected" for place, _ in instance.rises()),
                 output=self.output(instance, workload),
             )
 

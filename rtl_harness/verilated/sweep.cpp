@@ -93,7 +93,8 @@ struct Sweep {
 
   bool inside(uint64_t cycle) const { return cycle < window.last() || window.last() == last(); }
 
-  // Of parked jobs in the same state go on with one.
+  // Of parked jobs in the same state go on with one. What they have told may differ, but not of which kinds it is: then
+  // whatever alarm is news for one that goes on for others is news for these, too.
   void merge() {
     std::unordered_map<uint64_t, size_t> seen;
     std::deque<Job> kept;
@@ -101,7 +102,8 @@ struct Sweep {
       if (job.small) {
         const auto [at, fresh] = seen.emplace(hash(job), kept.size());
         const Job* const other = fresh ? nullptr : &kept[at->second];
-        if (other && other->cycle == job.cycle && other->shift == job.shift && other->d == job.d) {
+        if (other && other->cycle == job.cycle && other->shift == job.shift && other->d == job.d &&
+            campaign.awaited(other->told) == campaign.awaited(job.told)) {
           merged.emplace_back(std::move(job), other->id);
           continue;
         }
@@ -111,8 +113,8 @@ struct Sweep {
     parked = std::move(kept);
   }
 
-  static uint64_t hash(const Job& job) {
-    uint64_t h = job.cycle * 0x9e3779b97f4a7c15 + static_cast<uint64_t>(job.shift);
+  uint64_t hash(const Job& job) const {
+    uint64_t h = job.cycle * 0x9e3779b97f4a7c15 + static_cast<uint64_t>(job.shift) + campaign.awaited(job.told);
     for (const ByteDifference& b : job.d) h = (h ^ (b.offset << 8 ^ b.mask)) * 0x9e3779b97f4a7c15 + (h >> 29);
     return h;
   }
@@ -127,6 +129,7 @@ struct Sweep {
     event.kind = kind;
     event.job = ended.id;
     event.simulated = ended.simulated;
+    event.told = ended.told;
     if (kind == kVanished) {
       event.shift = ended.shift;
       event.end_cycle = campaign.timeline.length() + static_cast<uint64_t>(ended.shift);
@@ -182,8 +185,9 @@ struct Sweep {
     while (job.cycle < window.last()) {
       const size_t lane = job.cycle - window.first();
       const size_t stop = std::min<size_t>(lane + span, window.lanes() - 1);
-      const size_t at = ripple.follow(job.d, lane, stop);
+      const size_t at = ripple.follow(job.d, lane, stop, campaign.awaited(job.told));
       note(job, job.cycle, window.first() + at);
+      if (ripple.alarmed()) job.leave.reset();
       job.cycle = window.first() + at;
       if (at == stop) {
         span = kLanes;
@@ -262,6 +266,7 @@ struct Sweep {
       if ((wanted[i] ^ state[job.d[i].offset]) & job.d[i].mask) return false;
     }
     job.fresh = false;
+    campaign.latch(job.told);
     return true;
   }
 
@@ -272,8 +277,10 @@ struct Sweep {
   // Simulate to the end without the golden run beside it.
   bool run_out(Job& job, SweepEvent& event) {
     InjectionResult result{};
+    result.told = job.told;
     campaign.run(limit, shortcuts & (kSameCycle | kShiftedCycle | kRepetition), result);
     job.simulated += result.simulated;
+    job.told = result.told;
     if (result.stop == kRejoined) {
       job.shift = result.shift;
       return end(job, event, kVanished);
@@ -294,6 +301,7 @@ struct Sweep {
     while (true) {
       if (port_done(*faulty.model) || faulty.context.gotFinish() || faulty.cycle >= limit) return run_out(job, event);
       faulty.rise();
+      campaign.latch(job.told);
       ++job.cycle;
       ++job.simulated;
       ++job.apart;

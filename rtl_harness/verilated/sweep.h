@@ -64,6 +64,7 @@ struct SweepEvent {
   const ByteDifference* noted;  // null if it never did
   uint64_t noted_count;
   uint64_t nanoseconds;  // spent on this injection
+  Told told;             // of a merged injection, up to where it was merged
 };
 
 /// Where the time of a sweep went.

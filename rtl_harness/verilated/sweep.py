@@ -12,7 +12,17 @@ import numpy as np
 import numpy.typing as npt
 
 from rtl_harness.errors import SimulationError
-from rtl_harness.verilated.campaign import Campaign, Ending, Flip, FlippedBit, Piece, Shortcut, flipped_bits
+from rtl_harness.verilated.campaign import (
+    Campaign,
+    Ending,
+    Flip,
+    FlippedBit,
+    Piece,
+    Shortcut,
+    ToldFirst,
+    first_rise,
+    flipped_bits,
+)
 from rtl_harness.verilated.circuit import Circuit
 
 
@@ -67,6 +77,9 @@ class SweepResult:
         nanoseconds: Time spent on it alone.
         left: Of one that left, what differed.
         noted: What differed at the first boundary at which nothing but memory did.
+        detected: Place of the alarm that was the first to tell of something detected, and the cycle; None if
+            none did. Of a merged one, until then.
+        corrected: Likewise of something corrected.
     """
 
     job: int
@@ -79,6 +92,8 @@ class SweepResult:
     nanoseconds: int
     left: MemoryDifference | None
     noted: MemoryDifference | None
+    detected: tuple[int, int] | None
+    corrected: tuple[int, int] | None
 
 
 class QueueBytes(NamedTuple):
@@ -136,6 +151,7 @@ class _Event(ctypes.Structure):
         ("noted", ctypes.c_void_p),
         ("noted_count", ctypes.c_uint64),
         ("nanoseconds", ctypes.c_uint64),
+        ("told", ToldFirst),
     )
 
 
@@ -242,6 +258,8 @@ class Sweep:
                 nanoseconds=event.nanoseconds,
                 left=_difference(event.operation, event.bytes, event.byte_count),
                 noted=_difference(event.noted_operation, event.noted, event.noted_count),
+                detected=first_rise(event.told.detected),
+                corrected=first_rise(event.told.corrected),
             )
 
     @property

@@ -79,6 +79,7 @@ uint64_t evaluated(int32_t operation, uint64_t a, uint64_t b, uint64_t s) {
 Window::Window(Campaign& campaign, const Network& network)
     : campaign_(campaign), network_(network), row_bytes_(campaign.registers.bytes()), rows_(kLanes * row_bytes_) {
   golden_.resize(network.nets);
+  alarms_.resize(kLanes);
   observed_.resize(network.nets);
   writing_.resize(network.writes.size());
   read_addresses_.assign(network.reads.size(), std::vector<uint64_t>(kLanes));
@@ -100,6 +101,7 @@ void Window::load(uint64_t first) {
   for (size_t lane = 0; lane < lanes_; ++lane) {
     campaign_.seek(base_ + lane + 1);
     campaign_.registers.gather(campaign_.cursor->state(), rows_.data() + lane * row_bytes_);
+    alarms_[lane] = port_alarms(*campaign_.cursor->model);
   }
   transpose();
   for (std::vector<uint64_t>& words : touched_) words.clear();
@@ -112,6 +114,7 @@ void Window::load(uint64_t first) {
     }
   }
   note_writes();
+  verify_alarms();
   observe();
   if (loads_++ % kCheckEvery == 0) {
     for (const FlipFlop& f : network_.flip_flops) verify(f);
@@ -263,6 +266,19 @@ void Window::observe() {
       default:
         observed_[g->a] |= y;
         observed_[g->b] |= y;
+    }
+  }
+}
+
+void Window::verify_alarms() const {
+  std::vector<uint64_t> found(lanes_);
+  for (const AlarmNet& a : network_.alarms) {
+    for (size_t lane = 0; lane < lanes_; ++lane) found[lane] |= uint64_t{golden_[a.net].at(lane)} << a.alarm;
+  }
+  for (size_t lane = 0; lane < lanes_; ++lane) {
+    if (const uint64_t wrong = found[lane] ^ alarms_[lane]) {
+      throw std::runtime_error("the gates and the model differ in alarm " + std::to_string(std::countr_zero(wrong)) +
+                               " in cycle " + std::to_string(base_ + lane));
     }
   }
 }

@@ -26,6 +26,8 @@ class Window {
   void load(uint64_t first);
   /// Throws if the gates do not give a flip-flop the state that the model gave it.
   void verify(const FlipFlop& f) const;
+  /// Likewise the alarms, in all cycles.
+  void verify_alarms() const;
 
   uint64_t first() const { return base_; }
   size_t lanes() const { return lanes_; }
@@ -65,6 +67,7 @@ class Window {
   std::vector<uint8_t> ones_, zeros_;  // of nets, a bit for each word of lanes: one of them is 1, is 0
   std::vector<uint8_t> observed_;
   std::vector<Lanes> writing_;
+  std::vector<uint64_t> alarms_;                           // of the model, by lane
   std::vector<std::vector<uint64_t>> read_addresses_;      // of read ports, by lane
   std::vector<std::vector<uint64_t>> touched_;
   std::vector<uint64_t> positions_;                        // of memories in the history's image

@@ -26,7 +26,7 @@ from resil.cli import main as command_line
 from resil.progress import Progress
 from rtl_harness.engines.base import GoldenRun
 from rtl_harness.errors import AuditError, SimulationError
-from rtl_harness.faults import Detected, Fault, Injection, RunEnd, Seen
+from rtl_harness.faults import Fault, Injection, Rise, RunEnd, Seen, Told
 from rtl_harness.sites import SiteTable, StorageElement
 
 CYCLES = 5000
@@ -70,7 +70,7 @@ class FakeEngine:
 
     def golden(self) -> GoldenRun:
         cycles = CYCLES + 7 * self.position
-        return GoldenRun(RunEnd(True, cycles, 0x22, False, False, b"\x05\x01", "0" * 16), (2000, cycles))
+        return GoldenRun(RunEnd(True, cycles, 0x22, b"\x05\x01", "0" * 16), (2000, cycles))
 
     def run(self, faults: Sequence[Fault], workers: int = 1) -> Iterator[Injection]:
         order = list(faults)
@@ -101,12 +101,17 @@ class FakeEngine:
     def outcome(self, fault: Fault) -> Injection:
         salt = os.urandom(8) if fault.site == self.lies else b""
         number = sha256(repr((fault, self.position)).encode() + salt).digest()
-        seen = [Seen.MASKED] * 12 + [Seen.LATENT, Seen.SDC_TOLERABLE, Seen.SDC_CRITICAL, Seen.NO_RESULT]
+        seen = [Seen.MASKED] * 12 + [Seen.LATENT, Seen.SDC_TOLERABLE, Seen.SDC_CRITICAL, Seen.HANG]
         effect = seen[number[0] % 16]
-        detected = Detected.TIMEOUT if effect is Seen.NO_RESULT else Detected.NOTHING
+        detected = corrected = None
         if effect is Seen.LATENT and number[1] % 2:
-            detected = Detected.ERROR_STATUS
-        return Injection(fault, effect, detected, CYCLES + number[2], number[3], number[4:12].hex())
+            detected = Rise("error", Told.DETECTED, fault.cycle + number[12])
+        if effect is Seen.HANG and number[1] % 4 == 0:
+            detected = Rise("parity", Told.DETECTED, fault.cycle + 2)
+        if effect is Seen.MASKED and number[1] % 8 == 0:
+            corrected = Rise("ecc", Told.CORRECTED, fault.cycle + 1)
+        end, output = CYCLES + number[2], number[4:12].hex()
+        return Injection(fault, effect, end, number[3], output, detected, corrected)
 
 
 def fake_bench(campaign: Campaign, progress: Progress | None = None, **engine: int) -> Bench:

@@ -84,16 +84,8 @@ def public_storage(target: Target, elaboration: Elaboration) -> str:
     memories = [found[m.path] for m in target.memories.values() if m.path in found]
     places = [found[e.path] for e in elaboration.sites.elements] + memories
     names = {(place.module, place.variable) for place in places}
-    ports = (
-        target.clock,
-        target.reset,
-        target.done,
-        target.error,
-        target.protection,
-        target.status,
-        target.operation,
-    )
-    names |= {(target.top, port) for port in ports if port}
+    ports = (target.clock, target.reset, *target.outputs.values())
+    names |= {(target.top, port) for port in ports}
     lines = [f'public_flat_rw -module "{module}" -var "{variable}"' for module, variable in sorted(names)]
     return "\n".join(["`verilator_config", *lines]) + "\n"
 

@@ -21,14 +21,14 @@ def simulator_config(target: Target, workload: Workload, elaboration: Elaboratio
     check_workload(target, workload, elaboration)
     output = workload.output
     wanted = {name: m for name, m in target.memories.items() if m.observed or name == output.memory}
-    roles = ("done", "error", "protection", "status", "operation")
     return {
         "elements": [_element(e, elaboration) for e in elaboration.sites.elements],
         "memories": {
             name: {**_element(memory_element(target, elaboration, name), elaboration), "observed": m.observed}
             for name, m in wanted.items()
         },
-        "ports": {role: getattr(target, role) for role in roles},
+        "ports": {role: getattr(target, role) for role in ("done", "status", "operation")},
+        "alarms": {name: alarm.output for name, alarm in target.alarms.items()},
         "timing": [target.clock, target.reset, target.reset_active_low, target.reset_cycles],
         "output": [output.memory, output.offset, output.size],
     }

@@ -18,7 +18,7 @@ from rtl_harness.engines.cocotb.build import Waves, build_simulator, wave_format
 from rtl_harness.engines.cocotb.config import simulator_config, write_images
 from rtl_harness.engines.cocotb.worker import Worker
 from rtl_harness.errors import HarnessError, SimulationError
-from rtl_harness.faults import Fault, Injection, RunEnd
+from rtl_harness.faults import Fault, Injection, Rise, RunEnd, Told
 from rtl_harness.state_hash import bit_place
 from rtl_harness.target import Target
 from rtl_harness.workload import Workload, classify
@@ -105,7 +105,7 @@ class CocotbEngine:
             worker = self._pool(1)[0]
             worker.send(do="golden", limit=self._golden_limit)
             answer = self._answer(worker, "the golden run")
-            end = _run_end(answer)
+            end = self._run_end(answer)
             if not end.finished:
                 raise SimulationError(
                     f"{self.target.name} running {self.workload.name}: no {self.target.done} within "
@@ -160,7 +160,7 @@ class CocotbEngine:
             worker.finish()
         finally:
             worker.kill()
-        return classify(fault, golden.end, _run_end(answer), self.workload)
+        return classify(fault, golden.end, self._run_end(answer), self.workload)
 
     def _dispatch(self, todo: list[Fault], pool: list[Worker], golden: GoldenRun) -> Iterator[Injection]:
         busy: dict[Worker, Fault] = {}
@@ -175,7 +175,7 @@ class CocotbEngine:
                 for key, _ in selector.select():
                     worker = cast(Worker, key.fileobj)
                     fault = busy.pop(worker)
-                    end = _run_end(self._answer(worker, self._describe(fault)))
+                    end = self._run_end(self._answer(worker, self._describe(fault)))
                     if todo:
                         busy[worker] = self._next(worker, todo)
                     yield classify(fault, golden.end, end, self.workload)
@@ -197,6 +197,22 @@ class CocotbEngine:
             byte, bit = bit_place(self.elaboration.sites, fault.site)
             request |= {"held": fault.held, "final": self._golden_state[byte] >> bit & 1}
         return request
+
+    def _run_end(self, answer: dict[str, Any]) -> RunEnd:
+        return RunEnd(
+            finished=answer["finished"],
+            end_cycle=answer["end_cycle"],
+            status=answer["status"],
+            output=bytes.fromhex(answer["output"]),
+            state_hash=answer["state_hash"],
+            alarms=self._rises(answer["alarms"]),
+        )
+
+    def _rises(self, cycles: dict[str, int]) -> tuple[Rise, ...]:
+        """Return the alarms that rose, in the order in which they did, then in that of the target."""
+        alarms = self.target.alarms.items()
+        rises = [Rise(name, Told(alarm.tells), cycles[name]) for name, alarm in alarms if name in cycles]
+        return tuple(sorted(rises, key=lambda rise: rise.cycle))
 
     def _describe(self, fault: Fault) -> str:
         return describe_fault(fault, self.elaboration.sites, self.workload.name)
@@ -223,18 +239,6 @@ class CocotbEngine:
         if waves not in self._simulators:
             self._simulators[waves] = build_simulator(self.target, self.elaboration, waves)
         return Worker(self._simulators[waves], self.target.top, self._config, [*options, *self._plusargs])
-
-
-def _run_end(answer: dict[str, Any]) -> RunEnd:
-    return RunEnd(
-        finished=answer["finished"],
-        end_cycle=answer["end_cycle"],
-        status=answer["status"],
-        error=answer["error_seen"],
-        protection=answer["protection"],
-        output=bytes.fromhex(answer["output"]),
-        state_hash=answer["state_hash"],
-    )
 
 
 def _clean_up(workers: list[Worker], folder: Path) -> None:

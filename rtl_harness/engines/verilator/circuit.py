@@ -6,7 +6,7 @@ import numpy as np
 
 from rtl_harness.engines.verilator.gates import Gates, UnsupportedError
 from rtl_harness.errors import UnmappedSiteError
-from rtl_harness.verilated.circuit import FLIP_FLOP, GATE, MEMORY, PORT, Circuit
+from rtl_harness.verilated.circuit import ALARM, FLIP_FLOP, GATE, MEMORY, PORT, Circuit
 from rtl_harness.verilated.library import Instance
 
 
@@ -40,8 +40,10 @@ def circuit_of(gates: Gates, origin: Instance) -> Circuit:
     for i, (memory, address, data, enable) in enumerate(gates.writes):
         writes[i] = (memory, len(address), len(data), len(lists))
         lists += [*address, *data, *enable]
+    bits = [(net, number) for number, nets in enumerate(gates.alarms) for net in nets]
+    alarms = np.array(bits, ALARM)
     return Circuit(
-        gates.nets, table, flip_flops, memories, reads, writes, gates.ports, np.array(lists, np.int32)
+        gates.nets, table, flip_flops, memories, reads, writes, gates.ports, alarms, np.array(lists, np.int32)
     )
 
 

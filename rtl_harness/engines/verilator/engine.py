@@ -15,6 +15,7 @@ import numpy as np
 
 from rtl_harness.elaboration import Elaboration
 from rtl_harness.engines.base import GoldenRun, check_fault, describe_fault
+from rtl_harness.engines.verilator.alarms import Alarms, Rises
 from rtl_harness.engines.verilator.circuit import circuit_of
 from rtl_harness.engines.verilator.gates import UnsupportedError, read_gates
 from rtl_harness.engines.verilator.pool import Outcome, run_chunks
@@ -25,7 +26,7 @@ from rtl_harness.errors import AuditError, HarnessError, SimulationError
 from rtl_harness.faults import Fault, Injection, RunEnd, digest
 from rtl_harness.state_hash import bit_place
 from rtl_harness.target import Target
-from rtl_harness.verilated.campaign import Campaign, Ending, Flip, Shortcut
+from rtl_harness.verilated.campaign import Campaign, Ending, Flip, InjectionResult, Shortcut, first_rise
 from rtl_harness.verilated.library import Instance, Port, Stop
 from rtl_harness.verilated.runner import Runner, operation_ends
 from rtl_harness.verilated.sweep import GatesError, Sweep, SweepTimes
@@ -132,7 +133,14 @@ class VerilatorEngine:
             self._origin = self._runner.library.create(plusargs)
         self._origin.reset(target.reset_cycles)
         self._map = StateMap(target, elaboration, self._origin)
-        self._campaign = Campaign(self._origin, self._map.registers, self._map.memories)
+        self._alarms = Alarms(target)
+        self._campaign = Campaign(
+            self._origin,
+            self._map.registers,
+            self._map.memories,
+            self._alarms.detects,
+            self._alarms.corrects,
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -163,7 +171,8 @@ class VerilatorEngine:
         if self._golden is None:
             stop = self._campaign.golden(self._golden_limit)
             instance = self._campaign.cursor
-            end = self._end(instance, stop is Stop.DONE, instance.cycle)
+            usual = self._alarms.rises(*instance.rises())
+            end = self._end(instance, stop is Stop.DONE, instance.cycle, usual)
             if not end.finished:
                 raise SimulationError(
                     f"{self.target.name} running {self.workload.name}: expected {self.target.done} within "
@@ -172,9 +181,7 @@ class VerilatorEngine:
                 )
             ends = operation_ends(instance)
             self._golden_contents = self._map.contents(instance)
-            if self.workload.tail is not None and self.shortcuts & Shortcut.LEAVE:
-                self._exits = Exits(self.target, self.workload.tail, self._map, self._campaign)
-                self._close_wrong_exits(end, self._exits)
+            self._exits = self._made_exits(end)
             self._check_state_is_whole(end)
             self._golden = GoldenRun(end, ends)
         return self._golden
@@ -237,7 +244,8 @@ class VerilatorEngine:
 
     def judge(self, fault: Fault, instance: Instance, finished: bool) -> Injection:
         """Return the injection that an instance at the end of its run stands for."""
-        end = self._end(instance, finished, instance.cycle, fault)
+        alarms = self._alarms.rises(*instance.rises())
+        end = self._end(instance, finished, instance.cycle, alarms, fault)
         return classify(fault, self.golden().end, end, self.workload)
 
     def masked(self, fault: Fault) -> Injection:
@@ -324,6 +332,7 @@ class VerilatorEngine:
                 lambda fault, end: classify(fault, golden.end, end, self.workload),
                 lambda fault, ending, cycle: self._faulty_end(fault, ending, cycle, golden),
                 lambda fault: self._inject(fault, self.shortcuts & ~_IN_SWEEPS),
+                self._alarms,
             )
         return self._sweeper
 
@@ -364,7 +373,7 @@ class VerilatorEngine:
                 result = self._campaign.inject(flips, fault.cycle, limit, shortcuts)
         except SimulationError as error:
             raise SimulationError(f"{self._describe(fault)}: {error}") from error
-        end = self._faulty_end(fault, Ending(result.stop), result.end_cycle, golden)
+        end = self._told_end(fault, result, golden)
         injection = classify(fault, golden.end, end, self.workload)
         shortened = result.stop == Ending.REJOINED or fault.cycle + 1 + result.simulated != result.end_cycle
         how = "vanished" if result.stop == Ending.REJOINED else "stopped"
@@ -377,7 +386,7 @@ class VerilatorEngine:
             result = self._campaign.hold(bit, value, self.timeout_cycles, shortcuts)
         except SimulationError as error:
             raise SimulationError(f"{self._describe(fault)}: {error}") from error
-        end = self._faulty_end(fault, Ending(result.stop), result.end_cycle, golden)
+        end = self._told_end(fault, result, golden)
         how = "vanished" if result.stop == Ending.REJOINED else "stopped"
         early = result.simulated != result.end_cycle
         return Outcome(classify(fault, golden.end, end, self.workload), early, result.simulated, how)
@@ -386,12 +395,19 @@ class VerilatorEngine:
         """Whether a latch is closed in a cycle: an open one follows its input and loses a flip at once."""
         return self._campaign.inject([flip], cycle, cycle + 1, Shortcut.NONE).stop != Ending.NOT_APPLIED
 
+    def _told_end(self, fault: Fault, result: InjectionResult, golden: GoldenRun) -> RunEnd:
+        """Return how a run ended that the campaign's faulty instance made."""
+        alarms = self._alarms.rises(first_rise(result.told.detected), first_rise(result.told.corrected))
+        end = self._faulty_end(fault, Ending(result.stop), result.end_cycle, golden)
+        return replace(end, alarms=alarms)
+
     def _faulty_end(self, fault: Fault, ending: Ending, end_cycle: int, golden: GoldenRun) -> RunEnd:
+        """Return how a run ended, alarms aside."""
         match ending:
             case Ending.REJOINED:
-                return replace(golden.end, end_cycle=end_cycle)
+                return replace(golden.end, end_cycle=end_cycle, alarms=())
             case Ending.DONE | Ending.LIMIT:
-                return self._end(self._campaign.faulty, ending is Ending.DONE, end_cycle, fault)
+                return self._end(self._campaign.faulty, ending is Ending.DONE, end_cycle, (), fault)
             case Ending.NOT_APPLIED:
                 kept = "the flip" if fault.held is None else "its value"
                 raise SimulationError(
@@ -402,7 +418,14 @@ class VerilatorEngine:
                     f"{self._describe(fault)}: the design called $finish in cycle {end_cycle}"
                 )
 
-    def _end(self, instance: Instance, finished: bool, end_cycle: int, fault: Fault | None = None) -> RunEnd:
+    def _end(
+        self,
+        instance: Instance,
+        finished: bool,
+        end_cycle: int,
+        alarms: Rises,
+        fault: Fault | None = None,
+    ) -> RunEnd:
         if fault is None or fault.held is None:
             state_hash = self._map.state_hash(instance)
         else:
@@ -413,18 +436,32 @@ class VerilatorEngine:
             finished=finished,
             end_cycle=end_cycle,
             status=instance.port(Port.STATUS),
-            error=bool(instance.port(Port.ERROR)),
-            protection=bool(instance.port(Port.PROTECTION)),
             output=self._runner.output(instance, self.workload),
             state_hash=state_hash,
+            alarms=alarms,
         )
+
+    def _made_exits(self, end: RunEnd) -> Exits | None:
+        """Return where runs may leave the RTL; None if no tail answers for all that they could do."""
+        tail = self.workload.tail
+        if tail is None or not self.shortcuts & Shortcut.LEAVE:
+            return None
+        if loud := self._alarms.loud(tail.quiet, end.alarms):
+            self.notes.append(
+                f"workload {self.workload.name}: its tail cannot tell whether {', '.join(loud)} would rise "
+                "in a run that it finishes, so no run leaves the RTL; injections take longer"
+            )
+            return None
+        exits = Exits(self.target, tail, self._map, self._campaign)
+        self._close_wrong_exits(end, exits)
+        return exits
 
     def _close_wrong_exits(self, end: RunEnd, exits: Exits) -> None:
         """Scramble what the tail says to be dead at the exits; where anything comes of it, none may leave."""
         observed = [name for name, memory in self.target.memories.items() if memory.observed]
 
         def seen(instance: Instance, stop: Stop) -> RunEnd:
-            found = self._end(instance, stop is Stop.DONE, instance.cycle)
+            found = self._end(instance, stop is Stop.DONE, instance.cycle, ())
             contents = digest(b"".join(self._runner.memory(instance, name) for name in observed))
             return replace(found, state_hash=contents)
 
@@ -435,7 +472,9 @@ class VerilatorEngine:
             with self._runner.library.create() as other:
                 other.copy_from(self._origin)
                 exits.scramble(other, noise, places)
-                return seen(other, other.run(2 * end.end_cycle)) == expected
+                same = seen(other, other.run(2 * end.end_cycle)) == expected
+                known = {rise.alarm for rise in end.alarms}
+                return same and all(rise.alarm in known for rise in self._alarms.rises(*other.rises()))
 
         known = exits.open
         if harmless(known.values()):
@@ -461,7 +500,7 @@ class VerilatorEngine:
                     other.view(storage)[:] = source.view(storage)
                 other.settle()
             stop = other.run(end.end_cycle - middle + 1)
-            found = self._end(other, stop is Stop.DONE, other.cycle - 1 + middle)
+            found = self._end(other, stop is Stop.DONE, other.cycle - 1 + middle, end.alarms)
         if found != end:
             raise SimulationError(
                 f"{self.target.name} running {self.workload.name}: the storage that elaboration found is not "

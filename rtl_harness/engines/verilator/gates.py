@@ -61,7 +61,8 @@ class Gates:
         nets: Number of nets.
         gates: Operation and nets (a, b, s, y) of each, (gates, 5). For `READ`, `a` is the read port's number.
         flip_flops: Nets of q, d and asynchronous reset or load, and its active level, (flip_flops, 4).
-        ports: Nets of the outputs of the top.
+        ports: Nets of the outputs of the top, alarms aside.
+        alarms: Nets of each alarm.
         wires: Nets of each variable that holds storage, least significant first, by path.
         memories: Paths of the memories.
         reads: Memory, address nets and data nets of each read port.
@@ -72,6 +73,7 @@ class Gates:
     gates: Ints
     flip_flops: Ints
     ports: Ints
+    alarms: tuple[tuple[int, ...], ...]
     wires: Mapping[str, tuple[int, ...]]
     memories: tuple[tuple[str, int], ...]
     reads: tuple[tuple[int, tuple[int, ...], tuple[int, ...]], ...]
@@ -87,7 +89,8 @@ def read_gates(target: Target, elaboration: Elaboration) -> Gates:
         HarnessError: If Yosys fails.
     """
     parameters = dict(elaboration.parameters)
-    key = rtl_key(target, parameters, "gates", *SCRIPT, Path(__file__).read_text(encoding="utf-8"))
+    outputs = json.dumps([target.clock, target.reset, list(target.outputs.items())])
+    key = rtl_key(target, parameters, "gates", outputs, *SCRIPT, Path(__file__).read_text(encoding="utf-8"))
 
     def build(folder: Path) -> None:
         run_yosys([read_command(target, parameters, [], folder), *SCRIPT], folder, f"gates of {target.name}")
@@ -114,7 +117,8 @@ class _Reader:
         self.ports = {name: port["bits"] for name, port in module["ports"].items()}
         self.clock, self.reset = self.ports[target.clock][0], self.ports[target.reset][0]
         self.level = 1 if target.reset_active_low else 0
-        self.outputs = (target.done, target.error, target.protection, target.status)
+        self.outputs = (target.done, target.status)
+        self.alarms = [alarm.output for alarm in target.alarms.values()]
         self.paths = {place.path for place in elaboration.locations.values()}
         self.numbers: dict[int | str, int] = {"0": _ZERO, "x": _ZERO, "z": _ZERO, "1": _ONE}
         self.numbers[self.reset] = self.level
@@ -158,6 +162,7 @@ class _Reader:
             elif kind not in {"$scopeinfo", "$meminit", "$meminit_v2"}:
                 raise UnsupportedError(f"{name} is a {kind}")
         ordered = _ordered(gates, reads)
+        alarms = tuple(self.nets(self.ports[port]) for port in self.alarms)
         ports = [self.net(bit) for port in self.outputs if port for bit in self.ports[port]]
         wires = {p: self.nets(list(bits)) for p, bits in self.netlist.wires.items() if p in self.paths}
         held = [(memory.path, memory.first_word) for memory in self.netlist.memories.values()]
@@ -166,6 +171,7 @@ class _Reader:
             np.array(ordered, np.int32).reshape(-1, 5),
             np.array(flip_flops, np.int32).reshape(-1, 4),
             np.array(ports, np.int32),
+            alarms,
             wires,
             tuple(held),
             tuple(reads),
@@ -218,6 +224,7 @@ def _load(found: Mapping[str, Any]) -> Gates:
         np.array(found["gates"], np.int32).reshape(-1, 5),
         np.array(found["flip_flops"], np.int32).reshape(-1, 4),
         np.array(found["ports"], np.int32),
+        tuple(tuple(nets) for nets in found["alarms"]),
         {path: tuple(nets) for path, nets in found["wires"].items()},
         tuple((path, first) for path, first in found["memories"]),
         tuple((m, tuple(a), tuple(d)) for m, a, d in found["reads"]),

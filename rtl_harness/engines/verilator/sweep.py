@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from rtl_harness.engines.verilator.alarms import Alarms, Rises, joined
 from rtl_harness.engines.verilator.pool import Outcome
 from rtl_harness.engines.verilator.state import StateMap
 from rtl_harness.engines.verilator.tail import Exits
@@ -28,8 +29,9 @@ class Sweeper:
         limit: Cycles from reset to the time-out.
         exits: Where runs leave; None if they do not.
         judge: Makes an injection of a fault and its end.
-        stopped: Reads the end of a run that was simulated to its end.
+        stopped: Reads the end of a run that was simulated to its end, alarms aside.
         alone: Simulates a fault without a sweep.
+        alarms: The target's.
     """
 
     def __init__(
@@ -43,6 +45,7 @@ class Sweeper:
         judge: Callable[[Fault, RunEnd], Injection],
         stopped: Callable[[Fault, Ending, int], RunEnd],
         alone: Callable[[Fault], Outcome],
+        alarms: Alarms,
     ) -> None:
         self.sweep = sweep
         self._state_map = state_map
@@ -53,6 +56,7 @@ class Sweeper:
         self._judge = judge
         self._stopped = stopped
         self._alone = alone
+        self._alarms = alarms
 
     def outcomes(self, faults: Sequence[Fault], shortcuts: Shortcut) -> Iterator[Outcome]:
         """Yield an outcome for each of these different faults, as they become known."""
@@ -66,15 +70,14 @@ class Sweeper:
         lost: list[Fault] = []
 
         def answer(result: SweepResult, end: RunEnd, how: str, early: bool) -> Iterator[Outcome]:
-            injection = self._injection(ordered[result.job], end, self._corruption(result, None))
+            injection, alarms = self._injection(ordered[result.job], result, end, None, ())
             yield Outcome(injection, early, result.simulated, how, result.nanoseconds)
-            waiting = [(follower, injection.corruption) for follower in followers.pop(result.job, [])]
+            waiting = [(one, injection.corruption, alarms) for one in followers.pop(result.job, [])]
             while waiting:
-                follower, corruption = waiting.pop()
-                own = self._corruption(follower, corruption)
-                same = self._injection(ordered[follower.job], end, own)
-                yield Outcome(same, True, follower.simulated, "merged", follower.nanoseconds)
-                waiting += [(next_one, own) for next_one in followers.pop(follower.job, [])]
+                one, corruption, later = waiting.pop()
+                injection, alarms = self._injection(ordered[one.job], one, end, corruption, later)
+                yield Outcome(injection, True, one.simulated, "merged", one.nanoseconds)
+                waiting += [(nxt, injection.corruption, alarms) for nxt in followers.pop(one.job, [])]
 
         def finish() -> Iterator[Outcome]:
             for result, end in zip(left, self._finished(left), strict=True):
@@ -113,8 +116,21 @@ class Sweeper:
                 injection = replace(done.injection, corruption=undecided[done.injection.fault])
                 yield done._replace(injection=injection, how=f"undecided, then {done.how}")
 
-    def _injection(self, fault: Fault, end: RunEnd, corruption: Corruption | None) -> Injection:
-        return replace(self._judge(fault, end), corruption=corruption)
+    def _injection(
+        self, fault: Fault, result: SweepResult, end: RunEnd, corruption: Corruption | None, later: Rises
+    ) -> tuple[Injection, Rises]:
+        """Return what came of a fault, and the alarms that its run raised.
+
+        Args:
+            fault: The fault.
+            result: What the sweep says of it.
+            end: How it, or the one that it was merged with, ended.
+            corruption: Of the one that it was merged with.
+            later: Alarms of that one. Until they were merged it may have raised others, of the same kinds.
+        """
+        alarms = joined(self._alarms.rises(result.detected, result.corrected), later)
+        injection = self._judge(fault, replace(end, alarms=alarms))
+        return replace(injection, corruption=self._corruption(result, corruption)), alarms
 
     def _corruption(self, result: SweepResult, otherwise: Corruption | None) -> Corruption | None:
         if result.noted is None or self._exits is None:

@@ -11,7 +11,7 @@ from resil.cli import main
 from resil.commands.doctor import Finding
 from rtl_harness.engines.base import GoldenRun
 from rtl_harness.errors import SimulationError, ToolMissingError
-from rtl_harness.faults import RunEnd
+from rtl_harness.faults import Rise, RunEnd, Told
 from tests.resil import fake
 from tests.resil.campaigns import TEXT, write_campaign
 
@@ -121,12 +121,12 @@ def test_a_simulator_that_cannot_be_built_leaves_nothing_behind(tmp_path, monkey
 
 def test_a_network_with_an_operation_that_the_target_lacks(tmp_path, monkeypatch, capsys):
     def golden(self):
-        return GoldenRun(RunEnd(True, 3000, 0x12, True, False, b"", ""), (2000,))
+        return GoldenRun(RunEnd(True, 3000, 0x12, b"", "", (Rise("error", Told.DETECTED, 2990),)), (2000,))
 
     fake.install(monkeypatch)
     monkeypatch.setattr("tests.resil.fake.FakeEngine.golden", golden)
     err = failed(capsys, "run", write_campaign(tmp_path), "--out", tmp_path / "run")
-    assert "found status 0x00000012 after 3,000 cycles in operation 1 of kind conv (fc); choose" in err
+    assert "found status 0x00000012 after 3,000 cycles in operation 1 of kind conv (fc), alarm error" in err
     assert not (tmp_path / "run").exists()
 
 

@@ -69,9 +69,11 @@ def forged(folder: Path) -> None:
     part = first_part(folder)
     identity = str(json.loads((folder / "provenance.json").read_text())["hashes"]["campaign"])
     rows = read_part(part, identity)
-    safe = pc.if_else(pc.equal(rows["outcome"], "hang"), "masked", rows["outcome"])
-    place = SCHEMA.names.index("outcome")
-    write_part(part, rows.set_column(place, SCHEMA.field(place), safe), identity)
+    for name in ("outcome", "seen"):
+        safe = pc.if_else(pc.equal(rows[name], "hang"), "masked", rows[name])
+        place = SCHEMA.names.index(name)
+        rows = rows.set_column(place, SCHEMA.field(place), safe)
+    write_part(part, rows, identity)
     assert read_part(part, identity)["outcome"].to_pylist().count("hang") == 0
 
 
@@ -349,7 +351,7 @@ def test_a_plan_that_stops_earlier_does_not_replace_one_that_went_on(tmp_path, m
 def test_the_columns_of_parts_and_the_number_of_the_folder_change_together():
     """Whoever changes what a part file holds raises `SCHEMA`, so that older folders are refused by name."""
     expected = (
-        "injection stratum site path word bit bits fault block kind input cycle outcome seen detected "
-        "end_cycle status output_hash operation corruption"
+        "injection stratum site path word bit bits fault block kind input cycle outcome seen told alarm "
+        "alarm_cycle correction correction_cycle end_cycle status output_hash operation corruption"
     )
-    assert (provenance.SCHEMA, " ".join(SCHEMA.names)) == (3, expected)
+    assert (provenance.SCHEMA, " ".join(SCHEMA.names)) == (4, expected)

@@ -23,7 +23,7 @@ from tests.resil.fake import SITES
 
 
 def population_of(kinds=("ff",), cycles=(1000, 1007), seed=7, sites=SITES, clusters=(1.0,)):
-    goldens = [GoldenRun(RunEnd(True, end, 0, False, False, b"", ""), (end // 3, end - 2)) for end in cycles]
+    goldens = [GoldenRun(RunEnd(True, end, 0, b"", ""), (end // 3, end - 2)) for end in cycles]
     settings = FaultSettings(kinds, 1, 0, clusters)
     return make_population(replace(campaign(), faults=settings, seed=seed), sites, goldens)
 
@@ -154,7 +154,7 @@ def rows(plan, indices):
 @pytest.mark.parametrize("plan_name", ["proportional", "uniform"])
 def test_stuck_bits_are_every_site_at_both_values_for_every_input(plan_name):
     faults = FaultSettings(("ff", "sram"), 1, 0, model="stuck_at")
-    goldens = [GoldenRun(RunEnd(True, end, 0, False, False, b"", ""), (end // 3,)) for end in (1000, 1007)]
+    goldens = [GoldenRun(RunEnd(True, end, 0, b"", ""), (end // 3,)) for end in (1000, 1007)]
     wanted = replace(campaign(), faults=faults, sampling=SamplingSettings(plan_name))
     population = make_population(wanted, SITES, goldens)
     assert [s.exposure for s in population.strata] == [1.0] * 5

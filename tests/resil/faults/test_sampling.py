@@ -23,7 +23,7 @@ from resil.faults.population import make_population
 from resil.faults.sampling import Sampling
 from resil.sensitivity.guide import campaign_population, guided_population
 from rtl_harness.engines.base import GoldenRun
-from rtl_harness.faults import Detected, RunEnd, Seen
+from rtl_harness.faults import NEVER, RunEnd, Seen
 from rtl_harness.sites import SiteTable, StorageElement
 from stats.rates import OUTCOMES
 from tests.resil import fake
@@ -212,7 +212,7 @@ def huge():
         for i in range(800)
     ]
     ends = tuple(range(16_000, 960_001, 16_000))
-    goldens = [GoldenRun(RunEnd(True, 1_000_000, 0, False, False, b"", ""), ends) for _ in range(2)]
+    goldens = [GoldenRun(RunEnd(True, 1_000_000, 0, b"", ""), ends) for _ in range(2)]
     return SiteTable.of([*registers, *memories]), goldens
 
 
@@ -223,9 +223,9 @@ def play(sampling):
         bad = (plan.site * 2_654_435_761 + plan.cycle * 40_503) % 1000 < 3 + 40 * (plan.stratum % 3)
         outcomes = np.where(bad, OUTCOMES.index("sdc_critical"), OUTCOMES.index("masked")).astype(np.int8)
         made += plan.size
-        sampling.record(
-            Content(plan.injection, outcomes, plan.cycle, np.full(plan.size, 1_000_000), plan.input)
-        )
+        nothing, ends = np.full(plan.size, ""), np.full(plan.size, 1_000_000)
+        told = nothing, np.full(plan.size, NEVER), nothing
+        sampling.record(Content(plan.injection, outcomes, outcomes, *told, plan.cycle, ends, plan.input))
     return made
 
 
@@ -256,7 +256,7 @@ def test_inputs_that_differ_widen_the_intervals_for_inputs_like_these(tmp_path, 
     def biased(engine, fault):
         found = plain(engine, fault)
         bad = engine.position == 3 and fault.cycle % 2
-        return replace(found, seen=Seen.SDC_CRITICAL, detected=Detected.NOTHING) if bad else found
+        return replace(found, seen=Seen.SDC_CRITICAL, detected=None) if bad else found
 
     fake.install(monkeypatch)
     plain = fake.FakeEngine.outcome

@@ -18,17 +18,20 @@ from resil.folder.parts import SCHEMA, PartError, _content, read_part, write_par
 from resil.folder.provenance import RUN
 from resil.folder.provenance import SCHEMA as SCHEMA_NUMBER
 from resil.folder.store import open_run
+from rtl_harness.faults import NEVER
 
 IDENTITY = Identity({"seed": "7", "target": "t" * 40})
 OTHER = Identity({"seed": "8", "target": "t" * 40})
 PROVENANCE = json.dumps(
     {"schema": SCHEMA_NUMBER, "kind": RUN, "definition": dict(IDENTITY.definition), "finished": None}
 )
+NOTHING = {"seen": "masked", "told": "nothing", "alarm": "", "alarm_cycle": NEVER, "correction": ""}
 
 
 def rows(*numbers, outcome="masked"):
     values = {name: "x" if SCHEMA.field(name).type == pa.string() else 0 for name in SCHEMA.names}
-    return pa.Table.from_pylist([values | {"injection": n, "outcome": outcome} for n in numbers], SCHEMA)
+    values |= {**NOTHING, "outcome": outcome, "seen": outcome}
+    return pa.Table.from_pylist([values | {"injection": n} for n in numbers], SCHEMA)
 
 
 def no_check(table):
@@ -213,7 +216,7 @@ def test_a_file_is_no_folder(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", '{"schema": 3}', '{"schema": 3, "kind": "run", "definition": 3}']
+    "text", ["", "{", "[]", '{"schema": 4}', '{"schema": 4, "kind": "run", "definition": 3}']
 )
 def test_a_damaged_provenance_is_refused_with_a_remedy(tmp_path, text):
     (tmp_path / "provenance.json").write_text(text)

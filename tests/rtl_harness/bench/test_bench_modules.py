@@ -13,7 +13,7 @@ import pytest
 from rtl_harness import bench
 from rtl_harness.bench import Step, boot_program, check, interrupt, mark, poll, read, wait, write
 from rtl_harness.elaboration import elaborate
-from rtl_harness.target import SHIPPED_TARGETS, Target, TargetMemory
+from rtl_harness.target import SHIPPED_TARGETS, Target, TargetAlarm, TargetMemory
 from rtl_harness.verilated.build import Variable
 from rtl_harness.verilated.library import Port, Stop
 from rtl_harness.verilated.runner import Runner, readmemh_text
@@ -146,7 +146,8 @@ class Hosted:
         for host in ("axil", "apb"):
             memories[host] = TargetMemory(f"u_{host}.u_boot.program_q", 16, host)
         sources = (*sorted((SHIPPED_TARGETS.parent / "bench").glob("*.sv")), *sorted(HERE.glob("*.sv")))
-        ports = {"error": "error_o", "status": "status_o", "operation": "operations_o"}
+        ports = {"status": "status_o", "operation": "operations_o"}
+        ports["alarms"] = {"error": TargetAlarm("error_o")}
         self.target = Target(
             *("bench modules", "bench", sources, "clk_i", "rst_ni", "u_a", "done_o", {}, memories), **ports
         )
@@ -245,7 +246,7 @@ def test_hosts_run_programs(hosted, host):
     ]
     with hosted.run(programs={host: program}) as instance:
         assert hosted.stop is Stop.DONE
-        assert instance.port(Port.ERROR) == 0
+        assert instance.alarms_up == 0
         assert instance.port(Port.STATUS) >> place & 0xFFFF_FFFF == 7
         assert instance.port(Port.OPERATION) >> place // 2 & 0xFFFF == 3
         assert value(instance, f"u_{host}.u_device.word_q") >> 32 & 0xFFFF_FFFF == 0xCAFE_F00D
@@ -267,10 +268,10 @@ def test_hosts_report_errors_and_stop(hosted, host, program):
     if len(program) == 16:
         steps = {host: program[:15]}
         with hosted.run(programs=steps) as instance:
-            assert instance.port(Port.ERROR) == 0
+            assert instance.alarms_up == 0
     with hosted.run(programs={host: program}, limit=2000) as instance:
         assert hosted.stop is Stop.DONE
-        assert instance.port(Port.ERROR) == 1
+        assert instance.alarms_up == 1
         assert value(instance, f"u_{host}.u_boot.error_q") == 1
         assert value(instance, f"u_{host}.u_device.word_q") >> 32 & 0xFFFF_FFFF == 0
 

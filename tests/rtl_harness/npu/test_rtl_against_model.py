@@ -62,7 +62,7 @@ def compare(runner, commands, constants, arena):
     with runner.started(workload) as instance:
         assert instance.run(LIMIT) is Stop.DONE
         assert instance.port(Port.STATUS) == expected.status
-        assert instance.port(Port.ERROR) == expected.error
+        assert instance.alarms_up == expected.error
         assert not any(runner.memory(instance, "sram")[len(arena) :])
         if not expected.error:
             assert instance.port(Port.OPERATION) == expected.operations_done

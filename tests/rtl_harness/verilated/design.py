@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from rtl_harness.target import Target, TargetMemory
+from rtl_harness.target import Target, TargetAlarm, TargetMemory
 
 HERE = Path(__file__).parent
 ELEMENTS = {
@@ -37,7 +37,7 @@ def closed_target(**changes):
         reset="rst_ni",
         dut="u_low",
         done="done_o",
-        error="error_o",
+        alarms={"error": TargetAlarm("error_o")},
         status="status_o",
         operation="operations_o",
         blocks={"low": ("u_low",), "high": ("u_high",)},

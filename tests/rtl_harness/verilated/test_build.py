@@ -11,7 +11,7 @@ from tests.rtl_harness.verilated.design import ELEMENTS, HERE, closed_target
 def source(folder, text):
     file = folder / "bench.sv"
     file.write_text(text)
-    return closed_target(top="bench", sources=(file,), error="", status="", operation="")
+    return closed_target(top="bench", sources=(file,), alarms={}, status="", operation="")
 
 
 def bench(ports, done):

@@ -21,7 +21,7 @@ def test_runs_to_done_and_reads_ports(instance, input_words):
     assert instance.cycle == 0
     assert instance.run(10_000) is Stop.DONE
     assert instance.cycle == CYCLES
-    assert (instance.port(Port.DONE), instance.port(Port.ERROR), instance.port(Port.PROTECTION)) == (1, 0, 0)
+    assert (instance.port(Port.DONE), instance.alarms_up, instance.rises()) == (1, 0, [])
     assert instance.port(Port.STATUS) & 0xFFFF == 64
     assert instance.operations() == [(32 * k, k) for k in (1, 2, 3, 4)]
     assert [instance.read(instance.find("in_q"), i) for i in range(64)] == input_words.tolist()

@@ -94,6 +94,7 @@ class Bench:
         }
         self.observed = [name for name in self.memories if config["memories"][name]["observed"]]
         self.ports = {role: self._port(name) for role, name in config["ports"].items() if name}
+        self.alarms = {alarm: self._port(name) for alarm, name in config["alarms"].items()}
 
     def value(self, role: str) -> int:
         """Return the value of an output of the top; 0 if the target has none for that role."""
@@ -103,6 +104,10 @@ class Bench:
     def state(self) -> bytes:
         """Return the present contents of all elements, one after the other."""
         return b"".join(cell.pack() for cell in self.cells)
+
+    def alarms_up(self) -> list[str]:
+        """Return the names of the alarms that are up now, in the target's order."""
+        return [name for name, handle in self.alarms.items() if _bits(handle)]
 
     def state_hash(self) -> str:
         """Return the digest of the present state."""

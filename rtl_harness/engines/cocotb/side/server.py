@@ -130,27 +130,26 @@ class _Server:
     async def _hold(self, request: dict[str, Any], cell: Cell) -> dict[str, Any]:
         word, bit, value = request["word"], request["bit"], request["held"]
         try:
-            finished, cycles = await self.timeline.finish_held(
+            run = await self.timeline.finish_held(
                 request["limit"],
                 lambda: cell.hold(word, bit, value),
                 lambda: cell.check_held(word, bit, value),
             )
         except NotAppliedError as error:
             return {"error": str(error)}
-        end = self._end(finished, cycles)
+        end = self._end(*run)
         cell.hold(word, bit, request["final"])
         return end | {"state_hash": self.bench.state_hash()}
 
     async def _finish(self, limit: int) -> dict[str, Any]:
         return self._end(*await self.timeline.finish(limit))
 
-    def _end(self, finished: bool, cycles: int) -> dict[str, Any]:
+    def _end(self, finished: bool, cycles: int, rises: dict[str, int]) -> dict[str, Any]:
         return {
             "finished": finished,
             "end_cycle": cycles,
             "status": self.bench.value("status"),
-            "error_seen": bool(self.bench.value("error")),
-            "protection": bool(self.bench.value("protection")),
+            "alarms": rises,
             "output": self.bench.memory_bytes(*self.output).hex(),
             "state_hash": self.bench.state_hash(),
         }

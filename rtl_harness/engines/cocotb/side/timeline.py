@@ -64,23 +64,34 @@ class Timeline:
         if wait > 0:
             await Timer(wait, unit="step")
 
-    async def finish(self, limit: int) -> tuple[bool, int]:
-        """Run until `done`, at most `limit` cycles; return whether it finished, and the cycles run."""
+    async def finish(self, limit: int) -> tuple[bool, int, dict[str, int]]:
+        """Run until `done`, at most `limit` cycles.
+
+        Returns:
+            Whether it finished, the cycles run, and the cycle in which each alarm first rose, by name: the
+            first in which it is up where outputs are sampled, from the present cycle on.
+        """
         done = self.bench.ports["done"]
+        rises: dict[str, int] = {}
         while True:
             cycle = max((now() - self.edge(0) - SAMPLE + PERIOD - 1) // PERIOD, 0)
             await self.until(self.edge(cycle) + SAMPLE)
+            for name in self.bench.alarms_up():
+                rises.setdefault(name, cycle)
             if self.bench.value("done"):
-                return True, cycle + 1
+                return True, cycle + 1, rises
             if cycle + 1 >= limit:
-                return False, limit
+                return False, limit, rises
             rest = self.edge(limit - 1) + SAMPLE - now()
-            await First(RisingEdge(done), Timer(rest, unit="step"))
+            # One that is down now has not risen before its value changes.
+            waiting = [ValueChange(h) for name, h in self.bench.alarms.items() if name not in rises]
+            await First(RisingEdge(done), *waiting, Timer(rest, unit="step"))
 
     async def finish_held(
         self, limit: int, hold: Callable[[], None], check: Callable[[], None]
-    ) -> tuple[bool, int]:
+    ) -> tuple[bool, int, dict[str, int]]:
         """As `finish`, from before the first cycle, with a bit that `hold` sets again after every edge."""
+        rises: dict[str, int] = {}
         hold()
         for cycle in range(limit):
             for after in (self.edge(cycle), self.edge(cycle) + PERIOD // 2):
@@ -90,10 +101,12 @@ class Timeline:
                 check()
                 if after == self.edge(cycle):
                     await self.until(after + SAMPLE)
+                    for name in self.bench.alarms_up():
+                        rises.setdefault(name, cycle)
                     if self.bench.value("done"):
-                        return True, cycle + 1
+                        return True, cycle + 1, rises
                     if cycle + 1 == limit:
-                        return False, limit
+                        return False, limit, rises
         raise AssertionError("a run has a limit of at least one cycle")
 
     async def watch_operations(self, ends: list[int]) -> None:

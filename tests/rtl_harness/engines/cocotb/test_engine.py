@@ -13,7 +13,7 @@ from rtl_harness.elaboration.model import Location
 from rtl_harness.engines.cocotb.build import public_storage, wave_format
 from rtl_harness.engines.cocotb.engine import CocotbEngine
 from rtl_harness.errors import HarnessError, SimulationError, ToolMissingError, UnmappedSiteError
-from rtl_harness.faults import Detected, Fault, Outcome, Seen
+from rtl_harness.faults import Fault, Outcome, Rise, Seen, Told
 from rtl_harness.sites import SiteTable, StorageElement
 from rtl_harness.target import load_target
 from rtl_harness.workload import OutputSpec, Workload
@@ -72,7 +72,7 @@ def lane_sums(words):
 def test_golden_run(engine, workload):
     golden = engine.golden()
     assert golden.end.finished
-    assert not golden.end.error
+    assert golden.end.alarms == ()
     assert golden.end.end_cycle == 1 + 4 + 12 * (4 + 16 + 4)
     assert golden.operation_ends == tuple(29 + 24 * i for i in range(12))
     assert golden.end.status == 12 << 8 | 5
@@ -122,10 +122,11 @@ def test_known_outcomes(engine, elaboration):
 
     # Counting past the last round, the design runs on until its 8-bit round counter wraps.
     hang = outcome("u_dut.u_control.round_q", 7, 10)
-    assert (hang.outcome, hang.end_cycle, hang.seen) == (Outcome.HANG, math.ceil(2.0 * 293), Seen.NO_RESULT)
+    assert (hang.outcome, hang.end_cycle, hang.seen) == (Outcome.HANG, math.ceil(2.0 * 293), Seen.HANG)
     # Bit 0 of the guard alone is the mismatch that the flush checks.
     due = outcome("u_dut.u_history.guard_q", 0, 40)
-    assert (due.outcome, due.detected, due.status & 7) == (Outcome.DUE, Detected.ERROR_STATUS, 6)
+    assert (due.outcome, due.told, due.status & 7) == (Outcome.DUE, Told.DETECTED, 6)
+    assert due.detected == Rise("error", Told.DETECTED, due.end_cycle - 1)
     assert due.end_cycle < 293
     # Shifted out after three cycles, and nothing reads it.
     assert outcome("u_dut.u_control._unread_q", 2, 40).outcome == Outcome.MASKED

@@ -6,7 +6,7 @@ import pytest
 
 from rtl_harness.engines.verilator.pool import Outcome, run_chunks
 from rtl_harness.errors import SimulationError
-from rtl_harness.faults import Detected, Fault, Injection, Seen
+from rtl_harness.faults import Fault, Injection, Seen
 
 CHUNK = 32
 FAULTS = [Fault(site, site) for site in range(10 * CHUNK)]
@@ -14,7 +14,7 @@ CHUNKS = [FAULTS[i : i + CHUNK] for i in range(0, len(FAULTS), CHUNK)]
 
 
 def done(fault):
-    return Outcome(Injection(fault, Seen.MASKED, Detected.NOTHING, os.getpid(), 0, ""), True, fault.cycle, "")
+    return Outcome(Injection(fault, Seen.MASKED, os.getpid(), 0, ""), True, fault.cycle, "")
 
 
 def work(chunk):
