@@ -24,24 +24,23 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
-from scipy.stats import nbinom
 
 from networks import zoo
 from resil.campaign.campaign import load_campaign
 from resil.commands.run import run_campaign
 from resil.progress import Progress
-from resil.sensitivity.intervals import TOTAL, ModelError
+from resil.sensitivity.intervals import TOTAL, ModelError, held
 from resil.sensitivity.learn import build, learn
 from resil.sensitivity.model import SHIPPED, LeftOut, SensitivityModel, load_model, save_model
 from resil.sensitivity.observations import Run, read_run
 from resil.sensitivity.predict import outcome_index
 from stats.prediction import PredictedStratum, prediction_powered
-from stats.rates import HAZARDOUS
-from stats.sensitivity import predicted_interval
+from stats.rates import HAZARDOUS, OUTCOMES
 
 SIZES = (32, 64, 128, 256)
 PLACES = outcome_index(HAZARDOUS)
 SAMPLE = 300
+CONFIDENCE = 0.95
 
 CAMPAIGN = """\
 [campaign]
@@ -102,7 +101,7 @@ class Judged:
         observed: Seen by injection.
         predicted: By the model.
         carried: If each block had the average of the other networks.
-        inside: The observed number lies in the model's interval, widened for the chance of sampling.
+        inside: The observed number is one that the model's interval allows for, with the chance of sampling.
         bare: It lies in the interval as it is.
     """
 
@@ -128,35 +127,49 @@ class Judged:
 def judge(rows: Iterable[LeftOut]) -> list[Judged]:
     """Judge every left-out block; each network's intervals come from the errors on the others."""
     known = list(rows)
+    errors = {
+        network: ModelError([other for other in known if other.network != network])
+        for network in {row.network for row in known}
+    }
     found = []
     for row in known:
         others = [other for other in known if other.network != row.network]
-        observed, predicted = hazardous(row.events), hazardous(row.expected)
-        shape = ModelError(others).shape(row.block, row.kind, HAZARDOUS)
-        interval = predicted_interval(min(predicted / row.trials, 1.0), shape, 1.0)
-        chance = nbinom(shape, shape / (shape + max(predicted, 1e-9)))
+        observed, predicted = row.observed(HAZARDOUS), row.predicted(HAZARDOUS)
+        interval = errors[row.network].interval(
+            row.block, row.kind, HAZARDOUS, predicted / row.trials, CONFIDENCE
+        )
         bare = interval.lo <= observed / row.trials <= interval.hi
-        inside = bool(chance.ppf(0.025) <= round(observed) <= chance.ppf(0.975))
+        inside = row.surprise > (1.0 - CONFIDENCE) / 2.0
         found.append(Judged(row, observed, predicted, _carried(row, others), inside, bare))
     return found
 
 
-def hazardous(events: tuple[float, ...]) -> float:
-    """Return the number of hazardous ones among events by outcome."""
-    return sum(events[place] for place in PLACES)
+def of_outcomes(rows: Iterable[LeftOut]) -> dict[str, list[int]]:
+    """Return for each outcome how many totals and blocks of left-out networks lie in their intervals."""
+    known = list(rows)
+    found = {outcome: [0, 0, 0, 0] for outcome in OUTCOMES[1:]}
+    for network in {row.network for row in known}:
+        error = ModelError([other for other in known if other.network != network])
+        for row in (row for row in known if row.network == network):
+            for outcome, inside in found.items():
+                place = 0 if row.block == TOTAL else 2
+                inside[place] += error.surprise(row, [outcome]) > (1.0 - CONFIDENCE) / 2.0
+                inside[place + 1] += 1
+    return found
 
 
 def _carried(row: LeftOut, others: list[LeftOut]) -> float:
     """Return what average rates say: of other networks on the same target, or on all if there are none."""
     alike = [o for o in others if (o.block, o.kind) == (row.block, row.kind)]
     same = [o for o in alike if o.accelerator == row.accelerator] or alike
-    return row.trials * float(np.mean([hazardous(o.events) / o.trials for o in same]))
+    return row.trials * float(np.mean([o.observed(HAZARDOUS) / o.trials for o in same]))
 
 
 def show(options: argparse.Namespace) -> None:
     """Print what leaving networks out says."""
     model: SensitivityModel = load_model(options.model)
-    names = {run["network_sha256"]: run["network"].removeprefix("zoo:") for run in model.provenance["runs"]}
+    runs = [*model.provenance["runs"], *model.provenance.get("validated", [])]
+    names = {run["network_sha256"]: Path(run["network"].removeprefix("zoo:")).name for run in runs}
     judged = judge(model.left_out)
     print("| network | target | injections | observed | predicted | error | average carried over, error |")
     print("|---|---|---|---|---|---|---|")
@@ -172,6 +185,8 @@ def show(options: argparse.Namespace) -> None:
     print(f"mean: {np.mean(errors):.1%} against {np.mean(carried):.1%}")
     totals = [own for own in judged if own.row.block == TOTAL]
     print(f"totals in the interval: {sum(own.inside for own in totals)} of {len(totals)}")
+    width = ModelError(model.left_out).interval(TOTAL, "ff", HAZARDOUS, 0.05, CONFIDENCE)
+    print(f"5 % predicted for the total of flip-flops: {width.lo:.2%} to {width.hi:.2%}")
     by_block = defaultdict(list)
     for own in judged:
         if own.row.block != TOTAL:
@@ -184,6 +199,10 @@ def show(options: argparse.Namespace) -> None:
         those = [o for (k, _), own in by_block.items() if k == kind for o in own]
         if those:
             print(f"blocks, {kind}: coverage {np.mean([o.inside for o in those]):.1%} of {len(those)}")
+    for outcome, (totals_in, all_totals, blocks_in, all_blocks) in of_outcomes(model.left_out).items():
+        print(f"{outcome}: totals {totals_in} of {all_totals}, blocks {blocks_in} of {all_blocks}")
+    for confidence in (0.8, 0.9, 0.95, 0.99):
+        print(f"intervals at {confidence:.0%}: {held(model.left_out, confidence)}")
 
 
 def correction(options: argparse.Namespace) -> None:

@@ -100,9 +100,10 @@ def correct(
     _check(run, model, network, accelerator, predictions)
     shares = _shares(run)
     places = outcome_index(hazardous)
+    beyond = model.severity.beyond({part: own.drawn for part, own in predictions.items()})
     strata = []
     for part, own in predictions.items():
-        found = model.severity.share(part, own.learnt, own.drawn)
+        found = model.severity.share(part, own.learnt, own.drawn, beyond)
         shift = log_odds(found) - log_odds(own.learnt)
 
         def risk(cell: Cell, kind: str, shift: float = shift) -> float:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from resil.sensitivity.model import LeftOut
-from resil.sensitivity.predict import PartPrediction, outcome_index
+from resil.sensitivity.predict import PartPrediction, outcome_index, part_rates
 from resil.sensitivity.severity import Part, Severity
 from stats.intervals import Interval
-from stats.rates import NOT_MASKED, OUTCOMES, BlockEstimate
-from stats.sensitivity import fit_shape, predicted_interval
+from stats.model_error import Spread, fit_spread, predicted_interval, surprise
+from stats.rates import HAZARDOUS, NOT_MASKED, OUTCOMES, BlockEstimate
+
+FloatArray = npt.NDArray[np.float64]
 
 TOTAL = "total"
 _FEWEST_NETWORKS = 2
-_WITHOUT_EVIDENCE = 0.5
+_BELIEFS = (1.0, 0.5, 1.5)
 
 
 class ModelError:
@@ -28,22 +33,72 @@ class ModelError:
 
     def __init__(self, left_out: Sequence[LeftOut]) -> None:
         self._rows = left_out
-        self.shape = cache(self._shape)
+        self._spread = cache(self._fit_spread)
+        self._typical = cache(self._fit_typical)
 
-    def _shape(self, block: str, kind: str, outcomes: tuple[str, ...]) -> float:
-        """Return the shape of the gamma variable for one block, or `TOTAL`, and these outcomes."""
-        same_kind = [row for row in self._rows if row.kind == kind]
-        alike = [row for row in same_kind if (row.block == TOTAL) == (block == TOTAL)]
-        whole = self._fit(alike, outcomes, None)
-        return self._fit([row for row in same_kind if row.block == block], outcomes, whole)
+    def interval(
+        self, block: str, kind: str, outcomes: Sequence[str], prediction: float, confidence: float
+    ) -> Interval:
+        """Return the interval of P(outcomes) of one block, or of `TOTAL`.
 
-    def _fit(self, rows: Sequence[LeftOut], outcomes: tuple[str, ...], around: float | None) -> float:
-        if len({row.network for row in rows}) < _FEWEST_NETWORKS:
-            return _WITHOUT_EVIDENCE if around is None else around
-        places = outcome_index(outcomes)
-        events = [sum(row.events[place] for place in places) for row in rows]
-        expected = [sum(row.expected[place] for place in places) for row in rows]
-        return fit_shape(events, expected, around)
+        A block without injections behind it may have any rate up to 1.
+        """
+        injections = max(self._injections(block, kind), 1.0)
+        return predicted_interval(
+            min(prediction, 1.0), self._spread(block, kind, tuple(outcomes)), injections, confidence
+        )
+
+    def surprise(self, row: LeftOut, outcomes: Sequence[str]) -> float:
+        """Return how improbable the row of a network is that took no part in these."""
+        spread = self._spread(row.block, row.kind, tuple(outcomes))
+        injections = max(self._injections(row.block, row.kind), 1.0)
+        return surprise(row.observed(outcomes), row.predicted(outcomes), spread, injections, row.trials)
+
+    def _injections(self, block: str, kind: str) -> float:
+        return sum(row.trials for row in self._rows if (row.block, row.kind) == (block, kind))
+
+    def _fit_spread(self, block: str, kind: str, outcomes: tuple[str, ...]) -> Spread:
+        around = None if block == TOTAL else self._typical(kind, outcomes)
+        return self._fit(block, kind, outcomes, around)
+
+    def _fit_typical(self, kind: str, outcomes: tuple[str, ...]) -> float:
+        """Return the spread that blocks have in the geometric mean."""
+        blocks = sorted({row.block for row in self._rows if row.kind == kind} - {TOTAL})
+        found = [self._fit(block, kind, outcomes, None).typical for block in blocks]
+        return float(np.exp(np.mean(np.log(found)))) if found else 1.0
+
+    def _fit(self, block: str, kind: str, outcomes: tuple[str, ...], around: float | None) -> Spread:
+        rows = [row for row in self._rows if (row.block, row.kind) == (block, kind)]
+        networks = [row.network for row in rows]
+        if len(set(networks)) < _FEWEST_NETWORKS:
+            return fit_spread([], [], [], around)
+        missed = 1.0 / self._injections(block, kind)
+        expected = [row.predicted(outcomes) + row.trials * missed for row in rows]
+        return fit_spread([row.observed(outcomes) for row in rows], expected, networks, around)
+
+
+def with_surprises(rows: Sequence[LeftOut]) -> tuple[LeftOut, ...]:
+    """Return rows that say how improbable each is, judged by those of the other networks alone."""
+    errors = {
+        network: ModelError([row for row in rows if row.network != network])
+        for network in {row.network for row in rows}
+    }
+    return tuple(
+        replace(row, surprise=round(errors[row.network].surprise(row, HAZARDOUS), 5)) for row in rows
+    )
+
+
+def held(rows: Sequence[LeftOut], confidence: float) -> dict[str, list[int]]:
+    """Return how many intervals at this confidence hold, of how many, for totals and for blocks.
+
+    They are of the hazardous share of networks left out, learnt from the other networks, and allow for the
+    chance of what was injected.
+    """
+    found = {}
+    for name, whole in (("totals", True), ("blocks", False)):
+        own = [row for row in rows if (row.block == TOTAL) == whole]
+        found[name] = [sum(row.surprise > (1.0 - confidence) / 2.0 for row in own), len(own)]
+    return found
 
 
 @dataclass(frozen=True)
@@ -91,13 +146,16 @@ def part_limits(
     chosen by looking at them, the sum of their limits holds.
     """
     joint = 1.0 - (1.0 - confidence) / max(len(parts), 1)
+    rates, places = _believed(parts, severity), outcome_index(hazardous)
     found = []
     for part, own in parts.items():
         raw = own.bits * fit_per_bit[part[1]]
 
-        def interval(level: float, part: Part = part, own: PartPrediction = own) -> Interval:
-            share = min(1.0, float(own.rates(part, severity)[outcome_index(hazardous)].sum()))
-            return predicted_interval(share, error.shape(*part, tuple(hazardous)), 1.0, level)
+        def interval(level: float, part: Part = part) -> Interval:
+            return _hull(
+                error.interval(*part, hazardous, float(own_rates[part][places].sum()), level)
+                for own_rates in rates
+            )
 
         found.append(
             PartLimits(part, own.bits, raw, interval(confidence).scaled(raw), interval(joint).scaled(raw))
@@ -117,22 +175,27 @@ def block_estimates(
 
     Errors of the kinds of storage of a block, or of the total, are added up as if one caused the other.
     """
-    rates = {part: own.rates(part, severity) for part, own in parts.items()}
-
-    def share(part: Part, outcomes: Sequence[str]) -> float:
-        return min(1.0, float(rates[part][outcome_index(outcomes)].sum()))
+    believed = _believed(parts, severity)
 
     def interval(
         name: str, members: list[Part], outcomes: tuple[str, ...], weight: Mapping[Part, float]
     ) -> Interval:
+        return _hull(one(name, members, outcomes, weight, rates) for rates in believed)
+
+    def one(
+        name: str,
+        members: list[Part],
+        outcomes: tuple[str, ...],
+        weight: Mapping[Part, float],
+        rates: Mapping[Part, FloatArray],
+    ) -> Interval:
+        places = outcome_index(outcomes)
         found = [0.0, 0.0, 0.0]
         for kind in sorted({kind for _, kind in members}):
             own = [part for part in members if part[1] == kind]
             scale = sum(weight[part] for part in own)
-            value = sum(weight[part] * share(part, outcomes) for part in own) / scale if scale else 0.0
-            predicted = predicted_interval(
-                min(value, 1.0), error.shape(name, kind, outcomes), 1.0, confidence
-            )
+            value = sum(weight[part] * float(rates[part][places].sum()) for part in own)
+            predicted = error.interval(name, kind, outcomes, value / scale if scale else 0.0, confidence)
             found = [a + scale * b for a, b in zip(found, predicted.as_list(), strict=True)]
         return Interval(found[0], found[1], found[2], confidence)
 
@@ -159,3 +222,15 @@ def block_estimates(
     names = list(dict.fromkeys(block for block, _ in parts))
     blocks = [estimate(name, [part for part in parts if part[0] == name]) for name in names]
     return blocks, estimate(TOTAL, list(parts))
+
+
+def _believed(parts: Mapping[Part, PartPrediction], severity: Severity) -> tuple[dict[Part, FloatArray], ...]:
+    """Return P(outcome) of every part, and the same if a margin beyond those known tells less, or more."""
+    return tuple(part_rates(parts, severity, belief) for belief in _BELIEFS)
+
+
+def _hull(intervals: Iterable[Interval]) -> Interval:
+    """Return the first interval, widened to hold the others' limits."""
+    first, *others = intervals
+    lo, hi = (min(first.lo, *(o.lo for o in others)), max(first.hi, *(o.hi for o in others)))
+    return Interval(first.estimate, lo, hi, first.confidence)

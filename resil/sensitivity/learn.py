@@ -21,6 +21,7 @@ from resil.folder.store import CAMPAIGN, SUMMARY
 from resil.sensitivity.campaign_inference import infer_campaign
 from resil.sensitivity.cycles import CycleModel
 from resil.sensitivity.facts import facts_of_target
+from resil.sensitivity.intervals import with_surprises
 from resil.sensitivity.left_out import Prediction, fit_severity, left_out_rows, without
 from resil.sensitivity.model import Accelerator, SensitivityModel, number_groups
 from resil.sensitivity.observations import Cell, Run, read_run
@@ -140,7 +141,7 @@ def finish(model: SensitivityModel, predictions: Sequence[Prediction]) -> Sensit
     rows = []
     for prediction in predictions:
         rows += left_out_rows(prediction, fit_severity(without(predictions, prediction.run.network)))
-    return replace(model, severity=fit_severity(predictions), left_out=tuple(rows))
+    return replace(model, severity=fit_severity(predictions), left_out=with_surprises(rows))
 
 
 def _counts(runs: Sequence[Run]) -> dict[tuple[Cell, str], tuple[float, ...]]:

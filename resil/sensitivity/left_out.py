@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from resil.sensitivity.model import LeftOut
 from resil.sensitivity.observations import Run
-from resil.sensitivity.predict import PartPrediction, outcome_index
+from resil.sensitivity.predict import PartPrediction, outcome_index, part_rates
 from resil.sensitivity.severity import Drawn, Part, Severity, references
 from stats.rates import HAZARDOUS, OUTCOMES
 
@@ -53,8 +53,10 @@ def _squared_errors(predictions: Sequence[Prediction], network: str, kind: str) 
         if not observed or not any(part in reference for part in weight):
             continue
         expected = [
-            sum(w * _hazard(prediction.parts[p].rates(p, severity)) for p, w in weight.items())
-            for severity in (Severity({kind: trust}, reference) for trust in TRUSTS)
+            sum(w * _hazard(rates[p]) for p, w in weight.items())
+            for rates in (
+                part_rates(prediction.parts, Severity({kind: trust}, reference)) for trust in TRUSTS
+            )
         ]
         errors.append(np.square(np.log(np.array(expected) / observed)))
     return np.mean(errors, axis=0) if errors else None
@@ -85,7 +87,7 @@ def left_out_rows(prediction: Prediction, severity: Severity) -> list[LeftOut]:
     """Return observed and expected outcomes of every part, and of the total of each kind of storage."""
     run, rows = prediction.run, []
     counts = _part_counts(run)
-    expected = {part: own.rates(part, severity) for part, own in prediction.parts.items()}
+    expected = part_rates(prediction.parts, severity)
     for (block, kind), rates in expected.items():
         seen = counts[block, kind]
         trials = float(seen.sum())

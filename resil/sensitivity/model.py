@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -24,7 +24,7 @@ from stats.sensitivity import Levels, pooled_rates
 
 FloatArray = npt.NDArray[np.float64]
 
-SCHEMA = 3
+SCHEMA = 4
 SHIPPED = Path(__file__).parent / "ethos-u55.model.json.gz"
 
 
@@ -55,6 +55,8 @@ class LeftOut:
         trials: Injections, effective ones for a weighted total.
         events: By outcome, out of `trials`.
         expected: Predicted, likewise.
+        surprise: How improbable the hazardous ones are, judged by the rows of the other networks
+            (`stats.model_error.surprise`): an interval holds them if half of its error is less.
     """
 
     network: str
@@ -64,6 +66,15 @@ class LeftOut:
     trials: float
     events: tuple[float, ...]
     expected: tuple[float, ...]
+    surprise: float = 0.0
+
+    def observed(self, outcomes: Sequence[str]) -> float:
+        """Return the number of these outcomes."""
+        return sum(self.events[OUTCOMES.index(outcome)] for outcome in outcomes)
+
+    def predicted(self, outcomes: Sequence[str]) -> float:
+        """Return the number of them that was expected."""
+        return sum(self.expected[OUTCOMES.index(outcome)] for outcome in outcomes)
 
 
 @dataclass(frozen=True)
@@ -202,8 +213,8 @@ def _parse(document: Mapping[str, Any]) -> SensitivityModel:
             for name, own in document["accelerators"].items()
         },
         left_out=tuple(
-            LeftOut(network, target, block, kind, trials, tuple(events), tuple(expected))
-            for network, target, block, kind, trials, events, expected in document["left_out"]
+            LeftOut(network, target, block, kind, trials, tuple(events), tuple(expected), surprise)
+            for network, target, block, kind, trials, events, expected, surprise in document["left_out"]
         ),
         provenance=document["provenance"],
     )

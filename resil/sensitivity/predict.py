@@ -45,9 +45,22 @@ class PartPrediction:
         """Share of critical ones among data corruptions, as learnt."""
         return critical_share(self.outcomes)
 
-    def rates(self, part: Part, severity: Severity) -> FloatArray:
-        """Return P(outcome), in the order of `OUTCOMES`, of this part."""
-        return with_critical(self.outcomes, severity.share(part, self.learnt, self.drawn))
+
+def part_rates(
+    parts: Mapping[Part, PartPrediction], severity: Severity, belief: float = 1.0
+) -> dict[Part, FloatArray]:
+    """Return P(outcome) of every part, in the order of `OUTCOMES`.
+
+    Args:
+        parts: Of one network.
+        severity: What other networks' drawn corruptions say.
+        belief: Part of a margin beyond those of other networks that is believed.
+    """
+    beyond = belief * severity.beyond({part: own.drawn for part, own in parts.items()})
+    return {
+        part: with_critical(own.outcomes, severity.share(part, own.learnt, own.drawn, beyond))
+        for part, own in parts.items()
+    }
 
 
 def predict_parts(

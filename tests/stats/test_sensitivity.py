@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stats.sensitivity import Levels, fit_shape, pooled_rates, predicted_interval, tune_strengths
+from stats.sensitivity import Levels, pooled_rates, tune_strengths
 
 
 def test_a_group_without_injections_has_the_rates_of_the_group_around():
@@ -32,28 +32,3 @@ def test_pull_follows_how_much_groups_differ_in_other_populations(spread, expect
     levels = Levels((np.zeros(4 * groups, np.int64), group))
     chosen = tune_strengths(levels, np.stack([hits, 30 - hits], axis=1).astype(float), population)
     assert chosen[1] >= expected if spread == 0.0 else chosen[1] <= expected
-
-
-def test_intervals_of_new_populations_cover():
-    generator = np.random.default_rng(3)
-    missed, total = 0, 400
-    for _ in range(total):
-        truth = 0.05 * generator.gamma(8.0, 1 / 8.0, 25)
-        seen = generator.poisson(2000 * truth[:24])
-        shape = fit_shape(seen, np.full(24, 100.0))
-        interval = predicted_interval(0.05, shape, 1.0)
-        missed += not interval.lo <= truth[24] <= interval.hi
-    assert missed / total <= 0.08
-
-
-def test_few_populations_stay_near_the_shape_of_the_others():
-    alone = fit_shape([100, 101], [100, 100])
-    assert alone == 500.0
-    assert fit_shape([10, 11], [10, 10], around=5.0) < 20.0
-
-
-def test_limits_respect_the_largest_rate_and_zero():
-    assert predicted_interval(0.9, 2.0, 1.0).hi == 1.0
-    assert predicted_interval(0.0, 2.0, 1.0).as_list() == [0.0, 0.0, 0.0]
-    with pytest.raises(ValueError, match="lies in"):
-        predicted_interval(1.5, 2.0, 1.0)

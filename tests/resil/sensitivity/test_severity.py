@@ -8,13 +8,15 @@ import pytest
 
 from networks import zoo
 from networks.compile import compile_network
+from resil.sensitivity.intervals import ModelError, block_estimates, held, with_surprises
 from resil.sensitivity.left_out import Prediction, fit_severity, left_out_rows, without
 from resil.sensitivity.model import SHIPPED, load_model
 from resil.sensitivity.observations import START, START_KIND, Cell, Run
-from resil.sensitivity.predict import PartPrediction, predict_parts
+from resil.sensitivity.predict import PartPrediction, part_rates, predict_parts
 from resil.sensitivity.severity import Severity, critical_share, log_odds, references, shifted
 from resil.work.inference import Inference
 from rtl_harness.npu.work import operation_work
+from stats.intervals import clopper_pearson
 from stats.rates import OUTCOMES
 
 PART = ("ao", "ff")
@@ -122,3 +124,48 @@ def test_a_block_that_was_not_struck_does_not_spoil_the_trust():
         for own in known
     ]
     assert fit_severity(more).trust == fit_severity(known).trust
+
+
+def test_a_decision_far_from_its_threshold_is_hardly_ever_critical():
+    """No drawn corruption changes it: the trust that was learnt near thresholds must not hold it up."""
+    severity = Severity({"ff": 0.4}, {PART: log_odds(0.2)})
+    far = {PART: PartPrediction(8, LEARNT, np.ones(1), (0, 2_000))}
+    near = {PART: PartPrediction(8, LEARNT, np.ones(1), (300, 2_000))}
+    assert severity.beyond({PART: (300, 2_000)}) == 0.0
+    share = part_rates(far, severity)[PART][C] / LEARNT[[T, C]].sum()
+    assert share < 0.2 * critical_share(part_rates(near, severity)[PART])
+    half = part_rates(far, severity, 0.5)[PART][C]
+    assert part_rates(far, severity)[PART][C] < half < part_rates(near, severity)[PART][C]
+
+
+def test_few_draws_say_nothing_of_a_margin():
+    severity = Severity({"ff": 0.4}, {PART: log_odds(0.2)})
+    assert severity.beyond({PART: (0, 10)}) == 0.0
+    assert severity.beyond({}) == severity.beyond({("wd", "ff"): (0, 1000)}) == 0.0
+
+
+def test_limits_of_a_far_margin_reach_what_is_half_believed():
+    severity = Severity({"ff": 0.4}, {PART: log_odds(0.2)})
+    far = {PART: PartPrediction(8, LEARNT, np.ones(1), (0, 2_000))}
+    error = ModelError(load_model(SHIPPED).left_out)
+    blocks, _ = block_estimates(far, severity, error, {"ff": 1e-6}, ("sdc_critical",), 0.95)
+    assert blocks[0].rates["sdc_critical"].hi > part_rates(far, severity, 0.5)[PART][C]
+    assert blocks[0].rates["sdc_critical"].lo < part_rates(far, severity, 1.5)[PART][C]
+
+
+def test_intervals_of_the_shipped_model_hold_for_networks_left_out():
+    rows = load_model(SHIPPED).left_out
+    assert with_surprises(rows) == rows
+    for inside, of in held(rows, 0.95).values():
+        assert inside >= 0.95 * of
+
+
+def test_a_rate_near_zero_has_an_interval_that_reaches_what_was_observed():
+    """Flip-flops of the shared buffer: hardly an event in 64,000 injections is no proof of a rate of 1e-6."""
+    rows = load_model(SHIPPED).left_out
+    own = [row for row in rows if (row.block, row.kind) == ("sb", "ff")]
+    found = ModelError(rows).interval("sb", "ff", ("sdc_critical", "hang"), 1e-5, 0.95)
+    injections = sum(row.trials for row in own)
+    events = sum(row.observed(("sdc_critical", "hang")) for row in own)
+    assert found.hi >= clopper_pearson(round(events), round(injections)).hi
+    assert found.lo < 1e-6
