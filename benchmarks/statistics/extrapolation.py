@@ -102,7 +102,7 @@ class Judged:
         predicted: By the model.
         carried: If each block had the average of the other networks.
         inside: The observed number is one that the model's interval allows for, with the chance of sampling.
-        bare: It lies in the interval as it is.
+        bare: It lies in the interval as it is, to the nearest injection.
     """
 
     row: LeftOut
@@ -138,7 +138,7 @@ def judge(rows: Iterable[LeftOut]) -> list[Judged]:
         interval = errors[row.network].interval(
             row.block, row.kind, HAZARDOUS, predicted / row.trials, CONFIDENCE
         )
-        bare = interval.lo <= observed / row.trials <= interval.hi
+        bare = interval.lo * row.trials - 0.5 <= observed <= interval.hi * row.trials + 0.5
         inside = row.surprise > (1.0 - CONFIDENCE) / 2.0
         found.append(Judged(row, observed, predicted, _carried(row, others), inside, bare))
     return found
