@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Literal, TypeVar, cast
 
 from rtl_harness.errors import HarnessError
+from rtl_harness.toml_file import read_toml
 
 # Of the alarms that a target names; so many fit into a word.
 MOST_ALARMS = 64
@@ -132,12 +132,7 @@ def load_target(name_or_path: str | Path) -> Target:
                 f"expected the name of a shipped target ({shipped}) or the path of a .toml file, "
                 f"found {str(name_or_path)!r}; correct the name or give a path"
             )
-    try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise HarnessError(f"cannot read the target file {path}: {error.strerror}; check the path") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise HarnessError(f"the target file {path} is not valid TOML: {error}; correct it there") from error
+    _, table = read_toml(path, "target file")
     return _TargetFile(path.resolve(), table).target()
 
 

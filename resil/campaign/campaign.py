@@ -10,12 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from resil.campaign.fault_settings import FaultSettings, check_plan, read_faults
+from resil.campaign.key_places import Places, key_places
+from resil.campaign.problems import Problems, UnreadError
 from resil.campaign.safety import SafetySettings, read_safety
 from resil.campaign.sampling_settings import SamplingSettings, read_sampling
-from resil.campaign.section import Section, read_toml
+from resil.campaign.section import Section
 from resil.campaign.workload_settings import DECISIONS, WorkloadSettings, read_workload
 from resil.errors import CampaignError
+from rtl_harness.errors import HarnessError
 from rtl_harness.faults import Outcome
+from rtl_harness.toml_file import read_toml
 
 ENGINE_NAMES = ("verilator", "cocotb")
 HAZARDOUS_DEFAULT = (Outcome.SDC_CRITICAL.value, Outcome.HANG.value)
@@ -28,6 +32,8 @@ _TABLES = (
 )
 # Of a storage bit, from hardened cells to the SRAM of old nodes; what lies outside has another unit.
 _PLAUSIBLE_FIT_PER_BIT = (1e-9, 1e-2)
+# Closer to 1 neither the limits of rare events nor the share of looks in the error can be computed.
+_NO_CONFIDENCE = 0.99999
 _BUDGET_REMEDY = (
     "derive the NPU's share of the item's target and write where it comes from; "
     "without a [budget] table no verdict is given"
@@ -162,9 +168,12 @@ def load_campaign(path: Path) -> Campaign:
     Raises:
         CampaignError: the file cannot be read; a key is missing, unknown, of the wrong type or out of range.
     """
-    path = path.expanduser()
-    path = path.absolute()
-    return parse_campaign(path, read_toml(path))
+    try:
+        path = path.expanduser().absolute()
+        text, tables = read_toml(path, "campaign file")
+    except (HarnessError, RuntimeError) as error:
+        raise CampaignError(str(error)) from None
+    return parse_campaign(path, tables, key_places(text))
 
 
 def with_options(campaign: Campaign, *, engine: str | None = None, workers: int | None = None) -> Campaign:
@@ -180,63 +189,105 @@ def with_options(campaign: Campaign, *, engine: str | None = None, workers: int 
     return replace(campaign, execution=execution)
 
 
-def parse_campaign(file: Path, tables: Mapping[str, Any]) -> Campaign:
-    """Check the tables of a campaign file; see `load_campaign`."""
-    _refuse_unknown_tables(file, tables)
+def parse_campaign(file: Path, tables: Mapping[str, Any], places: Places | None = None) -> Campaign:
+    """Check the tables of a campaign file; see `load_campaign`.
+
+    Args:
+        file: For messages, and what paths are relative to.
+        tables: Content of the file.
+        places: Where its keys stand, if that is known.
+
+    Raises:
+        CampaignError: something is wrong; all of it is said.
+    """
+    problems = Problems(file, places or {})
+    meant = _note_unknown_tables(problems, tables)
 
     def section(name: str, *, required: bool = False) -> Section:
-        if required and name not in tables:
-            raise CampaignError(f"{file}: expected a table [{name}], found none; add it")
         values = tables.get(name, {})
+        if required and name not in tables:
+            if name not in meant:
+                problems.add((name,), f"expected a table [{name}], found none; add it")
+            raise UnreadError
         if not isinstance(values, dict):
-            raise CampaignError(f"{file}: expected {name} to be a table, found {values!r}; write [{name}]")
-        return Section(file, name, values)
+            raise problems.error((name,), f"expected {name} to be a table, found {values!r}; write [{name}]")
+        return Section(problems, (name,), values)
 
-    head = section("campaign", required=True)
-    name = head.text("name")
-    seed = head.integer("seed", low=0, high=2**63 - 1)
-    confidence = head.number("confidence", 0.95, low=0.5, high=1.0)
-    head.finish()
-    faults, sampling = read_faults(section("faults", required=True)), read_sampling(section("sampling"))
-    check_plan(section("faults"), faults, sampling, "safety" in tables)
-    budget, hazardous = _budget(section("budget")) if "budget" in tables else (None, HAZARDOUS_DEFAULT)
-    safety = (
-        read_safety(section("safety"), hazardous, budget.fit if budget else None)
-        if "safety" in tables
-        else None
-    )
+    attempt = problems.attempt
+    head = attempt(lambda: _head(section("campaign", required=True)))
+    faults = attempt(lambda: read_faults(section("faults", required=True)))
+    sampling = attempt(lambda: read_sampling(section("sampling")))
+    if problems.sound("faults") and problems.sound("sampling"):
+        attempt(lambda: check_plan(section("faults"), faults, sampling, "safety" in tables))
+    none: tuple[Budget | None, tuple[str, ...]] = (None, HAZARDOUS_DEFAULT)
+    budget, hazardous = (attempt(lambda: _budget(section("budget"))) or none) if "budget" in tables else none
+    safety = None
+    if "safety" in tables and problems.sound("budget"):
+        item_fit = budget.fit if budget else None
+        safety = attempt(lambda: read_safety(section("safety"), hazardous, item_fit))
+    work = attempt(lambda: _work(file, tables, section, "" if "campaign" not in tables else head.name, meant))
+    target = attempt(lambda: _target(section("target", required=True)))
+    execution = attempt(lambda: _execution(section("execution")))
+    technology = attempt(lambda: _technology(section("technology", required=True)))
+    liberty = attempt(lambda: _liberty(section("area")))
+    problems.finish()
     return Campaign(
         file=file,
-        name=name,
-        seed=seed,
-        confidence=confidence,
-        work=_work(file, tables, section, name),
-        target=_target(section("target", required=True)),
+        name=head.name,
+        seed=head.seed,
+        confidence=head.confidence,
+        work=work,
+        target=target,
         faults=faults,
         sampling=sampling,
-        execution=_execution(section("execution")),
-        technology=_technology(section("technology", required=True)),
+        execution=execution,
+        technology=technology,
         budget=budget,
         hazardous=hazardous,
-        liberty=_liberty(section("area")),
+        liberty=liberty,
         safety=safety,
     )
 
 
-def _refuse_unknown_tables(file: Path, tables: Mapping[str, Any]) -> None:
+@dataclass(frozen=True)
+class _Head:
+    """The table [campaign]; attributes as of `Campaign`."""
+
+    name: str
+    seed: int
+    confidence: float
+
+
+def _head(section: Section) -> _Head:
+    head = _Head(
+        section.text("name"),
+        section.integer("seed", low=0, high=2**63 - 1),
+        section.number("confidence", 0.95, low=0.5, high=_NO_CONFIDENCE),
+    )
+    section.finish()
+    return head
+
+
+def _note_unknown_tables(problems: Problems, tables: Mapping[str, Any]) -> set[str]:
+    """Note the tables that nobody knows; return the names that they are near to."""
+    meant = set()
     for name in tables:
         if name not in _TABLES:
             near = get_close_matches(name, _TABLES, n=1)
+            meant |= set(near)
             remedy = f"did you mean [{near[0]}]?" if near else "remove it"
-            raise CampaignError(f"{file}: {name}: expected one of the tables {', '.join(_TABLES)}; {remedy}")
+            problems.add((name,), f"{name}: expected one of the tables {', '.join(_TABLES)}; {remedy}")
+    return meant
 
 
 def _work(
-    file: Path, tables: Mapping[str, Any], section: Callable[[str], Section], name: str
+    file: Path, tables: Mapping[str, Any], section: Callable[[str], Section], name: str, meant: set[str]
 ) -> NetworkSettings | WorkloadSettings:
     given = [table for table in ("network", "workload") if table in tables]
     if len(given) != 1:
         found = "both" if given else "neither"
+        if not given and meant & {"network", "workload"}:
+            raise UnreadError
         raise CampaignError(
             f"{file}: expected either a table [network], for a target that runs compiled networks, or a "
             f"table [workload], for any other, found {found}; keep or add one"
@@ -250,7 +301,7 @@ def _network(section: Section) -> NetworkSettings:
     path = section.text("path")
     if not path.startswith(ZOO_PREFIX):
         path = str(section.path("path", 'a .tflite file or "zoo:NAME"'))
-    inputs = _inputs(section, zoo=path.startswith(ZOO_PREFIX))
+    inputs = _inputs(section, zoo=path.startswith(ZOO_PREFIX) or not section.sound("path"))
     decision = section.choice("decision", (*DECISIONS, RECONSTRUCTION)) if section.has("decision") else None
     threshold = None
     if decision == RECONSTRUCTION and section.has("threshold"):
@@ -265,22 +316,22 @@ def _inputs(section: Section, *, zoo: bool) -> tuple[int, ...] | Path:
     if isinstance(value, str):
         return section.path("inputs", "a .npy file")
     if not zoo:
-        raise section.fail("inputs", expected, repr(value), "only zoo networks have a held-out split")
+        section.wrong("inputs", expected, repr(value), "only zoo networks have a held-out split")
     indices = value if isinstance(value, list) else []
     whole = all(type(index) is int and index >= 0 for index in indices)
     if not indices or not whole or len(set(indices)) != len(indices):
-        raise section.fail("inputs", expected, repr(value), "give one or more different indices from 0")
+        section.wrong("inputs", expected, repr(value), "give one or more different indices from 0")
     return tuple(indices)
 
 
 def _target(section: Section) -> str | Path:
     if section.has("name") == section.has("file"):
-        found = "both" if section.has("name") else "neither"
-        raise section.fail(
-            "name", "either a name or a file", found, "name a shipped target or give a target file"
-        )
+        note, found = (section.wrong, "both") if section.has("name") else (section.missing, "neither")
+        note("name", "either a name or a file", found, "name a shipped target or give a target file")
+        section.finish(optional=("name", "file"))
+        return ""
     target = section.text("name") if section.has("name") else section.path("file", "a target file")
-    section.finish()
+    section.finish(optional=("name", "file"))
     return target
 
 
@@ -331,7 +382,7 @@ def _raw_rate(
     return value, (lowest, highest)
 
 
-def _budget(section: Section) -> tuple[Budget, tuple[str, ...]]:
+def _budget(section: Section) -> tuple[Budget | None, tuple[str, ...]]:
     fit = section.number("fit", low=0.0, high=float("inf"), remedy=_BUDGET_REMEDY)
     rationale = section.text("rationale", remedy=_BUDGET_REMEDY)
     hazardous = section.choices("hazardous", _HAZARDOUS_CHOICES, HAZARDOUS_DEFAULT)

@@ -30,11 +30,12 @@ def read_clusters(section: Section) -> tuple[float, ...]:
     expected = f"a table of sizes ({', '.join(sizes)}) and their shares, such as {{ 1 = 0.95, 2 = 0.05 }}"
     value = section.raw("clusters", expected)
     if not isinstance(value, dict) or not value or not value.keys() <= set(sizes):
-        raise section.fail("clusters", expected, repr(value), "change the value")
+        section.wrong("clusters", expected, repr(value), "change the value")
+        return (1.0,)
     table = section.table("clusters", expected)
     shares = [table.number(size, low=0.0, high=float("inf")) if size in value else 0.0 for size in sizes]
     if abs(sum(shares) - 1.0) > 1e-9:
-        raise section.fail("clusters", "shares that sum to 1", f"{sum(shares):.10g}", "correct the shares")
+        section.wrong("clusters", "shares that sum to 1", f"{sum(shares):.10g}", "correct the shares")
     return tuple(shares[: int(max(value))])
 
 

@@ -60,12 +60,12 @@ def read_sampling(section: Section) -> SamplingSettings:
     for key in ("margin", "until_decided"):
         if section.has(key) and plan not in _BY_RESULTS:
             expected = 'the key with plan = "adaptive" or "predicted" only'
-            raise section.fail(key, expected, f'plan = "{plan}"', _STOPS)
+            section.wrong(key, expected, f'plan = "{plan}"', _STOPS)
     margin = section.number("margin", low=0.0, high=1.0) if section.has("margin") else None
     decided = section.flag("until_decided", default=plan == "adaptive")
     inputs = section.choice("inputs", INPUTS, INPUTS[0])
     if section.has("model") and plan != "predicted":
-        raise section.fail("model", 'the key with plan = "predicted" only', f'plan = "{plan}"', "remove it")
+        section.wrong("model", 'the key with plan = "predicted" only', f'plan = "{plan}"', "remove it")
     model = section.path("model", "a sensitivity model") if section.has("model") else None
     section.finish(optional=("margin", "model"))
     return SamplingSettings(plan, margin, decided, inputs, model)

@@ -2,57 +2,50 @@
 
 from __future__ import annotations
 
-import tomllib
+import sys
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
+from resil.campaign.key_places import KeyPath
+from resil.campaign.problems import Problems
 from resil.errors import CampaignError
 
 _REQUIRED: Any = object()
 
 
-def read_toml(path: Path) -> dict[str, Any]:
-    """Return the tables of a TOML file.
-
-    Raises:
-        CampaignError: the file does not exist, is not text, or is not TOML.
-    """
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise CampaignError(f"{path}: no such file; give the path of a campaign file") from None
-    except OSError as error:
-        raise CampaignError(
-            f"{path}: cannot be read ({error.strerror}); give a readable campaign file"
-        ) from None
-    except UnicodeDecodeError:
-        raise CampaignError(f"{path}: not UTF-8 text; a campaign file is TOML text") from None
-    except tomllib.TOMLDecodeError as error:
-        raise CampaignError(f"{path}: not valid TOML: {error}; correct the line named") from None
-
-
 class Section:
     """One table, from which every known key is taken once; what is left over is an error.
 
+    What is wrong is noted, and something of the right type is returned in its place, so that all that is
+    wrong with a file is found at once. Nothing made of it is used: the reader of the file ends with
+    `Problems.finish`.
+
     Args:
-        file: For messages.
-        name: Name of the table, for messages.
+        problems: Of the file.
+        path: Of the table.
         values: Its content.
     """
 
-    def __init__(self, file: Path, name: str, values: Mapping[str, Any]) -> None:
-        self._file = file
-        self._name = name
+    def __init__(self, problems: Problems, path: KeyPath, values: Mapping[str, Any]) -> None:
+        self._problems = problems
+        self._path = path
         self._values = values
         self._known: list[str] = []
+        self._missing: list[str] = []
 
     def fail(self, key: str, expected: str, found: str, remedy: str) -> CampaignError:
-        """Return the error that names file, key, expectation, finding and remedy."""
-        return CampaignError(
-            f"{self._file}: [{self._name}] {key}: expected {expected}, found {found}; {remedy}"
-        )
+        """Return the error that names file, key, expectation, finding and remedy; to be raised."""
+        return self._problems.error((*self._path, key), self._message(key, expected, found, remedy))
+
+    def wrong(self, key: str, expected: str, found: str, remedy: str) -> None:
+        """Note that a key is wrong, and go on; the first that is wrong with a key is kept."""
+        self._problems.add((*self._path, key), self._message(key, expected, found, remedy))
+
+    def sound(self, key: str) -> bool:
+        """Whether nothing has been found wrong with a key."""
+        return not self._problems.holds((*self._path, key))
 
     def has(self, key: str) -> bool:
         """Whether the table holds `key`; does not take it."""
@@ -62,9 +55,10 @@ class Section:
         """Take a string that is not blank."""
         value = self._take(key, default, "a string", remedy)
         if not isinstance(value, str):
-            raise self.fail(key, "a string", _shown(value), remedy or "put it in quotes")
+            self.wrong(key, "a string", _shown(value), remedy or "put it in quotes")
+            return ""
         if not value.strip():
-            raise self.fail(key, "a string that is not blank", _shown(value), remedy or "fill it in")
+            self.wrong(key, "a string that is not blank", _shown(value), remedy or "fill it in")
         return value
 
     def integer(self, key: str, default: int = _REQUIRED, *, low: int, high: int) -> int:
@@ -72,7 +66,8 @@ class Section:
         expected = f"an integer from {low:,} to {high:,}"
         value = self._take(key, default, expected)
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
-            raise self.fail(key, expected, _shown(value), "change the value")
+            self.wrong(key, expected, _shown(value), "change the value")
+            return low
         return value
 
     def number(
@@ -82,8 +77,9 @@ class Section:
         upper = "" if high == float("inf") else f" and below {high:g}"
         expected = f"a number above {low:g}{upper}"
         value = self._take(key, default, expected, remedy)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not low < value < high:
-            raise self.fail(key, expected, _shown(value), remedy or "change the value")
+        if not _is_finite(value) or not low < value < high:
+            self.wrong(key, expected, _shown(value), remedy or "change the value")
+            return low + 1.0 if high == float("inf") else (low + high) / 2.0
         return float(value)
 
     def numbers(self, key: str, count: int) -> tuple[float, ...]:
@@ -91,8 +87,9 @@ class Section:
         expected = f"a list of {count} numbers"
         value = self._take(key, _REQUIRED, expected)
         items = value if isinstance(value, list) else []
-        if len(items) != count or any(isinstance(v, bool) or not isinstance(v, int | float) for v in items):
-            raise self.fail(key, expected, _shown(value), "change the value")
+        if len(items) != count or not all(map(_is_finite, items)):
+            self.wrong(key, expected, _shown(value), "change the value")
+            return (1.0,) * count
         return tuple(float(v) for v in items)
 
     def choices(
@@ -102,78 +99,116 @@ class Section:
         expected = f"a list of one or more of {', '.join(allowed)}"
         value = self._take(key, list(default) if default is not _REQUIRED else _REQUIRED, expected)
         if not isinstance(value, list) or not value or any(item not in allowed for item in value):
-            raise self.fail(key, expected, _shown(value), "change the value")
+            self.wrong(key, expected, _shown(value), "change the value")
+            return allowed
         if len(set(value)) != len(value):
-            raise self.fail(key, "each value once", _shown(value), "remove the repeated value")
+            self.wrong(key, "each value once", _shown(value), "remove the repeated value")
         return tuple(item for item in allowed if item in value)
 
     def choice(self, key: str, allowed: tuple[str, ...], default: str = _REQUIRED) -> str:
         """Take one string out of `allowed`."""
         value = self._take(key, default, f"one of {', '.join(allowed)}")
         if value not in allowed:
-            raise self.fail(key, f"one of {', '.join(allowed)}", _shown(value), "change the value")
+            self.wrong(key, f"one of {', '.join(allowed)}", _shown(value), "change the value")
+            return allowed[0]
         return str(value)
 
     def flag(self, key: str, *, default: bool) -> bool:
         """Take a truth value."""
         value = self._take(key, default, "true or false")
         if not isinstance(value, bool):
-            raise self.fail(key, "true or false", _shown(value), "change the value")
+            self.wrong(key, "true or false", _shown(value), "change the value")
+            return default
         return value
 
     def raw(self, key: str, expected: str) -> object:
-        """Take a value of any type; the caller checks it."""
+        """Take a value of any type; the caller checks it. None if it is missing."""
         return self._take(key, _REQUIRED, expected)
 
     def path(self, key: str, expected: str) -> Path:
         """Take the path of an existing file, relative to the file's own folder."""
-        return self._existing(key, self.text(key), expected)
+        text = self.text(key)
+        return self._existing(key, text, expected) if self.sound(key) else Path()
 
     def paths(self, key: str, expected: str) -> tuple[Path, ...]:
         """Take a list of one or more paths of existing files, relative to the file's own folder."""
         value = self._take(key, _REQUIRED, expected)
         if not isinstance(value, list) or not value or not all(isinstance(v, str) and v for v in value):
-            raise self.fail(key, expected, _shown(value), "change the value")
+            self.wrong(key, expected, _shown(value), "change the value")
+            return ()
         return tuple(self._existing(key, text, expected) for text in value)
 
     def texts(self, key: str) -> tuple[str, ...]:
         """Take a list of strings that are not blank; without the key an empty one."""
         value = self._take(key, [], "a list of strings")
         if not isinstance(value, list) or not all(isinstance(v, str) and v.strip() for v in value):
-            raise self.fail(key, "a list of strings", _shown(value), "change the value")
+            self.wrong(key, "a list of strings", _shown(value), "change the value")
+            return ()
         return tuple(value)
 
     def folder(self, key: str) -> Path:
         """Take the path of a folder, relative to the file's own; it need not be there yet."""
-        return (self._file.parent / Path(self.text(key)).expanduser()).resolve()
+        text = self.text(key)
+        return self._resolved(key, text, "a folder") if self.sound(key) else Path()
 
     def table(self, key: str, expected: str) -> Section:
         """Take a table of its own."""
         value = self._take(key, _REQUIRED, expected)
         if not isinstance(value, dict):
             raise self.fail(key, expected, _shown(value), f"write [{self._name}.{key}]")
-        return Section(self._file, f"{self._name}.{key}", value)
+        return Section(self._problems, (*self._path, key), value)
 
     def tables(self, key: str, expected: str) -> list[Section]:
         """Take a list of one or more tables."""
         value = self._take(key, _REQUIRED, expected)
         if not isinstance(value, list) or not value or not all(isinstance(v, dict) for v in value):
-            raise self.fail(key, expected, _shown(value), f"write [[{self._name}.{key}]]")
-        return [Section(self._file, f"{self._name}.{key}[{i}]", v) for i, v in enumerate(value)]
+            self.wrong(key, expected, _shown(value), f"write [[{self._name}.{key}]]")
+            return []
+        return [Section(self._problems, (*self._path, key, i), v) for i, v in enumerate(value)]
+
+    def missing(self, key: str, expected: str, found: str, remedy: str) -> None:
+        """Note that a key is missing; `finish` looks for it among the keys that nobody knows."""
+        self._missing.append(key)
+        self.wrong(key, expected, found, remedy)
 
     def finish(self, optional: tuple[str, ...] = ()) -> None:
-        """Raise CampaignError if the table holds a key not asked for; `optional` ones may be named."""
+        """Note all keys that were not asked for; `optional` ones may be named as near ones."""
+        known = list(dict.fromkeys((*self._known, *optional)))
         for key in self._values:
-            if key not in self._known:
-                known = list(dict.fromkeys((*self._known, *optional)))
-                near = get_close_matches(key, known, n=1)
-                remedy = f'did you mean "{near[0]}"?' if near else "remove it"
-                raise self.fail(key, f"one of the keys {', '.join(known)}", "an unknown key", remedy)
+            if key in self._known or not self.sound(key):
+                continue
+            near = get_close_matches(key, self._missing, n=1) or get_close_matches(key, known, n=1)
+            if near and near[0] in self._missing:
+                self._missing.remove(near[0])
+                self._problems.drop((*self._path, near[0]))
+            remedy = f'did you mean "{near[0]}"?' if near else "remove it"
+            self.wrong(key, f"one of the keys {', '.join(known)}", "an unknown key", remedy)
+
+    @property
+    def _name(self) -> str:
+        parts = (f"[{part}]" if isinstance(part, int) else f".{part}" for part in self._path)
+        return "".join(parts).removeprefix(".")
+
+    def _message(self, key: str, expected: str, found: str, remedy: str) -> str:
+        return f"[{self._name}] {key}: expected {expected}, found {found}; {remedy}"
 
     def _existing(self, key: str, text: str, expected: str) -> Path:
-        path = (self._file.parent / Path(text).expanduser()).resolve()
-        if not path.is_file():
-            raise self.fail(key, expected, f'"{text}", and {path} is no file', "correct the path")
+        path = self._resolved(key, text, expected)
+        try:
+            if not path.is_file():
+                self.wrong(key, expected, f'"{text}", and {path} is no file', "correct the path")
+        except OSError as error:
+            found = f"{_shown(text)}, which is no path ({error.strerror})"
+            self.wrong(key, expected, found, "correct the path")
+        return path
+
+    def _resolved(self, key: str, text: str, expected: str) -> Path:
+        try:
+            path = (self._problems.file.parent / Path(text).expanduser()).resolve()
+            str(path).encode()
+        except (OSError, ValueError, RuntimeError) as error:
+            self.wrong(key, expected, f"{_shown(text)}, which is no path ({error})", "correct the path")
+            return Path()
         return path
 
     def _take(self, key: str, default: object, expected: str, remedy: str = "") -> object:
@@ -181,10 +216,21 @@ class Section:
         if key in self._values:
             return self._values[key]
         if default is _REQUIRED:
-            raise self.fail(key, expected, "nothing", remedy or "add the key")
+            self.missing(key, expected, "nothing", remedy or "add the key")
+            return None
         return default
 
 
+def _is_finite(value: object) -> TypeGuard[int | float]:
+    """Whether the value is a number that a float can hold."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return abs(value) <= sys.float_info.max
+
+
 def _shown(value: object) -> str:
-    text = f'"{value}"' if isinstance(value, str) else repr(value)
+    try:
+        text = f'"{value}"' if isinstance(value, str) else repr(value)
+    except (ValueError, RecursionError):
+        return f"{type(value).__name__} too large to be shown"
     return text if len(text) <= 60 else text[:57] + "..."

@@ -119,7 +119,7 @@ def _image(section: Section) -> ImageSettings:
     for file in files:
         if file.suffix not in SUFFIXES or (way == "inputs" and file.suffix != ".npy"):
             wanted = "a .npy file" if way == "inputs" else f"a file {_suffixes()}"
-            raise section.fail(way, wanted, f'"{file.name}"', "convert it, or correct the name")
+            section.wrong(way, wanted, f'"{file.name}"', "convert it, or correct the name")
     section.finish()
     return ImageSettings(memory, offset, way, files)
 
@@ -132,7 +132,7 @@ def _output(section: Section) -> OutputSettings:
     shape = section.raw("shape", "a list of sizes")
     sizes = shape if isinstance(shape, list) else []
     if not sizes or not all(type(size) is int and 0 < size <= 2**31 for size in sizes):
-        raise section.fail("shape", "a list of sizes of at least 1", repr(shape), "change the value")
+        section.wrong("shape", "a list of sizes of at least 1", repr(shape), "change the value")
     settings = OutputSettings(
         memory=section.text("memory"),
         offset=section.integer("offset", 0, low=0, high=2**40),
@@ -149,9 +149,10 @@ def _operations(section: Section) -> tuple[str, ...]:
         return ()
     names = section.raw("operations", "a list of names")
     if not isinstance(names, list) or not all(isinstance(name, str) and name.strip() for name in names):
-        raise section.fail("operations", "a list of names", repr(names), "change the value")
+        section.wrong("operations", "a list of names", repr(names), "change the value")
+        return ()
     if twice := [name for name, count in Counter(names).items() if count > 1]:
-        raise section.fail("operations", "different names", f"{twice[0]!r} twice", "number them")
+        section.wrong("operations", "different names", f"{twice[0]!r} twice", "number them")
     return tuple(names)
 
 
@@ -161,5 +162,6 @@ def _parameters(section: Section) -> dict[str, int]:
     values = section.raw("parameters", "a table of integers")
     whole = isinstance(values, dict) and all(type(value) is int for value in values.values())
     if not isinstance(values, dict) or not whole:
-        raise section.fail("parameters", "a table of integers", repr(values), "change the value")
+        section.wrong("parameters", "a table of integers", repr(values), "change the value")
+        return {}
     return dict(values)

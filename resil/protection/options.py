@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import tomllib
+import sys
 from collections.abc import Collection, Mapping
 from dataclasses import MISSING, dataclass, fields
+from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from resil.errors import ResilError
+from rtl_harness.errors import HarnessError
+from rtl_harness.toml_file import parse_toml, read_toml
 
 KINDS = ("ff", "sram")
 STATUSES = ("measured", "modelled", "assumed")
@@ -137,7 +140,7 @@ def load_options(user_file: Path | None = None) -> OptionSet:
         ProtectionError: a file cannot be read or is wrong; the message names file, table and key.
     """
     shipped = files("resil.protection") / "options.toml"
-    base = _parse(shipped.read_text(), "options.toml of the package")
+    base = _parse(parse_toml(shipped.read_text(), shipped.name), "options.toml of the package")
     options, cells = dict(base.options), dict(base.cells)
     if user_file is not None:
         own, excluded = _read(user_file)
@@ -153,41 +156,44 @@ def load_options(user_file: Path | None = None) -> OptionSet:
 
 def _read(file: Path) -> tuple[OptionSet, tuple[str, ...]]:
     try:
-        text = file.read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ProtectionError(f"{file}: expected a readable options file, found: {error}") from error
-    own = _parse(text, str(file))
-    excluded = tomllib.loads(text).get("exclude", [])
+        _, document = read_toml(file, "file of protection options")
+    except HarnessError as error:
+        raise ProtectionError(str(error)) from None
+    own = _parse(document, str(file))
+    excluded = document.get("exclude", [])
     if not isinstance(excluded, list) or not all(isinstance(name, str) for name in excluded):
         raise ProtectionError(f"{file}: exclude needs to be a list of option names, found {excluded!r}")
     return own, tuple(excluded)
 
 
-def _parse(text: str, where: str) -> OptionSet:
-    try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ProtectionError(f"{where}: not TOML: {error}: correct that line") from error
+def _parse(document: Mapping[str, Any], where: str) -> OptionSet:
     unknown = sorted(set(document) - {"option", "cell", "exclude"})
     if unknown:
         raise ProtectionError(
             f"{where}: unknown key {', '.join(unknown)}: the keys are [[option]], [[cell]] and exclude"
         )
     options: dict[str, Option] = {}
-    for table in document.get("option", []):
+    for table in _tables(document, "option", where):
         option = _option(table, where)
         if option.name in options:
             raise ProtectionError(f"{where}: option {option.name} is there twice: rename one")
         options[option.name] = option
-    cells = [_cell(table, where) for table in document.get("cell", [])]
+    cells = [_cell(table, where) for table in _tables(document, "cell", where)]
     return OptionSet(options, {(cell.kind, cell.unit): cell for cell in cells})
+
+
+def _tables(document: Mapping[str, Any], key: str, where: str) -> list[dict[str, Any]]:
+    tables = document.get(key, [])
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        raise ProtectionError(f"{where}: {key} needs to be tables: write [[{key}]] above each")
+    return tables
 
 
 def _option(table: Mapping[str, Any], where: str) -> Option:
     spot = f"{where}, option {table.get('name', '?')}"
     values = _fields(Option, table, spot)
     protects = values["protects"]
-    if not isinstance(protects, list) or not set(protects) <= set(KINDS):
+    if not isinstance(protects, list) or any(kind not in KINDS for kind in protects):
         raise ProtectionError(
             f"{spot}: protects needs to be a list of {', '.join(KINDS)}, found {protects!r}"
         )
@@ -222,7 +228,11 @@ def _fields(record: type[Option] | type[Cell], table: Mapping[str, Any], spot: s
     known = {f.name: f for f in fields(record)}
     unknown = sorted(set(table) - set(known))
     if unknown:
-        raise ProtectionError(f"{spot}: unknown key {', '.join(unknown)}: the keys are {', '.join(known)}")
+        near = get_close_matches(unknown[0], known, n=1)
+        hint = f'did you mean "{near[0]}"? ' if near else ""
+        raise ProtectionError(
+            f"{spot}: unknown key {', '.join(unknown)}: {hint}the keys are {', '.join(known)}"
+        )
     values: dict[str, Any] = {}
     for name, f in known.items():
         if name not in table:
@@ -232,7 +242,7 @@ def _fields(record: type[Option] | type[Cell], table: Mapping[str, Any], spot: s
         value = table[name]
         if f.type in ("float", "float | None"):
             number = isinstance(value, int | float) and not isinstance(value, bool)
-            if not (number and 0.0 <= value < float("inf")):
+            if not (number and 0.0 <= value <= sys.float_info.max):
                 raise ProtectionError(f"{spot}: {name} needs to be a number >= 0, found {value!r}")
             value = float(value)
         elif f.type == "str" and (not isinstance(value, str) or not value.strip()):

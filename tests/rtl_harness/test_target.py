@@ -64,7 +64,7 @@ def test_unknown_name_lists_the_shipped_ones():
 
 
 def test_missing_file(tmp_path):
-    with pytest.raises(HarnessError, match=r"none\.toml: No such file"):
+    with pytest.raises(HarnessError, match=r"none\.toml: no such file; give the path of a target file"):
         load_target(tmp_path / "none.toml")
 
 

@@ -119,7 +119,7 @@ def test_a_users_file_replaces_adds_and_leaves_out(tmp_path):
         ('name = "clip"', 'name = "hardened_light"', "hardened_light is there twice"),
         ('name = "clip"', 'name = "none"', "the option none protects nothing"),
         ('kind = "ff"', 'kind = "latch"', "kind is one of ff, sram, found 'latch'"),
-        ("[[cell]]", "[[cell]", "not TOML"),
+        ("[[cell]]", "[[cell]", "not valid TOML"),
     ],
 )
 def test_a_wrong_file_is_told_where_and_why(tmp_path, old, new, message):
@@ -133,5 +133,5 @@ def test_a_wrong_file_is_told_where_and_why(tmp_path, old, new, message):
 
 
 def test_a_missing_file_is_told(tmp_path):
-    with pytest.raises(ProtectionError, match="readable options file"):
+    with pytest.raises(ProtectionError, match="no such file; give the path of a file of protection options"):
         load_options(tmp_path / "absent.toml")
