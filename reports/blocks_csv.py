@@ -7,15 +7,17 @@ import io
 
 from reports.outcomes import OUTCOME_KEYS
 from reports.summary import Block, Summary
+from reports.summary_json import LATENT
 
-COLUMNS = (
-    "block", "ff_bits", "sram_bits", "area", "area_unit", "injections", *OUTCOME_KEYS,
+FIGURES = (
     "avf", "avf_lo", "avf_hi", "fit_raw", "fit", "fit_lo", "fit_hi",
+    *LATENT,
 )  # fmt: skip
+COLUMNS = ("block", "ff_bits", "sram_bits", "area", "area_unit", "injections", *OUTCOME_KEYS, *FIGURES)
 
 
 def blocks_csv(summary: Summary) -> str:
-    """Return the text of `blocks.csv`; an estimate that does not exist is an empty cell."""
+    """Return the text of `blocks.csv`; what is not known is an empty cell."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(COLUMNS)
@@ -33,11 +35,15 @@ def _row(block: Block) -> list[str | int | float | None]:
         block.area_unit,
         block.injections,
         *(block.counts[key] for key in OUTCOME_KEYS),
-        block.avf.estimate,
-        block.avf.lo,
-        block.avf.hi,
+        *(_figures(block) if block.sampled else [None] * len(FIGURES)),
+    ]
+
+
+def _figures(block: Block) -> list[float | None]:
+    avf, fit, latent = block.avf, block.fit, block.latent
+    return [
+        *(avf.estimate, avf.lo, avf.hi),
         block.fit_raw,
-        block.fit.estimate,
-        block.fit.lo,
-        block.fit.hi,
+        *(fit.estimate, fit.lo, fit.hi),
+        *(latent.estimate, latent.lo, latent.hi),
     ]

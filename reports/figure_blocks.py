@@ -11,6 +11,8 @@ from reports.svg import Canvas, Drawing, text_width
 
 _PAIR_ROW = 38.0
 _MIX_ROW = 28.0
+# Latent state last: it stands beside the AVF, not in it.
+_STACKED = sorted((o for o in OUTCOMES if o.key != "masked"), key=lambda outcome: outcome.key == "latent")
 
 
 def fit_against_area(summary: Summary, name: str, width: float) -> Drawing:
@@ -58,10 +60,9 @@ def _bar(
 
 
 def outcome_mix(summary: Summary, name: str, width: float) -> Drawing:
-    """Draw the rates of all outcomes but `masked`, stacked, with the interval of the AVF at the end."""
+    """Draw the rates of all outcomes but `masked`, stacked; those of the AVF first, with its interval."""
     blocks = [*summary.blocks, summary.total]
     hazardous = summary.campaign.hazardous
-    visible = [outcome for outcome in OUTCOMES if outcome.key != "masked"]
     canvas = Canvas(name, width)
     keys = [
         Key(
@@ -69,15 +70,15 @@ def outcome_mix(summary: Summary, name: str, width: float) -> Drawing:
             outcome.title + (" (hazardous)" if outcome.key in hazardous else ""),
             outcome.key in hazardous,
         )
-        for outcome in visible
+        for outcome in _STACKED
     ]
     left = label_column((block.name for block in blocks), width)
     top = legend(canvas, keys, 8.0, 4.0, width) + 6.0
     bottom = top + _MIX_ROW * len(blocks) + 2.0
-    limits = [block.avf.hi for block in blocks]
+    limits = [max(block.avf.hi, _seen(block) + (block.latent.estimate or 0.0)) for block in blocks]
     scale = linear_scale(limits, left, width - 16.0, count=max(3, int(width // 90)))
     sure = numbers.confidence(summary.campaign.confidence)
-    axis = f"P(not masked | flip), %; whisker: {sure} interval"
+    axis = f"P(outcome | flip), %; whisker: {sure} interval of the AVF"
     axis_below(canvas, scale, top, bottom, axis, lambda value: f"{100.0 * value:g}")
     for index, block in enumerate(blocks):
         y = top + _MIX_ROW * index + 6.0
@@ -91,13 +92,13 @@ def outcome_mix(summary: Summary, name: str, width: float) -> Drawing:
 
 
 def _stack(canvas: Canvas, scale: LinearScale, y: float, block: Block, hazardous: tuple[str, ...]) -> None:
-    if not block.injections:
+    if not block.sampled:
         canvas.text(scale.start + 6.0, y + 12.0, "not injected", "small quiet halo")
         return
     done = 0.0
-    for outcome in OUTCOMES:
+    for outcome in _STACKED:
         rate = block.rates[outcome.key]
-        if outcome.key == "masked" or not rate.estimate:
+        if not rate.estimate:
             continue
         x, end = scale.at(done), scale.at(done + rate.estimate)
         tip = (
@@ -114,8 +115,12 @@ def _stack(canvas: Canvas, scale: LinearScale, y: float, block: Block, hazardous
         canvas.line(x, middle - 4.0, x, middle + 4.0, "whisker")
 
 
+def _seen(block: Block) -> float:
+    return sum(block.rates[o.key].estimate or 0.0 for o in _STACKED if o.key != "latent")
+
+
 def _mix(block: Block) -> str:
-    if not block.injections:
+    if not block.sampled:
         return "not injected"
     parts = [
         f"{outcome.title} {numbers.percent(block.rates[outcome.key].estimate)}"

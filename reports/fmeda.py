@@ -73,6 +73,7 @@ def _fill_summary(sheet: Worksheet, summary: Summary, protection: Protection | N
         ("Technology", f"{summary.technology.name}, {summary.technology.node}"),
         ("Hazardous outcomes", ", ".join(summary.campaign.hazardous)),
         ("FIT budget, unprotected", verdict.result),
+        ("Scope", verdict.scope),
         ("Reason", verdict.reason),
         ("Budget, FIT", verdict.budget_fit),
         ("Rationale of the budget", verdict.rationale),
@@ -134,6 +135,11 @@ def _fill_fmeda(sheet: Worksheet, modes: Sequence[FailureMode]) -> None:
 
 
 def _mode_row(mode: FailureMode) -> list[Cell]:
+    if not mode.block.sampled:
+        unknown: list[Cell] = [None] * len(FMEDA_COLUMNS)
+        unknown[:3] = mode.block.name, mode.outcome.failure_mode, mode.outcome.key
+        unknown[-1] = "not injected: not known, which is not zero"
+        return unknown
     return [
         mode.block.name, mode.outcome.failure_mode, mode.outcome.key, mode.block.fit_raw, mode.share.estimate,
         mode.share.lo, mode.share.hi, mode.fit.estimate, "yes" if mode.violates else "no", mode.mechanism,

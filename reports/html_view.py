@@ -94,7 +94,8 @@ def _tiles(summary: Summary) -> list[tuple[str, Value, str]]:
     technology = f"{summary.technology.name}, {summary.technology.node}"
     tiles = [
         ("raw fault rate", Value(f"{numbers.fit(total.fit_raw)} FIT"), technology),
-        ("AVF", percent_value(total.avf), "a flip leaves a trace: it is not masked"),
+        ("AVF", percent_value(total.avf), "a fault is seen: SDC, DUE or hang"),
+        ("latent state", percent_value(total.latent), "only the state left behind differs; not in the AVF"),
         ("injections", Value(numbers.count(total.injections)), seconds),
         ("flip-flops", Value(numbers.count(target.ff_bits)), memory),
     ]  # fmt: skip
@@ -134,7 +135,7 @@ def _block_row(block: Block, summary: Summary) -> Mapping[str, object]:
 def _rate_rows(summary: Summary) -> list[tuple[str, list[RateCell | None]]]:
     blocks = (*summary.blocks, summary.total)
     effects = [outcome.key for outcome in OUTCOMES if outcome.key != "masked"]
-    top = max((block.rates[key].hi for block in blocks if block.injections for key in effects), default=1.0)
+    top = max((block.rates[key].hi for block in blocks if block.sampled for key in effects), default=1.0)
     tops = {outcome.key: 1.0 if outcome.key == "masked" else max(top, 1e-9) for outcome in OUTCOMES}
     return [
         (block.name, [_rate_cell(block, outcome.key, tops[outcome.key]) for outcome in OUTCOMES])

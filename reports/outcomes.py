@@ -30,10 +30,11 @@ OUTCOMES = (
     ),
     OutcomeText(
         "latent",
-        "latent",
-        "latent",
-        "Outputs equal the fault-free run's; the final state of the hardware does not.",
-        "Altered internal state, correct result",
+        "latent state",
+        "latent state",
+        "Outputs equal the fault-free run's; the final state of the hardware does not. This is "
+        "not ISO 26262's latent fault.",
+        "Latent state: altered storage, correct result",
     ),
     OutcomeText(
         "sdc_tolerable",

@@ -84,13 +84,14 @@ class Technology:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The answer to the budget; `budget_fit` is None if none was asked for."""
+    """The answer to the budget; `budget_fit` is None if none was asked for. `scope`: of which storage."""
 
     result: str
     budget_fit: float | None
     rationale: str
     fit: Interval
     reason: str
+    scope: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +106,12 @@ class Block:
         area_unit: `GE` or `um2`.
         injections: Faults simulated in this block.
         counts: Injections of each outcome, in report order.
-        avf: P(not masked | a bit flips at a uniformly random time).
+        avf: P(SDC, DUE or hang | a bit flips at a uniformly random time).
+        latent: P(latent state | likewise), which is not part of the AVF.
         fit_raw: Upsets per 1e9 h of all bits.
         fit: Hazardous failures per 1e9 h.
         rates: Probability of each outcome, in report order.
+        sampled: Whether the campaign says anything about this block; if not, its figures mean nothing.
     """
 
     name: str
@@ -119,14 +122,11 @@ class Block:
     injections: int
     counts: Mapping[str, int]
     avf: Interval
+    latent: Interval
     fit_raw: float
     fit: Interval
     rates: Mapping[str, Interval]
-
-    @property
-    def sampled(self) -> bool:
-        """Whether the campaign says anything about this block: it was injected into, or has a bound."""
-        return self.injections > 0 or self.fit.hi > 0.0
+    sampled: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reports.node import Node, ordered_interval
+from reports.node import Interval, Node, ordered_interval
 from reports.outcomes import OUTCOME_KEYS
 from reports.safety import parse_assumptions, parse_safety
 from reports.summary import (
@@ -21,11 +21,12 @@ from reports.summary import (
     Verdict,
 )
 
-SCHEMA = 1
+SCHEMA = 2
 RESULTS = ("met", "missed", "inconclusive", "none")
 STATUSES = ("measured", "modelled", "assumed")
 _FILE = "summary.json"
 _REMEDY = "the file is damaged or of another version: write it anew with 'resil run CAMPAIGN.toml --resume'"
+LATENT = ("latent_share", "latent_lo", "latent_hi")
 _COUNTS = ("ff_bits", "sram_bits", "injections", *OUTCOME_KEYS)
 
 
@@ -151,6 +152,7 @@ def _verdict(node: Node) -> Verdict:
         rationale="" if rationale is None else rationale.text(),
         fit=ordered_interval(node, node.at("fit"), node.at("fit_lo"), node.at("fit_hi")),
         reason=node.at("reason").text(),
+        scope=node.at("scope").text(),
     )
 
 
@@ -159,7 +161,10 @@ def _block(node: Node) -> Block:
     injections = node.at("injections").integer()
     if sum(counts.values()) != injections:
         node.at("injections").fail(f"{sum(counts.values())}, the sum of this row's outcomes")
+    if node.at("rates").value is None:
+        return _unknown(node, injections, counts)
     rates = node.at("rates")
+    latent, latent_lo, latent_hi = (node.at(key) for key in LATENT)
     return Block(
         name=node.at("block").text(),
         ff_bits=node.at("ff_bits").integer(),
@@ -169,9 +174,35 @@ def _block(node: Node) -> Block:
         injections=injections,
         counts=counts,
         avf=ordered_interval(node, node.at("avf"), node.at("avf_lo"), node.at("avf_hi"), maximum=1.0),
+        latent=ordered_interval(node, latent, latent_lo, latent_hi, maximum=1.0),
         fit_raw=node.at("fit_raw").number(),
         fit=ordered_interval(node, node.at("fit"), node.at("fit_lo"), node.at("fit_hi")),
         rates={key: rates.at(key).interval(maximum=1.0) for key in OUTCOME_KEYS},
+    )
+
+
+def _unknown(node: Node, injections: int, counts: dict[str, int]) -> Block:
+    """Return a block that the campaign says nothing about."""
+    for key in ("avf", "avf_lo", "avf_hi", *LATENT, "fit_raw", "fit", "fit_lo", "fit_hi"):
+        if node.at(key).value is not None:
+            node.at(key).fail("no figure, as there are no rates")
+    if injections:
+        node.at("injections").fail("0, as there are no rates")
+    nothing = Interval(None, 0.0, 0.0)
+    return Block(
+        name=node.at("block").text(),
+        ff_bits=node.at("ff_bits").integer(),
+        sram_bits=node.at("sram_bits").integer(),
+        area=node.at("area").number(),
+        area_unit=node.at("area_unit").text(),
+        injections=0,
+        counts=counts,
+        avf=nothing,
+        latent=nothing,
+        fit_raw=0.0,
+        fit=nothing,
+        rates=dict.fromkeys(OUTCOME_KEYS, nothing),
+        sampled=False,
     )
 
 

@@ -54,10 +54,11 @@ def block_table(summary: Summary) -> Table:
 
 
 def fit_table(summary: Summary) -> Table:
-    """Return AVF, raw FIT and FIT of every block and of the total, and shares of FIT and area."""
+    """Return AVF, latent state, raw FIT and FIT of blocks and total, and shares of FIT and area."""
     columns = (
         Column("block", numeric=False),
         Column("AVF"),
+        Column("latent state"),
         Column("raw FIT"),
         Column("FIT"),
         Column("of FIT"),
@@ -71,10 +72,11 @@ def fit_table(summary: Summary) -> Table:
 def _fit_row(block: Block, total: Block) -> tuple[str, ...]:
     area_share = numbers.percent(numbers.ratio(block.area, total.area))
     if not block.sampled:
-        return (block.name, "not injected", *[numbers.NOT_KNOWN] * 3, area_share)
+        return (block.name, "not injected", *[numbers.NOT_KNOWN] * 4, area_share)
     return (
         block.name,
         percent_cell(block.avf),
+        percent_cell(block.latent),
         numbers.fit(block.fit_raw),
         fit_cell(block.fit),
         numbers.percent(numbers.ratio(block.fit.estimate, total.fit.estimate)),
@@ -176,12 +178,13 @@ def protection_sources(protection: Protection) -> list[str]:
 
 
 def verdict_line(summary: Summary) -> str:
-    """Return the verdict in one line: result, FIT with interval, budget, reason."""
+    """Return the verdict in one line: result, FIT with interval, budget, reason, scope."""
     verdict = summary.verdict
     head = "NO BUDGET" if verdict.result == "none" else f"FIT BUDGET {verdict.result.upper()}"
     budget = "" if verdict.budget_fit is None else f", budget {numbers.given(verdict.budget_fit)} FIT"
     confidence = f"{numbers.confidence(summary.campaign.confidence)} confidence"
-    return f"{head}: {fit_cell(verdict.fit)} FIT ({confidence}){budget}. {verdict.reason}"
+    told = f"{verdict.reason} Scope: {verdict.scope}."
+    return f"{head}: {fit_cell(verdict.fit)} FIT ({confidence}){budget}. {told}"
 
 
 def metrics_line(summary: Summary) -> str:

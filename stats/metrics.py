@@ -88,11 +88,11 @@ def lfm(latent: Interval, hazardous: Interval, fit_raw: float) -> Interval:
     """Return the latent fault metric `1 - sum lambda_latent / sum(lambda - lambda_SPF - lambda_RF)`.
 
     The metric is meant for faults that wait for a second one; an upset that the next inference overwrites
-    does not. It is for campaigns that ask for `latent` outcomes to be counted so. Its limits join the two
+    does not. It is for campaigns that ask for latent state to be counted so. Its limits join the two
     intervals at their worst, so its confidence is at least `1 - 2 (1 - confidence)`, which it states.
 
     Args:
-        latent: FIT of the outcome `latent`.
+        latent: FIT of latent state, the outcome `latent`.
         hazardous: FIT of the hazardous outcomes.
         fit_raw: Raw rate of all safety-related bits, in FIT.
 
@@ -128,7 +128,8 @@ def safety_metrics(total: BlockEstimate, permanent: bool = False) -> SafetyMetri
         "LFM is not applicable: the permanent faults of a run are not told apart into those of mechanisms "
         "and those of what mechanisms watch."
         if permanent
-        else "LFM is not applicable: the faults are transient, and none of them waits for a second one.",
+        else "LFM is not applicable: the faults are transient, and none of them waits for a second one; "
+        "latent state, which an upset may leave behind, is not a latent fault of ISO 26262.",
         "The PMHF share is the rate of residual faults: no safety mechanism, no dual-point term.",
     ]
     if total.fit_raw > 0.0:

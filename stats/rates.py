@@ -11,7 +11,10 @@ from stats.weighted import weighted_sum
 
 OUTCOMES = ("masked", "latent", "sdc_tolerable", "sdc_critical", "due", "hang")
 HAZARDOUS = ("sdc_critical", "hang")
+# What is seen of a fault while it lasts: in the outputs, by a detector, or because no output comes.
+VISIBLE = ("sdc_tolerable", "sdc_critical", "due", "hang")
 NOT_MASKED = OUTCOMES[1:]
+LATENT = ("latent_share", "latent_lo", "latent_hi")
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,7 @@ class BlockEstimate:
         bits: Storage bits that were sampled, by kind.
         counts: Injections of each outcome.
         rates: P(outcome | a bit flips at a uniformly random time), for each outcome.
-        avf: P(not masked), likewise.
+        avf: P(outcome among `VISIBLE`), likewise; latent state stands beside it, in `rates`.
         fit_raw: Upsets of all its bits, per 1e9 h.
         fit: Hazardous outcomes per 1e9 h.
     """
@@ -112,6 +115,7 @@ class BlockEstimate:
             "fit_lo": self.fit.lo,
             "fit_hi": self.fit.hi,
             "rates": {outcome: rate.as_list() for outcome, rate in self.rates.items()},
+            **dict(zip(LATENT, self.rates["latent"].as_list(), strict=True)),
         }
 
 
@@ -144,7 +148,7 @@ def outcome_probability(
 def block_average(
     strata: Sequence[StratumCounts],
     block_weights: Mapping[str, float],
-    outcomes: Iterable[str] = NOT_MASKED,
+    outcomes: Iterable[str] = VISIBLE,
     confidence: float = 0.95,
 ) -> Interval:
     """Return `sum a_b P_b(outcome) / sum a_b` over blocks: with their areas as a, the area-weighted AVF.
@@ -197,12 +201,14 @@ def fit(
 
     Raises:
         KeyError: a kind has no raw rate.
-        ValueError: `confidence` or `side` is not one.
+        ValueError: there is no stratum, or `confidence` or `side` is not one.
 
     Examples:
         >>> round(fit([StratumCounts("mac", "ff", 1000, {"masked": 99, "hang": 1})], {"ff": 1e-4}).hi, 5)
         0.00545
     """
+    if not strata:
+        raise ValueError("a rate needs at least one stratum: nothing known is not zero")
     weights = [s.exposure * fit_per_bit[s.kind] for s in strata]
     return _sum(strata, tuple(outcomes), weights, confidence, side)
 
@@ -254,7 +260,7 @@ def _estimate(
         bits=_bits(strata),
         counts={o: sum(s.events([o]) for s in strata) for o in OUTCOMES},
         rates={o: outcome_probability(strata, [o], confidence) for o in OUTCOMES},
-        avf=outcome_probability(strata, NOT_MASKED, confidence),
+        avf=outcome_probability(strata, VISIBLE, confidence),
         fit_raw=raw_fit(strata, fit_per_bit),
         fit=fit(strata, fit_per_bit, hazardous, confidence),
     )

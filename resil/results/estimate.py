@@ -10,18 +10,19 @@ from resil.bench.bench import AreaFacts, Bench
 from resil.bench.site_list import UNASSIGNED, block_bits
 from resil.campaign.campaign import Campaign
 from resil.campaign.clusters import clusters_text
+from resil.errors import ConsistencyError
 from resil.faults.sampling import Sample
 from resil.results.assumptions import assumptions_of_use
-from resil.results.estimates import estimates_of
+from resil.results.estimates import Estimates, estimates_of
 from resil.results.evidence import evidence_facts, sample_evidence
 from resil.results.grounds import grounds_of
 from resil.results.safety import NO_PERMANENT, Permanent, safety_facts
 from resil.results.sampling_facts import sampling_facts, sampling_notes
-from resil.results.summary import SCHEMA, block_row, network_summary, verdict_summary
+from resil.results.summary import SCHEMA, block_row, network_summary, scope_text, verdict_summary
 from rtl_harness.engines.base import GoldenRun
 from stats.metrics import safety_metrics
 from stats.permanent import PermanentRates, load_permanent
-from stats.rates import StratumCounts
+from stats.rates import BlockEstimate, StratumCounts
 from stats.technology import RawRates, Technology, load_technology
 
 _NAMES = {"ff": "flip-flops", "sram": "SRAM bits"}
@@ -92,7 +93,9 @@ def summarise(
     found = estimates_of(campaign, sample, bits, fit_per_bit)
     total = found.total
     blocks = [
-        block_row(name, n, found.blocks.get(name), area.of(name).total, area.of(name).sram, area.unit)
+        block_row(
+            name, n, _estimate(campaign, found, name, n), area.of(name).total, area.of(name).sram, area.unit
+        )
         for name, n in bits.items()
     ]
     everything = {kind: sum(n[kind] for n in bits.values()) for kind in ("ff", "sram")}
@@ -119,7 +122,7 @@ def summarise(
             "output_hash": [run.end.output_hash for run in goldens],
         },
         "technology": technology.as_dict(),
-        "verdict": verdict_summary(campaign, total),
+        "verdict": verdict_summary(campaign, total, scope_text(campaign.faults.kinds, everything)),
         "blocks": blocks,
         "strata": [_stratum(counts, fit_per_bit[counts.kind]) for counts in found.strata],
         "total": block_row("total", everything, total, area.total.total, area.total.sram, area.unit),
@@ -140,6 +143,20 @@ def summarise(
         ],
         "provenance": dict(provenance),
     }
+
+
+def _estimate(
+    campaign: Campaign, found: Estimates, name: str, bits: Mapping[str, int]
+) -> BlockEstimate | None:
+    """Return what was found of a block; None if it holds nothing that the campaign injects into.
+
+    Raises:
+        ConsistencyError: it holds such bits, and yet nothing was found: its risk would read as none.
+    """
+    own = found.blocks.get(name)
+    if own is None and (kinds := [kind for kind in campaign.faults.kinds if bits[kind]]):
+        raise ConsistencyError(f"block {name} has {' and '.join(kinds)} bits and is in no stratum")
+    return own
 
 
 def _stratum(counts: StratumCounts, fit_per_bit: float) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from stats.clusters import OverInputs, weighted_sum_over_inputs
-from stats.rates import NOT_MASKED, OUTCOMES, BlockEstimate, StratumCounts
+from stats.rates import OUTCOMES, VISIBLE, BlockEstimate, StratumCounts
 
 PerInput = Sequence[Sequence[StratumCounts]]
 
@@ -52,7 +52,7 @@ def over_inputs(
     return replace(
         estimate,
         rates={outcome: rate([outcome]).interval for outcome in OUTCOMES},
-        avf=rate(NOT_MASKED).interval,
+        avf=rate(VISIBLE).interval,
         fit=fit_over_inputs(inputs, fit_per_bit, hazardous, confidence).interval,
     )
 

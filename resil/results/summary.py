@@ -9,13 +9,15 @@ from typing import Any
 from resil.bench.bench import NetworkFacts
 from resil.campaign.campaign import Campaign
 from stats.metrics import fit_verdict
-from stats.rates import OUTCOMES, BlockEstimate
+from stats.rates import LATENT, OUTCOMES, BlockEstimate
 
-SCHEMA = 1
+SCHEMA = 2
+_NAMES = {"ff": "flip-flops", "sram": "SRAM bits"}
+# Of a block that the campaign says nothing about: its risk is not known, which is not zero.
 _UNTOUCHED = {
     **dict.fromkeys(("injections", *OUTCOMES), 0),
-    **dict.fromkeys(("avf", "avf_lo", "avf_hi", "fit_raw", "fit", "fit_lo", "fit_hi"), 0.0),
-    "rates": {outcome: [0.0, 0.0, 0.0] for outcome in OUTCOMES},
+    **dict.fromkeys(("avf", "avf_lo", "avf_hi", "fit_raw", "fit", "fit_lo", "fit_hi", *LATENT)),
+    "rates": None,
 }
 
 
@@ -32,7 +34,7 @@ def block_row(
     Args:
         name: Of the block.
         bits: Storage bits, by kind.
-        estimate: None if nothing is known of the block; all its figures are then 0.
+        estimate: None if the campaign says nothing of the block; all its figures are then None.
         area: Of logic and memories together.
         sram_area: Of memories.
         unit: Of the areas.
@@ -72,8 +74,24 @@ def network_summary(facts: NetworkFacts, cycles: Sequence[int]) -> dict[str, Any
     }
 
 
-def verdict_summary(campaign: Campaign, total: BlockEstimate) -> dict[str, Any]:
-    """Return the verdict on the campaign's budget, and the figures that it rests on."""
+def scope_text(kinds: Sequence[str], bits: Mapping[str, int], missing: str = "not injected") -> str:
+    """Return which storage a verdict is about: "flip-flops only; 131,072 SRAM bits not injected".
+
+    Args:
+        kinds: Kinds of storage that are in the figures.
+        bits: Storage bits of the target, by kind.
+        missing: What became of the others.
+    """
+    left = [f"{bits[kind]:,} {name}" for kind, name in _NAMES.items() if kind not in kinds and bits[kind]]
+    if not left:
+        there = [f"{bits[kind]:,} {name}" for kind, name in _NAMES.items() if bits[kind]]
+        return f"all storage: {' and '.join(there)}"
+    told = [name for kind, name in _NAMES.items() if kind in kinds and bits[kind]]
+    return f"{' and '.join(told) or 'no storage'} only; {' and '.join(left)} {missing}"
+
+
+def verdict_summary(campaign: Campaign, total: BlockEstimate, scope: str) -> dict[str, Any]:
+    """Return the verdict on the campaign's budget, its scope, and the figures that it rests on."""
     budget = campaign.budget
     fit = replace(total.fit, confidence=campaign.confidence)
     verdict = fit_verdict(fit, budget.fit if budget else None)
@@ -85,4 +103,5 @@ def verdict_summary(campaign: Campaign, total: BlockEstimate) -> dict[str, Any]:
         "fit_lo": total.fit.lo,
         "fit_hi": total.fit.hi,
         "reason": verdict.reason,
+        "scope": scope,
     }

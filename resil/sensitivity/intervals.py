@@ -15,7 +15,7 @@ from resil.sensitivity.predict import PartPrediction, outcome_index, part_rates
 from resil.sensitivity.severity import Part, Severity
 from stats.intervals import Interval
 from stats.model_error import Spread, fit_spread, predicted_interval, surprise
-from stats.rates import HAZARDOUS, NOT_MASKED, OUTCOMES, BlockEstimate
+from stats.rates import HAZARDOUS, NOT_MASKED, OUTCOMES, VISIBLE, BlockEstimate
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -204,7 +204,6 @@ def block_estimates(
         whole = sum(bits.values())
         by_bits = {part: own / whole for part, own in bits.items()}
         raw = {part: own * fit_per_bit[part[1]] for part, own in bits.items()}
-        avf = interval(name, members, NOT_MASKED, by_bits)
         seen = {outcome: interval(name, members, (outcome,), by_bits) for outcome in OUTCOMES[1:]}
         return BlockEstimate(
             block=name,
@@ -213,8 +212,8 @@ def block_estimates(
                 for kind in sorted({kind for _, kind in members})
             },
             counts=dict.fromkeys(OUTCOMES, 0),
-            rates={"masked": avf.complement(), **seen},
-            avf=avf,
+            rates={"masked": interval(name, members, NOT_MASKED, by_bits).complement(), **seen},
+            avf=interval(name, members, VISIBLE, by_bits),
             fit_raw=sum(raw.values()),
             fit=interval(name, members, tuple(hazardous), raw),
         )

@@ -8,7 +8,7 @@ from typing import Any
 from resil.bench.bench import NetworkFacts
 from resil.campaign.campaign import Campaign
 from resil.results.safety import predicted_facts
-from resil.results.summary import SCHEMA, block_row, network_summary, verdict_summary
+from resil.results.summary import SCHEMA, block_row, network_summary, scope_text, verdict_summary
 from resil.sensitivity.campaign_inference import CampaignInference
 from resil.sensitivity.intervals import PartLimits
 from resil.sensitivity.model import SensitivityModel
@@ -80,7 +80,9 @@ def summarise_estimate(
             "output_hash": [own.output_hash for own in inferred.of_inputs],
         },
         "technology": technology.as_dict(),
-        "verdict": verdict_summary(campaign, total),
+        "verdict": verdict_summary(
+            campaign, total, scope_text(campaign.faults.kinds, everything, "left out")
+        ),
         "blocks": [
             block_row(block, bits.get(block, {"ff": 0, "sram": 0}), by_name.get(block), *area)
             for block, area in areas.items()

@@ -9,6 +9,8 @@ import numpy as np
 from scipy.stats import beta, gamma
 
 OUTCOMES = ("masked", "latent", "sdc_tolerable", "sdc_critical", "due", "hang")
+LATENT = ("latent_share", "latent_lo", "latent_hi")
+FIGURES = ("avf", "avf_lo", "avf_hi", "fit_raw", "fit", "fit_lo", "fit_hi", "rates", *LATENT)
 FF_FIT = 7.2e-5
 GE_PER_FF = 6.0
 # block, flip-flops, memory bits, area in GE, injections, outcome shares in the order of OUTCOMES
@@ -66,7 +68,7 @@ def _row(
 ) -> dict[str, Any]:
     injections = sum(counts.values())
     rates = {key: _clopper_pearson(counts[key], injections) for key in OUTCOMES}
-    avf = _clopper_pearson(injections - counts["masked"], injections)
+    avf = _clopper_pearson(injections - counts["masked"] - counts["latent"], injections)
     raw = ff * FF_FIT
     hazard = _clopper_pearson(sum(counts[key] for key in hazardous), injections)
     fit = [None if value is None else raw * value for value in hazard]
@@ -86,6 +88,7 @@ def _row(
         "fit_lo": fit[1],
         "fit_hi": fit[2],
         "rates": rates,
+        **dict(zip(LATENT, rates["latent"], strict=True)),
     }
 
 
@@ -105,6 +108,7 @@ def _total(rows: list[dict[str, Any]], hazardous: tuple[str, ...]) -> dict[str, 
     total["rates"] = {key: weighted([row["rates"][key] for row in rows]) for key in OUTCOMES}
     avf = weighted([[row["avf"], row["avf_lo"], row["avf_hi"]] for row in rows])
     total.update(avf=avf[0], avf_lo=avf[1], avf_hi=avf[2])
+    total.update(zip(LATENT, total["rates"]["latent"], strict=True))
     estimate = sum(row["fit"] or 0.0 for row in rows)
     shape = sum(row[key] for row in rows for key in hazardous)
     per_event = max(row["fit_raw"] / max(1, row["injections"]) for row in rows)
@@ -130,8 +134,11 @@ def example_summary(
         counts = _counts(injections, shares if events else (1.0, 0.0, 0.0, 0.0, 0.0, 0.0))
         rows.append(_row(name, ff, sram, area, counts, hazardous))
     total = _total(rows, hazardous)
+    for row in rows:
+        if not row["injections"]:
+            row.update(dict.fromkeys(FIGURES))
     return {
-        "schema": 1,
+        "schema": 2,
         "campaign": {
             "name": "digits on ethos-u55-32",
             "seed": 1,
@@ -246,6 +253,7 @@ def _verdict(total: dict[str, Any], budget: float | None) -> dict[str, Any]:
         "budget_fit": budget,
         "rationale": rationale,
         "reason": reason,
+        "scope": "flip-flops only; 131,072 SRAM bits not injected",
         "fit": total["fit"],
         "fit_lo": total["fit_lo"],
         "fit_hi": total["fit_hi"],
@@ -263,7 +271,7 @@ def _front(rows: list[dict[str, Any]]) -> list[tuple[float, float, dict[str, str
         merged = [
             (
                 area + _option_area(row, option),
-                bound + option[4] * row["fit_hi"],
+                bound + option[4] * (row["fit_hi"] or 0.0),
                 {**chosen, row["block"]: option[0]},
             )
             for area, bound, chosen in front
@@ -283,7 +291,7 @@ def example_protection(summary: dict[str, Any], budget: float = 0.01) -> dict[st
     rows = summary["blocks"]
     front = _front(rows)
     area = sum(row["area"] for row in rows)
-    unprotected = sum(row["fit_hi"] for row in rows)
+    unprotected = sum(row["fit_hi"] or 0.0 for row in rows)
     fitting = [point for point in front if point[1] <= budget]
     result = "infeasible" if not fitting else "not_needed" if unprotected <= budget else "optimal"
     added, fit_hi, chosen = fitting[0] if fitting else (None, None, {})
@@ -336,8 +344,8 @@ def _choice(row: dict[str, Any], option: tuple[Any, ...]) -> dict[str, Any]:
         "option_title": title,
         "area": row["area"],
         "area_added": _option_area(row, option),
-        "fit_hi_before": row["fit_hi"],
-        "fit_hi_after": residual * row["fit_hi"],
+        "fit_hi_before": row["fit_hi"] or 0.0,
+        "fit_hi_after": residual * (row["fit_hi"] or 0.0),
         "fit_before": row["fit"] or 0.0,
         "fit_after": residual * (row["fit"] or 0.0),
         "base_factor": residual if hardened else 1.0,

@@ -5,11 +5,13 @@ import io
 import pandas as pd
 
 from reports import parse_summary
-from reports.blocks_csv import blocks_csv
+from reports.blocks_csv import FIGURES, blocks_csv
+from tests.reports.example import SEVEN, example_summary
 
 DESIGNED = (
     "block, ff_bits, sram_bits, area, area_unit, injections, masked, latent, sdc_tolerable, sdc_critical,"
-    " due, hang, avf, avf_lo, avf_hi, fit_raw, fit, fit_lo, fit_hi"
+    " due, hang, avf, avf_lo, avf_hi, fit_raw, fit, fit_lo, fit_hi,"
+    " latent_share, latent_lo, latent_hi"
 )
 
 
@@ -24,6 +26,14 @@ def test_rows_hold_the_document_in_full_precision(summary_document):
         assert frame[column].tolist() == [row[column] for row in rows]
     assert frame["block"].iloc[-1] == "total"
     assert frame["injections"].iloc[:-1].sum() == frame["injections"].iloc[-1]
+
+
+def test_a_block_that_was_not_injected_has_empty_cells_not_zeros():
+    document = example_summary(blocks=(*SEVEN[:2], ("cpm", 0, 9, 800.0, 0, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0))))
+    frame = pd.read_csv(io.StringIO(blocks_csv(parse_summary(document))))
+    assert frame.loc[2, list(FIGURES)].isna().all()
+    assert frame.loc[0, list(FIGURES)].notna().all()
+    assert frame["injections"][2] == 0
 
 
 def test_names_with_commas_and_missing_estimates(summary_document):

@@ -7,7 +7,7 @@ import pytest
 
 from reports import parse_protection, parse_summary
 from reports.fmeda import FMEDA_COLUMNS, fmeda_xlsx
-from tests.reports.example import example_protection, example_summary
+from tests.reports.example import SEVEN, example_protection, example_summary
 
 
 def opened(data):
@@ -108,3 +108,18 @@ def test_summary_sheet_and_sources(summary, protection):
     sources = [row[4] for row in book["Assumptions & sources"].iter_rows(values_only=True)]
     for entry in summary.technology.entries:
         assert entry.source in sources
+
+
+def test_a_block_that_was_not_injected_is_not_known_rather_than_free_of_failures():
+    document = example_summary(blocks=(*SEVEN[:2], ("cpm", 0, 9, 800.0, 0, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0))))
+    *rows, _ = records(opened(fmeda_xlsx(parse_summary(document))))
+    own = [row for row in rows if row["Block"] == "cpm"]
+    assert len(own) == 6
+    for row in own:
+        assert {row[name] for name in FMEDA_COLUMNS if "FIT" in name or "Share" in name} == {None}
+        assert row["Source of figure"].startswith("not injected")
+
+
+def test_the_verdict_names_its_scope(summary):
+    rows = {row[0]: row[1] for row in opened(fmeda_xlsx(summary))["Summary"].iter_rows(values_only=True)}
+    assert rows["Scope"] == summary.verdict.scope == "flip-flops only; 131,072 SRAM bits not injected"

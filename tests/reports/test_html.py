@@ -13,7 +13,6 @@ from tests.reports.example import SEVEN, example_protection, example_summary, ma
 
 def without_injections():
     document = example_summary(blocks=(*SEVEN[:2], ("cpm", 0, 0, 0.0, 0, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0))))
-    document["blocks"][2].update(fit=0.0, fit_lo=0.0, fit_hi=0.0, avf=0.0, avf_hi=0.0)
     return document
 
 
@@ -28,8 +27,8 @@ def bare():
 
 def nothing_at_all():
     document = example_summary(blocks=(("u", 0, 0, 0.0, 0, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0)),), budget=None)
-    for row in (document["blocks"][0], document["total"]):
-        row.update(fit=None, fit_lo=0.0, fit_hi=0.0, avf=None, avf_lo=0.0, avf_hi=1.0)
+    document["total"].update(fit=None, fit_lo=0.0, fit_hi=0.0, avf=None, avf_lo=0.0, avf_hi=1.0)
+    document["total"].update(latent_share=None, latent_lo=0.0, latent_hi=1.0)
     document["metrics"]["spfm"] = None
     return document
 
@@ -155,7 +154,9 @@ def test_figures_of_the_document_are_on_the_page():
     for shown in (
         "0.0152",
         "[0.00960, 0.0226]",
-        "34.2 %",
+        "28.4 %",
+        "5.79 %",
+        "flip-flops only; 131,072 SRAM bits not injected",
         "11,693",
         "0.00922",
         "1.32x",

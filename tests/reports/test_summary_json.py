@@ -9,7 +9,7 @@ import math
 import pytest
 
 from reports import ReportError, parse_protection, parse_summary
-from tests.reports.example import SEVEN, example_protection, example_summary, many_blocks
+from tests.reports.example import FIGURES, SEVEN, example_protection, example_summary, many_blocks
 
 
 def paths(value, path=()):
@@ -83,7 +83,7 @@ def test_every_field_of_a_protection_is_asked_for(path):
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (("schema",), 2, "expected schema 1, found 2"),
+        (("schema",), 3, "expected schema 2, found 3"),
         (("blocks",), [], "at least one block"),
         (("blocks", 2, "fit_lo"), 1.0, r"blocks\[2\]\.fit.*lower limit <= estimate <= upper limit"),
         (("blocks", 2, "fit_hi"), math.nan, r"blocks\[2\]\.fit_hi: expected a finite number"),
@@ -121,8 +121,15 @@ def test_documents_survive_json(blocks):
 
 def test_blocks_that_were_not_injected_are_known_as_such():
     document = example_summary(blocks=(*SEVEN[:2], ("cpm", 0, 0, 800.0, 0, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0))))
-    document["blocks"][2].update(fit=0.0, fit_lo=0.0, fit_hi=0.0)
     assert [block.sampled for block in parse_summary(document).blocks] == [True, True, False]
+
+
+@pytest.mark.parametrize("key", [key for key in FIGURES if key != "rates"])
+def test_a_block_without_rates_has_no_other_figure(key):
+    document = example_summary(blocks=(*SEVEN[:2], ("cpm", 0, 0, 800.0, 0, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0))))
+    document["blocks"][2][key] = 0.0
+    with pytest.raises(ReportError, match=rf"blocks\[2\].{key}: expected no figure"):
+        parse_summary(document)
 
 
 def test_a_protection_without_any_target_is_refused():

@@ -38,7 +38,8 @@ def test_fit_table_shows_intervals_and_shares(summary):
     assert table.title == "Hazardous failures by block, 95 % intervals"
     assert table.rows[0] == (
         "cc",
-        "34.2 % [27.5, 41.4]",
+        "28.4 % [22.1, 35.4]",
+        "5.79 % [2.93, 10.1]",
         "0.138",
         "0.0152 [0.00960, 0.0226]",
         "24.0 %",
@@ -49,9 +50,8 @@ def test_fit_table_shows_intervals_and_shares(summary):
 
 def test_blocks_without_injections_say_so():
     document = example_summary(blocks=(*SEVEN[:2], ("cpm", 0, 0, 800.0, 0, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0))))
-    document["blocks"][2].update(fit=0.0, fit_lo=0.0, fit_hi=0.0)
     table = fit_table(parse_summary(document))
-    assert table.rows[2] == ("cpm", "not injected", "n/a", "n/a", "n/a", "1.41 %")
+    assert table.rows[2] == ("cpm", "not injected", "n/a", "n/a", "n/a", "n/a", "1.41 %")
 
 
 @pytest.mark.parametrize("blocks", [SEVEN, SEVEN[:1]])
@@ -138,3 +138,7 @@ def test_a_plan_that_adds_nothing_has_no_table(summary_document):
 def test_each_option_has_its_source_once(summary, protection):
     text = text_report(summary, protection)
     assert text.count("CLEAR, DAC 2016") == 2
+
+
+def test_the_verdict_names_its_scope(summary):
+    assert verdict_line(summary).endswith("Scope: flip-flops only; 131,072 SRAM bits not injected.")

@@ -6,6 +6,7 @@ from stats.intervals import clopper_pearson
 from stats.rates import (
     NOT_MASKED,
     OUTCOMES,
+    VISIBLE,
     StratumCounts,
     block_average,
     estimate_blocks,
@@ -30,7 +31,7 @@ def test_one_stratum_gives_exact_intervals():
     for outcome in OUTCOMES:
         expected = clopper_pearson(MAC.counts[outcome], 200)
         assert mac.rates[outcome].as_list() == pytest.approx(expected.as_list())
-    assert mac.avf.as_list() == pytest.approx(clopper_pearson(50, 200).as_list())
+    assert mac.avf.as_list() == pytest.approx(clopper_pearson(40, 200).as_list())
     assert mac.fit_raw == pytest.approx(0.072)
     assert mac.fit.as_list() == pytest.approx(clopper_pearson(7, 200).scaled(0.072).as_list())
     assert total.fit == mac.fit
@@ -76,6 +77,23 @@ def test_a_block_without_bits_has_no_fit():
     assert total.fit.as_list() == [0.0, 0.0, 0.0]
 
 
+def test_latent_state_is_beside_the_avf_not_in_it():
+    only_latent = StratumCounts("sb", "ff", 100, {"masked": 20, "latent": 80})
+    (block,), _ = estimate_blocks([only_latent], RATES)
+    assert block.avf.as_list() == clopper_pearson(0, 100).as_list()
+    row = block.as_row()
+    expected = clopper_pearson(80, 100).as_list()
+    assert [row["latent_share"], row["latent_lo"], row["latent_hi"]] == pytest.approx(expected)
+    assert set(VISIBLE) | {"masked", "latent"} == set(OUTCOMES)
+
+
+def test_no_strata_are_no_rate_of_zero():
+    with pytest.raises(ValueError, match="at least one stratum"):
+        fit([], RATES)
+    with pytest.raises(ValueError, match="at least one stratum"):
+        estimate_blocks([], RATES)
+
+
 def test_hazardous_is_what_the_campaign_says():
     assert fit([MAC], RATES, ["hang"]).estimate == pytest.approx(0.072 / 200)
     wider = estimate_blocks([MAC], RATES, hazardous=["sdc_critical", "hang", "due"])[1]
@@ -92,7 +110,7 @@ def test_rows_are_plain_values_with_the_documented_keys():
     row = json.loads(json.dumps(mac.as_row()))
     assert set(row) == {
         *("block", "ff_bits", "sram_bits", "injections", *OUTCOMES, "avf", "avf_lo", "avf_hi"),
-        *("fit_raw", "fit", "fit_lo", "fit_hi", "rates"),
+        *("fit_raw", "fit", "fit_lo", "fit_hi", "rates", "latent_share", "latent_lo", "latent_hi"),
     }
     assert row["injections"] == sum(row[o] for o in OUTCOMES) == 200
     assert json.loads(json.dumps(MAC.as_dict(RATES)))["fit_raw"] == pytest.approx(0.072)

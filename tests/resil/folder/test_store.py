@@ -22,6 +22,7 @@ from rtl_harness.faults import NEVER
 
 IDENTITY = Identity({"seed": "7", "target": "t" * 40})
 OTHER = Identity({"seed": "8", "target": "t" * 40})
+FACTS = {"schema": SCHEMA_NUMBER}
 PROVENANCE = json.dumps(
     {"schema": SCHEMA_NUMBER, "kind": RUN, "definition": dict(IDENTITY.definition), "finished": None}
 )
@@ -216,7 +217,7 @@ def test_a_file_is_no_folder(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", '{"schema": 4}', '{"schema": 4, "kind": "run", "definition": 3}']
+    "text", ["", "{", "[]", *(json.dumps(FACTS | more) for more in ({}, {"kind": "run", "definition": 3}))]
 )
 def test_a_damaged_provenance_is_refused_with_a_remedy(tmp_path, text):
     (tmp_path / "provenance.json").write_text(text)
