@@ -107,10 +107,12 @@ class Safety:
         """What confidence the verdict as a whole has, in a sentence; "" if it has none."""
         if self.confidence is None or self.joint is None:
             return ""
+        joint = f"all limits of the claimed rows hold at once with {numbers.confidence(self.joint)} or more"
+        if self.result != "met":
+            return f"{joint.capitalize()} confidence."
         return (
             f"That all claimed rows are met is said with {numbers.confidence(self.confidence)} confidence, "
-            "that of the weakest row; that all their limits hold at once, with "
-            f"{numbers.confidence(self.joint)} or more."
+            f"that of the weakest row; {joint}."
         )
 
 

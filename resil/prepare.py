@@ -79,6 +79,7 @@ def prepare(campaign: Campaign, progress: Progress) -> Bench:
         warnings=elaboration.warnings,
         expected=work.expected,
         describe=work.describe,
+        alarms=tuple(name for name, alarm in target.alarms.items() if alarm.tells == "detected"),
         titles=target.titles,
     )
 

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from rtl_harness.faults import NEVER, is_detected
+from stats.rates import OUTCOMES
+
+# Codes of a class: outcome, then what was seen, then the alarm; and whether an alarm was late.
+_LATE, _ALARM = 10**3, 10**4
 
 IntArray = npt.NDArray[np.int64]
 
@@ -56,6 +62,45 @@ class Content:
         """Return some rows."""
         return Content(*(column[rows] for column in self.columns))
 
+    def within(self, limit: int | None) -> Content:
+        """Return the same injections, judged with a fault-tolerant time.
+
+        Args:
+            limit: Cycles from fault to alarm within which a fault counts as detected; None if any alarm does.
+        """
+        due = is_detected(self.alarm_cycles, self.cycles, limit)
+        return replace(self, outcomes=np.where(due, OUTCOMES.index("due"), self.seen).astype(np.int8))
+
+    def classes(self) -> tuple[tuple[str, ...], npt.NDArray[np.int64]]:
+        """Return the names of the classes of these injections, and the place of the class of each.
+
+        A class is told by its outcome; of detected faults also by what was seen and by the alarm
+        (`due:SEEN:ALARM`), of others by whether an alarm came too late (`OUTCOME:late`).
+        """
+        due = self.outcomes == OUTCOMES.index("due")
+        late = ~due & (self.alarm_cycles != NEVER)
+        alarms, alarm = np.unique(self.alarms, return_inverse=True)
+        key = self.outcomes.astype(np.int64) + np.where(due, len(OUTCOMES) * (1 + self.seen), 0)
+        key += np.where(late, _LATE, 0) + np.where(due, _ALARM * alarm, 0)
+        keys, place = np.unique(key, return_inverse=True)
+        return tuple(_class_name(k, alarms) for k in keys.tolist()), place
+
+    @property
+    def slowest_alarm(self) -> int:
+        """Most cycles from a fault to its alarm; -1 if none rose."""
+        rose = self.alarm_cycles != NEVER
+        return int((self.alarm_cycles - self.cycles)[rose].max(initial=-1))
+
     def among(self, injections: IntArray) -> Content:
         """Return the rows whose numbers are among the given ones, each of which is there once."""
         return self.at(np.flatnonzero(np.isin(self.injections, injections, assume_unique=True)))
+
+
+def _class_name(key: int, alarms: npt.NDArray[np.str_]) -> str:
+    alarm, rest = divmod(key, _ALARM)
+    late, rest = divmod(rest, _LATE)
+    seen, outcome = divmod(rest, len(OUTCOMES))
+    name = OUTCOMES[outcome]
+    if seen:
+        return f"{name}:{OUTCOMES[seen - 1]}:{alarms[alarm]}"
+    return f"{name}:late" if late else name

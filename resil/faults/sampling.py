@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,6 +49,8 @@ class Sample:
         design: With which they were drawn.
         counts: Injections of each outcome into each stratum.
         inputs: The same for each input alone, by its label.
+        classes: Injections of each class (`Content.classes`) into each stratum, for each input by its label.
+        slowest_alarm: Most cycles from a fault to its alarm; -1 if none rose.
         confidence: Of the intervals: looks at the results have used up some of the error.
         pilot: Injections that planned the sampling and do not count.
         looks: Every look at the results, in order.
@@ -60,6 +62,8 @@ class Sample:
     design: Design
     counts: Mapping[str, IntArray]
     inputs: Mapping[int, Mapping[str, IntArray]]
+    classes: Mapping[int, Mapping[str, IntArray]]
+    slowest_alarm: int
     confidence: float
     pilot: int
     looks: tuple[Look, ...]
@@ -75,6 +79,8 @@ class Sample:
 @dataclass(frozen=True, eq=False)
 class _Tally:
     inputs: Mapping[int, IntArray]
+    classes: Mapping[int, Mapping[str, IntArray]]
+    slowest_alarm: int
     counts: IntArray
     costs: npt.NDArray[np.float64]
 
@@ -99,6 +105,7 @@ class Sampling:
         self._campaign = campaign
         self._population = population
         self._strata = population.for_statistics(fit_per_bit)
+        self._limit = campaign.safety.detection_cycles if campaign.safety else None
         self._hazardous = np.array([outcome in campaign.hazardous for outcome in OUTCOMES])
         self._next = _planner(campaign, self._strata, population.risks)
         self._tallies: list[_Tally] = []
@@ -148,6 +155,8 @@ class Sampling:
             step.design,
             _by_outcome(sum((t.counts for t in counting), self._none())),
             {label: _by_outcome(counts) for label, counts in inputs.items()},
+            {label: self._classes(counting, label) for label in labels},
+            max((tally.slowest_alarm for tally in counting), default=-1),
             step.confidence,
             pilot,
             tuple(self._looks),
@@ -158,20 +167,36 @@ class Sampling:
     def _none(self) -> IntArray:
         return np.zeros((len(self._strata), len(OUTCOMES)), dtype=np.int64)
 
+    def _classes(self, counting: Sequence[_Tally], label: int) -> dict[str, IntArray]:
+        """Return the counts of every class of an input, those of the plain outcomes always."""
+        found = {outcome: np.zeros(len(self._strata), dtype=np.int64) for outcome in OUTCOMES}
+        for tally in counting:
+            for name, counts in tally.classes.get(label, {}).items():
+                found[name] = found.get(name, 0) + counts
+        return found
+
     def _drawn(self) -> IntArray:
         return sum((t.counts.sum(axis=1) for t in self._tallies), np.zeros(len(self._strata), np.int64))
 
     def _tally(self, found: Content) -> _Tally:
+        found = found.within(self._limit)
         owner = self._population.owners(found.injections)
-        inputs = {}
+        names, place = found.classes()
+        inputs: dict[int, IntArray] = {}
+        classes: dict[int, dict[str, IntArray]] = {}
         for label in np.unique(found.inputs).tolist():
             own = found.inputs == label
             inputs[label] = self._none()
             np.add.at(inputs[label], (owner[own], found.outcomes[own]), 1)
+            classes[label] = {
+                name: np.bincount(owner[own & (place == i)], minlength=len(self._strata)).astype(np.int64)
+                for i, name in enumerate(names)
+            }
         masked = found.outcomes == OUTCOMES.index("masked")
         cost = np.where(masked, MASKED_COST * found.end_cycles, found.end_cycles - found.cycles)
         costs = np.bincount(owner, np.maximum(cost, 1.0), len(self._strata))
-        return _Tally(inputs, sum(inputs.values(), self._none()), costs.astype(np.float64))
+        whole = sum(inputs.values(), self._none())
+        return _Tally(inputs, classes, found.slowest_alarm, whole, costs.astype(np.float64))
 
     def _batch(self, tally: _Tally) -> Batch:
         events = tally.counts[:, self._hazardous].sum(axis=1)

@@ -197,7 +197,8 @@ def _check_injections(path: Path, summary: Mapping[str, Any], sealed: Mapping[st
             f"with, found {stored:,}{'' if stored != sealed.get('injections') else ' others'}; "
             + _REPAIR.format(path)
         )
-    found = np.bincount(content.outcomes, minlength=len(OUTCOMES)).tolist()
+    judged = content.within(summary["campaign"].get("detection_cycles"))
+    found = np.bincount(judged.outcomes, minlength=len(OUTCOMES)).tolist()
     for outcome, count in zip(OUTCOMES, found, strict=True):
         if summary["total"][outcome] > count:
             raise StoreError(

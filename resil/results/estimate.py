@@ -99,7 +99,7 @@ def summarise(
         for name, n in bits.items()
     ]
     everything = {kind: sum(n[kind] for n in bits.values()) for kind in ("ff", "sram")}
-    evidence = sample_evidence(campaign, sample, sample.counts, list(sample.inputs.values()), found)
+    evidence = sample_evidence(campaign, sample, found)
     cycles = [run.end.end_cycle for run in goldens]
     return {
         "schema": SCHEMA,
@@ -179,6 +179,7 @@ def _campaign(
         "confidence": campaign.confidence,
         "kinds": list(campaign.faults.kinds),
         "fault_model": campaign.faults.model,
+        "detection_cycles": campaign.safety.detection_cycles if campaign.safety else None,
         "clusters": list(campaign.faults.clusters),
         "injections": sample.injections,
         "hazardous": list(campaign.hazardous),

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from resil.campaign.campaign import Campaign
@@ -26,18 +27,22 @@ class Class:
         outcome: In one word.
         seen: What was seen; of a detected fault whose effect is not recorded "".
         alarm: What told of it in time; "" if nothing did, or if that is not recorded.
+        late: An alarm rose, but too late.
     """
 
     outcome: str
     seen: str
     alarm: str
+    late: bool = False
 
     @staticmethod
     def of(name: str) -> Class:
-        """Return the class of that name: an outcome, or `due:SEEN:ALARM`."""
+        """Return the class of that name, as `Content.classes` gives it."""
         outcome, _, rest = name.partition(_SEPARATOR)
+        if outcome != DUE:
+            return Class(outcome, outcome, "", rest == "late")
         seen, _, alarm = rest.partition(_SEPARATOR)
-        return Class(outcome, seen if outcome == DUE else outcome, alarm)
+        return Class(outcome, seen, alarm)
 
 
 @dataclass(frozen=True)
@@ -76,8 +81,6 @@ def classes_of(evidence: Evidence) -> frozenset[str]:
 def sample_evidence(
     campaign: Campaign,
     sample: Sample,
-    counts: Mapping[str, npt.ArrayLike],
-    inputs: Sequence[Mapping[str, npt.ArrayLike]],
     estimates: Estimates,
     *,
     by_block: bool = False,
@@ -87,11 +90,14 @@ def sample_evidence(
     Args:
         campaign: Says what the intervals are about.
         sample: The injections and how they were chosen.
-        counts: Of each class in each stratum.
-        inputs: The same of each input.
         estimates: Of the same sample: a total that was found in a better way is kept.
         by_block: No group may span several blocks.
     """
+
+    names = {name for own in sample.classes.values() for name in own}
+    none = np.zeros(len(sample.strata), dtype=np.int64)
+    inputs = [{name: own.get(name, none) for name in names} for own in sample.classes.values()]
+    counts = {name: sum((own[name] for own in inputs), none) for name in names}
 
     def groups(found: Mapping[str, npt.ArrayLike]) -> tuple[Group, ...]:
         return tuple(

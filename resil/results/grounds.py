@@ -42,6 +42,12 @@ def check_safety(campaign: Campaign, bench: Bench) -> None:
             "left_out why it is no part of the claims"
         )
     for mechanism in settings.mechanisms:
+        if mechanism.alarm not in bench.alarms:
+            known = ", ".join(bench.alarms) or "none"
+            raise CampaignError(
+                f"{campaign.file}: [safety.mechanism] alarm: expected an alarm of {bench.target_name} "
+                f"({known}), found {mechanism.alarm}; correct it, or name the alarm in the target file"
+            )
         if unknown := [block for block in mechanism.blocks if block not in bench.blocks]:
             raise CampaignError(
                 f"{campaign.file}: [safety.mechanism] blocks: expected blocks out of "
@@ -71,9 +77,7 @@ def grounds_of(
         bits: The target's storage, by kind.
         permanent: What is known of permanent faults, or why nothing is.
     """
-    by_block = sample_evidence(
-        campaign, sample, sample.counts, list(sample.inputs.values()), estimates, by_block=True
-    )
+    by_block = sample_evidence(campaign, sample, estimates, by_block=True)
     return Grounds(
         settings,
         frozenset(campaign.hazardous),
@@ -83,6 +87,7 @@ def grounds_of(
         not_injected(campaign, bits),
         permanent,
         rate_variations(technology, campaign.faults.kinds),
+        sample.slowest_alarm,
     )
 
 

@@ -57,6 +57,7 @@ class Grounds:
         not_injected: What of the target's storage was left out, in words; "" if nothing.
         permanent: Of permanent faults; a text says why there is none.
         rates: By name of a variation, the factors of the raw rates of kinds of storage.
+        slowest_alarm: Most cycles from a fault to its alarm; -1 if none rose.
     """
 
     settings: SafetySettings
@@ -67,6 +68,7 @@ class Grounds:
     not_injected: str
     permanent: Permanent | str
     rates: Mapping[str, Mapping[str, float]]
+    slowest_alarm: int = -1
 
     def varied(self, factors: Mapping[str, float]) -> Grounds:
         """Return the same with the raw upset rates of kinds of storage multiplied."""
@@ -224,17 +226,25 @@ def _coverage(grounds: Grounds, hazards: Hazards, mechanism: Mechanism) -> Row:
     kind = _coverage_kind(mechanism, grounds.origin)
     evidence = grounds.by_block.where(in_blocks(mechanism.blocks)) if mechanism.blocks else grounds.evidence
     names = classes_of(evidence)
-    if not any(Class.of(name).alarm for name in names):
-        return not_assessed(kind, "The injections do not record which alarm rose.")
     harmful = Hazards(hazards.outcomes, due_credited=False).among(names)
     detected = {name for name in harmful if Class.of(name).alarm == mechanism.alarm}
     return coverage_row(kind, evidence, detected, harmful - detected)
 
 
 def _detection_time(grounds: Grounds, hazards: Hazards, kind: Kind) -> Row:
-    if grounds.settings.ftti_cycles is None:
+    limit = grounds.settings.detection_cycles
+    if limit is None:
         return not_assessed(kind, "No fault-tolerant time was given.")
-    return not_assessed(kind, "The injections do not record when alarms rose.")
+    evidence = grounds.evidence
+    harmful = Hazards(hazards.outcomes, due_credited=False).among(classes_of(evidence))
+    in_time = {name for name in harmful if Class.of(name).outcome == "due"}
+    late = {name for name in harmful if Class.of(name).late}
+    row = coverage_row(kind, evidence, in_time, late)
+    if row.value is None:
+        return replace(row, reason="No injection that would do harm raised an alarm: no time is known.")
+    told = f"{evidence.count(in_time):,} alarms came within {limit:,} cycles of the fault"
+    told += f", {evidence.count(late):,} later; the slowest of all took {grounds.slowest_alarm:,}"
+    return replace(row, reason=f"{row.reason} Of faults that would do harm, {told}.")
 
 
 def _sensitivity_row(again: Sequence[tuple[str, list[Row]]], claims: Sequence[str]) -> Row:

@@ -132,6 +132,7 @@ def fake_bench(campaign: Campaign, progress: Progress | None = None, **engine: i
         target_name="fake-npu",
         top="bench_top",
         blocks=("cc", "mac", "sb", "cpm"),
+        alarms=("error", "parity"),
         sites=SITES,
         inputs=inputs,
         identity=Identity(definition),

@@ -89,6 +89,45 @@ def test_storage_left_out_with_a_reason_is_named_in_the_rows(tmp_path, monkeypat
     assert "Not in these figures: 1,024 SRAM bits (it has SECDED of its own)" in scope
 
 
+TIMED = """
+ftti_cycles = {}
+[[safety.mechanism]]
+alarm = "error"
+coverage = 0.01
+[[safety.mechanism]]
+alarm = "parity"
+"""
+
+
+def test_an_alarm_after_the_fault_tolerant_time_is_none(tmp_path, monkeypatch):
+    """The same injections judged again: parity tells of corruptions after 2 cycles, too late for 1."""
+    text = HEAD.replace("injections = 200", "injections = 2000") + SAFETY
+    text = text.replace('"due_rate"', '"due_rate", "coverage", "detection_time"')
+    _, slow = run(tmp_path, monkeypatch, text + TIMED.format(1000))
+    before = sorted((tmp_path / "run" / "injections").iterdir())
+    _, fast = run(tmp_path, monkeypatch, text + TIMED.format(1))
+    assert sorted((tmp_path / "run" / "injections").iterdir()) == before
+    assert fast["total"]["injections"] == slow["total"]["injections"]
+    assert fast["total"]["due"] < slow["total"]["due"]
+    found, late = ({row["name"]: row for row in s["safety"]["rows"]} for s in (slow, fast))
+    assert found["spfm_transient"]["value"] > late["spfm_transient"]["value"]
+    assert found["detection_time"]["value"] == 1.0
+    assert late["detection_time"]["value"] == 0.0
+    assert late["detection_time"]["state"] == "missed"
+    assert "0 alarms came within 1 cycles of the fault" in late["detection_time"]["reason"]
+    assert late["coverage of parity"]["value"] == 0.0 < found["coverage of parity"]["value"]
+    assert found["coverage of error"]["value"] == 0.0  # it tells of harmless faults alone
+    assert main(["report", str(tmp_path / "run")]) == 0
+    told = {a["topic"]: a["text"] for a in fast["assumptions"]}
+    assert "an alarm later than 1 cycles after the fault does not count" in told["fault-tolerant time"]
+
+
+def test_an_alarm_that_the_target_does_not_name_is_refused(tmp_path, monkeypatch, capsys):
+    code, _ = run(tmp_path, monkeypatch, HEAD + SAFETY + '[[safety.mechanism]]\nalarm = "ecc"\n')
+    assert code == 2
+    assert "expected an alarm of fake-npu (error, parity), found ecc" in capsys.readouterr().err
+
+
 def test_a_mechanism_of_a_block_that_is_not_there_is_refused(tmp_path, monkeypatch, capsys):
     mechanism = '[[safety.mechanism]]\nalarm = "error"\ncoverage = 0.9\nblocks = ["mca"]\n'
     code, _ = run(tmp_path, monkeypatch, HEAD + SAFETY + mechanism)
@@ -133,6 +172,17 @@ def rows(found):
 
 def again(found, part):
     return {row["name"]: row for v in found["sensitivity"] if part in v["title"] for row in v["rows"]}
+
+
+def test_late_alarms_are_missed_detections():
+    counts = {"masked": 100, "due:sdc_critical:error": 90, "sdc_critical:late": 10, "masked:late": 50}
+    text = 'ftti_cycles = 100\n[[safety.mechanism]]\nalarm = "error"\ncoverage = 0.5\n'
+    found = rows(safety_facts(grounds(counts, text)))
+    assert found["detection_time"]["value"] == pytest.approx(0.9)
+    assert found["coverage of error"]["value"] == pytest.approx(0.9)
+    assert found["spfm_transient"]["value"] == pytest.approx(1 - 10 / 250)
+    none = rows(safety_facts(grounds({"masked": 100, "due:masked:error": 9}, text)))
+    assert none["detection_time"]["state"] == "not assessed"
 
 
 def test_no_injections_are_not_assessed():
@@ -211,5 +261,7 @@ def test_raw_rates_enter_as_ranges():
 def test_classes_by_name():
     assert Class.of("due:sdc_critical:parity") == Class("due", "sdc_critical", "parity")
     assert Class.of("hang") == Class("hang", "hang", "")
+    assert Class.of("hang:late") == Class("hang", "hang", "", late=True)
+    assert Hazards(frozenset({"hang"})).holds("hang:late")
     assert Hazards(frozenset({"due"})).holds("due:masked:error")
     assert Hazards(frozenset({"due"}), due_credited=False).holds("due:masked:error")
