@@ -78,16 +78,34 @@ def make_engine(
     raise ValueError(f"no engine is named {name!r}; there are {', '.join(ENGINE_NAMES)}")
 
 
-def replay(engine: CampaignEngine, fault: Fault, waves: Path | None) -> Injection:
-    """Simulate one fault by itself, with its waveform if `waves` is given.
+def check_waves(waves: Path, engine: str | None) -> None:
+    """Refuse, before anything is built, a waveform that could not be written.
+
+    Args:
+        waves: Where it shall go.
+        engine: The engine that was asked for; None for any.
 
     Raises:
-        ResilError: the engine cannot write waveforms.
+        HarnessError: no engine writes waveforms of that format.
+        ResilError: this engine writes none, or there is no such folder.
     """
+    from rtl_harness.engines.cocotb.build import wave_format
+
+    wave_format(waves)
+    if engine is not None and engine not in RECORDING_ENGINES:
+        raise ResilError(
+            f"--waves: the {engine} engine writes no waveforms; add --engine {RECORDING_ENGINES[0]}"
+        )
+    if not waves.absolute().parent.is_dir():
+        raise ResilError(
+            f"{waves}: cannot be written, its folder does not exist; make it or choose another file"
+        )
+    if waves.is_dir():
+        raise ResilError(f"{waves}: cannot be written, it is a folder; choose another file")
+
+
+def replay(engine: CampaignEngine, fault: Fault, waves: Path | None) -> Injection:
+    """Simulate one fault by itself, with its waveform if `waves`, as `check_waves` allows it, is given."""
     if waves is None:
         return engine.replay(fault)
-    if engine.name not in RECORDING_ENGINES:
-        raise ResilError(
-            f"--waves: the {engine.name} engine writes no waveforms; add --engine {RECORDING_ENGINES[0]}"
-        )
     return cast(RecordingEngine, engine).replay(fault, waves)

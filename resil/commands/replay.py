@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from resil.bench.engines import RECORDING_ENGINES
+from resil.bench.engines import RECORDING_ENGINES, check_waves
 from resil.bench.engines import replay as simulate_again
 from resil.bench.site_list import block_name
 from resil.campaign.campaign import load_campaign, with_options
-from resil.errors import StoreError
 from resil.faults.plan import held_value
 from resil.folder.rows import outcome_columns
 from resil.folder.store import CAMPAIGN, find_injection, recorded_definition
@@ -38,16 +37,15 @@ def replay_injection(
         other commands refuse the run's results, None if they do not.
 
     Raises:
+        ResilError: the waveform could not be written.
         StoreError: the folder is none of a run, is damaged, has no such injection, or was made with something
             else than what is here now.
     """
+    if waves is not None:
+        check_waves(waves, engine)
     definition = recorded_definition(run_dir)
     recorded = find_injection(run_dir, number)
     wrong = shortcoming(run_dir)
-    if waves is not None and not waves.absolute().parent.is_dir():
-        raise StoreError(
-            f"{waves}: cannot be written, its folder does not exist; make it or choose another file"
-        )
     campaign = load_campaign(run_dir / CAMPAIGN)
     progress = Progress()
     if wrong:

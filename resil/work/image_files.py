@@ -11,6 +11,8 @@ import numpy.typing as npt
 
 from resil.errors import CampaignError
 
+# Of a `$readmemh` file: what lies beyond is a slip, and would be allocated.
+_MOST_WORDS = 2**28
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
@@ -51,8 +53,12 @@ def load_npy(path: Path, wanted: str) -> tuple[npt.NDArray[Any] | None, str]:
         CampaignError: it is none; the message asks for one of `wanted`.
     """
     try:
-        array = np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+        # Mapped first: a header that claims more than the file holds is refused, not allocated.
+        with np.errstate(over="raise"):
+            array = np.load(path, mmap_mode="r", allow_pickle=False)
+        if isinstance(array, np.memmap):
+            array = np.array(array)
+    except (OSError, ValueError, EOFError, ArithmeticError, MemoryError) as error:
         raise CampaignError(
             f"{path}: expected a .npy file of {wanted}, found: {error}; save one with numpy.save"
         ) from None
@@ -89,8 +95,10 @@ def _readmemh(path: Path, word_bytes: int) -> bytes:
                 f"{path}: expected words of at most {2 * word_bytes} digits, found {token[:40]!r}; the "
                 f"memory has words of {word_bytes} bytes"
             )
-        if address >= 2**32:
-            raise CampaignError(f"{path}: expected addresses below 2^32, found @{address:x}; correct it")
+        if address >= _MOST_WORDS:
+            raise CampaignError(
+                f"{path}: expected addresses below {_MOST_WORDS:#x}, found @{address:x}; correct it"
+            )
         words[address] = value.to_bytes(word_bytes, "little")
         address += 1
     image = bytearray((max(words, default=-1) + 1) * word_bytes)

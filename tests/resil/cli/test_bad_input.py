@@ -1,0 +1,68 @@
+"""Files and options that are wrong in ways that only show when they are used."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+
+from resil.cli import main
+from resil.errors import CampaignError
+from resil.work.image_files import read_array, read_image
+from tests.resil import fake
+from tests.resil.campaigns import write_campaign
+
+
+def claiming(shape):
+    """A .npy file whose header claims more than is there."""
+    stream = io.BytesIO()
+    np.lib.format.write_array_header_1_0(stream, {"descr": "|i1", "fortran_order": False, "shape": shape})
+    return stream.getvalue() + bytes(64)
+
+
+@pytest.mark.parametrize("shape", [(2**46,), (2**62, 2**62), (2**63,), (65,)])
+def test_an_array_that_claims_more_than_its_file_holds(shape, tmp_path):
+    (tmp_path / "x.npy").write_bytes(claiming(shape))
+    with pytest.raises(CampaignError, match=r"x\.npy: expected a \.npy file of numbers, found: "):
+        read_array(tmp_path / "x.npy")
+
+
+def test_an_array_is_read_in_full(tmp_path):
+    (tmp_path / "x.npy").write_bytes(claiming((8, 8)))
+    array = read_array(tmp_path / "x.npy")
+    (tmp_path / "x.npy").unlink()
+    assert array.shape == (8, 8)
+    assert not isinstance(array, np.memmap)
+
+
+def test_a_memory_image_with_an_address_that_nothing_has(tmp_path):
+    (tmp_path / "x.hex").write_text("@ffffffff 0\n")
+    with pytest.raises(CampaignError, match=r"expected addresses below 0x10000000, found @ffffffff"):
+        read_image(tmp_path / "x.hex", 8)
+
+
+@pytest.mark.parametrize(
+    ("waves", "options", "message"),
+    [
+        ("x.txt", (), "expected a waveform file that ends in .vcd or .fst"),
+        ("x", (), "expected a waveform file that ends in .vcd or .fst"),
+        ("x.fst", ("--engine", "verilator"), "the verilator engine writes no waveforms; add --engine cocotb"),
+        ("none/x.fst", (), "its folder does not exist"),
+        ("folder.vcd", (), "it is a folder"),
+    ],
+)
+def test_a_waveform_that_cannot_be_written_is_refused_before_anything_is_elaborated(
+    waves, options, message, tmp_path, monkeypatch, capsys
+):
+    fake.install(monkeypatch)
+    main(["run", str(write_campaign(tmp_path)), "--out", str(tmp_path / "run")])
+    capsys.readouterr()
+    (tmp_path / "folder.vcd").mkdir()
+
+    def prepare(campaign, progress):
+        raise AssertionError
+
+    monkeypatch.setattr("resil.commands.replay.prepare", prepare)
+    assert main(["replay", str(tmp_path / "run"), "4", "--waves", str(tmp_path / waves), *options]) == 2
+    assert message in capsys.readouterr().err
