@@ -11,11 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from networks import vela
+from networks.adapt import Adapted, adapt
 from networks.command_stream import NpuOperation, Words, npu_operations, parse_driver_payload
+from networks.ends import Ends
 from networks.errors import NetworkError
 from networks.geometry import elements
 from networks.graph import Graph
 from networks.tflite_reader import parse_network
+from networks.tflite_writer import serialise_network
 from networks.vela_report import VelaReport, parse_report
 
 CONSTANTS_REGION = 0
@@ -82,11 +85,13 @@ class CompiledNetwork:
         name: Of the file, without its ending.
         accelerator: One of `networks.vela.ACCELERATORS`.
         source_sha256: Of the .tflite file.
+        ends: What a host does before and after the NPU, which has `inputs` and `outputs` of its own.
+        adapted: What was done to the network of the file so that the NPU can take it, in words.
         commands: Register command stream, uint32, without the driver's header.
         constants: Region 0: weights and scales.
         region_sizes: Bytes of each region: 0 constants, 1 scratch (feature maps), 2 fast scratch if used.
-        inputs: The network's inputs.
-        outputs: The network's outputs.
+        inputs: What the NPU is given.
+        outputs: What the NPU computes.
         operations: In order.
         vela_total_cycles: Vela's estimate for one inference.
     """
@@ -94,6 +99,8 @@ class CompiledNetwork:
     name: str
     accelerator: str
     source_sha256: str
+    ends: Ends
+    adapted: tuple[str, ...]
     commands: Words
     constants: bytes
     region_sizes: dict[int, int]
@@ -107,7 +114,8 @@ def compile_network(path: Path | str, accelerator: str, *, cache_dir: Path | Non
     """Compile a .tflite file with Vela, or take the result from the cache.
 
     Args:
-        path: The network; int8, with no operator that Vela leaves to a CPU.
+        path: The network; int8, with no operator that Vela leaves to a CPU, but for those at its ends and
+            those that compute shapes, see `networks.adapt`.
         accelerator: "ethos-u55-32", "-64", "-128" or "-256": the number of MACs per cycle.
         cache_dir: Folder of cached results; default $RESIL_CACHE, else ~/.cache/resil.
 
@@ -124,16 +132,31 @@ def compile_network(path: Path | str, accelerator: str, *, cache_dir: Path | Non
         raise NetworkError(
             f"{path}: cannot be read ({error.strerror or error}); give a .tflite file"
         ) from error
-    graph = parse_network(data, str(path))
+    adapted = _adapted(data, str(path))
+    taken = serialise_network(adapted.graph) if adapted.done else data
+    files = vela.artefacts(taken, accelerator, str(path), cache_dir)
+    return _assemble(path, hashlib.sha256(data).hexdigest(), accelerator, adapted, files)
+
+
+def _adapted(data: bytes, where: str) -> Adapted:
+    graph = parse_network(data, where)
     if not graph.operators:
-        raise NetworkError(f"{path}: the network has no operators; there is nothing to compile")
-    files = vela.artefacts(data, accelerator, str(path), cache_dir)
-    return _assemble(path, hashlib.sha256(data).hexdigest(), accelerator, graph, files)
+        raise NetworkError(f"{where}: the network has no operators; there is nothing to compile")
+    try:
+        adapted = adapt(graph)
+    except NetworkError as error:
+        raise NetworkError(f"{where}: {error}") from error
+    if not adapted.graph.operators:
+        raise NetworkError(
+            f"{where}: the network has no operators but those at its ends; there is nothing to compile"
+        )
+    return adapted
 
 
 def _assemble(
-    path: Path, sha256: str, accelerator: str, graph: Graph, files: dict[str, bytes]
+    path: Path, sha256: str, accelerator: str, adapted: Adapted, files: dict[str, bytes]
 ) -> CompiledNetwork:
+    graph = adapted.graph
     raw = _arrays(files["vela.npz"])
     report = parse_report(files["debug.xml"], files["summary.csv"])
     payload = parse_driver_payload(_bytes(raw["cmd_data"]))
@@ -147,6 +170,8 @@ def _assemble(
         path.stem,
         accelerator,
         sha256,
+        adapted.ends,
+        adapted.done,
         payload.commands,
         constants,
         _region_sizes(raw, constants),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from networks.graph import Tensor
+from networks.ends import End
 
 TOP_1 = "top-1"
 RECONSTRUCTION_ERROR = "reconstruction error"
@@ -25,7 +25,7 @@ def reconstruction_errors(
     return errors
 
 
-def real_values(levels: npt.NDArray[np.generic], tensor: Tensor) -> npt.NDArray[np.float64]:
+def real_values(levels: npt.NDArray[np.generic], tensor: End) -> npt.NDArray[np.float64]:
     """Return what the int8 levels of a tensor stand for."""
     return (levels.astype(np.float64) - tensor.zero_point) * tensor.scale
 

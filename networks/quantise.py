@@ -76,11 +76,26 @@ def activation_quantisation(low: float, high: float) -> Quantisation:
     return Quantisation((scale,), (min(max(zero_point, INT8_MIN), INT8_MAX),))
 
 
-def quantise_values(values: npt.ArrayLike, quantisation: Quantisation) -> npt.NDArray[np.int8]:
-    """Return real values as int8, halves away from zero, saturated, as TensorFlow Lite's QUANTIZE does."""
-    scaled = np.asarray(values, dtype=np.float32) / np.float32(quantisation.scale[0])
-    rounded = np.trunc(scaled + np.copysign(np.float32(0.5), scaled)) + quantisation.zero_point[0]
-    levels: npt.NDArray[np.int8] = np.clip(rounded, INT8_MIN, INT8_MAX).astype(np.int8)
+def quantise_values(
+    values: npt.ArrayLike, quantisation: Quantisation, dtype: str = "int8"
+) -> npt.NDArray[np.int8]:
+    """Return real values as levels, halves away from zero, saturated, as TensorFlow Lite's QUANTIZE does.
+
+    Args:
+        values: Finite.
+        quantisation: Of a tensor quantised as a whole.
+        dtype: "int8" or "uint8".
+    """
+    with np.errstate(over="ignore"):
+        scaled = np.asarray(values, dtype=np.float32) / np.float32(quantisation.scale[0])
+    whole = np.trunc(scaled)
+    with np.errstate(invalid="ignore"):  # infinite minus infinite; the level is saturated all the same
+        away = np.abs(scaled - whole) >= 0.5
+    rounded = whole.astype(np.float64) + np.where(away, np.copysign(1.0, scaled), 0.0)
+    info = np.iinfo(dtype)
+    levels: npt.NDArray[np.int8] = np.clip(rounded + quantisation.zero_point[0], info.min, info.max).astype(
+        dtype
+    )
     return levels
 
 

@@ -94,7 +94,7 @@ class RunEnd:
         finished: False if the time-out came first.
         end_cycle: Number of active clock edges from reset to the end (or to the time-out).
         status: The design's status word at the end; 0 where the target has none.
-        output: Raw bytes of the output tensor.
+        output: Raw bytes of the output tensors, one after the other.
         state_hash: Digest of every storage element and observed memory at the end; of a run with a stuck bit
             that bit has the value which it has at the end of the golden run, so that it does not count as a
             difference by itself.
@@ -111,7 +111,7 @@ class RunEnd:
 
     @property
     def output_hash(self) -> str:
-        """Digest of the output tensor, 16 hexadecimal digits."""
+        """Digest of the output tensors, 16 hexadecimal digits."""
         return digest(self.output)
 
 
@@ -164,7 +164,7 @@ class Injection:
         seen: The first axis: effect on outputs and state.
         end_cycle: As in `RunEnd`.
         status: As in `RunEnd`.
-        output_hash: Digest of the output tensor.
+        output_hash: Digest of the output tensors.
         detected: The second axis: the first alarm that told of something detected.
         corrected: Likewise the first that told of something corrected.
         corruption: Of statistical interest; no part of the outcome, and not compared.

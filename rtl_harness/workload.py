@@ -20,7 +20,7 @@ def top1(output: npt.NDArray[np.generic]) -> object:
 
 
 def exact(output: npt.NDArray[np.generic]) -> object:
-    """Return the output itself, bit for bit: any difference is another decision."""
+    """Return the output itself, bit for bit: any difference, in any output, is another decision."""
     return output.tobytes()
 
 
@@ -57,7 +57,8 @@ class Workload:
     Attributes:
         name: For people: network or program, and input.
         images: Initial bytes of each memory of the target, by memory name; the rest reads zero.
-        output: The output tensor.
+        output: The output tensor that the decision is read from.
+        others: The other output tensors, if there are several; a difference in any is seen.
         parameters: Top-level parameters that this workload needs (memory sizes, for instance).
         operations: Names of the operations in the order in which they run; may be empty.
         tail: What can finish a run that left the RTL between operations; nothing if None.
@@ -67,10 +68,28 @@ class Workload:
     name: str
     images: Mapping[str, bytes]
     output: OutputSpec
+    others: tuple[OutputSpec, ...] = field(default=(), kw_only=True)
     parameters: Mapping[str, int] = field(default_factory=dict)
     operations: tuple[str, ...] = ()
     tail: Tail | None = field(default=None, compare=False, repr=False)
     decide: Decision = field(default=top1, compare=False, repr=False)
+
+    @property
+    def outputs(self) -> tuple[OutputSpec, ...]:
+        """All output tensors, in the order in which `RunEnd.output` holds their bytes."""
+        return (self.output, *self.others)
+
+    def tensors(self, raw: bytes) -> tuple[npt.NDArray[np.generic], ...]:
+        """Return the output tensors in the bytes that a run left."""
+        found, start = [], 0
+        for spec in self.outputs:
+            found.append(spec.tensor(raw[start : start + spec.size]))
+            start += spec.size
+        return tuple(found)
+
+    def decision(self, raw: bytes) -> object:
+        """Return what is decided by the output bytes that a run left."""
+        return raw if self.decide is exact else self.decide(self.tensors(raw)[0])
 
 
 def classify(fault: Fault, golden: RunEnd, faulty: RunEnd, workload: Workload) -> Injection:
@@ -99,7 +118,6 @@ def _seen(golden: RunEnd, faulty: RunEnd, workload: Workload) -> Seen:
     if not faulty.finished:
         return Seen.HANG
     if faulty.output != golden.output:
-        own, expected = (workload.output.tensor(run.output) for run in (faulty, golden))
-        same = workload.decide(own) == workload.decide(expected)
+        same = workload.decision(faulty.output) == workload.decision(golden.output)
         return Seen.SDC_TOLERABLE if same else Seen.SDC_CRITICAL
     return Seen.MASKED if faulty.state_hash == golden.state_hash else Seen.LATENT

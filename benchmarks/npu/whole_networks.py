@@ -66,7 +66,9 @@ def measure(paths: list[Path], npu: str, rtl_inputs: int, model_inputs: int) -> 
             output = workload.output.tensor(run.output).reshape(-1)
             equal += bool(run.finished and not run.error and np.array_equal(output, expected[i]))
             cycles += run.cycles
-        modelled = infer(network, inputs[path][:model_inputs], "functional").outputs.reshape(model_inputs, -1)
+        modelled = (
+            infer(network, inputs[path][:model_inputs], "functional").outputs[0].reshape(model_inputs, -1)
+        )
         macs = sum(operation.macs or 0 for operation in network.operations)
         rows.append(
             {

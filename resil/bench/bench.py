@@ -50,6 +50,8 @@ class NetworkFacts:
         macs: Multiply-accumulates of one inference; 0 if they are not known.
         vela_cycles: The compiler's own estimate of one inference; None if there is no such compiler.
         decision: Name of the rule that reads the decision from the output.
+        remarks: What was done to the network of the file so that the target can run it, and what the decision
+            leaves out, in words.
     """
 
     name: str
@@ -59,6 +61,7 @@ class NetworkFacts:
     macs: int
     vela_cycles: int | None
     decision: str
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

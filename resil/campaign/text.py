@@ -61,7 +61,7 @@ def _work(campaign: Campaign) -> dict[str, dict[str, Value | None]]:
     work = campaign.work
     if isinstance(work, NetworkSettings):
         inputs = str(work.inputs) if isinstance(work.inputs, Path) else list(work.inputs)
-        rule = {"decision": work.decision, "threshold": work.threshold}
+        rule = {"decision": work.decision, "threshold": work.threshold, "output": work.output}
         return {"network": {"path": work.path, "inputs": inputs, **rule}}
     output = work.output
     return {

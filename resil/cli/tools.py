@@ -17,11 +17,16 @@ def infer(
     model: Annotated[str, typer.Argument(metavar="MODEL.tflite", help='Network; or "zoo:NAME".')],
     npu: Annotated[str, typer.Option("--npu", help="NPU configuration.")] = "ethos-u55-32",
     inputs: Annotated[
-        Path | None,
-        typer.Option("--input", help="Inputs, .npy of int8 (N, H, W, C); zoo: default held-out images."),
+        list[Path] | None,
+        typer.Option(
+            "--input",
+            help="Inputs, .npy of real values or int8 (N, H, W, C); several inputs: once for each, or one "
+            ".npz by name; zoo: default held-out images.",
+        ),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", help="Write the outputs to this .npy file.")
+        Path | None,
+        typer.Option("--output", help="Write the outputs to this .npy file; several: .npz, by name."),
     ] = None,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Take only the first inputs.")] = None,
     all_: Annotated[
@@ -36,7 +41,7 @@ def infer(
     from resil.commands.infer import infer_network, infer_text
 
     result = infer_network(
-        model, npu, inputs=inputs, output=output, limit=limit, whole_split=all_, engine=engine
+        model, npu, inputs=inputs or (), output=output, limit=limit, whole_split=all_, engine=engine
     )
     show(result, json_, lambda: print(infer_text(result, width())))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,8 @@ from networks.decision import RECONSTRUCTION_ERROR
 from reports.table import Column, Table
 from resil.campaign.campaign import ZOO_PREFIX
 from resil.errors import ResilError
-from resil.files import write_file
 from resil.progress import Progress
-from resil.work.network import load_inputs
+from resil.work.tensor_files import check_output_file, load_levels, save_outputs
 from rtl_harness.npu.infer import EngineName, InferResult, infer
 
 ENGINES: tuple[EngineName, ...] = ("rtl", "functional")
@@ -26,7 +26,7 @@ def infer_network(
     model: str,
     npu: str,
     *,
-    inputs: Path | None = None,
+    inputs: Sequence[Path] = (),
     output: Path | None = None,
     limit: int | None = None,
     whole_split: bool = False,
@@ -37,15 +37,18 @@ def infer_network(
     Args:
         model: A .tflite file, or "zoo:NAME".
         npu: Configuration of the NPU, "ethos-u55-32" for instance.
-        inputs: .npy of int8 (N, H, W, C); None for held-out images of a zoo network.
-        output: .npy that gets the outputs, (N, ...); None to keep none.
+        inputs: .npy of real values or int8 (N, H, W, C), one for each input, or one .npz of all; none for
+            held-out images of a zoo network.
+        output: .npy that gets the outputs, (N, ...), as the network's file has them, .npz if there are
+            several; None to keep none.
         limit: Take only that many inputs, from the first.
         whole_split: Take the whole held-out split of a zoo network in place of what of it ships.
         engine: "rtl" or "functional".
 
     Returns:
         Network, number of inputs, cycles of each operation (mean over the inputs; None from the functional
-        model, which has no clock) and Vela's estimates, share of right decisions where labels are known.
+        model, which has no clock) and Vela's estimates, share of right decisions where labels are known, and
+        what was done to the network of the file.
 
     Raises:
         ResilError: an argument is wrong.
@@ -56,17 +59,24 @@ def infer_network(
             f"--engine: expected one of {', '.join(ENGINES)}, found {engine!r}; change the value"
         )
     chosen: EngineName = "functional" if engine == "functional" else "rtl"
-    path, tensors, labels = _inputs(model, inputs, whole_split)
-    tensors = tensors[:limit]
+    known = _zoo_network(model, inputs, whole_split)
     progress = Progress()
     progress.stage(f"compiling {model} for {npu} with Vela")
-    compiled = compile_network(path, npu)
-    progress.stage(
-        f"running {len(tensors):,} inputs on the {'RTL' if chosen == 'rtl' else 'functional model'}"
-    )
-    result = infer(compiled, tensors, chosen)
+    compiled = compile_network(known.path if known else Path(model), npu)
+    for adapted in compiled.adapted:
+        progress.stage(adapted)
+    names = [tensor.name for tensor in compiled.ends.outputs]
     if output is not None:
-        write_file(output, lambda temporary: _save(temporary, result.outputs))
+        check_output_file(output, names)
+    levels, labels = _levels(known, compiled, inputs, whole_split)
+    levels = tuple(values[:limit] for values in levels)
+    progress.stage(
+        f"running {len(levels[0]):,} inputs on the {'RTL' if chosen == 'rtl' else 'functional model'}"
+    )
+    result = infer(compiled, levels, chosen)
+    outputs = compiled.ends.results(result.outputs)
+    if output is not None:
+        save_outputs(output, names, outputs)
     return _report(model, npu, chosen, compiled, result, labels)
 
 
@@ -90,21 +100,26 @@ def infer_text(result: dict[str, Any], width: int | None = None) -> str:
     return "\n".join([table.text(width), *lines])
 
 
-def _inputs(
-    model: str, inputs: Path | None, whole_split: bool
-) -> tuple[Path, npt.NDArray[np.int8], npt.NDArray[np.int64] | None]:
+def _zoo_network(model: str, inputs: Sequence[Path], whole_split: bool) -> zoo.ZooNetwork | None:
     known = zoo.load(model.removeprefix(ZOO_PREFIX)) if model.startswith(ZOO_PREFIX) else None
-    path = known.path if known else Path(model)
-    if whole_split and (known is None or inputs is not None):
+    if whole_split and (known is None or inputs):
         raise ResilError(
             "--all: only zoo networks have a held-out split, which --input replaces; leave it out"
         )
-    if inputs is not None:
-        return path, load_inputs(inputs), None
-    if known is None:
-        raise ResilError("--input: expected a .npy file of int8 (N, H, W, C), found nothing; add it")
+    if known is None and not inputs:
+        raise ResilError(
+            "--input: expected a .npy file (N, H, W, C) of real values or int8, found nothing; add it"
+        )
+    return known
+
+
+def _levels(
+    known: zoo.ZooNetwork | None, compiled: CompiledNetwork, inputs: Sequence[Path], whole_split: bool
+) -> tuple[tuple[npt.NDArray[np.generic], ...], npt.NDArray[np.int64] | None]:
+    if known is None or inputs:
+        return load_levels(compiled, inputs), None
     images = known.heldout if whole_split else known.shipped
-    return path, images.inputs, None if known.decision == RECONSTRUCTION_ERROR else images.labels
+    return (images.inputs,), None if known.decision == RECONSTRUCTION_ERROR else images.labels
 
 
 def _report(
@@ -129,10 +144,10 @@ def _report(
         for o, mean in zip(compiled.operations, means, strict=True)
     ]
     macs = sum(o.macs or 0 for o in compiled.operations)
-    count = len(result.outputs)
+    count = len(result.outputs[0])
     right = None
     if labels is not None:
-        decisions = result.outputs.reshape(count, -1).argmax(axis=1)
+        decisions = result.outputs[0].reshape(count, -1).argmax(axis=1)
         right = float((decisions == labels[:count]).mean())
     cycles = float(result.cycles.mean()) if timed else None
     return {
@@ -147,14 +162,14 @@ def _report(
             "mac_utilisation": _utilisation(macs, cycles, npu),
         },
         "accuracy": right,
+        "adapted": list(compiled.adapted),
+        "outputs": [
+            {"name": tensor.name, "dtype": tensor.dtype, "shape": list(tensor.shape)}
+            for tensor in compiled.ends.outputs
+        ],
     }
 
 
 def _utilisation(macs: int | None, cycles: float | None, npu: str) -> float | None:
     """Return multiplications done over those the array could have done in `cycles`, or None."""
     return macs / (cycles * int(npu.rsplit("-", 1)[1])) if macs and cycles else None
-
-
-def _save(path: Path, outputs: npt.NDArray[np.generic]) -> None:
-    with path.open("wb") as file:
-        np.save(file, outputs)

@@ -214,4 +214,4 @@ def _notes(campaign: Campaign, bench: Bench, area: AreaFacts, bits: Mapping[str,
     notes.append("FIT assumes that the NPU runs this network all the time.")
     if any(not element.block for element in bench.sites.elements):
         notes.append(f"Storage that the target's block map does not cover is the block {UNASSIGNED}.")
-    return [*notes, *area.notes, *bench.warnings]
+    return [*notes, *bench.network.remarks, *area.notes, *bench.warnings]

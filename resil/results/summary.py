@@ -71,6 +71,7 @@ def network_summary(facts: NetworkFacts, cycles: Sequence[int]) -> dict[str, Any
         "operations": operations,
         "macs": facts.macs,
         "decision": facts.decision,
+        "remarks": list(facts.remarks),
     }
 
 

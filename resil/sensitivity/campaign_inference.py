@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from networks.compile import CompiledNetwork, compile_network
+from networks.compile import CompiledNetwork
 from resil.campaign.campaign import Campaign
-from resil.work.decisions import network_decision
+from resil.work.decisions import NetworkDecision, network_decision
 from resil.work.inference import Inference
-from resil.work.network import network_inputs
+from resil.work.network import compile_campaign_network, network_inputs
 
 
 @dataclass(frozen=True)
@@ -18,13 +18,13 @@ class CampaignInference:
     Attributes:
         compiled: Its network.
         labels: Of each input.
-        decision: Name of the rule that reads the decision.
+        decision: The rule that reads the decision.
         of_inputs: An inference for each input.
     """
 
     compiled: CompiledNetwork
     labels: tuple[int, ...]
-    decision: str
+    decision: NetworkDecision
     of_inputs: tuple[Inference, ...]
 
 
@@ -36,8 +36,10 @@ def infer_campaign(campaign: Campaign, target: str) -> CampaignInference:
         NetworkError: the network cannot be read or compiled.
     """
     settings = campaign.network
-    path, labels, inputs = network_inputs(campaign, settings)
-    decision = network_decision(campaign, settings, path)
-    compiled = compile_network(path, target)
-    found = tuple(Inference(compiled, tensor, decision.of_input(tensor)) for tensor in inputs)
-    return CampaignInference(compiled, labels, decision.name, found)
+    compiled = compile_campaign_network(settings, target)
+    labels, inputs = network_inputs(campaign, settings, compiled)
+    decision = network_decision(campaign, settings, compiled)
+    found = tuple(
+        Inference(compiled, tensors, decision.of_input(tensors), decision.output) for tensors in inputs
+    )
+    return CampaignInference(compiled, labels, decision, found)

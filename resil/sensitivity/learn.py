@@ -90,7 +90,7 @@ def inferences_of(run: Run) -> tuple[Inference, ...]:
         found = infer_campaign(load_campaign(run.folder / CAMPAIGN), run.accelerator)
     except (NetworkError, CampaignError):
         return ()
-    same = found.compiled.source_sha256 == run.network and found.decision == run.decision
+    same = found.compiled.source_sha256 == run.network and found.decision.name == run.decision
     return found.of_inputs if same else ()
 
 

@@ -140,6 +140,7 @@ def _notes(
     notes.append("Cycles are predicted from the work of each operation; areas are those of the model file.")
     notes.append("Single-bit upsets only: transients in logic and multi-cell upsets are not in here.")
     notes.append("FIT assumes that the NPU runs this network all the time.")
+    notes += facts.remarks
     if inputs == 1:
         notes.append("One input was looked at: how the figures vary with the input is not in the intervals.")
     return notes

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from networks import zoo
+from networks.compile import CompiledNetwork, TensorSlot
 from networks.decision import RECONSTRUCTION_ERROR, real_values, reconstruction_errors
-from networks.graph import Tensor
-from networks.tflite_reader import read_network
 from resil.campaign.campaign import RECONSTRUCTION, ZOO_PREFIX, Campaign, NetworkSettings
 from resil.errors import CampaignError
 from rtl_harness.workload import Decision, exact, top1
@@ -26,12 +24,12 @@ class Anomaly:
 
     Attributes:
         given: The input, (1, ...), real-valued.
-        output: The output tensor, for its quantisation.
+        output: The NPU's output, for its quantisation.
         threshold: An input is an anomaly if the mean squared difference is above it.
     """
 
     given: npt.NDArray[np.float64]
-    output: Tensor
+    output: TensorSlot
     threshold: float
 
     def __call__(self, output: npt.NDArray[np.generic]) -> object:
@@ -45,55 +43,86 @@ class NetworkDecision:
     """How a network's output is read.
 
     Attributes:
-        name: Of the rule, with its threshold if it has one.
-        of_input: The rule for one input tensor.
+        name: Of the rule, with its threshold if it has one, and with the output if there are several.
+        of_input: The rule for the tensors that the NPU is given in one inference.
+        output: Number of the NPU's output that it is read from.
     """
 
     name: str
-    of_input: Callable[[npt.NDArray[np.int8]], Decision]
+    of_input: Callable[[Sequence[npt.NDArray[np.generic]]], Decision]
+    output: int = 0
 
 
-def network_decision(campaign: Campaign, settings: NetworkSettings, path: Path) -> NetworkDecision:
+def network_decision(
+    campaign: Campaign, settings: NetworkSettings, compiled: CompiledNetwork
+) -> NetworkDecision:
     """Return the campaign's rule, a zoo network's own one if it names none, else the largest output.
 
     Args:
         campaign: For messages.
         settings: Its network.
-        path: The network's file.
+        compiled: The network.
 
     Raises:
-        CampaignError: the rule does not fit the network.
-        NetworkError: the network cannot be read.
+        CampaignError: the rule does not fit the network, or there are several outputs and none is named.
+        NetworkError: the zoo's record of the network cannot be read.
     """
     rule, threshold = settings.decision, settings.threshold
     if settings.path.startswith(ZOO_PREFIX) and rule in (None, RECONSTRUCTION):
         known = zoo.load(settings.path.removeprefix(ZOO_PREFIX))
         if known.decision == RECONSTRUCTION_ERROR:
             rule, threshold = RECONSTRUCTION, threshold or known.threshold
+    if rule == "exact" and settings.output is None:
+        return NetworkDecision("exact", lambda _: exact)
+    output, of_output = _stated_output(campaign, settings, compiled)
     if rule != RECONSTRUCTION:
         fixed = RULES[rule or "top1"]
-        return NetworkDecision(rule or "top1", lambda _: fixed)
+        return NetworkDecision(f"{rule or 'top1'}{of_output}", lambda _: fixed, output)
     if threshold is None:
         raise CampaignError(
             f"{campaign.file}: [network] threshold: expected one beside decision = "
             f'"{RECONSTRUCTION}", found none; add the mean squared error above which an input is an anomaly'
         )
-    limit, (given, drawn) = threshold, _ends(campaign, path)
+    limit, (given, drawn) = threshold, _input_and_drawing(campaign, settings, compiled, output)
     return NetworkDecision(
-        f"{RECONSTRUCTION} error above {limit:g}",
-        lambda tensor: Anomaly(real_values(tensor.reshape(1, -1), given), drawn, limit),
+        f"{RECONSTRUCTION} error above {limit:g}{of_output}",
+        lambda tensors: Anomaly(real_values(tensors[0].reshape(1, -1), given), drawn, limit),
+        output,
     )
 
 
-def _ends(campaign: Campaign, path: Path) -> tuple[Tensor, Tensor]:
-    """Return the input and the output tensor of a network that draws its input."""
-    graph = read_network(path)
-    given, drawn = graph.tensors[graph.inputs[0]], graph.tensors[graph.outputs[0]]
-    quantised = given.quantisation is not None and drawn.quantisation is not None
-    if int(np.prod(given.shape)) != int(np.prod(drawn.shape)) or not quantised:
+def _stated_output(
+    campaign: Campaign, settings: NetworkSettings, compiled: CompiledNetwork
+) -> tuple[int, str]:
+    """Return which of the NPU's outputs the decision is read from, and how the rule's name says it."""
+    names = [tensor.name for tensor in compiled.ends.outputs]
+    wanted = settings.output
+    if wanted is None and len(names) == 1:
+        return 0, ""
+    known = ", ".join(f"{name!r} ({number})" for number, name in enumerate(names))
+    where = f"{campaign.file}: [network] output: expected the output that the decision is read from, {known}"
+    if wanted is None:
+        raise CampaignError(f'{where}, found none; add it, or decision = "exact", which takes all')
+    if isinstance(wanted, str):
+        if names.count(wanted) != 1:
+            raise CampaignError(f"{where}, found {wanted!r}; give one of these names or numbers")
+        wanted = names.index(wanted)
+    if wanted >= len(names):
+        raise CampaignError(f"{where}, found {wanted}; give one of these names or numbers")
+    return compiled.ends.sources[wanted], f" of {names[wanted]}"
+
+
+def _input_and_drawing(
+    campaign: Campaign, settings: NetworkSettings, compiled: CompiledNetwork, output: int
+) -> tuple[TensorSlot, TensorSlot]:
+    """Return the input and the output of a network that draws its input."""
+    given, drawn = compiled.inputs[0], compiled.outputs[output]
+    one_size = int(np.prod(given.shape)) == int(np.prod(drawn.shape))
+    if len(compiled.inputs) > 1 or not (one_size and given.scale and drawn.scale):
+        shapes = " and ".join(str(slot.shape) for slot in (*compiled.inputs, drawn))
         raise CampaignError(
             f'{campaign.file}: [network] decision: "{RECONSTRUCTION}" compares the output with the input; '
-            f"expected both quantised and of one size, found shapes {given.shape} and "
-            f"{drawn.shape} in {path}; choose another decision"
+            f"expected one input, both quantised and of one size, found shapes {shapes} in {settings.path}; "
+            "choose another decision"
         )
     return given, drawn

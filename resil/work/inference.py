@@ -18,7 +18,7 @@ from rtl_harness.npu.model.machine import FunctionalModel
 from rtl_harness.npu.model.memory import SHARED_BUFFER
 from rtl_harness.npu.model.program import Execute, OperationConfig
 from rtl_harness.npu.model.status import ERRORS
-from rtl_harness.npu.workload import CONSTANTS, layout
+from rtl_harness.npu.workload import CONSTANTS, Tensors, layout, npu_workload, one_each
 from rtl_harness.workload import Decision, top1
 
 Bytes = npt.NDArray[np.uint8]
@@ -60,22 +60,25 @@ class Inference:
 
     Args:
         compiled: The network.
-        tensor: Its input.
+        tensors: Its input, or one tensor for each input.
         decide: Reads the decision from an output tensor.
+        decided: Number of that output.
     """
 
     def __init__(
-        self, compiled: CompiledNetwork, tensor: npt.NDArray[np.int8], decide: Decision = top1
+        self, compiled: CompiledNetwork, tensors: Tensors, decide: Decision = top1, decided: int = 0
     ) -> None:
         self._compiled = compiled
-        self._decide = decide
+        self._workload = npu_workload(compiled, tensors, "", decide, decided)
+        others = [slot for i, slot in enumerate(compiled.outputs) if i != decided]
+        self._outputs = (compiled.outputs[decided], *others)
         self._model = FunctionalModel(npu_config(compiled.accelerator))
         self._layout = layout(compiled)
         self._constants = np.frombuffer(compiled.constants, np.uint8).copy()
         self._program = self._model.lower(compiled.commands, frozenset({CONSTANTS}))
         configs = [s.action.config for s in self._program.operations if isinstance(s.action, Execute)]
         self.places: tuple[FeatureMapPlace, ...] = tuple(self._place(config) for config in configs)
-        self._run(tensor)
+        self._run(one_each(compiled, tensors))
 
     @property
     def operations(self) -> int:
@@ -84,8 +87,8 @@ class Inference:
 
     @property
     def output_hash(self) -> str:
-        """Digest of the output tensor, as engines give it."""
-        return digest(self._output.tobytes())
+        """Digest of the output tensors, as engines give it."""
+        return digest(self._output)
 
     def feature_map(self, operation: int) -> Values:
         """Return the output of an operation, (height, width, depth)."""
@@ -154,12 +157,12 @@ class Inference:
             ofm.region, placement.offsets[..., None] + np.arange(ofm.element_bytes), ofm.dtype
         )
 
-    def _run(self, tensor: npt.NDArray[np.int8]) -> None:
+    def _run(self, tensors: Sequence[Values]) -> None:
         """Run without a fault and keep memory as every operation leaves it."""
-        slot = self._compiled.inputs[0]
         regions = self._regions(1)
-        raw = np.ascontiguousarray(tensor).reshape(1, -1).view(np.uint8)
-        regions[slot.region][:, slot.offset : slot.offset + slot.size] = raw
+        for slot, tensor in zip(self._compiled.inputs, tensors, strict=True):
+            raw = np.ascontiguousarray(tensor).reshape(1, -1).view(np.uint8)
+            regions[slot.region][:, slot.offset : slot.offset + slot.size] = raw
         self._memories: list[dict[int, Bytes]] = []
         steps = self._model.operations(
             self._compiled.commands, regions, read_only=frozenset({CONSTANTS}), start_word=0
@@ -167,7 +170,7 @@ class Inference:
         for _ in steps:
             self._memories.append({n: r[0].copy() for n, r in regions.items() if n != CONSTANTS})
         self._end = {n: r[0].copy() for n, r in regions.items() if n != CONSTANTS}
-        self._output = self._tensor(regions)[0]
+        (self._output,) = self._output_bytes(regions)
 
     def _regions(self, batch: int) -> dict[int, Bytes]:
         regions: dict[int, Bytes] = {CONSTANTS: self._constants}
@@ -178,10 +181,10 @@ class Inference:
         regions[SHARED_BUFFER] = np.zeros((batch, buffer), np.uint8)
         return regions
 
-    def _tensor(self, regions: dict[int, Bytes]) -> Values:
-        slot = self._compiled.outputs[0]
-        raw = np.ascontiguousarray(regions[slot.region][:, slot.offset : slot.offset + slot.size])
-        return raw.view(slot.dtype)
+    def _output_bytes(self, regions: dict[int, Bytes]) -> list[bytes]:
+        """Return the bytes of the output tensors, one after the other, of each run."""
+        parts = [regions[s.region][:, s.offset : s.offset + s.size] for s in self._outputs]
+        return [row.tobytes() for row in np.concatenate(parts, axis=1)]
 
     def _finish(self, operation: int, maps: Sequence[Values]) -> list[Outcome]:
         target = self.places[operation]
@@ -196,13 +199,13 @@ class Inference:
             read_only=frozenset({CONSTANTS}),
             start_word=self._program.resume_word(operation + 1),
         )
-        expected = self._decide(self._output)
+        expected = self._workload.decision(self._output)
         found = []
-        for i, (end, output) in enumerate(zip(ends, self._tensor(regions), strict=True)):
+        for i, (end, output) in enumerate(zip(ends, self._output_bytes(regions), strict=True)):
             if end.status & int(ERRORS):
                 found.append(Outcome.DUE)
-            elif (output != self._output).any():
-                same = self._decide(output) == expected
+            elif output != self._output:
+                same = self._workload.decision(output) == expected
                 found.append(Outcome.SDC_TOLERABLE if same else Outcome.SDC_CRITICAL)
             else:
                 equal = all(np.array_equal(regions[n][i], memory) for n, memory in self._end.items())

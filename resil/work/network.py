@@ -16,15 +16,16 @@ from resil.bench.bench import Describe, NetworkFacts, OperationFacts
 from resil.campaign.campaign import ZOO_PREFIX, Campaign, NetworkSettings
 from resil.errors import CampaignError
 from resil.progress import Progress
-from resil.work.decisions import network_decision
-from resil.work.image_files import load_npy
+from resil.work.decisions import NetworkDecision, network_decision
 from resil.work.inference import Inference
+from resil.work.tensor_files import load_levels
 from resil.work.work import Work
 from rtl_harness.faults import Corruption
 from rtl_harness.npu.work import OperationWork, operation_work
 from rtl_harness.npu.workload import npu_workload
 from rtl_harness.target import Target
 
+Inputs = tuple[npt.NDArray[np.generic], ...]
 _MEMORIES = ("flash", "sram", "boot")
 
 
@@ -36,33 +37,22 @@ def network_work(campaign: Campaign, settings: NetworkSettings, target: Target, 
         NetworkError: the network cannot be read or compiled.
     """
     _check_memories(target)
-    path, labels, inputs = network_inputs(campaign, settings)
     progress.stage(f"compiling {settings.path} for {target.name} with Vela")
-    compiled = compile_network(path, target.name)
-    decision = network_decision(campaign, settings, path)
+    compiled = compile_campaign_network(settings, target.name)
+    decision = network_decision(campaign, settings, compiled)
+    for remark in remarks(compiled, decision):
+        progress.stage(remark)
+    labels, inputs = network_inputs(campaign, settings, compiled)
     workloads = tuple(
-        npu_workload(compiled, tensor, f"{compiled.name}, input {label}", decision.of_input(tensor))
-        for label, tensor in zip(labels, inputs, strict=True)
+        npu_workload(
+            compiled, tensors, f"{compiled.name}, input {label}", decision.of_input(tensors), decision.output
+        )
+        for label, tensors in zip(labels, inputs, strict=True)
     )
-    facts = network_facts(settings, compiled, operation_work(compiled), decision.name)
+    facts = network_facts(settings, compiled, operation_work(compiled), decision)
     hashes = {"network": compiled.source_sha256}
     describe = _describer(compiled, inputs)
     return Work(facts, labels, workloads, hashes, describe=describe)
-
-
-def load_inputs(path: Path) -> npt.NDArray[np.int8]:
-    """Return the tensors in a .npy file.
-
-    Raises:
-        CampaignError: the file is not an array of int8 with at least one tensor.
-    """
-    inputs, found = load_npy(path, "int8 (N, H, W, C)")
-    if inputs is None or inputs.dtype != np.int8 or inputs.ndim < 2 or not inputs.size:
-        raise CampaignError(
-            f"{path}: expected int8 (N, H, W, C) with N >= 1, found {found}; quantise the inputs "
-            "with the scale and zero point of the network's input"
-        )
-    return inputs
 
 
 def _check_memories(target: Target) -> None:
@@ -75,21 +65,30 @@ def _check_memories(target: Target) -> None:
         )
 
 
+def compile_campaign_network(settings: NetworkSettings, target: str) -> CompiledNetwork:
+    """Compile a campaign's network for a target.
+
+    Raises:
+        NetworkError: the network cannot be read or compiled, or the zoo has none of that name.
+    """
+    path = Path(settings.path)
+    if settings.path.startswith(ZOO_PREFIX):
+        path = zoo.load(settings.path.removeprefix(ZOO_PREFIX)).path
+    return compile_network(path, target)
+
+
 def network_inputs(
-    campaign: Campaign, settings: NetworkSettings
-) -> tuple[Path, tuple[int, ...], npt.NDArray[np.int8]]:
-    """Return the network's file, and label and tensor of each input.
+    campaign: Campaign, settings: NetworkSettings, compiled: CompiledNetwork
+) -> tuple[tuple[int, ...], tuple[Inputs, ...]]:
+    """Return the label of each inference, and the tensors that the NPU is given in it.
 
     Raises:
         CampaignError: the inputs cannot be read, or there are not so many.
-        NetworkError: the zoo has no such network, or its inputs neither ship nor come with what is installed.
+        NetworkError: the inputs of a zoo network neither ship nor come with what is installed.
     """
     if isinstance(settings.inputs, Path):
-        inputs = load_inputs(settings.inputs)
-        path = Path(settings.path)
-        if settings.path.startswith(ZOO_PREFIX):
-            path = zoo.load(settings.path.removeprefix(ZOO_PREFIX)).path
-        return path, tuple(range(len(inputs))), inputs
+        levels = load_levels(compiled, [settings.inputs])
+        return tuple(range(len(levels[0]))), tuple(zip(*levels, strict=True))
     known = zoo.load(settings.path.removeprefix(ZOO_PREFIX))
     held_out = known.heldout_count
     if (last := max(settings.inputs)) >= held_out:
@@ -97,10 +96,22 @@ def network_inputs(
             f"{campaign.file}: [network] inputs: expected indices below {held_out}, the size of the "
             f"held-out split of {known.name}, found {last}; change the value"
         )
-    return known.path, settings.inputs, known.heldout_at(settings.inputs)
+    return settings.inputs, tuple((tensor,) for tensor in known.heldout_at(settings.inputs))
 
 
-def _describer(compiled: CompiledNetwork, inputs: npt.NDArray[np.int8]) -> Describe:
+def remarks(compiled: CompiledNetwork, decision: NetworkDecision) -> tuple[str, ...]:
+    """Return what was done to the network of the file, and which outputs the decision leaves out."""
+    others = [slot.name for i, slot in enumerate(compiled.outputs) if i != decision.output]
+    if not others or decision.name == "exact":
+        return compiled.adapted
+    left_out = (
+        f"The decision is read from {compiled.outputs[decision.output].name} alone: where only "
+        f"{', '.join(others)} differ, an SDC counts as tolerable."
+    )
+    return (*compiled.adapted, left_out)
+
+
+def _describer(compiled: CompiledNetwork, inputs: Sequence[Inputs]) -> Describe:
     @cache
     def inference(position: int) -> Inference:
         return Inference(compiled, inputs[position])
@@ -113,9 +124,12 @@ def _describer(compiled: CompiledNetwork, inputs: npt.NDArray[np.int8]) -> Descr
 
 
 def network_facts(
-    settings: NetworkSettings, compiled: CompiledNetwork, work: Sequence[OperationWork], decision: str
+    settings: NetworkSettings,
+    compiled: CompiledNetwork,
+    work: Sequence[OperationWork],
+    decision: NetworkDecision,
 ) -> NetworkFacts:
-    """Return what reports say of a network; `work` is that of its operations, `decision` the rule's name."""
+    """Return what reports say of a network; `work` is that of its operations, `decision` the rule."""
     operations = tuple(
         OperationFacts(o.index, o.name, o.kind, o.vela_cycles, asdict(own))
         for o, own in zip(compiled.operations, work, strict=True)
@@ -128,5 +142,6 @@ def network_facts(
         operations=operations,
         macs=macs,
         vela_cycles=compiled.vela_total_cycles,
-        decision=decision,
+        decision=decision.name,
+        remarks=remarks(compiled, decision),
     )

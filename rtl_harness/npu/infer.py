@@ -10,11 +10,21 @@ import numpy as np
 import numpy.typing as npt
 
 from networks.compile import CompiledNetwork
+from networks.ends import each_shape
 from rtl_harness.errors import HarnessError
 from rtl_harness.npu.model.config import npu_config
 from rtl_harness.npu.model.machine import FunctionalModel
 from rtl_harness.npu.model.status import ERRORS, Status
-from rtl_harness.npu.workload import ARENA, CONSTANTS, FAST_ARENA, layout, npu_workload
+from rtl_harness.npu.workload import (
+    ARENA,
+    CONSTANTS,
+    FAST_ARENA,
+    Array,
+    Tensors,
+    layout,
+    npu_workload,
+    one_each,
+)
 from rtl_harness.target import Target, load_target
 from rtl_harness.verilated.runner import Runner
 
@@ -32,14 +42,14 @@ class InferResult:
     """Outputs of N inferences, and how long they took.
 
     Attributes:
-        outputs: The output tensors, (N, ...) without the batch axis of the network.
+        outputs: Each of the NPU's outputs, (N, ...) without a batch axis of one.
         cycles: Clock cycles from reset to the interrupt, (N,); zeros from the functional model.
         operation_cycles: Clock cycles from the end of the operation before (from reset for the first) to the
             end of each, (N, operations); zeros likewise.
         status: The NPU's STATUS word at the end, (N,).
     """
 
-    outputs: npt.NDArray[np.generic]
+    outputs: tuple[Array, ...]
     cycles: npt.NDArray[np.int64]
     operation_cycles: npt.NDArray[np.int64]
     status: npt.NDArray[np.uint32]
@@ -47,7 +57,7 @@ class InferResult:
 
 def infer(
     compiled: CompiledNetwork,
-    inputs: npt.NDArray[np.int8],
+    inputs: Tensors,
     engine: EngineName = "rtl",
     *,
     target: Target | None = None,
@@ -58,7 +68,8 @@ def infer(
 
     Args:
         compiled: The network, compiled for one of the NPU's configurations.
-        inputs: (N, ...), of the type and shape of the network's input without its batch axis.
+        inputs: (N, ...), of the type and shape of the NPU's input without a batch axis of one; for several
+            inputs one each.
         engine: The RTL compiled by Verilator, or the functional model.
         target: The RTL; the shipped target of the network's accelerator if None.
         max_cycles: Limit of one inference on the RTL; far more than the compiler's estimate if None.
@@ -67,15 +78,21 @@ def infer(
     Raises:
         HarnessError: If inputs do not fit, or the NPU reports an error or does not finish.
     """
-    shape = tuple(compiled.inputs[0].shape)[1:]
-    if inputs.ndim == 0 or inputs.shape[1:] != shape:
-        raise HarnessError(f"{compiled.name}: expected inputs of shape (N, *{shape}), found {inputs.shape}")
+    given = one_each(compiled, inputs)
+    for slot, values in zip(compiled.inputs, given, strict=True):
+        shape = each_shape(slot.shape)
+        fits = values.shape[1:] == shape and values.dtype == np.dtype(slot.dtype)
+        if values.ndim == 0 or not fits or len(values) != len(given[0]):
+            raise HarnessError(
+                f"{compiled.name}: expected inputs {slot.name} of type {slot.dtype} and shape (N, *{shape}), "
+                f"found {values.dtype} {values.shape}"
+            )
     report = progress or (lambda done, total: None)
     if engine == "functional":
-        return _infer_functional(compiled, inputs, report)
+        return _infer_functional(compiled, given, report)
     chosen = target or load_target(compiled.accelerator)
     limit = max_cycles or max(SHORTEST_LIMIT, STALL_FACTOR * compiled.vela_total_cycles)
-    return _infer_rtl(compiled, inputs, chosen, limit, report)
+    return _infer_rtl(compiled, given, chosen, limit, report)
 
 
 def status_names(status: int) -> str:
@@ -91,13 +108,17 @@ def status_names(status: int) -> str:
 
 def _infer_rtl(
     compiled: CompiledNetwork,
-    inputs: npt.NDArray[np.int8],
+    inputs: tuple[Array, ...],
     target: Target,
     limit: int,
     report: Callable[[int, int], None],
 ) -> InferResult:
-    workloads = [npu_workload(compiled, one, f"{compiled.name}, input {i}") for i, one in enumerate(inputs)]
-    result = _empty(compiled, len(inputs))
+    count = len(inputs[0])
+    workloads = [
+        npu_workload(compiled, [values[i] for values in inputs], f"{compiled.name}, input {i}")
+        for i in range(count)
+    ]
+    result = _empty(compiled, count)
     if not workloads:
         return result
     runner = Runner(target, workloads[0].parameters)
@@ -110,46 +131,49 @@ def _infer_rtl(
                 f"{len(compiled.operations)} operations done, STATUS {run.status:#x}"
             )
         _check(compiled, where, run.error, run.status, len(run.operation_ends))
-        result.outputs[i] = workload.output.tensor(run.output).reshape(result.outputs.shape[1:])
+        for found, tensor in zip(result.outputs, workload.tensors(run.output), strict=True):
+            found[i] = tensor.reshape(found.shape[1:])
         result.cycles[i] = run.cycles
         result.operation_cycles[i] = np.diff(run.operation_ends, prepend=0)
         result.status[i] = run.status
-        report(i + 1, len(inputs))
+        report(i + 1, count)
     return result
 
 
 def _infer_functional(
-    compiled: CompiledNetwork, inputs: npt.NDArray[np.int8], report: Callable[[int, int], None]
+    compiled: CompiledNetwork, inputs: tuple[Array, ...], report: Callable[[int, int], None]
 ) -> InferResult:
     model = FunctionalModel(npu_config(compiled.accelerator))
     placed = layout(compiled)
-    source, sink = compiled.inputs[0], compiled.outputs[0]
-    result = _empty(compiled, len(inputs))
+    count = len(inputs[0])
+    result = _empty(compiled, count)
     constants = np.frombuffer(compiled.constants, np.uint8).copy()
-    for start in range(0, len(inputs), _MODEL_BATCH):
-        batch = inputs[start : start + _MODEL_BATCH]
+    for start in range(0, count, _MODEL_BATCH):
+        batches = [values[start : start + _MODEL_BATCH] for values in inputs]
+        size = len(batches[0])
         regions = {CONSTANTS: constants}
         for region in (ARENA, FAST_ARENA):
             if region in placed.sizes:
-                regions[region] = np.zeros((len(batch), placed.sizes[region]), np.uint8)
-        raw = np.ascontiguousarray(batch).reshape(len(batch), -1).view(np.uint8)
-        regions[source.region][:, source.offset : source.offset + source.size] = raw
+                regions[region] = np.zeros((size, placed.sizes[region]), np.uint8)
+        for source, batch in zip(compiled.inputs, batches, strict=True):
+            raw = np.ascontiguousarray(batch).reshape(size, -1).view(np.uint8)
+            regions[source.region][:, source.offset : source.offset + source.size] = raw
         ends = model.run(compiled.commands, regions, read_only=frozenset({CONSTANTS}))
         for i, end in enumerate(ends):
             where = f"{compiled.name}, input {start + i} on the functional model"
             _check(compiled, where, end.error, end.status, end.operations_done)
             result.status[start + i] = end.status
-        out = regions[sink.region][:, sink.offset : sink.offset + sink.size]
-        tensors = np.ascontiguousarray(out).view(sink.dtype)
-        result.outputs[start : start + len(batch)] = tensors.reshape(len(batch), *result.outputs.shape[1:])
-        report(start + len(batch), len(inputs))
+        for sink, found in zip(compiled.outputs, result.outputs, strict=True):
+            out = regions[sink.region][:, sink.offset : sink.offset + sink.size]
+            tensors = np.ascontiguousarray(out).view(sink.dtype)
+            found[start : start + size] = tensors.reshape(size, *found.shape[1:])
+        report(start + size, count)
     return result
 
 
 def _empty(compiled: CompiledNetwork, count: int) -> InferResult:
-    slot = compiled.outputs[0]
     return InferResult(
-        np.zeros((count, *tuple(slot.shape)[1:]), slot.dtype),
+        tuple(np.zeros((count, *each_shape(slot.shape)), slot.dtype) for slot in compiled.outputs),
         np.zeros(count, np.int64),
         np.zeros((count, len(compiled.operations)), np.int64),
         np.zeros(count, np.uint32),

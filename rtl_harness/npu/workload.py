@@ -7,12 +7,14 @@ whose entries a sequencer writes to the NPU's registers. The register map is in 
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from networks.compile import CompiledNetwork, TensorSlot
+from networks.ends import each_shape
 from rtl_harness.errors import HarnessError
 from rtl_harness.npu.tail import NpuTail
 from rtl_harness.workload import Decision, OutputSpec, Workload, top1
@@ -23,6 +25,10 @@ WORD_BYTES = 8
 ALIGNMENT = 64
 BOOT_END = 0xFFFF_FFFF
 SMALLEST_WORDS = {"FlashWords": 4096, "SramWords": 1024, "BootWords": 64}
+
+Array = npt.NDArray[np.generic]
+Tensors = Array | Sequence[Array]
+"""The tensor of a network with one input, or one for each input."""
 
 CONSTANTS, ARENA, FAST_ARENA = 0, 1, 2
 READ_WRITE_PORT, READ_ONLY_PORT = 0, 1
@@ -58,8 +64,8 @@ def layout(compiled: CompiledNetwork) -> Layout:
     """Place constants and commands in the flash, the arenas one after the other in the SRAM.
 
     Raises:
-        HarnessError: If the network uses a region that the bench has no memory for, or has not exactly one
-            input and one output in the SRAM.
+        HarnessError: If the network uses a region that the bench has no memory for, or its inputs and outputs
+            are not in the SRAM.
     """
     unknown = sorted(set(compiled.region_sizes) - {CONSTANTS, ARENA, FAST_ARENA})
     if unknown:
@@ -75,12 +81,17 @@ def layout(compiled: CompiledNetwork) -> Layout:
             top = _aligned(top + size)
     placed = Layout(commands, commands + compiled.commands.nbytes, regions, sizes, top)
     for what, slots in (("input", compiled.inputs), ("output", compiled.outputs)):
-        _check_slot(compiled, what, slots, placed)
+        for slot in slots:
+            _check_slot(compiled, what, slot, placed)
     return placed
 
 
 def npu_workload(
-    compiled: CompiledNetwork, input_tensor: npt.NDArray[np.int8], name: str = "", decide: Decision = top1
+    compiled: CompiledNetwork,
+    tensors: Tensors,
+    name: str = "",
+    decide: Decision = top1,
+    decided: int = 0,
 ) -> Workload:
     """Return the images and parameters for one inference of `compiled` on the NPU's bench.
 
@@ -88,9 +99,10 @@ def npu_workload(
 
     Args:
         compiled: The network.
-        input_tensor: One input, of the shape of the network's input with or without the batch axis.
+        tensors: What the NPU is given, each of its input's shape with or without a batch axis of one.
         name: For people; the network's name if empty.
         decide: Reads the decision from the output tensor.
+        decided: Number of that output.
 
     Raises:
         HarnessError: If the input has not the network's shape and type, or the bench cannot hold the network.
@@ -98,16 +110,20 @@ def npu_workload(
     placed = layout(compiled)
     flash = compiled.constants.ljust(placed.commands, b"\0") + compiled.commands.astype("<u4").tobytes()
     sram = bytearray(placed.sram_bytes)
-    slot = compiled.inputs[0]
-    start = placed.slot_offset(slot)
-    sram[start : start + slot.size] = _input_bytes(compiled.name, slot, input_tensor)
+    for slot, tensor in zip(compiled.inputs, one_each(compiled, tensors), strict=True):
+        start = placed.slot_offset(slot)
+        sram[start : start + slot.size] = _input_bytes(compiled.name, slot, tensor)
     boot = boot_image(compiled, placed)
     used = {"FlashWords": len(flash), "SramWords": len(sram), "BootWords": len(boot)}
-    output = compiled.outputs[0]
+    outputs = [
+        OutputSpec("sram", placed.slot_offset(slot), tuple(slot.shape), slot.dtype)
+        for slot in compiled.outputs
+    ]
     return Workload(
         name=name or compiled.name,
         images={"flash": flash, "sram": bytes(sram), "boot": boot},
-        output=OutputSpec("sram", placed.slot_offset(output), tuple(output.shape), output.dtype),
+        output=outputs.pop(decided),
+        others=tuple(outputs),
         parameters={key: _memory_words(key, size) for key, size in used.items()},
         operations=tuple(operation.name for operation in compiled.operations),
         tail=NpuTail(compiled, placed.regions, placed.sizes),
@@ -131,12 +147,23 @@ def boot_image(compiled: CompiledNetwork, placed: Layout) -> bytes:
     return b"".join(struct.pack("<II", data, address) for address, data in writes)
 
 
-def _check_slot(compiled: CompiledNetwork, what: str, slots: tuple[TensorSlot, ...], placed: Layout) -> None:
-    if len(slots) != 1:
+def one_each(compiled: CompiledNetwork, tensors: Tensors) -> tuple[Array, ...]:
+    """Return a tensor for each input of the NPU.
+
+    Raises:
+        HarnessError: There are not so many.
+    """
+    given = (tensors,) if isinstance(tensors, np.ndarray) else tuple(tensors)
+    if len(given) != len(compiled.inputs):
+        names = ", ".join(slot.name for slot in compiled.inputs)
         raise HarnessError(
-            f"{compiled.name}: expected one {what} tensor, found {len(slots)}; cut the network to one"
+            f"{compiled.name}: expected tensors for {len(compiled.inputs)} inputs ({names}), "
+            f"found {len(given)}"
         )
-    slot = slots[0]
+    return given
+
+
+def _check_slot(compiled: CompiledNetwork, what: str, slot: TensorSlot, placed: Layout) -> None:
     if slot.region not in placed.regions or slot.region == CONSTANTS:
         raise HarnessError(
             f"{compiled.name}: the {what} {slot.name} lies in region {slot.region}, not in the SRAM"
@@ -145,11 +172,11 @@ def _check_slot(compiled: CompiledNetwork, what: str, slots: tuple[TensorSlot, .
         raise HarnessError(f"{compiled.name}: the {what} {slot.name} reaches beyond region {slot.region}")
 
 
-def _input_bytes(network: str, slot: TensorSlot, tensor: npt.NDArray[np.int8]) -> bytes:
+def _input_bytes(network: str, slot: TensorSlot, tensor: Array) -> bytes:
     shape = tuple(slot.shape)
-    if tensor.dtype != np.dtype(slot.dtype) or tensor.shape not in (shape, shape[1:]):
+    if tensor.dtype != np.dtype(slot.dtype) or tensor.shape not in (shape, each_shape(shape)):
         raise HarnessError(
-            f"{network}: expected an input of type {slot.dtype} and shape {shape}, "
+            f"{network}: expected an input {slot.name} of type {slot.dtype} and shape {shape}, "
             f"found {tensor.dtype} {tensor.shape}"
         )
     return np.ascontiguousarray(tensor).tobytes()

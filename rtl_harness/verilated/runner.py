@@ -25,7 +25,7 @@ class PlainRun:
         operation_ends: Cycles from reset to the end of each operation, in order.
         status: The design's status word.
         error: An alarm rose that tells of something detected.
-        output: Raw bytes of the output tensor.
+        output: Raw bytes of the output tensors, one after the other.
     """
 
     finished: bool
@@ -99,9 +99,10 @@ class Runner:
             yield plusargs
 
     def output(self, instance: Instance, workload: Workload) -> bytes:
-        """Return the raw bytes of the output tensor."""
-        spec = workload.output
-        return self.memory(instance, spec.memory)[spec.offset : spec.offset + spec.size]
+        """Return the raw bytes of the output tensors, one after the other."""
+        specs = workload.outputs
+        contents = {name: self.memory(instance, name) for name in {spec.memory for spec in specs}}
+        return b"".join(contents[spec.memory][spec.offset : spec.offset + spec.size] for spec in specs)
 
     def memory(self, instance: Instance, name: str) -> bytes:
         """Return the whole content of a memory of the target."""

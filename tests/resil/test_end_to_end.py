@@ -68,7 +68,7 @@ def test_the_run_without_a_fault_is_the_functional_models(finished):
     golden = json.loads((folder / "summary.json").read_text())["golden"]
     known = zoo.load("digits")
     compiled = compile_network(known.path, "ethos-u55-32")
-    outputs = infer(compiled, known.heldout_inputs[4:5], "functional").outputs
+    outputs = infer(compiled, known.heldout_inputs[4:5], "functional").outputs[0]
     assert golden["output_hash"] == [digest(np.ascontiguousarray(outputs[0]).tobytes())]
 
 

@@ -19,8 +19,8 @@ def simulator_config(target: Target, workload: Workload, elaboration: Elaboratio
         HarnessError: If workload, target and elaboration do not fit together.
     """
     check_workload(target, workload, elaboration)
-    output = workload.output
-    wanted = {name: m for name, m in target.memories.items() if m.observed or name == output.memory}
+    held = {output.memory for output in workload.outputs}
+    wanted = {name: m for name, m in target.memories.items() if m.observed or name in held}
     return {
         "elements": [_element(e, elaboration) for e in elaboration.sites.elements],
         "memories": {
@@ -30,7 +30,7 @@ def simulator_config(target: Target, workload: Workload, elaboration: Elaboratio
         "ports": {role: getattr(target, role) for role in ("done", "status", "operation")},
         "alarms": {name: alarm.output for name, alarm in target.alarms.items()},
         "timing": [target.clock, target.reset, target.reset_active_low, target.reset_cycles],
-        "output": [output.memory, output.offset, output.size],
+        "outputs": [[output.memory, output.offset, output.size] for output in workload.outputs],
     }
 
 
@@ -81,9 +81,8 @@ def check_workload(target: Target, workload: Workload, elaboration: Elaboration)
             f"workload {workload.name} needs the parameters {parameters}, the elaboration was made with "
             f"{dict(elaboration.parameters)}; call elaborate(target, workload.parameters)"
         )
-    output = workload.output
     extents = [(f"the image of memory {name!r}", name, len(image)) for name, image in workload.images.items()]
-    extents.append(("the output tensor", output.memory, output.offset + output.size))
+    extents += [("the output tensor", o.memory, o.offset + o.size) for o in workload.outputs]
     for what, name, end in extents:
         if name not in target.memories:
             known = ", ".join(target.memories)

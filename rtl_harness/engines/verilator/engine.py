@@ -326,7 +326,7 @@ class VerilatorEngine:
                 Sweep(self._campaign, circuit, self._exits.boundaries if self._exits else None),
                 self._map,
                 golden.end,
-                self.workload.output,
+                self.workload.outputs,
                 self.timeout_cycles,
                 self._exits,
                 lambda fault, end: classify(fault, golden.end, end, self.workload),

@@ -25,7 +25,7 @@ class Sweeper:
         sweep: Of a campaign that had its golden pass.
         state_map: Where storage lies.
         golden: How the golden run ended.
-        output: The output tensor.
+        outputs: The output tensors.
         limit: Cycles from reset to the time-out.
         exits: Where runs leave; None if they do not.
         judge: Makes an injection of a fault and its end.
@@ -39,7 +39,7 @@ class Sweeper:
         sweep: Sweep,
         state_map: StateMap,
         golden: RunEnd,
-        output: OutputSpec,
+        outputs: Sequence[OutputSpec],
         limit: int,
         exits: Exits | None,
         judge: Callable[[Fault, RunEnd], Injection],
@@ -50,7 +50,7 @@ class Sweeper:
         self.sweep = sweep
         self._state_map = state_map
         self._golden = golden
-        self._output = output
+        self._outputs = outputs
         self._limit = limit
         self._exits = exits
         self._judge = judge
@@ -142,15 +142,18 @@ class Sweeper:
         if not left:
             return
         assert self._exits is not None
-        exits, spec = self._exits, self._output
+        exits = self._exits
         departures = [exits.departure(result.left) for result in left if result.left is not None]
         for result, image in zip(left, exits.tail.finish(departures), strict=True):
             if image is None or image == exits.golden_end:
                 yield None
                 continue
-            output = self._golden.output
-            if spec.memory == exits.tail.memory:
-                output = image[spec.offset : spec.offset + spec.size]
+            output, start = b"", 0
+            for spec in self._outputs:
+                golden = self._golden.output[start : start + spec.size]
+                own = image[spec.offset : spec.offset + spec.size]
+                output += own if spec.memory == exits.tail.memory else golden
+                start += spec.size
             # The memory is part of the state: which other state there is changes no outcome any more.
             yield replace(self._golden, end_cycle=result.end_cycle, output=output, state_hash="")
 

@@ -123,7 +123,7 @@ WRONG = {
     "inputs repeated": ("[0, 3]", "[3, 3]", r"\[network\] inputs: "),
     "inputs not whole": ("[0, 3]", "[0.5]", r"\[network\] inputs: "),
     "inputs a truth value": ("[0, 3]", "[true]", r"\[network\] inputs: "),
-    "input file missing": ("[0, 3]", '"x.npy"', r"\[network\] inputs: expected a .npy file"),
+    "input file missing": ("[0, 3]", '"x.npy"', r"\[network\] inputs: expected a .npy or .npz file"),
     "target twice": ('name = "ethos-u55-32"', 'name = "x"\nfile = "y"', r"\[target\] name: .*found both"),
     "target nowhere": ('name = "ethos-u55-32"', "", r"\[target\] name: .*found neither"),
     "target file missing": ('name = "ethos-u55-32"', 'file = "t.toml"', r"\[target\] file: .* is no file"),

@@ -78,9 +78,11 @@ def test_a_campaign_that_cannot_be_run(case, tmp_path, capsys):
 def test_an_unreadable_network(content, tmp_path, capsys):
     (tmp_path / "n.tflite").write_bytes(content)
     (tmp_path / "x.npy").write_bytes(b"")
-    text = TEXT.replace("zoo:digits", "n.tflite").replace("[0, 3]", '"x.npy"')
+    text = TEXT.replace("[0, 3]", '"x.npy"')
     campaign = write_campaign(tmp_path, text)
     assert "x.npy: expected a .npy file" in failed(capsys, "run", campaign, "--out", tmp_path / "run")
+    campaign = write_campaign(tmp_path, text.replace("zoo:digits", "n.tflite"))
+    assert "n.tflite: expected a Tensor" in failed(capsys, "run", campaign, "--out", tmp_path / "run")
     assert "n.tflite" in failed(capsys, "infer", tmp_path / "n.tflite", "--input", inputs(tmp_path))
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from networks import reference, zoo
+from networks.compile import compile_network
 from networks.tflite_reader import read_network
 from resil.campaign.campaign import parse_campaign
 from resil.campaign.text import campaign_text
@@ -49,7 +50,7 @@ def campaign(tmp_path):
 
 
 def rule(campaign, path):
-    return network_decision(campaign, campaign.network, path)
+    return network_decision(campaign, campaign.network, compile_network(path, "ethos-u55-32"))
 
 
 def test_an_autoencoder_decides_by_its_reconstruction_error(campaign, autoencoder):
@@ -57,21 +58,23 @@ def test_an_autoencoder_decides_by_its_reconstruction_error(campaign, autoencode
     assert found.name == f"reconstruction error above {autoencoder.threshold:g}"
     inputs = autoencoder.heldout_inputs[:200]
     outputs = reference.run(read_network(autoencoder.path), inputs)
-    alarms = [found.of_input(given)(drawn) for given, drawn in zip(inputs, outputs, strict=True)]
+    alarms = [found.of_input([given])(drawn) for given, drawn in zip(inputs, outputs, strict=True)]
     assert alarms == autoencoder.decisions(inputs, outputs).astype(bool).tolist()
     assert 0 < sum(alarms) < 200
 
 
 @pytest.mark.parametrize("shape", [(196,), (1, 196), (1, 1, 196)])
 def test_axes_of_one_do_not_matter(campaign, autoencoder, shape):
-    decide = rule(campaign("zoo:mnist_autoencoder"), autoencoder.path).of_input(autoencoder.heldout_inputs[0])
+    decide = rule(campaign("zoo:mnist_autoencoder"), autoencoder.path).of_input(
+        [autoencoder.heldout_inputs[0]]
+    )
     assert decide(np.full(shape, 127, np.int8)) is True
 
 
 def test_classifiers_decide_by_the_largest_output(campaign):
     found = rule(campaign("zoo:digits"), zoo.load("digits").path)
     assert found.name == "top1"
-    assert found.of_input(np.zeros((8, 8, 1), np.int8))(np.array([3, 9, 9])) == 1
+    assert found.of_input([np.zeros((8, 8, 1), np.int8)])(np.array([3, 9, 9])) == 1
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ def digits():
 
 def test_feature_maps_are_those_of_the_network(digits):
     compiled, tensor, inference = digits
-    expected = infer(compiled, tensor[None], "functional").outputs[0]
+    expected = infer(compiled, tensor[None], "functional").outputs[0][0]
     assert np.array_equal(inference.feature_map(inference.operations - 1).reshape(-1), expected.reshape(-1))
 
 

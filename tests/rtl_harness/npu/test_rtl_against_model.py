@@ -7,6 +7,8 @@ import pytest
 
 from networks import zoo
 from networks.compile import CompiledNetwork, Operation, TensorSlot, compile_network
+from networks.ends import Ends
+from networks.graph import Quantisation, Tensor
 from rtl_harness.npu.model.config import ETHOS_U55_32
 from rtl_harness.npu.model.machine import FunctionalModel
 from rtl_harness.npu.model.program import Execute, lower
@@ -39,10 +41,14 @@ def as_network(commands, constants, arena):
     slot = TensorSlot("arena", 1, 0, (1, arena), "int8", 1.0, 0)
     operation = Operation(0, "conv", "conv", 0, None, None)
     sizes = {0: len(constants), 1: arena}
+    tensor = Tensor("arena", slot.shape, slot.dtype, Quantisation((1.0,), (0,)))
+    ends = Ends((tensor,), (tensor,), ((0, tensor),), (tensor,), (0,))
     return CompiledNetwork(
         "random",
         ETHOS_U55_32.name,
         "",
+        ends,
+        (),
         commands,
         constants.tobytes(),
         sizes,

@@ -10,6 +10,7 @@ from networks import zoo
 from networks.compile import compile_network
 from rtl_harness.errors import HarnessError
 from rtl_harness.npu.workload import boot_image, layout, npu_workload
+from rtl_harness.workload import exact
 
 ACCELERATOR = "ethos-u55-32"
 
@@ -94,18 +95,36 @@ def test_output_and_operations_are_those_of_the_network(compiled, image):
     assert work.operations == tuple(o.name for o in compiled.operations)
 
 
+def test_several_inputs_and_outputs_lie_in_their_slots(compiled, image):
+    slot = compiled.outputs[0]
+    second = dataclasses.replace(compiled.inputs[0], name="second", offset=slot.offset + 512)
+    other = dataclasses.replace(slot, name="other", offset=slot.offset + 256, shape=(1, 4))
+    network = dataclasses.replace(compiled, inputs=(*compiled.inputs, second), outputs=(slot, other))
+    work = npu_workload(network, (image, image[0] + 1), decided=1)
+    assert work.images["sram"][second.offset :][:64] == (image + 1).tobytes()
+    assert [(spec.offset, spec.shape) for spec in work.outputs] == [
+        (other.offset, (1, 4)),
+        (slot.offset, (1, 10)),
+    ]
+    decided, rest = work.tensors(bytes(range(14)))
+    assert (decided.tolist(), rest.reshape(-1).tolist()) == ([[0, 1, 2, 3]], list(range(4, 14)))
+    assert work.decision(bytes(range(14))) == 3
+    whole = dataclasses.replace(work, decide=exact)
+    assert whole.decision(bytes(range(14))) != whole.decision(bytes([*range(13), 0]))
+
+
 @pytest.mark.parametrize(
     "bad", [np.zeros((8, 8, 1), np.uint8), np.zeros((8, 8, 2), np.int8), np.zeros((2, 8, 8, 1), np.int8)]
 )
 def test_wrong_input_is_refused(compiled, bad):
-    with pytest.raises(HarnessError, match=r"expected an input of type int8 and shape \(1, 8, 8, 1\)"):
+    with pytest.raises(HarnessError, match=r"expected an input input of type int8 and shape \(1, 8, 8, 1\)"):
         npu_workload(compiled, bad)
 
 
 def test_what_the_bench_cannot_hold_is_refused(compiled, image):
     with pytest.raises(HarnessError, match=r"uses \[3\] too"):
         npu_workload(dataclasses.replace(compiled, region_sizes={**compiled.region_sizes, 3: 16}), image)
-    with pytest.raises(HarnessError, match="expected one input tensor, found 2"):
+    with pytest.raises(HarnessError, match=r"expected tensors for 2 inputs \(input, input\), found 1"):
         npu_workload(dataclasses.replace(compiled, inputs=compiled.inputs * 2), image)
     moved = dataclasses.replace(compiled.inputs[0], offset=1279)
     with pytest.raises(HarnessError, match="reaches beyond region 1"):

@@ -39,7 +39,7 @@ class _Server:
     def __init__(self, dut: Handle, config: dict[str, Any], connection: socket.socket) -> None:
         self.bench = Bench(dut, config)
         self.timeline = Timeline(self.bench, *config["timing"])
-        self.output: tuple[str, int, int] = tuple(config["output"])
+        self.outputs: list[tuple[str, int, int]] = [tuple(output) for output in config["outputs"]]
         self.connection = connection
         self.reader = connection.makefile("r", encoding="utf-8")
 
@@ -150,6 +150,6 @@ class _Server:
             "end_cycle": cycles,
             "status": self.bench.value("status"),
             "alarms": rises,
-            "output": self.bench.memory_bytes(*self.output).hex(),
+            "output": b"".join(self.bench.memory_bytes(*output) for output in self.outputs).hex(),
             "state_hash": self.bench.state_hash(),
         }

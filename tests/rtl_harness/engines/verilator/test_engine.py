@@ -70,6 +70,28 @@ def plain(target, workload, elaboration, faults):
     return injections
 
 
+def test_several_outputs_are_all_compared(target, workload, elaboration, faults, plain):
+    """The output in three parts, of which the decision is read from one: what is seen stays the same."""
+    parts = [OutputSpec("sink", start, (size,)) for start, size in ((128, 64), (0, 128), (192, 320))]
+    cut = dataclasses.replace(workload, output=parts[0], others=tuple(parts[1:]))
+    whole = by_fault(plain.values())
+    with (
+        VerilatorEngine(target, cut, elaboration) as made,
+        CocotbEngine(target, cut, elaboration) as reference,
+    ):
+        golden = made.golden().end
+        assert golden.output == reference.golden().end.output
+        first, *_ = cut.tensors(golden.output)
+        found = by_fault(made.run(faults))
+        assert by_fault(reference.run(faults[::20])) == {fault: found[fault] for fault in faults[::20]}
+    sdc = {Outcome.SDC_TOLERABLE, Outcome.SDC_CRITICAL}
+    differ = {fault for fault, injection in whole.items() if injection.outcome in sdc}
+    assert {fault for fault, injection in found.items() if injection.outcome in sdc} == differ
+    assert all(found[f].outcome == whole[f].outcome for f in faults if f not in differ)
+    assert {found[f].outcome for f in differ} == sdc
+    assert first.tobytes() == made.golden().end.output[:64]
+
+
 def test_agrees_with_the_cocotb_engine(target, workload, elaboration, engine, plain):
     chosen = list(plain)[::3]
     with CocotbEngine(target, workload, elaboration) as reference:
