@@ -1,12 +1,40 @@
 """The application: campaigns of fault injection, from a configuration file to a verdict.
 
-Public surface: `load_campaign` reads a campaign file, `run_campaign` carries it out, and
-`main` is the command line.
+Public surface, each loaded when it is first used: `load_campaign` reads a campaign file, `run_campaign`
+carries it out, `Run` reads what it left behind. `resil.cli.main` is the command line.
 """
 
+from __future__ import annotations
+
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from resil.campaign.campaign import load_campaign
+    from resil.commands.run import run_campaign
+    from resil.folder.run import Run
+
+__all__ = ["Run", "__version__", "load_campaign", "run_campaign"]
 
 try:
     __version__ = version("resil")
 except PackageNotFoundError:  # a source tree that was never installed
     __version__ = "0+unknown"
+
+_HOMES = {
+    "Run": "resil.folder.run",
+    "load_campaign": "resil.campaign.campaign",
+    "run_campaign": "resil.commands.run",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Load what is public when it is first asked for: the command line starts without all of it."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'resil' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -116,7 +116,8 @@ def site_rows(sites: SiteTable) -> pa.Table:
     )
     width = np.array([e.width for e in elements], dtype=np.int64)[owner]
     word = within // width + np.array([e.first_word for e in elements], dtype=np.int64)[owner]
-    bit = within % width + np.array([e.lsb for e in elements], dtype=np.int64)[owner]
+    step = np.array([-1 if e.ascending else 1 for e in elements], dtype=np.int64)[owner]
+    bit = np.array([e.lsb for e in elements], dtype=np.int64)[owner] + step * (within % width)
 
     def column(values: list[str]) -> pa.Array:
         return pa.DictionaryArray.from_arrays(pa.array(owner), pa.array(values, pa.string()))

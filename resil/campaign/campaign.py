@@ -166,14 +166,14 @@ class Campaign:
         return re.sub(r"[^\w-]+", "-", self.name).strip("-") or "campaign"
 
 
-def load_campaign(path: Path) -> Campaign:
+def load_campaign(path: str | Path) -> Campaign:
     """Read and check a campaign file. Paths in it are relative to its folder.
 
     Raises:
         CampaignError: the file cannot be read; a key is missing, unknown, of the wrong type or out of range.
     """
     try:
-        path = path.expanduser().absolute()
+        path = Path(path).expanduser().absolute()
         text, tables = read_toml(path, "campaign file")
     except (HarnessError, RuntimeError) as error:
         raise CampaignError(str(error)) from None

@@ -46,7 +46,7 @@ _CODES = {
 
 
 def run_campaign(
-    campaign: Campaign, out: Path, *, resume: bool = False, progress: Progress | None = None
+    campaign: Campaign, out: str | Path, *, resume: bool = False, progress: Progress | None = None
 ) -> Results:
     """Carry out what is missing of a campaign in the run folder `out`, and judge it.
 
@@ -59,7 +59,7 @@ def run_campaign(
         HarnessError, NetworkError: the target or the network cannot be used.
         ConsistencyError: results contradict each other.
     """
-    began = time.monotonic()
+    began, out = time.monotonic(), Path(out)
     progress = progress or Progress()
     technology_of(campaign)
     bench = prepare(campaign, progress)

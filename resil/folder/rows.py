@@ -39,6 +39,7 @@ class RowMaker:
             name: np.array([getattr(element, name) for element in sites.elements], dtype=np.int64)
             for name in ("width", "first_word", "lsb")
         }
+        self._step = np.array([-1 if element.ascending else 1 for element in sites.elements], dtype=np.int64)
         self._paths = pa.array([element.path for element in sites.elements], pa.string())
         self._strata = {
             "stratum": pa.array([stratum.population.name for stratum in plan.strata], pa.string()),
@@ -61,7 +62,7 @@ class RowMaker:
             "site": site,
             "path": self._paths.take(pa.array(element)),
             "word": word + self._elements["first_word"][element],
-            "bit": bit + self._elements["lsb"][element],
+            "bit": self._elements["lsb"][element] + self._step[element] * bit,
             "bits": plan.bits[at],
             "fault": [FAULT_NAMES[held + 1] for held in plan.held[at].tolist()],
             "input": self._labels[position],

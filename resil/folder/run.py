@@ -1,0 +1,138 @@
+"""A finished run for Python: its injections, registers and blocks as data frames."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from resil.errors import StoreError
+from resil.folder.store import INJECTIONS, SITES
+from resil.folder.whole import finished_run
+from stats.intervals import clopper_pearson_limits
+from stats.rates import OUTCOMES
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+EVENLY = ("proportional", "uniform")
+
+
+class Run:
+    """A finished run.
+
+    Attributes:
+        path: The run folder.
+        summary: Content of `summary.json`; `docs/files.md` explains its keys.
+
+    Raises:
+        StoreError: the folder is none of a run, is of another version, unfinished, damaged or altered, or is
+            an estimate; the message says which, and what to do.
+        ConsistencyError: the run has failed an audit: its results are void.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        found = finished_run(Path(path))
+        self.path: Path = found.path
+        self.summary: Mapping[str, Any] = found.summary
+
+    def __repr__(self) -> str:
+        verdict, injections = self.summary["verdict"]["result"], self.summary["campaign"]["injections"]
+        return f"Run({str(self.path)!r}: {injections:,} injections, verdict {verdict})"
+
+    def injections(self) -> pd.DataFrame:
+        """Return a row for each injection, in the order of their numbers.
+
+        Columns are those of the part files (`docs/files.md`), and of the site that was hit: `register` (its
+        path), `register_class`, `name` (register, word of a memory, and bit, as the source would write it).
+        """
+        parts = sorted((self.path / INJECTIONS).glob("part-*.parquet"))
+        rows = pa.concat_tables([_plain(pq.read_table(part, memory_map=False)) for part in parts])
+        classes = pc.cast(self._sites()["register_class"], pa.string())
+        rows = rows.append_column("register_class", classes.take(rows["site"]))
+        frame: pd.DataFrame = rows.sort_by("injection").to_pandas()
+        frame = frame.rename(columns={"path": "register"})
+        word = np.where(frame["kind"] == "sram", "[" + frame["word"].astype(str) + "]", "")
+        frame["name"] = frame["register"] + word + "[" + frame["bit"].astype(str) + "]"
+        return frame
+
+    def registers(self) -> pd.DataFrame:
+        """Return a row for each register or memory, those of the largest hazardous FIT first.
+
+        Injections are spread evenly over the bits and moments of a kind of storage in a block, so those into
+        one register are a sample of its own faults: `p` is the hazardous part of them, with its exact
+        (Clopper-Pearson) interval at the campaign's confidence, and `fit` is that times `fit_raw`, the raw
+        rate of its bits. Intervals hold for each register by itself; the one that leads a ranking of many was
+        chosen for what was found in it, and its estimate is on the high side. A register without injections
+        has no estimate (NaN), and an interval from 0 to `fit_raw`.
+
+        Returns:
+            Columns `block`, `register`, `register_class`, `kind`, `bits`, `injections`, one for each outcome,
+            `hazardous` (how many injections), `p`, `p_lo`, `p_hi`, `fit_raw`, `fit`, `fit_lo`, `fit_hi`.
+
+        Raises:
+            StoreError: the run's plan does not spread injections evenly.
+        """
+        import pandas as pd
+
+        plan = self.summary["sampling"]["plan"]
+        if plan not in EVENLY:
+            raise StoreError(
+                f"{self.path}: expected a run whose injections are spread evenly over each block (plan "
+                f'{" or ".join(EVENLY)}), found plan = "{plan}", which injects more where it '
+                "tells more about blocks: rates of registers cannot be counted from it"
+            )
+        keys = ["block", "path", "register_class", "kind"]
+        sites = self._sites().select(keys).to_pandas().astype(str)
+        kinds = self.summary["campaign"]["kinds"]
+        found = sites[sites["kind"].isin(kinds)].groupby(keys, sort=False).size().rename("bits").reset_index()
+        found = found.rename(columns={"path": "register"})
+        rows = self.injections()
+        counts = pd.crosstab([rows["block"], rows["register"]], rows["outcome"])
+        counts = counts.reindex(columns=list(OUTCOMES), fill_value=0)
+        found = found.merge(counts.reset_index(), how="left", on=["block", "register"])
+        found[list(OUTCOMES)] = found[list(OUTCOMES)].fillna(0).astype(int)
+        found.insert(5, "injections", found[list(OUTCOMES)].sum(axis=1))
+        found["hazardous"] = found[self.summary["campaign"]["hazardous"]].sum(axis=1)
+        self._judge(found)
+        ranked = found.sort_values(["fit", "fit_hi", "register"], ascending=[False, False, True])
+        return ranked.reset_index(drop=True)
+
+    def blocks(self) -> pd.DataFrame:
+        """Return a row for each block and the total, with the figures of `blocks.csv`."""
+        import pandas as pd
+
+        rows = [*self.summary["blocks"], self.summary["total"]]
+        return pd.DataFrame([{key: value for key, value in row.items() if key != "rates"} for row in rows])
+
+    def _sites(self) -> pa.Table:
+        return pq.read_table(self.path / SITES, memory_map=False)
+
+    def _judge(self, registers: pd.DataFrame) -> None:
+        events, trials = registers["hazardous"].to_numpy(), registers["injections"].to_numpy()
+        lo, hi = clopper_pearson_limits(events, trials, self.summary["campaign"]["confidence"])
+        registers["p"] = np.divide(events, trials, out=np.full(len(events), np.nan), where=trials > 0)
+        registers["p_lo"], registers["p_hi"] = lo, hi
+        rates = self._raw_fit_per_bit()
+        owners = zip(registers["block"], registers["kind"], strict=True)
+        registers["fit_raw"] = registers["bits"] * np.array([rates[owner] for owner in owners])
+        for name in ("", "_lo", "_hi"):
+            registers[f"fit{name}"] = registers["fit_raw"] * registers[f"p{name}"]
+
+    def _raw_fit_per_bit(self) -> dict[tuple[str, str], float]:
+        """Raw rate of one bit, by block and kind of storage."""
+        strata = self.summary["strata"]
+        sums: dict[tuple[str, str], float] = {}
+        for stratum in strata:
+            owner = (stratum["block"], stratum["kind"])
+            sums[owner] = sums.get(owner, 0.0) + stratum["fit_raw"]
+        return {(s["block"], s["kind"]): sums[s["block"], s["kind"]] / s["bits"] for s in strata}
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    return table.replace_schema_metadata(None)
