@@ -14,6 +14,7 @@ from resil.bench.engines import CampaignEngine
 from resil.bench.site_list import write_parquet
 from resil.campaign.campaign import Campaign
 from resil.campaign.text import campaign_text
+from resil.commands.permanent import permanent_of
 from resil.commands.report import load_protection
 from resil.errors import ConsistencyError, ExitCode, Interrupted, StoreError
 from resil.faults.content import Content
@@ -83,7 +84,8 @@ def run_campaign(
         _tell(engines, progress, told)
         facts = run.finished(time.monotonic() - began)
         area = run.area()
-        summary = summarise(campaign, bench, area, goldens, sampling.sample, facts)
+        permanent = permanent_of(campaign, bench)
+        summary = summarise(campaign, bench, area, goldens, sampling.sample, facts, permanent)
         return run.write(summary)
 
 

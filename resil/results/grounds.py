@@ -48,11 +48,22 @@ def check_safety(campaign: Campaign, bench: Bench) -> None:
                 f"{campaign.file}: [safety.mechanism] alarm: expected an alarm of {bench.target_name} "
                 f"({known}), found {mechanism.alarm}; correct it, or name the alarm in the target file"
             )
+        paths = [element.path for element in bench.sites.elements]
+        if empty := [own for own in mechanism.storage if not any(belongs(path, own) for path in paths)]:
+            raise CampaignError(
+                f"{campaign.file}: [safety.mechanism] storage: expected the paths of storage of "
+                f"{bench.target_name}, found none below {', '.join(empty)}; resil sites lists them"
+            )
         if unknown := [block for block in mechanism.blocks if block not in bench.blocks]:
             raise CampaignError(
                 f"{campaign.file}: [safety.mechanism] blocks: expected blocks out of "
                 f"{', '.join(bench.blocks)}, found {', '.join(unknown)}; correct them"
             )
+
+
+def belongs(path: str, storage: str) -> bool:
+    """Whether storage at a path lies at or below another."""
+    return path == storage or path.startswith((f"{storage}.", f"{storage}["))
 
 
 def grounds_of(

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from resil.campaign.safety import Mechanism, SafetySettings
-from resil.results.evidence import Class, Hazards, classes_of, in_blocks
+from resil.results.evidence import DUE, Class, Hazards, classes_of, in_blocks
 from stats.evidence import Evidence
 from stats.safety import (
     Kind,
     Row,
     coverage_row,
+    dual_point,
     lfm_row,
     not_assessed,
     pmhf_row,
@@ -26,6 +27,7 @@ COVERAGE = "coverage"
 NO_PERMANENT = "No stuck-at campaign was given ([safety] permanent)."
 _IN_TIME = 0.99
 # Rows that rest on what is credited.
+_OF_PERMANENT = ("spfm_permanent", "lfm_permanent", "pmhf_share")
 _CREDITED = ("spfm_transient", "spfm_permanent", "lfm_permanent", "pmhf_share")
 
 
@@ -37,11 +39,20 @@ class Permanent:
         evidence: Of all storage.
         mechanisms: Of storage that belongs to safety mechanisms; None if none was named.
         origin: Which campaign, in words.
+        not_injected: What of the target's storage it left out, in words; "" if nothing.
+        rates: By name of a variation, the factors of the base rates of kinds of storage.
     """
 
     evidence: Evidence
     mechanisms: Evidence | None
     origin: str
+    not_injected: str = ""
+    rates: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    def varied(self, factors: Mapping[str, float]) -> Permanent:
+        """Return the same with the base rates of kinds of storage multiplied."""
+        mechanisms = None if self.mechanisms is None else self.mechanisms.scaled(factors)
+        return replace(self, evidence=self.evidence.scaled(factors), mechanisms=mechanisms)
 
 
 @dataclass(frozen=True)
@@ -124,6 +135,12 @@ def sensitivity(grounds: Grounds) -> list[tuple[str, list[Row]]]:
     ]
     for title, factors in grounds.rates.items():
         found.append((title, _rows(grounds.varied(factors), Hazards(grounds.hazardous))))
+    permanent = grounds.permanent
+    if isinstance(permanent, Permanent):
+        for title, factors in permanent.rates.items():
+            varied = replace(grounds, permanent=permanent.varied(factors))
+            rows = _rows(varied, Hazards(grounds.hazardous))
+            found.append((title, [row for row in rows if row.name in _OF_PERMANENT]))
     return found
 
 
@@ -162,7 +179,7 @@ def _rows(grounds: Grounds, hazards: Hazards) -> list[Row]:
     settings, kinds = grounds.settings, _kinds(grounds.settings, grounds.origin)
     names = classes_of(grounds.evidence)
     hazardous = hazards.among(names)
-    detected = frozenset(name for name in names if Class.of(name).outcome == "due")
+    detected = frozenset(name for name in names if Class.of(name).outcome == DUE)
     rows = [spfm_row(kinds["spfm_transient"], grounds.evidence, hazardous)]
     rows += _permanent_rows(grounds, hazards, kinds)
     rows.append(_pmhf(grounds, hazards, kinds["pmhf_share"]))
@@ -174,14 +191,17 @@ def _rows(grounds: Grounds, hazards: Hazards) -> list[Row]:
 
 def _within_scope(row: Row, grounds: Grounds) -> Row:
     """Return a row that passes over storage only where a reason was given."""
-    if not grounds.not_injected or row.name in ("spfm_permanent", "lfm_permanent"):
+    missing = [] if row.name in ("spfm_permanent", "lfm_permanent") else [grounds.not_injected]
+    if isinstance(grounds.permanent, Permanent) and row.name in _OF_PERMANENT:
+        missing.append(grounds.permanent.not_injected)
+    left = " and ".join(dict.fromkeys(text for text in missing if text))
+    if not left:
         return row
     if grounds.settings.left_out:
-        text = f"{row.reason} Without {grounds.not_injected}: {grounds.settings.left_out}"
+        text = f"{row.reason} Without {left}: {grounds.settings.left_out}"
         return replace(row, reason=text)
     reason = (
-        f"{grounds.not_injected} were not injected, and [safety] left_out does not say why they are no "
-        "part of the claim."
+        f"{left} were not injected, and [safety] left_out does not say why they are no part of the claim."
     )
     kind = Kind(row.name, row.unit, row.at_least, row.target, row.origin)
     return not_assessed(kind, reason)
@@ -198,7 +218,7 @@ def _permanent_rows(grounds: Grounds, hazards: Hazards, kinds: Mapping[str, Kind
     if found.mechanisms is None:
         reason = "No mechanism names its own storage, so nothing is known of faults in mechanisms."
         return [*rows, not_assessed(lfm_kind, reason)]
-    told = {name for name in names if Class.of(name).outcome == "due"} - hazardous
+    told = {name for name in names if Class.of(name).outcome == DUE} - hazardous
     quiet = {name for name in names if hazards.latent and Class.of(name).seen == "latent"}
     return [*rows, lfm_row(lfm_kind, found.evidence, hazardous, found.mechanisms, told - quiet)]
 
@@ -217,9 +237,25 @@ def _pmhf(grounds: Grounds, hazards: Hazards, kind: Kind) -> Row:
     if not evidence.injections or not found.evidence.injections:
         return not_assessed(kind, "There are no injections to judge from.")
     both = evidence.joined(found.evidence)
-    return pmhf_row(
-        replace(kind, origin=f"{kind.origin}; {found.origin}"), both, hazards.among(classes_of(both))
-    )
+    hazardous = hazards.among(classes_of(both))
+    dual, told = _dual_point(grounds, found, hazardous)
+    row = pmhf_row(replace(kind, origin=f"{kind.origin}; {found.origin}"), both, hazardous, dual)
+    return replace(row, reason=f"{row.reason}{told}")
+
+
+def _dual_point(grounds: Grounds, found: Permanent, hazardous: frozenset[str]) -> tuple[float, str]:
+    """Return the upper limit of the dual-point term, and what is to be said of it."""
+    if not grounds.settings.mechanisms:
+        return 0.0, ""
+    hours = grounds.settings.lifetime_hours
+    if hours is None or found.mechanisms is None:
+        return 0.0, (
+            " Without the dual-point term: it takes [safety] lifetime_hours and the mechanisms' storage."
+        )
+    names = classes_of(found.mechanisms)
+    quiet = {name for name in names if Class.of(name).outcome != DUE} - hazardous
+    term = dual_point(found.mechanisms.rate(quiet).hi, found.evidence.fit_raw, hours)
+    return term, f" Of that {term:.3g} FIT is the dual-point term over {hours:,.0f} hours."
 
 
 def _coverage(grounds: Grounds, hazards: Hazards, mechanism: Mechanism) -> Row:
@@ -237,7 +273,7 @@ def _detection_time(grounds: Grounds, hazards: Hazards, kind: Kind) -> Row:
         return not_assessed(kind, "No fault-tolerant time was given.")
     evidence = grounds.evidence
     harmful = Hazards(hazards.outcomes, due_credited=False).among(classes_of(evidence))
-    in_time = {name for name in harmful if Class.of(name).outcome == "due"}
+    in_time = {name for name in harmful if Class.of(name).outcome == DUE}
     late = {name for name in harmful if Class.of(name).late}
     row = coverage_row(kind, evidence, in_time, late)
     if row.value is None:
