@@ -1,4 +1,4 @@
-"""Commands that begin with a run folder: protect, report, replay."""
+"""Commands that begin with run folders: protect, report, compare, replay."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from resil.cli.app import Json, Quiet, RunDir, Verbose, app
-from resil.cli.output import show
+from resil.cli.output import show, width
 from resil.errors import ExitCode
 
 
@@ -47,6 +47,20 @@ def report(run_dir: RunDir, json_: Json = False, quiet: Quiet = False, verbose: 
 
     written, results = report_run(run_dir)
     show({"written": [str(path) for path in written]}, json_, lambda: results.show(run_dir))
+
+
+@app.command()
+def compare(
+    run_dirs: Annotated[list[Path], typer.Argument(metavar="RUN_DIR RUN_DIR...", help="Finished runs.")],
+    json_: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Show runs side by side, and the difference of their FIT with its interval."""
+    from resil.commands.compare import compare_runs, compare_text
+
+    result = compare_runs(run_dirs)
+    show(result, json_, lambda: print(compare_text(result, width())))
 
 
 @app.command()

@@ -1,0 +1,96 @@
+"""`resil compare`: what is said of runs side by side, and what may not be compared."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from resil.cli import main
+from stats.difference import difference
+from stats.intervals import Interval
+from tests.resil import fake
+from tests.resil.campaigns import TEXT, write_campaign
+
+
+@pytest.fixture
+def make(tmp_path, monkeypatch, capsys):
+    """Makes a run of the fake bench, by its name and what differs in its campaign."""
+    fake.install(monkeypatch)
+
+    def run(name, *changes):
+        text = TEXT.replace("seed = 7", f"seed = {sum(name.encode())}")
+        for old, new in changes:
+            assert old in text
+            text = text.replace(old, new)
+        assert main(["run", str(write_campaign(tmp_path, text)), "--out", str(tmp_path / name)]) in (0, 1, 3)
+        capsys.readouterr()
+        return str(tmp_path / name)
+
+    return run
+
+
+def test_runs_side_by_side(make, capsys):
+    paths = [make("one"), make("two", ("injections = 200", "injections = 400")), make("three")]
+    assert main(["compare", *paths, "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert [run["name"] for run in result["runs"]] == ["one", "two", "three"]
+    assert [run["injections"] for run in result["runs"]] == [200, 400, 200]
+    assert [own["of"] for own in result["differences"]] == ["two", "three"]
+    intervals = [Interval(run["fit"], run["fit_lo"], run["fit_hi"], 0.95) for run in result["runs"]]
+    expected = difference(intervals[1], intervals[0])
+    found = result["differences"][0]
+    assert (found["fit"], found["fit_lo"], found["fit_hi"]) == (expected.estimate, expected.lo, expected.hi)
+    assert found["ratio"] == intervals[1].estimate / intervals[0].estimate
+    assert result["warnings"] == []
+    assert main(["compare", *paths]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("Runs side by side, 95 % intervals")
+    assert "FIT less that of one" in out
+    assert "FIT by block" in out
+
+
+REFUSED = {
+    "confidence": (
+        ("seed = ", "confidence = 0.9\nseed = "),
+        "expected the same confidence, found 0.95 and 0.9",
+    ),
+    "hazardous": (("[budget]", '[budget]\nhazardous = ["due"]'), "expected the same hazardous"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_may_not_be_compared(case, make, capsys):
+    change, message = REFUSED[case]
+    assert main(["compare", make("one"), make("two", change)]) == 2
+    assert message in capsys.readouterr().err
+
+
+WARNED = {
+    "kinds": (('["ff"]', '["ff", "sram"]'), "two: other kinds of storage were injected into"),
+    "inputs": (("[0, 3]", "[0, 4]"), "two: other inputs were run"),
+    "rates": (("finfet-16nm", "planar-28nm"), "two: raw upset rates are others"),
+    "own rates": (("[budget]", "flip_flop_fit = 1e-4\n[budget]"), "two: raw upset rates are others"),
+}
+
+
+@pytest.mark.parametrize("case", WARNED)
+def test_what_differs_besides_is_said(case, make, capsys):
+    change, message = WARNED[case]
+    assert main(["compare", make("one"), make("two", change)]) == 0
+    assert f"warning: {message}" in capsys.readouterr().out
+
+
+def test_a_larger_run_of_the_same_campaign_is_no_other(make, capsys):
+    one, two = make("ab"), make("ba", ("injections = 200", "injections = 300"))
+    assert main(["compare", one, two]) == 2
+    assert "found the same injections in both" in capsys.readouterr().err
+    assert main(["compare", one]) == 2
+    assert "expected two or more run folders" in capsys.readouterr().err
+
+
+def test_a_run_that_is_not_whole_is_refused(make, tmp_path, capsys):
+    one, two = make("one"), make("two")
+    next((tmp_path / "two" / "injections").glob("*.parquet")).unlink()
+    assert main(["compare", one, two]) == 2
+    assert "two" in capsys.readouterr().err
