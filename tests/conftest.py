@@ -7,6 +7,27 @@ import signal
 
 import pytest
 
+# Files that build simulators, the longest first: workers take whole files in this order, then the rest, so
+# that none is left alone with a long one.
+BUILDERS = (
+    "tests/resil/test_end_to_end.py",
+    "tests/rtl_harness/npu/blocks/test_blocks.py",
+    "tests/rtl_harness/engines/verilator/test_tail.py",
+    "tests/rtl_harness/elaboration/test_odd_rtl.py",
+    "tests/rtl_harness/npu/test_rtl_robustness.py",
+    "tests/rtl_harness/npu/test_rtl_operations.py",
+    "tests/rtl_harness/npu/test_wd_rtl.py",
+    "tests/resil/work/test_own.py",
+    "tests/rtl_harness/",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    def place(item: pytest.Item) -> int:
+        return next((i for i, start in enumerate(BUILDERS) if item.nodeid.startswith(start)), len(BUILDERS))
+
+    items.sort(key=place)
+
 
 def pytest_configure(config: pytest.Config) -> None:
     # A shell starts its background jobs with interrupts ignored, and their children inherit that.

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import BUILDERS
+
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("networks", "stats", "rtl_harness", "reports", "resil")
 PYTHON_FOLDERS = [
@@ -36,6 +38,10 @@ def test_types_are_clean(pytestconfig: pytest.Config):
     run(
         "mypy", "--cache-dir", str(cache), *(argument for package in PACKAGES for argument in ("-p", package))
     )
+
+
+def test_builders_that_are_run_first_exist():
+    assert [place for place in BUILDERS if not (ROOT / place).exists()] == []
 
 
 def test_readme_has_one_command_for_the_main_job_and_one_for_the_tests():

