@@ -93,7 +93,7 @@ def _fill_summary(sheet: Worksheet, summary: Summary, protection: Protection | N
         )
     if protection is not None:
         rows += [
-            ("Protection", protection.result),
+            ("Protection", protection.result + (", predicted" if protection.predicted else "")),
             ("Added area, fraction", protection.area_overhead),
             ("FIT with protection, upper limit", protection.fit_hi),
             ("Raw FIT with protection", protection.fit_raw_after),

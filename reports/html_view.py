@@ -172,7 +172,7 @@ def _plan(summary: Summary, protection: Protection) -> Mapping[str, object]:
         "not_needed": "No protection needed",
     }
     return {
-        "heading": headings[protection.result],
+        "heading": headings[protection.result] + (" (predicted)" if protection.predicted else ""),
         "meaning": protection_meaning(summary, protection),
         "rows": [
             {

@@ -89,6 +89,12 @@ class Node:
             self.fail("a string")
         return self.value
 
+    def flag(self) -> bool:
+        """Return the value, which must be true or false."""
+        if not isinstance(self.value, bool):
+            self.fail("true or false")
+        return self.value
+
     def one_of(self, allowed: Collection[str]) -> str:
         """Return the value, which must be one of the words `allowed`."""
         if not isinstance(self.value, str) or self.value not in allowed:

@@ -9,7 +9,7 @@ from reports import numbers
 from reports.node import Node
 from reports.summary_json import STATUSES
 
-SCHEMA = 2
+SCHEMA = 3
 RESULTS = ("optimal", "infeasible", "not_needed")
 _FILE = "protection.json"
 _REMEDY = "the file is damaged or of another version: write it anew with 'resil protect RUN_DIR'"
@@ -81,6 +81,7 @@ class Protection:
     gap: float | None
     pareto: tuple[FrontPoint, ...]
     assumptions: tuple[str, ...]
+    predicted: bool
 
     @property
     def target(self) -> str:
@@ -136,6 +137,7 @@ def parse_protection(document: Mapping[str, object]) -> Protection:
         gap=_optional(root, "gap"),
         pareto=tuple(sorted(front, key=lambda point: (point.area_added, point.fit_hi))),
         assumptions=tuple(node.text() for node in root.at("assumptions").items()),
+        predicted=root.at("predicted").flag(),
     )
 
 

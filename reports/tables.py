@@ -198,6 +198,11 @@ def metrics_line(summary: Summary) -> str:
 
 def protection_line(protection: Protection) -> str:
     """Return the outcome of the search for protection in one line."""
+    head = "PREDICTED, NOT MEASURED: " if protection.predicted else ""
+    return head + _plan_line(protection)
+
+
+def _plan_line(protection: Protection) -> str:
     if protection.result == "not_needed":
         bound = numbers.fit(protection.fit_hi_unprotected)
         return f"NO PROTECTION NEEDED: at most {bound} FIT unprotected; asked: {protection.target}."

@@ -27,6 +27,10 @@ def protect(
     options: Annotated[
         Path | None, typer.Option("--options", help="TOML file of protection options of your own.")
     ] = None,
+    name: Annotated[
+        str | None,
+        typer.Option("--name", help="Keep the plan as protection/NAME.json; default: its target."),
+    ] = None,
     json_: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -34,7 +38,7 @@ def protect(
     """Choose the protection of least area that keeps a finished run within its budget."""
     from resil.commands.protect import protect_run, protection_code
 
-    results = protect_run(run_dir, budget_fit=budget_fit, spfm_target=spfm_target, options=options)
+    results = protect_run(run_dir, budget_fit=budget_fit, spfm_target=spfm_target, options=options, name=name)
     plan = results.protection or {}
     show(plan, json_, lambda: results.show(run_dir))
     raise typer.Exit(protection_code(plan))

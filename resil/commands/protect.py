@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from reports import parse_summary
 from resil.errors import ExitCode
-from resil.files import json_text, write_text
-from resil.folder.store import PROTECTION
-from resil.folder.whole import finished_run, require_upsets
+from resil.folder.plans import basis_of, keep_plan
+from resil.folder.whole import finished_results, require_upsets
 from resil.protection.options import load_options
 from resil.protection.plan import plan_protection
 from resil.results.render import Results
@@ -28,33 +28,46 @@ def protect_run(
     budget_fit: float | None = None,
     spfm_target: float | None = None,
     options: Path | None = None,
+    name: str | None = None,
 ) -> Results:
-    """Choose a protection, write it to the run folder, and write the reports again.
+    """Choose a protection, keep it by name in the folder, and write the reports again.
+
+    The reports show the latest plan that reaches its target, see `resil.folder.plans`.
 
     Args:
-        run_dir: A finished run.
+        run_dir: A finished run, or an estimate: then the plan is predicted.
         budget_fit: Largest residual FIT; None for the campaign's budget.
         spfm_target: Smallest lower limit of SPFM, 0 to 1; None for no such requirement.
         options: Options of the user's own, over those that ship; None for those alone.
+        name: Of the plan; None for one made of what is asked.
 
     Returns:
-        The run's results with the protection.
+        The run's results with this plan.
 
     Raises:
-        StoreError, ReportError: the folder holds no finished run, or is damaged.
+        StoreError, ReportError: the folder holds no finished results, is damaged, or has a better plan of
+            that name.
         ConsistencyError: the run has failed an audit.
         ProtectionError: there is no target to reach, or the options are wrong.
     """
-    found = finished_run(run_dir)
+    found = finished_results(run_dir)
     require_upsets(found, "hardening and its figures are about upsets")
     summary = found.summary
     parse_summary(summary)
     budget = summary["verdict"]["budget_fit"] if budget_fit is None else budget_fit
     plan = plan_protection(summary, load_options(options), budget, spfm_target)
-    results = Results(summary, plan)
-    results.write(run_dir)
-    write_text(run_dir / PROTECTION, json_text(plan))
-    return results
+    named = name or _name(budget, spfm_target, options)
+    accepted = keep_plan(found, named, plan)
+    Results(summary, accepted).write(run_dir)
+    return Results(summary, {**plan, "name": named, "basis": basis_of(found)})
+
+
+def _name(budget_fit: float | None, spfm_target: float | None, options: Path | None) -> str:
+    """Return the name of a plan from what is asked: "fit-0.01", "fit-0.01_spfm-0.99", "spfm-0.99_cells"."""
+    targets = {"fit": budget_fit, "spfm": spfm_target}
+    asked = [f"{key}-{value!r}" for key, value in targets.items() if value is not None]
+    own = [] if options is None else [re.sub(r"[^A-Za-z0-9.+-]", "-", options.stem)]
+    return "_".join([*asked, *own])[:64]
 
 
 def protection_code(plan: Mapping[str, Any]) -> ExitCode:

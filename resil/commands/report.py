@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from reports import render_figures, write_files
-from resil.files import read_json
-from resil.folder.store import PROTECTION
+from resil.folder.plans import accepted_plan
 from resil.folder.whole import finished_results
 from resil.results.render import Results
-
-_PROTECT = "make it again with: resil protect RUN_DIR"
-
-
-def load_protection(run_dir: Path) -> dict[str, Any] | None:
-    """Return the protection of a run, None if none was chosen; StoreError if it is damaged."""
-    path = run_dir / PROTECTION
-    return read_json(path, _PROTECT) if path.exists() else None
 
 
 def report_run(run_dir: Path) -> tuple[list[Path], Results]:
@@ -29,7 +19,7 @@ def report_run(run_dir: Path) -> tuple[list[Path], Results]:
         ReportError: a document is damaged, or the folder cannot be written.
     """
     found = finished_results(run_dir)
-    results = Results(found.summary, load_protection(run_dir))
+    results = Results(found.summary, accepted_plan(run_dir, found.digest))
     return results.write(run_dir), results
 
 
@@ -42,4 +32,4 @@ def write_run_figures(run_dir: Path, into: Path, names: frozenset[str] | None = 
         names: File names wanted, such as `overview.svg`; all figures by default.
     """
     found = finished_results(run_dir)
-    return write_files(render_figures(found.summary, load_protection(run_dir), names), into)
+    return write_files(render_figures(found.summary, accepted_plan(run_dir, found.digest), names), into)

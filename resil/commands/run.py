@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,6 @@ from resil.bench.site_list import write_parquet
 from resil.campaign.campaign import Campaign
 from resil.campaign.text import campaign_text
 from resil.commands.permanent import permanent_of
-from resil.commands.report import load_protection
 from resil.errors import ConsistencyError, ExitCode, Interrupted, StoreError
 from resil.faults.content import Content
 from resil.faults.plan import IntArray, Plan
@@ -25,6 +25,7 @@ from resil.files import json_text, write_text
 from resil.folder import provenance
 from resil.folder.before import Before, require_as_many
 from resil.folder.execute import Executor
+from resil.folder.plans import accepted_plan
 from resil.folder.store import CAMPAIGN, DERIVED, PROVENANCE, SITES, SUMMARY, RunFolder, check_run, open_run
 from resil.folder.whole import RESULTS, seal
 from resil.prepare import prepare
@@ -242,7 +243,7 @@ class _Run:
         text = json_text(summary)
         if not (path / SUMMARY).exists() or (path / SUMMARY).read_text(encoding="utf-8") != text:
             self._drop_results()
-        results = Results(summary, load_protection(path))
+        results = Results(summary, accepted_plan(path, sha256(text.encode()).hexdigest()))
         results.write(path)
         write_text(path / SUMMARY, text)
         self._note(summary["provenance"] | {RESULTS: seal(path, provenance.RUN, self._content)})

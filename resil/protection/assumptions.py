@@ -8,6 +8,10 @@ from typing import Any
 from resil.protection.blocks import Block
 from resil.protection.options import KINDS, OptionSet
 
+_PREDICTED = (
+    "PREDICTED: nothing was injected into this network; the limits are those of a sensitivity model, and so "
+    "is the plan. Injections into the design are the check.",
+)
 _NAMES = {"ff": "flip-flops", "sram": "memories"}
 
 
@@ -24,6 +28,7 @@ def assumptions(
     """
     percent = f"{50.0 + 50.0 * float(summary['campaign']['confidence']):.4g}"
     told = [
+        *_PREDICTED[: bool(summary.get("predicted"))],
         f"The bound of a protected set is the sum of its blocks' upper limits, which all hold together at "
         f"{percent} % (Bonferroni): it holds for whichever set is chosen. The unprotected design's bound is "
         "that of the campaign's total.",

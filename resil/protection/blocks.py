@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from resil.protection.options import KINDS, Cell, OptionSet, ProtectionError
-from stats.rates import OUTCOMES, StratumCounts, fit
+
+# So that a sum of raised limits is not below the total by a last digit.
+_ROUNDED_UP = 1.0 + 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,18 +20,11 @@ class Hazard:
         fit: Estimate of the hazardous rate.
         fit_hi: Its upper limit at the joint confidence.
         fit_raw: Upset rate.
-        strata: The counts behind them.
     """
 
     fit: float
     fit_hi: float
     fit_raw: float
-    strata: tuple[StratumCounts, ...]
-
-    def weight(self, stratum: StratumCounts) -> float:
-        """Return the part of the upset rate that one of the strata stands for."""
-        exposure = sum(s.exposure for s in self.strata)
-        return self.fit_raw * stratum.exposure / exposure if exposure else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,62 +48,40 @@ class Block:
     hazards: Mapping[str, Hazard]
 
 
-def read_blocks(summary: Mapping[str, Any], hazardous: Sequence[str], options: OptionSet) -> list[Block]:
+def read_blocks(summary: Mapping[str, Any], options: OptionSet) -> list[Block]:
     """Return the blocks of a summary with upper limits that hold together.
 
-    With m limits, each has the error `(1 - confidence) / (2 m)` (Bonferroni), so that all hold together as
-    often as the upper limit of one two-sided interval.
+    Their sum is never below the upper limit of the total: where it would be, since the total's interval
+    allows for more than those of its parts do, all are raised by one factor.
 
     Args:
-        summary: Content of `summary.json`.
-        hazardous: Outcomes that count as failures.
+        summary: Content of `summary.json` of a run, or of an estimate.
         options: Source of cell areas.
 
     Raises:
-        ProtectionError: the summary lacks what is needed.
+        ProtectionError: the summary has no limits of storage that the campaign is about.
     """
-    groups = _groups(summary)
-    confidence = float(summary["campaign"]["confidence"])
-    joint = 1.0 - (1.0 - confidence) / (2.0 * max(len(groups), 1))
+    limits = {(entry["block"], entry["kind"]): entry for entry in summary.get("limits", ()) if entry["bits"]}
+    kinds = summary["campaign"]["kinds"]
+    wanted = [(row["block"], kind) for row in summary["blocks"] for kind in kinds if row[f"{kind}_bits"]]
+    if missing := [f"{block}/{kind}" for block, kind in wanted if (block, kind) not in limits]:
+        raise ProtectionError(
+            f"summary.json: expected limits of every block, found none of {', '.join(missing)}: what is not "
+            "known is not safe; write it anew with 'resil run CAMPAIGN.toml --resume'"
+        )
+    whole, joint = float(summary["total"]["fit_hi"]), sum(float(e["fit_hi_joint"]) for e in limits.values())
+    if whole > 0.0 and joint <= 0.0:
+        raise ProtectionError(
+            f"summary.json: expected limits of blocks that allow for the total's {whole:g} FIT, found none "
+            "above 0; write it anew with 'resil run CAMPAIGN.toml --resume'"
+        )
+    factor = max(1.0, _ROUNDED_UP * whole / joint) if joint > 0.0 else 1.0
     hazards: dict[str, dict[str, Hazard]] = {}
-    for (name, kind), members in groups.items():
-        strata = [counts for counts, _ in members]
-        raw = sum(fit_raw for _, fit_raw in members)
-        exposure = sum(s.exposure for s in strata)
-        found = fit(strata, {kind: raw / exposure if exposure else 0.0}, hazardous, joint, "upper")
-        hazards.setdefault(name, {})[kind] = Hazard(found.estimate, found.hi, raw, tuple(strata))
+    for (block, kind), entry in limits.items():
+        hazards.setdefault(block, {})[kind] = Hazard(
+            float(entry["fit"][0]), factor * float(entry["fit_hi_joint"]), float(entry["fit_raw"])
+        )
     return [_block(row, options, hazards.get(row["block"], {})) for row in summary["blocks"]]
-
-
-def _groups(summary: Mapping[str, Any]) -> dict[tuple[str, str], list[tuple[StratumCounts, float]]]:
-    groups: dict[tuple[str, str], list[tuple[StratumCounts, float]]] = {}
-    for counts, fit_raw in _strata(summary):
-        if counts.bits:
-            groups.setdefault((counts.block, counts.kind), []).append((counts, fit_raw))
-    return groups
-
-
-def _strata(summary: Mapping[str, Any]) -> list[tuple[StratumCounts, float]]:
-    if "strata" in summary:
-        return [
-            (StratumCounts(**{k: v for k, v in entry.items() if k != "fit_raw"}), float(entry["fit_raw"]))
-            for entry in summary["strata"]
-        ]
-    kinds = tuple(summary["campaign"]["kinds"])
-    found = []
-    for row in summary["blocks"]:
-        present = [kind for kind in kinds if row[f"{kind}_bits"]]
-        if len(present) > 1:
-            raise ProtectionError(
-                f"summary.json: block {row['block']} has counts of flip-flops and memories together, and no "
-                "list 'strata' that tells them apart: write it anew with 'resil run CAMPAIGN.toml --resume'"
-            )
-        for kind in present:
-            counts = {outcome: row[outcome] for outcome in OUTCOMES}
-            found.append(
-                (StratumCounts(row["block"], kind, row[f"{kind}_bits"], counts), float(row["fit_raw"]))
-            )
-    return found
 
 
 def _block(row: Mapping[str, Any], options: OptionSet, hazards: Mapping[str, Hazard]) -> Block:

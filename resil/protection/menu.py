@@ -84,14 +84,6 @@ class Combination:
         base = self.base_factor(block)
         return 1.0 - left / base if base > 0.0 else 0.0
 
-    def weighted_counts(self, block: Block, hazardous: Collection[str]) -> list[tuple[int, int, float]]:
-        """Return hazardous events, injections and remaining upset rate of every stratum of the block."""
-        return [
-            (s.events(hazardous), s.injections, hazard.weight(s) * self._worst_residual(kind, hazardous))
-            for kind, hazard in block.hazards.items()
-            for s in hazard.strata
-        ]
-
     def _ends(
         self, kind: str, hazard: Hazard, hazardous: Collection[str]
     ) -> tuple[tuple[float, float], tuple[float, float]]:

@@ -11,9 +11,8 @@ from resil.protection.front import FrontPoint, pareto_front
 from resil.protection.menu import Combination, menu_of
 from resil.protection.optimise import Candidate, Choices, Limits, least_area, least_spfm
 from resil.protection.options import OptionSet, ProtectionError
-from stats.weighted import weighted_sum
 
-SCHEMA = 2
+SCHEMA = 3
 LOCKSTEP = "duplicate"
 
 
@@ -29,11 +28,11 @@ def plan_protection(
     as often as the upper limit of one of the campaign's intervals. The bound of a protected set is the sum
     of these limits, each times the share that its option leaves. It holds for every set at once, so also
     for one that was chosen by looking at the data. The unprotected design was not chosen so: its bound is
-    that of the campaign's total, which is tighter.
+    that of the campaign's total, which is tighter or equal.
 
     Args:
-        summary: Content of `summary.json`. If a block has both kinds of storage, its list `strata` is
-            needed: entries with the fields of `stats.rates.StratumCounts` and `fit_raw`.
+        summary: Content of `summary.json` of a run, or of an estimate; its list `limits` has what is known of
+            each block and kind of storage. A plan for an estimate is `predicted`.
         options: What may be chosen.
         budget_fit: Largest residual FIT; None if only SPFM is asked.
         spfm_target: Smallest lower limit of SPFM, 0 to 1; None if only FIT is asked.
@@ -43,17 +42,18 @@ def plan_protection(
     """
     _check_targets(budget_fit, spfm_target)
     hazardous = tuple(summary["campaign"]["hazardous"])
-    blocks = read_blocks(summary, hazardous, options)
+    blocks = read_blocks(summary, options)
     menus = [menu_of(block, options) for block in blocks]
     tables = [
         tuple(c.candidate(block, hazardous) for c in menu) for block, menu in zip(blocks, menus, strict=True)
     ]
     limits = Limits(budget_fit, spfm_target)
-    unprotected = _unprotected(summary, tables)
+    unprotected = _unprotected(summary)
     front = _front(tables, unprotected)
     area = float(summary["total"]["area"])
     document: dict[str, Any] = {
         "schema": SCHEMA,
+        "predicted": bool(summary.get("predicted", False)),
         "budget_fit": budget_fit,
         "spfm_target": spfm_target,
         "result": "infeasible",
@@ -64,7 +64,6 @@ def plan_protection(
         "area_overhead_lockstep": _lockstep(blocks, options, area),
         "fit_hi_unprotected": unprotected.fit_hi,
         "fit_hi": None,
-        "fit_hi_if_fixed": None,
         "fit": None,
         "fit_raw_before": unprotected.fit_raw,
         "fit_raw_after": None,
@@ -100,10 +99,9 @@ def _check_targets(budget_fit: float | None, spfm_target: float | None) -> None:
         )
 
 
-def _unprotected(summary: Mapping[str, Any], tables: Sequence[Choices]) -> Candidate:
-    joint = sum(choices[0].fit_hi for choices in tables)
+def _unprotected(summary: Mapping[str, Any]) -> Candidate:
     total = summary["total"]
-    return Candidate("none", 0.0, min(float(total["fit_hi"]), joint), float(total["fit_raw"]))
+    return Candidate("none", 0.0, float(total["fit_hi"]), float(total["fit_raw"]))
 
 
 def _front(tables: Sequence[Choices], unprotected: Candidate) -> list[FrontPoint]:
@@ -170,24 +168,7 @@ def _chosen(
         "fit": left,
         "fit_raw_after": raw,
         "spfm": _spfm(left, raw),
-        "fit_hi_if_fixed": _bound_if_fixed(combinations, blocks, summary),
     }
-
-
-def _bound_if_fixed(
-    combinations: Sequence[Combination], blocks: Sequence[Block], summary: Mapping[str, Any]
-) -> float:
-    """Return the upper limit that the set would have if it had been fixed before the campaign."""
-    campaign = summary["campaign"]
-    rows = [
-        row
-        for block, combination in zip(blocks, combinations, strict=True)
-        for row in combination.weighted_counts(block, tuple(campaign["hazardous"]))
-    ]
-    if not rows:
-        return 0.0
-    events, trials, weights = zip(*rows, strict=True)
-    return weighted_sum(events, trials, weights, float(campaign["confidence"])).hi
 
 
 def _sums(candidates: Sequence[Candidate], area: float) -> dict[str, Any]:

@@ -125,6 +125,7 @@ def summarise(
         "verdict": verdict_summary(campaign, total, scope_text(campaign.faults.kinds, everything)),
         "blocks": blocks,
         "strata": [_stratum(counts, fit_per_bit[counts.kind]) for counts in found.strata],
+        "limits": found.limits,
         "total": block_row("total", everything, total, area.total.total, area.total.sram, area.unit),
         "metrics": safety_metrics(total, permanent=campaign.faults.permanent).as_dict(),
         "evidence": evidence_facts(evidence),

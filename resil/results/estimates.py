@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from resil.campaign.campaign import Campaign
 from resil.faults.plan import IntArray
 from resil.faults.sampling import Sample
+from resil.results.limits import part_limits
 from resil.results.over_inputs import fit_over_inputs, over_inputs
 from stats.clusters import OverInputs
 from stats.designs import Group, collapse
@@ -46,12 +48,14 @@ class Estimates:
         blocks: Estimate of each block that was sampled.
         total: Of all.
         inputs: The total hazardous FIT for inputs like those that were run.
+        limits: Of each block and kind of storage, which hold together; see `part_limits`.
     """
 
     strata: list[StratumCounts]
     blocks: dict[str, BlockEstimate]
     total: BlockEstimate
     inputs: OverInputs
+    limits: list[dict[str, Any]]
 
 
 def estimates_of(
@@ -74,7 +78,9 @@ def estimates_of(
     by_input = [stratum_counts(sample, counts, bits, by_block=True) for counts in sample.inputs.values()]
     all_inputs = [stratum_counts(sample, counts, bits, by_block=False) for counts in sample.inputs.values()]
     over = fit_over_inputs(all_inputs, rates, hazardous, confidence)
-    if campaign.sampling.inputs == "like these":
+    like_these = campaign.sampling.inputs == "like these"
+    limits = part_limits(strata, by_input if like_these else None, rates, hazardous, confidence)
+    if like_these:
         total = over_inputs(total, all_inputs, rates, hazardous, confidence)
         blocks = tuple(
             over_inputs(
@@ -84,4 +90,4 @@ def estimates_of(
             )
             for block in blocks
         )
-    return Estimates(strata, {block.block: block for block in blocks}, total, over)
+    return Estimates(strata, {block.block: block for block in blocks}, total, over, limits)

@@ -120,7 +120,7 @@ class PartLimits:
     joint: Interval
 
     def as_dict(self) -> dict[str, Any]:
-        """Return an entry of `predicted_strata` in `summary.json`."""
+        """Return an entry of `limits` in `summary.json`."""
         return {
             "block": self.part[0],
             "kind": self.part[1],

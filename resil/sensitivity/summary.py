@@ -35,7 +35,7 @@ def summarise_estimate(
 ) -> dict[str, Any]:
     """Return the content of `summary.json`: `predicted` tells it from that of a run.
 
-    Nothing was injected, so `strata` is empty; `predicted_strata` holds the limits of every block and kind
+    Nothing was injected, so `strata` is empty; `limits` holds the limits of every block and kind
     of storage in its place.
     """
     name = inferred.compiled.accelerator
@@ -56,6 +56,7 @@ def summarise_estimate(
             "seed": campaign.seed,
             "confidence": campaign.confidence,
             "kinds": list(campaign.faults.kinds),
+            "fault_model": campaign.faults.model,
             "injections": 0,
             "hazardous": list(campaign.hazardous),
             "inputs": list(inferred.labels),
@@ -88,7 +89,7 @@ def summarise_estimate(
             for block, area in areas.items()
         ],
         "strata": [],
-        "predicted_strata": [own.as_dict() for own in limits],
+        "limits": [own.as_dict() for own in limits],
         "total": block_row("total", everything, total, *whole),
         "metrics": safety_metrics(total).as_dict(),
         "safety": None if campaign.safety is None else predicted_facts(campaign.safety),

@@ -299,7 +299,8 @@ def example_protection(summary: dict[str, Any], budget: float = 0.01) -> dict[st
     choices = [_choice(row, options[chosen[row["block"]]]) for row in rows] if fitting else []
     lockstep = sum(_option_area(row, options["duplicate"]) for row in rows) / area
     return {
-        "schema": 2,
+        "schema": 3,
+        "predicted": False,
         "budget_fit": budget,
         "result": result,
         "spfm_target": None,
@@ -350,7 +351,7 @@ def _choice(row: dict[str, Any], option: tuple[Any, ...]) -> dict[str, Any]:
         "fit_after": residual * (row["fit"] or 0.0),
         "base_factor": residual if hardened else 1.0,
         "coverage": 0.0 if hardened or name == "none" else 1.0 - residual,
-        "fit_raw_after": row["fit_raw"] * (residual if hardened else 1.0),
+        "fit_raw_after": (row["fit_raw"] or 0.0) * (residual if hardened else 1.0),
         "source": source,
         "status": status,
     }

@@ -10,6 +10,8 @@ from resil.campaign.campaign import load_campaign
 from resil.cli import main
 from resil.commands.estimate import estimate_campaign
 from resil.errors import CampaignError, ResilError
+from resil.protection.options import ProtectionError, load_options
+from resil.protection.plan import plan_protection
 from resil.sensitivity.cycles import TERMS, CycleModel
 from resil.sensitivity.model import SHIPPED, load_model, save_model
 from rtl_harness.npu.work import operation_work
@@ -54,8 +56,8 @@ def test_limits_of_every_block_and_kind_are_there_and_marked_predicted(summary):
     assert found["predicted"] is True
     assert found["strata"] == []
     by_name = {row["block"]: row for row in found["blocks"]}
-    assert {own["block"] for own in found["predicted_strata"]} == set(by_name)
-    for own in found["predicted_strata"]:
+    assert {own["block"] for own in found["limits"]} == set(by_name)
+    for own in found["limits"]:
         assert own["predicted"] is True
         assert own["kind"] == "ff"
         assert own["fit"] == pytest.approx([by_name[own["block"]][f"fit{end}"] for end in ("", "_lo", "_hi")])
@@ -116,3 +118,26 @@ def test_cycles_of_what_was_learnt_are_found_again():
     model = CycleModel.fit(work, cycles, [5.0])
     assert [model.predict(own) for own in work] == pytest.approx(cycles, rel=0.02)
     assert CycleModel.from_dict(json.loads(json.dumps(model.as_dict()))) == model
+
+
+def test_protection_of_an_estimate_rests_on_its_limits_and_is_called_predicted(summary, capsys):
+    _, out, found = summary
+    bound = found["total"]["fit_hi"]
+    assert bound > 0.0
+    assert main(["protect", str(out), "--budget-fit", str(2.0 * bound)]) == 0
+    told = capsys.readouterr().out
+    assert "PREDICTED, NOT MEASURED: NO PROTECTION NEEDED: at most" in told
+    assert "at most 0 FIT" not in told
+    assert main(["protect", str(out), "--budget-fit", str(0.5 * bound), "--json"]) == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert (plan["predicted"], plan["result"]) == (True, "optimal")
+    assert plan["fit_hi_unprotected"] == bound
+    assert sum(choice["fit_hi_before"] for choice in plan["choices"]) >= bound
+    assert plan["assumptions"][0].startswith("PREDICTED")
+
+
+def test_without_the_limits_of_a_block_nothing_is_said(summary, tmp_path):
+    found = json.loads((summary[1] / "summary.json").read_text())
+    for entries in ([], found["limits"][1:]):
+        with pytest.raises(ProtectionError, match="what is not known is not safe"):
+            plan_protection({**found, "limits": entries}, load_options(), 1e6)

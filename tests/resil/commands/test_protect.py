@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from resil.cli import main
+from resil.protection.options import load_options
+from rtl_harness.faults import Seen
 from tests.resil import fake
 from tests.resil.campaigns import TEXT, write_campaign
 
@@ -80,3 +83,94 @@ def test_without_any_target(tmp_path, monkeypatch, capsys):
     main(["run", str(write_campaign(tmp_path, TEXT.split("[budget]")[0])), "--out", str(tmp_path / "run")])
     assert main(["protect", str(tmp_path / "run")]) == 2
     assert "protection needs a target" in capsys.readouterr().err
+
+
+def test_plans_are_kept_by_name(finished, capsys):
+    assert main(["protect", str(finished), "--budget-fit", "0.0005"]) == 0
+    assert main(["protect", str(finished), "--spfm-target", "0.99", "--name", "asil-d"]) == 0
+    plans = sorted(path.name for path in (finished / "protection").iterdir())
+    assert plans == ["asil-d.json", "fit-0.0005.json"]
+    latest = json.loads((finished / "protection.json").read_text())
+    assert latest == json.loads((finished / "protection" / "asil-d.json").read_text())
+    assert latest["name"] == "asil-d"
+    assert latest["basis"]["injections"] == 200
+
+
+def test_an_infeasible_plan_takes_the_place_of_none_that_is_not(finished, capsys):
+    assert main(["protect", str(finished), "--name", "good"]) == 0
+    before = {p: p.read_bytes() for p in finished.rglob("*") if p.is_file()}
+    assert main(["protect", str(finished), "--budget-fit", "0", "--name", "bad"]) == 1
+    assert "INFEASIBLE" in capsys.readouterr().out
+    after = {p: p.read_bytes() for p in finished.rglob("*") if p.is_file()}
+    added = finished / "protection" / "bad.json"
+    assert json.loads(added.read_text())["result"] == "infeasible"
+    assert {p: text for p, text in after.items() if p != added} == before
+
+
+def test_an_infeasible_plan_does_not_take_the_name_of_a_better_one(finished, monkeypatch, capsys):
+    assert main(["protect", str(finished), "--name", "mine"]) == 0
+    before = (finished / "protection" / "mine.json").read_bytes()
+    known = load_options()
+    only = replace(known, options={"none": known.options["none"]})
+    monkeypatch.setattr("resil.commands.protect.load_options", lambda _: only)
+    assert main(["protect", str(finished), "--name", "mine"]) == 2
+    assert "reaches its target on these results, which this one does not" in capsys.readouterr().err
+    assert (finished / "protection" / "mine.json").read_bytes() == before
+
+
+def test_a_name_stands_for_one_target(finished, capsys):
+    assert main(["protect", str(finished), "--name", "mine"]) == 0
+    assert main(["protect", str(finished), "--name", "mine", "--budget-fit", "1e6"]) == 2
+    assert "mine.json: is a plan for budget_fit = 0.0005" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["../up", ".hidden", "a/b", "x" * 65])
+def test_a_name_that_is_no_file_name(name, finished, capsys):
+    assert main(["protect", str(finished), "--name", name]) == 2
+    assert "--name: expected 1 to 64 letters" in capsys.readouterr().err
+    assert not (finished / "protection.json").exists()
+
+
+def test_a_plan_for_other_results_is_not_shown(finished, capsys):
+    assert main(["protect", str(finished)]) == 0
+    plan = json.loads((finished / "protection.json").read_text())
+    plan["basis"]["summary"] = "0" * 64
+    (finished / "protection.json").write_text(json.dumps(plan))
+    capsys.readouterr()
+    assert main(["report", str(finished)]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "rests on other results" in err
+
+
+PLANS = {
+    "like these": '[sampling]\ninputs = "like these"\n',
+    "looks": '[sampling]\nplan = "adaptive"\nmargin = 0.5\nuntil_decided = false\n',
+    "predicted": '[sampling]\nplan = "predicted"\n',
+    "uniform": '[sampling]\nplan = "uniform"\n',
+}
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_the_unprotected_design_is_judged_as_the_run_judges_it(plan, tmp_path, monkeypatch, capsys):
+    """Inputs that differ much: limits that pool them would be far below the run's own."""
+
+    def biased(engine, fault):
+        found = plain(engine, fault)
+        bad = engine.position == 3 and fault.cycle % 2
+        return replace(found, seen=Seen.SDC_CRITICAL, detected=None) if bad else found
+
+    fake.install(monkeypatch)
+    plain = fake.FakeEngine.outcome
+    monkeypatch.setattr(fake.FakeEngine, "outcome", biased)
+    text = TEXT.replace("[0, 3]", "[0, 1, 2, 3, 4]").replace("injections = 200", "injections = 2000")
+    if plan == "predicted":
+        text = text.replace("minimum_per_block = 10\n", "")
+    main(["run", str(write_campaign(tmp_path, text + PLANS[plan])), "--out", str(tmp_path / "run")])
+    whole = json.loads((tmp_path / "run" / "summary.json").read_text())["total"]["fit_hi"]
+    capsys.readouterr()
+    assert main(["protect", str(tmp_path / "run"), "--json", "--budget-fit", str(whole * 0.999)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["result"] == "optimal"
+    assert found["fit_hi_unprotected"] == whole
+    assert sum(choice["fit_hi_before"] for choice in found["choices"]) >= whole * (1 - 1e-9)

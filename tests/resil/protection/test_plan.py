@@ -5,9 +5,11 @@ import numpy as np
 import pytest
 
 from reports.protection import parse_protection
+from reports.tables import protection_line
 from resil.protection.optimise import Candidate, least_spfm
 from resil.protection.options import ProtectionError, load_options
 from resil.protection.plan import plan_protection
+from resil.results.limits import part_limits
 from stats.rates import OUTCOMES, StratumCounts, estimate_blocks
 
 RATES = {"ff": 7.2e-5, "sram": 2e-5}
@@ -22,7 +24,7 @@ MEMORY = {("sb", "sram", 65536): (500, 30, 60, 9, 1, 0)}
 OPTIONS = load_options()
 
 
-def summary_of(counts, rates=RATES, hazardous=("sdc_critical", "hang"), with_strata=True):
+def summary_of(counts, rates=RATES, hazardous=("sdc_critical", "hang")):
     """The part of a summary.json that the planning reads."""
     strata = [StratumCounts(*key, dict(zip(OUTCOMES, row, strict=True))) for key, row in counts.items()]
     blocks, total = estimate_blocks(strata, rates, hazardous)
@@ -35,14 +37,13 @@ def summary_of(counts, rates=RATES, hazardous=("sdc_critical", "hang"), with_str
         },
         "target": {"ff_bits": 4660, "sram_bits": 65536},
         "blocks": rows,
+        "limits": part_limits(strata, None, rates, hazardous, 0.95),
         "total": {**total.as_row(), "area": sum(AREAS.values()) + 500.0, "area_unit": "GE"},
     }
-    if with_strata:
-        found["strata"] = [s.as_dict(rates) for s in strata]
     return json.loads(json.dumps(found))
 
 
-FF = summary_of(COUNTS, with_strata=False)
+FF = summary_of(COUNTS)
 BOTH = summary_of(COUNTS | MEMORY)
 
 
@@ -66,7 +67,7 @@ def test_the_document_keeps_its_contract(summary, budget):
         assert parsed.gap == 0.0
         assert parsed.bound == parsed.area_added == pytest.approx(sum(c.area_added for c in parsed.choices))
         assert parsed.fit_hi == pytest.approx(sum(c.fit_hi_after for c in parsed.choices))
-        assert parsed.fit <= plan["fit_hi_if_fixed"] <= parsed.fit_hi
+        assert parsed.fit <= parsed.fit_hi
         cheapest = next(p for p in parsed.pareto if p.fit_hi <= budget)
         assert cheapest.area_added == pytest.approx(parsed.area_added)
         assert parsed.area_overhead == pytest.approx(parsed.area_added / parsed.area_unprotected)
@@ -140,23 +141,57 @@ def test_memories_and_flip_flops_of_a_block_are_protected_apart():
     assert {o["option"] for o in plan["choices"] if o["block"] == "cc"}.isdisjoint({"secded", "parity"})
 
 
-def test_two_kinds_without_strata_are_refused():
-    summary = {k: v for k, v in BOTH.items() if k != "strata"}
-    with pytest.raises(ProtectionError, match="block sb has counts of flip-flops and memories together"):
-        plan_protection(summary, OPTIONS, 0.01)
+def test_storage_of_unknown_risk_is_refused():
+    for summary in (FF, BOTH):
+        for place in range(len(summary["limits"])):
+            lacking = copy.deepcopy(summary)
+            del lacking["limits"][place]
+            with pytest.raises(ProtectionError, match=r"found none of .*: what is not known is not safe"):
+                plan_protection(lacking, OPTIONS, 1e6)
+    without = {key: value for key, value in FF.items() if key != "limits"}
+    for nothing in (without, {**without, "limits": []}):
+        with pytest.raises(ProtectionError, match="what is not known is not safe"):
+            plan_protection(nothing, OPTIONS, 1e6)
 
 
-def test_strata_of_several_inputs_are_one_block():
-    halves = copy.deepcopy(FF)
-    halves["strata"] = []
-    for (block, kind, bits), row in COUNTS.items():
-        for part in (0, 1):
-            counts = {o: n // 2 if part else n - n // 2 for o, n in zip(OUTCOMES, row, strict=True)}
-            stratum = StratumCounts(block, kind, bits, counts, share=0.5)
-            halves["strata"].append(stratum.as_dict(RATES))
-    one, two = plan_protection(FF, OPTIONS, 0.01), plan_protection(halves, OPTIONS, 0.01)
-    assert two["fit"] == pytest.approx(one["fit"], rel=0.2)
-    assert two["fit_hi"] == pytest.approx(one["fit_hi"], rel=0.1)
+def test_limits_of_zero_under_a_total_above_it_are_refused():
+    summary = copy.deepcopy(FF)
+    for entry in summary["limits"]:
+        entry.update(fit=[0.0, 0.0, 0.0], fit_hi_joint=0.0)
+    with pytest.raises(ProtectionError, match="limits of blocks that allow for the total's"):
+        plan_protection(summary, OPTIONS, 1e6)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_plan_is_narrower_than_the_run(seed):
+    """Whatever the total: for inputs like these, or of a model, it need not follow from the parts."""
+    rng = np.random.default_rng(seed)
+    counts = {key: tuple(rng.integers(0, 60, 6).tolist()) for key in COUNTS | (MEMORY if seed % 2 else {})}
+    summary = summary_of({key: row if sum(row) else (1, 0, 0, 0, 0, 0) for key, row in counts.items()})
+    summary["total"]["fit_hi"] *= float(rng.choice([1.0, 1.7, 10.0]))
+    whole = summary["total"]["fit_hi"]
+    for budget in (whole * 0.5, whole, whole * 2.0):
+        plan = plan_protection(summary, OPTIONS, budget)
+        assert plan["fit_hi_unprotected"] == whole
+        assert plan["pareto"][0]["fit_hi"] == whole
+        assert plan["result"] == ("not_needed" if budget >= whole else plan["result"])
+        assert (plan["result"] == "not_needed") == (budget >= whole)
+        if plan["choices"]:
+            assert sum(c["fit_hi_before"] for c in plan["choices"]) >= whole * (1 - 1e-12)
+
+
+def test_limits_stand_for_the_whole_error_of_the_parts():
+    one, four = summary_of({("cc", "ff", 2400): COUNTS["cc", "ff", 2400]}), FF
+    assert one["limits"][0]["fit_hi_joint"] == pytest.approx(one["total"]["fit_hi"])
+    assert four["limits"][0]["fit_hi_joint"] > one["limits"][0]["fit_hi_joint"]
+
+
+def test_a_plan_for_an_estimate_is_called_predicted():
+    plan = parse_protection(plan_protection({**FF, "predicted": True}, OPTIONS, 1e6))
+    assert plan.predicted
+    assert plan.assumptions[0].startswith("PREDICTED: nothing was injected")
+    assert protection_line(plan).startswith("PREDICTED, NOT MEASURED: NO PROTECTION NEEDED")
+    assert not parse_protection(plan_protection(FF, OPTIONS, 1e6)).predicted
 
 
 def test_bounds_hold_for_whichever_set_is_chosen():
