@@ -193,12 +193,13 @@ def _within_scope(row: Row, grounds: Grounds) -> Row:
     """Return a row that passes over storage only where a reason was given."""
     missing = [] if row.name in ("spfm_permanent", "lfm_permanent") else [grounds.not_injected]
     if isinstance(grounds.permanent, Permanent) and row.name in _OF_PERMANENT:
-        missing.append(grounds.permanent.not_injected)
+        left = grounds.permanent.not_injected
+        missing.append(f"permanent faults of {left}" if left else "")
     left = " and ".join(dict.fromkeys(text for text in missing if text))
     if not left:
         return row
     if grounds.settings.left_out:
-        text = f"{row.reason} Without {left}: {grounds.settings.left_out}"
+        text = f"{row.reason} Without {left}: {grounds.settings.left_out.rstrip('.')}."
         return replace(row, reason=text)
     reason = (
         f"{left} were not injected, and [safety] left_out does not say why they are no part of the claim."
