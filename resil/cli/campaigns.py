@@ -19,16 +19,24 @@ def run(
     engine: Annotated[str | None, typer.Option("--engine", help="Engine in place of the campaign's.")] = None,
     workers: Annotated[int | None, typer.Option("--workers", min=1, help="Simulator processes.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Finish a run that was interrupted.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only compile and elaborate, and say what would run.")
+    ] = False,
     json_: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
     """Carry a campaign out: inject, estimate, judge, report."""
     from resil.campaign.campaign import load_campaign, with_options
+    from resil.commands.dry_run import plan_run, plan_text
     from resil.commands.run import run_campaign, verdict_code
 
     settings = with_options(load_campaign(campaign), engine=engine, workers=workers)
     folder = out or Path("runs") / settings.slug
+    if dry_run:
+        plan = plan_run(settings, folder, resume=resume)
+        show(plan, json_, lambda: print(plan_text(plan, width())))
+        return
     results = run_campaign(settings, folder, resume=resume)
     show(results.summary, json_, lambda: results.show(folder))
     raise typer.Exit(verdict_code(results.summary))

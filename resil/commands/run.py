@@ -65,7 +65,7 @@ def run_campaign(
     progress = progress or Progress()
     technology_of(campaign)
     bench = prepare(campaign, progress)
-    _require_all_mapped(bench)
+    require_all_mapped(bench)
     check_safety(campaign, bench)
     check_run(out, bench.identity, resume=resume)
     require_as_many(out, campaign.faults.injections)
@@ -152,7 +152,8 @@ def _where_it_ended(bench: Bench, run: GoldenRun) -> str:
     return f" in operation {operation.index} of kind {operation.kind} ({operation.name[:60]})"
 
 
-def _require_all_mapped(bench: Bench) -> None:
+def require_all_mapped(bench: Bench) -> None:
+    """Raise UnmappedSiteError if storage of the target did not become fault sites."""
     if bench.unmapped:
         raise UnmappedSiteError(
             f"{bench.target_name}: expected every storage bit to become a fault site, found "

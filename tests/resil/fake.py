@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
 
+import resil.commands.dry_run
 import resil.commands.replay
 import resil.commands.run
 import resil.folder.execute
@@ -144,7 +145,7 @@ def fake_bench(campaign: Campaign, progress: Progress | None = None, **engine: i
 
 def install(monkeypatch, **engine: int) -> None:
     """Put the fake bench in the place of the real one, for one test."""
-    for module in (resil.commands.run, resil.prepare, resil.commands.replay):
+    for module in (resil.commands.run, resil.commands.dry_run, resil.prepare, resil.commands.replay):
         monkeypatch.setattr(module, "prepare", lambda campaign, progress: fake_bench(campaign, **engine))
 
 

@@ -1,0 +1,144 @@
+"""`resil run --dry-run`: what a campaign would inject, and how long that may take; nothing is simulated."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from reports.table import Column, Table
+from resil.bench.bench import Bench
+from resil.bench.site_list import block_name
+from resil.campaign.campaign import Campaign
+from resil.commands.run import require_all_mapped
+from resil.errors import ConsistencyError, StoreError
+from resil.folder.before import require_as_many
+from resil.folder.store import check_run, recorded_provenance
+from resil.folder.whole import finished_run, stored_injections
+from resil.prepare import prepare
+from resil.progress import Progress
+from resil.results.estimate import technology_of
+from resil.results.grounds import check_safety
+
+
+def plan_run(
+    campaign: Campaign, out: Path, *, resume: bool = False, progress: Progress | None = None
+) -> dict[str, Any]:
+    """Do what `resil run` does before it builds a simulator, and say what would follow.
+
+    Returns:
+        `campaign`, `out`, `network`, `target`, `engine`, `workers`, `inputs`, `plan`, `budget_fit`; `titles`:
+        of blocks;
+        `injections`: the most that would be made; `done`: how many of them lie in `out`; `sites`: bits that
+        would be injected into, by block; `unmapped`; `cycles`: of an inference, by the compiler, None if it
+        says nothing; `faults`: the population, None without `cycles`; `seconds`: None if there is nothing to
+        go by; `basis`: what `seconds` rests on.
+
+    Raises:
+        As `resil.commands.run.run_campaign`.
+    """
+    progress = progress or Progress()
+    technology_of(campaign)
+    bench = prepare(campaign, progress)
+    require_all_mapped(bench)
+    check_safety(campaign, bench)
+    check_run(out, bench.identity, resume=resume)
+    require_as_many(out, campaign.faults.injections)
+    sites = _sites(campaign, bench)
+    cycles = bench.network.vela_cycles
+    bits = sum(sites.values())
+    values_each = 2 if campaign.faults.permanent else cycles
+    done = len(stored_injections(out, bench.identity).injections) if out.exists() else 0
+    left = max(0, campaign.faults.injections - done)
+    workers = campaign.execution.workers or len(os.sched_getaffinity(0))
+    seconds, basis = _duration(campaign, bench, out, left, workers)
+    return {
+        "campaign": str(campaign.file),
+        "out": str(out),
+        "network": bench.network.name,
+        "target": bench.target_name,
+        "engine": campaign.execution.engine,
+        "workers": workers,
+        "inputs": list(bench.inputs),
+        "titles": dict(bench.titles),
+        "plan": campaign.sampling.plan,
+        "injections": campaign.faults.injections,
+        "done": done,
+        "sites": sites,
+        "unmapped": len(bench.unmapped),
+        "cycles": cycles,
+        "faults": None if values_each is None else bits * values_each * len(bench.inputs),
+        "budget_fit": campaign.budget.fit if campaign.budget else None,
+        "seconds": seconds,
+        "basis": basis,
+    }
+
+
+def plan_text(plan: Mapping[str, Any], width: int | None = None) -> str:
+    """Return the plan as lines for a person; `width` as of `Table.text`."""
+    most = "" if plan["plan"] in ("proportional", "uniform", "stratified") else "at most "
+    cycles = "not known before it runs" if plan["cycles"] is None else f"{plan['cycles']:,} by the compiler"
+    faults = "" if plan["faults"] is None else f", out of {plan['faults']:,} faults"
+    done = f", {plan['done']:,} of them are there" if plan["done"] else ""
+    budget = "none: no verdict" if plan["budget_fit"] is None else f"{plan['budget_fit']:g} FIT"
+    rows = (*plan["sites"].items(), ("total", sum(plan["sites"].values())))
+    cells = tuple((f"{name} {plan['titles'].get(name, '')}".rstrip(), f"{bits:,}") for name, bits in rows)
+    table = Table("Would inject into", (Column("block", numeric=False), Column("bits")), cells, totals=1)
+    takes = "not known" if plan["seconds"] is None else f"about {_spoken(plan['seconds'])}"
+    lines = (
+        f"{plan['network']} on {plan['target']}, inputs: {len(plan['inputs'])}, cycles of one: {cycles}",
+        f"injections: {most}{plan['injections']:,}, plan {plan['plan']}{faults}{done}",
+        f"engine: {plan['engine']}, {plan['workers']} workers",
+        f"budget: {budget}",
+        f"run folder: {plan['out']}",
+        f"time: {takes} ({plan['basis']})",
+    )
+    return "\n".join([table.text(width), *lines])
+
+
+def _sites(campaign: Campaign, bench: Bench) -> dict[str, int]:
+    sites: dict[str, int] = {}
+    for element in bench.sites.elements:
+        if element.kind in campaign.faults.kinds and element.bits:
+            name = block_name(element.block)
+            sites[name] = sites.get(name, 0) + element.bits
+    return sites
+
+
+def _duration(
+    campaign: Campaign, bench: Bench, out: Path, left: int, workers: int
+) -> tuple[float | None, str]:
+    """Scale the time of the last finished run on this target beside `out`."""
+    runs = [
+        (path.stat().st_mtime, path.parent)
+        for path in sorted(out.absolute().parent.glob("*/provenance.json"))
+    ]
+    for _, folder in sorted(runs, reverse=True):
+        try:
+            definition = recorded_provenance(folder).get("definition", {})
+            same = (definition.get("target"), definition.get("engine", campaign.execution.engine))
+            if same != (bench.hashes["target"], campaign.execution.engine):
+                continue
+            other = finished_run(folder)
+        except (StoreError, ConsistencyError):
+            continue
+        made = other.summary["campaign"]
+        if not made["injections"] or not made["seconds"]:
+            continue
+        share = left * made["workers"] / (made["injections"] * workers)
+        ours, theirs = bench.network.vela_cycles, other.summary["golden"]["vela_cycles"]
+        if ours and theirs:
+            share *= ours / theirs
+        basis = (
+            f"scaled by injections, workers and cycles from {folder.name}: {made['injections']:,} in "
+            f"{_spoken(made['seconds'])} with {made['workers']} workers, building and synthesis included"
+        )
+        return round(share * made["seconds"], 1), basis
+    return None, f"no finished run on this target lies beside {out} to go by; the run itself tells"
+
+
+def _spoken(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
