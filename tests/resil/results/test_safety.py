@@ -8,10 +8,12 @@ import pytest
 
 from resil.campaign.campaign import parse_campaign
 from resil.cli import main
+from resil.commands.run import verdict_code
+from resil.errors import ExitCode
 from resil.files import read_json
 from resil.results.evidence import Class, Hazards
 from resil.results.grounds import rate_variations
-from resil.results.safety import Grounds, Permanent, safety_facts
+from resil.results.safety import Grounds, Permanent, predicted_facts, safety_facts
 from stats.evidence import Evidence, Group
 from stats.technology import load_technology
 from tests.resil.campaigns import TEXT
@@ -265,3 +267,26 @@ def test_classes_by_name():
     assert Hazards(frozenset({"hang"})).holds("hang:late")
     assert Hazards(frozenset({"due"})).holds("due:masked:error")
     assert Hazards(frozenset({"due"}), due_credited=False).holds("due:masked:error")
+
+
+def test_predictions_are_never_met():
+    """`resil estimate` injects nothing: every row, claimed or not, is not assessed."""
+    asked = grounds({}, '[[safety.mechanism]]\nalarm = "error"\ncoverage = 0.5\n').settings
+    found = predicted_facts(asked)
+    assert found["result"] == "not assessed"
+    assert {row["state"] for row in found["rows"]} == {"not assessed"}
+    assert "coverage of error" in rows(found)
+    assert all("predicted" in row["reason"] for row in found["rows"])
+    summary = {"verdict": {"result": "met"}, "safety": found}
+    assert verdict_code(summary) == ExitCode.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("sampling", ['plan = "adaptive"', 'plan = "uniform"\ninputs = "like these"'])
+def test_other_plans_give_the_rows_their_own_limits(tmp_path, monkeypatch, sampling):
+    text = HEAD.replace("injections = 200", "injections = 900").replace("minimum_per_block = 10", "")
+    _, summary = run(tmp_path, monkeypatch, f"{text}\n[sampling]\n{sampling}\n{SAFETY}")
+    found = rows(summary["safety"])
+    total = summary["total"]
+    assert found["pmhf_share"]["value"] == pytest.approx(total["fit"], rel=0.05)
+    assert found["pmhf_share"]["hi"] == pytest.approx(total["fit_hi"])
+    assert found["pmhf_share"]["confidence"] == pytest.approx(0.975)
