@@ -85,6 +85,8 @@ def _fill_summary(sheet: Worksheet, summary: Summary, protection: Protection | N
         ("Injections", total.injections),
         ("Flip-flop bits", total.ff_bits),
         ("Memory bits", total.sram_bits),
+        ("Flip-flop bits of the source, those included that are no hardware", summary.target.ff_bits_source),
+        ("Memory bits of the source, those included that are no hardware", summary.target.sram_bits_source),
         (f"Area, {total.area_unit}", total.area),
     ]
     for name, metric in (("SPFM", summary.metrics.spfm), ("LFM", summary.metrics.lfm)):

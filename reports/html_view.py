@@ -15,7 +15,7 @@ from reports.protection import FrontPoint, Protection
 from reports.safety import HEADINGS as SAFETY_HEADINGS
 from reports.safety import sensitivity_table
 from reports.summary import Block, Summary
-from reports.tables import operation_table
+from reports.tables import operation_table, storage_counts
 
 _MOST_POINTS = 40
 
@@ -90,7 +90,7 @@ def _tiles(summary: Summary) -> list[tuple[str, Value, str]]:
     spfm = summary.metrics.spfm
     area = f"{numbers.area(target.area)} {numbers.unit(target.area_unit)}"
     seconds = f"{numbers.duration(campaign.seconds)}, {campaign.engine}, {campaign.workers} workers"
-    memory = f"and {numbers.count(target.sram_bits)} memory bits; {area}"
+    memory = "; ".join([f"and {numbers.count(target.sram_bits)} memory bits", *storage_counts(target), area])
     technology = f"{summary.technology.name}, {summary.technology.node}"
     tiles = [
         ("raw fault rate", Value(f"{numbers.fit(total.fit_raw)} FIT"), technology),

@@ -60,6 +60,8 @@ class Target:
     area: float
     area_unit: str
     titles: Mapping[str, str]
+    ff_bits_source: int
+    sram_bits_source: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +102,8 @@ class Block:
 
     Attributes:
         name: The block, or `total`.
-        ff_bits: Flip-flops.
-        sram_bits: Memory bits.
+        ff_bits: Flip-flops that synthesis leaves.
+        sram_bits: Memory bits that it leaves.
         area: In `area_unit`.
         area_unit: `GE` or `um2`.
         injections: Faults simulated in this block.

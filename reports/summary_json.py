@@ -115,15 +115,19 @@ def _operation(node: Node) -> Operation:
 
 
 def _target(node: Node) -> Target:
+    bits = {kind: node.at(f"{kind}_bits").integer() for kind in ("ff", "sram")}
+    source = {kind: node.maybe(f"{kind}_bits_source") for kind in bits}
     return Target(
         name=node.at("name").text(),
         top=node.at("top").text(),
-        ff_bits=node.at("ff_bits").integer(),
-        sram_bits=node.at("sram_bits").integer(),
+        ff_bits=bits["ff"],
+        sram_bits=bits["sram"],
         unmapped_sites=node.at("unmapped_sites").integer(),
         area=node.at("area").number(),
         area_unit=node.at("area_unit").text(),
         titles={} if (titles := node.maybe("titles")) is None else _text_map(titles),
+        ff_bits_source=bits["ff"] if (found := source["ff"]) is None else found.integer(),
+        sram_bits_source=bits["sram"] if (found := source["sram"]) is None else found.integer(),
     )
 
 

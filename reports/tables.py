@@ -10,7 +10,7 @@ from reports.node import Interval
 from reports.outcomes import OUTCOMES
 from reports.protection import Protection
 from reports.safety import safety_line, safety_reasons, safety_table, sensitivity_table
-from reports.summary import Block, Summary
+from reports.summary import Block, Summary, Target
 from reports.table import Column, Table
 
 _COLOURS = {
@@ -50,7 +50,21 @@ def block_table(summary: Summary) -> Table:
         )
         for block in (*summary.blocks, summary.total)
     )
-    return Table("Outcomes by block", columns, rows, totals=1)
+    title = "; ".join(["Outcomes by block", *storage_counts(summary.target)])
+    return Table(title, columns, rows, totals=1)
+
+
+def storage_counts(target: Target) -> list[str]:
+    """Say of each kind of storage of which the source code has more than hardware how much each has."""
+    counts = (
+        ("flip-flop", target.ff_bits, target.ff_bits_source),
+        ("memory", target.sram_bits, target.sram_bits_source),
+    )
+    return [
+        f"{numbers.count(bits)} of {numbers.count(source)} {kind} bits of the source are hardware"
+        for kind, bits, source in counts
+        if bits != source
+    ]
 
 
 def fit_table(summary: Summary) -> Table:

@@ -9,7 +9,7 @@ from resil import __version__
 from resil.bench.bench import Area, AreaFacts, Bench
 from resil.bench.engines import CampaignEngine, make_engine
 from resil.bench.identity import Identity
-from resil.bench.site_list import block_name
+from resil.bench.site_list import block_name, counts_text
 from resil.campaign.campaign import Campaign, NetworkSettings
 from resil.folder.provenance import versions
 from resil.progress import Progress
@@ -22,6 +22,7 @@ from rtl_harness.cache import content_key
 from rtl_harness.elaboration import Elaboration, elaborate
 from rtl_harness.elaboration.yosys import rtl_key
 from rtl_harness.engines.cocotb.config import check_workload
+from rtl_harness.hardware import with_hardware
 from rtl_harness.sites import SiteTable
 from rtl_harness.target import Target, load_target
 from rtl_harness.workload import Workload
@@ -42,7 +43,9 @@ def prepare(campaign: Campaign, progress: Progress) -> Bench:
     workloads = work.workloads
     progress.stage(f"elaborating {target.name}")
     elaboration = elaborate(target, workloads[0].parameters)
-    progress.stage(_found(elaboration))
+    progress.stage(f"simplifying {target.name} as synthesis does, to count the storage that becomes hardware")
+    elaboration = with_hardware(target, elaboration)
+    progress.stage(f"{counts_text(elaboration.sites)}, {len(elaboration.unmapped)} storage elements unmapped")
     for workload in workloads:
         check_workload(target, workload, elaboration)
     hashes = {**work.hashes, "target": _target_digest(target, workloads[0])}
@@ -81,16 +84,6 @@ def prepare(campaign: Campaign, progress: Progress) -> Bench:
         describe=work.describe,
         alarms=tuple(name for name, alarm in target.alarms.items() if alarm.tells == "detected"),
         titles=target.titles,
-    )
-
-
-def _found(elaboration: Elaboration) -> str:
-    bits = {"ff": 0, "sram": 0}
-    for element in elaboration.sites.elements:
-        bits[element.kind] += element.bits
-    return (
-        f"{bits['ff']:,} flip-flop bits, {bits['sram']:,} SRAM bits, {len(elaboration.unmapped)} storage "
-        "elements unmapped"
     )
 
 
@@ -135,7 +128,7 @@ def _workload_digest(workload: Workload) -> str:
 
 
 def _sites_digest(sites: SiteTable) -> str:
-    return _digest(*(repr(element) for element in sites.elements))
+    return _digest(*map(repr, sites.elements), *map(repr, sites.absent))
 
 
 def _digest(*parts: str) -> str:

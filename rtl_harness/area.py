@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import subprocess
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -15,12 +13,10 @@ from typing import Any
 from rtl_harness.area_library import GateTable, gate_table, smallest_nand2
 from rtl_harness.cache import cached_folder, content_key, write_atomically
 from rtl_harness.elaboration import Elaboration, block_of
-from rtl_harness.elaboration.yosys import read_command, rtl_key, yosys_version
+from rtl_harness.elaboration.yosys import yosys_version
 from rtl_harness.errors import HarnessError
+from rtl_harness.synthesis import GATES, INSTANCES, design_netlist, gates_of_design, run_side
 from rtl_harness.target import Target
-from rtl_harness.tools import tail
-
-_SIDE = Path(__file__).parent / "elaboration" / "area_side.py"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +70,7 @@ def area_per_block(target: Target, elaboration: Elaboration, liberty: Path | Non
 
     Args:
         target: The design.
-        elaboration: Its storage; gives the parameters too.
+        elaboration: Its storage; gives the parameters too. Arrays that it says are no hardware have no area.
         liberty: Cell library; its areas are taken to be um2. Without it the built-in table is used.
 
     Raises:
@@ -82,15 +78,16 @@ def area_per_block(target: Target, elaboration: Elaboration, liberty: Path | Non
     """
     table = gate_table()
     library = table.liberty() if liberty is None else _read_library(liberty)
-    own = [_SIDE, Path(__file__), Path(__file__).with_name("area_library.py")]
-    design = _design(target, elaboration, own)
-    srams = [(e.path, e.block, e.width, e.depth) for e in elaboration.sites.elements if e.kind == "sram"]
+    own = [Path(__file__), Path(__file__).with_name("area_library.py")]
+    design, gates = design_netlist(target, elaboration), gates_of_design(target, elaboration)
+    sites = elaboration.sites
+    srams = [(e.path, e.block, sites.present(i)) for i, e in enumerate(sites.elements) if e.kind == "sram"]
     description = json.dumps([target.blocks, srams])
-    parts = (design / "design.il", design / "instances.json", library, description, table.text, own)
+    parts = (gates.name, design / INSTANCES, library, description, table.text, own)
 
     def build(folder: Path) -> None:
         (folder / "cells.lib").write_text(library, encoding="utf-8")
-        _synthesise(target, design, folder)
+        _map(target, gates, folder)
         report = _report(target, elaboration, table, None if liberty is None else library, design, folder)
         write_atomically(folder / "area.json", json.dumps(asdict(report)).encode())
 
@@ -98,25 +95,6 @@ def area_per_block(target: Target, elaboration: Elaboration, liberty: Path | Non
     result = json.loads((folder / "area.json").read_text(encoding="utf-8"))
     blocks = {name: BlockArea(**block) for name, block in result["blocks"].items()}
     return AreaReport(result["unit"], blocks, tuple(result["notes"]))
-
-
-def _design(target: Target, elaboration: Elaboration, own: Sequence[Path]) -> Path:
-    """Return a folder with the netlist of the design under test, not yet optimised, and its instances."""
-    srams = _srams(elaboration)
-    key = content_key(
-        rtl_key(target, elaboration.parameters), json.dumps([target.dut, target.blocks, srams]), own
-    )
-
-    def build(folder: Path) -> None:
-        config = {
-            "read": read_command(target, elaboration.parameters, ["--best-effort-hierarchy"], folder),
-            "dut": target.dut,
-            "boundaries": [path for paths in target.blocks.values() for path in paths],
-            "srams": srams,
-        }
-        _yosys(target, "read", config, folder, "instances.json")
-
-    return cached_folder("area-design", key, build)
 
 
 def _read_library(liberty: Path) -> str:
@@ -131,34 +109,9 @@ def _read_library(liberty: Path) -> str:
     return text
 
 
-def _srams(elaboration: Elaboration) -> list[str]:
-    arrays = {elaboration.locations[e.path].path for e in elaboration.sites.elements if e.kind == "sram"}
-    return sorted(arrays)
-
-
-def _synthesise(target: Target, design: Path, folder: Path) -> None:
-    config = {"design": str(design / "design.il"), "liberty": "cells.lib"}
-    _yosys(target, "synthesise", config, folder, "stat.json")
-
-
-def _yosys(target: Target, what: str, config: Mapping[str, Any], folder: Path, result: str) -> None:
-    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, str(_SIDE), what, "config.json"],
-        cwd=folder,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        errors="replace",
-        check=False,
-    )
-    if done.returncode != 0 or not (folder / result).is_file():
-        errors = [line for line in (done.stderr + done.stdout).splitlines() if "ERROR" in line]
-        found = "\n".join(errors[:10]) or tail(done.stdout + done.stderr, 15)
-        raise HarnessError(
-            f"synthesis of {target.name} for area failed; check RTL and cell library (it needs an inverter, "
-            f"a buffer, 2-input gates and flip-flops):\n{found}"
-        )
+def _map(target: Target, gates: Path, folder: Path) -> None:
+    config = {"gates": str(gates / GATES), "liberty": "cells.lib"}
+    run_side(target, "map", config, folder, "stat.json")
 
 
 def _report(
@@ -170,7 +123,7 @@ def _report(
     folder: Path,
 ) -> AreaReport:
     modules: dict[str, Any] = json.loads((folder / "stat.json").read_text(encoding="utf-8"))["modules"]
-    instances: dict[str, str] = json.loads((design / "instances.json").read_text(encoding="utf-8"))
+    instances: dict[str, str] = json.loads((design / INSTANCES).read_text(encoding="utf-8"))
     shutil.rmtree(folder / "abc", ignore_errors=True)
     logic = dict.fromkeys(target.blocks, 0.0)
     for path, module in instances.items():
@@ -192,9 +145,10 @@ def _report(
         if path not in instances
     ]
     bits = dict.fromkeys(logic, 0)
-    for element in elaboration.sites.elements:
+    sites = elaboration.sites
+    for index, element in enumerate(sites.elements):
         if element.kind == "sram":
-            bits[element.block] = bits.get(element.block, 0) + element.bits
+            bits[element.block] = bits.get(element.block, 0) + sites.present(index)
     blocks = {
         name: BlockArea(name, logic.get(name, 0.0), bits[name] * bit.area * gate)
         for name in bits

@@ -4,7 +4,7 @@ The digest is `faults.digest` (64-bit BLAKE2b) of these bytes, one after the oth
 
 1. for each element of the `SiteTable`, in its order: words 0 .. depth-1, each as an unsigned number of
    ceil(width / 8) bytes, little endian; word 0 is the one with the lowest declared index, bit 0 the least
-   significant; bits above the width are zero;
+   significant; bits above the width are zero, and so are bits that are no hardware;
 2. for each observed memory of the target, in the order of their names: words 0 .. depth-1, each as
    `word_bytes` bytes, little endian.
 
@@ -38,6 +38,18 @@ def bit_place(sites: SiteTable, site: int) -> tuple[int, int]:
     before = sum(e.depth * ((e.width + 7) // 8) for e in sites.elements[:index])
     found = sites[site]
     return before + found.word * ((found.element.width + 7) // 8) + found.bit // 8, found.bit % 8
+
+
+def kept_mask(sites: SiteTable) -> bytes:
+    """Return the packed elements of a site table with ones where hardware is; empty if nothing is absent."""
+    if not sites.absent:
+        return b""
+    mask = bytearray(b"".join(pack_words([(1 << e.width) - 1] * e.depth, e.width) for e in sites.elements))
+    for run in sites.absent:
+        for site in range(run.first, run.end):
+            byte, bit = bit_place(sites, site)
+            mask[byte] &= ~(1 << bit)
+    return bytes(mask)
 
 
 def state_hash(elements: Iterable[bytes], memories: Mapping[str, bytes]) -> str:

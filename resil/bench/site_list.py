@@ -14,18 +14,27 @@ import pyarrow.parquet as pq
 from reports.table import Column, Table
 from resil.bench.bench import Area, Bench
 from resil.files import write_file
-from rtl_harness.sites import SiteTable
+from rtl_harness.sites import Hardware, SiteTable
 
 UNASSIGNED = "(no block)"
 
 
 @dataclass(frozen=True)
 class BlockSites:
-    """Fault sites and area of a block; areas in the survey's unit."""
+    """Fault sites and area of a block; areas in the survey's unit.
+
+    Attributes:
+        ff_bits: Flip-flops that synthesis leaves.
+        sram_bits: SRAM bits that it leaves.
+        ff_bits_source: Flip-flop bits of the source code.
+        sram_bits_source: SRAM bits of the source code.
+    """
 
     block: str
     ff_bits: int
     sram_bits: int
+    ff_bits_source: int
+    sram_bits_source: int
     logic_area: float
     sram_area: float
 
@@ -61,37 +70,62 @@ def block_name(block: str) -> str:
     return block or UNASSIGNED
 
 
-def block_bits(sites: SiteTable, blocks: tuple[str, ...]) -> dict[str, dict[str, int]]:
-    """Return the bits of each kind in each block; blocks without any are there, with zeros."""
+def block_bits(
+    sites: SiteTable, blocks: tuple[str, ...], *, source: bool = False
+) -> dict[str, dict[str, int]]:
+    """Return the bits of each kind in each block; blocks without any are there, with zeros.
+
+    Args:
+        sites: All storage bits.
+        blocks: Of the target's block map.
+        source: Count all bits of the source code, not what is hardware.
+    """
     bits = {block: {"ff": 0, "sram": 0} for block in blocks}
-    for element in sites.elements:
-        bits.setdefault(block_name(element.block), {"ff": 0, "sram": 0})[element.kind] += element.bits
+    for index, element in enumerate(sites.elements):
+        own = bits.setdefault(block_name(element.block), {"ff": 0, "sram": 0})
+        own[element.kind] += element.bits if source else sites.present(index)
     return bits
+
+
+def whole(bits: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
+    """Return the bits of each kind in all blocks."""
+    return {kind: sum(own[kind] for own in bits.values()) for kind in ("ff", "sram")}
+
+
+def counts_text(sites: SiteTable) -> str:
+    """Say how many bits of each kind there are in the source code, and how many are hardware."""
+    bits, source = whole(block_bits(sites, ())), whole(block_bits(sites, (), source=True))
+    names = {"ff": "flip-flop bits", "sram": "SRAM bits"}
+    return ", ".join(
+        f"{bits[kind]:,} {name}"
+        + ("" if bits[kind] == source[kind] else f" of {source[kind]:,} in the source")
+        for kind, name in names.items()
+    )
 
 
 def survey(bench: Bench) -> Survey:
     """Count the fault sites of `bench` and synthesise its area."""
     area = bench.area()
     bits = block_bits(bench.sites, bench.blocks)
-    blocks = tuple(_block_sites(name, n, area.of(name)) for name, n in bits.items())
-    everything = {kind: sum(n[kind] for n in bits.values()) for kind in ("ff", "sram")}
-    total = _block_sites("total", everything, area.total)
+    source = block_bits(bench.sites, bench.blocks, source=True)
+    blocks = tuple(_block_sites(name, n, source[name], area.of(name)) for name, n in bits.items())
+    total = _block_sites("total", whole(bits), whole(source), area.total)
     notes = (*bench.warnings, *area.notes)
     return Survey(bench.target_name, blocks, total, area.unit, bench.unmapped, notes, bench.titles)
 
 
-def _block_sites(name: str, bits: dict[str, int], area: Area) -> BlockSites:
-    return BlockSites(name, bits["ff"], bits["sram"], area.logic, area.sram)
+def _block_sites(name: str, bits: Mapping[str, int], source: Mapping[str, int], area: Area) -> BlockSites:
+    return BlockSites(name, bits["ff"], bits["sram"], source["ff"], source["sram"], area.logic, area.sram)
 
 
 def survey_text(found: Survey, width: int | None = None) -> str:
     """Return the survey as lines for a person; `width` as of `Table.text`."""
     unit = found.area_unit
-    heads = ("ff bits", "sram bits", f"logic {unit}", f"sram {unit}")
+    heads = ("ff bits", "in source", "sram bits", f"logic {unit}", f"sram {unit}")
     rows = tuple(
         (
             f"{row.block} {found.titles.get(row.block, '')}".rstrip(),
-            *(f"{bits:,}" for bits in (row.ff_bits, row.sram_bits)),
+            *(f"{bits:,}" for bits in (row.ff_bits, row.ff_bits_source, row.sram_bits)),
             *(f"{area:,.0f}" for area in (row.logic_area, row.sram_area)),
         )
         for row in (*found.blocks, found.total)
@@ -107,7 +141,11 @@ def survey_text(found: Survey, width: int | None = None) -> str:
 
 
 def site_rows(sites: SiteTable) -> pa.Table:
-    """Return a row per bit: number, path, word and bit as the source counts them, kind, block, class."""
+    """Return a row per bit of the source code.
+
+    Its number, path, word and bit as the source counts them, kind, block, register class, what it is in
+    hardware (`rtl_harness.sites.Hardware`), and of duplicates the number of the bit that stands for it.
+    """
     elements = sites.elements
     counts = np.array([e.bits for e in elements], dtype=np.int64)
     owner = np.repeat(np.arange(len(elements), dtype=np.int32), counts)
@@ -131,8 +169,21 @@ def site_rows(sites: SiteTable) -> pa.Table:
             "kind": column([e.kind for e in elements]),
             "block": column([block_name(e.block) for e in elements]),
             "register_class": column([e.register_class for e in elements]),
+            **_hardware(sites),
         }
     )
+
+
+def _hardware(sites: SiteTable) -> dict[str, pa.Array]:
+    names = [hardware.value for hardware in Hardware]
+    found = np.zeros(sites.size, dtype=np.int32)
+    same = np.full(sites.size, -1, dtype=np.int64)
+    for run in sites.absent:
+        found[run.first : run.end] = names.index(run.hardware.value)
+        if run.same_as is not None:
+            same[run.first : run.end] = np.arange(run.same_as, run.same_as + run.bits)
+    dictionary = pa.DictionaryArray.from_arrays(pa.array(found), pa.array(names, pa.string()))
+    return {"hardware": dictionary, "same_as": pa.array(same, mask=same < 0)}
 
 
 def write_parquet(sites: SiteTable, path: Path) -> None:

@@ -110,9 +110,9 @@ def _counts(settings: SafetySettings, found: Finished) -> dict[Key, Counter[str]
 
 def _bits(settings: SafetySettings, bench: Bench) -> dict[Key, int]:
     bits: dict[Key, int] = {}
-    for element in bench.sites.elements:
+    for index, element in enumerate(bench.sites.elements):
         key = (block_name(element.block), element.kind, _is_mechanism(settings, element.path))
-        bits[key] = bits.get(key, 0) + element.bits
+        bits[key] = bits.get(key, 0) + bench.sites.present(index)
     return bits
 
 

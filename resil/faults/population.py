@@ -91,10 +91,11 @@ def make_population(campaign: Campaign, sites: SiteTable, goldens: Sequence[Gold
     Strata are blocks by kind of storage; if the plan is another than "proportional", further by register
     class, by register (those that differ in indices only are one) and by the operation that is running.
     Stuck bits, each at two values, are divided by block and kind alone.
+    Sites that are no hardware have no faults.
 
     Args:
         campaign: Says which kinds of storage, and the seed.
-        sites: All fault sites.
+        sites: All storage bits.
         goldens: The run without a fault of each input.
 
     Raises:
@@ -103,11 +104,11 @@ def make_population(campaign: Campaign, sites: SiteTable, goldens: Sequence[Gold
     stuck = campaign.faults.permanent
     fine = not stuck and campaign.sampling.strata != SamplingSettings("proportional").strata
     pieces: dict[tuple[str, str, str, str], list[tuple[int, int, int]]] = {}
-    for element, first in zip(sites.elements, sites.offsets, strict=False):
-        if element.kind in campaign.faults.kinds and element.bits:
+    for index, element in enumerate(sites.elements):
+        if element.kind in campaign.faults.kinds and sites.present(index):
             divided = (element.register_class, element.variable) if fine else ("", "")
             key = (block_name(element.block), str(element.kind), *divided)
-            pieces.setdefault(key, []).append((first, element.bits, element.width))
+            pieces.setdefault(key, []).extend(sites.pieces(index))
     if not pieces:
         raise CampaignError(
             f"{campaign.file}: [faults] kinds: the target has no storage of the kinds "

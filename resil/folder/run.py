@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 from resil.errors import StoreError
 from resil.folder.store import INJECTIONS, SITES
 from resil.folder.whole import finished_run
+from rtl_harness.sites import Hardware
 from stats.intervals import clopper_pearson_limits
 from stats.rates import OUTCOMES
 
@@ -88,7 +89,9 @@ class Run:
                 "tells more about blocks: rates of registers cannot be counted from it"
             )
         keys = ["block", "path", "register_class", "kind"]
-        sites = self._sites().select(keys).to_pandas().astype(str)
+        table = self._sites()
+        real = pc.equal(table["hardware"].cast(pa.string()), Hardware.KEPT.value)
+        sites = table.filter(real).select(keys).to_pandas().astype(str)
         kinds = self.summary["campaign"]["kinds"]
         found = sites[sites["kind"].isin(kinds)].groupby(keys, sort=False).size().rename("bits").reset_index()
         found = found.rename(columns={"path": "register"})

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from resil.bench.bench import AreaFacts, Bench
-from resil.bench.site_list import UNASSIGNED, block_bits
+from resil.bench.site_list import UNASSIGNED, block_bits, whole
 from resil.campaign.campaign import Campaign
 from resil.campaign.clusters import clusters_text
 from resil.errors import ConsistencyError
@@ -18,7 +18,14 @@ from resil.results.evidence import evidence_facts, sample_evidence
 from resil.results.grounds import grounds_of
 from resil.results.safety import NO_PERMANENT, Permanent, safety_facts
 from resil.results.sampling_facts import sampling_facts, sampling_notes
-from resil.results.summary import SCHEMA, block_row, network_summary, scope_text, verdict_summary
+from resil.results.summary import (
+    SCHEMA,
+    block_row,
+    network_summary,
+    scope_text,
+    source_bits,
+    verdict_summary,
+)
 from rtl_harness.engines.base import GoldenRun
 from stats.metrics import safety_metrics
 from stats.permanent import PermanentRates, load_permanent
@@ -92,13 +99,15 @@ def summarise(
     bits = block_bits(bench.sites, bench.blocks)
     found = estimates_of(campaign, sample, bits, fit_per_bit)
     total = found.total
+    source = block_bits(bench.sites, bench.blocks, source=True)
     blocks = [
         block_row(
             name, n, _estimate(campaign, found, name, n), area.of(name).total, area.of(name).sram, area.unit
         )
+        | source_bits(source[name])
         for name, n in bits.items()
     ]
-    everything = {kind: sum(n[kind] for n in bits.values()) for kind in ("ff", "sram")}
+    everything = whole(bits)
     evidence = sample_evidence(campaign, sample, found)
     cycles = [run.end.end_cycle for run in goldens]
     return {
@@ -111,6 +120,7 @@ def summarise(
             "top": bench.top,
             "ff_bits": everything["ff"],
             "sram_bits": everything["sram"],
+            **source_bits(whole(source)),
             "unmapped_sites": len(bench.unmapped),
             "area": area.total.total,
             "area_unit": area.unit,
@@ -126,7 +136,8 @@ def summarise(
         "blocks": blocks,
         "strata": [_stratum(counts, fit_per_bit[counts.kind]) for counts in found.strata],
         "limits": found.limits,
-        "total": block_row("total", everything, total, area.total.total, area.total.sram, area.unit),
+        "total": block_row("total", everything, total, area.total.total, area.total.sram, area.unit)
+        | source_bits(whole(source)),
         "metrics": safety_metrics(total, permanent=campaign.faults.permanent).as_dict(),
         "evidence": evidence_facts(evidence),
         "safety": None

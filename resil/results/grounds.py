@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from itertools import product
 
 from resil.bench.bench import Bench
+from resil.bench.site_list import block_bits, whole
 from resil.campaign.campaign import Campaign
 from resil.campaign.safety import SafetySettings
 from resil.errors import CampaignError
@@ -32,7 +33,7 @@ def check_safety(campaign: Campaign, bench: Bench) -> None:
     settings = campaign.safety
     if settings is None:
         return
-    bits = {kind: sum(e.bits for e in bench.sites.elements if e.kind == kind) for kind in _NAMES}
+    bits = whole(block_bits(bench.sites, bench.blocks))
     left = not_injected(campaign, bits)
     claimed = [claim for claim in settings.claims if claim in _OF_INJECTIONS]
     if left and claimed and not settings.left_out:

@@ -33,7 +33,7 @@ def block_row(
 
     Args:
         name: Of the block.
-        bits: Storage bits, by kind.
+        bits: Storage bits that are hardware, by kind.
         estimate: None if the campaign says nothing of the block; all its figures are then None.
         area: Of logic and memories together.
         sram_area: Of memories.
@@ -49,6 +49,11 @@ def block_row(
         "sram_area": sram_area,
         "area_unit": unit,
     }
+
+
+def source_bits(bits: Mapping[str, int]) -> dict[str, int]:
+    """Return how many bits of each kind the source code has, those included that are no hardware."""
+    return {f"{kind}_bits_source": bits[kind] for kind in ("ff", "sram")}
 
 
 def network_summary(facts: NetworkFacts, cycles: Sequence[int]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from resil.sensitivity.model import Accelerator
 from resil.sensitivity.observations import bits_of_elements
 from rtl_harness.area import area_per_block
 from rtl_harness.elaboration import elaborate
+from rtl_harness.hardware import with_hardware
 from rtl_harness.target import load_target
 
 
@@ -18,13 +19,15 @@ def facts_of_target(name: str) -> Accelerator:
         ToolMissingError: pyosys is not installed.
     """
     target = load_target(name)
-    elaboration = elaborate(target)
+    elaboration = with_hardware(target, elaborate(target))
     area = area_per_block(target, elaboration, None)
-    elements = [
-        (e.path, str(e.kind), block_name(e.block), e.register_class, e.bits)
-        for e in elaboration.sites.elements
-    ]
+    sites = elaboration.sites
+    elements = [(e.path, str(e.kind), block_name(e.block), e.register_class) for e in sites.elements]
+    kept = {
+        element.path: [(first - sites.offsets[index], bits) for first, bits, _ in sites.pieces(index)]
+        for index, element in enumerate(sites.elements)
+    }
     blocks = {
         block_name(block): (own.logic + own.sram, own.sram, area.unit) for block, own in area.blocks.items()
     }
-    return Accelerator(target.top, bits_of_elements(elements), blocks)
+    return Accelerator(target.top, bits_of_elements(elements, kept), blocks)

@@ -14,7 +14,7 @@ from resil.campaign.campaign import Campaign
 from resil.faults.plan import FaultStratum
 from resil.faults.population import Population, make_population, times_of
 from resil.sensitivity.model import SHIPPED, load_model
-from resil.sensitivity.observations import CHUNK_BITS, Cell, cell_of_elements
+from resil.sensitivity.observations import Cell, cell_of_elements, chunks
 from resil.sensitivity.predict import outcome_index
 from rtl_harness.engines.base import GoldenRun
 from rtl_harness.sites import SiteTable
@@ -99,15 +99,15 @@ def guided_population(campaign: Campaign, bench: Bench, goldens: Sequence[Golden
 
 def _pieces(sites: SiteTable) -> Iterator[tuple[Cell, int, int]]:
     """Yield cell, first site and number of sites of all storage, in pieces of one cell."""
-    known = [(e.path, str(e.kind), block_name(e.block), e.register_class, e.bits) for e in sites.elements]
-    cells = cell_of_elements(known)
-    for element, first in zip(sites.elements, sites.offsets, strict=False):
-        cell, bits = cells[element.path]
-        if cell.kind == "sram":
-            yield cell, first, bits
-            continue
-        for start in range(0, bits, CHUNK_BITS):
-            chunk = Cell(
-                cell.kind, cell.block, cell.register_class, cell.register, start % element.width // CHUNK_BITS
-            )
-            yield chunk, first + start, min(CHUNK_BITS, bits - start)
+    cells = cell_of_elements(
+        (e.path, str(e.kind), block_name(e.block), e.register_class) for e in sites.elements
+    )
+    for index, (element, offset) in enumerate(zip(sites.elements, sites.offsets, strict=False)):
+        cell = cells[element.path]
+        for first, bits, _ in sites.pieces(index):
+            if cell.kind == "sram":
+                yield cell, first, bits
+                continue
+            for start, count, number in chunks(first - offset, bits):
+                chunk = Cell(cell.kind, cell.block, cell.register_class, cell.register, number)
+                yield chunk, offset + start, count

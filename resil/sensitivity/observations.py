@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -18,8 +20,13 @@ from resil.folder.store import INJECTIONS, SITES
 from resil.folder.whole import finished_run, require_upsets
 from resil.work.patterns import Pattern
 from rtl_harness.npu.work import OperationWork
+from rtl_harness.sites import Hardware
 from stats.rates import OUTCOMES
 
+# Path, kind, block and register class of a storage element.
+Known = tuple[str, str, str, str]
+# First bit and number of bits of parts of an element.
+Pieces = list[tuple[int, int]]
 CHUNK_BITS = 8
 CHUNKS_OF_COPIES = 16
 # Until then the NPU is told what to do and fetches the first commands: hardly any flip of that time matters.
@@ -130,28 +137,41 @@ def read_run(folder: Path) -> Run:
         rows = pa.concat_tables([read_part(part, identity) for part in parts])
     except (OSError, pa.ArrowException, PartError, KeyError) as error:
         raise StoreError(f"{folder}: cannot be read ({error}); {_FINISH}") from None
-    elements = _elements(sites)
-    counts, patterns = _count(rows, cell_of_elements(elements))
-    return Run(folder, summary, provenance, bits_of_elements(elements), work, counts, patterns)
+    known, kept = _elements(sites)
+    counts, patterns = _count(rows, cell_of_elements(known))
+    return Run(folder, summary, provenance, bits_of_elements(known, kept), work, counts, patterns)
 
 
-def bits_of_elements(elements: Iterable[tuple[str, str, str, str, int]]) -> dict[Cell, int]:
-    """Return the storage bits of each cell; see `cell_of_elements`."""
+def bits_of_elements(elements: Iterable[Known], kept: Mapping[str, Pieces]) -> dict[Cell, int]:
+    """Return the storage bits of each cell.
+
+    Args:
+        elements: As of `cell_of_elements`.
+        kept: What of each is hardware: its first bits and numbers of bits.
+    """
     bits: dict[Cell, int] = {}
-    for cell, width in cell_of_elements(elements).values():
-        for chunk, count in _chunks(cell, width):
-            whole = _at(cell, chunk)
-            bits[whole] = bits.get(whole, 0) + count
+    for path, cell in cell_of_elements(elements).items():
+        for first, count in kept[path]:
+            for whole, own in _cells(cell, first, count):
+                bits[whole] = bits.get(whole, 0) + own
     return bits
 
 
-def cell_of_elements(
-    elements: Iterable[tuple[str, str, str, str, int]],
-) -> dict[str, tuple[Cell, int]]:
-    """Return for each path a cell, of which the chunk is still to be set for registers, and the bits.
+def chunks(first: int, bits: int) -> list[tuple[int, int, int]]:
+    """Divide bits of a register into parts of one chunk: first bit, bits, and number of the chunk.
+
+    >>> chunks(5, 6)
+    [(5, 3, 0), (8, 3, 1)]
+    """
+    cuts = [first, *range((first // CHUNK_BITS + 1) * CHUNK_BITS, first + bits, CHUNK_BITS), first + bits]
+    return [(low, high - low, low // CHUNK_BITS) for low, high in pairwise(cuts)]
+
+
+def cell_of_elements(elements: Iterable[Known]) -> dict[str, Cell]:
+    """Return for each path a cell, of which the chunk is still to be set for registers.
 
     Args:
-        elements: Path, kind, block, register class and bits of each storage element.
+        elements: Path, kind, block and register class of each storage element.
     """
     known = list(elements)
     copies: dict[str, list[str]] = {}
@@ -163,8 +183,8 @@ def cell_of_elements(
         for i, path in enumerate(sorted(own, key=_indices))
     }
     return {
-        path: (Cell(kind, block, role, _INDEX.sub("[*]", path), place[path] if kind == "sram" else -1), bits)
-        for path, kind, block, role, bits in known
+        path: Cell(kind, block, role, _INDEX.sub("[*]", path), place[path] if kind == "sram" else -1)
+        for path, kind, block, role in known
     }
 
 
@@ -172,22 +192,36 @@ def _indices(path: str) -> list[int]:
     return [int(index[1:-1]) for index in _INDEX.findall(path)]
 
 
-def _chunks(cell: Cell, bits: int) -> list[tuple[int, int]]:
-    """Return chunk and bits of the parts of an element."""
+def _cells(cell: Cell, first: int, bits: int) -> list[tuple[Cell, int]]:
+    """Return cells and bits of a piece of an element."""
     if cell.kind == "sram":
-        return [(cell.chunk, bits)]
-    return [(first // CHUNK_BITS, min(CHUNK_BITS, bits - first)) for first in range(0, bits, CHUNK_BITS)]
+        return [(cell, bits)]
+    return [(_at(cell, chunk), own) for _, own, chunk in chunks(first, bits)]
 
 
 def _at(cell: Cell, chunk: int) -> Cell:
     return Cell(cell.kind, cell.block, cell.register_class, cell.register, chunk)
 
 
-def _elements(sites: pa.Table) -> list[tuple[str, str, str, str, int]]:
+def _elements(sites: pa.Table) -> tuple[list[Known], dict[str, Pieces]]:
+    """Return the elements of a list of sites, and what of each is hardware."""
     plain = {name: sites[name].cast(pa.string()) for name in ("path", "kind", "block", "register_class")}
-    table = pa.table(plain).group_by(list(plain), use_threads=False).aggregate([([], "count_all")])
-    columns = [table[name].to_pylist() for name in (*plain, "count_all")]
-    return list(zip(*columns, strict=True))
+    table = pa.table({**plain, "site": sites["site"]}).group_by(list(plain), use_threads=False)
+    found = table.aggregate([("site", "min")])
+    known = list(zip(*(found[name].to_pylist() for name in plain), strict=True))
+    first = dict(zip(found["path"].to_pylist(), found["site_min"].to_pylist(), strict=True))
+    kept: dict[str, Pieces] = {path: [] for path in first}
+    hardware = sites.filter(pc.equal(sites["hardware"].cast(pa.string()), Hardware.KEPT.value))
+    numbers = hardware["site"].to_numpy()
+    paths = hardware["path"].combine_chunks().dictionary_encode()
+    owners = paths.indices.to_numpy()
+    breaks = np.flatnonzero((np.diff(numbers) != 1) | (np.diff(owners) != 0)) + 1
+    starts = np.concatenate(([0], breaks, [len(numbers)]))
+    for low, high in pairwise(starts.tolist()):
+        if low < high:
+            path = paths.dictionary[int(owners[low])].as_py()
+            kept[path].append((int(numbers[low]) - first[path], high - low))
+    return known, kept
 
 
 def _work(folder: Path, operation: Mapping[str, Any]) -> OperationWork:
@@ -201,7 +235,7 @@ def _work(folder: Path, operation: Mapping[str, Any]) -> OperationWork:
 
 
 def _count(
-    rows: pa.Table, cells: Mapping[str, tuple[Cell, int]]
+    rows: pa.Table, cells: Mapping[str, Cell]
 ) -> tuple[dict[tuple[Cell, int], tuple[int, ...]], tuple[tuple[str, str, Pattern, bool], ...]]:
     counts: dict[tuple[Cell, int], list[int]] = {}
     patterns = []
@@ -210,7 +244,7 @@ def _count(
     for path, bit, operation, cycle, outcome, text, block, kind in zip(
         *(single[name].to_pylist() for name in wanted), strict=True
     ):
-        cell, _ = cells[path]
+        cell = cells[path]
         chunk = cell.chunk if cell.kind == "sram" else bit // CHUNK_BITS
         time = START if cycle < START_CYCLES else operation
         own = counts.setdefault((_at(cell, chunk), time), [0] * len(OUTCOMES))

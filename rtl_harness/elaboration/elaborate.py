@@ -154,7 +154,7 @@ def _assemble(target: Target, parameters: Mapping[str, int], found: Storage, net
     if latches:
         warnings.append(
             f"{sum(e.bits for e in latches)} bits in {len(latches)} elements are latches, counted as "
-            "flip-flops; a flip of one that is open has no effect"
+            "flip-flops where they are hardware; a flip of one that is open has no effect"
         )
     warnings += _other_clocks(target, [found.clocking[e.path] for e in sites])
     if not sites and not unmapped:

@@ -115,15 +115,24 @@ class _Finder:
             for low, length in runs(positions):
                 cells = dict.fromkeys(held[base + low + p] for p in range(length))
                 nets = self.netlist.wires[path][base + low : base + low + length]
-                span = (low, length, width)
-                self._add_slice(path, declared, declared.indices(word), span, self._clocking(cells), nets)
+                span, net = (low, length, width), (path, base + low)
+                clocking = self._clocking(cells)
+                self._add_slice(path, declared, declared.indices(word), span, clocking, nets, net)
 
     def _members(self, path: str, declared: Declaration, held: dict[int, FlipFlops]) -> None:
         for cell in dict.fromkeys(held.values()):
             name = cell.name or path
             element = StorageElement(name, "ff", len(cell.outputs))
             variable = name.removeprefix(f"{declared.scope}.")
-            location = Location(declared.scope, declared.module, variable, packed_width=element.width)
+            first = min(position for position, owner in held.items() if owner is cell)
+            location = Location(
+                declared.scope,
+                declared.module,
+                variable,
+                packed_width=element.width,
+                net=path,
+                net_low=first,
+            )
             self.found.add(element, location, self._clocking([cell]), cell.outputs)
 
     def memory(self, net_name: str, memory: MemoryArray) -> None:
@@ -142,8 +151,12 @@ class _Finder:
         width = memory.width // Declaration("", "", "", inner).words
         outer = range(memory.first_word, memory.first_word + memory.size)
         if self._kind(memory) == "ff":
-            for indices in ((word, *rest) for word in outer for rest in _indices(inner)):
-                self._add_slice(memory.path, declared, indices, (0, width, width), clocking, net_name)
+            parts = list(enumerate(reversed(_indices(inner))))
+            for word, (place, rest) in ((word, part) for word in outer for part in parts):
+                net = (f"{memory.path}[{word}]", place * width)
+                self._add_slice(
+                    memory.path, declared, (word, *rest), (0, width, width), clocking, net_name, net
+                )
         elif not inner:
             extent = (memory.first_word, memory.size, width)
             self._add_array(memory.path, declared, (), extent, clocking, net_name)
@@ -172,7 +185,9 @@ class _Finder:
             first_word=first_word,
             ascending=_ascending(declared),
         )
-        location = Location(declared.scope, declared.module, declared.name, indices, 0, width, declared.port)
+        location = Location(
+            declared.scope, declared.module, declared.name, indices, 0, width, declared.port, path
+        )
         self.found.add(element, location, clocking, net_name)
 
     def _kind(self, memory: MemoryArray) -> Kind:
@@ -198,6 +213,7 @@ class _Finder:
         span: tuple[int, int, int],
         clocking: Clocking,
         outputs: tuple[Bit, ...] | str,
+        net: tuple[str, int],
     ) -> None:
         low, length, width = span
         lsb = _lsb(declared)
@@ -207,7 +223,7 @@ class _Finder:
             name += f"[{lsb + sign * (low + length - 1)}:{lsb + sign * low}]"
         element = StorageElement(name, "ff", length, lsb=lsb + sign * low, ascending=sign < 0)
         location = Location(
-            declared.scope, declared.module, declared.name, indices, low, width, declared.port
+            declared.scope, declared.module, declared.name, indices, low, width, declared.port, *net
         )
         self.found.add(element, location, clocking, outputs)
 

@@ -22,6 +22,8 @@ class Location:
             significant bit.
         packed_width: Bits of the packed variable (of one word of it, if it is an array).
         port: The variable is an output of its module, which a simulator may keep elsewhere.
+        net: Name of the net, or of the memory, that holds it in the netlist.
+        net_low: Position of the element's bit 0 in that net.
     """
 
     scope: str
@@ -31,6 +33,8 @@ class Location:
     low: int = 0
     packed_width: int = 1
     port: bool = False
+    net: str = ""
+    net_low: int = 0
 
     @property
     def path(self) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from rtl_harness.elaboration import Elaboration
 from rtl_harness.errors import HarnessError
 from rtl_harness.sites import StorageElement
+from rtl_harness.state_hash import kept_mask
 from rtl_harness.target import Target
 from rtl_harness.workload import Workload
 
@@ -23,6 +24,7 @@ def simulator_config(target: Target, workload: Workload, elaboration: Elaboratio
     wanted = {name: m for name, m in target.memories.items() if m.observed or name in held}
     return {
         "elements": [_element(e, elaboration) for e in elaboration.sites.elements],
+        "kept": kept_mask(elaboration.sites).hex(),
         "memories": {
             name: {**_element(memory_element(target, elaboration, name), elaboration), "observed": m.observed}
             for name, m in wanted.items()

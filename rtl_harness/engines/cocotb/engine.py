@@ -188,13 +188,21 @@ class CocotbEngine:
         worker.send(do="inject", **self._request(fault))
         return fault
 
-    def _request(self, fault: Fault) -> dict[str, int]:
-        site = self.elaboration.sites[fault.site]
-        element = self.elaboration.sites.element_index(fault.site)
-        place = {"element": element, "word": site.word, "bit": site.bit, "bits": fault.bits}
-        request = {**place, "cycle": fault.cycle, "limit": self.timeout_cycles}
+    def _place(self, site: int, bits: int = 1) -> tuple[int, int, int, int]:
+        """Return element, word, bit and number of bits of a site."""
+        found = self.elaboration.sites[site]
+        return self.elaboration.sites.element_index(site), found.word, found.bit, bits
+
+    def _request(self, fault: Fault) -> dict[str, Any]:
+        sites = self.elaboration.sites
+        flipped = sites.flipped(fault.site, fault.bits)
+        request: dict[str, Any] = {
+            "flips": [self._place(fault.site, fault.bits), *(self._place(s) for s in flipped[fault.bits :])],
+            "cycle": fault.cycle,
+            "limit": self.timeout_cycles,
+        }
         if fault.held is not None:
-            byte, bit = bit_place(self.elaboration.sites, fault.site)
+            byte, bit = bit_place(sites, fault.site)
             request |= {"held": fault.held, "final": self._golden_state[byte] >> bit & 1}
         return request
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from rtl_harness.elaboration import Elaboration
 from rtl_harness.engines.base import GoldenRun, check_fault, describe_fault
+from rtl_harness.engines.verilator.absent import AbsentStorage
 from rtl_harness.engines.verilator.alarms import Alarms, Rises
 from rtl_harness.engines.verilator.circuit import circuit_of
 from rtl_harness.engines.verilator.gates import UnsupportedError, read_gates
@@ -166,6 +167,7 @@ class VerilatorEngine:
         """Simulate without a fault, once, and check that the known storage is the whole state.
 
         Raises:
+            HarnessError: If storage that is no hardware decides the result.
             SimulationError: If the design does not finish, or has state that elaboration did not find.
         """
         if self._golden is None:
@@ -183,6 +185,15 @@ class VerilatorEngine:
             self._golden_contents = self._map.contents(instance)
             self._exits = self._made_exits(end)
             self._check_state_is_whole(end)
+            AbsentStorage(
+                self.elaboration.sites,
+                self._map,
+                self.start,
+                lambda instance, stop: self._end(
+                    instance, stop is Stop.DONE, instance.cycle, self._alarms.rises(*instance.rises())
+                ),
+                end,
+            ).check(f"{self.target.name} running {self.workload.name}")
             self._golden = GoldenRun(end, ends)
         return self._golden
 

@@ -10,6 +10,7 @@ from rtl_harness.elaboration.model import Location
 from rtl_harness.errors import UnmappedSiteError
 from rtl_harness.faults import Fault, digest
 from rtl_harness.sites import StorageElement
+from rtl_harness.state_hash import kept_mask
 from rtl_harness.target import Target
 from rtl_harness.verilated.build import Variable
 from rtl_harness.verilated.campaign import Flip
@@ -58,8 +59,8 @@ class StateMap:
         self._prepare_digest(target, elaboration)
 
     def flips(self, fault: Fault) -> list[Flip]:
-        """Return the bits that a fault inverts."""
-        return [self.flip(site) for site in range(fault.site, fault.site + fault.bits)]
+        """Return the bits that a fault inverts: all that its flip-flops stand for."""
+        return [self.flip(site) for site in self._sites.flipped(fault.site, fault.bits)]
 
     @property
     def paths(self) -> list[str]:
@@ -88,6 +89,7 @@ class StateMap:
             value = instance.read(storage) >> low & (1 << element.width) - 1
             packed = value.to_bytes(_packed(element.width), "little")
             data[start : start + len(packed)] = np.frombuffer(packed, np.uint8)
+        data[: self._kept.size] &= self._kept
         return data.tobytes()
 
     def state_hash(self, instance: Instance, held: Flip | None = None, final: int = 0) -> str:
@@ -119,6 +121,7 @@ class StateMap:
         for name in sorted(observed):
             parts.append(_bytes_of(self._storage[observed[name].path], observed[name].word_bytes))
         self._gathered = np.concatenate(parts) if parts else np.zeros(0, np.int64)
+        self._kept = np.frombuffer(kept_mask(elaboration.sites), np.uint8)
 
 
 def _mapped(instance: Instance, element: StorageElement, place: Location) -> Storage:

@@ -251,7 +251,7 @@ def test_sites_lists_every_bit(tmp_path, monkeypatch, capsys):
     assert "unmapped sites: 0" in out
     lines = csv.read_text().splitlines()
     assert len(lines) == 1 + fake.SITES.size
-    assert lines[0] == '"site","path","word","bit","kind","block","register_class"'
+    assert lines[0] == '"site","path","word","bit","kind","block","register_class","hardware","same_as"'
     assert parquet.exists()
     assert main([*arguments[:2], "--json"]) == 0
     survey = json.loads(capsys.readouterr().out)
@@ -260,6 +260,8 @@ def test_sites_lists_every_bit(tmp_path, monkeypatch, capsys):
         "block": "total",
         "ff_bits": 72,
         "sram_bits": 1024,
+        "ff_bits_source": 72,
+        "sram_bits_source": 1024,
         "logic_area": 1324.5,
         "sram_area": 1024.0,
     }

@@ -365,4 +365,4 @@ def test_the_columns_of_parts_and_the_number_of_the_folder_change_together():
         "injection stratum site path word bit bits fault block kind input cycle outcome seen told alarm "
         "alarm_cycle correction correction_cycle end_cycle status output_hash operation corruption"
     )
-    assert (provenance.SCHEMA, " ".join(SCHEMA.names)) == (5, expected)
+    assert (provenance.SCHEMA, " ".join(SCHEMA.names)) == (6, expected)

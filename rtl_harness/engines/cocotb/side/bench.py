@@ -43,16 +43,15 @@ class Cell:
         """Return the value as the state hash wants it."""
         return pack_words((self.read(word) for word in range(len(self.words))), self.width)
 
-    def invert(self, word: int, bit: int, bits: int) -> int:
-        """Invert `bits` bits from `bit` up and return the whole word of the simulator before."""
+    def invert(self, word: int, mask: int) -> int:
+        """Invert bits of a whole word of the simulator and return the word as it was before."""
         handle = self.words[word]
         before = _bits(handle)
-        handle.set(Immediate(before ^ self._mask(bit, bits)))
+        handle.set(Immediate(before ^ mask))
         return before
 
-    def check_inverted(self, word: int, bit: int, bits: int, before: int) -> None:
+    def check_inverted(self, word: int, mask: int, before: int) -> None:
         """Raise NotAppliedError unless exactly those bits differ from `before`, of latches some of them."""
-        mask = self._mask(bit, bits)
         wanted = before ^ mask
         found = _bits(self.words[word])
         differing = found ^ before
@@ -64,7 +63,7 @@ class Cell:
     def hold(self, word: int, bit: int, value: int) -> None:
         """Set a bit, where it is not so already."""
         handle = self.words[word]
-        before, mask = _bits(handle), self._mask(bit, 1)
+        before, mask = _bits(handle), self.mask(bit, 1)
         if bool(before & mask) != bool(value):
             handle.set(Immediate(before ^ mask))
 
@@ -73,7 +72,8 @@ class Cell:
         if self.read(word) >> bit & 1 != value:
             raise NotAppliedError(f"{self.path}: the bit did not stay at {value}")
 
-    def _mask(self, bit: int, bits: int) -> int:
+    def mask(self, bit: int, bits: int) -> int:
+        """Return the mask of `bits` bits from `bit` up in the simulator's word."""
         return ((1 << bits) - 1) << (self.low + bit)
 
 
@@ -88,6 +88,7 @@ class Bench:
     def __init__(self, top: Handle, config: Mapping[str, Any]) -> None:
         self.top = top
         self.problems: list[str] = []
+        self.kept = bytes.fromhex(config["kept"])
         self.cells = [cell for e in config["elements"] if (cell := self._cell(e)) is not None]
         self.memories = {
             name: cell for name, m in config["memories"].items() if (cell := self._cell(m)) is not None
@@ -102,8 +103,12 @@ class Bench:
         return 0 if handle is None else _bits(handle)
 
     def state(self) -> bytes:
-        """Return the present contents of all elements, one after the other."""
-        return b"".join(cell.pack() for cell in self.cells)
+        """Return the present contents of all elements, one after the other, zero where no hardware is."""
+        contents = b"".join(cell.pack() for cell in self.cells)
+        if not self.kept:
+            return contents
+        masked = int.from_bytes(contents, "little") & int.from_bytes(self.kept, "little")
+        return masked.to_bytes(len(contents), "little")
 
     def alarms_up(self) -> list[str]:
         """Return the names of the alarms that are up now, in the target's order."""

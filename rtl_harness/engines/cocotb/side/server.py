@@ -113,22 +113,26 @@ class _Server:
         self.answer(await self._inject(request))
 
     async def _inject(self, request: dict[str, Any]) -> dict[str, Any]:
-        cell = self.bench.cells[request["element"]]
-        word, bit, bits = request["word"], request["bit"], request["bits"]
+        flips = [(self.bench.cells[element], *place) for element, *place in request["flips"]]
         if "held" in request:
-            return await self._hold(request, cell)
+            return await self._hold(request, *flips[0][:3])
         edge = self.timeline.edge(request["cycle"])
         await self.timeline.until(edge + FLIP)
-        before = cell.invert(word, bit, bits)
+        masks: dict[int, tuple[Cell, int, int]] = {}
+        for cell, word, bit, bits in flips:
+            handle = id(cell.words[word])
+            masks[handle] = (cell, word, masks.get(handle, (cell, word, 0))[2] | cell.mask(bit, bits))
+        before = [cell.invert(word, mask) for cell, word, mask in masks.values()]
         await self.timeline.until(edge + CHECK)
         try:
-            cell.check_inverted(word, bit, bits, before)
+            for (cell, word, mask), old in zip(masks.values(), before, strict=True):
+                cell.check_inverted(word, mask, old)
         except NotAppliedError as error:
             return {"error": str(error)}
         return await self._finish(request["limit"])
 
-    async def _hold(self, request: dict[str, Any], cell: Cell) -> dict[str, Any]:
-        word, bit, value = request["word"], request["bit"], request["held"]
+    async def _hold(self, request: dict[str, Any], cell: Cell, word: int, bit: int) -> dict[str, Any]:
+        value = request["held"]
         try:
             run = await self.timeline.finish_held(
                 request["limit"],

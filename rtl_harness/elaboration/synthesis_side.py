@@ -1,9 +1,14 @@
-"""Read a design under test, or synthesise it block by block, in a process of its own.
+"""Read a design under test, simplify it, or map it to a cell library, in a process of its own.
 
-Called as `python area_side.py read|synthesise CONFIG.json` in the folder where the results go; the log goes
-to standard output. To read, the configuration gives the command that does it, the design under test, the
-instances at which blocks begin and the arrays that stay SRAM; what comes of it is `design.il`, without what
-surrounds the design, and `instances.json`. To synthesise, it gives that design and the Liberty file.
+Called as `python synthesis_side.py read|simplify|map CONFIG.json` in the folder where the results go; the log
+goes to standard output.
+
+- read: the configuration gives the command that does it, the design under test, the instances at which blocks
+  begin, the arrays that stay SRAM, and the attributes that forbid to merge or remove. What comes of it is
+  `design.il`, without what surrounds the design, and `instances.json`.
+- simplify: from that `design` to gates, `gates.il.gz`. Beside it names alone: `before.json`, what is stored
+  and under which names, and `after.json`, which flip-flop drives each name in the end.
+- map: from these `gates` to the cells of the Liberty file; `stat.json` holds the areas.
 """
 
 import json
@@ -13,23 +18,31 @@ from typing import Any
 from pyosys import libyosys
 
 _PREPARE = ["opt_expr", "opt_clean", "check"]
-_SYNTHESISE = [
+_SIMPLIFY = [
     *("opt -full", "wreduce", "peepopt", "opt_clean", "alumacc", "opt -full"),
     "memory_map t:$mem_v2 a:keep_as_sram=1 %d",
     *("opt -fast -full", "techmap", "opt -fast", "opt_clean"),
 ]
+_WIDEST = 4096
 _ABC_SCRIPT = "+strash;dc2;strash;&get,-n;&nf;&put"
+_STORAGE = "*/t:*dff* */t:*dlatch* */t:*DFF* */t:*DLATCH* */t:$sr */t:$_SR_* */t:$ff */t:$_FF_ */t:$mem_v2"
 
 
 def main(what: str, path: str) -> None:
     """Do what the configuration file `path` describes."""
     with open(path, encoding="utf-8") as file:
         config: dict[str, Any] = json.load(file)
-    {"read": _read, "synthesise": _synthesise}[what](config, libyosys.Design())
+    {"read": _read, "simplify": _simplify, "map": _map}[what](config, libyosys.Design())
 
 
 def _read(config: dict[str, Any], design: Any) -> None:  # noqa: ANN401
-    _run(design, config["read"], "memory_collect")
+    _run(design, config["read"])
+    marked = " ".join(f"*/a:{attribute}" for attribute in config["keep"])
+    _run(design, f"select -set marked {marked}", f"select -set stored {_STORAGE}")
+    # Marked registers are neither removed nor, as their initial value is another one, merged with others.
+    _run(design, "setattr -set keep 1 */w:* @marked %i %ci1 @stored %i")
+    _run(design, f"setattr -set init {_WIDEST}'b0 @stored %co1 */w:* %i @marked %i")
+    _run(design, "memory_collect")
     instances = _mark(design, config)
     _run(
         design,
@@ -42,9 +55,21 @@ def _read(config: dict[str, Any], design: Any) -> None:  # noqa: ANN401
         json.dump(instances, file)
 
 
-def _synthesise(config: dict[str, Any], design: Any) -> None:  # noqa: ANN401
+def _simplify(config: dict[str, Any], design: Any) -> None:  # noqa: ANN401
+    _run(design, f"read_rtlil {config['design']}")
+    _run(design, "design -push-copy", "flatten", *_only_storage("before.json"), "design -pop")
+    _run(design, *_PREPARE, "flatten", *_SIMPLIFY, "setattr -unset init */w:*", "write_rtlil gates.il.gz")
+    _run(design, *_only_storage("after.json"))
+
+
+def _only_storage(name: str) -> list[str]:
+    """Write the names of nets, and the flip-flops and memories, without what lies between them."""
+    return [f"select -set stored {_STORAGE}", "delete */c:* @stored %d", f"write_json {name}"]
+
+
+def _map(config: dict[str, Any], design: Any) -> None:  # noqa: ANN401
     liberty = config["liberty"]
-    _run(design, f"read_rtlil {config['design']}", *_PREPARE, "flatten", *_SYNTHESISE)
+    _run(design, f"read_rtlil {config['gates']}")
     _run(
         design, f"dfflibmap -liberty {liberty}", f"abc -liberty {liberty} -script {_ABC_SCRIPT}", "opt_clean"
     )

@@ -1,0 +1,105 @@
+"""The design under test by itself, and the gates that remain of it: what area and hardware are read from."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from rtl_harness.cache import cached_folder, content_key
+from rtl_harness.elaboration import Elaboration
+from rtl_harness.elaboration.yosys import read_command, rtl_key, yosys_version
+from rtl_harness.errors import HarnessError
+from rtl_harness.target import Target
+from rtl_harness.tools import tail
+
+DESIGN, INSTANCES, GATES, BEFORE, AFTER = (
+    *("design.il", "instances.json", "gates.il.gz"),
+    *("before.json", "after.json"),
+)
+
+# Attributes of a register that forbid synthesis to merge it with another, as tools spell them.
+KEEP = ("keep", "dont_touch", "DONT_TOUCH", "KEEP", "preserve", "syn_preserve", "syn_keep")
+
+_SIDE = Path(__file__).parent / "elaboration" / "synthesis_side.py"
+_OWN = (_SIDE, Path(__file__))
+
+
+def design_netlist(target: Target, elaboration: Elaboration) -> Path:
+    """Return a folder with the netlist of the design under test, not yet simplified, and its instances.
+
+    It is a top of its own, with the parameters that it has in the target: its inputs are free, whatever the
+    bench around it drives them with. Blocks are marked as boundaries, SRAM arrays as such.
+
+    Raises:
+        HarnessError: If the RTL cannot be read.
+    """
+    srams = srams_of(elaboration)
+    key = content_key(
+        rtl_key(target, elaboration.parameters), json.dumps([target.dut, target.blocks, srams]), _OWN
+    )
+
+    def build(folder: Path) -> None:
+        config = {
+            "read": read_command(target, elaboration.parameters, ["--best-effort-hierarchy"], folder),
+            "dut": target.dut,
+            "boundaries": [path for paths in target.blocks.values() for path in paths],
+            "srams": srams,
+            "keep": KEEP,
+        }
+        run_side(target, "read", config, folder, INSTANCES)
+
+    return cached_folder("design", key, build)
+
+
+def gates_of_design(target: Target, elaboration: Elaboration) -> Path:
+    """Return a folder with the gates of the design under test, and which flip-flop drives which name.
+
+    Within each block constants are propagated, equal cells merged, and what nothing reads is removed; arrays
+    that the elaboration counts as SRAM stay. Cached by the content of the design under test: what surrounds
+    it may change.
+
+    Raises:
+        HarnessError: If synthesis fails.
+    """
+    design = design_netlist(target, elaboration)
+    key = content_key(yosys_version(), design / DESIGN, _OWN)
+
+    def build(folder: Path) -> None:
+        run_side(target, "simplify", {"design": str(design / DESIGN)}, folder, AFTER)
+
+    return cached_folder("synthesis", key, build)
+
+
+def srams_of(elaboration: Elaboration) -> list[str]:
+    """Return the paths of arrays that are SRAM."""
+    arrays = {elaboration.locations[e.path].path for e in elaboration.sites.elements if e.kind == "sram"}
+    return sorted(arrays)
+
+
+def run_side(target: Target, what: str, config: Mapping[str, Any], folder: Path, result: str) -> None:
+    """Run a step of `synthesis_side.py` in `folder`.
+
+    Raises:
+        HarnessError: If it fails, or leaves no file `result`.
+    """
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, str(_SIDE), what, "config.json"],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if done.returncode != 0 or not (folder / result).is_file():
+        errors = [line for line in (done.stderr + done.stdout).splitlines() if "ERROR" in line]
+        found = "\n".join(errors[:10]) or tail(done.stdout + done.stderr, 15)
+        raise HarnessError(
+            f"synthesis of {target.name} failed ({what}); check RTL and cell library (it needs an inverter, "
+            f"a buffer, 2-input gates and flip-flops):\n{found}"
+        )
