@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
+from resil import Run
 from resil.cli import main
 from resil.commands.report import write_run_figures
 from resil.errors import ConsistencyError, StoreError
@@ -172,13 +173,14 @@ STATES: dict[str, tuple[Callable[[Path], object], int, str]] = {
 COMMANDS: dict[str, Callable[[Path], list[str]]] = {
     "report": lambda folder: ["report", str(folder)],
     "protect": lambda folder: ["protect", str(folder)],
+    "compare": lambda folder: ["compare", str(folder), str(folder)],
     "learn": lambda folder: ["learn", str(folder), str(folder), "-o", str(folder.parent / "model")],
     "correct": lambda folder: [
         *("estimate", str(EXAMPLE), "--correct", str(folder)),
         *("--out", str(folder.parent / "estimate")),
     ],
 }
-READ_ESTIMATES = {"report", "protect"}
+READ_ESTIMATES = {"report", "protect", "compare"}
 
 
 @pytest.mark.parametrize(
@@ -206,9 +208,11 @@ def test_what_is_about_upsets_refuses_permanent_faults(command, folder, capsys):
 
 
 @pytest.mark.parametrize("state", sorted(STATES.keys() - {"an estimate"}))
-def test_no_picture_is_drawn_either(state, folder, tmp_path):
+def test_no_picture_is_drawn_and_no_frame_is_read_either(state, folder, tmp_path):
     make, _, message = STATES[state]
     make(folder)
+    with pytest.raises((StoreError, ConsistencyError), match=re.escape(message)):
+        Run(folder)
     with pytest.raises((StoreError, ConsistencyError), match=re.escape(message)):
         write_run_figures(folder, tmp_path / "img")
     assert not (tmp_path / "img").exists()
