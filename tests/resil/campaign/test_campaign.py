@@ -289,6 +289,7 @@ def test_paths_are_relative_to_the_campaign_file(tmp_path, monkeypatch):
 def test_the_example_campaign_is_good(repository):
     campaign = load_campaign(repository / "examples" / "digits.toml")
     assert campaign.faults.injections >= 1000
+    assert campaign.faults.kinds == ("ff", "sram")
     assert campaign.budget is not None
 
 
