@@ -1,0 +1,71 @@
+"""docs/files.md names every column and key of the files of a run, and nothing that is not there."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from resil.cli import main
+from tests.resil import fake
+from tests.resil.campaigns import write_campaign
+
+PAGE = Path(__file__).parents[1] / "docs" / "files.md"
+JSON = ("summary.json", "provenance.json", "protection.json")
+NAME = re.compile(r"`([^`]+)`")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("files")
+    with pytest.MonkeyPatch.context() as patch:
+        fake.install(patch)
+        main(["run", str(write_campaign(folder)), "--out", str(folder / "run"), "--quiet"])
+        main(["protect", str(folder / "run"), "--budget-fit", "0.0005", "--quiet"])
+    return folder / "run"
+
+
+def documented(heading):
+    """Names in the first column of the tables below a heading."""
+    (section,) = re.findall(rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", PAGE.read_text(), re.M | re.S)
+    rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
+    return [name for row in rows for name in NAME.findall(row)]
+
+
+def leaves(value, path=""):
+    """Paths of all values that are no objects, nor lists of objects."""
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            yield from leaves(inner, f"{path}.{key}" if path else key)
+    elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        for item in value:
+            yield from leaves(item, f"{path}[]")
+    else:
+        yield path
+
+
+def covers(name, path):
+    return path.startswith(name[:-1]) or path == name[:-2] if name.endswith(".*") else path == name
+
+
+@pytest.mark.parametrize("file", JSON)
+def test_every_key_is_explained_and_every_explained_key_is_there(file, folder):
+    names = documented(file)
+    assert len(set(names)) == len(names)
+    found = set(leaves(json.loads((folder / file).read_text())))
+    assert {path for path in found if not any(covers(name, path) for name in names)} == set()
+    assert {name for name in names if not any(covers(name, path) for path in found)} - {
+        "safety.*",
+        "target.titles",
+        "network.operations[].work.*",
+    } == set()
+
+
+def test_columns_of_tables(folder):
+    part = next((folder / "injections").glob("*.parquet"))
+    assert documented("injections/part-*.parquet") == pq.read_schema(part).names
+    assert documented("sites.parquet") == pq.read_schema(folder / "sites.parquet").names
+    assert documented("blocks.csv") == (folder / "blocks.csv").read_text().splitlines()[0].split(",")
