@@ -124,6 +124,12 @@ def test_all_outputs_are_compared_and_the_stated_one_decides(campaign):
     made = work(everything)
     assert outcome(made.workloads[0], golden, other) is Outcome.SDC_CRITICAL
     assert made.facts.remarks == ()
+    one, _ = campaign(two_outputs(DIGITS), 'decision = "exact"\noutput = "logits"')
+    made = work(one)
+    ranked = bytes([1, *range(1, 10)]) + bytes(256)
+    assert outcome(made.workloads[0], golden, other) is Outcome.SDC_TOLERABLE
+    assert outcome(made.workloads[0], golden, ranked) is Outcome.SDC_CRITICAL
+    assert "where only conv2 differ, an SDC counts as tolerable" in made.facts.remarks[-1]
 
 
 def test_the_functional_model_sees_every_output_too(campaign):
