@@ -54,17 +54,25 @@ def test_readme_has_one_command_for_the_main_job_and_one_for_the_tests():
     assert tests.endswith("/pytest")
 
 
-def test_ci_runs_the_test_command_of_the_readme(tmp_path):
-    """A stand-in README shows that `.ci/run` takes its command from there, and its exit code."""
+@pytest.mark.parametrize(("tests", "stranger"), [(0, 0), (7, 0), (0, 5)])
+def test_ci_runs_the_test_command_of_the_readme_and_then_the_stranger(tmp_path, tests, stranger):
+    """Stand-ins show that `.ci/run` takes its command from README.md, and fails with what fails."""
     (tmp_path / ".ci").mkdir()
     script = tmp_path / ".ci" / "run"
     script.write_bytes((ROOT / ".ci" / "run").read_bytes())
+    after = tmp_path / ".ci" / "stranger"
+    after.write_text(f'#!/bin/sh\necho "$RESIL_CACHE" > {tmp_path / "cache"}; exit {stranger}\n')
+    after.chmod(0o755)
+    seen = tmp_path / "seen"
     readme = (
         "```bash\nfalse\n```\n<!-- tests -->\n```bash\nprintf '%s' .venv > {}; cat; exit {} # pytest\n```\n"
     )
-    for code in (0, 7):
-        seen = tmp_path / f"seen{code}"
-        (tmp_path / "README.md").write_text(readme.format(seen, code))
-        done = subprocess.run(["bash", str(script)], check=False, timeout=20)
-        assert done.returncode == code
-        assert seen.read_text().endswith("/venv")
+    (tmp_path / "README.md").write_text(readme.format(seen, tests))
+    done = subprocess.run(["bash", str(script)], check=False, timeout=20)
+    assert done.returncode == (tests or stranger)
+    place = Path(seen.read_text()).parent
+    assert Path(seen.read_text()).name == "venv"
+    if tests:
+        assert not (tmp_path / "cache").exists()
+    else:
+        assert (tmp_path / "cache").read_text().strip() == str(place / "cache")

