@@ -100,7 +100,9 @@ def _tiles(summary: Summary) -> list[tuple[str, Value, str]]:
         ("flip-flops", Value(numbers.count(target.ff_bits)), memory),
     ]  # fmt: skip
     if spfm is not None:
-        tiles.insert(2, ("SPFM, transients", spfm_value(spfm), "ASIL-D asks for 99 % of the item"))
+        tiles.insert(
+            2, (f"SPFM, {campaign.faults} faults", spfm_value(spfm), "ASIL-D asks for 99 % of the item")
+        )
     cycles = sorted(set(summary.golden_cycles))
     if cycles:
         shown = numbers.count(cycles[0]) if len(cycles) == 1 else f"{cycles[0]:,d} to {cycles[-1]:,d}"
@@ -157,7 +159,7 @@ def _metrics(summary: Summary) -> list[tuple[str, str, Value]]:
     metrics = summary.metrics
     absent = Value("not applicable")
     return [
-        ("SPFM", "single-point fault metric, transient faults of this component",
+        ("SPFM", f"single-point fault metric, {summary.campaign.faults} faults of this component",
          absent if metrics.spfm is None else spfm_value(metrics.spfm)),
         ("LFM", "latent fault metric", absent if metrics.lfm is None else percent_value(metrics.lfm)),
         ("PMHF share", "this component's share of the item's PMHF, in FIT",

@@ -23,6 +23,12 @@ class Campaign:
     engine: str
     workers: int
     seconds: float
+    fault_model: str = "upset"
+
+    @property
+    def faults(self) -> str:
+        """What sort of faults the figures are about: transient or permanent ones."""
+        return "permanent" if self.fault_model == "stuck_at" else "transient"
 
 
 @dataclass(frozen=True, slots=True)

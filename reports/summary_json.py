@@ -24,6 +24,7 @@ from reports.summary import (
 SCHEMA = 2
 RESULTS = ("met", "missed", "inconclusive", "none")
 STATUSES = ("measured", "modelled", "assumed")
+FAULT_MODELS = ("upset", "stuck_at")
 _FILE = "summary.json"
 _REMEDY = "the file is damaged or of another version: write it anew with 'resil run CAMPAIGN.toml --resume'"
 LATENT = ("latent_share", "latent_lo", "latent_hi")
@@ -88,6 +89,7 @@ def _campaign(node: Node) -> Campaign:
         engine=node.at("engine").text(),
         workers=node.at("workers").integer(),
         seconds=node.at("seconds").number(),
+        fault_model=node.at("fault_model").one_of(FAULT_MODELS),
     )
 
 

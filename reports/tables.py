@@ -202,12 +202,13 @@ def verdict_line(summary: Summary) -> str:
 
 
 def metrics_line(summary: Summary) -> str:
-    """Return the SPFM of transient faults in one line; "" if there is none."""
+    """Return the SPFM of the injected faults in one line; "" if there is none."""
     spfm = summary.metrics.spfm
     if spfm is None:
         return ""
     lo, hi = numbers.spfm(spfm.lo), numbers.spfm(spfm.hi)
-    return f"SPFM of transient faults, unprotected: {numbers.spfm(spfm.estimate)} [{lo}, {hi}]."
+    faults = summary.campaign.faults
+    return f"SPFM of {faults} faults, unprotected: {numbers.spfm(spfm.estimate)} [{lo}, {hi}]."
 
 
 def protection_line(protection: Protection) -> str:

@@ -147,6 +147,7 @@ def example_summary(
             "injections": total["injections"],
             "hazardous": list(hazardous),
             "inputs": [0, 1],
+            "fault_model": "upset",
             "engine": "cocotb",
             "workers": 2,
             "seconds": 412.6,

@@ -142,3 +142,10 @@ def test_each_option_has_its_source_once(summary, protection):
 
 def test_the_verdict_names_its_scope(summary):
     assert verdict_line(summary).endswith("Scope: flip-flops only; 131,072 SRAM bits not injected.")
+
+
+@pytest.mark.parametrize(("model", "faults"), [("upset", "transient"), ("stuck_at", "permanent")])
+def test_spfm_is_called_by_the_faults_that_it_is_about(model, faults):
+    document = example_summary()
+    document["campaign"]["fault_model"] = model
+    assert f"SPFM of {faults} faults, unprotected: " in text_report(parse_summary(document))
