@@ -17,16 +17,19 @@ COLUMNS = ("block", "ff_bits", "sram_bits", "area", "area_unit", "injections", *
 
 
 def blocks_csv(summary: Summary) -> str:
-    """Return the text of `blocks.csv`; what is not known is an empty cell."""
+    """Return the text of `blocks.csv`; what is not known is an empty cell.
+
+    So are the counts of outcomes where a model predicted them and nothing was injected.
+    """
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(COLUMNS)
     for block in (*summary.blocks, summary.total):
-        writer.writerow(_row(block))
+        writer.writerow(_row(block, summary.predicted))
     return stream.getvalue()
 
 
-def _row(block: Block) -> list[str | int | float | None]:
+def _row(block: Block, predicted: bool) -> list[str | int | float | None]:
     return [
         block.name,
         block.ff_bits,
@@ -34,7 +37,7 @@ def _row(block: Block) -> list[str | int | float | None]:
         block.area,
         block.area_unit,
         block.injections,
-        *(block.counts[key] for key in OUTCOME_KEYS),
+        *(None if predicted else block.counts[key] for key in OUTCOME_KEYS),
         *(_figures(block) if block.sampled else [None] * len(FIGURES)),
     ]
 

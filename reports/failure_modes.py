@@ -69,6 +69,8 @@ def failure_modes(summary: Summary, protection: Protection | None) -> list[Failu
 def _failure_mode(summary: Summary, block: Block, outcome: OutcomeText, choice: Choice | None) -> FailureMode:
     observed = f"{block.counts[outcome.key]} of {block.injections}"
     source = f"fault injection, {observed}, engine {summary.campaign.engine}"
+    if summary.predicted:
+        source = "PREDICTED by a sensitivity model, nothing injected"
     violates = outcome.key in summary.campaign.hazardous
     chosen = choice if choice is not None and choice.option != "none" else None
     factor, coverage, mechanism = 1.0, 0.0, "none"

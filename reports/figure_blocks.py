@@ -88,7 +88,12 @@ def outcome_mix(summary: Summary, name: str, width: float) -> Drawing:
         row_label(canvas, block.name, left, y + 12.0, total)
         _stack(canvas, scale, y, block, hazardous)
     told = "; ".join(f"{block.name}: {_mix(block)}" for block in blocks)
-    return canvas.finish("What became of the bit flips in each block", f"{told}.", bottom + AXIS_HEIGHT)
+    return canvas.finish(_title(summary), f"{told}.", bottom + AXIS_HEIGHT)
+
+
+def _title(summary: Summary) -> str:
+    predicted = "What is predicted to become of bit flips in each block"
+    return predicted if summary.predicted else "What became of the bit flips in each block"
 
 
 def _stack(canvas: Canvas, scale: LinearScale, y: float, block: Block, hazardous: tuple[str, ...]) -> None:
@@ -103,7 +108,7 @@ def _stack(canvas: Canvas, scale: LinearScale, y: float, block: Block, hazardous
         x, end = scale.at(done), scale.at(done + rate.estimate)
         tip = (
             f"{block.name}, {outcome.title}: {numbers.percent(rate.estimate)} {numbers.percent_range(rate)},"
-            f" {block.counts[outcome.key]} of {block.injections} injections"
+            f" {_counted(block, outcome.key)}"
         )
         canvas.rect(x, y, end - x, 16.0, outcome.key, tip)
         if outcome.key in hazardous:
@@ -117,6 +122,10 @@ def _stack(canvas: Canvas, scale: LinearScale, y: float, block: Block, hazardous
 
 def _seen(block: Block) -> float:
     return sum(block.rates[o.key].estimate or 0.0 for o in _STACKED if o.key != "latent")
+
+
+def _counted(block: Block, outcome: str) -> str:
+    return f"{block.counts[outcome]} of {block.injections} injections" if block.injections else "predicted"
 
 
 def _mix(block: Block) -> str:

@@ -15,6 +15,7 @@ from openpyxl.worksheet.worksheet import Worksheet
 
 from reports import numbers
 from reports.failure_modes import FailureMode, failure_modes
+from reports.narrative import heading
 from reports.outcomes import OUTCOMES
 from reports.protection import Protection
 from reports.safety import Safety, SafetyRow
@@ -49,7 +50,7 @@ def fmeda_xlsx(summary: Summary, protection: Protection | None = None) -> bytes:
         raise TypeError("a new workbook has no worksheet")
     front.title = "Summary"
     _fill_summary(front, summary, protection)
-    _fill_fmeda(book.create_sheet("FMEDA"), failure_modes(summary, protection))
+    _fill_fmeda(book.create_sheet("FMEDA"), failure_modes(summary, protection), summary.predicted)
     if summary.safety is not None:
         _fill_safety(book.create_sheet("Safety verdict"), summary.safety)
     _fill_assumptions(book.create_sheet("Assumptions of use"), summary)
@@ -72,7 +73,8 @@ def _fill_summary(sheet: Worksheet, summary: Summary, protection: Protection | N
         ("Decision", summary.network.decision or None),
         ("Technology", f"{summary.technology.name}, {summary.technology.node}"),
         ("Hazardous outcomes", ", ".join(summary.campaign.hazardous)),
-        ("FIT budget, unprotected", verdict.result),
+        ("Figures are", "PREDICTED: nothing was injected" if summary.predicted else "from injections"),
+        ("FIT budget, unprotected", heading(summary) if summary.predicted else verdict.result),
         ("Scope", verdict.scope),
         ("Reason", verdict.reason),
         ("Budget, FIT", verdict.budget_fit),
@@ -82,7 +84,7 @@ def _fill_summary(sheet: Worksheet, summary: Summary, protection: Protection | N
         ("FIT, lower limit", verdict.fit.lo),
         ("FIT, upper limit", verdict.fit.hi),
         ("Raw FIT", total.fit_raw),
-        ("Injections", total.injections),
+        ("Injections", "none" if summary.predicted else total.injections),
         ("Flip-flop bits", total.ff_bits),
         ("Memory bits", total.sram_bits),
         ("Flip-flop bits of the source, those included that are no hardware", summary.target.ff_bits_source),
@@ -107,9 +109,9 @@ def _fill_summary(sheet: Worksheet, summary: Summary, protection: Protection | N
     _widths(sheet, (34, 60, 16, 16))
 
 
-def _fill_fmeda(sheet: Worksheet, modes: Sequence[FailureMode]) -> None:
+def _fill_fmeda(sheet: Worksheet, modes: Sequence[FailureMode], predicted: bool) -> None:
     _head(sheet, FMEDA_COLUMNS)
-    _rows(sheet, [_mode_row(mode) for mode in modes])
+    _rows(sheet, [_mode_row(mode, predicted) for mode in modes])
     rates = sum(mode.fit.estimate or 0.0 for mode in modes)
     residual = sum(mode.residual.estimate or 0.0 for mode in modes)
     base = sum(mode.base.estimate or 0.0 for mode in modes)
@@ -118,7 +120,8 @@ def _fill_fmeda(sheet: Worksheet, modes: Sequence[FailureMode]) -> None:
     total[FMEDA_COLUMNS.index("FIT of failure mode")] = rates
     total[FMEDA_COLUMNS.index("Base FIT")] = base
     total[FMEDA_COLUMNS.index("Residual FIT")] = residual
-    total[FMEDA_COLUMNS.index("Observed")] = sum(mode.block.counts[mode.outcome.key] for mode in modes)
+    observed = sum(mode.block.counts[mode.outcome.key] for mode in modes)
+    total[FMEDA_COLUMNS.index("Observed")] = None if predicted else observed
     total[FMEDA_COLUMNS.index("Source of figure")] = (
         "sums of the estimates above; limits do not add up: the interval of the total is on sheet Summary"
     )
@@ -136,18 +139,19 @@ def _fill_fmeda(sheet: Worksheet, modes: Sequence[FailureMode]) -> None:
     sheet.auto_filter.ref = f"A1:{get_column_letter(len(FMEDA_COLUMNS))}{sheet.max_row - 1}"
 
 
-def _mode_row(mode: FailureMode) -> list[Cell]:
+def _mode_row(mode: FailureMode, predicted: bool) -> list[Cell]:
     if not mode.block.sampled:
         unknown: list[Cell] = [None] * len(FMEDA_COLUMNS)
         unknown[:3] = mode.block.name, mode.outcome.failure_mode, mode.outcome.key
-        unknown[-1] = "not injected: not known, which is not zero"
+        unknown[-1] = f"not {'predicted' if predicted else 'injected'}: not known, which is not zero"
         return unknown
+    injections, observed = mode.block.injections, mode.block.counts[mode.outcome.key]
     return [
         mode.block.name, mode.outcome.failure_mode, mode.outcome.key, mode.block.fit_raw, mode.share.estimate,
         mode.share.lo, mode.share.hi, mode.fit.estimate, "yes" if mode.violates else "no", mode.mechanism,
         mode.base_factor, mode.base.estimate, mode.coverage, mode.residual.estimate, mode.residual.lo,
-        mode.residual.hi, mode.block.injections,
-        mode.block.counts[mode.outcome.key], mode.source,
+        mode.residual.hi, None if predicted else injections,
+        None if predicted else observed, mode.source,
     ]  # fmt: skip
 
 

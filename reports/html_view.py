@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from reports import numbers
 from reports.figure_operations import shown_operations
 from reports.figure_protection import point_told
-from reports.narrative import HEADINGS, meaning, protection_meaning
+from reports.narrative import heading, meaning, protection_meaning
 from reports.node import Interval
 from reports.outcomes import OUTCOMES
 from reports.protection import FrontPoint, Protection
@@ -61,7 +61,7 @@ def page_view(summary: Summary, protection: Protection | None) -> Mapping[str, o
     return {
         "summary": summary,
         "protection": protection,
-        "heading": HEADINGS[verdict.result],
+        "heading": heading(summary),
         "safety_heading": SAFETY_HEADINGS[summary.safety.result] if summary.safety else "",
         "meaning": meaning(summary),
         "confidence": numbers.confidence(summary.campaign.confidence),
@@ -96,7 +96,9 @@ def _tiles(summary: Summary) -> list[tuple[str, Value, str]]:
         ("raw fault rate", Value(f"{numbers.fit(total.fit_raw)} FIT"), technology),
         ("AVF", percent_value(total.avf), "a fault is seen: SDC, DUE or hang"),
         ("latent state", percent_value(total.latent), "only the state left behind differs; not in the AVF"),
-        ("injections", Value(numbers.count(total.injections)), seconds),
+        ("injections", Value("none"), "predicted by a sensitivity model")
+        if summary.predicted
+        else ("injections", Value(numbers.count(total.injections)), seconds),
         ("flip-flops", Value(numbers.count(target.ff_bits)), memory),
     ]  # fmt: skip
     if spfm is not None:
@@ -125,8 +127,11 @@ def _block_row(block: Block, summary: Summary) -> Mapping[str, object]:
         "sram": numbers.count(block.sram_bits),
         "area": numbers.area(block.area),
         "area_share": numbers.percent(numbers.ratio(block.area, summary.total.area)),
-        "injections": numbers.count(block.injections),
-        "counts": [numbers.count(block.counts[outcome.key]) for outcome in OUTCOMES],
+        "injections": numbers.NOT_KNOWN if summary.predicted else numbers.count(block.injections),
+        "counts": [
+            numbers.NOT_KNOWN if summary.predicted else numbers.count(block.counts[outcome.key])
+            for outcome in OUTCOMES
+        ],
         "avf": percent_value(block.avf),
         "fit_raw": numbers.fit(block.fit_raw),
         "fit": fit_value(block.fit),

@@ -15,8 +15,22 @@ HEADINGS = {
     "inconclusive": "FIT budget not decided yet",
     "none": "No budget given",
 }
+PREDICTED = {
+    "to meet": "Predicted to meet the FIT budget",
+    "to miss": "Predicted to miss the FIT budget",
+    "undecided": "Prediction undecided",
+    "": "Predicted, no budget given",
+}
 _MOST_OF_IT = 0.75
 _PROVEN = 1e-9
+
+
+def heading(summary: Summary) -> str:
+    """Return the verdict in a few words; what is predicted is called predicted."""
+    verdict = summary.verdict
+    if summary.predicted and (verdict.predicted or verdict.result == "none"):
+        return PREDICTED[verdict.predicted]
+    return HEADINGS[verdict.result]
 
 
 def meaning(summary: Summary) -> list[str]:
@@ -26,7 +40,12 @@ def meaning(summary: Summary) -> list[str]:
     lo, hi = numbers.fit(verdict.fit.lo), numbers.fit(verdict.fit.hi)
     budget = verdict.budget_fit
     told: list[str] = []
-    if verdict.result == "met":
+    if summary.predicted and (verdict.predicted or verdict.result == "none"):
+        told.append(
+            f"Nothing was injected: a model foresees {lo} to {hi} FIT at {sure} confidence, from what it has"
+            " seen of other networks. A prediction decides no budget: resil run injects and does."
+        )
+    elif verdict.result == "met":
         told.append(
             f"At {sure} confidence, faults in the injected bits lead to at most {hi} hazardous failures"
             f" in 10⁹ hours; the budget allows {numbers.given(budget)}."
@@ -73,7 +92,8 @@ def concentration(summary: Summary) -> str:
     if len(blocks) < 2 or area <= 0.0:
         return ""
     if whole <= 0.0:
-        return "No injection had a hazardous outcome: every figure below is an upper limit, not an estimate."
+        what = "is predicted" if summary.predicted else "was found"
+        return f"No hazardous outcome {what}: every figure below is an upper limit, not an estimate."
     chosen: list[Block] = []
     reached = 0.0
     for block in blocks:
@@ -86,6 +106,7 @@ def concentration(summary: Summary) -> str:
     share = numbers.percent(sum(block.area for block in chosen) / area)
     names = _listed([block.name for block in chosen])
     verb = "causes" if len(chosen) == 1 else "together cause"
+    verb = f"by prediction {verb}" if summary.predicted else verb
     return f"{names} {verb} {numbers.percent(reached / whole)} of the FIT on {share} of the area."
 
 
@@ -94,7 +115,8 @@ def _safe_share(summary: Summary) -> str:
     if raw <= 0.0 or not summary.verdict.fit.estimate:
         return ""
     share = numbers.percent(summary.verdict.fit.estimate / raw)
-    return f"Of {numbers.fit(raw)} raw faults in 10⁹ hours, {share} become hazardous failures."
+    become = "are predicted to become" if summary.predicted else "become"
+    return f"Of {numbers.fit(raw)} raw faults in 10⁹ hours, {share} {become} hazardous failures."
 
 
 def _listed(names: list[str]) -> str:

@@ -92,7 +92,10 @@ class Technology:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The answer to the budget; `budget_fit` is None if none was asked for. `scope`: of which storage."""
+    """The answer to the budget; `budget_fit` is None if none was asked for. `scope`: of which storage.
+
+    `predicted` is what a model foresees where nothing was injected, else "".
+    """
 
     result: str
     budget_fit: float | None
@@ -100,6 +103,7 @@ class Verdict:
     fit: Interval
     reason: str
     scope: str
+    predicted: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +168,7 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """All of `summary.json`."""
+    """All of `summary.json`; `predicted` if nothing was injected and a model foresees the figures."""
 
     campaign: Campaign
     network: Network
@@ -181,3 +185,4 @@ class Summary:
     provenance: Provenance
     safety: Safety | None = None
     assumptions: tuple[Assumption, ...] = ()
+    predicted: bool = False

@@ -23,6 +23,7 @@ from reports.summary import (
 
 SCHEMA = 2
 RESULTS = ("met", "missed", "inconclusive", "none")
+PREDICTIONS = ("to meet", "to miss", "undecided")
 STATUSES = ("measured", "modelled", "assumed")
 FAULT_MODELS = ("upset", "stuck_at")
 _FILE = "summary.json"
@@ -66,7 +67,14 @@ def parse_summary(document: Mapping[str, object]) -> Summary:
         provenance=_provenance(root.at("provenance")),
         safety=None if safety is None else parse_safety(safety),
         assumptions=parse_assumptions(root.maybe("assumptions")),
+        predicted=_flag(root.maybe("predicted")),
     )
+
+
+def _flag(node: Node | None) -> bool:
+    if node is not None and not isinstance(node.value, bool):
+        node.fail("true or false")
+    return node is not None and node.value is True
 
 
 def _texts(node: Node) -> tuple[str, ...]:
@@ -150,6 +158,7 @@ def _technology(node: Node) -> Technology:
 def _verdict(node: Node) -> Verdict:
     result = node.at("result").one_of(RESULTS)
     budget, rationale = node.maybe("budget_fit"), node.maybe("rationale")
+    predicted = node.maybe("predicted")
     if result != "none" and budget is None:
         node.at("budget_fit").fail(f"a budget, as the result is {result!r}")
     return Verdict(
@@ -159,6 +168,7 @@ def _verdict(node: Node) -> Verdict:
         fit=ordered_interval(node, node.at("fit"), node.at("fit_lo"), node.at("fit_hi")),
         reason=node.at("reason").text(),
         scope=node.at("scope").text(),
+        predicted="" if predicted is None else predicted.one_of(PREDICTIONS),
     )
 
 

@@ -6,6 +6,7 @@ from rich.console import Group
 from rich.text import Text
 
 from reports import numbers
+from reports.narrative import heading
 from reports.node import Interval
 from reports.outcomes import OUTCOMES
 from reports.protection import Protection
@@ -13,6 +14,7 @@ from reports.safety import safety_line, safety_reasons, safety_table, sensitivit
 from reports.summary import Block, Summary, Target
 from reports.table import Column, Table
 
+NOT_INJECTED = {False: "not injected", True: "not predicted"}
 _COLOURS = {
     **{"met": "bold green", "missed": "bold red", "inconclusive": "bold yellow", "none": "bold"},
     "not assessed": "bold yellow",
@@ -78,15 +80,43 @@ def fit_table(summary: Summary) -> Table:
         Column("of FIT"),
         Column("of area"),
     )
-    rows = tuple(_fit_row(block, summary.total) for block in (*summary.blocks, summary.total))
+    rows = tuple(
+        _fit_row(block, summary.total, summary.predicted) for block in (*summary.blocks, summary.total)
+    )
     sure = numbers.confidence(summary.campaign.confidence)
-    return Table(f"Hazardous failures by block, {sure} intervals", columns, rows, totals=1)
+    what = "Predicted hazardous failures" if summary.predicted else "Hazardous failures"
+    return Table(f"{what} by block, {sure} intervals", columns, rows, totals=1)
 
 
-def _fit_row(block: Block, total: Block) -> tuple[str, ...]:
+def predicted_table(summary: Summary) -> Table:
+    """Return bits, area and predicted outcomes of every block and of the total: nothing was injected."""
+    columns = (
+        Column("block", numeric=False),
+        Column("ff bits"),
+        Column("sram bits"),
+        Column(f"area {summary.total.area_unit}"),
+        *(Column(outcome.short) for outcome in OUTCOMES),
+    )
+    rows = tuple(
+        (
+            block.name,
+            numbers.count(block.ff_bits),
+            numbers.count(block.sram_bits),
+            numbers.area(block.area),
+            *(
+                numbers.percent(block.rates[outcome.key].estimate) if block.sampled else numbers.NOT_KNOWN
+                for outcome in OUTCOMES
+            ),
+        )
+        for block in (*summary.blocks, summary.total)
+    )
+    return Table("Predicted outcomes of upsets by block (none was injected)", columns, rows, totals=1)
+
+
+def _fit_row(block: Block, total: Block, predicted: bool) -> tuple[str, ...]:
     area_share = numbers.percent(numbers.ratio(block.area, total.area))
     if not block.sampled:
-        return (block.name, "not injected", *[numbers.NOT_KNOWN] * 4, area_share)
+        return (block.name, NOT_INJECTED[predicted], *[numbers.NOT_KNOWN] * 4, area_share)
     return (
         block.name,
         percent_cell(block.avf),
@@ -130,7 +160,8 @@ def operation_table(summary: Summary) -> Table:
         )
         for name, cycles in _inferences(summary)
     ]
-    return Table("Cycles by operation", columns, (*rows, *inferences), totals=len(inferences), keys=2)
+    what = "Predicted cycles" if summary.predicted else "Cycles"
+    return Table(f"{what} by operation", columns, (*rows, *inferences), totals=len(inferences), keys=2)
 
 
 def _inferences(summary: Summary) -> list[tuple[str, int]]:
@@ -195,6 +226,8 @@ def verdict_line(summary: Summary) -> str:
     """Return the verdict in one line: result, FIT with interval, budget, reason, scope."""
     verdict = summary.verdict
     head = "NO BUDGET" if verdict.result == "none" else f"FIT BUDGET {verdict.result.upper()}"
+    if summary.predicted:
+        head = heading(summary).upper() if verdict.predicted or verdict.result == "none" else head
     budget = "" if verdict.budget_fit is None else f", budget {numbers.given(verdict.budget_fit)} FIT"
     confidence = f"{numbers.confidence(summary.campaign.confidence)} confidence"
     told = f"{verdict.reason} Scope: {verdict.scope}."
@@ -207,8 +240,8 @@ def metrics_line(summary: Summary) -> str:
     if spfm is None:
         return ""
     lo, hi = numbers.spfm(spfm.lo), numbers.spfm(spfm.hi)
-    faults = summary.campaign.faults
-    return f"SPFM of {faults} faults, unprotected: {numbers.spfm(spfm.estimate)} [{lo}, {hi}]."
+    what = f"{'Predicted ' if summary.predicted else ''}SPFM of {summary.campaign.faults} faults"
+    return f"{what}, unprotected: {numbers.spfm(spfm.estimate)} [{lo}, {hi}]."
 
 
 def protection_line(protection: Protection) -> str:
@@ -242,7 +275,8 @@ def _spfm(protection: Protection) -> str:
 
 
 def _tables(summary: Summary, protection: Protection | None) -> list[Table]:
-    tables = [operation_table(summary), block_table(summary), fit_table(summary)]
+    outcomes = predicted_table(summary) if summary.predicted else block_table(summary)
+    tables = [operation_table(summary), outcomes, fit_table(summary)]
     if protection is not None and protection.protects:
         tables.append(protection_table(protection, summary.total.area_unit))
     if summary.safety is not None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.statistics.extrapolation import hazardous, judge
+from benchmarks.statistics.extrapolation import judge
 from resil.sensitivity.intervals import TOTAL
 from resil.sensitivity.learn import fit_strengths, inferences_of, leave_out
 from resil.sensitivity.left_out import Prediction, fit_severity, left_out_rows, without
@@ -24,6 +24,7 @@ from resil.sensitivity.model import LeftOut
 from resil.sensitivity.observations import Run, read_run
 from resil.sensitivity.severity import Severity
 from resil.work.inference import Inference
+from stats.rates import HAZARDOUS
 
 COLUMNS = (
     "network",
@@ -68,7 +69,7 @@ def averages(run: Run, base: Iterable[LeftOut]) -> float:
     rates: dict[str, list[float]] = {}
     for row in base:
         if row.network != run.network:
-            rates.setdefault(row.block, []).append(hazardous(row.events) / row.trials)
+            rates.setdefault(row.block, []).append(row.observed(HAZARDOUS) / row.trials)
     return sum(n * float(np.mean(rates[block])) for block, n in bits.items()) / sum(bits.values())
 
 

@@ -53,20 +53,23 @@ def estimate(
         typer.Option("--correct", metavar="RUN_DIR", help="Correct the FIT by the injections of this run."),
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Folder; default runs/NAME-estimate.")] = None,
+    accept: Annotated[
+        bool,
+        typer.Option("--accept-prediction", help="Exit with 0 or 1 by what is predicted, not with 3."),
+    ] = False,
     json_: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
     """Predict a campaign from what other networks' campaigns have taught, without simulating the RTL."""
     from resil.campaign.campaign import load_campaign
-    from resil.commands.estimate import estimate_campaign
-    from resil.commands.run import verdict_code
+    from resil.commands.estimate import estimate_campaign, estimate_code
 
     settings = load_campaign(campaign)
     folder = out or Path("runs") / f"{settings.slug}-estimate"
     results = estimate_campaign(settings, folder, model_file=model, run_dir=correct)
     show(results.summary, json_, lambda: results.show(folder))
-    raise typer.Exit(verdict_code(results.summary))
+    raise typer.Exit(estimate_code(results.summary, settings, accept))
 
 
 @app.command()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from resil.campaign.campaign import Campaign
 from resil.campaign.text import campaign_text
-from resil.errors import CampaignError, StoreError
+from resil.commands.run import verdict_code
+from resil.errors import CampaignError, ExitCode, StoreError
 from resil.files import json_text, write_text
 from resil.folder.provenance import ESTIMATE, made_with, now
 from resil.folder.store import CAMPAIGN, INJECTIONS, PROVENANCE, SUMMARY, recorded_provenance
@@ -27,6 +29,11 @@ from resil.sensitivity.summary import summarise_estimate
 from resil.work.network import network_facts
 from rtl_harness.npu.work import operation_work
 
+_ACCEPTED = {
+    "to meet": ExitCode.MET,
+    "to miss": ExitCode.MISSED,
+    "undecided": ExitCode.INCONCLUSIVE,
+}
 _PACKAGES = ("ethos-u-vela", "numpy", "scipy", "tflite")
 
 
@@ -89,8 +96,10 @@ def estimate_campaign(
         total = correction.applied(total, campaign.confidence)
         limits = [correction.limited(own, campaign.confidence) for own in limits]
     provenance = _provenance(campaign, path, facts.sha256, started, round(time.monotonic() - began, 1))
+    predicted = (estimates, total, limits)
+    corrected = correction is not None
     summary = summarise_estimate(
-        campaign, model, inferred, facts, work, technology, estimates, total, limits, provenance
+        campaign, model, inferred, facts, work, technology, *predicted, provenance, corrected
     )
     if correction is not None:
         summary["estimate"]["correction"] = correction.as_dict()
@@ -103,6 +112,22 @@ def estimate_campaign(
     write_text(out / SUMMARY, json_text(summary))
     write_text(out / PROVENANCE, json_text(provenance | {RESULTS: seal(out, ESTIMATE)}))
     return results
+
+
+def estimate_code(summary: Mapping[str, Any], campaign: Campaign, accept: bool = False) -> ExitCode:
+    """Return the exit code of an estimate: where something is claimed, a prediction alone decides nothing.
+
+    Args:
+        summary: Of the estimate.
+        campaign: A `[safety]` section claims what no estimate assesses.
+        accept: Take what is predicted of the budget for decided.
+    """
+    if campaign.safety is not None:
+        return ExitCode.INCONCLUSIVE
+    predicted = summary["verdict"].get("predicted")
+    if accept and predicted is not None:
+        return _ACCEPTED[predicted]
+    return verdict_code(summary)
 
 
 def _corrected(correction: Correction) -> str:

@@ -10,7 +10,7 @@ from resil.campaign.campaign import Campaign
 from resil.results.safety import predicted_facts
 from resil.results.summary import SCHEMA, block_row, network_summary, scope_text, verdict_summary
 from resil.sensitivity.campaign_inference import CampaignInference
-from resil.sensitivity.intervals import PartLimits
+from resil.sensitivity.intervals import PartLimits, held
 from resil.sensitivity.model import SensitivityModel
 from rtl_harness.npu.work import OperationWork
 from rtl_harness.target import load_target
@@ -32,6 +32,7 @@ def summarise_estimate(
     total: BlockEstimate,
     limits: Sequence[PartLimits],
     provenance: Mapping[str, Any],
+    corrected: bool = False,
 ) -> dict[str, Any]:
     """Return the content of `summary.json`: `predicted` tells it from that of a run.
 
@@ -50,7 +51,12 @@ def summarise_estimate(
     return {
         "schema": SCHEMA,
         "predicted": True,
-        "estimate": {"model": dict(model.provenance), "known_network": _known(model, facts.sha256)},
+        "estimate": {
+            "model": dict(model.provenance),
+            "known_network": _known(model, facts.sha256),
+            "held": held(model.left_out, campaign.confidence),
+            "rests_on": _rests_on(corrected),
+        },
         "campaign": {
             "name": campaign.name,
             "seed": campaign.seed,
@@ -81,7 +87,7 @@ def summarise_estimate(
             "output_hash": [own.output_hash for own in inferred.of_inputs],
         },
         "technology": technology.as_dict(),
-        "verdict": verdict_summary(
+        "verdict": (verdict_summary if corrected else predicted_verdict)(
             campaign, total, scope_text(campaign.faults.kinds, everything, "left out")
         ),
         "blocks": [
@@ -98,6 +104,40 @@ def summarise_estimate(
     }
 
 
+def predicted_verdict(campaign: Campaign, total: BlockEstimate, scope: str) -> dict[str, Any]:
+    """Return what a prediction says of the budget: it decides nothing, whatever it foresees."""
+    found = verdict_summary(campaign, total, scope)
+    if found["result"] == "none":
+        return found
+    lo, hi, budget = (f"{found[name]:.3g} FIT" for name in ("fit_lo", "fit_hi", "budget_fit"))
+    told = {
+        "met": ("to meet", f"the predicted upper limit of {hi} is within the budget of {budget}"),
+        "missed": ("to miss", f"even the predicted lower limit of {lo} is above the budget of {budget}"),
+        "inconclusive": ("undecided", f"the budget of {budget} lies inside the predicted {lo} to {hi}"),
+    }
+    predicted, reason = told[found["result"]]
+    return found | {
+        "result": "inconclusive",
+        "predicted": predicted,
+        "reason": f"A prediction from other networks: {reason}. Nothing was injected, nothing is decided.",
+    }
+
+
+def _rests_on(corrected: bool) -> dict[str, str]:
+    """Return what each kind of figure is made from."""
+    model = "predicted: rates of other networks' injections, this network's operations and drawn corruptions"
+    fit = "predictions corrected by injections into this network" if corrected else model
+    return {
+        "fit": fit,
+        "metrics": fit,
+        "avf": model,
+        "rates": model,
+        "cycles": "predicted: work of each operation",
+        "area": "model file",
+        "bits": "model file",
+    }
+
+
 def _bits(model: SensitivityModel, accelerator: str) -> dict[str, dict[str, int]]:
     bits: dict[str, dict[str, int]] = {}
     for cell, count in model.accelerators[accelerator].bits.items():
@@ -107,6 +147,11 @@ def _bits(model: SensitivityModel, accelerator: str) -> dict[str, dict[str, int]
 
 def _known(model: SensitivityModel, sha256: str) -> bool:
     return any(run["network_sha256"] == sha256 for run in model.provenance["runs"])
+
+
+def _reached(model: SensitivityModel, confidence: float) -> str:
+    found = held(model.left_out, confidence)
+    return ", ".join(f"{inside} of {of} {name}" for name, (inside, of) in found.items())
 
 
 def _notes(
@@ -123,8 +168,12 @@ def _notes(
     notes = [
         "ESTIMATE: nothing was injected into this network. A sensitivity model predicts it from "
         f"{model.provenance['injections']:,} injections in {len(runs)} campaigns on {networks} networks; the "
-        "intervals hold its own error, measured by predicting each of these networks from the others.",
+        "intervals hold its own error, measured by predicting networks that it was not learnt from.",
+        f"Intervals at {100 * campaign.confidence:.4g} % held the injections into such networks for "
+        f"{_reached(model, campaign.confidence)}.",
     ]
+    if campaign.safety is not None:
+        notes.append("[safety]: not assessed. Its rows take injections; a model foresees none of them.")
     if _known(model, facts.sha256):
         notes.append("The model has seen injections into this network: expect less error than stated.")
     if not any(run["target"] == target for run in runs):

@@ -1,20 +1,28 @@
 from __future__ import annotations
 
+import csv
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
+import openpyxl
 import pytest
 
 from networks.compile import compile_network
 from resil.campaign.campaign import load_campaign
 from resil.cli import main
-from resil.commands.estimate import estimate_campaign
-from resil.errors import CampaignError, ResilError
+from resil.commands.estimate import estimate_campaign, estimate_code
+from resil.errors import CampaignError, ExitCode, ResilError
 from resil.protection.options import ProtectionError, load_options
 from resil.protection.plan import plan_protection
+from resil.results.render import Results
 from resil.sensitivity.cycles import TERMS, CycleModel
 from resil.sensitivity.model import SHIPPED, load_model, save_model
+from resil.sensitivity.summary import predicted_verdict
 from rtl_harness.npu.work import operation_work
+from stats.intervals import Interval
 from stats.rates import OUTCOMES
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "estimate.toml"
@@ -34,7 +42,7 @@ def summary(tmp_path_factory):
 
 def test_the_example_is_estimated_without_any_simulation(summary):
     code, out, found = summary
-    assert code == {"met": 0, "missed": 1, "inconclusive": 3}[found["verdict"]["result"]]
+    assert code == ExitCode.INCONCLUSIVE
     assert found["total"]["injections"] == 0
     assert found["notes"][0].startswith("ESTIMATE")
     assert {p.name for p in out.iterdir()} >= {"summary.json", "blocks.csv", "report.html", "provenance.json"}
@@ -141,3 +149,61 @@ def test_without_the_limits_of_a_block_nothing_is_said(summary, tmp_path):
     for entries in ([], found["limits"][1:]):
         with pytest.raises(ProtectionError, match="what is not known is not safe"):
             plan_protection({**found, "limits": entries}, load_options(), 1e6)
+
+
+@pytest.mark.parametrize(
+    ("budget", "predicted", "accepted"), [(0.1, "to meet", 0), (0.06, "undecided", 3), (0.001, "to miss", 1)]
+)
+def test_a_prediction_decides_no_budget_unless_it_is_accepted(summary, budget, predicted, accepted):
+    campaign = load_campaign(EXAMPLE)
+    asked = replace(campaign, budget=replace(campaign.budget, fit=budget))
+    row = summary[2]["total"]
+    total = SimpleNamespace(fit=Interval(row["fit"], row["fit_lo"], row["fit_hi"], 0.95))
+    verdict = predicted_verdict(asked, total, "flip-flops only")
+    assert (verdict["result"], verdict["predicted"]) == ("inconclusive", predicted)
+    assert estimate_code({"verdict": verdict}, asked) == ExitCode.INCONCLUSIVE
+    assert estimate_code({"verdict": verdict}, asked, accept=True) == accepted
+    nothing = replace(campaign, budget=None)
+    assert estimate_code({"verdict": predicted_verdict(nothing, total, "")}, nothing) == ExitCode.MET
+
+
+def test_claims_of_safety_are_not_assessed_and_never_met(summary):
+    claimed = replace(load_campaign(EXAMPLE), safety=object())
+    for accept in (False, True):
+        assert estimate_code(summary[2], claimed, accept) == ExitCode.INCONCLUSIVE
+    assert estimate_code(summary[2], load_campaign(EXAMPLE), accept=True) == ExitCode.MET
+
+
+def test_the_screen_and_every_report_say_predicted_and_count_nothing(summary, capsys):
+    _, out, found = summary
+    results = Results(found)
+    results.show(out)
+    screen = capsys.readouterr().out
+    assert "PREDICTED TO MEET THE FIT BUDGET" in screen
+    assert "Predicted outcomes of upsets" in screen
+    assert "injected bits" not in screen
+    assert not re.search(r"\binjected  ", screen)
+    page = (out / "report.html").read_text()
+    assert "Predicted to meet the FIT budget" in page
+    assert "resil replay" not in page
+    assert "not injected" not in page
+    book = openpyxl.load_workbook(out / "fmeda.xlsx")
+    rows = list(book["FMEDA"].values)
+    places = {name: i for i, name in enumerate(rows[0])}
+    assert all(row[places["Injections"]] is None and row[places["Observed"]] is None for row in rows[1:])
+    assert all("PREDICTED" in row[places["Source of figure"]] for row in rows[1:-1])
+    assert any(
+        row[:2] == ("Figures are", "PREDICTED: nothing was injected") for row in book["Summary"].values
+    )
+    table = list(csv.DictReader((out / "blocks.csv").read_text().splitlines()))
+    assert {row["masked"] for row in table} == {""}
+    assert {row["injections"] for row in table} == {"0"}
+
+
+def test_the_level_that_was_reached_and_what_figures_rest_on_are_told(summary):
+    found = summary[2]["estimate"]
+    assert set(found["held"]) == {"totals", "blocks"}
+    assert set(found["rests_on"]) >= {"fit", "avf", "rates", "metrics", "cycles"}
+    assert all("predicted" in found["rests_on"][name] for name in ("fit", "avf", "rates", "cycles"))
+    inside, of = found["held"]["totals"]
+    assert any(f"{inside} of {of} totals" in note for note in summary[2]["notes"])
