@@ -18,7 +18,7 @@ from resil.work.network import network_work
 from resil.work.own import own_work
 from resil.work.work import Work
 from rtl_harness.area import area_per_block
-from rtl_harness.cache import content_key
+from rtl_harness.cache import content_key, observe_builds
 from rtl_harness.elaboration import Elaboration, elaborate
 from rtl_harness.elaboration.yosys import rtl_key
 from rtl_harness.engines.cocotb.config import check_workload
@@ -38,6 +38,7 @@ def prepare(campaign: Campaign, progress: Progress) -> Bench:
         NetworkError: the network cannot be read or compiled.
         HarnessError: the target cannot be read or elaborated.
     """
+    observe_builds(progress.building)
     target = load_target(campaign.target)
     work = _work(campaign, target, progress)
     workloads = work.workloads

@@ -3,14 +3,32 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from enum import Enum
 from typing import TextIO
 
 _TERMINAL_INTERVAL = 0.2
 _PLAIN_INTERVAL = 10.0
+_TICK = 1.0
+
+# Injections come in bursts: what is left is not foretold from the first seconds of them.
+_FORETOLD_AFTER = 5.0
+
+# What is built, by the kind of result in the cache of `rtl_harness.cache`.
+_BUILDS = {
+    "elaboration": "elaborating the RTL",
+    "design": "reading the design for synthesis",
+    "synthesis": "simplifying the design to gates",
+    "hardware": "following storage bits to the gates",
+    "area": "mapping gates to cells",
+    "gates": "making gates for the fast engine",
+    "verilated": "compiling the simulator",
+    "verilated-runtime": "compiling the simulator's runtime",
+    "cocotb": "compiling the simulator for cocotb",
+}
 
 
 class Loudness(Enum):
@@ -49,9 +67,12 @@ class Progress:
         self._terminal = self._stream.isatty()
         self._interval = _TERMINAL_INTERVAL if self._terminal else _PLAIN_INTERVAL
         self._total = self._done = self._before = 0
-        self._began = self._shown = clock()
+        self._began: float | None = None
+        self._shown = clock()
         self._born = clock()
         self._line = ""
+        self._lock = threading.RLock()
+        self._working: list[tuple[str, float]] = []
 
     def stage(self, text: str) -> None:
         """Say what is being done now."""
@@ -60,18 +81,60 @@ class Progress:
 
     def warn(self, text: str) -> None:
         """Say what a person has to know however quiet the command is asked to be."""
-        self._erase()
-        self._write(f"resil: {self._time()}{text}\n")
+        with self._lock:
+            self._erase()
+            self._write(f"resil: {self._time()}{text}\n")
+
+    def building(self, kind: str) -> AbstractContextManager[None]:
+        """As `working`, while a result of `kind` is made for the cache; see `rtl_harness.cache`."""
+        return self.working(_BUILDS.get(kind, kind))
+
+    @contextmanager
+    def working(self, text: str) -> Iterator[None]:
+        """Say again and again how long something takes, until it is done; within it other work may be told.
+
+        On a terminal the time stands in a line that is redrawn every second, else a line comes every ten.
+        """
+        done, began = threading.Event(), self._clock()
+        outermost = not self._working
+        self._working.append((text, began))
+        ticker = threading.Thread(target=self._tick, args=(done,), daemon=True)
+        if outermost:
+            ticker.start()
+        try:
+            yield
+        finally:
+            done.set()
+            if outermost:
+                ticker.join()
+            self._working.pop()
+            with self._lock:
+                if self._line:
+                    self._draw(f"{text}: {_minutes(self._clock() - began)}")
+                    self.finish()
+
+    def tick(self) -> None:
+        """Say for how long the present work has been going on."""
+        text, began = self._working[-1]
+        with self._lock:
+            self._draw(f"{text}: {_minutes(self._clock() - began)} so far")
+
+    def _tick(self, done: threading.Event) -> None:
+        while not done.wait(_TICK if self._terminal else _PLAIN_INTERVAL):
+            self.tick()
 
     def begin(self, total: int, done: int) -> None:
         """Start to count injections: `done` of `total` were there before."""
-        self._total, self._done, self._before = total, done, done
-        self._began = self._shown = self._clock()
+        self._total, self._done = total, done
+        self._began, self._shown = None, self._clock()
 
     def advance(self) -> None:
         """Count one injection."""
         self._done += 1
         now = self._clock()
+        if self._began is None:
+            # What came before the first one is preparation.
+            self._before, self._began = self._done, now
         if now - self._shown >= self._interval or self._done == self._total:
             self._shown = now
             self._draw(self._status(now))
@@ -91,10 +154,13 @@ class Progress:
             print(text, end="", file=self._stream, flush=True)
 
     def _status(self, now: float) -> str:
-        rate = (self._done - self._before) / max(now - self._began, 1e-9)
+        passed = 0.0 if self._began is None else now - self._began
+        said = f"{self._done:,} of {self._total:,} injections ({100.0 * self._done / self._total:.0f} %)"
+        if passed < _FORETOLD_AFTER:
+            return said
+        rate = (self._done - self._before) / max(passed, 1e-9)
         left = _minutes((self._total - self._done) / rate) if rate else "unknown time"
-        share = 100.0 * self._done / self._total
-        return f"{self._done:,} of {self._total:,} injections ({share:.0f} %), {rate:.1f}/s, {left} left"
+        return f"{said}, {rate:.1f}/s, {left} left"
 
     def _draw(self, text: str) -> None:
         if loudness() is Loudness.QUIET:

@@ -2,16 +2,44 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from hashlib import blake2b
 from pathlib import Path
 
+from rtl_harness.errors import HarnessError
+
 Part = str | bytes | int | float | bool | None | Path | Mapping[str, "Part"] | Iterable["Part"]
+
+
+# What make, the shell or a file list of a simulator would take apart in a path.
+_APART = re.compile(r"""[\s"'`#$%&()*:;<>?\[\]\\^{|}]""")
+
+_NOT_WRITABLE = {
+    errno.EACCES,
+    errno.EPERM,
+    errno.EROFS,
+    errno.ENOSPC,
+    errno.EDQUOT,
+    errno.ENOTDIR,
+    errno.EEXIST,
+}
+
+Observer = Callable[[str], AbstractContextManager[object]]
+
+_observer: Observer = lambda kind: nullcontext()  # noqa: E731
+
+
+def observe_builds(observer: Observer) -> None:
+    """Let `observer`, given the kind of result, make the context in which anything is built from now on."""
+    global _observer
+    _observer = observer
 
 
 def cache_root() -> Path:
@@ -46,13 +74,16 @@ def cached_folder(kind: str, key: str, build: Callable[[Path], None]) -> Path:
         kind: Name of the sort of result, the first folder level.
         key: From `content_key`.
         build: Fills the folder that it is given.
+
+    Raises:
+        HarnessError: If nothing can be written there, or if no simulator can be built in a path like it.
     """
     folder = cache_root() / kind / key
     complete = folder / ".complete"
     if complete.is_file():
         return folder
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with _locked(folder.with_suffix(".lock")):
+    _check_path(cache_root())
+    with _observer(kind), _writable(cache_root()), _locked(folder):
         if not complete.is_file():
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
@@ -65,6 +96,14 @@ def cached_folder(kind: str, key: str, build: Callable[[Path], None]) -> Path:
     return folder
 
 
+def _check_path(root: Path) -> None:
+    if found := _APART.search(str(root)):
+        raise HarnessError(
+            f"the cache folder {str(root)!r}: expected a path that make and compilers take as it is, found "
+            f"{found[0]!r} in it; set RESIL_CACHE to a folder without such characters"
+        )
+
+
 def write_atomically(path: Path, data: bytes) -> None:
     """Write `data` to `path` so that no reader ever sees a part of it."""
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=path.name, delete=False) as file:
@@ -73,8 +112,24 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    with path.open("w") as file:
+def _writable(root: Path) -> Iterator[None]:
+    """Say what to do where the cache itself cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        found = Path(error.filename or "")
+        if error.errno not in _NOT_WRITABLE or not (root in (found, *found.parents) or found in root.parents):
+            raise
+        raise HarnessError(
+            f"the cache folder {root}: expected one that can be written, found {found} ({error.strerror}); "
+            "set RESIL_CACHE to another folder"
+        ) from error
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with folder.with_suffix(".lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from rtl_harness.cache import cached_folder, content_key
 from rtl_harness.elaboration import Elaboration
-from rtl_harness.elaboration.yosys import read_command, rtl_key, yosys_version
+from rtl_harness.elaboration.yosys import read_command, rtl_key, said_of_source, yosys_version
 from rtl_harness.errors import HarnessError
 from rtl_harness.target import Target
 from rtl_harness.tools import tail
@@ -97,8 +97,8 @@ def run_side(target: Target, what: str, config: Mapping[str, Any], folder: Path,
         check=False,
     )
     if done.returncode != 0 or not (folder / result).is_file():
-        errors = [line for line in (done.stderr + done.stdout).splitlines() if "ERROR" in line]
-        found = "\n".join(errors[:10]) or tail(done.stdout + done.stderr, 15)
+        messages = done.stderr + done.stdout
+        found = said_of_source(messages, folder) or tail(messages, 15)
         raise HarnessError(
             f"synthesis of {target.name} failed ({what}); check RTL and cell library (it needs an inverter, "
             f"a buffer, 2-input gates and flip-flops):\n{found}"

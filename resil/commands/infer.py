@@ -17,6 +17,7 @@ from resil.campaign.campaign import ZOO_PREFIX
 from resil.errors import ResilError
 from resil.progress import Progress
 from resil.work.tensor_files import check_output_file, load_levels, save_outputs
+from rtl_harness.cache import observe_builds
 from rtl_harness.npu.infer import EngineName, InferResult, infer
 
 ENGINES: tuple[EngineName, ...] = ("rtl", "functional")
@@ -73,7 +74,9 @@ def infer_network(
     progress.stage(
         f"running {len(levels[0]):,} inputs on the {'RTL' if chosen == 'rtl' else 'functional model'}"
     )
-    result = infer(compiled, levels, chosen)
+    observe_builds(progress.building)
+    with progress.working("running"):
+        result = infer(compiled, levels, chosen)
     outputs = compiled.ends.results(result.outputs)
     if output is not None:
         save_outputs(output, names, outputs)

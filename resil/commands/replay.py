@@ -61,7 +61,8 @@ def replay_injection(
     site = bench.sites[fault.site]
     when = f"cycle {fault.cycle}" if held is None else f"held at {held} from reset on"
     progress.stage(f"replaying injection {number}: {site.name}, {when}, input {recorded['input']}")
-    with bench.engine(bench.inputs.index(recorded["input"])) as simulator:
+    simulating = progress.working("simulating")
+    with simulating, bench.engine(bench.inputs.index(recorded["input"])) as simulator:
         injection = simulate_again(simulator, fault, waves)
         used = simulator.name
     again = {name: column[0] for name, column in outcome_columns([injection]).items()}

@@ -71,8 +71,9 @@ def run_campaign(
     require_as_many(out, campaign.faults.injections)
     with ExitStack() as stack:
         progress.stage("building the simulator and running without a fault")
-        engines = [stack.enter_context(bench.engine(position)) for position in range(len(bench.inputs))]
-        goldens = golden_runs(bench, engines)
+        with progress.working("running without a fault"):
+            engines = [stack.enter_context(bench.engine(position)) for position in range(len(bench.inputs))]
+            goldens = golden_runs(bench, engines)
         told = _tell(engines, progress, set())
         population = campaign_population(campaign, bench, goldens)
         technology = technology_of(campaign)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -16,6 +17,9 @@ from rtl_harness.tools import tail
 
 _SIDE = Path(__file__).with_name("yosys_side.py")
 _CELLS = re.compile(rb"`(end)?celldefine\b")
+_PLACED = re.compile(r"(?P<path>.+?):(?P<line>\d+): ERROR: (?P<reason>.*)")
+_ERRORS = 10
+_ORIGIN = ".origin"
 _HEADER_SUFFIXES = {".sv", ".svh", ".v", ".vh", ".h", ".inc"}
 
 
@@ -59,6 +63,7 @@ def _opened(source: Path, number: int, folder: Path) -> Path:
         return source
     copy = folder / f"cells{number}" / source.name
     copy.parent.mkdir()
+    (copy.parent / _ORIGIN).write_text(str(source), encoding="utf-8")
     copy.write_bytes(_CELLS.sub(b"", text))
     return copy
 
@@ -81,10 +86,29 @@ def run_yosys(script: Sequence[str], folder: Path, what: str) -> str:
         check=False,
     )
     if done.returncode != 0:
-        errors = [line for line in done.stderr.splitlines() if "ERROR" in line]
-        found = "\n".join(errors[:10]) or tail(done.stdout + done.stderr, 15)
+        found = said_of_source(done.stderr, folder) or tail(done.stdout + done.stderr, 15)
         raise HarnessError(f"{what} failed; correct the RTL or the target file:\n{found}")
     return done.stdout
+
+
+def said_of_source(messages: str, folder: Path) -> str:
+    """Return the errors among messages of Yosys that ran in `folder`: path of the source, line, and reason.
+
+    What slang says of a file is named by its path from there, or as the copy that `read_command` made.
+    """
+    errors = [line for line in messages.splitlines() if "ERROR" in line]
+    placed = [found for line in errors if (found := _PLACED.match(line))]
+    if not placed:
+        return "\n".join(errors[:_ERRORS])
+    lines = [f"{_source(folder, found['path'])}:{found['line']}: {found['reason']}" for found in placed]
+    more = [f"and {len(lines) - _ERRORS} more errors"] if len(lines) > _ERRORS else []
+    return "\n".join([*lines[:_ERRORS], *more])
+
+
+def _source(folder: Path, path: str) -> Path:
+    found = Path(os.path.normpath(folder / path))
+    origin = found.parent / _ORIGIN
+    return Path(origin.read_text(encoding="utf-8")) if origin.is_file() else found
 
 
 def rtl_key(target: Target, parameters: Mapping[str, int], *further: str) -> str:

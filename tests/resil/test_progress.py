@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import time
 
 from resil.progress import Progress
+from rtl_harness.cache import cached_folder, observe_builds
 
 
 class Clock:
@@ -48,7 +50,8 @@ def test_a_terminal_has_one_line_that_is_redrawn():
     text = stream.getvalue()
     assert text.count("\n") == 1
     assert text.endswith("resil: next\n")
-    assert "\rresil: 1 of 10,000 injections (0 %), 0.0/s, 9999:00:00 left" in text
+    assert "\rresil: 1 of 10,000 injections (0 %)\r" in text
+    assert "\rresil: 2 of 10,000 injections (0 %), 0.0/s, 9998:00:00 left" in text
 
 
 def test_finish_ends_the_line_once():
@@ -59,3 +62,64 @@ def test_finish_ends_the_line_once():
     progress.finish()
     progress.finish()
     assert stream.getvalue().count("\n") == 1
+
+
+def test_the_time_left_does_not_count_what_came_before_the_first_injection():
+    """Gates took an hour, then come ten injections a second."""
+    stream, clock = io.StringIO(), Clock()
+    progress = Progress(stream, clock)
+    progress.begin(1000, 0)
+    clock.now += 3600.0
+    for _ in range(201):
+        progress.advance()
+        clock.now += 0.1
+    last = stream.getvalue().splitlines()[-1]
+    assert last.endswith("10.0/s, 1:30 left")
+    assert stream.getvalue().splitlines()[0] == "resil: 1 of 1,000 injections (0 %)"
+
+
+def test_work_that_takes_long_says_for_how_long(monkeypatch):
+    stream, clock = io.StringIO(), Clock()
+    progress = Progress(stream, clock)
+    with progress.working("compiling"):
+        clock.now += 20.0
+        progress.tick()
+        with progress.building("gates"):
+            clock.now += 65.0
+            progress.tick()
+        progress.tick()
+    assert stream.getvalue().splitlines() == [
+        "resil: compiling: 0:20 so far",
+        "resil: making gates for the fast engine: 1:05 so far",
+        "resil: compiling: 1:25 so far",
+    ]
+
+
+def test_on_a_terminal_the_time_ticks_by_itself_and_stays_when_work_ends(monkeypatch):
+    monkeypatch.setattr("resil.progress._TICK", 0.01)
+    stream, clock = Terminal(), Clock()
+    progress = Progress(stream, clock)
+    with progress.working("compiling"):
+        while "so far" not in stream.getvalue():
+            time.sleep(0.01)
+        clock.now += 7.0
+    assert stream.getvalue().endswith("\n")
+    assert "\rresil: compiling: 0:07" in stream.getvalue()
+
+
+def test_short_work_and_quiet_commands_say_nothing():
+    stream = Terminal()
+    with Progress(stream, Clock()).working("compiling"):
+        pass
+    assert stream.getvalue() == ""
+
+
+def test_builds_are_told_of_and_what_is_cached_is_not(tmp_path, monkeypatch):
+    monkeypatch.setenv("RESIL_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("rtl_harness.cache._observer", None)
+    stream = io.StringIO()
+    progress = Progress(stream, Clock())
+    observe_builds(progress.building)
+    cached_folder("verilated", "key", lambda folder: progress.tick())
+    cached_folder("verilated", "key", lambda folder: progress.tick())
+    assert stream.getvalue() == "resil: compiling the simulator: 0:00 so far\n"

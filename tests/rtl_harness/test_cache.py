@@ -1,10 +1,13 @@
+import errno
 import threading
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rtl_harness.cache import cache_root, cached_folder, content_key, write_atomically
+from rtl_harness.errors import HarnessError
 
 
 @pytest.fixture(autouse=True)
@@ -84,3 +87,37 @@ def test_atomic_write(tmp_path):
     write_atomically(path, b"two")
     assert path.read_bytes() == b"two"
     assert list(tmp_path.glob("file*")) == [path]
+
+
+@pytest.mark.parametrize("name", ["a b", "a'b", "a$b", "a#b", "a:b"])
+def test_a_path_that_make_takes_apart_is_refused(name, tmp_path, monkeypatch):
+    monkeypatch.setenv("RESIL_CACHE", str(tmp_path / name))
+    with pytest.raises(HarnessError, match=r"found .* in it; set RESIL_CACHE"):
+        cached_folder("kind", "key", lambda folder: None)
+    assert not (tmp_path / name).exists()
+
+
+def test_a_cache_that_cannot_be_written_is_refused_and_what_it_holds_is_used(tmp_path, monkeypatch):
+    monkeypatch.setenv("RESIL_CACHE", str(tmp_path / "cache"))
+    held = cached_folder("kind", "held", lambda folder: None)
+
+    def refuse(path, *_, **__):
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "open", refuse)
+    assert cached_folder("kind", "held", lambda folder: None) == held
+    with pytest.raises(HarnessError, match=r"the cache folder .*cache: expected one that can be written"):
+        cached_folder("kind", "other", lambda folder: None)
+
+
+def test_a_cache_below_a_file_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("RESIL_CACHE", str(tmp_path / "file" / "cache"))
+    with pytest.raises(HarnessError, match="set RESIL_CACHE to another folder"):
+        cached_folder("kind", "key", lambda folder: None)
+
+
+def test_an_error_of_what_is_built_stays_what_it_is(tmp_path, monkeypatch):
+    monkeypatch.setenv("RESIL_CACHE", str(tmp_path / "cache"))
+    with pytest.raises(FileNotFoundError):
+        cached_folder("kind", "key", lambda folder: Path("/no/such/file").read_text())

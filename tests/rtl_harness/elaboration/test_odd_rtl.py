@@ -226,3 +226,20 @@ def test_plain_verilog_is_the_same_on_both_engines(tmp_path, monkeypatch):
         pytest.raises(SimulationError, match="not all that decides the future"),
     ):
         once.golden()
+
+
+def test_a_syntax_error_is_named_with_path_and_line(tmp_path):
+    """Also in a file that is read from a copy, because of its cells."""
+    plain, cells = tmp_path / "plain.sv", tmp_path / "cells.sv"
+    plain.write_text(
+        "module plain(input logic c, output logic q);\n  always_ff @(posedge c) q <= gone;\nendmodule\n"
+    )
+    cells.write_text("`celldefine\nmodule cell_a(input wire c);\n  assign = c;\nendmodule\n`endcelldefine\n")
+    target = Target("bad", "plain", (plain, cells), "c", "r", "u", "q", {}, {})
+    with pytest.raises(HarnessError) as caught:
+        elaborate(target)
+    lines = str(caught.value).splitlines()
+    assert lines[0] == "elaboration of bad failed; correct the RTL or the target file:"
+    assert f"{plain}:2: use of undeclared identifier 'gone'" in lines
+    assert any(line.startswith(f"{cells}:3: expected") for line in lines)
+    assert not [line for line in lines if "see full log" in line]
