@@ -164,7 +164,7 @@ def test_what_does_not_fit_together_is_named(folder, old, new, message):
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("00x0", "unknown bits"), ("123456789", "at most 8 digits"), ("@100000000 1", "below 2.32")],
+    [("00x0", "unknown bits"), ("123456789", "at most 8 digits"), ("@100000000 1", "addresses below 0x")],
 )
 def test_wrong_hexadecimal_text(tmp_path, text, message):
     file = tmp_path / "w.hex"
