@@ -8,7 +8,7 @@ from itertools import product
 from resil.bench.bench import Bench
 from resil.bench.site_list import block_bits, whole
 from resil.campaign.campaign import Campaign
-from resil.campaign.safety import SafetySettings
+from resil.campaign.safety import Mechanism, SafetySettings
 from resil.errors import CampaignError
 from resil.faults.sampling import Sample
 from resil.results.assumptions import not_injected
@@ -49,16 +49,26 @@ def check_safety(campaign: Campaign, bench: Bench) -> None:
                 f"{campaign.file}: [safety.mechanism] alarm: expected an alarm of {bench.target_name} "
                 f"({known}), found {mechanism.alarm}; correct it, or name the alarm in the target file"
             )
-        paths = [element.path for element in bench.sites.elements]
-        if empty := [own for own in mechanism.storage if not any(belongs(path, own) for path in paths)]:
-            raise CampaignError(
-                f"{campaign.file}: [safety.mechanism] storage: expected the paths of storage of "
-                f"{bench.target_name}, found none below {', '.join(empty)}; resil sites lists them"
-            )
+        _check_storage(campaign, bench, mechanism)
         if unknown := [block for block in mechanism.blocks if block not in bench.blocks]:
             raise CampaignError(
                 f"{campaign.file}: [safety.mechanism] blocks: expected blocks out of "
                 f"{', '.join(bench.blocks)}, found {', '.join(unknown)}; correct them"
+            )
+
+
+def _check_storage(campaign: Campaign, bench: Bench, mechanism: Mechanism) -> None:
+    """Refuse storage of a mechanism that is not there, in the source or in hardware."""
+    elements = bench.sites.elements
+    for storage in mechanism.storage:
+        where = f"{campaign.file}: [safety.mechanism] storage: expected storage of {bench.target_name}, found"
+        own = [index for index, element in enumerate(elements) if belongs(element.path, storage)]
+        if not own:
+            raise CampaignError(f"{where} none below {storage}; resil sites lists what there is")
+        if not any(bench.sites.present(index) for index in own):
+            raise CampaignError(
+                f"{where} that synthesis leaves nothing of {storage}: it removes or merges what the "
+                "mechanism needs; keep it apart in the RTL, or do not claim the mechanism"
             )
 
 

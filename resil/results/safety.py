@@ -221,7 +221,13 @@ def _permanent_rows(grounds: Grounds, hazards: Hazards, kinds: Mapping[str, Kind
         return [*rows, not_assessed(lfm_kind, reason)]
     told = {name for name in names if Class.of(name).outcome == DUE} - hazardous
     quiet = {name for name in names if hazards.latent and Class.of(name).seen == "latent"}
-    return [*rows, lfm_row(lfm_kind, found.evidence, hazardous, found.mechanisms, told - quiet)]
+    row = lfm_row(lfm_kind, found.evidence, hazardous, found.mechanisms, told - quiet)
+    share = found.mechanisms.fit_raw / found.evidence.fit_raw if found.evidence.fit_raw else 0.0
+    scope = (
+        f" {found.mechanisms.injections:,} of {found.evidence.injections:,} stuck bits lay in the storage of "
+        f"mechanisms, {100 * share:.3g} % of the base rate; faults in their logic are not in it."
+    )
+    return [*rows, replace(row, reason=row.reason + scope)]
 
 
 def _pmhf(grounds: Grounds, hazards: Hazards, kind: Kind) -> Row:

@@ -74,6 +74,17 @@ def test_equal_weights_give_a_proportion_and_unequal_ones_something_wider():
     assert uneven.lo < even.lo
 
 
+def test_unequal_weights_join_limits_at_half_of_the_error():
+    uneven = two(1.0, 6.0)
+    found = uneven.part({"due"}, {"hang"})
+    some = weighted_sum([7, 8], [100, 300], [1.0, 6.0], 0.975)
+    others = weighted_sum([3, 2], [100, 300], [1.0, 6.0], 0.975)
+    assert found is not None
+    assert found.lo == pytest.approx(some.lo / (some.lo + others.hi))
+    assert found.hi == pytest.approx(some.hi / (some.hi + others.lo))
+    assert found.confidence == 0.95
+
+
 @pytest.mark.parametrize(
     ("weights", "trials", "detected", "missed"),
     [

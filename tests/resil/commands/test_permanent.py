@@ -18,7 +18,7 @@ lifetime_hours = 1e5
 [[safety.mechanism]]
 alarm = "error"
 coverage = 0.5
-storage = ["u_dut.u_control.twin_q"]
+storage = ["u_dut.u_control.round_q"]
 """
 
 
@@ -72,11 +72,12 @@ def test_permanent_rows_come_from_the_other_folder(folder):
 
 
 def test_faults_of_the_mechanism_that_nothing_tells_of_are_latent(folder):
-    """The storage of the mechanism is 4 of the design's bits; its quiet faults are all that is latent."""
+    """The storage of the mechanism is 8 of the design's bits; its quiet faults are all that is latent."""
     _, _, rows = judge(folder)
     stuck = json.loads((folder / "stuck" / "summary.json").read_text())
     per_bit = next(s["fit_raw"] / s["bits"] for s in stuck["strata"] if s["kind"] == "ff")
-    most = 4 * per_bit / (stuck["total"]["fit_raw"] - stuck["total"]["fit"])
+    most = 8 * per_bit / (stuck["total"]["fit_raw"] - stuck["total"]["fit"])
+    assert "faults in their logic are not in it" in rows["lfm_permanent"]["reason"]
     assert 1 - most - 1e-12 <= rows["lfm_permanent"]["value"] <= 1.0
 
 
@@ -124,10 +125,18 @@ def _spoil(folder, name):
 
 
 def test_storage_of_a_mechanism_that_is_not_there_is_refused(folder, capsys):
-    text = (folder / "upsets.toml").read_text().replace("twin_q", "twins_q")
+    text = (folder / "upsets.toml").read_text().replace("round_q", "rounds_q")
     (folder / "wrong.toml").write_text(text)
     assert main(["run", str(folder / "wrong.toml"), "--out", str(folder / "wrong")]) == 2
-    assert "found none below u_dut.u_control.twins_q" in capsys.readouterr().err
+    assert "found none below u_dut.u_control.rounds_q" in capsys.readouterr().err
+
+
+def test_a_mechanism_that_synthesis_merges_away_is_refused(folder, capsys):
+    """The twin of a register that always holds the same is one flip-flop in hardware, and guards nothing."""
+    text = (folder / "upsets.toml").read_text().replace("round_q", "twin_q")
+    (folder / "wrong.toml").write_text(text)
+    assert main(["run", str(folder / "wrong.toml"), "--out", str(folder / "wrong")]) == 2
+    assert "synthesis leaves nothing of u_dut.u_control.twin_q" in capsys.readouterr().err
 
 
 def test_upsets_cannot_be_judged_by_a_campaign_of_stuck_bits(folder, capsys):
