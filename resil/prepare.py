@@ -70,6 +70,7 @@ def prepare(campaign: Campaign, progress: Progress) -> Bench:
                 "clusters": " ".join(map(repr, campaign.faults.clusters)),
                 "strata": campaign.sampling.strata + guide_digest(campaign),
                 "inputs": " ".join(map(str, work.labels)),
+                "inferences": _inferences(campaign),
                 "timeout_factor": repr(campaign.execution.timeout_factor),
                 "engine": campaign.execution.engine,
                 "resil": __version__,
@@ -86,6 +87,10 @@ def prepare(campaign: Campaign, progress: Progress) -> Bench:
         alarms=tuple(name for name, alarm in target.alarms.items() if alarm.tells == "detected"),
         titles=target.titles,
     )
+
+
+def _inferences(campaign: Campaign) -> str:
+    return "1" if campaign.inferences == 1 else f"{campaign.inferences}, {campaign.between}"
 
 
 def _work(campaign: Campaign, target: Target, progress: Progress) -> Work:
@@ -116,7 +121,7 @@ def _area(
 def _target_digest(target: Target, workload: Workload) -> str:
     bench = (target.top, target.clock, target.reset, target.dut, target.done)
     alarms = {name: repr(alarm) for name, alarm in target.alarms.items()}
-    rest = (target.status, target.operation, target.reset_active_low, target.reset_cycles)
+    rest = (target.status, target.operation, target.inferences, target.reset_active_low, target.reset_cycles)
     memories = {name: repr(memory) for name, memory in target.memories.items()}
     return content_key(
         rtl_key(target, {**target.parameters, **workload.parameters}),

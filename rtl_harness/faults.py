@@ -100,6 +100,8 @@ class RunEnd:
             difference by itself.
         alarms: Alarms that rose at any time, in the order in which they did, then in that of the target. Of a
             run with a fault, at least the first of each kind among those that the golden run does not raise.
+        first: How the first of two inferences ended, its alarms alone; None if there is but one, or if the
+            time-out came in it.
     """
 
     finished: bool
@@ -108,6 +110,7 @@ class RunEnd:
     output: bytes
     state_hash: str
     alarms: tuple[Rise, ...] = ()
+    first: RunEnd | None = None
 
     @property
     def output_hash(self) -> str:
@@ -167,6 +170,8 @@ class Injection:
         output_hash: Digest of the output tensors.
         detected: The second axis: the first alarm that told of something detected.
         corrected: Likewise the first that told of something corrected.
+        first: Of two inferences, outcome of the first by itself; None if there is but one.
+        second: Likewise of the second; None if the first did not end.
         corruption: Of statistical interest; no part of the outcome, and not compared.
     """
 
@@ -177,6 +182,8 @@ class Injection:
     output_hash: str
     detected: Rise | None = None
     corrected: Rise | None = None
+    first: Outcome | None = None
+    second: Outcome | None = None
     corruption: Corruption | None = field(default=None, compare=False)
 
     @property

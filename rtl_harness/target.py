@@ -71,6 +71,8 @@ class Target:
         alarms: By name; of those that rise in the same cycle, the first in this order is the one that told.
         status: Output of the top: the status word; "" if it has none.
         operation: Output of the top: number of operations finished so far; "" if it has none.
+        inferences: Output of the top: number of inferences finished so far, for runs of several; "" if it has
+            none.
         blocks: Block name to the instance paths below the top that belong to it; the longest match wins.
         memories: By name.
         titles: Blocks in words, for people; a block may have none.
@@ -93,6 +95,7 @@ class Target:
     alarms: Mapping[str, TargetAlarm] = field(default_factory=dict)
     status: str = ""
     operation: str = ""
+    inferences: str = ""
     titles: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -100,6 +103,7 @@ class Target:
         """Outputs of the top that the target names, by the key or alarm that they are."""
         alarms = {f"alarms.{name}": alarm.output for name, alarm in self.alarms.items()}
         rest = {"done": self.done, "status": self.status, "operation": self.operation}
+        rest |= {"inferences": self.inferences}
         return {key: output for key, output in {**rest, **alarms}.items() if output}
 
 
@@ -107,7 +111,7 @@ SHIPPED_TARGETS = Path(__file__).parent / "targets"
 SHIPPED_PREFIX = "resil:"
 
 _MANDATORY = ("name", "top", "sources", "clock", "reset", "dut", "done", "blocks", "memories")
-_TEXTS = ("name", "top", "clock", "reset", "dut", "done", "status", "operation")
+_TEXTS = ("name", "top", "clock", "reset", "dut", "done", "status", "operation", "inferences")
 # Keys of their own for alarms of the same name that tell of something detected.
 _SHORTHAND = ("error", "protection")
 _ALARM_NAME = re.compile(r"[A-Za-z0-9_.-]+")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -61,6 +61,7 @@ class Workload:
         others: The other output tensors, if there are several; a difference in any is seen.
         parameters: Top-level parameters that this workload needs (memory sizes, for instance).
         operations: Names of the operations in the order in which they run; may be empty.
+        inferences: How many the run makes of this input, 1 or 2; the target counts them.
         tail: What can finish a run that left the RTL between operations; nothing if None.
         decide: Reads the decision from the output tensor.
     """
@@ -71,6 +72,7 @@ class Workload:
     others: tuple[OutputSpec, ...] = field(default=(), kw_only=True)
     parameters: Mapping[str, int] = field(default_factory=dict)
     operations: tuple[str, ...] = ()
+    inferences: int = 1
     tail: Tail | None = field(default=None, compare=False, repr=False)
     decide: Decision = field(default=top1, compare=False, repr=False)
 
@@ -96,7 +98,27 @@ def classify(fault: Fault, golden: RunEnd, faulty: RunEnd, workload: Workload) -
     """Compare a faulty run with the golden one and name its outcome on both axes.
 
     An alarm that the golden run raises, whenever it does, tells nothing.
+
+    Of two inferences the worse is seen. What the first has left in the state is seen by what the second makes
+    of it. An alarm of the second comes too late for a wrong output of the first: it does not count.
     """
+    if golden.first is None:
+        return _judged(fault, golden, faulty, workload)
+    if faulty.first is None:
+        hang = _judged(fault, golden, faulty, workload)
+        return replace(hang, first=hang.outcome)
+    first = _judged(fault, golden.first, faulty.first, workload)
+    border = faulty.first.end_cycle
+    own = replace(faulty, alarms=tuple(rise for rise in faulty.alarms if rise.cycle >= border))
+    second = _judged(fault, golden, own, workload)
+    whole = replace(_judged(fault, golden, faulty, workload), first=first.outcome, second=second.outcome)
+    if first.seen not in (Seen.SDC_TOLERABLE, Seen.SDC_CRITICAL):
+        return whole
+    worse = max(first.seen, second.seen, key=list(Seen).index)
+    return replace(whole, seen=worse, detected=first.detected, corrected=first.corrected)
+
+
+def _judged(fault: Fault, golden: RunEnd, faulty: RunEnd, workload: Workload) -> Injection:
     usual = {rise.alarm for rise in golden.alarms}
     rises = [rise for rise in faulty.alarms if rise.alarm not in usual]
 

@@ -128,7 +128,7 @@ def play(campaign: Campaign, bench: Bench, engine: VerilatorEngine, golden: Gold
             alarms[:, row[injection.fault]] = ["" if rise is None else rise.alarm for rise in rises]
         made += plan.size
         outcomes, seen = columns[:2].astype(np.int8)
-        told = alarms[0], columns[4], alarms[1]
+        told = alarms[0], columns[4], alarms[1], np.full(plan.size, -1, np.int8)
         sampling.record(Content(plan.injection, outcomes, seen, *told, columns[2], columns[3], plan.input))
     total = sampling.sample.looks[-1].total
     seconds = time.process_time() - began

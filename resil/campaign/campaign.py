@@ -22,6 +22,7 @@ from rtl_harness.faults import Outcome
 from rtl_harness.toml_file import read_toml
 
 ENGINE_NAMES = ("verilator", "cocotb")
+BETWEEN = ("rewrite", "reset")
 HAZARDOUS_DEFAULT = (Outcome.SDC_CRITICAL.value, Outcome.HANG.value)
 ZOO_PREFIX = "zoo:"
 RECONSTRUCTION = "reconstruction"
@@ -133,6 +134,8 @@ class Campaign:
         hazardous: Outcomes that count as failures.
         liberty: Cell library for the area; None for the built-in gate equivalents.
         safety: What the safety verdict is asked about; None if none is.
+        inferences: How many a run makes of its input, 1 or 2; faults strike in the first.
+        between: What the host does to the NPU before the second: "rewrite" all registers, or "reset" it too.
     """
 
     file: Path
@@ -149,6 +152,8 @@ class Campaign:
     hazardous: tuple[str, ...]
     liberty: Path | None
     safety: SafetySettings | None = None
+    inferences: int = 1
+    between: str = BETWEEN[0]
 
     @property
     def network(self) -> NetworkSettings:
@@ -223,6 +228,8 @@ def parse_campaign(file: Path, tables: Mapping[str, Any], places: Places | None 
     sampling = attempt(lambda: read_sampling(section("sampling")))
     if problems.sound("faults") and problems.sound("sampling"):
         attempt(lambda: check_plan(section("faults"), faults, sampling, "safety" in tables))
+    if problems.sound("campaign") and problems.sound("faults") and problems.sound("sampling"):
+        attempt(lambda: _check_inferences(section("campaign"), head, faults, sampling, "workload" in tables))
     none: tuple[Budget | None, tuple[str, ...]] = (None, HAZARDOUS_DEFAULT)
     budget, hazardous = (attempt(lambda: _budget(section("budget"))) or none) if "budget" in tables else none
     safety = None
@@ -250,6 +257,8 @@ def parse_campaign(file: Path, tables: Mapping[str, Any], places: Places | None 
         hazardous=hazardous,
         liberty=liberty,
         safety=safety,
+        inferences=head.inferences,
+        between=head.between,
     )
 
 
@@ -260,6 +269,8 @@ class _Head:
     name: str
     seed: int
     confidence: float
+    inferences: int
+    between: str
 
 
 def _head(section: Section) -> _Head:
@@ -267,9 +278,28 @@ def _head(section: Section) -> _Head:
         section.text("name"),
         section.integer("seed", low=0, high=2**63 - 1),
         section.number("confidence", 0.95, low=0.5, high=_NO_CONFIDENCE),
+        section.integer("inferences", 1, low=1, high=2),
+        section.choice("between", BETWEEN, BETWEEN[0]),
     )
     section.finish()
     return head
+
+
+def _check_inferences(
+    section: Section, head: _Head, faults: FaultSettings, sampling: SamplingSettings, own: bool
+) -> None:
+    """Raise CampaignError unless a second inference, if there is one, fits what is injected, and how."""
+    if section.has("between") and (own or head.inferences == 1):
+        found = "a table [workload], whose images say what the host does" if own else "inferences = 1"
+        raise section.fail("between", "the key with inferences = 2 and a table [network]", found, "remove it")
+    if head.inferences == 1:
+        return
+    if faults.permanent:
+        found = 'model = "stuck_at"; such a fault is in every inference'
+        raise section.fail("inferences", "1 but for upsets", found, "remove the key")
+    if sampling.plan == "predicted":
+        found = 'plan = "predicted", which goes by single inferences'
+        raise section.fail("inferences", "1 with that plan", found, "remove the key or change the plan")
 
 
 def _note_unknown_tables(problems: Problems, tables: Mapping[str, Any]) -> set[str]:

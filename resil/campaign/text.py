@@ -24,7 +24,12 @@ def campaign_tables(campaign: Campaign) -> dict[str, dict[str, Value]]:
     target = campaign.target
     faults, execution, technology = campaign.faults, campaign.execution, campaign.technology
     tables: dict[str, dict[str, Value | None]] = {
-        "campaign": {"name": campaign.name, "seed": campaign.seed, "confidence": campaign.confidence},
+        "campaign": {
+            "name": campaign.name,
+            "seed": campaign.seed,
+            "confidence": campaign.confidence,
+            **_several(campaign),
+        },
         **_work(campaign),
         "target": {"file": str(target)} if isinstance(target, Path) else {"name": target},
         "faults": {
@@ -89,6 +94,13 @@ def _image(image: ImageSettings) -> dict[str, Value]:
         "offset": image.offset,
         image.way: files if image.way == "files" else files[0],
     }
+
+
+def _several(campaign: Campaign) -> dict[str, Value | None]:
+    if campaign.inferences == 1:
+        return {}
+    own = not isinstance(campaign.work, NetworkSettings)
+    return {"inferences": campaign.inferences, "between": None if own else campaign.between}
 
 
 def _sampling(campaign: Campaign) -> dict[str, Value | None]:

@@ -71,6 +71,11 @@ def estimate_campaign(
             "sensitivity models have learnt from upsets and know nothing of permanent faults; inject them: "
             "resil run"
         )
+    if campaign.inferences > 1:
+        raise CampaignError(
+            f"{campaign.file}: [campaign] inferences: expected 1, found {campaign.inferences}: sensitivity "
+            "models have learnt from single inferences; inject: resil run"
+        )
     run = None if run_dir is None else read_run(run_dir)
     technology = upset_rates(campaign)
     settings = campaign.network

@@ -32,6 +32,7 @@ from resil.prepare import prepare
 from resil.progress import Progress
 from resil.results.estimate import summarise, technology_of
 from resil.results.grounds import check_safety
+from resil.results.inferences import inference_facts
 from resil.results.render import Results
 from resil.sensitivity.guide import campaign_population
 from rtl_harness.engines.base import GoldenRun
@@ -87,7 +88,8 @@ def run_campaign(
         facts = run.finished(time.monotonic() - began)
         area = run.area()
         permanent = permanent_of(campaign, bench)
-        summary = summarise(campaign, bench, area, goldens, sampling.sample, facts, permanent)
+        inferences = inference_facts(campaign, run.stored())
+        summary = summarise(campaign, bench, area, goldens, sampling.sample, facts, permanent, inferences)
         return run.write(summary)
 
 
@@ -197,13 +199,13 @@ class _Run:
         """Inject what the sampling plan wants and is missing, until it is content."""
         if not self._before.finished:
             self._describe()
-        found = self._stored()
+        found = self.stored()
         before = 0
         while (plan := sampling.wanted) is not None:
             missing = plan.missing(found.injections)
             if missing.size:
                 self._inject(engines, plan, missing, before)
-                found = self._stored()
+                found = self.stored()
                 if (left := plan.missing(found.injections)).size:
                     raise ConsistencyError(
                         f"{self._folder.path}: {left.size} injections are missing after all ran"
@@ -259,7 +261,8 @@ class _Run:
         """Keep facts in `provenance.json`, beside those that are there."""
         write_text(self._folder.path / PROVENANCE, json_text(self._folder.provenance() | facts))
 
-    def _stored(self) -> Content:
+    def stored(self) -> Content:
+        """Return the injections that the folder holds."""
         stored = self._folder.load(self._population.check)
         for message in stored.rejected:
             self._progress.warn(message)
@@ -287,7 +290,7 @@ class _Run:
         try:
             executor.run(missing)
         except KeyboardInterrupt:
-            kept = size - plan.missing(self._stored().injections).size
+            kept = size - plan.missing(self.stored().injections).size
             raise Interrupted(f"{kept:,} of {size:,} injections are kept in {self._go_on()}") from None
 
     def _go_on(self) -> str:

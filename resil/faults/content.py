@@ -29,6 +29,7 @@ class Content:
         alarms: Name of the first alarm that told of something detected, in time or not; "" if none did.
         alarm_cycles: Cycle in which it rose; `rtl_harness.faults.NEVER` if none did.
         corrections: Name of the first alarm that told of something corrected; "" if none did.
+        firsts: Of two inferences, likewise the outcome of the first by itself; -1 if there is but one.
         cycles: Cycle of each fault.
         end_cycles: Cycle in which each ended.
         inputs: Label of the input of each.
@@ -40,6 +41,7 @@ class Content:
     alarms: npt.NDArray[np.str_]
     alarm_cycles: IntArray
     corrections: npt.NDArray[np.str_]
+    firsts: npt.NDArray[np.int8]
     cycles: IntArray
     end_cycles: IntArray
     inputs: IntArray
@@ -48,7 +50,7 @@ class Content:
     def joined(parts: Iterable[Content]) -> Content:
         """Return all in one, in the order of their numbers."""
         none, words, names = np.zeros(0, np.int64), np.zeros(0, np.int8), np.zeros(0, np.str_)
-        nothing = (none, words, words, names, none, names, none, none, none)
+        nothing = (none, words, words, names, none, names, words, none, none, none)
         columns = zip(nothing, *(part.columns for part in parts), strict=True)
         whole = Content(*(np.concatenate(column) for column in columns))
         return whole.at(np.argsort(whole.injections, kind="stable"))

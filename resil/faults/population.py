@@ -137,7 +137,7 @@ def times_of(
     goldens: Sequence[GoldenRun], fine: bool
 ) -> list[tuple[int | None, tuple[int, ...], tuple[int, ...]]]:
     """Return for each operation where it starts and how long it is, for each input."""
-    whole = [run.end.end_cycle for run in goldens]
+    whole = [run.cycles for run in goldens]
     if not fine:
         return [(None, (0,) * len(goldens), tuple(whole))]
     most = max(len(run.operation_ends) for run in goldens)

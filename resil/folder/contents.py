@@ -50,6 +50,7 @@ def content_of(rows: pa.Table, limit: int | None = None) -> Content:
         rows["alarm"].to_numpy().astype(np.str_),
         rose,
         rows["correction"].to_numpy().astype(np.str_),
+        pc.fill_null(pc.index_in(rows["first"], _OUTCOMES), -1).to_numpy().astype(np.int8),
         cycles,
         rows["end_cycle"].to_numpy(),
         rows["input"].to_numpy(),

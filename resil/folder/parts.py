@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 from resil.files import write_file
 
 # `outcome` is without a limit on the time of the alarm. `alarm` is the first that told of something detected,
-# in `alarm_cycle`, `correction` the first of something corrected; "" and -1 where there was none.
+# in `alarm_cycle`, `correction` the first of something corrected; "" and -1 where there was none. `first` and
+# `second` are the outcomes of two inferences, each by itself; "" where there is none.
 SCHEMA = pa.schema(
     [
         ("injection", pa.int64()),
@@ -35,6 +36,8 @@ SCHEMA = pa.schema(
         ("alarm_cycle", pa.int64()),
         ("correction", pa.string()),
         ("correction_cycle", pa.int64()),
+        ("first", pa.string()),
+        ("second", pa.string()),
         ("end_cycle", pa.int64()),
         ("status", pa.int64()),
         ("output_hash", pa.string()),

@@ -93,6 +93,8 @@ def outcome_columns(injections: Sequence[Injection]) -> dict[str, list[int] | li
         "told": [injection.told.value for injection in injections],
         **_rises("alarm", [injection.detected for injection in injections]),
         **_rises("correction", [injection.corrected for injection in injections]),
+        "first": [injection.first or "" for injection in injections],
+        "second": [injection.second or "" for injection in injections],
         "end_cycle": [injection.end_cycle for injection in injections],
         "status": [injection.status for injection in injections],
         "output_hash": [injection.output_hash for injection in injections],

@@ -76,6 +76,15 @@ def finished_run(path: Path) -> Finished:
     return found
 
 
+def require_single(found: Finished, why: str) -> None:
+    """Raise StoreError if the runs of a campaign made two inferences; `why` says what asks for one."""
+    if found.summary["inferences"] is not None:
+        raise StoreError(
+            f"{found.path}: expected a run of single inferences, found one with [campaign] inferences = 2: "
+            f"{why}; give a run of the same campaign with one"
+        )
+
+
 def require_upsets(found: Finished, why: str) -> None:
     """Raise StoreError if a run injected permanent faults; `why` says what they are not good for."""
     model = found.summary["campaign"]["fault_model"]

@@ -16,6 +16,7 @@ from resil.results.assumptions import assumptions_of_use
 from resil.results.estimates import Estimates, estimates_of
 from resil.results.evidence import evidence_facts, sample_evidence
 from resil.results.grounds import grounds_of
+from resil.results.inferences import inference_note
 from resil.results.safety import NO_PERMANENT, Permanent, safety_facts
 from resil.results.sampling_facts import sampling_facts, sampling_notes
 from resil.results.summary import (
@@ -82,6 +83,7 @@ def summarise(
     sample: Sample,
     provenance: Mapping[str, Any],
     permanent: Permanent | str = NO_PERMANENT,
+    inferences: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Return the content of `summary.json`.
 
@@ -93,6 +95,7 @@ def summarise(
         sample: The injections and how they were chosen.
         provenance: Content of `provenance.json`.
         permanent: What is known of permanent faults, or why nothing is.
+        inferences: What became of latent state in a second inference; None if there was none.
     """
     technology = technology_of(campaign)
     fit_per_bit = {kind: technology.fit_per_bit(kind) for kind in campaign.faults.kinds}
@@ -109,7 +112,7 @@ def summarise(
     ]
     everything = whole(bits)
     evidence = sample_evidence(campaign, sample, found)
-    cycles = [run.end.end_cycle for run in goldens]
+    cycles = [run.cycles for run in goldens]
     return {
         "schema": SCHEMA,
         "campaign": _campaign(campaign, bench, sample, provenance),
@@ -131,6 +134,7 @@ def summarise(
             "vela_cycles": bench.network.vela_cycles,
             "output_hash": [run.end.output_hash for run in goldens],
         },
+        "inferences": None if inferences is None else dict(inferences),
         "technology": technology.as_dict(),
         "verdict": verdict_summary(campaign, total, scope_text(campaign.faults.kinds, everything)),
         "blocks": blocks,
@@ -151,6 +155,7 @@ def summarise(
         ],
         "notes": [
             *sampling_notes(campaign, sample, found.inputs),
+            *([] if inferences is None else [inference_note(inferences)]),
             *_notes(campaign, bench, area, everything),
         ],
         "provenance": dict(provenance),

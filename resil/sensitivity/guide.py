@@ -67,7 +67,7 @@ def guided_population(campaign: Campaign, bench: Bench, goldens: Sequence[Golden
 
     kinds = [str((own.work or {}).get("kind", "")) for own in bench.network.operations] or [""]
     times = times_of(goldens, fine=True)
-    cycles = sum(run.end.end_cycle for run in goldens)
+    cycles = sum(run.cycles for run in goldens)
     strata, risks = [], []
     for storage in campaign.faults.kinds:
         pieces = [piece for piece in _pieces(bench.sites) if piece[0].kind == storage]

@@ -43,9 +43,15 @@ def network_work(campaign: Campaign, settings: NetworkSettings, target: Target, 
     for remark in remarks(compiled, decision):
         progress.stage(remark)
     labels, inputs = network_inputs(campaign, settings, compiled)
+    again = campaign.between if campaign.inferences > 1 else ""
     workloads = tuple(
         npu_workload(
-            compiled, tensors, f"{compiled.name}, input {label}", decision.of_input(tensors), decision.output
+            compiled,
+            tensors,
+            f"{compiled.name}, input {label}",
+            decision.of_input(tensors),
+            decision.output,
+            again,
         )
         for label, tensors in zip(labels, inputs, strict=True)
     )

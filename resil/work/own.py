@@ -26,6 +26,11 @@ def own_work(campaign: Campaign, settings: WorkloadSettings, target: Target) -> 
     """
     for key, memory in _named_memories(settings):
         _memory(campaign, target, key, memory)
+    if campaign.inferences > 1 and not target.inferences:
+        raise CampaignError(
+            f"{campaign.file}: [campaign] inferences: expected 1 for target {target.name}, which names no "
+            "output that counts finished inferences, found 2; name one in the target file: inferences = ..."
+        )
     parts = [_contents(image, target.memories[image.memory]) for image in settings.images]
     count = _inputs(campaign, settings, parts)
     output = OutputSpec(
@@ -38,6 +43,7 @@ def own_work(campaign: Campaign, settings: WorkloadSettings, target: Target) -> 
             output,
             dict(settings.parameters),
             settings.operations,
+            inferences=campaign.inferences,
             decide=RULES[settings.decision],
         )
         for number in range(count)

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from rtl_harness.elaboration import Elaboration
-from rtl_harness.errors import HarnessError
+from rtl_harness.errors import HarnessError, SimulationError
 from rtl_harness.faults import Fault, Injection, RunEnd
 from rtl_harness.sites import SiteTable
+from rtl_harness.target import Target
+from rtl_harness.workload import Workload
 
 
 @dataclass(frozen=True)
@@ -17,12 +19,17 @@ class GoldenRun:
     """The inference without a fault.
 
     Attributes:
-        end: How it ended; `end.end_cycle` is the length of the inference in cycles.
-        operation_ends: Cycle at which each operation finished, in order.
+        end: How it ended; `end.end_cycle` is the length of the run in cycles.
+        operation_ends: Cycle at which each operation finished, in order; those of a second inference too.
     """
 
     end: RunEnd
     operation_ends: tuple[int, ...] = ()
+
+    @property
+    def cycles(self) -> int:
+        """Length of the inference in cycles, of the first if there are two: faults strike in it alone."""
+        return (self.end.first or self.end).end_cycle
 
 
 class Engine(Protocol):
@@ -75,3 +82,29 @@ def describe_fault(fault: Fault, sites: SiteTable, workload: str) -> str:
         return f"fault at site {fault.site} ({name} held at {fault.held}), workload {workload}"
     what = f"{name} and {fault.bits - 1} above" if fault.bits > 1 else name
     return f"fault at site {fault.site} ({what}), cycle {fault.cycle}, workload {workload}"
+
+
+def check_inferences(target: Target, workload: Workload) -> None:
+    """Raise HarnessError unless the target counts inferences, if the workload makes several."""
+    if workload.inferences > 1 and not target.inferences:
+        raise HarnessError(
+            f"target {target.name}: inferences: expected an output of {target.top} that counts finished "
+            f"inferences, for {workload.name} makes {workload.inferences}, found none; name one in the "
+            "target file, or ask for one inference"
+        )
+
+
+def check_second(target: Target, workload: Workload, end: RunEnd) -> None:
+    """Raise SimulationError unless both inferences of a golden run gave the same."""
+    if workload.inferences == 1:
+        return
+    if end.first is None or end.first.end_cycle >= end.end_cycle:
+        raise SimulationError(
+            f"{target.name} running {workload.name}: expected {target.inferences} to count an inference "
+            f"before {target.done}, found one inference in all; check what the host does after the first"
+        )
+    if end.first.output != end.output:
+        raise SimulationError(
+            f"{target.name} running {workload.name}: expected the same output of both inferences, found "
+            "another of the second; the host must write the same input again"
+        )

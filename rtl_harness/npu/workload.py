@@ -23,7 +23,8 @@ FLASH_BASE = 0x1000_0000
 SRAM_BASE = 0x2000_0000
 WORD_BYTES = 8
 ALIGNMENT = 64
-BOOT_END = 0xFFFF_FFFF
+BOOT_END, BOOT_PAUSE, BOOT_RESET = 0xFFFF_FFFF, 0xFFFF_FFFE, 0xFFFF_FFFD
+RESET_CYCLES = 4
 SMALLEST_WORDS = {"FlashWords": 4096, "SramWords": 1024, "BootWords": 64}
 
 Array = npt.NDArray[np.generic]
@@ -34,7 +35,8 @@ CONSTANTS, ARENA, FAST_ARENA = 0, 1, 2
 READ_WRITE_PORT, READ_ONLY_PORT = 0, 1
 
 CMD, QBASE, QCONFIG, QSIZE, REGIONCFG, BASEP, RSIZE = 0x008, 0x010, 0x01C, 0x020, 0x03C, 0x080, 0x100
-START = 1
+START, CLEAR_IRQ = 1, 2
+BETWEEN = ("rewrite", "reset")
 
 
 @dataclass(frozen=True)
@@ -92,8 +94,9 @@ def npu_workload(
     name: str = "",
     decide: Decision = top1,
     decided: int = 0,
+    again: str = "",
 ) -> Workload:
-    """Return the images and parameters for one inference of `compiled` on the NPU's bench.
+    """Return the images and parameters for inferences of `compiled` on the NPU's bench.
 
     Memory sizes are rounded up to powers of two, so that networks share builds of the bench.
 
@@ -103,6 +106,9 @@ def npu_workload(
         name: For people; the network's name if empty.
         decide: Reads the decision from the output tensor.
         decided: Number of that output.
+        again: "" for one inference. Else the host makes a second one of the same input: it clears the
+            interrupt ("rewrite") or resets the NPU ("reset"), writes the input and all registers again, and
+            starts the NPU. No functional model finishes such runs.
 
     Raises:
         HarnessError: If the input has not the network's shape and type, or the bench cannot hold the network.
@@ -113,7 +119,7 @@ def npu_workload(
     for slot, tensor in zip(compiled.inputs, one_each(compiled, tensors), strict=True):
         start = placed.slot_offset(slot)
         sram[start : start + slot.size] = _input_bytes(compiled.name, slot, tensor)
-    boot = boot_image(compiled, placed)
+    boot = boot_image(compiled, placed, again, bytes(sram))
     used = {"FlashWords": len(flash), "SramWords": len(sram), "BootWords": len(boot)}
     outputs = [
         OutputSpec("sram", placed.slot_offset(slot), tuple(slot.shape), slot.dtype)
@@ -124,15 +130,20 @@ def npu_workload(
         images={"flash": flash, "sram": bytes(sram), "boot": boot},
         output=outputs.pop(decided),
         others=tuple(outputs),
-        parameters={key: _memory_words(key, size) for key, size in used.items()},
+        parameters={key: _memory_words(key, size) for key, size in used.items()}
+        | ({"Inferences": 2} if again else {}),
         operations=tuple(operation.name for operation in compiled.operations),
-        tail=NpuTail(compiled, placed.regions, placed.sizes),
+        inferences=2 if again else 1,
+        tail=None if again else NpuTail(compiled, placed.regions, placed.sizes),
         decide=decide,
     )
 
 
-def boot_image(compiled: CompiledNetwork, placed: Layout) -> bytes:
-    """Return the register writes that start the network, as the boot sequencer reads them."""
+def boot_image(compiled: CompiledNetwork, placed: Layout, again: str = "", sram: bytes = b"") -> bytes:
+    """Return the register writes that start the network, as the boot sequencer reads them.
+
+    With `again`, as of `npu_workload`, they start it a second time on the inputs in `sram`.
+    """
     ports = sum(READ_ONLY_PORT << i if i == CONSTANTS else READ_WRITE_PORT << i for i in range(8))
     writes = [
         (QBASE, FLASH_BASE + placed.commands),
@@ -143,8 +154,30 @@ def boot_image(compiled: CompiledNetwork, placed: Layout) -> bytes:
     for region, offset in placed.regions.items():
         base = FLASH_BASE if region == CONSTANTS else SRAM_BASE
         writes += [(BASEP + 8 * region, base + offset), (RSIZE + 4 * region, placed.sizes[region])]
-    writes += [(CMD, START), (BOOT_END, 0)]
+    writes.append((CMD, START))
+    if again:
+        reset = [*[(BOOT_RESET, 1)] * RESET_CYCLES, (BOOT_RESET, 0)]
+        between = [(CMD, CLEAR_IRQ)] if again == "rewrite" else reset
+        writes += [(BOOT_PAUSE, 0), *between, *_host_writes(compiled, placed, sram), *writes]
+    writes.append((BOOT_END, 0))
     return b"".join(struct.pack("<II", data, address) for address, data in writes)
+
+
+def _host_writes(compiled: CompiledNetwork, placed: Layout, sram: bytes) -> list[tuple[int, int]]:
+    """Return the writes of the inputs into the SRAM, by words; what follows one up to a word is its own."""
+    writes = []
+    for slot in compiled.inputs:
+        start = placed.slot_offset(slot)
+        if start % 4:
+            raise HarnessError(
+                f"{compiled.name}: input {slot.name} begins at byte {start} of the SRAM, a host that writes "
+                "words cannot write it again; run one inference"
+            )
+        tensor = sram[start : start + slot.size].ljust(-(-slot.size // 4) * 4, b"\0")
+        writes += [
+            (SRAM_BASE + start + 4 * i, word) for i, (word,) in enumerate(struct.iter_unpack("<I", tensor))
+        ]
+    return writes
 
 
 def one_each(compiled: CompiledNetwork, tensors: Tensors) -> tuple[Array, ...]:

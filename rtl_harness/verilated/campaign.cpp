@@ -26,7 +26,7 @@ Campaign* resil_campaign_create(Instance* origin, Instance* cursor, Instance* fa
 
 void resil_campaign_destroy(Campaign* self) { delete self; }
 
-RunStop resil_campaign_golden(Campaign* self, uint64_t limit) {
+RunStop resil_campaign_golden(Campaign* self, uint64_t limit, int32_t several) {
   return guarded(
       [&] {
         Instance& golden = *self->cursor;
@@ -34,12 +34,14 @@ RunStop resil_campaign_golden(Campaign* self, uint64_t limit) {
         golden.select();
         self->timeline = {};
         self->boundaries.clear();
+        self->pause = 0;
         self->memories.begin(golden.state());
         self->milestones.begin(self->registers.bytes());
         while (golden.cycle < limit) {
           golden.rise();
           golden.note_alarms();
           self->usual = golden.risen;
+          if (several && !self->pause && port_inferences(*golden.model) > 0) self->pause = golden.cycle;
           if (golden.note_operation()) {
             std::vector<char> registers(self->registers.bytes());
             self->registers.gather(golden.state(), registers.data());
@@ -70,6 +72,30 @@ void resil_campaign_inject(Campaign* self, const Flip* flips, uint64_t count, ui
         } else {
           result->stop = kNotApplied;
         }
+        return 0;
+      },
+      -1);
+}
+
+uint64_t resil_campaign_pause(const Campaign* self) { return self->pause; }
+
+int32_t resil_campaign_seek(Campaign* self, uint64_t edges) {
+  return guarded(
+      [&] {
+        self->seek(edges);
+        return 0;
+      },
+      -1);
+}
+
+void resil_campaign_resume(Campaign* self, uint64_t limit, uint32_t shortcuts, InjectionResult* result) {
+  guarded(
+      [&] {
+        const uint64_t before = result->simulated;
+        result->stop = kBroken;
+        self->faulty->select();
+        self->run(limit, shortcuts & (kSameCycle | kShiftedCycle | kRepetition), *result, nullptr, 0, true);
+        result->simulated += before;
         return 0;
       },
       -1);

@@ -46,7 +46,8 @@ enum InjectionStop : int32_t {
   kRanToDone = 1,     // the faulty instance stands at its end
   kRanToLimit = 2,    // likewise, at the time-out
   kRejoined = 3,      // the state is that of the golden run `shift` cycles earlier
-  kFinished = 4       // the design called $finish
+  kFinished = 4,      // the design called $finish
+  kPaused = 5         // the first of two inferences has ended; see resil_campaign_resume
 };
 
 /// The first rises of each kind of alarm among those that the golden run does not raise.
@@ -73,7 +74,17 @@ Campaign* resil_campaign_create(Instance* origin, Instance* cursor, Instance* fa
 void resil_campaign_destroy(Campaign* self);
 
 /// Run `cursor` from `origin` to done and remember the state of every cycle.
-RunStop resil_campaign_golden(Campaign* self, uint64_t limit);
+/// With `several` runs of this campaign pause where the first inference has ended.
+RunStop resil_campaign_golden(Campaign* self, uint64_t limit, int32_t several);
+
+/// Edges after which the golden run's first inference had ended; 0 if runs do not pause.
+uint64_t resil_campaign_pause(const Campaign* self);
+
+/// Bring `cursor` to the golden state after so many edges.
+int32_t resil_campaign_seek(Campaign* self, uint64_t edges);
+
+/// Go on with a run that has paused, for at most `limit` cycles since reset. `result` is that of the pause.
+void resil_campaign_resume(Campaign* self, uint64_t limit, uint32_t shortcuts, InjectionResult* result);
 
 /// Flip bits in the cycle `cycle` and run `faulty` on, for at most `limit` cycles since reset.
 void resil_campaign_inject(Campaign* self, const Flip* flips, uint64_t count, uint64_t cycle, uint64_t limit,

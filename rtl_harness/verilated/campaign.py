@@ -42,6 +42,7 @@ class Ending(IntEnum):
     LIMIT = 2
     REJOINED = 3
     FINISH = 4
+    PAUSED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +147,12 @@ class Campaign:
             self.cursor.close()
             self.faulty.close()
 
-    def golden(self, limit: int) -> Stop:
-        """Run without a fault for at most `limit` cycles and remember it; `cursor` then stands at the end."""
-        code = self._calls.resil_campaign_golden(self._handle, limit)
+    def golden(self, limit: int, *, several: bool = False) -> Stop:
+        """Run without a fault for at most `limit` cycles and remember it; `cursor` then stands at the end.
+
+        With `several`, injections pause where the first inference has ended; see `resume`.
+        """
+        code = self._calls.resil_campaign_golden(self._handle, limit, several)
         if code < 0:
             raise SimulationError(f"the golden run failed after {self.cursor.cycle} cycles: {self._error()}")
         return Stop(code)
@@ -169,6 +173,27 @@ class Campaign:
         if result.stop == Ending.BROKEN:
             raise SimulationError(self._error())
         return result
+
+    @property
+    def pause(self) -> int:
+        """Edges after which the first inference of the golden run had ended; 0 if runs do not pause."""
+        return int(self._calls.resil_campaign_pause(self._handle))
+
+    def seek(self, edges: int) -> Instance:
+        """Return an instance in the golden state after so many edges, until the next call of anything."""
+        if self._calls.resil_campaign_seek(self._handle, edges):
+            raise SimulationError(self._error())
+        return self.cursor
+
+    def resume(self, paused: InjectionResult, limit: int, shortcuts: Shortcut) -> None:
+        """Go on with the run that has just paused, for at most `limit` cycles; `paused` becomes its result.
+
+        Raises:
+            SimulationError: If the design stops itself.
+        """
+        self._calls.resil_campaign_resume(self._handle, limit, int(shortcuts), ctypes.byref(paused))
+        if paused.stop == Ending.BROKEN:
+            raise SimulationError(self._error())
 
     def watch(self, storage: Sequence[Storage]) -> None:
         """Note when each bit of `storage` has which value in the golden run, so that it can be held."""
@@ -226,7 +251,10 @@ class Campaign:
                 [handle, handle, handle, pieces, number, pieces, number, number, number],
             ),
             "resil_campaign_destroy": (None, [handle]),
-            "resil_campaign_golden": (ctypes.c_int32, [handle, number]),
+            "resil_campaign_golden": (ctypes.c_int32, [handle, number, ctypes.c_int32]),
+            "resil_campaign_pause": (number, [handle]),
+            "resil_campaign_seek": (ctypes.c_int32, [handle, number]),
+            "resil_campaign_resume": (None, [handle, number, word, result]),
             "resil_campaign_inject": (None, [handle, flips, number, number, number, word, result]),
             "resil_campaign_watch": (ctypes.c_int32, [handle, pieces, number]),
             "resil_campaign_first_effect": (number, [handle, ctypes.POINTER(HeldBit)]),

@@ -45,6 +45,7 @@ struct Campaign {
   Activity activity;
   uint64_t detects;  // alarms of either kind, a bit for each
   uint64_t corrects;
+  uint64_t pause = 0;  // edges after which the first of two inferences of the golden run had ended; 0 if there is one
   uint64_t usual = 0;  // alarms that the golden run raises: they tell nothing of a fault
 
   // Alarms whose rise is still news in a run that has told so much.
@@ -107,7 +108,9 @@ struct Campaign {
     } else if (shortcuts & kShiftedCycle) {
       edges = timeline.find(now);
     }
-    if (edges == 0 || edges < from || timeline.length() + faulty->cycle - edges > limit) return 0;
+    // The limit is that of the inference that is under way.
+    if (edges == 0 || edges < from) return 0;
+    if ((edges < pause ? pause : timeline.length()) + faulty->cycle - edges > limit) return 0;
     memories.seek(edges);
     return memories.equals(faulty->state()) ? edges : 0;
   }
@@ -115,8 +118,9 @@ struct Campaign {
   // Run `faulty` on to its end. With a held bit the golden run is rejoined only where that has the bit's value from then
   // on: after `from` edges. What `result` has as told is what the run has told up to its present cycle. Of cycles that are
   // left out, those behind a rejoined golden state raise no alarm that counts, and those of a loop none that was not up in
-  // the loop before.
-  void run(uint64_t limit, uint32_t shortcuts, InjectionResult& result, const Hold* held = nullptr, uint64_t from = 0) {
+  // the loop before. Where the first of two inferences has ended it comes back, unless it `paused` there already.
+  void run(uint64_t limit, uint32_t shortcuts, InjectionResult& result, const Hold* held = nullptr, uint64_t from = 0,
+           bool paused = false) {
     const uint64_t start = faulty->cycle;
     uint64_t check = start + 1;
     uint64_t skipped = 0;
@@ -124,6 +128,10 @@ struct Campaign {
     while (true) {
       if (faulty->cycle > 0 && port_done(*faulty->model)) {
         result.stop = kRanToDone;
+        break;
+      }
+      if (pause && !paused && port_inferences(*faulty->model) > 0) {
+        result.stop = kPaused;
         break;
       }
       if (faulty->context.gotFinish()) {

@@ -193,6 +193,7 @@ uint64_t resil_port(const Instance* self, uint32_t port) {
   switch (port) {
     case kPortDone: return port_done(model);
     case kPortStatus: return port_status(model);
+    case kPortInferences: return port_inferences(model);
     default: return port_operation(model);
   }
 }

@@ -31,7 +31,7 @@ struct Rise {
 enum RunStop : int32_t { kFailed = -1, kLimit = 0, kDone = 1, kFinish = 2 };
 
 /// Ports that a target may name, in the order of `resil_port`'s index.
-enum Port : uint32_t { kPortDone, kPortStatus, kPortOperation };
+enum Port : uint32_t { kPortDone, kPortStatus, kPortOperation, kPortInferences };
 
 /// Message of the last call that failed in this thread.
 const char* resil_error();

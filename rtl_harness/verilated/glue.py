@@ -130,7 +130,7 @@ def _render(
         f"inline bool clock_is_high(const GlueModel& model) {{ return model.{target.clock}; }}",
         f"inline void set_reset(GlueModel& model, bool active) {{ model.{target.reset} = {level}; }}",
     ]
-    for key in ("done", "status", "operation"):
+    for key in ("done", "status", "operation", "inferences"):
         value = f"model.{port}" if (port := getattr(target, key)) else "0"
         lines.append(f"inline uint64_t port_{key}(const GlueModel& model) {{ return {value}; }}")
     # A bit for each alarm, in the order of the target.

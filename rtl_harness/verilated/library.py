@@ -31,6 +31,7 @@ class Port(IntEnum):
     DONE = 0
     STATUS = 1
     OPERATION = 2
+    INFERENCES = 3
 
 
 class FirstRise(ctypes.Structure):

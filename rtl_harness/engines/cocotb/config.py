@@ -29,10 +29,11 @@ def simulator_config(target: Target, workload: Workload, elaboration: Elaboratio
             name: {**_element(memory_element(target, elaboration, name), elaboration), "observed": m.observed}
             for name, m in wanted.items()
         },
-        "ports": {role: getattr(target, role) for role in ("done", "status", "operation")},
+        "ports": {role: getattr(target, role) for role in ("done", "status", "operation", "inferences")},
         "alarms": {name: alarm.output for name, alarm in target.alarms.items()},
         "timing": [target.clock, target.reset, target.reset_active_low, target.reset_cycles],
         "outputs": [[output.memory, output.offset, output.size] for output in workload.outputs],
+        "inferences": workload.inferences,
     }
 
 

@@ -13,7 +13,13 @@ from types import TracebackType
 from typing import Any, Self, cast
 
 from rtl_harness.elaboration import Elaboration
-from rtl_harness.engines.base import GoldenRun, check_fault, describe_fault
+from rtl_harness.engines.base import (
+    GoldenRun,
+    check_fault,
+    check_inferences,
+    check_second,
+    describe_fault,
+)
 from rtl_harness.engines.cocotb.build import Waves, build_simulator, wave_format
 from rtl_harness.engines.cocotb.config import simulator_config, write_images
 from rtl_harness.engines.cocotb.worker import Worker
@@ -68,6 +74,7 @@ class CocotbEngine:
         self._golden_limit = golden_limit
         self._golden: GoldenRun | None = None
         self._golden_state = b""
+        check_inferences(target, workload)
         self._config = simulator_config(target, workload, elaboration)
         self._simulators: dict[Waves, Path] = {}
         self._workers: list[Worker] = []
@@ -89,8 +96,8 @@ class CocotbEngine:
 
     @property
     def timeout_cycles(self) -> int:
-        """Cycles after which an injection counts as a hang."""
-        return math.ceil(self._timeout_factor * self.golden().end.end_cycle)
+        """Cycles after which an injection counts as a hang: of two inferences, in the first."""
+        return math.ceil(self._timeout_factor * self.golden().cycles)
 
     def golden(self) -> GoldenRun:
         """Simulate without a fault, once.
@@ -111,6 +118,7 @@ class CocotbEngine:
                     f"{self.target.name} running {self.workload.name}: no {self.target.done} within "
                     f"{self._golden_limit} cycles, status is {end.status:#x}; check memory images and reset"
                 )
+            check_second(self.target, self.workload, end)
             self._golden = GoldenRun(end, tuple(answer["operation_ends"]))
             self._golden_state = bytes.fromhex(answer["state"])
         return self._golden
@@ -130,7 +138,7 @@ class CocotbEngine:
             raise HarnessError(f"workers: expected at least 1, found {workers}")
         golden = self.golden()
         for fault in faults:
-            check_fault(fault, self.elaboration, golden.end.end_cycle)
+            check_fault(fault, self.elaboration, golden.cycles)
         todo = sorted(faults, key=lambda f: (f.held is None, f.cycle, f.site), reverse=True)
         pool = self._pool(min(workers, len(todo)))
         try:
@@ -151,7 +159,7 @@ class CocotbEngine:
             ToolMissingError: If the waveform's format needs a library that is missing.
         """
         golden = self.golden()
-        check_fault(fault, self.elaboration, golden.end.end_cycle)
+        check_fault(fault, self.elaboration, golden.cycles)
         options = ["--trace", "--trace-file", str(waves.resolve())] if waves is not None else []
         worker = self._start(options, wave_format(waves))
         try:
@@ -201,7 +209,13 @@ class CocotbEngine:
             "cycle": fault.cycle,
             "limit": self.timeout_cycles,
         }
+        whole = self.golden().end
+        if whole.first is not None:
+            rest = whole.end_cycle - whole.first.end_cycle
+            request["rest"] = math.ceil(self._timeout_factor * rest)
         if fault.held is not None:
+            if whole.first is not None:
+                raise HarnessError(f"{self._describe(fault)}: a stuck bit is in both inferences; run one")
             byte, bit = bit_place(sites, fault.site)
             request |= {"held": fault.held, "final": self._golden_state[byte] >> bit & 1}
         return request
@@ -214,6 +228,7 @@ class CocotbEngine:
             output=bytes.fromhex(answer["output"]),
             state_hash=answer["state_hash"],
             alarms=self._rises(answer["alarms"]),
+            first=self._run_end(answer["first"]) if "first" in answer else None,
         )
 
     def _rises(self, cycles: dict[str, int]) -> tuple[Rise, ...]:

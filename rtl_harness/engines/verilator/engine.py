@@ -14,7 +14,13 @@ from typing import Self
 import numpy as np
 
 from rtl_harness.elaboration import Elaboration
-from rtl_harness.engines.base import GoldenRun, check_fault, describe_fault
+from rtl_harness.engines.base import (
+    GoldenRun,
+    check_fault,
+    check_inferences,
+    check_second,
+    describe_fault,
+)
 from rtl_harness.engines.verilator.absent import AbsentStorage
 from rtl_harness.engines.verilator.alarms import Alarms, Rises
 from rtl_harness.engines.verilator.circuit import circuit_of
@@ -117,7 +123,7 @@ class VerilatorEngine:
         self.ends: Counter[str] = Counter()
         self.simulated = 0
         self.observer: Callable[[Outcome], object] = lambda outcome: None
-        self._wants_sweep = sweep if self.shortcuts & _IN_SWEEPS else False
+        self._wants_sweep = sweep if self.shortcuts & _IN_SWEEPS and workload.inferences == 1 else False
         self._sweeper: Sweeper | None = None
         self._exits: Exits | None = None
         self._asked = 0
@@ -129,6 +135,7 @@ class VerilatorEngine:
         self._golden_contents = b""
         self._watched = False
         self._check_parameters()
+        check_inferences(target, workload)
         self._runner = Runner(target, workload.parameters, variables_of(elaboration))
         with self._runner.loaded(workload) as plusargs:
             self._origin = self._runner.library.create(plusargs)
@@ -160,8 +167,8 @@ class VerilatorEngine:
 
     @property
     def timeout_cycles(self) -> int:
-        """Cycles after which an injection counts as a hang."""
-        return math.ceil(self._timeout_factor * self.golden().end.end_cycle)
+        """Cycles after which an injection counts as a hang: of two inferences, in the first."""
+        return math.ceil(self._timeout_factor * self.golden().cycles)
 
     def golden(self) -> GoldenRun:
         """Simulate without a fault, once, and check that the known storage is the whole state.
@@ -171,7 +178,7 @@ class VerilatorEngine:
             SimulationError: If the design does not finish, or has state that elaboration did not find.
         """
         if self._golden is None:
-            stop = self._campaign.golden(self._golden_limit)
+            stop = self._campaign.golden(self._golden_limit, several=self.workload.inferences > 1)
             instance = self._campaign.cursor
             usual = self._alarms.rises(*instance.rises())
             end = self._end(instance, stop is Stop.DONE, instance.cycle, usual)
@@ -194,6 +201,10 @@ class VerilatorEngine:
                 ),
                 end,
             ).check(f"{self.target.name} running {self.workload.name}")
+            if pause := self._campaign.pause:
+                early = tuple(rise for rise in end.alarms if rise.cycle < pause)
+                end = replace(end, first=self._end(self._campaign.seek(pause), True, pause, early))
+            check_second(self.target, self.workload, end)
             self._golden = GoldenRun(end, ends)
         return self._golden
 
@@ -213,7 +224,7 @@ class VerilatorEngine:
             raise HarnessError(f"workers: expected at least 1, found {workers}")
         golden = self.golden()
         for fault in faults:
-            check_fault(fault, self.elaboration, golden.end.end_cycle)
+            check_fault(fault, self.elaboration, golden.cycles)
         early: list[Injection] = []
         for done in self._outcomes(faults, workers):
             if done.early:
@@ -275,7 +286,7 @@ class VerilatorEngine:
             raise HarnessError(
                 f"no waveform {waves}: the {self.name} engine writes none; use the cocotb engine"
             )
-        check_fault(fault, self.elaboration, self.golden().end.end_cycle)
+        check_fault(fault, self.elaboration, self.golden().cycles)
         return self._inject(fault, Shortcut.NONE).injection
 
     def _outcomes(self, faults: Sequence[Fault], workers: int) -> Iterator[Outcome]:
@@ -372,6 +383,8 @@ class VerilatorEngine:
     def _inject(self, fault: Fault, shortcuts: Shortcut) -> Outcome:
         golden, limit = self.golden(), self.timeout_cycles
         if fault.held is not None:
+            if self.workload.inferences > 1:
+                raise HarnessError(f"{self._describe(fault)}: a stuck bit is in both inferences; run one")
             return self._hold(fault, fault.held, shortcuts)
         flips = self._map.flips(fault)
         try:
@@ -384,11 +397,33 @@ class VerilatorEngine:
                 result = self._campaign.inject(flips, fault.cycle, limit, shortcuts)
         except SimulationError as error:
             raise SimulationError(f"{self._describe(fault)}: {error}") from error
-        end = self._told_end(fault, result, golden)
+        first = self._first_end(result, golden, shortcuts)
+        end = replace(self._told_end(fault, result, golden), first=first)
         injection = classify(fault, golden.end, end, self.workload)
         shortened = result.stop == Ending.REJOINED or fault.cycle + 1 + result.simulated != result.end_cycle
         how = "vanished" if result.stop == Ending.REJOINED else "stopped"
         return Outcome(injection, shortened, result.simulated, how)
+
+    def _first_end(self, result: InjectionResult, golden: GoldenRun, shortcuts: Shortcut) -> RunEnd | None:
+        """Return how the first of two inferences ended, and let a run that has paused there go on.
+
+        Afterwards `result` is that of the whole run. The second inference has a time-out of its own.
+        """
+        whole = golden.end
+        if whole.first is None:
+            return None
+        if result.stop == Ending.PAUSED:
+            end = self._end(self._campaign.faulty, True, result.end_cycle, self._alarms_of(result))
+            second = math.ceil(self._timeout_factor * (whole.end_cycle - whole.first.end_cycle))
+            self._campaign.resume(result, result.end_cycle + second, shortcuts)
+            return end
+        if result.stop == Ending.REJOINED:
+            shifted = whole.first.end_cycle + result.shift
+            return replace(whole.first, end_cycle=shifted, alarms=self._alarms_of(result))
+        return None
+
+    def _alarms_of(self, result: InjectionResult) -> Rises:
+        return self._alarms.rises(first_rise(result.told.detected), first_rise(result.told.corrected))
 
     def _hold(self, fault: Fault, value: int, shortcuts: Shortcut) -> Outcome:
         golden = self.golden()
@@ -408,15 +443,14 @@ class VerilatorEngine:
 
     def _told_end(self, fault: Fault, result: InjectionResult, golden: GoldenRun) -> RunEnd:
         """Return how a run ended that the campaign's faulty instance made."""
-        alarms = self._alarms.rises(first_rise(result.told.detected), first_rise(result.told.corrected))
         end = self._faulty_end(fault, Ending(result.stop), result.end_cycle, golden)
-        return replace(end, alarms=alarms)
+        return replace(end, alarms=self._alarms_of(result))
 
     def _faulty_end(self, fault: Fault, ending: Ending, end_cycle: int, golden: GoldenRun) -> RunEnd:
         """Return how a run ended, alarms aside."""
         match ending:
             case Ending.REJOINED:
-                return replace(golden.end, end_cycle=end_cycle, alarms=())
+                return replace(golden.end, end_cycle=end_cycle, alarms=(), first=None)
             case Ending.DONE | Ending.LIMIT:
                 return self._end(self._campaign.faulty, ending is Ending.DONE, end_cycle, (), fault)
             case Ending.NOT_APPLIED:

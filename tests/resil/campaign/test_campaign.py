@@ -142,6 +142,17 @@ WRONG = {
             ("below 0", "{1 = 1.5, 2 = -0.5}", r"\[faults.clusters\] 2: expected a number above 0"),
         )
     },
+    "three inferences": ("seed = 7", "seed = 7\ninferences = 3", r"\[campaign\] inferences: .*found 3"),
+    "between nothing": (
+        "seed = 7",
+        'seed = 7\nbetween = "reset"',
+        r"\[campaign\] between: expected the key with inferences = 2 .* found inferences = 1",
+    ),
+    "between unknown": (
+        "seed = 7",
+        'seed = 7\ninferences = 2\nbetween = "pray"',
+        r"\[campaign\] between: expected one of rewrite, reset",
+    ),
     "fault model unknown": (
         "block = 10",
         'block = 10\nmodel = "bridge"',
@@ -229,6 +240,28 @@ def test_a_wrong_campaign_names_file_key_and_remedy(case, tmp_path):
         load_campaign(file)
     assert str(error.value).startswith(str(file))
     assert ";" in str(error.value)
+
+
+def test_two_inferences_are_kept_in_the_resolved_campaign(tmp_path):
+    campaign = load_campaign(
+        write(tmp_path, GOOD.replace("seed = 7", 'seed = 7\ninferences = 2\nbetween = "reset"'))
+    )
+    assert (campaign.inferences, campaign.between) == (2, "reset")
+    assert parse_campaign(campaign.file, tomllib.loads(campaign_text(campaign))) == campaign
+
+
+@pytest.mark.parametrize(
+    ("fault", "plan", "message"),
+    [
+        ('model = "stuck_at"', "proportional", r"expected 1 but for upsets, found model = .stuck_at."),
+        ("", "predicted", r"expected 1 with that plan, found plan = .predicted."),
+    ],
+)
+def test_a_second_inference_needs_upsets_and_a_plan_without_predictions(tmp_path, fault, plan, message):
+    text = GOOD.replace("seed = 7", "seed = 7\ninferences = 2").replace("minimum_per_block = 10", fault)
+    file = write(tmp_path, f'{text}\n[sampling]\nplan = "{plan}"\n')
+    with pytest.raises(CampaignError, match=rf"\[campaign\] inferences: {message}"):
+        load_campaign(file)
 
 
 def test_a_fault_model_is_kept_in_the_resolved_campaign(tmp_path):

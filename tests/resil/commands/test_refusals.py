@@ -207,6 +207,15 @@ def test_what_is_about_upsets_refuses_permanent_faults(command, folder, capsys):
     assert 'expected a run with upsets, found one with [faults] model = "stuck_at"' in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["learn", "correct"])
+def test_what_is_about_one_inference_refuses_two(command, folder, capsys):
+    two = {"number": 2, "latent": 1}
+    edit(folder / "summary.json", lambda value: value.update(inferences=two))
+    reseal(folder)
+    assert main(COMMANDS[command](folder)) == 2
+    assert "expected a run of single inferences" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("state", sorted(STATES.keys() - {"an estimate"}))
 def test_no_picture_is_drawn_and_no_frame_is_read_either(state, folder, tmp_path):
     make, _, message = STATES[state]
@@ -367,6 +376,7 @@ def test_the_columns_of_parts_and_the_number_of_the_folder_change_together():
     """Whoever changes what a part file holds raises `SCHEMA`, so that older folders are refused by name."""
     expected = (
         "injection stratum site path word bit bits fault block kind input cycle outcome seen told alarm "
-        "alarm_cycle correction correction_cycle end_cycle status output_hash operation corruption"
+        "alarm_cycle correction correction_cycle first second end_cycle status output_hash operation "
+        "corruption"
     )
-    assert (provenance.SCHEMA, " ".join(SCHEMA.names)) == (6, expected)
+    assert (provenance.SCHEMA, " ".join(SCHEMA.names)) == (7, expected)

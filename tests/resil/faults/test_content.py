@@ -24,6 +24,7 @@ def content():
         np.array(ALARMS),
         np.array(ROSE),
         np.array([""] * n),
+        np.full(n, -1, dtype=np.int8),
         hundred,
         hundred + 900,
         np.zeros(n, dtype=np.int64),

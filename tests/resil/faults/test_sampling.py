@@ -224,7 +224,8 @@ def play(sampling):
         outcomes = np.where(bad, OUTCOMES.index("sdc_critical"), OUTCOMES.index("masked")).astype(np.int8)
         made += plan.size
         nothing, ends = np.full(plan.size, ""), np.full(plan.size, 1_000_000)
-        told = nothing, np.full(plan.size, NEVER), nothing
+        one = np.full(plan.size, -1, np.int8)
+        told = nothing, np.full(plan.size, NEVER), nothing, one
         sampling.record(Content(plan.injection, outcomes, outcomes, *told, plan.cycle, ends, plan.input))
     return made
 

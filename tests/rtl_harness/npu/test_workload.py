@@ -62,6 +62,21 @@ def test_boot_programs_the_documented_registers_and_starts_last(compiled, image)
     assert 0x090 not in table
 
 
+@pytest.mark.parametrize("again", ["rewrite", "reset"])
+def test_a_second_inference_gets_its_input_and_all_registers_again(compiled, image, again):
+    one, two = npu_workload(compiled, image), npu_workload(compiled, image, again=again)
+    first, writes = registers(one.images["boot"]), registers(two.images["boot"])
+    slot = compiled.inputs[0]
+    start = 0x2000_0000 + layout(compiled).slot_offset(slot)
+    words = struct.unpack(f"<{slot.size // 4}I", image.tobytes())
+    between = [(0x008, 2)] if again == "rewrite" else [(0xFFFF_FFFD, 1)] * 4 + [(0xFFFF_FFFD, 0)]
+    host = [(start + 4 * i, word) for i, word in enumerate(words)]
+    assert writes == [*first, (0xFFFF_FFFE, 0), *between, *host, *first]
+    assert (two.inferences, two.parameters["Inferences"], two.tail) == (2, 2, None)
+    assert (one.inferences, "Inferences" in one.parameters) == (1, False)
+    assert two.images["sram"] == one.images["sram"]
+
+
 def test_a_second_arena_follows_the_first(compiled):
     two = dataclasses.replace(compiled, region_sizes={**compiled.region_sizes, 2: 100})
     placed = layout(two)

@@ -40,6 +40,7 @@ class _Server:
         self.bench = Bench(dut, config)
         self.timeline = Timeline(self.bench, *config["timing"])
         self.outputs: list[tuple[str, int, int]] = [tuple(output) for output in config["outputs"]]
+        self.inferences: int = config["inferences"]
         self.connection = connection
         self.reader = connection.makefile("r", encoding="utf-8")
 
@@ -97,7 +98,7 @@ class _Server:
         ends: list[int] = []
         if "operation" in self.bench.ports:
             cocotb.start_soon(self.timeline.watch_operations(ends))
-        end = await self._finish(limit)
+        end = await self._finish(limit, limit)
         self.answer({**end, "operation_ends": ends, "state": self.bench.state().hex()})
 
     async def _sweep(self) -> None:
@@ -129,7 +130,7 @@ class _Server:
                 cell.check_inverted(word, mask, old)
         except NotAppliedError as error:
             return {"error": str(error)}
-        return await self._finish(request["limit"])
+        return await self._finish(request["limit"], request.get("rest", 0))
 
     async def _hold(self, request: dict[str, Any], cell: Cell, word: int, bit: int) -> dict[str, Any]:
         value = request["held"]
@@ -145,8 +146,15 @@ class _Server:
         cell.hold(word, bit, request["final"])
         return end | {"state_hash": self.bench.state_hash()}
 
-    async def _finish(self, limit: int) -> dict[str, Any]:
-        return self._end(*await self.timeline.finish(limit))
+    async def _finish(self, limit: int, rest: int) -> dict[str, Any]:
+        """Run to the end; the second of two inferences has `rest` cycles of its own to the time-out."""
+        if self.inferences == 1:
+            return self._end(*await self.timeline.finish(limit))
+        finished, cycles, rises = await self.timeline.finish(limit, inferences=1)
+        first = self._end(finished, cycles, rises)
+        if not finished or self.bench.value("done"):
+            return first
+        return {**self._end(*await self.timeline.finish(cycles + rest, told=rises)), "first": first}
 
     def _end(self, finished: bool, cycles: int, rises: dict[str, int]) -> dict[str, Any]:
         return {

@@ -7,7 +7,7 @@ FLIP and checked at CHECK, and likewise after the falling edge.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from cocotb.clock import Clock
@@ -64,27 +64,36 @@ class Timeline:
         if wait > 0:
             await Timer(wait, unit="step")
 
-    async def finish(self, limit: int) -> tuple[bool, int, dict[str, int]]:
+    async def finish(
+        self, limit: int, *, inferences: int = 0, told: Mapping[str, int] | None = None
+    ) -> tuple[bool, int, dict[str, int]]:
         """Run until `done`, at most `limit` cycles.
+
+        Args:
+            limit: Cycles from reset to the time-out.
+            inferences: Come back before `done` when so many have finished; 0 for only when it is done.
+            told: Alarms that have risen already, with the cycles.
 
         Returns:
             Whether it finished, the cycles run, and the cycle in which each alarm first rose, by name: the
             first in which it is up where outputs are sampled, from the present cycle on.
         """
         done = self.bench.ports["done"]
-        rises: dict[str, int] = {}
+        rises = dict(told or {})
         while True:
             cycle = max((now() - self.edge(0) - SAMPLE + PERIOD - 1) // PERIOD, 0)
             await self.until(self.edge(cycle) + SAMPLE)
             for name in self.bench.alarms_up():
                 rises.setdefault(name, cycle)
-            if self.bench.value("done"):
+            if self.bench.value("done") or (inferences and self.bench.value("inferences") >= inferences):
                 return True, cycle + 1, rises
             if cycle + 1 >= limit:
                 return False, limit, rises
             rest = self.edge(limit - 1) + SAMPLE - now()
             # One that is down now has not risen before its value changes.
             waiting = [ValueChange(h) for name, h in self.bench.alarms.items() if name not in rises]
+            if inferences:
+                waiting.append(ValueChange(self.bench.ports["inferences"]))
             await First(RisingEdge(done), *waiting, Timer(rest, unit="step"))
 
     async def finish_held(

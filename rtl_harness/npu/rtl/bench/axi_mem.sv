@@ -2,7 +2,8 @@
 ///
 /// Reads are answered in order, `ReadLatency` cycles after their address at the earliest, a beat every
 /// `BeatInterval` cycles; writes (single beats) after `WriteLatency`. An access outside the memory, or a
-/// write to a read-only memory, is answered SLVERR and changes nothing.
+/// write to a read-only memory, is answered SLVERR and changes nothing. With `HostPort` the host writes 32 bits at a
+/// time beside it, in one cycle.
 module axi_mem
   import npu_pkg::*;
 #(
@@ -13,6 +14,7 @@ module axi_mem
   parameter int unsigned WriteLatency = 32,
   parameter int unsigned BeatInterval = 1,
   parameter int unsigned MaxReads     = 16,
+  parameter bit          HostPort     = 1'b0,
   parameter              PlusArg      = "mem"  // +PlusArg=FILE names the initial contents, $readmemh
 ) (
   input  logic    clk_i,
@@ -31,7 +33,11 @@ module axi_mem
   input  axi_w_t  w_i,
   output logic    b_valid_o,
   input  logic    b_ready_i,
-  output axi_b_t  b_o
+  output axi_b_t  b_o,
+
+  input logic        host_valid_i,
+  input logic [31:0] host_addr_i,
+  input logic [31:0] host_data_i
 );
   localparam int unsigned IndexW = $clog2(Words);
   localparam int unsigned QueueW = $clog2(MaxReads);
@@ -98,12 +104,16 @@ module axi_mem
           resp: due_bad_q[WriteLatency-1] ? 2'b10 : 2'b00
       };
 
+  logic host;
+  assign host = HostPort && host_valid_i && inside_memory(host_addr_i[31:3]);
+
   always_ff @(posedge clk_i) begin
     if (write && write_ok) begin
       for (int unsigned i = 0; i < 8; i++) begin
         if (w_i.strb[i]) mem_q[aw_i.addr[IndexW+2:3]][8*i+:8] <= w_i.data[8*i+:8];
       end
     end
+    if (host) mem_q[host_addr_i[IndexW+2:3]][32*host_addr_i[2]+:32] <= host_data_i;
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin

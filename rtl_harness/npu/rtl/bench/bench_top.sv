@@ -2,6 +2,7 @@
 ///
 /// Latency and bandwidth default to Vela's system configuration Ethos_U55_High_End_Embedded. With BusFaults the
 /// two buses stall and fail as +sram_faults=FILE and +flash_faults=FILE say, see bus_faults; without, they are wires.
+/// With several Inferences the host goes on after the first one, see boot; without, nothing of that is there.
 module bench_top
   import npu_pkg::*;
 #(
@@ -13,14 +14,16 @@ module bench_top
   parameter int unsigned SramWriteLatency   = 32,
   parameter int unsigned FlashReadLatency   = 64,
   parameter int unsigned FlashBeatInterval  = 8,
-  parameter bit          BusFaults          = 1'b0
+  parameter bit          BusFaults          = 1'b0,
+  parameter int unsigned Inferences         = 1
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
   output logic        done_o,
   output logic        error_o,
   output logic [31:0] status_o,
-  output logic [15:0] ops_done_o
+  output logic [15:0] ops_done_o,
+  output logic [7:0]  inferences_o
 );
   logic psel, penable, pwrite, pready, irq, op_done;
   logic [11:0] paddr;
@@ -34,22 +37,36 @@ module bench_top
   axi_w_t m0_w;
   axi_b_t m0_b;
 
+  logic npu_reset, mem_valid, npu_rst_n;
+  logic [31:0] mem_addr;
   boot #(
-    .Words(BootWords)
+    .Words     (BootWords),
+    .Inferences(Inferences)
   ) u_boot (
-    .clk_i    (clk_i),
-    .rst_ni   (rst_ni),
-    .psel_o   (psel),
-    .penable_o(penable),
-    .pwrite_o (pwrite),
-    .paddr_o  (paddr),
-    .pwdata_o (pwdata),
-    .pready_i (pready),
-    .prdata_i (prdata),
-    .irq_i    (irq),
-    .done_o   (done_o),
-    .status_o (status_o)
+    .clk_i       (clk_i),
+    .rst_ni      (rst_ni),
+    .psel_o      (psel),
+    .penable_o   (penable),
+    .pwrite_o    (pwrite),
+    .paddr_o     (paddr),
+    .pwdata_o    (pwdata),
+    .pready_i    (pready),
+    .prdata_i    (prdata),
+    .irq_i       (irq),
+    .npu_reset_o (npu_reset),
+    .mem_valid_o (mem_valid),
+    .mem_addr_o  (mem_addr),
+    .inferences_o(inferences_o),
+    .done_o      (done_o),
+    .status_o    (status_o)
   );
+  if (Inferences > 1) begin : gen_npu_reset
+    assign npu_rst_n = rst_ni && !npu_reset;
+  end else begin : gen_no_npu_reset
+    logic unused_reset;
+    assign npu_rst_n    = rst_ni;
+    assign unused_reset = npu_reset;
+  end
   // bus, command, weight, address and scale errors
   assign error_o = status_o[2] || status_o[4] || status_o[7] || status_o[9] || status_o[10];
 
@@ -58,7 +75,7 @@ module bench_top
     .Macs(Macs)
   ) u_npu (
     .clk_i        (clk_i),
-    .rst_ni       (rst_ni),
+    .rst_ni       (npu_rst_n),
     .psel_i       (psel),
     .penable_i    (penable),
     .pwrite_i     (pwrite),
@@ -107,6 +124,7 @@ module bench_top
     .Base        (32'h2000_0000),
     .ReadLatency (SramReadLatency),
     .WriteLatency(SramWriteLatency),
+    .HostPort    (Inferences > 1),
     .PlusArg     ("sram")
   ) u_sram (
     .clk_i     (clk_i),
@@ -125,7 +143,11 @@ module bench_top
     .w_i       (sram_w),
     .b_valid_o (sram_b_valid),
     .b_ready_i (sram_b_ready),
-    .b_o       (sram_b)
+    .b_o       (sram_b),
+
+    .host_valid_i(mem_valid),
+    .host_addr_i (mem_addr),
+    .host_data_i (pwdata)
   );
 
   axi_mem #(
@@ -152,7 +174,11 @@ module bench_top
     .w_i       ('0),
     .b_valid_o (flash_b_valid),
     .b_ready_i (1'b1),
-    .b_o       (flash_b)
+    .b_o       (flash_b),
+
+    .host_valid_i(1'b0),
+    .host_addr_i ('0),
+    .host_data_i ('0)
   );
 
   if (BusFaults) begin : gen_faults

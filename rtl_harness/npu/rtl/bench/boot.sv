@@ -1,6 +1,14 @@
 /// Boots the NPU as a host would: APB writes from a list, wait for the interrupt, read STATUS.
+///
+/// With several inferences the list goes on after the first: what lies between them is three further kinds of entry,
+/// each of one cycle, by their address:
+///
+///   FFFF_FFFE   wait for the interrupt, read STATUS, count an inference, go on with the list
+///   FFFF_FFFD   the NPU's reset, held while data is 1
+///   2xxx_xxxx   32 bits into the SRAM, as the application writes the next input
 module boot #(
-  parameter int unsigned Words = 64
+  parameter int unsigned Words      = 64,
+  parameter int unsigned Inferences = 1
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -12,11 +20,18 @@ module boot #(
   input  logic        pready_i,
   input  logic [31:0] prdata_i,
   input  logic        irq_i,
+  output logic        npu_reset_o,
+  output logic        mem_valid_o,
+  output logic [31:0] mem_addr_o,
+  output logic [7:0]  inferences_o,
   output logic        done_o,
   output logic [31:0] status_o
 );
   localparam logic [11:0] StatusAddress = 12'h004;
   localparam int unsigned IndexW = $clog2(Words);
+  localparam bit Several = Inferences > 1;
+  localparam logic [31:0] Pause = 32'hFFFF_FFFE;
+  localparam logic [31:0] Reset = 32'hFFFF_FFFD;
 
   // {address, data}; the address FFFF_FFFF ends the list.
   logic [63:0] rom_q [Words];
@@ -45,7 +60,14 @@ module boot #(
   logic [63:0] entry;
   assign entry = rom_q[index_q];
 
-  assign psel_o    = state_q == WriteSetup ? entry[63:32] != '1
+  logic ends, waits, resets, to_memory, answered;
+  assign ends      = entry[63:32] == '1;
+  assign waits     = ends || (Several && entry[63:32] == Pause);
+  assign resets    = Several && entry[63:32] == Reset;
+  assign to_memory = Several && entry[63:60] == 4'h2;
+  assign answered  = state_q == ReadAccess && pready_i;
+
+  assign psel_o    = state_q == WriteSetup ? !(waits || resets || to_memory)
                                            : state_q inside {WriteAccess, ReadSetup, ReadAccess};
   assign penable_o = state_q == WriteAccess || state_q == ReadAccess;
   assign pwrite_o  = state_q == WriteSetup || state_q == WriteAccess;
@@ -54,6 +76,28 @@ module boot #(
   assign done_o    = state_q == Done;
   assign status_o  = status_q;
 
+  assign mem_valid_o = state_q == WriteSetup && to_memory;
+  assign mem_addr_o  = entry[63:32];
+
+  if (Several) begin : gen_several
+    logic npu_reset_q;
+    logic [7:0] inferences_q;
+    assign npu_reset_o  = npu_reset_q;
+    assign inferences_o = inferences_q;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) begin
+        npu_reset_q  <= 1'b0;
+        inferences_q <= '0;
+      end else begin
+        if (state_q == WriteSetup && resets) npu_reset_q <= entry[0];
+        if (answered) inferences_q <= inferences_q + 8'd1;
+      end
+    end
+  end else begin : gen_one
+    assign npu_reset_o  = 1'b0;
+    assign inferences_o = '0;
+  end
+
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       state_q  <= WriteSetup;
@@ -61,7 +105,10 @@ module boot #(
       status_q <= '0;
     end else begin
       unique case (state_q)
-        WriteSetup: state_q <= entry[63:32] == '1 ? AwaitIrq : WriteAccess;
+        WriteSetup: begin
+          if (resets || to_memory) index_q <= index_q + IndexW'(1);
+          else state_q <= waits ? AwaitIrq : WriteAccess;
+        end
         WriteAccess: begin
           if (pready_i) begin
             index_q <= index_q + IndexW'(1);
@@ -71,9 +118,10 @@ module boot #(
         AwaitIrq: if (irq_i) state_q <= ReadSetup;
         ReadSetup: state_q <= ReadAccess;
         ReadAccess: begin
-          if (pready_i) begin
+          if (answered) begin
             status_q <= prdata_i;
-            state_q  <= Done;
+            state_q  <= ends ? Done : WriteSetup;
+            if (!ends) index_q <= index_q + IndexW'(1);
           end
         end
         Done: ;

@@ -17,9 +17,10 @@ SOURCES = [
 SIZES = [32, 64, 128, 256]
 
 
-@pytest.mark.parametrize("macs", SIZES)
-def test_verilator_has_nothing_to_say(macs: int, tmp_path):
-    arguments = ["--lint-only", "-Wall", "--top-module", "bench_top", f"-GMacs={macs}"]
+@pytest.mark.parametrize(("macs", "inferences"), [*((m, 1) for m in SIZES), (32, 2)])
+def test_verilator_has_nothing_to_say(macs: int, inferences: int, tmp_path):
+    parameters = [f"-GMacs={macs}", f"-GInferences={inferences}"]
+    arguments = ["--lint-only", "-Wall", "--top-module", "bench_top", *parameters]
     verilate([*arguments, str(RTL / "lint.vlt"), *map(str, SOURCES)], tmp_path)
 
 

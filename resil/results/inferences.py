@@ -1,0 +1,58 @@
+"""What becomes in a second inference of what the first left behind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from resil.campaign.campaign import Campaign, NetworkSettings
+from resil.faults.content import Content
+from stats.rates import OUTCOMES
+
+_BETWEEN = {
+    "rewrite": "the host clears the interrupt and writes the input and all registers again",
+    "reset": "the host resets the NPU and writes the input and all registers again",
+}
+
+
+def inference_facts(campaign: Campaign, content: Content) -> dict[str, Any] | None:
+    """Return what was seen after the first of two inferences and in all; None if there is one.
+
+    `after_first` counts injections by the outcome of the first inference and, within it, of the whole run. Of
+    those that were `latent` after the first, `dormant` became an SDC, a DUE or a hang in the second,
+    `vanished` left nothing behind, `latent` are still there.
+    """
+    if campaign.inferences == 1:
+        return None
+    table = np.zeros((len(OUTCOMES), len(OUTCOMES)), dtype=np.int64)
+    two = content.firsts >= 0
+    np.add.at(table, (content.firsts[two], content.outcomes[two]), 1)
+    fates = dict(zip(OUTCOMES, table[OUTCOMES.index("latent")].tolist(), strict=True))
+    whole = sum(fates.values())
+    return {
+        "number": campaign.inferences,
+        "between": campaign.between if isinstance(campaign.work, NetworkSettings) else "",
+        "after_first": {
+            first: {o: n for o, n in zip(OUTCOMES, row, strict=True) if n}
+            for first, row in zip(OUTCOMES, table.tolist(), strict=True)
+        },
+        "latent_after_first": whole,
+        "dormant": whole - fates["masked"] - fates["latent"],
+        "vanished": fates["masked"],
+        "latent": fates["latent"],
+    }
+
+
+def inference_note(facts: Mapping[str, Any]) -> str:
+    """Return the facts as a sentence or two."""
+    became = facts["after_first"]["latent"]
+    worse = ", ".join(f"{n:,} {o}" for o, n in became.items() if o not in ("masked", "latent"))
+    between = _BETWEEN.get(facts["between"], "the host does what the memory images say")
+    return (
+        f"Each run makes two inferences of the same input and is struck in the first; between them "
+        f"{between}. Of {facts['latent_after_first']:,} injections that were latent state after the first, "
+        f"{facts['dormant']:,} were dormant{f' ({worse})' if worse else ''}, {facts['vanished']:,} vanished "
+        f"in the second, and {facts['latent']:,} are latent after it."
+    )
