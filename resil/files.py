@@ -61,7 +61,7 @@ def read_json(path: Path, remedy: str) -> dict[str, Any]:
         raise StoreError(f"{path}: expected a file, found none; {remedy}") from None
     except OSError as error:
         raise StoreError(f"{path}: cannot be read ({error.strerror}); {remedy}") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise StoreError(f"{path}: damaged, expected JSON, found: {error}; {remedy}") from None
     if not isinstance(value, dict):
         raise StoreError(f"{path}: damaged, expected a JSON object, found {type(value).__name__}; {remedy}")

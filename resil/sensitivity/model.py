@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -26,6 +27,7 @@ FloatArray = npt.NDArray[np.float64]
 
 SCHEMA = 4
 SHIPPED = Path(__file__).parent / "ethos-u55.model.json.gz"
+_DAMAGE = (*(OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, IndexError, RecursionError),)
 
 
 @dataclass(frozen=True)
@@ -184,7 +186,7 @@ def load_model(path: Path) -> SensitivityModel:
         if document["schema"] != SCHEMA or tuple(document["outcomes"]) != OUTCOMES:
             raise ValueError(f"schema {document['schema']}, expected {SCHEMA}")
         return _parse(document)
-    except (OSError, EOFError, ValueError, KeyError, TypeError, IndexError) as error:
+    except _DAMAGE as error:
         raise ResilError(
             f"{path}: expected a sensitivity model, found: {error}; make one with 'resil learn RUN_DIR... -o "
             "FILE', or leave --model out to use the one that comes with resil"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 
 import numpy as np
 import pytest
 
 from resil.cli import main
-from resil.errors import CampaignError
+from resil.errors import CampaignError, ResilError
+from resil.sensitivity.model import load_model
 from resil.work.image_files import read_array, read_image
 from tests.resil import fake
 from tests.resil.campaigns import write_campaign
@@ -66,3 +68,21 @@ def test_a_waveform_that_cannot_be_written_is_refused_before_anything_is_elabora
     monkeypatch.setattr("resil.commands.replay.prepare", prepare)
     assert main(["replay", str(tmp_path / "run"), "4", "--waves", str(tmp_path / waves), *options]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"schema": ' + "[" * 50_000 + "]" * 50_000 + "}"])
+def test_json_that_is_nested_without_end_is_damaged(text, tmp_path, capsys):
+    (tmp_path / "provenance.json").write_text(text)
+    assert main(["report", str(tmp_path)]) == 2
+    assert "provenance.json: damaged, expected JSON" in capsys.readouterr().err
+
+
+def test_a_model_file_whose_stream_is_damaged(tmp_path):
+    data = bytearray(gzip.compress(bytes(range(256)) * 50))
+    data[12:40] = b"\xff" * 28
+    (tmp_path / "m.json.gz").write_bytes(data)
+    with pytest.raises(ResilError, match="expected a sensitivity model, found: "):
+        load_model(tmp_path / "m.json.gz")
+    (tmp_path / "m.json.gz").write_bytes(gzip.compress(b"[" * 100_000))
+    with pytest.raises(ResilError, match="expected a sensitivity model, found: "):
+        load_model(tmp_path / "m.json.gz")
