@@ -119,7 +119,20 @@ def _operation(campaign: Campaign) -> str:
     told = f"The clock is {clock:g} MHz." if clock else "No clock is stated: times are in cycles."
     return (
         f"{told} Rates are for a target that runs this workload all the time; what strikes while it idles is "
-        "not in them. Every inference begins from the state after reset."
+        f"not in them. {_between_inferences(campaign)}"
+    )
+
+
+def _between_inferences(campaign: Campaign) -> str:
+    if campaign.inferences == 1:
+        return (
+            "The target is reset before every inference. If it is not, latent state may harm a later one: "
+            'counted as hazardous it is an upper bound of that, and "[campaign] inferences = 2" follows it.'
+        )
+    done = "resets the target" if campaign.between == "reset" else "writes all registers again"
+    return (
+        f"Between inferences the host {done}. Every run is two of them, from reset on; what a fault does "
+        "after the second is not in the figures."
     )
 
 

@@ -156,6 +156,7 @@ def test_assumptions_tell_what_it_costs_if_nobody_reacts(tmp_path, monkeypatch):
     assert "an alarm at any time before the end" in told["fault-tolerant time"]
     assert "20.2 FIT per 10^6 SRAM bits, no range given (measured)" in told["raw rates"]
     assert "transients in logic" in told["scope"]
+    assert "The target is reset before every inference" in told["clock and operation"]
     assert '"top1"' in told["decision"]
 
 
