@@ -8,12 +8,17 @@ import io
 from reports.outcomes import OUTCOME_KEYS
 from reports.summary import Block, Summary
 from reports.summary_json import LATENT
+from reports.told import COLUMNS as TOLD
 
 FIGURES = (
     "avf", "avf_lo", "avf_hi", "fit_raw", "fit", "fit_lo", "fit_hi",
     *LATENT,
 )  # fmt: skip
-COLUMNS = ("block", "ff_bits", "sram_bits", "area", "area_unit", "injections", *OUTCOME_KEYS, *FIGURES)
+# What is added stands behind.
+COLUMNS = (
+    *("block", "ff_bits", "sram_bits", "area", "area_unit", "injections"),
+    *(*OUTCOME_KEYS, *FIGURES, *TOLD),
+)
 
 
 def blocks_csv(summary: Summary) -> str:
@@ -25,7 +30,8 @@ def blocks_csv(summary: Summary) -> str:
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(COLUMNS)
     for block in (*summary.blocks, summary.total):
-        writer.writerow(_row(block, summary.predicted))
+        told = [None] * len(TOLD) if summary.told is None else summary.told.blocks[block.name].values()
+        writer.writerow([*_row(block, summary.predicted), *told])
     return stream.getvalue()
 
 

@@ -20,6 +20,8 @@ from reports.outcomes import OUTCOMES
 from reports.protection import Protection
 from reports.safety import Safety, SafetyRow
 from reports.summary import Summary
+from reports.table import Table
+from reports.told import told_tables
 
 Cell: TypeAlias = str | int | float | None
 
@@ -39,8 +41,8 @@ _TOTAL_FILL = PatternFill("solid", fgColor="E8EDF3")
 
 
 def fmeda_xlsx(summary: Summary, protection: Protection | None = None) -> bytes:
-    """Return the workbook: sheets `Summary`, `FMEDA`, `Safety verdict` if one was asked for, `Assumptions of
-    use`, `Assumptions & sources`.
+    """Return the workbook: sheets `Summary`, `FMEDA`, `Safety verdict` if one was asked for, `Detection` if
+    alarms told of anything, `Assumptions of use`, `Assumptions & sources`.
 
     The bytes depend on the arguments alone: no time of writing is stored.
     """
@@ -53,6 +55,8 @@ def fmeda_xlsx(summary: Summary, protection: Protection | None = None) -> bytes:
     _fill_fmeda(book.create_sheet("FMEDA"), failure_modes(summary, protection), summary.predicted)
     if summary.safety is not None:
         _fill_safety(book.create_sheet("Safety verdict"), summary.safety)
+    if told := told_tables(summary.told):
+        _fill_told(book.create_sheet("Detection"), told)
     _fill_assumptions(book.create_sheet("Assumptions of use"), summary)
     _fill_sources(book.create_sheet("Assumptions & sources"), summary, protection)
     book.properties.creator = f"resil {summary.provenance.resil}"
@@ -153,6 +157,23 @@ def _mode_row(mode: FailureMode, predicted: bool) -> list[Cell]:
         mode.residual.hi, None if predicted else injections,
         None if predicted else observed, mode.source,
     ]  # fmt: skip
+
+
+def _fill_told(sheet: Worksheet, tables: Sequence[Table]) -> None:
+    """Fill the sheet with tables below each other, numbers as numbers."""
+    for table in tables:
+        _rows(sheet, [(table.title,), tuple(column.head for column in table.columns)])
+        for row in (sheet.max_row - 1, sheet.max_row):
+            for cell in sheet[row]:
+                cell.font = Font(bold=True)
+        _rows(sheet, [tuple(_number(cell) for cell in row) for row in table.rows])
+        _rows(sheet, [()])
+    _widths(sheet, (34, 12, 12, 12, 14, 12, 12, 12))
+
+
+def _number(text: str) -> Cell:
+    plain = text.replace(",", "")
+    return int(plain) if plain.isdecimal() else text
 
 
 def _fill_sources(sheet: Worksheet, summary: Summary, protection: Protection | None) -> None:

@@ -16,6 +16,7 @@ from reports.safety import HEADINGS as SAFETY_HEADINGS
 from reports.safety import sensitivity_table
 from reports.summary import Block, Summary
 from reports.tables import operation_table, storage_counts
+from reports.told import told_tables
 
 _MOST_POINTS = 40
 
@@ -78,6 +79,7 @@ def page_view(summary: Summary, protection: Protection | None) -> Mapping[str, o
         else None,
         "hazardous": [outcome for outcome in OUTCOMES if outcome.key in summary.campaign.hazardous],
         "operations": operation_table(summary),
+        "told": told_tables(summary.told),
         "operations_cut": len(summary.network.operations) - len(shown_operations(summary)),
         "metrics": _metrics(summary),
         "plan": None if protection is None else _plan(summary, protection),

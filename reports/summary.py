@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from reports.node import Interval
 from reports.safety import Assumption, Safety
+from reports.told import ToldCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,3 +187,4 @@ class Summary:
     safety: Safety | None = None
     assumptions: tuple[Assumption, ...] = ()
     predicted: bool = False
+    told: ToldCounts | None = None

@@ -20,8 +20,9 @@ from reports.summary import (
     Technology,
     Verdict,
 )
+from reports.told import parse_told
 
-SCHEMA = 2
+SCHEMA = 3
 RESULTS = ("met", "missed", "inconclusive", "none")
 PREDICTIONS = ("to meet", "to miss", "undecided")
 STATUSES = ("measured", "modelled", "assumed")
@@ -68,6 +69,7 @@ def parse_summary(document: Mapping[str, object]) -> Summary:
         safety=None if safety is None else parse_safety(safety),
         assumptions=parse_assumptions(root.maybe("assumptions")),
         predicted=_flag(root.maybe("predicted")),
+        told=parse_told(root.maybe("told"), {block.name: block.counts["due"] for block in (*blocks, total)}),
     )
 
 

@@ -13,6 +13,7 @@ from reports.protection import Protection
 from reports.safety import safety_line, safety_reasons, safety_table, sensitivity_table
 from reports.summary import Block, Summary, Target
 from reports.table import Column, Table
+from reports.told import told_tables
 
 NOT_INJECTED = {False: "not injected", True: "not predicted"}
 _COLOURS = {
@@ -276,7 +277,7 @@ def _spfm(protection: Protection) -> str:
 
 def _tables(summary: Summary, protection: Protection | None) -> list[Table]:
     outcomes = predicted_table(summary) if summary.predicted else block_table(summary)
-    tables = [operation_table(summary), outcomes, fit_table(summary)]
+    tables = [operation_table(summary), outcomes, *told_tables(summary.told), fit_table(summary)]
     if protection is not None and protection.protects:
         tables.append(protection_table(protection, summary.total.area_unit))
     if summary.safety is not None:

@@ -84,7 +84,7 @@ def prepare(campaign: Campaign, progress: Progress) -> Bench:
         warnings=elaboration.warnings,
         expected=work.expected,
         describe=work.describe,
-        alarms=tuple(name for name, alarm in target.alarms.items() if alarm.tells == "detected"),
+        alarms={name: alarm.tells for name, alarm in target.alarms.items()},
         titles=target.titles,
     )
 

@@ -124,7 +124,7 @@ class Bench:
         describe: Says what a corruption of memory is to the input at a position, as one line of text; "" if
             there is nothing to be said.
         titles: Blocks in words, for people; a block may have none.
-        alarms: Names of the target's alarms that tell of something detected.
+        alarms: What each of the target's alarms tells, by name: "detected" or "corrected".
     """
 
     network: NetworkFacts
@@ -142,4 +142,4 @@ class Bench:
     expected: tuple[bytes, ...] = ()
     describe: Describe = say_nothing
     titles: Mapping[str, str] = field(default_factory=dict)
-    alarms: tuple[str, ...] = ()
+    alarms: Mapping[str, str] = field(default_factory=dict)

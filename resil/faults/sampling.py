@@ -51,6 +51,8 @@ class Sample:
         inputs: The same for each input alone, by its label.
         classes: Injections of each class (`Content.classes`) into each stratum, for each input by its label.
         slowest_alarm: Most cycles from a fault to its alarm; -1 if none rose.
+        told: The injections of which an alarm told something, as they are judged.
+        told_strata: Stratum of each of these.
         confidence: Of the intervals: looks at the results have used up some of the error.
         pilot: Injections that planned the sampling and do not count.
         looks: Every look at the results, in order.
@@ -64,6 +66,8 @@ class Sample:
     inputs: Mapping[int, Mapping[str, IntArray]]
     classes: Mapping[int, Mapping[str, IntArray]]
     slowest_alarm: int
+    told: Content
+    told_strata: IntArray
     confidence: float
     pilot: int
     looks: tuple[Look, ...]
@@ -81,6 +85,7 @@ class _Tally:
     inputs: Mapping[int, IntArray]
     classes: Mapping[int, Mapping[str, IntArray]]
     slowest_alarm: int
+    told: Content
     counts: IntArray
     costs: npt.NDArray[np.float64]
 
@@ -150,6 +155,7 @@ class Sampling:
             for label in labels
         }
         pilot = sum(int(t.counts.sum()) for t in self._tallies[: step.counts_from])
+        told = Content.joined(tally.told for tally in counting)
         return Sample(
             self._strata,
             step.design,
@@ -157,6 +163,8 @@ class Sampling:
             {label: _by_outcome(counts) for label, counts in inputs.items()},
             {label: self._classes(counting, label) for label in labels},
             max((tally.slowest_alarm for tally in counting), default=-1),
+            told,
+            self._population.owners(told.injections),
             step.confidence,
             pilot,
             tuple(self._looks),
@@ -196,7 +204,8 @@ class Sampling:
         cost = np.where(masked, MASKED_COST * found.end_cycles, found.end_cycles - found.cycles)
         costs = np.bincount(owner, np.maximum(cost, 1.0), len(self._strata))
         whole = sum(inputs.values(), self._none())
-        return _Tally(inputs, classes, found.slowest_alarm, whole, costs.astype(np.float64))
+        told = found.at(np.flatnonzero((found.alarms != "") | (found.corrections != "")))
+        return _Tally(inputs, classes, found.slowest_alarm, told, whole, costs.astype(np.float64))
 
     def _batch(self, tally: _Tally) -> Batch:
         events = tally.counts[:, self._hazardous].sum(axis=1)

@@ -27,6 +27,7 @@ from resil.results.summary import (
     source_bits,
     verdict_summary,
 )
+from resil.results.told import told_facts, usual_alarms
 from rtl_harness.engines.base import GoldenRun
 from stats.metrics import safety_metrics
 from stats.permanent import PermanentRates, load_permanent
@@ -142,6 +143,7 @@ def summarise(
         "limits": found.limits,
         "total": block_row("total", everything, total, area.total.total, area.total.sram, area.unit)
         | source_bits(whole(source)),
+        "told": told_facts(sample, bits, bench.alarms),
         "metrics": safety_metrics(total, permanent=campaign.faults.permanent).as_dict(),
         "evidence": evidence_facts(evidence),
         "safety": None
@@ -156,6 +158,7 @@ def summarise(
         "notes": [
             *sampling_notes(campaign, sample, found.inputs),
             *([] if inferences is None else [inference_note(inferences)]),
+            *usual_alarms(goldens, bench.inputs),
             *_notes(campaign, bench, area, everything),
         ],
         "provenance": dict(provenance),

@@ -43,8 +43,8 @@ def check_safety(campaign: Campaign, bench: Bench) -> None:
             "left_out why it is no part of the claims"
         )
     for mechanism in settings.mechanisms:
-        if mechanism.alarm not in bench.alarms:
-            known = ", ".join(bench.alarms) or "none"
+        if bench.alarms.get(mechanism.alarm) != "detected":
+            known = ", ".join(name for name, tells in bench.alarms.items() if tells == "detected") or "none"
             raise CampaignError(
                 f"{campaign.file}: [safety.mechanism] alarm: expected an alarm of {bench.target_name} "
                 f"({known}), found {mechanism.alarm}; correct it, or name the alarm in the target file"

@@ -11,7 +11,7 @@ from resil.campaign.campaign import Campaign
 from stats.metrics import fit_verdict
 from stats.rates import LATENT, OUTCOMES, BlockEstimate
 
-SCHEMA = 2
+SCHEMA = 3
 _NAMES = {"ff": "flip-flops", "sram": "SRAM bits"}
 # Of a block that the campaign says nothing about: its risk is not known, which is not zero.
 _UNTOUCHED = {

@@ -121,6 +121,24 @@ def _total(rows: list[dict[str, Any]], hazardous: tuple[str, ...]) -> dict[str, 
     return total
 
 
+def with_told(document: dict[str, Any]) -> dict[str, Any]:
+    """Add what alarms told: detected faults would have done no harm, little, much or no end, alike."""
+
+    def row(block: dict[str, Any]) -> dict[str, Any]:
+        shares = [(block["due"] + 3 - i) // 4 for i in range(4)]
+        names = ("due_harmless", "due_sdc_tolerable", "due_sdc_critical", "due_hang")
+        return {"block": block["block"], **dict(zip(names, shares, strict=True)), "late": 0, "corrected": 1}
+
+    rows = [row(block) for block in document["blocks"]]
+    names = [name for name in rows[0] if name != "block"]
+    total = {"block": "total", **{name: sum(r[name] for r in rows) for name in names}}
+    due = document["total"]["due"]
+    told = {"tells": "detected", "late": 0, "median_cycles": 812.5, "slowest_cycles": 6155}
+    mended = {"tells": "corrected", "late": 0, "median_cycles": None, "slowest_cycles": None}
+    alarms = [{"name": "error", "injections": due, **told}, {"name": "ecc", "injections": 7, **mended}]
+    return {**document, "told": {"blocks": [*rows, total], "alarms": alarms}}
+
+
 def example_summary(
     blocks: tuple[tuple[Any, ...], ...] = SEVEN,
     budget: float | None = 0.01,
@@ -138,7 +156,7 @@ def example_summary(
         if not row["injections"]:
             row.update(dict.fromkeys(FIGURES))
     return {
-        "schema": 2,
+        "schema": 3,
         "campaign": {
             "name": "digits on ethos-u55-32",
             "seed": 1,

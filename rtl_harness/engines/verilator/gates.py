@@ -16,6 +16,7 @@ from rtl_harness.cache import cached_folder
 from rtl_harness.elaboration import Elaboration
 from rtl_harness.elaboration.netlist import Netlist
 from rtl_harness.elaboration.yosys import read_command, rtl_key, run_yosys
+from rtl_harness.errors import HarnessError
 from rtl_harness.target import Target
 
 Ints = npt.NDArray[np.int32]
@@ -85,8 +86,8 @@ def read_gates(target: Target, elaboration: Elaboration) -> Gates:
 
     Raises:
         UnsupportedError: If a flip-flop has another clock than the target's, or the design has latches, loops
-            or cells without a known function.
-        HarnessError: If Yosys fails.
+            or cells without a known function; if Yosys cannot make the gates, as of a memory that is written
+            and never read.
     """
     parameters = dict(elaboration.parameters)
     outputs = json.dumps([target.clock, target.reset, list(target.outputs.items())])
@@ -103,7 +104,11 @@ def read_gates(target: Target, elaboration: Elaboration) -> Gates:
             text = json.dumps({"unsupported": str(error)})
         (folder / "small.json").write_text(text, encoding="utf-8")
 
-    found = json.loads((cached_folder("gates", key, build) / "small.json").read_text(encoding="utf-8"))
+    try:
+        folder = cached_folder("gates", key, build)
+    except HarnessError as error:
+        raise UnsupportedError(str(error)) from error
+    found = json.loads((folder / "small.json").read_text(encoding="utf-8"))
     if "unsupported" in found:
         raise UnsupportedError(found["unsupported"])
     return _load(found)
@@ -119,6 +124,8 @@ class _Reader:
         self.level = 1 if target.reset_active_low else 0
         self.outputs = (target.done, target.status)
         self.alarms = [alarm.output for alarm in target.alarms.values()]
+        elements = (*elaboration.sites.elements, *elaboration.bench_elements)
+        self.memories = {element.path for element in elements if element.kind == "sram"}
         self.paths = {place.path for place in elaboration.locations.values()}
         self.numbers: dict[int | str, int] = {"0": _ZERO, "x": _ZERO, "z": _ZERO, "1": _ONE}
         self.numbers[self.reset] = self.level
@@ -166,6 +173,8 @@ class _Reader:
         ports = [self.net(bit) for port in self.outputs if port for bit in self.ports[port]]
         wires = {p: self.nets(list(bits)) for p, bits in self.netlist.wires.items() if p in self.paths}
         held = [(memory.path, memory.first_word) for memory in self.netlist.memories.values()]
+        if single := [path for path, _ in held if path not in self.memories]:
+            raise UnsupportedError(f"the words of {', '.join(single)} are registers")
         return Gates(
             _FIRST + len(self.numbers),
             np.array(ordered, np.int32).reshape(-1, 5),
