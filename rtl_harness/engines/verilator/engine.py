@@ -325,6 +325,13 @@ class VerilatorEngine:
         if faults and shortcuts and not self._watched:
             self._campaign.watch(self._map.watched)
             self._watched = True
+        shared = [fault for fault in faults if len(self.elaboration.sites.flipped(fault.site)) > 1]
+        if shared:
+            first = self.elaboration.sites[shared[0].site].name
+            self.notes.append(
+                f"{len(shared)} of the stuck bits, {first} for one, are flip-flops that serve for several "
+                "bits of the source: only the first of these is held, so what they do may be understated"
+            )
         return self._simulated(faults, shortcuts, workers)
 
     def _begins(self, fault: Fault, shortcuts: Shortcut) -> int:
