@@ -30,7 +30,9 @@ from stats.intervals import Interval, check_confidence
 
 FloatArray = npt.NDArray[np.float64]
 
-_SPREADS = np.geomspace(0.02, 4.0, 54)
+# Seven networks of one family differ by 5 % in hangs, and three others had 15 to 28 % more than predicted:
+# a spread below a tenth, which few networks may show, is not believed of one of another sort.
+_SPREADS = np.geomspace(0.1, 4.0, 54)
 _ERRORS = np.linspace(-12.0, 12.0, 1201)
 _PRIOR_SPREAD = 1.0
 _WITHOUT_EVIDENCE = 1.0
@@ -83,7 +85,7 @@ def fit_spread(
 
     Examples:
         >>> near, far = (fit_spread(x, [50, 50, 50], "abc") for x in ([48, 53, 51], [10, 150, 60]))
-        >>> near.typical < 0.15 < 0.6 < far.typical
+        >>> near.typical < 0.25 < 0.6 < far.typical
         True
     """
     x = np.asarray(events, dtype=np.float64)[:, None]
@@ -118,7 +120,7 @@ def predicted_interval(
 
     Examples:
         >>> near = fit_spread([48, 53, 51, 52], [50, 50, 50, 50], "abcd")
-        >>> predicted_interval(0.05, near, 1e5).hi < 0.07
+        >>> predicted_interval(0.05, near, 1e5).hi < 0.08
         True
         >>> nothing_seen = predicted_interval(1e-6, near, 1e5)
         >>> nothing_seen.lo < 1e-20, nothing_seen.hi > 3.6e-5
@@ -160,7 +162,7 @@ def surprise(events: float, expected: float, spread: Spread, injections: float, 
 
     Examples:
         >>> near = fit_spread([48, 53, 51, 52], [50, 50, 50, 50], "abcd")
-        >>> surprise(52, 50, near, 1e5, 1e3) > 0.3, surprise(90, 50, near, 1e5, 1e3) < 0.01
+        >>> surprise(52, 50, near, 1e5, 1e3) > 0.3, surprise(120, 50, near, 1e5, 1e3) < 0.01
         (True, True)
     """
     density = spread.density()

@@ -3,14 +3,16 @@
     python -m benchmarks.statistics.extrapolation campaigns --out RUNS [--sizes 32 64]
                                                              [--networks ...] [--injections N]
     python -m benchmarks.statistics.extrapolation learn --runs RUNS --model FILE
+    python -m benchmarks.statistics.extrapolation outside --runs RUN_DIR... --model FILE
     python -m benchmarks.statistics.extrapolation show [--model FILE]
     python -m benchmarks.statistics.extrapolation correction --runs RUNS [--repeats N]
 
 `campaigns` injects into flip-flops and SRAM of each network on each size; what is in the folder already is
 finished or left alone, so it can be interrupted. `learn` makes a sensitivity model of it, each network being
-predicted once from the others. `show` judges these predictions: all it needs is in the model file, that which
-ships with resil for one. `correction` draws small samples from the injections and corrects predictions with
-them, also after the predictions have been spoilt.
+predicted once from the others. `outside` adds how wrong the model was of networks that it was not learnt
+from; its intervals know it from then on. `show` judges these predictions: all it needs is in the model file,
+that which ships with resil for one. `correction` draws small samples from the injections and corrects
+predictions with them, also after the predictions have been spoilt.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from resil.campaign.campaign import load_campaign
 from resil.commands.run import run_campaign
 from resil.progress import Progress
 from resil.sensitivity.intervals import TOTAL, ModelError, held
-from resil.sensitivity.learn import build, learn
+from resil.sensitivity.learn import build, judged_outside, learn
 from resil.sensitivity.model import SHIPPED, LeftOut, SensitivityModel, load_model, save_model
 from resil.sensitivity.observations import Run, read_run
 from resil.sensitivity.predict import outcome_index
@@ -279,6 +281,9 @@ def main() -> None:
     inject.add_argument("--inputs", type=int, default=4, help="of the held-out split, from the first on")
     inject.add_argument("--workers", type=int, default=1)
     inject.add_argument("--seed", type=int, default=20261201)
+    outside = parts.add_parser("outside")
+    outside.add_argument("--runs", type=Path, nargs="+", required=True)
+    outside.add_argument("--model", type=Path, required=True)
     teach = parts.add_parser("learn")
     teach.add_argument("--runs", type=Path, required=True)
     teach.add_argument("--model", type=Path, required=True)
@@ -295,6 +300,8 @@ def main() -> None:
     elif options.part == "learn":
         folders = [path.parent for path in sorted(options.runs.glob("*/summary.json"))]
         save_model(learn(folders, options.targets, Progress().stage), options.model)
+    elif options.part == "outside":
+        save_model(judged_outside(load_model(options.model), options.runs), options.model)
     else:
         {"show": show, "correction": correction}[options.part](options)
 

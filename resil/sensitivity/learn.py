@@ -144,6 +144,34 @@ def finish(model: SensitivityModel, predictions: Sequence[Prediction]) -> Sensit
     return replace(model, severity=fit_severity(predictions), left_out=with_surprises(rows))
 
 
+def judged_outside(model: SensitivityModel, folders: Sequence[Path]) -> SensitivityModel:
+    """Return a model whose intervals also know how wrong it was of networks that it has not learnt from.
+
+    Args:
+        model: It keeps its rates; only what is known of its errors grows.
+        folders: Finished runs of other networks than those that it was learnt from.
+
+    Raises:
+        StoreError: a folder is no finished run of a network on the NPU.
+        ResilError: the model was learnt from a run's network, or that network cannot be had any more.
+    """
+    rows, told = list(model.left_out), list(model.provenance.get("validated", []))
+    known = {run["network_sha256"] for run in [*model.provenance["runs"], *told]}
+    for run in (read_run(folder) for folder in folders):
+        inferences = inferences_of(run)
+        if run.network in known or not inferences:
+            raise ResilError(
+                f"{run.folder}: expected a network that the model does not know and that can be had, found "
+                f"{run.summary['network']['path']}; give runs of other networks"
+            )
+        kinds = run.summary["campaign"]["kinds"]
+        parts = predict_parts(model, run.accelerator, run.work, inferences, kinds, _SEED)
+        rows += left_out_rows(Prediction(run, parts), model.severity)
+        told += [{**own, "network": Path(own["network"]).name} for own in _provenance([run])["runs"]]
+    provenance = {**model.provenance, "validated": told}
+    return replace(model, left_out=with_surprises(rows), provenance=provenance)
+
+
 def _counts(runs: Sequence[Run]) -> dict[tuple[Cell, str], tuple[float, ...]]:
     """Return injections by cell, kind of operation and outcome."""
     sums: dict[tuple[Cell, str], FloatArray] = {}
