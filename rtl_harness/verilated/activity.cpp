@@ -45,6 +45,15 @@ void Activity::note(const char* state, uint64_t edges) {
   }
 }
 
+Span Activity::differs(Holds holds) const {
+  Span any;
+  for (const Hold& hold : holds) {
+    const Span own = differs(hold);
+    any = {std::min(any.first, own.first), std::max(any.last, own.last)};
+  }
+  return any;
+}
+
 Span Activity::differs(const Hold& hold) const {
   size_t position = 0;
   for (const Piece& piece : pieces_) {

@@ -3,9 +3,12 @@
 #define RESIL_VERILATED_ACTIVITY_H
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "campaign.h"
+
+using Holds = std::span<const Hold>;
 
 // The numbers of edges after which a bit first and last had a value, as settled after the rising edge or after the
 // falling one that follows. `kNever` and 0 if it never had it.
@@ -22,14 +25,16 @@ class Activity {
   /// Settled contents when `edges` rising edges have passed; called in turn.
   void note(const char* state, uint64_t edges);
   bool known() const { return !image_.empty(); }
-  /// When the bit at `offset` and `mask` had another value than the held one. Throws if it is in none of the pieces.
-  Span differs(const Hold& hold) const;
+  /// When any of the bits had another value than the held one. Throws if one is in none of the pieces.
+  Span differs(Holds holds) const;
 
  private:
   struct Times {
     uint32_t first[2] = {kNone, kNone};
     uint32_t last[2] = {0, 0};
   };
+
+  Span differs(const Hold& hold) const;
 
   static constexpr uint32_t kNone = ~uint32_t{0};
 

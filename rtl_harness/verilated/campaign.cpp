@@ -94,7 +94,7 @@ void resil_campaign_resume(Campaign* self, uint64_t limit, uint32_t shortcuts, I
         const uint64_t before = result->simulated;
         result->stop = kBroken;
         self->faulty->select();
-        self->run(limit, shortcuts & (kSameCycle | kShiftedCycle | kRepetition), *result, nullptr, 0, true);
+        self->run(limit, shortcuts & (kSameCycle | kShiftedCycle | kRepetition), *result, {}, 0, true);
         result->simulated += before;
         return 0;
       },
@@ -121,16 +121,18 @@ int32_t resil_campaign_watch(Campaign* self, const Piece* pieces, uint64_t count
       -1);
 }
 
-uint64_t resil_campaign_first_effect(const Campaign* self, const Hold* hold) {
-  return guarded([&] { return self->activity.differs(*hold).first; }, uint64_t{0});
+uint64_t resil_campaign_first_effect(const Campaign* self, const Hold* holds, uint64_t count) {
+  return guarded([&] { return self->activity.differs({holds, count}).first; }, uint64_t{0});
 }
 
-void resil_campaign_hold(Campaign* self, const Hold* hold, uint64_t limit, uint32_t shortcuts, InjectionResult* result) {
+void resil_campaign_hold(Campaign* self, const Hold* holds, uint64_t count, uint64_t limit, uint32_t shortcuts,
+                         InjectionResult* result) {
   *result = {kBroken, 0, 0, 0, kNothingTold};
   guarded(
       [&] {
+        const Holds held(holds, count);
         Span differs{0, Span::kNever - 1};
-        if (shortcuts) differs = self->activity.differs(*hold);
+        if (shortcuts) differs = self->activity.differs(held);
         if (differs.first == Span::kNever) {
           *result = {kRejoined, 0, self->timeline.length(), 0, kNothingTold};
           return 0;
@@ -138,9 +140,9 @@ void resil_campaign_hold(Campaign* self, const Hold* hold, uint64_t limit, uint3
         self->seek(differs.first);
         self->faulty->copy(*self->cursor);
         self->faulty->select();
-        if (self->hold(*hold)) {
+        if (self->hold(held)) {
           if (self->faulty->cycle > 0) self->latch(result->told);
-          self->run(limit, shortcuts & (kSameCycle | kShiftedCycle | kRepetition), *result, hold, differs.last + 1);
+          self->run(limit, shortcuts & (kSameCycle | kShiftedCycle | kRepetition), *result, held, differs.last + 1);
         } else {
           result->stop = kNotApplied;
         }

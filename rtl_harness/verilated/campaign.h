@@ -32,7 +32,8 @@ enum Shortcut : uint32_t {
   kSeen = 32
 };
 
-/// A bit that is held at a value: set again after every edge of the clock, before anybody looks.
+/// A bit that is held at a value: set again after every edge of the clock, before anybody looks. A fault holds all bits
+/// that its flip-flop stands for.
 struct Hold {
   uint64_t offset;  // of its byte in the state
   uint32_t mask;    // the bit in the byte
@@ -94,12 +95,13 @@ void resil_campaign_inject(Campaign* self, const Flip* flips, uint64_t count, ui
 /// needs for shortcuts.
 int32_t resil_campaign_watch(Campaign* self, const Piece* pieces, uint64_t count);
 
-/// Number of edges after which the golden run first has another value in the bit than the held one; the largest number if
-/// it never has.
-uint64_t resil_campaign_first_effect(const Campaign* self, const Hold* hold);
+/// Number of edges after which the golden run first has another value in any of the bits than the held one; the largest
+/// number if it never has.
+uint64_t resil_campaign_first_effect(const Campaign* self, const Hold* holds, uint64_t count);
 
-/// Hold a bit from the release of reset on and run `faulty` for at most `limit` cycles.
-void resil_campaign_hold(Campaign* self, const Hold* hold, uint64_t limit, uint32_t shortcuts, InjectionResult* result);
+/// Hold bits from the release of reset on and run `faulty` for at most `limit` cycles.
+void resil_campaign_hold(Campaign* self, const Hold* holds, uint64_t count, uint64_t limit, uint32_t shortcuts,
+                         InjectionResult* result);
 
 /// Set the memories of `faulty` to those of the golden run after `edges` edges.
 int32_t resil_campaign_recall(Campaign* self, uint64_t edges);

@@ -201,22 +201,23 @@ class Campaign:
         if self._calls.resil_campaign_watch(self._handle, pieces, len(pieces)):
             raise SimulationError(self._error())
 
-    def first_effect(self, bit: Flip, value: int) -> int:
-        """Return after how many edges the golden run first has another value in a bit that was watched."""
-        return int(self._calls.resil_campaign_first_effect(self._handle, ctypes.byref(_held_bit(bit, value))))
+    def first_effect(self, bits: Sequence[Flip], value: int) -> int:
+        """Return after how many edges the golden run first has another value in one of these watched bits."""
+        held = _held_bits(bits, value)
+        return int(self._calls.resil_campaign_first_effect(self._handle, held, len(held)))
 
-    def hold(self, bit: Flip, value: int, limit: int, shortcuts: Shortcut) -> InjectionResult:
-        """Hold a bit at `value` from the release of reset on; else as `inject`.
+    def hold(self, bits: Sequence[Flip], value: int, limit: int, shortcuts: Shortcut) -> InjectionResult:
+        """Hold bits, all at `value`, from the release of reset on; else as `inject`.
 
-        It is set after every edge of the clock once the design has settled, which then settles anew. With
-        shortcuts the bit must be among those that were watched.
+        They are set after every edge of the clock once the design has settled, which then settles anew. With
+        shortcuts they must be among those that were watched.
 
         Raises:
             SimulationError: If the design stops itself.
         """
-        result = InjectionResult()
+        held, result = _held_bits(bits, value), InjectionResult()
         self._calls.resil_campaign_hold(
-            self._handle, ctypes.byref(_held_bit(bit, value)), limit, int(shortcuts), ctypes.byref(result)
+            self._handle, held, len(held), limit, int(shortcuts), ctypes.byref(result)
         )
         if result.stop == Ending.BROKEN:
             raise SimulationError(self._error())
@@ -244,6 +245,7 @@ class Campaign:
     def _declare(self) -> None:
         handle, number, word = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint32
         pieces, flips = ctypes.POINTER(Piece), ctypes.POINTER(FlippedBit)
+        holds = ctypes.POINTER(HeldBit)
         result = ctypes.POINTER(InjectionResult)
         signatures: dict[str, tuple[object, list[object]]] = {
             "resil_campaign_create": (
@@ -257,8 +259,8 @@ class Campaign:
             "resil_campaign_resume": (None, [handle, number, word, result]),
             "resil_campaign_inject": (None, [handle, flips, number, number, number, word, result]),
             "resil_campaign_watch": (ctypes.c_int32, [handle, pieces, number]),
-            "resil_campaign_first_effect": (number, [handle, ctypes.POINTER(HeldBit)]),
-            "resil_campaign_hold": (None, [handle, ctypes.POINTER(HeldBit), number, word, result]),
+            "resil_campaign_first_effect": (number, [handle, holds, number]),
+            "resil_campaign_hold": (None, [handle, holds, number, number, word, result]),
             "resil_campaign_recall": (ctypes.c_int32, [handle, number]),
             "resil_campaign_bytes": (number, [handle]),
         }
@@ -278,9 +280,11 @@ def flipped_bits(flips: Sequence[Flip]) -> ctypes.Array[FlippedBit]:
     return (FlippedBit * len(flips))(*(FlippedBit(_offset(flip), 1 << flip.bit % 8) for flip in flips))
 
 
-def _held_bit(bit: Flip, value: int) -> HeldBit:
-    mask = 1 << bit.bit % 8
-    return HeldBit(_offset(bit), mask, mask * value)
+def _held_bits(bits: Sequence[Flip], value: int) -> ctypes.Array[HeldBit]:
+    masks = [1 << bit.bit % 8 for bit in bits]
+    return (HeldBit * len(bits))(
+        *(HeldBit(_offset(bit), mask, mask * value) for bit, mask in zip(bits, masks, strict=True))
+    )
 
 
 def _offset(flip: Flip) -> int:

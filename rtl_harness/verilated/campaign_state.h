@@ -80,23 +80,27 @@ struct Campaign {
     });
   }
 
-  // Set the held bit of `faulty` and what depends on it; false if it does not stay so.
-  bool hold(const Hold& held) {
-    char& byte = faulty->state()[held.offset];
-    if (((byte ^ held.value) & held.mask) == 0) return true;
-    byte = static_cast<char>((byte & ~held.mask) | held.value);
+  // Set the held bits of `faulty` and what depends on them; false if one does not stay so.
+  bool hold(Holds held) {
+    char* const state = faulty->state();
+    const auto kept = [&](const Hold& hold) { return ((state[hold.offset] ^ hold.value) & hold.mask) == 0; };
+    if (std::ranges::all_of(held, kept)) return true;
+    for (const Hold& hold : held) {
+      char& byte = state[hold.offset];
+      byte = static_cast<char>((byte & ~hold.mask) | hold.value);
+    }
     faulty->settle();
-    return ((byte ^ held.value) & held.mask) == 0;
+    return std::ranges::all_of(held, kept);
   }
 
-  // One cycle; a bit that is held is held after either edge. False if it was not to be held.
-  bool rise(const Hold* held) {
-    if (held && clock_is_high(*faulty->model)) {
+  // One cycle; bits that are held are held after either edge. False if one was not to be held.
+  bool rise(Holds held) {
+    if (!held.empty() && clock_is_high(*faulty->model)) {
       faulty->fall();
-      if (!hold(*held)) return false;
+      if (!hold(held)) return false;
     }
     faulty->rise();
-    return !held || hold(*held);
+    return held.empty() || hold(held);
   }
 
   // The number of edges after which the golden run had the present state of `faulty`; 0 if none is known, or
@@ -115,11 +119,11 @@ struct Campaign {
     return memories.equals(faulty->state()) ? edges : 0;
   }
 
-  // Run `faulty` on to its end. With a held bit the golden run is rejoined only where that has the bit's value from then
-  // on: after `from` edges. What `result` has as told is what the run has told up to its present cycle. Of cycles that are
+  // Run `faulty` on to its end. With held bits the golden run is rejoined only where that has their value from then on:
+  // after `from` edges. What `result` has as told is what the run has told up to its present cycle. Of cycles that are
   // left out, those behind a rejoined golden state raise no alarm that counts, and those of a loop none that was not up in
   // the loop before. Where the first of two inferences has ended it comes back, unless it `paused` there already.
-  void run(uint64_t limit, uint32_t shortcuts, InjectionResult& result, const Hold* held = nullptr, uint64_t from = 0,
+  void run(uint64_t limit, uint32_t shortcuts, InjectionResult& result, Holds held = {}, uint64_t from = 0,
            bool paused = false) {
     const uint64_t start = faulty->cycle;
     uint64_t check = start + 1;

@@ -12,13 +12,14 @@ from rtl_harness import hardware
 from rtl_harness.area import area_per_block
 from rtl_harness.elaboration import elaborate
 from rtl_harness.engines.cocotb.engine import CocotbEngine
-from rtl_harness.engines.verilator.engine import VerilatorEngine
+from rtl_harness.engines.verilator.engine import Audit, VerilatorEngine
 from rtl_harness.errors import HarnessError
 from rtl_harness.faults import Fault, Outcome
 from rtl_harness.hardware import with_hardware
 from rtl_harness.sites import Absent, Hardware, SiteTable
 from rtl_harness.synthesis import BEFORE, gates_of_design
 from rtl_harness.target import Target, TargetMemory, load_target
+from rtl_harness.verilated.campaign import Shortcut
 from rtl_harness.workload import OutputSpec, Workload
 
 DESIGN = """
@@ -223,6 +224,27 @@ def test_a_flip_of_a_flip_flop_flips_all_that_it_stands_for(target, elaboration)
     assert any(found[fault].output_hash != other[fault].output_hash for fault in faults)
     with CocotbEngine(target, WORKLOAD, elaboration) as engine:
         assert {injection.fault: injection for injection in engine.run(faults)} == found
+
+
+def test_a_stuck_flip_flop_holds_all_that_it_stands_for(target, elaboration):
+    """On both engines, with and without early stops; one bit of the pair alone would be seen otherwise."""
+    sites = elaboration.sites
+    alone = dataclasses.replace(elaboration, sites=SiteTable(sites.elements))
+    pairs = [site for site in range(sites.size) if len(sites.flipped(site)) > 1]
+    assert {len(sites.flipped(site)) for site in pairs} == {2, 6}
+    faults = [Fault(site, 0, held=value) for site in pairs for value in (0, 1)]
+    with VerilatorEngine(target, WORKLOAD, elaboration, shortcuts=Shortcut.NONE) as engine:
+        found = {injection.fault: injection for injection in engine.run(faults)}
+    with VerilatorEngine(target, WORKLOAD, elaboration, audit=Audit(1.0)) as engine:
+        assert {injection.fault: injection for injection in engine.run(faults)} == found
+        assert engine.audited == engine.early_stops
+        assert engine.replay(faults[0]) == found[faults[0]]
+    with VerilatorEngine(target, WORKLOAD, alone) as engine:
+        other = {injection.fault: injection for injection in engine.run(faults)}
+    assert sum(found[fault].output_hash != other[fault].output_hash for fault in faults) > 5
+    with CocotbEngine(target, WORKLOAD, elaboration) as engine:
+        assert {injection.fault: injection for injection in engine.run(faults)} == found
+        assert engine.replay(faults[0]) == found[faults[0]]
 
 
 @pytest.mark.parametrize(

@@ -203,9 +203,9 @@ class CocotbEngine:
 
     def _request(self, fault: Fault) -> dict[str, Any]:
         sites = self.elaboration.sites
-        flipped = sites.flipped(fault.site, fault.bits)
+        changed = sites.flipped(fault.site, fault.bits)
         request: dict[str, Any] = {
-            "flips": [self._place(fault.site, fault.bits), *(self._place(s) for s in flipped[fault.bits :])],
+            "bits": [self._place(fault.site, fault.bits), *(self._place(s) for s in changed[fault.bits :])],
             "cycle": fault.cycle,
             "limit": self.timeout_cycles,
         }

@@ -325,20 +325,13 @@ class VerilatorEngine:
         if faults and shortcuts and not self._watched:
             self._campaign.watch(self._map.watched)
             self._watched = True
-        shared = [fault for fault in faults if len(self.elaboration.sites.flipped(fault.site)) > 1]
-        if shared:
-            first = self.elaboration.sites[shared[0].site].name
-            self.notes.append(
-                f"{len(shared)} of the stuck bits, {first} for one, are flip-flops that serve for several "
-                "bits of the source: only the first of these is held, so what they do may be understated"
-            )
         return self._simulated(faults, shortcuts, workers)
 
     def _begins(self, fault: Fault, shortcuts: Shortcut) -> int:
         """Return the cycle from which on a fault has to be simulated."""
         if fault.held is None or not shortcuts:
             return fault.cycle
-        return self._campaign.first_effect(self._map.flip(fault.site), fault.held)
+        return self._campaign.first_effect(self._map.flips(fault), fault.held)
 
     def _new_sweeper(self) -> Sweeper | None:
         golden = self.golden()
@@ -434,9 +427,9 @@ class VerilatorEngine:
 
     def _hold(self, fault: Fault, value: int, shortcuts: Shortcut) -> Outcome:
         golden = self.golden()
-        bit = self._map.flip(fault.site)
+        bits = self._map.flips(fault)
         try:
-            result = self._campaign.hold(bit, value, self.timeout_cycles, shortcuts)
+            result = self._campaign.hold(bits, value, self.timeout_cycles, shortcuts)
         except SimulationError as error:
             raise SimulationError(f"{self._describe(fault)}: {error}") from error
         end = self._told_end(fault, result, golden)

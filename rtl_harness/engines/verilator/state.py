@@ -59,7 +59,7 @@ class StateMap:
         self._prepare_digest(target, elaboration)
 
     def flips(self, fault: Fault) -> list[Flip]:
-        """Return the bits that a fault inverts: all that its flip-flops stand for."""
+        """Return the bits that a fault inverts or holds: all that its flip-flops stand for."""
         return [self.flip(site) for site in self._sites.flipped(fault.site, fault.bits)]
 
     @property

@@ -12,7 +12,6 @@ from rtl_harness.engines.cocotb.engine import CocotbEngine
 from rtl_harness.engines.verilator.engine import Audit, VerilatorEngine
 from rtl_harness.errors import AuditError, HarnessError
 from rtl_harness.faults import Fault, Outcome
-from rtl_harness.sites import SiteTable
 from rtl_harness.target import load_target
 from rtl_harness.verilated.campaign import Campaign, Ending, InjectionResult, Shortcut
 from rtl_harness.workload import OutputSpec, Workload
@@ -82,9 +81,9 @@ def test_the_held_bit_by_itself_is_no_difference(elaboration, plain):
 def test_a_shortcut_that_is_wrong_is_caught_by_the_audit(target, workload, elaboration, faults, monkeypatch):
     hold = Campaign.hold
 
-    def blind(self, bit, value, limit, shortcuts):
+    def blind(self, bits, value, limit, shortcuts):
         if not shortcuts:
-            return hold(self, bit, value, limit, shortcuts)
+            return hold(self, bits, value, limit, shortcuts)
         return InjectionResult(Ending.REJOINED, 0, limit // 2, 0)
 
     monkeypatch.setattr(Campaign, "hold", blind)
@@ -93,13 +92,6 @@ def test_a_shortcut_that_is_wrong_is_caught_by_the_audit(target, workload, elabo
         pytest.raises(AuditError, match="held at"),
     ):
         list(made.run(faults[:200]))
-
-
-def test_a_flip_flop_that_serves_for_several_bits_is_told_of(target, workload, elaboration, monkeypatch):
-    monkeypatch.setattr(SiteTable, "flipped", lambda _, site, bits=1: [site, 1][: 1 + (site == 0)])
-    with VerilatorEngine(target, workload, elaboration) as made:
-        list(made.run([Fault(0, 0, held=1), Fault(5, 0, held=0)]))
-        assert "1 of the stuck bits, u_dut.u_control._unread_q[0] for one" in made.notes[0]
 
 
 def test_a_latch_is_refused(target, workload, elaboration):

@@ -43,17 +43,34 @@ def bits(storage):
     for name in ("in_q", "out_q"):
         s = storage[name]
         found += [Flip(s, choose.randrange(s.depth), choose.randrange(s.width)) for _ in range(20)]
-    return [(flip, value) for flip in found for value in (0, 1)]
+    return [([flip], value) for flip in found for value in (0, 1)]
 
 
-def held_plainly(library, origin, bit, value, limit, released=None):
-    """Set the bit before every edge and after it; leave it alone in the cycle `released`."""
+@pytest.fixture(scope="module")
+def groups(storage, bits):
+    """Bits that have nothing to do with one another, held together; the first often never changes."""
+    choose = random.Random(4)
+    still = [Flip(storage[f"{u}.zero_q"], 0, bit) for u in ("u_low", "u_high") for bit in range(4)]
+    others = [own[0] for own, value in bits if value]
+    return [
+        ([choose.choice(still), *choose.sample(others, count)][skip:], value)
+        for count in (1, 2, 3)
+        for skip in (0, 0, count > 1)
+        for value in (0, 1)
+        for _ in range(8)
+    ]
+
+
+def held_plainly(library, origin, bits, value, limit, released=None):
+    """Set the bits before every edge and after it; leave them alone in the cycle `released`."""
     with library.create() as plain:
         plain.copy_from(origin)
 
         def hold():
-            if plain.read(bit.storage, bit.word) >> bit.bit & 1 != value and plain.cycle != released:
-                plain.flip(bit.storage, bit.bit, bit.word)
+            wrong = [bit for bit in bits if plain.read(bit.storage, bit.word) >> bit.bit & 1 != value]
+            if wrong and plain.cycle != released:
+                for bit in wrong:
+                    plain.flip(bit.storage, bit.bit, bit.word)
                 plain.settle()
 
         hold()
@@ -71,15 +88,15 @@ def contents(instance):
 
 @pytest.fixture(scope="module")
 def expected(closed_library, origin, bits):
-    return [held_plainly(closed_library, origin, bit, value, LIMIT) for bit, value in bits]
+    return [held_plainly(closed_library, origin, *pair, LIMIT) for pair in bits]
 
 
 @pytest.mark.parametrize("shortcuts", [Shortcut.NONE, Shortcut.ALL])
 def test_a_held_bit_ends_as_one_that_is_set_in_every_cycle(campaign, bits, expected, shortcuts):
     golden = campaign.cursor
     endings = set()
-    for (bit, value), (done, cycles, final) in zip(bits, expected, strict=True):
-        result = campaign.hold(bit, value, LIMIT, shortcuts)
+    for (own, value), (done, cycles, final) in zip(bits, expected, strict=True):
+        result = campaign.hold(own, value, LIMIT, shortcuts)
         endings.add(Ending(result.stop))
         assert result.end_cycle == cycles
         if result.stop == Ending.REJOINED:
@@ -90,6 +107,34 @@ def test_a_held_bit_ends_as_one_that_is_set_in_every_cycle(campaign, bits, expec
     assert (Ending.REJOINED in endings) == bool(shortcuts)
     assert {Ending.DONE, Ending.LIMIT} <= endings
     assert golden.library is campaign.origin.library
+
+
+@pytest.mark.parametrize("shortcuts", [Shortcut.NONE, Shortcut.ALL])
+def test_bits_held_together_end_as_if_all_were_set_in_every_cycle(
+    campaign, groups, closed_library, origin, shortcuts
+):
+    alone = 0
+    for own, value in groups:
+        done, cycles, final = held_plainly(closed_library, origin, own, value, LIMIT)
+        result = campaign.hold(own, value, LIMIT, shortcuts)
+        assert result.end_cycle == cycles
+        if result.stop == Ending.REJOINED:
+            assert done
+        else:
+            assert result.stop == (Ending.DONE if done else Ending.LIMIT)
+            assert contents(campaign.faulty) == final
+        first = held_plainly(closed_library, origin, own[:1], value, LIMIT)
+        alone += first != (done, cycles, final)
+    assert alone > 20
+
+
+def test_the_first_effect_of_bits_held_together_is_that_of_the_earliest(campaign, groups):
+    later = 0
+    for own, value in groups:
+        single = [campaign.first_effect([bit], value) for bit in own]
+        assert campaign.first_effect(own, value) == min(single)
+        later += single[0] > min(single)
+    assert later > 5
 
 
 def test_a_hold_that_is_released_for_a_cycle_would_be_seen(closed_library, origin, bits, expected):
@@ -107,7 +152,7 @@ def test_a_bit_that_never_has_another_value_is_known_at_once(campaign, storage, 
     found = 0
     for path in ELEMENTS:
         for bit in range(storage[path].width):
-            held = Flip(storage[path], 0, bit)
+            held = [Flip(storage[path], 0, bit)]
             for value in (0, 1):
                 result = campaign.hold(held, value, LIMIT, Shortcut.ALL)
                 if result.stop == Ending.REJOINED and result.simulated == 0:
@@ -117,7 +162,7 @@ def test_a_bit_that_never_has_another_value_is_known_at_once(campaign, storage, 
 
 
 def test_a_machine_whose_run_bit_is_stuck_is_not_clocked_to_the_limit(campaign, storage):
-    stuck, limit = Flip(storage["run_q"], 0, 0), 100_003
+    stuck, limit = [Flip(storage["run_q"], 0, 0)], 100_003
     short = campaign.hold(stuck, 0, limit, Shortcut.ALL)
     final = contents(campaign.faulty)
     plain = campaign.hold(stuck, 0, limit, Shortcut.NONE)
@@ -132,5 +177,5 @@ def test_shortcuts_need_a_bit_that_was_watched(origin, storage):
     made.golden(1000)
     made.watch([storage["run_q"]])
     with pytest.raises(SimulationError, match="was not watched"):
-        made.hold(Flip(storage["count_q"], 0, 0), 1, LIMIT, Shortcut.ALL)
+        made.hold([Flip(storage["count_q"], 0, 0)], 1, LIMIT, Shortcut.ALL)
     made.close()

@@ -60,16 +60,17 @@ class Cell:
                 f"the flip did not take: expected {wanted:#x}, found {found:#x}, before {before:#x}"
             )
 
-    def hold(self, word: int, bit: int, value: int) -> None:
-        """Set a bit, where it is not so already."""
+    def hold(self, word: int, mask: int, value: int) -> None:
+        """Set bits of a whole word of the simulator to 0 or 1, where they are not so already."""
         handle = self.words[word]
-        before, mask = _bits(handle), self.mask(bit, 1)
-        if bool(before & mask) != bool(value):
-            handle.set(Immediate(before ^ mask))
+        before = _bits(handle)
+        wanted = before | mask if value else before & ~mask
+        if wanted != before:
+            handle.set(Immediate(wanted))
 
-    def check_held(self, word: int, bit: int, value: int) -> None:
-        """Raise NotAppliedError unless a bit has a value."""
-        if self.read(word) >> bit & 1 != value:
+    def check_held(self, word: int, mask: int, value: int) -> None:
+        """Raise NotAppliedError unless bits of a whole word of the simulator are all 0 or all 1."""
+        if _bits(self.words[word]) & mask != (mask if value else 0):
             raise NotAppliedError(f"{self.path}: the bit did not stay at {value}")
 
     def mask(self, bit: int, bits: int) -> int:

@@ -114,36 +114,45 @@ class _Server:
         self.answer(await self._inject(request))
 
     async def _inject(self, request: dict[str, Any]) -> dict[str, Any]:
-        flips = [(self.bench.cells[element], *place) for element, *place in request["flips"]]
+        words = self._words(request["bits"])
         if "held" in request:
-            return await self._hold(request, *flips[0][:3])
+            return await self._hold(request, words)
         edge = self.timeline.edge(request["cycle"])
         await self.timeline.until(edge + FLIP)
-        masks: dict[int, tuple[Cell, int, int]] = {}
-        for cell, word, bit, bits in flips:
-            handle = id(cell.words[word])
-            masks[handle] = (cell, word, masks.get(handle, (cell, word, 0))[2] | cell.mask(bit, bits))
-        before = [cell.invert(word, mask) for cell, word, mask in masks.values()]
+        before = [cell.invert(word, mask) for cell, word, mask in words]
         await self.timeline.until(edge + CHECK)
         try:
-            for (cell, word, mask), old in zip(masks.values(), before, strict=True):
+            for (cell, word, mask), old in zip(words, before, strict=True):
                 cell.check_inverted(word, mask, old)
         except NotAppliedError as error:
             return {"error": str(error)}
         return await self._finish(request["limit"], request.get("rest", 0))
 
-    async def _hold(self, request: dict[str, Any], cell: Cell, word: int, bit: int) -> dict[str, Any]:
-        value = request["held"]
+    def _words(self, places: list[list[int]]) -> list[tuple[Cell, int, int]]:
+        """Return cell, word and mask of each word of the simulator that has some of these bits."""
+        masks: dict[int, tuple[Cell, int, int]] = {}
+        for element, word, bit, bits in places:
+            cell = self.bench.cells[element]
+            handle = id(cell.words[word])
+            masks[handle] = (cell, word, masks.get(handle, (cell, word, 0))[2] | cell.mask(bit, bits))
+        return list(masks.values())
+
+    async def _hold(self, request: dict[str, Any], words: list[tuple[Cell, int, int]]) -> dict[str, Any]:
+        def hold(value: int) -> None:
+            for cell, word, mask in words:
+                cell.hold(word, mask, value)
+
+        def check() -> None:
+            for cell, word, mask in words:
+                cell.check_held(word, mask, request["held"])
+
         try:
-            run = await self.timeline.finish_held(
-                request["limit"],
-                lambda: cell.hold(word, bit, value),
-                lambda: cell.check_held(word, bit, value),
-            )
+            run = await self.timeline.finish_held(request["limit"], lambda: hold(request["held"]), check)
         except NotAppliedError as error:
             return {"error": str(error)}
         end = self._end(*run)
-        cell.hold(word, bit, request["final"])
+        # Bits beside the first are no hardware, and not in the digest.
+        hold(request["final"])
         return end | {"state_hash": self.bench.state_hash()}
 
     async def _finish(self, limit: int, rest: int) -> dict[str, Any]:

@@ -99,7 +99,7 @@ class Timeline:
     async def finish_held(
         self, limit: int, hold: Callable[[], None], check: Callable[[], None]
     ) -> tuple[bool, int, dict[str, int]]:
-        """As `finish`, from before the first cycle, with a bit that `hold` sets again after every edge."""
+        """As `finish`, from before the first cycle, with bits that `hold` sets again after every edge."""
         rises: dict[str, int] = {}
         hold()
         for cycle in range(limit):
