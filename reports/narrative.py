@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from reports import numbers
 from reports.layout import fit_order
 from reports.protection import Protection
+from reports.safety import beside_protection
 from reports.summary import Block, Summary
 
 HEADINGS = {
@@ -146,6 +147,7 @@ def protection_meaning(summary: Summary, protection: Protection) -> list[str]:
             "The bound is a prediction from the unprotected design's injections and each option's own"
             " figures; injecting into the protected design is the check."
         )
+    told += filter(None, [beside_protection(summary.safety)])
     asked = summary.verdict.budget_fit
     if asked is not None and protection.budget_fit != asked:
         told.append(

@@ -241,6 +241,16 @@ def safety_line(safety: Safety) -> str:
     return f"SAFETY CLAIMS {safety.result.upper()}: {safety.reason} {safety.shown_confidence}".rstrip()
 
 
+def beside_protection(safety: Safety | None) -> str:
+    """Return what a choice of protection leaves open: claims that are not met."""
+    if safety is None or safety.result == "met":
+        return ""
+    return (
+        f"The safety claims are {safety.result} all the same: protection is chosen for the target that was "
+        "asked, and no claim is judged with it."
+    )
+
+
 def safety_reasons(safety: Safety) -> list[str]:
     """Return why each row is as it is, one line a row."""
     return [

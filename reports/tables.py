@@ -10,7 +10,14 @@ from reports.narrative import heading
 from reports.node import Interval
 from reports.outcomes import OUTCOMES
 from reports.protection import Protection
-from reports.safety import safety_line, safety_reasons, safety_table, sensitivity_table
+from reports.safety import (
+    Safety,
+    beside_protection,
+    safety_line,
+    safety_reasons,
+    safety_table,
+    sensitivity_table,
+)
 from reports.summary import Block, Summary, Target
 from reports.table import Column, Table
 from reports.told import told_tables
@@ -245,10 +252,10 @@ def metrics_line(summary: Summary) -> str:
     return f"{what}, unprotected: {numbers.spfm(spfm.estimate)} [{lo}, {hi}]."
 
 
-def protection_line(protection: Protection) -> str:
-    """Return the outcome of the search for protection in one line."""
+def protection_line(protection: Protection, safety: Safety | None = None) -> str:
+    """Return the outcome of the search for protection in one line, and what it leaves open."""
     head = "PREDICTED, NOT MEASURED: " if protection.predicted else ""
-    return head + _plan_line(protection)
+    return f"{head}{_plan_line(protection)} {beside_protection(safety)}".rstrip()
 
 
 def _plan_line(protection: Protection) -> str:
@@ -296,7 +303,7 @@ def text_report(summary: Summary, protection: Protection | None = None, width: i
         parts.append("".join(f"{line}\n" for line in safety_reasons(summary.safety)))
         last += safety_line(summary.safety) + "\n"
     if protection is not None:
-        last += protection_line(protection) + "\n"
+        last += protection_line(protection, summary.safety) + "\n"
     return "\n".join([*parts, last])
 
 
@@ -315,5 +322,5 @@ def rich_report(summary: Summary, protection: Protection | None = None) -> Group
     if safety is not None:
         parts.append(Text(safety_line(safety), style=_COLOURS[safety.result]))
     if protection is not None:
-        parts.append(Text(protection_line(protection)))
+        parts.append(Text(protection_line(protection, safety)))
     return Group(*parts)

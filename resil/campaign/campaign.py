@@ -166,6 +166,11 @@ class Campaign:
         )
 
     @property
+    def detection_cycles(self) -> int | None:
+        """Cycles from a fault to its alarm within which it counts as detected; None if any alarm does."""
+        return None if self.safety is None else self.safety.detection_cycles
+
+    @property
     def slug(self) -> str:
         """The name as that of a folder."""
         return re.sub(r"[^\w-]+", "-", self.name).strip("-") or "campaign"

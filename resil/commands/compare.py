@@ -35,7 +35,8 @@ def compare_runs(paths: Sequence[Path]) -> dict[str, Any]:
 
     Returns:
         `runs`, each with `path`, `name`, `predicted`, `network`, `target`, `injections`, `outcomes`, `fit`,
-        `fit_lo`, `fit_hi`, `area`, `area_unit`, `budget_fit`, `verdict`, and `blocks` (FIT by name);
+        `fit_lo`, `fit_hi`, `area`, `area_unit`, `budget_fit`, `verdict` (on the budget alone), `safety` (on
+        the claims; None without any), and `blocks` (FIT by name);
         `differences` of the others to the first, each `fit`, `fit_lo`, `fit_hi` and `ratio`; `confidence`;
         `warnings`: what else differs than what a comparison is about.
 
@@ -76,10 +77,11 @@ def compare_text(result: Mapping[str, Any], width: int | None = None) -> str:
         row("target", lambda run: str(run["target"])),
         row("predicted, not injected", lambda run: "yes" if run["predicted"] else "no"),
         row("injected", lambda run: numbers.count(run["injections"])),
-        *((o.title, *(numbers.count(run["outcomes"][o.key]) for run in runs)) for o in OUTCOMES),
+        *((o.title, *(_count_cell(run, o.key) for run in runs)) for o in OUTCOMES),
         row("FIT", _fit_cell),
         row("budget FIT", lambda run: numbers.given(run["budget_fit"])),
-        row("verdict", lambda run: str(run["verdict"])),
+        row("FIT budget", lambda run: str(run["verdict"])),
+        row("safety claims", lambda run: run["safety"] or "none"),
         row("area", lambda run: f"{numbers.area(run['area'])} {numbers.unit(run['area_unit'])}"),
     ]
     first, told = runs[0], result["differences"]
@@ -116,6 +118,17 @@ def _require_comparable(one: Finished, other: Finished) -> None:
                 f"{both}: expected the same {key}, found {_shown(values[0])} and {_shown(values[1])}: {why}; "
                 "run one of them again with the other's value, or judge it again with resil run --resume"
             )
+    made = [_inferences(run.summary) for run in (one, other)]
+    if made[0] != made[1]:
+        raise ResilError(
+            f"{both}: expected the same [campaign] inferences, found {made[0]} and {made[1]}: of two, "
+            "failures that show in the second count too; run one of them again with the other's"
+        )
+
+
+def _inferences(summary: Mapping[str, Any]) -> str:
+    facts = summary.get("inferences")
+    return "1" if facts is None else " with ".join(filter(None, (str(facts["number"]), facts["between"])))
 
 
 def _warnings(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
@@ -150,6 +163,7 @@ def _told(run: Finished, label: str) -> dict[str, Any]:
         **{key: total[key] for key in ("fit", "fit_lo", "fit_hi", "area", "area_unit")},
         "budget_fit": verdict["budget_fit"],
         "verdict": verdict["result"],
+        "safety": summary["safety"]["result"] if summary.get("safety") else None,
         "blocks": {
             row["block"]: {key: row[key] for key in ("fit", "fit_lo", "fit_hi")} for row in summary["blocks"]
         },
@@ -176,6 +190,10 @@ def _interval(run: Finished) -> Interval | None:
         return None
     confidence = run.summary["campaign"]["confidence"]
     return Interval(total["fit"], total["fit_lo"], total["fit_hi"], confidence)
+
+
+def _count_cell(run: Mapping[str, Any], outcome: str) -> str:
+    return numbers.NOT_KNOWN if run["predicted"] else numbers.count(run["outcomes"][outcome])
 
 
 def _fit_cell(values: Mapping[str, Any]) -> str:

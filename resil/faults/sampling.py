@@ -110,7 +110,7 @@ class Sampling:
         self._campaign = campaign
         self._population = population
         self._strata = population.for_statistics(fit_per_bit)
-        self._limit = campaign.safety.detection_cycles if campaign.safety else None
+        self._limit = campaign.detection_cycles
         self._hazardous = np.array([outcome in campaign.hazardous for outcome in OUTCOMES])
         self._next = _planner(campaign, self._strata, population.risks)
         self._tallies: list[_Tally] = []

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from resil.errors import StoreError
+from resil.folder.contents import content_of
 from resil.folder.store import INJECTIONS, SITES
 from resil.folder.whole import finished_run
 from rtl_harness.sites import Hardware
@@ -51,9 +52,14 @@ class Run:
 
         Columns are those of the part files (`docs/files.md`), and of the site that was hit: `register` (its
         path), `register_class`, `name` (register, word of a memory, and bit, as the source would write it).
+        `outcome` is judged as the run's results are: an alarm beyond the fault-tolerant time of `[safety]` is
+        none.
         """
         parts = sorted((self.path / INJECTIONS).glob("part-*.parquet"))
         rows = pa.concat_tables([_plain(pq.read_table(part, memory_map=False)) for part in parts])
+        judged = content_of(rows, self.summary["campaign"]["detection_cycles"]).outcomes
+        names = pa.array(OUTCOMES, pa.string()).take(pa.array(judged))
+        rows = rows.set_column(rows.schema.get_field_index("outcome"), "outcome", names)
         classes = pc.cast(self._sites()["register_class"], pa.string())
         rows = rows.append_column("register_class", classes.take(rows["site"]))
         frame: pd.DataFrame = rows.sort_by("injection").to_pandas()

@@ -199,7 +199,7 @@ def _campaign(
         "confidence": campaign.confidence,
         "kinds": list(campaign.faults.kinds),
         "fault_model": campaign.faults.model,
-        "detection_cycles": campaign.safety.detection_cycles if campaign.safety else None,
+        "detection_cycles": campaign.detection_cycles,
         "clusters": list(campaign.faults.clusters),
         "injections": sample.injections,
         "hazardous": list(campaign.hazardous),

@@ -22,10 +22,12 @@ def inference_facts(campaign: Campaign, content: Content) -> dict[str, Any] | No
 
     `after_first` counts injections by the outcome of the first inference and, within it, of the whole run. Of
     those that were `latent` after the first, `dormant` became an SDC, a DUE or a hang in the second,
-    `vanished` left nothing behind, `latent` are still there.
+    `vanished` left nothing behind, `latent` are still there. What the run ended as is judged with the
+    fault-tolerant time, as in all other figures.
     """
     if campaign.inferences == 1:
         return None
+    content = content.within(campaign.detection_cycles)
     table = np.zeros((len(OUTCOMES), len(OUTCOMES)), dtype=np.int64)
     two = content.firsts >= 0
     np.add.at(table, (content.firsts[two], content.outcomes[two]), 1)

@@ -7,8 +7,10 @@ import pytest
 from openpyxl import load_workbook
 
 from reports import ReportError, parse_summary, render, text_report
+from reports.narrative import protection_meaning
+from reports.protection import parse_protection
 from reports.safety import safety_line
-from tests.reports.example import example_summary
+from tests.reports.example import example_protection, example_summary
 
 ROWS = [
     {
@@ -70,6 +72,19 @@ def document():
     }
     summary["assumptions"] = [{"topic": "watchdog", "text": "None is assumed: a <hang> is hazardous."}]
     return summary
+
+
+@pytest.mark.parametrize("budget", [0.01, 5.0, 1e-9])
+def test_protection_never_stands_for_claims_that_are_not_met(budget):
+    told = "The safety claims are missed all the same"
+    plan = parse_protection(example_protection(document(), budget))
+    assert told in text_report(parse_summary(document()), plan).rstrip().splitlines()[-1]
+    assert any(told in text for text in protection_meaning(parse_summary(document()), plan))
+    unclaimed = parse_summary(example_summary())
+    assert told not in text_report(unclaimed, plan)
+    met = document()
+    met["safety"].update(result="met", claims=["spfm_transient"])
+    assert told not in text_report(parse_summary(met), plan)
 
 
 def test_the_terminal_has_every_row_and_the_verdict_last():

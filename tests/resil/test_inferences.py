@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
 from resil.campaign.campaign import load_campaign
+from resil.campaign.safety import SafetySettings
 from resil.cli import main
 from resil.faults.content import Content
+from resil.folder.contents import content_of
 from resil.results.inferences import inference_facts, inference_note
+from rtl_harness.faults import NEVER
 
 TARGET = """
 name = "twice"
@@ -91,6 +96,22 @@ def test_the_summary_says_what_became_of_latent_state(run):
     assert facts["dormant"] == len(latent) - facts["vanished"] - facts["latent"] > 0
     assert sum(sum(row.values()) for row in facts["after_first"].values()) == len(found) == 250
     assert any(f"{facts['dormant']} were dormant" in note for note in summary["notes"])
+
+
+def test_the_second_inference_is_judged_with_the_fault_tolerant_time(run):
+    """All alarms of the run come in the cycle after the fault; here they take three, of the two allowed."""
+    parts = sorted((run / "injections").glob("part-*.parquet"))
+    content = Content.joined(content_of(pq.read_table(part)) for part in parts)
+    rose = content.alarm_cycles != NEVER
+    content = replace(content, alarm_cycles=np.where(rose, content.cycles + 3, NEVER))
+    campaign = load_campaign(run.parent / "campaign.toml")
+    for limit, due in ((3, rose.sum()), (2, 0)):
+        timed = replace(campaign, safety=SafetySettings(("spfm_transient",), ftti_cycles=limit))
+        facts = inference_facts(timed, content)
+        assert facts is not None
+        assert sum(row.get("due", 0) for row in facts["after_first"].values()) == due
+        assert sum(sum(row.values()) for row in facts["after_first"].values()) == 250
+    assert rose.any()
 
 
 def test_faults_strike_in_the_first_inference(run):

@@ -66,6 +66,25 @@ def test_what_may_not_be_compared(case, make, capsys):
     assert message in capsys.readouterr().err
 
 
+def test_runs_of_one_and_of_two_inferences_are_not_compared(make, capsys):
+    two = make("two", ("seed = ", "inferences = 2\nseed = "))
+    assert main(["compare", make("one"), two]) == 2
+    assert "expected the same [campaign] inferences, found 1 and 2 with rewrite" in capsys.readouterr().err
+
+
+def test_a_missed_safety_claim_stands_beside_a_budget_that_is_met(make, capsys):
+    claims = '[safety]\nspfm = 0.9999\nclaims = ["spfm_transient"]\n'
+    same = (("fit = 0.01", "fit = 100.0"), ('["ff"]', '["ff", "sram"]'))
+    paths = [make("one", *same), make("two", *same, ("[technology]", f"{claims}[technology]"))]
+    assert main(["compare", *paths, "--json"]) == 0
+    runs = json.loads(capsys.readouterr().out)["runs"]
+    assert [(run["verdict"], run["safety"]) for run in runs] == [("met", None), ("met", "missed")]
+    assert main(["compare", *paths]) == 0
+    lines = {line.split("  ")[0]: line.split() for line in capsys.readouterr().out.splitlines()}
+    assert lines["FIT budget"][-2:] == ["met", "met"]
+    assert lines["safety claims"][-2:] == ["none", "missed"]
+
+
 WARNED = {
     "kinds": (('["ff"]', '["ff", "sram"]'), "two: other kinds of storage were injected into"),
     "inputs": (("[0, 3]", "[0, 4]"), "two: other inputs were run"),

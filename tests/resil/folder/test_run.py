@@ -68,6 +68,24 @@ def test_registers_add_up_and_are_ranked(run):
         assert own["fit_raw"].sum() == pytest.approx(row["fit_raw"] or 0.0)
 
 
+def test_alarms_beyond_the_fault_tolerant_time_are_no_detections_in_frames_either(
+    tmp_path, monkeypatch, capsys
+):
+    fake.install(monkeypatch)
+    text = TEXT.replace('["ff"]', '["ff", "sram"]').replace("injections = 200", "injections = 600")
+    text += '[safety]\nspfm = 0.5\nclaims = ["spfm_transient"]\nftti_cycles = 60\n'
+    main(["run", str(write_campaign(tmp_path, text)), "--out", str(tmp_path / "run")])
+    run = resil.Run(tmp_path / "run")
+    frame = run.injections()
+    late = (frame["alarm_cycle"] >= 0) & (frame["outcome"] != "due")
+    assert late.any()
+    assert (frame.loc[late, "outcome"] == frame.loc[late, "seen"]).all()
+    counts = frame["outcome"].value_counts()
+    registers = run.registers()
+    for outcome in OUTCOMES:
+        assert counts.get(outcome, 0) == registers[outcome].sum() == run.summary["total"][outcome]
+
+
 def test_a_register_without_injections_is_not_known(tmp_path, monkeypatch, capsys):
     fake.install(monkeypatch)
     text = TEXT.replace("injections = 200\nminimum_per_block = 10", "injections = 5")
