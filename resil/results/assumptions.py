@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from resil.bench.bench import Bench
 from resil.campaign.campaign import Campaign
 from resil.campaign.clusters import clusters_text
+from resil.campaign.workload_settings import WorkloadSettings
 from resil.results.evidence import DUE, Hazards, classes_of
 from stats.evidence import Evidence
 from stats.intervals import Interval
@@ -124,12 +125,16 @@ def _operation(campaign: Campaign) -> str:
 
 
 def _between_inferences(campaign: Campaign) -> str:
+    if campaign.faults.permanent:
+        return "The target is reset before every inference, and a stuck bit is there in each of them."
     if campaign.inferences == 1:
         return (
             "The target is reset before every inference. If it is not, latent state may harm a later one: "
             'counted as hazardous it is an upper bound of that, and "[campaign] inferences = 2" follows it.'
         )
-    done = "resets the target" if campaign.between == "reset" else "writes all registers again"
+    done = {"reset": "resets the target", "rewrite": "writes all registers again"}[campaign.between]
+    if isinstance(campaign.work, WorkloadSettings):
+        done = "does what the memory images say"
     return (
         f"Between inferences the host {done}. Every run is two of them, from reset on; what a fault does "
         "after the second is not in the figures."
@@ -152,10 +157,14 @@ def _scope(campaign: Campaign, bits: Mapping[str, int]) -> str:
     left = not_injected(campaign, bits)
     reason = campaign.safety.left_out if campaign.safety else ""
     without = f" Not in these figures: {left}{f' ({reason})' if reason else ''}." if left else ""
+    what = clusters_text(campaign.faults.clusters)
+    logic = "transients in logic and in clock and reset trees"
+    if campaign.faults.permanent:
+        what = "Every fault is one bit held at 0 or at 1 from reset on; upsets are not in these figures."
+        logic = "permanent faults of logic and of clock and reset trees"
     return (
-        f"Faults in {' and '.join(injected) or 'no storage'} of the design under test. "
-        f"{clusters_text(campaign.faults.clusters)}{without} Not assessed: transients in logic and in clock "
-        "and reset trees, memories outside the design, and common causes."
+        f"Faults in {' and '.join(injected) or 'no storage'} of the design under test. {what}{without} Not "
+        f"assessed: {logic}, memories outside the design, and common causes."
     )
 
 

@@ -112,6 +112,7 @@ def summarise(
         for name, n in bits.items()
     ]
     everything = whole(bits)
+    scope = scope_text(campaign.faults.kinds, everything)
     evidence = sample_evidence(campaign, sample, found)
     cycles = [run.cycles for run in goldens]
     return {
@@ -137,7 +138,9 @@ def summarise(
         },
         "inferences": None if inferences is None else dict(inferences),
         "technology": technology.as_dict(),
-        "verdict": verdict_summary(campaign, total, scope_text(campaign.faults.kinds, everything)),
+        "verdict": verdict_summary(
+            campaign, total, f"permanent faults alone; {scope}" if campaign.faults.permanent else scope
+        ),
         "blocks": blocks,
         "strata": [_stratum(counts, fit_per_bit[counts.kind]) for counts in found.strata],
         "limits": found.limits,

@@ -98,6 +98,12 @@ def test_the_summary_says_what_became_of_latent_state(run):
     assert any(f"{facts['dormant']} were dormant" in note for note in summary["notes"])
 
 
+def test_what_the_host_does_between_is_what_the_images_say(run):
+    summary = json.loads((run / "summary.json").read_text())
+    told = {a["topic"]: a["text"] for a in summary["assumptions"]}
+    assert "Between inferences the host does what the memory images say" in told["clock and operation"]
+
+
 def test_the_second_inference_is_judged_with_the_fault_tolerant_time(run):
     """All alarms of the run come in the cycle after the fault; here they take three, of the two allowed."""
     parts = sorted((run / "injections").glob("part-*.parquet"))

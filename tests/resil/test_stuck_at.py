@@ -68,6 +68,17 @@ def test_fit_is_that_of_permanent_faults(runs):
     assert "81.6 FIT per 10^6 flip-flops, 0.213 to 288 (assumed)" in assumed
 
 
+def test_verdict_and_assumptions_speak_of_stuck_bits(runs):
+    summary = json.loads((runs / "verilator" / "summary.json").read_text())
+    assert summary["verdict"]["scope"].startswith("permanent faults alone; all storage: 337 flip-flops")
+    told = {a["topic"]: a["text"] for a in summary["assumptions"]}
+    assert "held at 0 or at 1 from reset on; upsets are not in these figures" in told["scope"]
+    assert "permanent faults of logic" in told["scope"]
+    assert "multi-cell" not in told["scope"]
+    assert "a stuck bit is there in each" in told["clock and operation"]
+    assert "inferences = 2" not in told["clock and operation"]
+
+
 def test_what_is_lost_is_made_again_the_same(runs, capsys):
     folder = runs / "verilator"
     before = rows(folder)
