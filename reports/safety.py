@@ -246,8 +246,8 @@ def beside_protection(safety: Safety | None) -> str:
     if safety is None or safety.result == "met":
         return ""
     return (
-        f"The safety claims are {safety.result} all the same: protection is chosen for the target that was "
-        "asked, and no claim is judged with it."
+        f"The safety claims stay {safety.result}: protection is chosen for the target that was asked, and no "
+        "claim is judged with it."
     )
 
 

@@ -10,7 +10,8 @@ from resil.bench.bench import Area, AreaFacts, Bench
 from resil.bench.engines import CampaignEngine, make_engine
 from resil.bench.identity import Identity
 from resil.bench.site_list import block_name, counts_text
-from resil.campaign.campaign import Campaign, NetworkSettings
+from resil.campaign.campaign import Campaign
+from resil.campaign.network_settings import NetworkSettings
 from resil.folder.provenance import versions
 from resil.progress import Progress
 from resil.sensitivity.guide import guide_digest

@@ -11,11 +11,13 @@ from typing import Any
 
 from resil.campaign.fault_settings import FaultSettings, check_plan, read_faults
 from resil.campaign.key_places import Places, key_places
+from resil.campaign.network_settings import NetworkSettings, read_network
 from resil.campaign.problems import Problems, UnreadError
 from resil.campaign.safety import SafetySettings, read_safety
 from resil.campaign.sampling_settings import SamplingSettings, read_sampling
 from resil.campaign.section import Section
-from resil.campaign.workload_settings import DECISIONS, WorkloadSettings, read_workload
+from resil.campaign.technology_settings import TechnologySettings, read_technology
+from resil.campaign.workload_settings import WorkloadSettings, read_workload
 from resil.errors import CampaignError
 from rtl_harness.errors import HarnessError
 from rtl_harness.faults import Outcome
@@ -24,44 +26,17 @@ from rtl_harness.toml_file import read_toml
 ENGINE_NAMES = ("verilator", "cocotb")
 BETWEEN = ("rewrite", "reset")
 HAZARDOUS_DEFAULT = (Outcome.SDC_CRITICAL.value, Outcome.HANG.value)
-ZOO_PREFIX = "zoo:"
-RECONSTRUCTION = "reconstruction"
 _HAZARDOUS_CHOICES = tuple(outcome.value for outcome in Outcome if outcome is not Outcome.MASKED)
 _TABLES = (
     *("campaign", "network", "workload", "target", "faults", "sampling", "execution", "technology"),
     *("budget", "safety", "area"),
 )
-# Of a storage bit, from hardened cells to the SRAM of old nodes; what lies outside has another unit.
-_PLAUSIBLE_FIT_PER_BIT = (1e-9, 1e-2)
 # Closer to 1 neither the limits of rare events nor the share of looks in the error can be computed.
 _NO_CONFIDENCE = 0.99999
 _BUDGET_REMEDY = (
     "derive the NPU's share of the item's target and write where it comes from; "
     "without a [budget] table no verdict is given"
 )
-
-
-@dataclass(frozen=True)
-class NetworkSettings:
-    """What is inferred.
-
-    Attributes:
-        path: "zoo:NAME", or the absolute path of a .tflite file.
-        inputs: Indices into the zoo network's held-out split, or a .npy file of shape (N, H, W, C), or a .npz
-            file of one array for each input.
-        decision: "top1": only another index of the largest output is another decision; "exact": any other
-            output is; "reconstruction": whether the mean squared difference of input and output, real-valued,
-            is above `threshold`. None for a zoo network's own rule, or the largest output.
-        threshold: None but for "reconstruction"; for a zoo network then that of its record.
-        output: Name or number of the output that the decision is read from; None if there is but one, or for
-            "exact", which takes all.
-    """
-
-    path: str
-    inputs: tuple[int, ...] | Path
-    decision: str | None = None
-    threshold: float | None = None
-    output: str | int | None = None
 
 
 @dataclass(frozen=True)
@@ -77,29 +52,6 @@ class ExecutionSettings:
     engine: str
     workers: int | None
     timeout_factor: float
-
-
-@dataclass(frozen=True)
-class TechnologySettings:
-    """Entry of the technology data, and figures of the user's own in its place.
-
-    Attributes:
-        name: Name of the entry.
-        flip_flop_fit: FIT of one flip-flop, or None.
-        sram_fit_per_mbit: FIT of 10^6 SRAM bits, or None.
-        flip_flop_range: Lowest and highest of the first, or None.
-        sram_range: Lowest and highest of the second, or None.
-        permanent_flip_flop_fit: FIT of permanent faults of one flip-flop, or None.
-        permanent_sram_fit_per_mbit: FIT of permanent faults of 10^6 SRAM bits, or None.
-    """
-
-    name: str
-    flip_flop_fit: float | None = None
-    sram_fit_per_mbit: float | None = None
-    flip_flop_range: tuple[float, float] | None = None
-    sram_range: tuple[float, float] | None = None
-    permanent_flip_flop_fit: float | None = None
-    permanent_sram_fit_per_mbit: float | None = None
 
 
 @dataclass(frozen=True)
@@ -244,7 +196,7 @@ def parse_campaign(file: Path, tables: Mapping[str, Any], places: Places | None 
     work = attempt(lambda: _work(file, tables, section, "" if "campaign" not in tables else head.name, meant))
     target = attempt(lambda: _target(section("target", required=True)))
     execution = attempt(lambda: _execution(section("execution")))
-    technology = attempt(lambda: _technology(section("technology", required=True)))
+    technology = attempt(lambda: read_technology(section("technology", required=True)))
     liberty = attempt(lambda: _liberty(section("area")))
     problems.finish()
     return Campaign(
@@ -333,43 +285,7 @@ def _work(
         )
     if given == ["workload"]:
         return read_workload(section("workload"), name)
-    return _network(section("network"))
-
-
-def _network(section: Section) -> NetworkSettings:
-    path = section.text("path")
-    if not path.startswith(ZOO_PREFIX):
-        path = str(section.path("path", 'a .tflite file or "zoo:NAME"'))
-    inputs = _inputs(section, zoo=path.startswith(ZOO_PREFIX) or not section.sound("path"))
-    decision = section.choice("decision", (*DECISIONS, RECONSTRUCTION)) if section.has("decision") else None
-    threshold = None
-    if decision == RECONSTRUCTION and section.has("threshold"):
-        threshold = section.number("threshold", low=0.0, high=float("inf"))
-    output = _stated_output(section) if section.has("output") else None
-    section.finish()
-    return NetworkSettings(path, inputs, decision, threshold, output)
-
-
-def _stated_output(section: Section) -> str | int:
-    expected = "the name or the number of an output"
-    value = section.raw("output", expected)
-    if isinstance(value, str) or (type(value) is int and value >= 0):
-        return value
-    raise section.fail("output", expected, repr(value), "outputs are counted from 0")
-
-
-def _inputs(section: Section, *, zoo: bool) -> tuple[int, ...] | Path:
-    expected = "a list of indices into the held-out split, or a .npy file" if zoo else "a .npy or .npz file"
-    value = section.raw("inputs", expected)
-    if isinstance(value, str):
-        return section.path("inputs", "a .npy or .npz file")
-    if not zoo:
-        section.wrong("inputs", expected, repr(value), "only zoo networks have a held-out split")
-    indices = value if isinstance(value, list) else []
-    whole = all(type(index) is int and index >= 0 for index in indices)
-    if not indices or not whole or len(set(indices)) != len(indices):
-        section.wrong("inputs", expected, repr(value), "give one or more different indices from 0")
-    return tuple(indices)
+    return read_network(section("network"))
 
 
 def _target(section: Section) -> str | Path:
@@ -389,45 +305,6 @@ def _execution(section: Section) -> ExecutionSettings:
     timeout_factor = section.number("timeout_factor", 2.0, low=1.0, high=1000.0)
     section.finish()
     return ExecutionSettings(engine, workers, timeout_factor)
-
-
-def _technology(section: Section) -> TechnologySettings:
-    name = section.text("name")
-    flip_flop, ff_range = _raw_rate(section, "flip_flop_fit", "flip_flop_range", 1.0)
-    sram, sram_range = _raw_rate(section, "sram_fit_per_mbit", "sram_range", 1e6)
-    permanent_ff, _ = _raw_rate(section, "permanent_flip_flop_fit", "", 1.0)
-    permanent_sram, _ = _raw_rate(section, "permanent_sram_fit_per_mbit", "", 1e6)
-    section.finish()
-    return TechnologySettings(name, flip_flop, sram, ff_range, sram_range, permanent_ff, permanent_sram)
-
-
-def _raw_rate(
-    section: Section, key: str, ends: str, bits: float
-) -> tuple[float | None, tuple[float, float] | None]:
-    """Take the raw rate of some bits and its range; a rate that no storage has was given in another unit."""
-    low, high = (limit * bits for limit in _PLAUSIBLE_FIT_PER_BIT)
-    unit = "FIT of one flip-flop" if bits == 1.0 else "FIT of 10^6 bits"
-    expected = f"{unit}, from {low:g} to {high:g}"
-    remedy = "convert it: 1 FIT/MB is 0.119 FIT of 10^6 bits, or 1.19e-7 FIT of one bit"
-
-    def checked(name: str, value: float) -> float:
-        if not low <= value <= high:
-            raise section.fail(name, expected, f"{value:g}", remedy)
-        return value
-
-    if not section.has(key):
-        if ends and section.has(ends):
-            raise section.fail(ends, f"{key} with it", "nothing", f"add {key}, or remove {ends}")
-        return None, None
-    value = checked(key, section.number(key, low=0.0, high=float("inf")))
-    if not ends or not section.has(ends):
-        return value, None
-    lowest, highest = (checked(ends, end) for end in section.numbers(ends, 2))
-    if not lowest <= value <= highest:
-        raise section.fail(
-            ends, f"a range that holds {key} = {value:g}", f"{lowest:g} to {highest:g}", "correct one"
-        )
-    return value, (lowest, highest)
 
 
 def _budget(section: Section) -> tuple[Budget | None, tuple[str, ...]]:

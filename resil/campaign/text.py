@@ -7,7 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from resil.campaign.campaign import Campaign, NetworkSettings
+from resil.campaign.campaign import Campaign
+from resil.campaign.network_settings import NetworkSettings
 from resil.campaign.safety import Mechanism
 from resil.campaign.workload_settings import ImageSettings
 

@@ -13,7 +13,7 @@ from networks import zoo
 from networks.compile import CompiledNetwork, compile_network
 from networks.decision import RECONSTRUCTION_ERROR
 from reports.table import Column, Table
-from resil.campaign.campaign import ZOO_PREFIX
+from resil.campaign.network_settings import ZOO_PREFIX
 from resil.errors import ResilError
 from resil.progress import Progress
 from resil.work.tensor_files import check_output_file, load_levels, save_outputs

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from resil.campaign.campaign import Campaign, NetworkSettings
+from resil.campaign.campaign import Campaign
+from resil.campaign.network_settings import NetworkSettings
 from resil.faults.content import Content
 from stats.rates import OUTCOMES
 

@@ -9,19 +9,8 @@ from typing import Any
 from resil.campaign.safety import Mechanism, SafetySettings
 from resil.results.evidence import DUE, Class, Hazards, classes_of, in_blocks
 from stats.evidence import Evidence
-from stats.safety import (
-    Kind,
-    Row,
-    coverage_row,
-    dual_point,
-    lfm_row,
-    not_assessed,
-    pmhf_row,
-    rate_row,
-    spfm_row,
-    whole,
-    worst,
-)
+from stats.judgement import Kind, Row, not_assessed, whole, worst
+from stats.safety import coverage_row, dual_point, lfm_row, pmhf_row, rate_row, spfm_row
 
 COVERAGE = "coverage"
 NO_PERMANENT = "No stuck-at campaign was given ([safety] permanent)."

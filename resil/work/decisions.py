@@ -11,7 +11,8 @@ import numpy.typing as npt
 from networks import zoo
 from networks.compile import CompiledNetwork, TensorSlot
 from networks.decision import RECONSTRUCTION_ERROR, real_values, reconstruction_errors
-from resil.campaign.campaign import RECONSTRUCTION, ZOO_PREFIX, Campaign, NetworkSettings
+from resil.campaign.campaign import Campaign
+from resil.campaign.network_settings import RECONSTRUCTION, ZOO_PREFIX, NetworkSettings
 from resil.errors import CampaignError
 from rtl_harness.workload import Decision, exact, top1
 

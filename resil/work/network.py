@@ -13,7 +13,8 @@ import numpy.typing as npt
 from networks import zoo
 from networks.compile import CompiledNetwork, compile_network
 from resil.bench.bench import Describe, NetworkFacts, OperationFacts
-from resil.campaign.campaign import ZOO_PREFIX, Campaign, NetworkSettings
+from resil.campaign.campaign import Campaign
+from resil.campaign.network_settings import ZOO_PREFIX, NetworkSettings
 from resil.errors import CampaignError
 from resil.progress import Progress
 from resil.work.decisions import NetworkDecision, network_decision

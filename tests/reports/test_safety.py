@@ -76,7 +76,7 @@ def document():
 
 @pytest.mark.parametrize("budget", [0.01, 5.0, 1e-9])
 def test_protection_never_stands_for_claims_that_are_not_met(budget):
-    told = "The safety claims are missed all the same"
+    told = "The safety claims stay missed"
     plan = parse_protection(example_protection(document(), budget))
     assert told in text_report(parse_summary(document()), plan).rstrip().splitlines()[-1]
     assert any(told in text for text in protection_meaning(parse_summary(document()), plan))

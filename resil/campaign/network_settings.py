@@ -1,0 +1,72 @@
+"""The table `[network]`: what is inferred, on which inputs, and what its output decides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from resil.campaign.section import Section
+from resil.campaign.workload_settings import DECISIONS
+
+ZOO_PREFIX = "zoo:"
+RECONSTRUCTION = "reconstruction"
+
+
+@dataclass(frozen=True)
+class NetworkSettings:
+    """What is inferred.
+
+    Attributes:
+        path: "zoo:NAME", or the absolute path of a .tflite file.
+        inputs: Indices into the zoo network's held-out split, or a .npy file of shape (N, H, W, C), or a .npz
+            file of one array for each input.
+        decision: "top1": only another index of the largest output is another decision; "exact": any other
+            output is; "reconstruction": whether the mean squared difference of input and output, real-valued,
+            is above `threshold`. None for a zoo network's own rule, or the largest output.
+        threshold: None but for "reconstruction"; for a zoo network then that of its record.
+        output: Name or number of the output that the decision is read from; None if there is but one, or for
+            "exact", which takes all.
+    """
+
+    path: str
+    inputs: tuple[int, ...] | Path
+    decision: str | None = None
+    threshold: float | None = None
+    output: str | int | None = None
+
+
+def read_network(section: Section) -> NetworkSettings:
+    """Check the table; CampaignError if a key is wrong."""
+    path = section.text("path")
+    if not path.startswith(ZOO_PREFIX):
+        path = str(section.path("path", 'a .tflite file or "zoo:NAME"'))
+    inputs = _inputs(section, zoo=path.startswith(ZOO_PREFIX) or not section.sound("path"))
+    decision = section.choice("decision", (*DECISIONS, RECONSTRUCTION)) if section.has("decision") else None
+    threshold = None
+    if decision == RECONSTRUCTION and section.has("threshold"):
+        threshold = section.number("threshold", low=0.0, high=float("inf"))
+    output = _stated_output(section) if section.has("output") else None
+    section.finish()
+    return NetworkSettings(path, inputs, decision, threshold, output)
+
+
+def _stated_output(section: Section) -> str | int:
+    expected = "the name or the number of an output"
+    value = section.raw("output", expected)
+    if isinstance(value, str) or (type(value) is int and value >= 0):
+        return value
+    raise section.fail("output", expected, repr(value), "outputs are counted from 0")
+
+
+def _inputs(section: Section, *, zoo: bool) -> tuple[int, ...] | Path:
+    expected = "a list of indices into the held-out split, or a .npy file" if zoo else "a .npy or .npz file"
+    value = section.raw("inputs", expected)
+    if isinstance(value, str):
+        return section.path("inputs", "a .npy or .npz file")
+    if not zoo:
+        section.wrong("inputs", expected, repr(value), "only zoo networks have a held-out split")
+    indices = value if isinstance(value, list) else []
+    whole = all(type(index) is int and index >= 0 for index in indices)
+    if not indices or not whole or len(set(indices)) != len(indices):
+        section.wrong("inputs", expected, repr(value), "give one or more different indices from 0")
+    return tuple(indices)
