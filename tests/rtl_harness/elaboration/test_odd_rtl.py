@@ -220,7 +220,7 @@ def test_plain_verilog_is_the_same_on_both_engines(tmp_path, monkeypatch):
         assert order == {injection.fault: injection for injection in slow.run(faults)}
     assert len({injection.outcome for injection in order.values()}) >= 2
     # A transplant that raises the divided clock makes an edge, which only a second one undoes.
-    monkeypatch.setattr("rtl_harness.engines.verilator.engine._TRANSPLANTS", 1)
+    monkeypatch.setattr("rtl_harness.engines.verilator.golden._TRANSPLANTS", 1)
     with (
         VerilatorEngine(design, workload, found) as once,
         pytest.raises(SimulationError, match="not all that decides the future"),

@@ -7,6 +7,7 @@ import pytest
 from rtl_harness.elaboration import elaborate
 from rtl_harness.engines.cocotb.engine import CocotbEngine
 from rtl_harness.engines.verilator import engine as module
+from rtl_harness.engines.verilator import golden, model
 from rtl_harness.engines.verilator.engine import Audit, VerilatorEngine
 from rtl_harness.errors import HarnessError, SimulationError, UnmappedSiteError
 from rtl_harness.faults import Fault, Outcome
@@ -222,7 +223,7 @@ def test_replay_has_no_waveforms(engine, plain, tmp_path):
 
 def test_every_bit_of_every_element_flips_alone(engine):
     """The read-back of the campaign, from outside: what differs right after the flip is that bit."""
-    table, state_map, campaign = engine.elaboration.sites, engine._map, engine._campaign
+    table, state_map, campaign = engine.elaboration.sites, engine._model.map, engine._model.campaign
     everything = [*state_map.registers, *state_map.memories]
     for site in range(0, table.size, 7):
         result = campaign.inject([state_map.flip(site)], 100, 101, Shortcut.NONE)
@@ -239,7 +240,7 @@ def test_every_bit_of_every_element_flips_alone(engine):
 
 
 def test_every_bit_of_a_cluster_flips_and_no_other(engine):
-    table, state_map, campaign = engine.elaboration.sites, engine._map, engine._campaign
+    table, state_map, campaign = engine.elaboration.sites, engine._model.map, engine._model.campaign
     sites = [site for site in range(table.size) if table.room(site) >= 3]
     for site in sites[::23]:
         flips = state_map.flips(Fault(site, 100, 3))
@@ -262,16 +263,16 @@ def test_state_that_elaboration_missed_is_found(target, workload, elaboration):
 
 
 def test_a_comparison_that_skips_a_memory_is_caught(target, workload, elaboration, monkeypatch):
-    class Forgetful(module.StateMap):
+    class Forgetful(model.StateMap):
         def __init__(self, *arguments):
             super().__init__(*arguments)
             self.memories = [m for m in self.memories if m.path != "u_dut.u_history.past_q"]
 
-    monkeypatch.setattr(module, "StateMap", Forgetful)
+    monkeypatch.setattr(model, "StateMap", Forgetful)
     with VerilatorEngine(target, workload, elaboration) as made:
         with pytest.raises(SimulationError, match="not all that decides the future"):
             made.golden()
-        monkeypatch.setattr(made, "_check_state_is_whole", lambda end: None)
+        monkeypatch.setattr(golden, "check_state_is_whole", lambda *_: None)
         index = [e.path for e in elaboration.sites.elements].index("u_dut.u_history.past_q")
         sites = range(elaboration.sites.offsets[index], elaboration.sites.offsets[index + 1], 5)
         with pytest.raises(SimulationError, match=r"audit of early stops: fault at site .*past_q"):

@@ -244,8 +244,8 @@ def test_dead_registers_in_use_are_not_dead(target, workload, elaboration, monke
         engine.golden()
         storage = engine.start().find(data)
         place = set(range(storage.offset, storage.offset + storage.size))
-        assert place <= set(engine._exits.boundaries.dead["offset"].tolist())
-        assert all(place <= set(live["offset"].tolist()) for live in engine._exits.boundaries.live)
+        assert place <= set(engine._golden.exits.boundaries.dead["offset"].tolist())
+        assert all(place <= set(live["offset"].tolist()) for live in engine._golden.exits.boundaries.live)
 
 
 @pytest.mark.slow

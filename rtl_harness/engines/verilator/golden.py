@@ -1,0 +1,139 @@
+"""The golden run, and the trials of what injections take for granted of it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Collection
+from dataclasses import replace
+
+from rtl_harness.engines.base import GoldenRun, check_second
+from rtl_harness.engines.verilator.absent import AbsentStorage
+from rtl_harness.engines.verilator.model import Model
+from rtl_harness.engines.verilator.tail import Exits
+from rtl_harness.errors import SimulationError
+from rtl_harness.faults import RunEnd, digest
+from rtl_harness.verilated.library import Instance, Stop
+from rtl_harness.verilated.runner import operation_ends
+
+# A derived clock whose level comes with the transplant makes an edge; what that changes is put right again.
+_TRANSPLANTS = 3
+
+
+class GoldenPass:
+    """The run without a fault, simulated once and remembered by the model's campaign.
+
+    Args:
+        model: The compiled design.
+        limit: Cycles after which it counts as not finishing.
+        leave: Whether runs may leave the RTL, if the workload's tail answers for them.
+        generator: Of the noise that trials use.
+
+    Attributes:
+        run: The golden run.
+        contents: State at its end, as `StateMap.contents` packs it.
+        exits: Where runs may leave the RTL; None if no tail answers for all that they could do.
+        notes: What was decided on the way that a user should know.
+
+    Raises:
+        HarnessError: If storage that is no hardware decides the result.
+        SimulationError: If the design does not finish, or has state that elaboration did not find.
+    """
+
+    def __init__(self, model: Model, limit: int, leave: bool, generator: random.Random) -> None:
+        self._model = model
+        self._random = generator
+        self.notes: list[str] = []
+        end, ends = self._simulated(limit)
+        self.contents = model.map.contents(model.campaign.cursor)
+        self.exits = self._made_exits(end) if leave else None
+        check_state_is_whole(model, end)
+        AbsentStorage(model.elaboration.sites, model.map, model.start, self._ended, end).check(model.name)
+        if pause := model.campaign.pause:
+            early = tuple(rise for rise in end.alarms if rise.cycle < pause)
+            end = replace(end, first=model.end(model.campaign.seek(pause), True, pause, early))
+        check_second(model.target, model.workload, end)
+        self.run = GoldenRun(end, ends)
+
+    def _simulated(self, limit: int) -> tuple[RunEnd, tuple[int, ...]]:
+        model = self._model
+        stop = model.campaign.golden(limit, several=model.workload.inferences > 1)
+        end = self._ended(model.campaign.cursor, stop)
+        if not end.finished:
+            raise SimulationError(
+                f"{model.name}: expected {model.target.done} within {limit} cycles, status is "
+                f"{end.status:#x}; check the memory images and the reset"
+            )
+        return end, operation_ends(model.campaign.cursor)
+
+    def _ended(self, instance: Instance, stop: Stop) -> RunEnd:
+        return self._model.end(instance, stop is Stop.DONE, instance.cycle, self._model.rises(instance))
+
+    def _made_exits(self, end: RunEnd) -> Exits | None:
+        model = self._model
+        tail = model.workload.tail
+        if tail is None:
+            return None
+        if loud := model.alarms.loud(tail.quiet, end.alarms):
+            self.notes.append(
+                f"workload {model.workload.name}: its tail cannot tell whether {', '.join(loud)} would rise "
+                "in a run that it finishes, so no run leaves the RTL; injections take longer"
+            )
+            return None
+        exits = Exits(model.target, tail, model.map, model.campaign)
+        self._close_wrong_exits(end, exits)
+        return exits
+
+    def _close_wrong_exits(self, end: RunEnd, exits: Exits) -> None:
+        """Scramble what the tail says to be dead at the exits; where anything comes of it, none may leave."""
+        model = self._model
+        observed = [name for name, memory in model.target.memories.items() if memory.observed]
+
+        def seen(instance: Instance, stop: Stop) -> RunEnd:
+            found = model.end(instance, stop is Stop.DONE, instance.cycle, ())
+            contents = digest(b"".join(model.runner.memory(instance, name) for name in observed))
+            return replace(found, state_hash=contents)
+
+        expected = seen(model.campaign.cursor, Stop.DONE)
+        noise = self._random.getrandbits(64)
+
+        def harmless(places: Collection[int]) -> bool:
+            with model.start() as other:
+                exits.scramble(other, noise, places)
+                same = seen(other, other.run(2 * end.end_cycle)) == expected
+                known = {rise.alarm for rise in end.alarms}
+                return same and all(rise.alarm in known for rise in model.rises(other))
+
+        known = exits.open
+        if harmless(known.values()):
+            return
+        wrong = {value: place for value, place in known.items() if not harmless([place])} or known
+        exits.close(wrong.values())
+        self.notes.append(
+            f"workload {model.workload.name}: its tail says what no longer matters when an operation has "
+            f"ended; scrambling that changed the run after {', '.join(map(str, wrong))} operations, so it "
+            "does matter: no run leaves there. Injections take longer, outcomes are right; please report it"
+        )
+
+
+def check_state_is_whole(model: Model, end: RunEnd) -> None:
+    """Transplant the known storage alone from the middle of the golden run into a fresh instance.
+
+    Raises:
+        SimulationError: If that ends otherwise.
+    """
+    middle = end.end_cycle // 2
+    with model.start() as source, model.runner.library.create() as other:
+        source.run_to(middle)
+        other.reset(model.target.reset_cycles)
+        other.run_to(1)
+        for _ in range(_TRANSPLANTS):
+            for storage in (*model.map.registers, *model.map.memories):
+                other.view(storage)[:] = source.view(storage)
+            other.settle()
+        stop = other.run(end.end_cycle - middle + 1)
+        found = model.end(other, stop is Stop.DONE, other.cycle - 1 + middle, end.alarms)
+    if found != end:
+        raise SimulationError(
+            f"{model.name}: the storage that elaboration found is not all that decides the future; expected "
+            f"{end} after a transplant in cycle {middle}, found {found}"
+        )
