@@ -11,6 +11,7 @@ from reports.table import Column, Table
 from resil.bench.bench import Bench
 from resil.bench.site_list import block_name
 from resil.campaign.campaign import Campaign
+from resil.commands.permanent import permanent_of
 from resil.commands.run import require_all_mapped
 from resil.errors import ConsistencyError, StoreError
 from resil.folder.before import require_as_many
@@ -28,8 +29,9 @@ def plan_run(
     """Do what `resil run` does before it builds a simulator, and say what would follow.
 
     Returns:
-        `campaign`, `out`, `network`, `target`, `engine`, `workers`, `inputs`, `plan`, `budget_fit`; `titles`:
-        of blocks;
+        `campaign`, `out`, `network`, `target`, `engine`, `workers`, `inputs`, `plan`, `budget_fit`,
+        `claims`: rows that are claimed; `permanent`: why the campaign of permanent faults that is named
+        cannot be used, None if it can, or if none is; `titles`: of blocks;
         `injections`: the most that would be made; `done`: how many of them lie in `out`; `sites`: bits that
         would be injected into, by block; `unmapped`; `cycles`: of an inference, by the compiler, None if it
         says nothing; `faults`: the population, None without `cycles`; `seconds`: None if there is nothing to
@@ -70,6 +72,8 @@ def plan_run(
         "cycles": cycles,
         "faults": None if values_each is None else bits * values_each * len(bench.inputs),
         "budget_fit": campaign.budget.fit if campaign.budget else None,
+        "claims": list(campaign.safety.claims) if campaign.safety else [],
+        "permanent": _permanent(campaign, bench),
         "seconds": seconds,
         "basis": basis,
     }
@@ -81,7 +85,8 @@ def plan_text(plan: Mapping[str, Any], width: int | None = None) -> str:
     cycles = "not known before it runs" if plan["cycles"] is None else f"{plan['cycles']:,} by the compiler"
     faults = "" if plan["faults"] is None else f", out of {plan['faults']:,} faults"
     done = f", {plan['done']:,} of them are there" if plan["done"] else ""
-    budget = "none: no verdict" if plan["budget_fit"] is None else f"{plan['budget_fit']:g} FIT"
+    budget = "none" if plan["budget_fit"] is None else f"{plan['budget_fit']:g} FIT"
+    claims = ", ".join(plan["claims"]) or "none"
     rows = (*plan["sites"].items(), ("total", sum(plan["sites"].values())))
     cells = tuple((f"{name} {plan['titles'].get(name, '')}".rstrip(), f"{bits:,}") for name, bits in rows)
     table = Table("Would inject into", (Column("block", numeric=False), Column("bits")), cells, totals=1)
@@ -91,6 +96,8 @@ def plan_text(plan: Mapping[str, Any], width: int | None = None) -> str:
         f"injections: {most}{plan['injections']:,}, plan {plan['plan']}{faults}{done}",
         f"engine: {plan['engine']}, {plan['workers']} workers",
         f"budget: {budget}",
+        f"safety claims: {claims}",
+        *([f"warning: {plan['permanent']}"] if plan["permanent"] else []),
         f"run folder: {plan['out']}",
         f"time: {takes} ({plan['basis']})",
     )
@@ -99,11 +106,18 @@ def plan_text(plan: Mapping[str, Any], width: int | None = None) -> str:
 
 def _sites(campaign: Campaign, bench: Bench) -> dict[str, int]:
     sites: dict[str, int] = {}
-    for element in bench.sites.elements:
-        if element.kind in campaign.faults.kinds and element.bits:
+    for index, element in enumerate(bench.sites.elements):
+        if element.kind in campaign.faults.kinds and (bits := bench.sites.present(index)):
             name = block_name(element.block)
-            sites[name] = sites.get(name, 0) + element.bits
+            sites[name] = sites.get(name, 0) + bits
     return sites
+
+
+def _permanent(campaign: Campaign, bench: Bench) -> str | None:
+    if campaign.safety is None or campaign.safety.permanent is None:
+        return None
+    found = permanent_of(campaign, bench)
+    return found if isinstance(found, str) else None
 
 
 def _duration(

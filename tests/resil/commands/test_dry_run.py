@@ -7,6 +7,7 @@ import json
 import pytest
 
 from resil.cli import main
+from resil.commands.dry_run import plan_text
 from tests.resil import fake
 from tests.resil.campaigns import TEXT, write_campaign
 
@@ -33,6 +34,26 @@ def test_it_says_what_would_run_and_does_nothing(dry, tmp_path, monkeypatch):
     assert plan["seconds"] is None
     assert "no finished run on this target" in plan["basis"]
     assert not (tmp_path / "run").exists()
+
+
+def test_it_says_what_is_claimed_and_whether_the_permanent_campaign_can_be_used(dry, tmp_path, capsys):
+    safety = '[safety]\nspfm = 0.5\nclaims = ["spfm_permanent"]\npermanent = "stuck"\n'
+    plan = dry(TEXT + safety)
+    assert plan["claims"] == ["spfm_permanent"]
+    assert "[safety] permanent cannot be used" in plan["permanent"]
+    assert "warning: [safety] permanent cannot be used" in plan_text(plan)
+    assert "safety claims: spfm_permanent" in plan_text(plan)
+    main(["run", str(write_campaign(tmp_path, TEXT.replace("[faults]", '[faults]\nmodel = "stuck_at"'))),
+          "--out", str(tmp_path / "stuck")])  # fmt: skip
+    capsys.readouterr()
+    assert dry(TEXT + safety)["permanent"] is None
+
+
+def test_storage_that_is_no_hardware_is_not_counted(dry, monkeypatch):
+    monkeypatch.setattr(fake.SITES.__class__, "present", lambda sites, index: int(index == 0) * 5)
+    plan = dry()
+    assert plan["sites"] == {"(no block)": 5}
+    assert plan["faults"] == 5 * 4000 * 2
 
 
 def test_faults_from_reset_on_are_counted_without_cycles(dry):
