@@ -149,8 +149,8 @@ class Progress:
         return f"[{self._clock() - self._born:.1f} s] " if loudness() is Loudness.VERBOSE else ""
 
     def _write(self, text: str) -> None:
-        """Write to the stream; that nobody reads it any more is no reason to lose a campaign."""
-        with suppress(OSError):
+        """Write to the stream; that it is full or closed by now is no reason to lose a campaign."""
+        with suppress(OSError, ValueError):
             print(text, end="", file=self._stream, flush=True)
 
     def _status(self, now: float) -> str:

@@ -30,7 +30,7 @@ clusters = {{1 = 0.6, 2 = 0.25, 3 = 0.15}}
 [technology]
 name = "finfet-16nm"
 [budget]
-fit = 0.001
+fit = 0.02
 rationale = "small enough that protection is needed"
 """
 
@@ -113,5 +113,5 @@ def test_a_protection_reaches_the_budget(finished, capsys):
     assert main(["protect", str(folder), "--json"]) == 0
     plan = json.loads(capsys.readouterr().out)
     assert plan["result"] == "optimal"
-    assert plan["fit_hi"] <= 0.001
+    assert 0 < plan["fit_hi"] <= 0.02
     assert plan["area_overhead"] < plan["area_overhead_lockstep"]

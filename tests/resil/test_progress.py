@@ -123,3 +123,12 @@ def test_builds_are_told_of_and_what_is_cached_is_not(tmp_path, monkeypatch):
     cached_folder("verilated", "key", lambda folder: progress.tick())
     cached_folder("verilated", "key", lambda folder: progress.tick())
     assert stream.getvalue() == "resil: compiling the simulator: 0:00 so far\n"
+
+
+def test_a_stream_that_was_closed_ends_nothing():
+    stream = io.StringIO()
+    progress = Progress(stream)
+    stream.close()
+    progress.stage("compiling")
+    with progress.working("compiling"):
+        progress.tick()
