@@ -1,0 +1,60 @@
+"""Designs whose gates cannot be made: their faults are simulated one by one, and the run says so."""
+
+import random
+
+import pytest
+
+from rtl_harness.elaboration import elaborate
+from rtl_harness.engines.verilator.engine import VerilatorEngine
+from rtl_harness.engines.verilator.gates import UnsupportedError, read_gates
+from rtl_harness.faults import Fault, Outcome
+from rtl_harness.target import Target, TargetMemory
+from rtl_harness.verilated.campaign import Shortcut
+from rtl_harness.workload import OutputSpec, Workload
+
+# Its memory is written and never read, which Yosys does not survive when memories are to be kept.
+WRITTEN = """
+module top (input logic clk, input logic rst, output logic done);
+  logic [7:0] out_q [16];
+  logic [4:0] count_q;
+  worker u_dut (.clk, .rst, .out_q(count_q));
+  always_ff @(posedge clk) out_q[count_q[3:0]] <= {3'b0, count_q} ^ 8'h5a;
+  assign done = count_q == 5'd16;
+endmodule
+module worker (input logic clk, input logic rst, output logic [4:0] out_q);
+  always_ff @(posedge clk) if (rst) out_q <= '0; else out_q <= out_q + 5'd1;
+endmodule
+"""
+WORKLOAD = Workload("count", {}, OutputSpec("out", 0, (16,), "uint8"))
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory):
+    source = tmp_path_factory.mktemp("written") / "design.sv"
+    source.write_text(WRITTEN)
+    return Target(
+        "written", "top", (source,), "clk", "rst", "u_dut", "done", {"worker": ("u_dut",)},
+        {"out": TargetMemory("out_q", 1, "out")}, reset_active_low=False,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def elaboration(target):
+    return elaborate(target)
+
+
+def test_a_memory_that_is_only_written_has_no_gates(target, elaboration):
+    with pytest.raises(UnsupportedError, match=r"gates of written failed"):
+        read_gates(target, elaboration)
+
+
+def test_faults_are_then_simulated_one_by_one(target, elaboration):
+    with VerilatorEngine(target, WORKLOAD, elaboration, shortcuts=Shortcut.NONE) as plain:
+        cycles = plain.golden().cycles
+        faults = [Fault(site, cycle) for site in range(elaboration.sites.size) for cycle in range(cycles)]
+        random.Random(1).shuffle(faults)
+        expected = {injection.fault: injection for injection in plain.run(faults)}
+    with VerilatorEngine(target, WORKLOAD, elaboration, sweep=True) as made:
+        assert {injection.fault: injection for injection in made.run(faults)} == expected
+        assert "simulated every fault by itself: gates of written failed" in made.notes[0]
+    assert {injection.outcome for injection in expected.values()} & {Outcome.SDC_CRITICAL, Outcome.HANG}
