@@ -96,6 +96,8 @@ def safety_facts(grounds: Grounds) -> dict[str, Any]:
 def predicted_facts(settings: SafetySettings) -> dict[str, Any]:
     """Return the verdict where nothing was injected: every row not assessed."""
     reason = "The figures are predicted; a safety row is judged from injections: resil run."
+    if settings.detection_cycles is not None:
+        reason += " What is predicted takes every alarm for a detection, however late."
     rows = [not_assessed(kind, reason) for kind in _kinds(settings, "").values()]
     rows += [not_assessed(_coverage_kind(m, ""), reason) for m in settings.mechanisms]
     rows.append(not_assessed(Kind("sensitivity", "share", at_least=True, target=None), reason))

@@ -278,8 +278,11 @@ def test_predictions_are_never_met():
     assert {row["state"] for row in found["rows"]} == {"not assessed"}
     assert "coverage of error" in rows(found)
     assert all("predicted" in row["reason"] for row in found["rows"])
+    assert not any("however late" in row["reason"] for row in found["rows"])
     summary = {"verdict": {"result": "met"}, "safety": found}
     assert verdict_code(summary) == ExitCode.INCONCLUSIVE
+    timed = predicted_facts(grounds({}, "ftti_cycles = 5\n").settings)
+    assert all("takes every alarm for a detection, however late" in row["reason"] for row in timed["rows"])
 
 
 @pytest.mark.parametrize("sampling", ['plan = "adaptive"', 'plan = "uniform"\ninputs = "like these"'])
