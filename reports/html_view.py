@@ -169,7 +169,7 @@ def _metrics(summary: Summary) -> list[tuple[str, str, Value]]:
         ("SPFM", f"single-point fault metric, {summary.campaign.faults} faults of this component",
          absent if metrics.spfm is None else spfm_value(metrics.spfm)),
         ("LFM", "latent fault metric", absent if metrics.lfm is None else percent_value(metrics.lfm)),
-        ("PMHF share", "this component's share of the item's PMHF, in FIT",
+        ("PMHF share", f"residual {summary.campaign.faults} faults alone, in FIT; safety verdicts join all",
          absent if metrics.pmhf_share is None else fit_value(metrics.pmhf_share)),
     ]  # fmt: skip
 

@@ -121,16 +121,18 @@ def lfm(latent: Interval, hazardous: Interval, fit_raw: float) -> Interval:
 def safety_metrics(total: BlockEstimate, permanent: bool = False) -> SafetyMetrics:
     """Return the metrics of an element whose faults are all transient, or all permanent.
 
-    The share of PMHF is the hazardous FIT itself: without a mechanism that a second fault could defeat
-    there is no dual-point term.
+    The share of PMHF is the hazardous FIT of these faults alone, without a dual-point term;
+    `stats.safety` joins transient and permanent faults.
     """
+    faults = "permanent" if permanent else "transient"
     notes = [
         "LFM is not applicable: the permanent faults of a run are not told apart into those of mechanisms "
         "and those of what mechanisms watch."
         if permanent
         else "LFM is not applicable: the faults are transient, and none of them waits for a second one; "
         "latent state, which an upset may leave behind, is not a latent fault of ISO 26262.",
-        "The PMHF share is the rate of residual faults: no safety mechanism, no dual-point term.",
+        f"The PMHF share is the rate of residual {faults} faults alone, without a dual-point term; the row "
+        "PMHF share of a safety verdict joins transient and permanent faults.",
     ]
     if total.fit_raw > 0.0:
         return SafetyMetrics(spfm(total.fit, total.fit_raw), total.fit, None, tuple(notes))

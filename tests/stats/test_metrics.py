@@ -81,3 +81,11 @@ def test_verdicts_against_spfm(target, result):
     assert f"{target:.2%}" in verdict.reason
     with pytest.raises(ValueError, match=r"0 \.\. 1"):
         spfm_verdict(Interval(0.99, 0.975, 0.995, 0.95), 99.0)
+
+
+@pytest.mark.parametrize(("permanent", "faults"), [(False, "transient"), (True, "permanent")])
+def test_the_pmhf_share_says_of_which_faults_alone_it_is(permanent, faults):
+    """A safety verdict has another figure under this name, of all faults."""
+    strata = [StratumCounts("mac", "ff", 100, {"masked": 90, "hang": 10})]
+    _, total = estimate_blocks(strata, {"ff": 1e-4})
+    assert any(f"residual {faults} faults alone" in note for note in safety_metrics(total, permanent).notes)
