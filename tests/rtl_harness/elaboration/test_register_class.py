@@ -108,10 +108,10 @@ def test_memory_counted_as_registers_and_shadowed_state(tmp_path):
       always_ff @(posedge clk) spin <= {spin[6:0], d == 32'd7};
       assign y = shown ^ 32'(spin);
     endmodule
-    module top (input logic clk, input logic [31:0] d, output logic [31:0] y);
+    module top (input logic clk, input logic rst, input logic [31:0] d, output logic [31:0] y);
       dut u_dut (.*);
     endmodule""")
-    target = Target("files", "top", (source,), "clk", "", "u_dut", "y", {"all": ("u_dut",)}, {})
+    target = Target("files", "top", (source,), "clk", "rst", "u_dut", "y", {"all": ("u_dut",)}, {})
     found = {e.path: e.register_class for e in elaborate(target).sites.elements}
     assert {found[f"u_dut.few[{i}]"] for i in range(4)} == {"buffer"}
     assert found["u_dut.shown"] == "data"
