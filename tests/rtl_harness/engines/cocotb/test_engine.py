@@ -3,6 +3,7 @@ import math
 import os
 import random
 import signal
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -207,6 +208,9 @@ def test_no_process_is_left(target, workload, elaboration, some_faults):
     folders = [w.folder for w in made._workers]
     assert len(groups) == 2
     running.close()
+    deadline = time.monotonic() + 10  # what was killed takes a moment to go
+    while any(processes_of_group(g) for g in groups) and time.monotonic() < deadline:
+        time.sleep(0.01)
     assert [processes_of_group(g) for g in groups] == [set(), set()]
     assert not any(f.exists() for f in folders)
     made.close()
