@@ -63,5 +63,3 @@ OUTCOMES = (
 )
 
 OUTCOME_KEYS = tuple(outcome.key for outcome in OUTCOMES)
-TITLES = {outcome.key: outcome.title for outcome in OUTCOMES}
-SHORT = {outcome.key: outcome.short for outcome in OUTCOMES}

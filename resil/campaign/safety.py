@@ -11,7 +11,6 @@ CLAIMS = (
     *("spfm_transient", "spfm_permanent", "lfm_permanent", "pmhf_share"),
     *("coverage", "due_rate", "detection_time", "sensitivity"),
 )
-PERMANENT_CLAIMS = ("spfm_permanent", "lfm_permanent")
 # ISO 26262-5:2018, tables 4, 5 and 6: SPFM, LFM, and the PMHF of an item in FIT.
 ASIL_TARGETS = {"B": (0.90, 0.60, 100.0), "C": (0.97, 0.80, 100.0), "D": (0.99, 0.90, 10.0)}
 _INFINITE = float("inf")

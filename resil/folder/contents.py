@@ -21,12 +21,8 @@ _OUTCOMES = pa.array(OUTCOMES, pa.string())
 _DUE = OUTCOMES.index("due")
 
 
-def content_of(rows: pa.Table, limit: int | None = None) -> Content:
-    """Return what is kept of the rows of a part.
-
-    Args:
-        rows: Of the part.
-        limit: Cycles from fault to alarm within which a fault counts as detected; None if any alarm does.
+def content_of(rows: pa.Table) -> Content:
+    """Return what is kept of the rows of a part, as they were stored: any alarm is a detection.
 
     Raises:
         PartError: an outcome is unknown or contradicts what was seen and told, or an injection is there
@@ -45,7 +41,7 @@ def content_of(rows: pa.Table, limit: int | None = None) -> Content:
         raise PartError("has outcomes that contradict what was seen and told")
     return Content(
         injections,
-        np.where(is_detected(rose, cycles, limit), _DUE, codes).astype(np.int8),
+        judged.astype(np.int8),
         codes,
         rows["alarm"].to_numpy().astype(np.str_),
         rose,

@@ -57,7 +57,7 @@ class Run:
         """
         parts = sorted((self.path / INJECTIONS).glob("part-*.parquet"))
         rows = pa.concat_tables([_plain(pq.read_table(part, memory_map=False)) for part in parts])
-        judged = content_of(rows, self.summary["campaign"]["detection_cycles"]).outcomes
+        judged = content_of(rows).within(self.summary["campaign"]["detection_cycles"]).outcomes
         names = pa.array(OUTCOMES, pa.string()).take(pa.array(judged))
         rows = rows.set_column(rows.schema.get_field_index("outcome"), "outcome", names)
         classes = pc.cast(self._sites()["register_class"], pa.string())
