@@ -27,6 +27,7 @@ def _of(scope: str, names: str) -> tuple[str, ...]:
 
 
 _POSITION = "bit_q channel_q column_q first_column_q first_x_q row_l_q row_r_q todo_*_q x_q y_q"
+_STEP = "iz_q k?_q u_blocks.b?_q u_blocks.last_?_q u_blocks.o?_q"
 
 # What belongs to one operation: its copy of the stream's registers, positions in loops, and data on their way
 # through the units. The next operation sets each of these before it looks at it. Not among them are states,
@@ -34,8 +35,11 @@ _POSITION = "bit_q channel_q column_q first_column_q first_x_q row_l_q row_r_q t
 DEAD = (
     *_of("u_cc.u_decode", "op_q u_check.*_need_q u_check.piece_?_q u_check.pixels*_q u_check.words*_q"),
     *_of("u_cc.u_decode.u_check", "rows_q ublocks_q"),
-    *_of("u_cc.u_sequencer", "u_*_walker.i?_q u_*_walker.k?_q u_*_walker.o?_q"),
-    *_of("u_cc.u_sequencer", "acc_full_q acc_rd_q acc_wr_q ifm_full_q ifm_rd_q ifm_wr_q second_q"),
+    *_of("u_cc.u_sequencer", "acc_full_q acc_rd_q acc_wr_q ifm_full_q ifm_rd_q ifm_wr_q mac_step_q"),
+    *_of("u_cc.u_sequencer", "u_o*_walker.b?_q u_o*_walker.last_?_q u_o*_walker.o?_q"),
+    *_of("u_cc.u_sequencer.u_pieces", "part_q second_q"),
+    *_of("u_cc.u_sequencer.u_mac_walker", _STEP),
+    *_of("u_cc.u_sequencer.u_pieces.u_walker", _STEP),
     *_of("u_ao", "bias_q c_q fetched_byte_q fetched_c_q group_q pack_place_q pack_value_q part_q pixels_q"),
     *_of("u_ao", "place_q scale_q shift_q table_byte_q x_q y_q"),
     *_of("u_ao.u_params", "beats_q buffer_q left_q level_q skip_q"),

@@ -35,14 +35,20 @@ PARAMETERS = {"FlashWords": FLASH_BYTES // 8, "SramWords": SRAM_BYTES // 8, "Boo
 FAULT_WORDS = {"sram": "gen_faults.u_sram_faults.config_q", "flash": "gen_faults.u_flash_faults.config_q"}
 BACKGROUND = 0xA5
 
-_WALKERS = ("ifm", "mac", "out", "ofm")
-_POSITION = {walker: ("oy_q", "ox_q", "oz_q") for walker in _WALKERS} | {
-    walker: ("oy_q", "ox_q", "oz_q", "iz_q", "ky_q", "kx_q") for walker in ("ifm", "mac")
+# Where each walker's position is, outermost first
+_BLOCK = ("oy_q", "ox_q", "oz_q")
+_STEP = (*(f"u_blocks.{name}" for name in _BLOCK), "iz_q", "ky_q", "kx_q")
+_WALKERS = {
+    "u_pieces.u_walker": ("u_blocks.valid_q", *_STEP),
+    "u_mac_walker": ("u_blocks.valid_q", *_STEP),
+    "u_out_walker": ("valid_q", *_BLOCK),
+    "u_ofm_walker": ("valid_q", *_BLOCK),
 }
 _COPY = "u_npu.u_dma.u_copy.addr_q"
 _QREAD = "u_npu.u_cc.u_decode.index_q"
 _VARIABLES = (
-    *(Variable("cc_walker", name) for name in ("valid_q", *_POSITION["mac"])),
+    *(Variable("cc_blocks", name) for name in ("valid_q", *_BLOCK)),
+    *(Variable("cc_steps", name) for name in ("iz_q", "ky_q", "kx_q")),
     Variable("dma_copy", "addr_q"),
     Variable("cc_decode", "index_q"),
     Variable("bus_faults", "config_q"),
@@ -130,11 +136,8 @@ class Bench:
         self._memories = {name: self._instance.find(memories[name].path) for name in memories}
         self._faults = {name: self._instance.find(path) for name, path in FAULT_WORDS.items()}
         self._walkers = {
-            walker: [
-                self._instance.find(f"u_npu.u_cc.u_sequencer.u_{walker}_walker.{name}")
-                for name in ("valid_q", *_POSITION[walker])
-            ]
-            for walker in _WALKERS
+            walker: [self._instance.find(f"u_npu.u_cc.u_sequencer.{walker}.{name}") for name in names]
+            for walker, names in _WALKERS.items()
         }
         self._copy, self._index = (self._instance.find(path) for path in (_COPY, _QREAD))
 

@@ -217,6 +217,16 @@ package npu_pkg;
     stream_t     scale;
   } op_t;
 
+  // An OFM block: its first element, and its size when clipped to the OFM
+  typedef struct packed {
+    logic [15:0] ox0;
+    logic [15:0] oy0;
+    logic [15:0] oz0;
+    logic [6:0]  bw;  // pixels across, 1..64
+    logic [6:0]  bh;
+    logic [7:0]  bd;  // channels, 1..128
+  } block_t;
+
   // One step of an operation: an OFM block, or one IFM piece and subkernel of it.
   typedef struct packed {
     logic [15:0]        ox0;

@@ -46,101 +46,89 @@ module cc_sequencer
 
   logic busy_q;
   logic [1:0] ifm_full_q, acc_full_q;
-  logic ifm_wr_q, ifm_rd_q, acc_wr_q, acc_rd_q, second_q;
+  logic ifm_wr_q, ifm_rd_q, acc_wr_q, acc_rd_q;
   logic weight_pending_q;
 
-  logic elementwise, weighted, mac_start;
+  logic elementwise, weighted;
   assign elementwise = op_i.kind == Elementwise;
   assign weighted    = op_i.kind == Conv || op_i.kind == Depthwise;
 
-  step_t ifm_step;
-  logic ifm_walk, mac_walk, out_walk, ofm_walk, piece_last;
-  cc_walker #(
-    .Inner(1'b1)
-  ) u_ifm_walker (
-    .clk_i       (clk_i),
-    .rst_ni      (rst_ni),
-    .start_i     (start_i),
-    .op_i        (op_i),
-    .skip_depth_i(op_i.single_ifm_job),
-    .valid_o     (ifm_walk),
-    .step_o      (ifm_step),
-    .next_i      (piece_last)
+  // The walks begin a cycle after the operation: only then is it known.
+  logic started_q;
+
+  logic piece_walk, piece_over, piece_last;
+  cc_pieces #(
+    .Lanes(Lanes)
+  ) u_pieces (
+    .clk_i   (clk_i),
+    .rst_ni  (rst_ni),
+    .start_i (started_q),
+    .op_i    (op_i),
+    .buffer_i(ifm_wr_q),
+    .valid_o (piece_walk),
+    .over_o  (piece_over),
+    .piece_o (piece_o),
+    .second_o(piece_second_o),
+    .done_i  (piece_done_i),
+    .full_o  (piece_last)
   );
-  cc_walker #(
-    .Inner(1'b1)
-  ) u_mac_walker (
+
+  // The MAC unit's step is in registers, the next one ready when it is done.
+  logic mac_next_valid, mac_load, mac_valid_q;
+  step_t mac_next, mac_step_q;
+  cc_steps u_mac_walker (
     .clk_i       (clk_i),
     .rst_ni      (rst_ni),
-    .start_i     (mac_start),
+    .start_i     (started_q && !elementwise),
     .op_i        (op_i),
     .skip_depth_i(1'b0),
-    .valid_o     (mac_walk),
-    .step_o      (mac_step_o),
-    .next_i      (mac_done_i)
+    .valid_o     (mac_next_valid),
+    .step_o      (mac_next),
+    .next_i      (mac_load)
   );
-  cc_walker #(
-    .Inner(1'b0)
-  ) u_out_walker (
+  assign mac_load   = mac_next_valid && (!mac_valid_q || mac_done_i);
+  assign mac_step_o = mac_step_q;
+
+  logic out_walk, ofm_walk, out_last_z, ofm_last_z;
+  block_t out_block, ofm_block;
+  cc_blocks u_out_walker (
     .clk_i       (clk_i),
     .rst_ni      (rst_ni),
-    .start_i     (start_i),
+    .start_i     (started_q),
     .op_i        (op_i),
     .skip_depth_i(1'b0),
     .valid_o     (out_walk),
-    .step_o      (out_step_o),
+    .block_o     (out_block),
+    .last_z_o    (out_last_z),
     .next_i      (out_done_i)
   );
-  cc_walker #(
-    .Inner(1'b0)
-  ) u_ofm_walker (
+  cc_blocks u_ofm_walker (
     .clk_i       (clk_i),
     .rst_ni      (rst_ni),
-    .start_i     (start_i),
+    .start_i     (started_q),
     .op_i        (op_i),
     .skip_depth_i(1'b0),
     .valid_o     (ofm_walk),
-    .step_o      (ofm_step_o),
+    .block_o     (ofm_block),
+    .last_z_o    (ofm_last_z),
     .next_i      (ofm_done_i)
   );
+  function automatic step_t block_step(block_t block);
+    block_step     = '0;
+    block_step.ox0 = block.ox0;
+    block_step.oy0 = block.oy0;
+    block_step.oz0 = block.oz0;
+    block_step.bw  = block.bw;
+    block_step.bh  = block.bh;
+    block_step.bd  = block.bd;
+  endfunction
+  assign out_step_o = block_step(out_block);
+  assign ofm_step_o = block_step(ofm_block);
 
-  // The MAC unit's walk begins a cycle after the others: only then is the operation's kind known.
-  logic started_q;
-  assign mac_start = started_q && !elementwise;
+  assign piece_valid_o = piece_walk && !ifm_full_q[ifm_wr_q];
 
-  always_comb begin
-    piece_o          = '0;
-    piece_o.stride_x = op_i.stride_x;
-    piece_o.stride_y = op_i.stride_y;
-    if (!elementwise) begin
-      piece_o.x0      = ifm_origin(op_i, ifm_step.ix0);
-      piece_o.y0      = ifm_origin(op_i, ifm_step.iy0);
-      piece_o.z0      = ifm_step.iz0;
-      piece_o.w       = ifm_step.iw;
-      piece_o.h       = ifm_step.ih;
-      piece_o.c       = ifm_step.zc;
-      piece_o.limit_x = (op_i.ifm_w + 18'(op_i.upscale)) >> op_i.upscale;
-      piece_o.limit_y = (op_i.ifm_h + 18'(op_i.upscale)) >> op_i.upscale;
-      piece_o.spread  = 1'b1;
-      piece_o.bank    = ifm_buffer_bank(op_i, Lanes, ifm_wr_q);
-    end else begin
-      piece_o.x0      = second_q && op_i.broadcast_w ? '0 : 19'(ifm_step.ox0);
-      piece_o.y0      = second_q && op_i.broadcast_h ? '0 : 19'(ifm_step.oy0);
-      piece_o.z0      = second_q && op_i.broadcast_c ? '0 : ifm_step.oz0;
-      piece_o.w       = second_q && op_i.broadcast_w ? 8'd1 : 8'(ifm_step.bw);
-      piece_o.h       = second_q && op_i.broadcast_h ? 8'd1 : 8'(ifm_step.bh);
-      piece_o.c       = second_q && op_i.broadcast_c ? 8'd1 : ifm_step.bd;
-      piece_o.limit_x = '1;
-      piece_o.limit_y = '1;
-      piece_o.bank    = operand_bank(op_i, second_q, ifm_wr_q);
-    end
-  end
-  assign piece_valid_o  = ifm_walk && !ifm_full_q[ifm_wr_q];
-  assign piece_second_o = second_q;
-  assign piece_last     = piece_done_i && (second_q || !op_i.ifm2_used);
-
-  assign mac_valid_o      = mac_walk && !weight_pending_q && ifm_full_q[ifm_rd_q]
-                            && (!mac_step_o.first || !acc_full_q[acc_wr_q]);
+  assign mac_valid_o      = mac_valid_q && !weight_pending_q && ifm_full_q[ifm_rd_q]
+                            && (!mac_step_q.first || !acc_full_q[acc_wr_q]);
   assign mac_ifm_buffer_o = ifm_rd_q;
   assign mac_acc_buffer_o = acc_wr_q;
   assign out_valid_o      = out_walk;
@@ -148,16 +136,16 @@ module cc_sequencer
   assign out_acc_buffer_o = acc_rd_q;
   assign out_ifm_buffer_o = ifm_rd_q;
   assign ofm_valid_o      = ofm_walk;
-  assign weight_start_o   = weight_pending_q && mac_walk && weighted;
-  assign weight_stop_o    = !mac_walk || !weighted;
+  assign weight_start_o   = weight_pending_q && weighted;
+  assign weight_stop_o    = !mac_valid_q || !weighted;
 
   logic ifm_release;
   assign ifm_release = elementwise ? out_done_i
-                       : mac_done_i && (!op_i.single_ifm_job || mac_step_o.row_last);
+                       : mac_done_i && (!op_i.single_ifm_job || mac_step_q.row_last);
 
   assign busy_o = busy_q;
-  assign done_o = busy_q && !(started_q || ifm_walk || mac_walk || out_walk || ofm_walk)
-                  && streams_idle_i;
+  assign done_o = busy_q && !(started_q || mac_next_valid || mac_valid_q || out_walk || ofm_walk)
+                  && piece_over && streams_idle_i;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -169,11 +157,14 @@ module cc_sequencer
       ifm_rd_q         <= 1'b0;
       acc_wr_q         <= 1'b0;
       acc_rd_q         <= 1'b0;
-      second_q         <= 1'b0;
       weight_pending_q <= 1'b0;
+      mac_valid_q      <= 1'b0;
+      mac_step_q       <= '0;
     end else begin
       started_q        <= start_i;
-      weight_pending_q <= started_q || (mac_done_i && mac_step_o.row_last);
+      weight_pending_q <= mac_load && mac_next.row_first;
+      if (mac_load || mac_done_i) mac_valid_q <= mac_load;
+      if (mac_load) mac_step_q <= mac_next;
       if (start_i) begin
         busy_q     <= 1'b1;
         ifm_full_q <= '0;
@@ -182,10 +173,8 @@ module cc_sequencer
         ifm_rd_q   <= 1'b0;
         acc_wr_q   <= 1'b0;
         acc_rd_q   <= 1'b0;
-        second_q   <= 1'b0;
       end else begin
         if (done_o) busy_q <= 1'b0;
-        if (piece_done_i) second_q <= !piece_last;
         if (piece_last) begin
           ifm_full_q[ifm_wr_q] <= 1'b1;
           ifm_wr_q             <= !ifm_wr_q;
@@ -194,7 +183,7 @@ module cc_sequencer
           ifm_full_q[ifm_rd_q] <= 1'b0;
           ifm_rd_q             <= !ifm_rd_q;
         end
-        if (mac_done_i && mac_step_o.last) begin
+        if (mac_done_i && mac_step_q.last) begin
           acc_full_q[acc_wr_q] <= 1'b1;
           acc_wr_q             <= !acc_wr_q;
         end
@@ -205,4 +194,7 @@ module cc_sequencer
       end
     end
   end
+
+  logic unused_last;
+  assign unused_last = ^{out_last_z, ofm_last_z};
 endmodule
