@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from rtl_harness.area_library import GateTable, gate_table, smallest_nand2
+from rtl_harness.area_library import GateTable, gate_table, smallest_clock_gate, smallest_nand2
 from rtl_harness.cache import cached_folder, content_key, write_atomically
 from rtl_harness.elaboration import Elaboration, block_of
 from rtl_harness.elaboration.yosys import yosys_version
@@ -87,7 +87,7 @@ def area_per_block(target: Target, elaboration: Elaboration, liberty: Path | Non
 
     def build(folder: Path) -> None:
         (folder / "cells.lib").write_text(library, encoding="utf-8")
-        _map(target, gates, folder)
+        _map(target, gates, folder, smallest_clock_gate(library))
         report = _report(target, elaboration, table, None if liberty is None else library, design, folder)
         write_atomically(folder / "area.json", json.dumps(asdict(report)).encode())
 
@@ -109,8 +109,8 @@ def _read_library(liberty: Path) -> str:
     return text
 
 
-def _map(target: Target, gates: Path, folder: Path) -> None:
-    config = {"gates": str(gates / GATES), "liberty": "cells.lib"}
+def _map(target: Target, gates: Path, folder: Path, clock_gate: str) -> None:
+    config = {"gates": str(gates / GATES), "liberty": "cells.lib", "clock_gate": clock_gate}
     run_side(target, "map", config, folder, "stat.json")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from typing import Any
 from rtl_harness.errors import HarnessError
 
 _TABLE = Path(__file__).with_name("area_gates.toml")
+_CELL = re.compile(r"\bcell\s*\(\s*\"?([^\")\s]+)\"?\s*\)\s*\{(.*?)(?=\bcell\s*\(|\Z)", re.DOTALL)
+_AREA = re.compile(r"\barea\s*:\s*\"?([0-9.eE+-]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,7 @@ class GateTable:
         cells = [_gate(g["name"], g["area"], g["function"]) for g in self.entries["gate"]]
         cells += [_flip_flop(f) for f in self.entries["flip_flop"]]
         cells += [_latch(latch) for latch in self.entries["latch"]]
+        cells.append(_clock_gate(self.entries["clock_gate"]))
         return "library (gate_equivalents) {\n" + "".join(cells) + "}\n"
 
 
@@ -65,25 +69,40 @@ def gate_table() -> GateTable:
     return GateTable(text, tomllib.loads(text))
 
 
+def smallest_clock_gate(library: str) -> str:
+    """Return the name of a Liberty file's smallest clock-gating cell for a rising edge; "" if it has none."""
+    gates = [
+        (float(area[1]), name)
+        for name, body in _cells(library)
+        if re.search(r"\bclock_gating_integrated_cell\s*:\s*\"?latch_posedge", body)
+        and (area := _AREA.search(body))
+    ]
+    return min(gates, default=(0.0, ""))[1]
+
+
 def smallest_nand2(library: str) -> float:
     """Return the area of the smallest 2-input NAND of a Liberty file, the unit of the gate equivalent.
 
     Raises:
         HarnessError: If no cell's name says that it is one.
     """
-    areas = []
-    for cell in re.finditer(
-        r"\bcell\s*\(\s*\"?([^\")\s]+)\"?\s*\)\s*\{(.*?)(?=\bcell\s*\(|\Z)", library, re.DOTALL
-    ):
-        area = re.search(r"\barea\s*:\s*\"?([0-9.eE+-]+)", cell[2])
-        if area is not None and re.search(r"(?i)(?:nand|(?<![a-z])nd)_?2(?![0-9])", cell[1]):
-            areas.append(float(area[1]))
+    areas = [
+        float(area[1])
+        for name, body in _cells(library)
+        if re.search(r"(?i)(?:nand|(?<![a-z])nd)_?2(?![0-9])", name) and (area := _AREA.search(body))
+    ]
     if not areas:
         raise HarnessError(
             "the Liberty file has no cell whose name says that it is a 2-input NAND (NAND2..., ND2...), the "
             "unit of SRAM area; add one or use the built-in table"
         )
     return min(areas)
+
+
+def _cells(library: str) -> Iterator[tuple[str, str]]:
+    """Yield name and content of each cell."""
+    for cell in _CELL.finditer(library):
+        yield cell[1], cell[2]
 
 
 def _gate(name: str, area: float, function: str) -> str:
@@ -108,6 +127,16 @@ def _latch(entry: dict[str, Any]) -> str:
         f"  cell ({entry['name']}) {{ area : {entry['area']};\n"
         '    latch (IQ, IQN) { enable : "E"; data_in : "D"; }\n'
         f'{_input("D")}{_input("E")}    pin (Q) {{ direction : output; function : "IQ"; }}\n  }}\n'
+    )
+
+
+def _clock_gate(entry: dict[str, Any]) -> str:
+    return (
+        f"  cell ({entry['name']}) {{ area : {entry['area']};\n"
+        '    clock_gating_integrated_cell : "latch_posedge";\n'
+        "    pin (CK) { direction : input; clock_gate_clock_pin : true; }\n"
+        "    pin (E) { direction : input; clock_gate_enable_pin : true; }\n"
+        "    pin (GCK) { direction : output; clock_gate_out_pin : true; }\n  }\n"
     )
 
 

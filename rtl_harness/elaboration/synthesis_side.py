@@ -8,7 +8,8 @@ goes to standard output.
   `design.il`, without what surrounds the design, and `instances.json`.
 - simplify: from that `design` to gates, `gates.il.gz`. Beside it names alone: `before.json`, what is stored
   and under which names, and `after.json`, which flip-flop drives each name in the end.
-- map: from these `gates` to the cells of the Liberty file; `stat.json` holds the areas.
+- map: from these `gates` to the cells of the Liberty file, whose cell `clock_gate`, if it has one, stands for
+  a latch and an AND that gate a clock; `stat.json` holds the areas.
 """
 
 import json
@@ -70,10 +71,41 @@ def _only_storage(name: str) -> list[str]:
 def _map(config: dict[str, Any], design: Any) -> None:  # noqa: ANN401
     liberty = config["liberty"]
     _run(design, f"read_rtlil {config['gates']}")
+    if config["clock_gate"]:
+        _take_clock_gates(design, config["clock_gate"])
     _run(
         design, f"dfflibmap -liberty {liberty}", f"abc -liberty {liberty} -script {_ABC_SCRIPT}", "opt_clean"
     )
     _run(design, f"tee -q -o stat.json stat -json -liberty {liberty}")
+
+
+def _take_clock_gates(design: Any, cell: str) -> None:  # noqa: ANN401
+    """Let a cell stand for each latch that is open while a clock is low, and the AND of the two."""
+    _run(design, "select -set latches */t:$_DLATCH_N_", "select -set ands @latches %co2 */t:$_AND_ %i")
+    _run(design, "design -push-copy", "delete */c:* @latches %d @ands %d", "write_json latches.json")
+    _run(design, "design -pop")
+    with open("latches.json", encoding="utf-8") as file:
+        modules = json.load(file)["modules"]
+    for name, module in modules.items():
+        of_type: dict[str, dict[str, Any]] = {"$_DLATCH_N_": {}, "$_AND_": {}}
+        for own, found in module["cells"].items():
+            of_type[found["type"]][own] = {pin: bits[0] for pin, bits in found["connections"].items()}
+        gates = {frozenset((pins["A"], pins["B"])): own for own, pins in of_type["$_AND_"].items()}
+        for latch, pins in of_type["$_DLATCH_N_"].items():
+            gate = gates.get(frozenset((pins["Q"], pins["E"])))
+            if gate is not None:
+                _join(design.module(_id(name)), latch, gate, cell)
+
+
+def _join(module: Any, latch: str, gate: str, cell: str) -> None:  # noqa: ANN401
+    kept, gone = module.cell(_id(latch)), module.cell(_id(gate))
+    kept.setPort(_id("GCK"), gone.getPort(_id("Y")))
+    kept.type = _id(cell)
+    module.remove(gone)
+
+
+def _id(name: str) -> Any:  # noqa: ANN401
+    return libyosys.IdString(name if name.startswith("$") else f"\\{name}")
 
 
 def _run(design: Any, *commands: str) -> None:  # noqa: ANN401

@@ -62,6 +62,7 @@ def test_liberty_file_sets_the_scale(tiny, tmp_path):
         *gate_table().entries["gate"],
         *gate_table().entries["flip_flop"],
         *gate_table().entries["latch"],
+        gate_table().entries["clock_gate"],
     ]:
         text = text.replace(f"area : {entry['area']};", f"area : {2 * entry['area']:.3f} ;")
     library = tmp_path / "cells.lib"
@@ -108,9 +109,45 @@ def test_smallest_nand2_reads_names():
     assert smallest_nand2(cells) == 0.798
 
 
+GATED = """
+module gated (input logic clk, input logic rst, input logic [1:0] en, input logic d, output logic [2:0] q);
+  logic [1:0] open_l, gclk;
+  for (genvar g = 0; g < 2; g++) begin : g_gate
+    always_latch if (!clk) open_l[g] = en[g];
+    assign gclk[g] = open_l[g] && clk;
+    always_ff @(posedge gclk[g]) q[g] <= d;
+  end
+  logic other_l;
+  always_latch if (!clk) other_l = d;
+  assign q[2] = other_l & en[0];
+endmodule
+module bench (input logic clk, input logic rst, output logic done);
+  logic [2:0] q;
+  gated u_dut (.clk, .rst, .en({rst, rst}), .d(rst), .q);
+  assign done = &q;
+endmodule
+"""
+
+
+def test_a_latch_and_an_and_that_gate_a_clock_are_one_cell(tmp_path):
+    source = tmp_path / "gated.sv"
+    source.write_text(GATED)
+    target = Target("gated", "bench", (source,), "clk", "rst", "u_dut", "done", {"all": ("u_dut",)}, {})
+    entries = gate_table().entries
+    area = {g["name"]: g["area"] for kind in ("gate", "flip_flop", "latch") for g in entries[kind]}
+    latch, gate = area["LATCH"] + area["INV"], entries["clock_gate"]["area"]
+    found = area_per_block(target, elaborate(target))
+    assert found.total.logic == pytest.approx(2 * gate + 2 * area["DFF"] + latch + area["AND2"])
+    library = tmp_path / "cells.lib"
+    library.write_text(gate_table().liberty().replace("clock_gating_integrated_cell", "other"))
+    without = area_per_block(target, elaborate(target), library)
+    assert without.total.logic == pytest.approx(3 * latch + 2 * area["DFF"] + 3 * area["AND2"])
+
+
 def test_every_entry_of_the_table_has_status_and_source():
     entries = gate_table().entries
-    listed = [*entries["gate"], *entries["flip_flop"], *entries["latch"], entries["sram_bit"]]
+    listed = [*entries["gate"], *entries["flip_flop"], *entries["latch"], entries["clock_gate"]]
+    listed.append(entries["sram_bit"])
     assert all(
         e["status"] in {"measured", "modelled", "assumed"} and e["source"] and e["area"] > 0 for e in listed
     )

@@ -2,7 +2,8 @@
 module npu
   import npu_pkg::*;
 #(
-  parameter int unsigned Macs = 32  // a cycle: 32, 64, 128 or 256
+  parameter int unsigned Macs       = 32,   // a cycle: 32, 64, 128 or 256
+  parameter bit          ClockGates = 1'b0  // blocks have gated clocks, else enables
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -59,15 +60,17 @@ module npu
     SbDomain  = 3'd4
   } domain_e;
   logic rst_n, soft_reset, running, op_busy;
-  logic [4:0] enable;
+  logic [4:0] clk, enable;
   cpm #(
-    .Domains(5)
+    .Domains   (5),
+    .ClockGates(ClockGates)
   ) u_cpm (
     .clk_i       (clk_i),
     .rst_ni      (rst_ni),
     .soft_reset_i(soft_reset),
     .rst_no      (rst_n),
-    .wake_i      ({{4{op_busy}}, running}),
+    .wake_i      ({running, {3{op_busy}}, running}),  // copies write the shared buffer
+    .clk_o       (clk),
     .enable_o    (enable),
     .quiescent_o (quiescent_o)
   );
@@ -161,7 +164,7 @@ module npu
     .UblkW(UblkW),
     .UblkH(UblkH)
   ) u_dma (
-    .clk_i          (clk_i),
+    .clk_i          (clk[DmaDomain]),
     .rst_ni         (rst_n),
     .en_i           (enable[DmaDomain]),
     .regions_i      (regions),
@@ -238,7 +241,7 @@ module npu
     .ShortWeights(UblkD),
     .Rate        (Macs <= 64 ? 4 : 8)
   ) u_wd (
-    .clk_i      (clk_i),
+    .clk_i      (clk[WdDomain]),
     .rst_ni     (rst_n),
     .en_i       (enable[WdDomain]),
     .short_i    (op.kind == Depthwise),
@@ -271,7 +274,7 @@ module npu
     .UblkD (UblkD),
     .Usable(Usable)
   ) u_mac (
-    .clk_i         (clk_i),
+    .clk_i         (clk[MacDomain]),
     .rst_ni        (rst_n),
     .en_i          (enable[MacDomain]),
     .op_i          (op),
@@ -305,7 +308,7 @@ module npu
     .Usable(Usable),
     .Rate  (OutRate)
   ) u_ao (
-    .clk_i          (clk_i),
+    .clk_i          (clk[AoDomain]),
     .rst_ni         (rst_n),
     .en_i           (enable[AoDomain]),
     .op_i           (op),
@@ -338,7 +341,7 @@ module npu
     .Lanes   (Lanes),
     .AccBanks(AccBanks)
   ) u_sb (
-    .clk_i          (clk_i),
+    .clk_i          (clk[SbDomain]),
     .rst_ni         (rst_n),
     .en_i           (enable[SbDomain]),
     .word_wr_i      (word_wr),

@@ -32,8 +32,12 @@ FENCE = 64
 
 
 @cache
-def runner(accelerator: str) -> Runner:
-    return Runner(load_target(accelerator), PARAMETERS)
+def runner(accelerator: str, clock_gates: bool = False) -> Runner:
+    return Runner(load_target(accelerator), _parameters(clock_gates))
+
+
+def _parameters(clock_gates: bool) -> dict[str, int]:
+    return PARAMETERS | ({"ClockGates": 1} if clock_gates else {})
 
 
 def run_stream(
@@ -41,6 +45,7 @@ def run_stream(
     regions: dict[int, np.ndarray],
     accelerator: str = "ethos-u55-32",
     limit: int = 500_000,
+    clock_gates: bool = False,
 ) -> PlainRun:
     """Execute `commands`; the read/write region is changed in place, as the functional model does.
 
@@ -67,8 +72,10 @@ def run_stream(
     ]
     boot = b"".join(struct.pack("<II", data, address) for address, data in writes)
     whole = OutputSpec("sram", 0, (SRAM_BYTES,), "uint8")
-    workload = Workload("stream", {"flash": flash, "sram": sram, "boot": boot}, whole, PARAMETERS)
-    run = runner(accelerator).run(workload, limit)
+    workload = Workload(
+        "stream", {"flash": flash, "sram": sram, "boot": boot}, whole, _parameters(clock_gates)
+    )
+    run = runner(accelerator, clock_gates).run(workload, limit)
     assert run.finished, f"no end within {limit} cycles, status {run.status:#x}"
     after = np.frombuffer(run.output, np.uint8)
     before = np.frombuffer(sram, np.uint8)

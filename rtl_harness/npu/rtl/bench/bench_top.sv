@@ -10,6 +10,7 @@ module bench_top
   parameter int unsigned SramWords          = 1024,
   parameter int unsigned BootWords          = 64,
   parameter int unsigned Macs               = 32,
+  parameter bit          ClockGates         = 1'b0,
   parameter int unsigned SramReadLatency    = 32,
   parameter int unsigned SramWriteLatency   = 32,
   parameter int unsigned FlashReadLatency   = 64,
@@ -72,7 +73,8 @@ module bench_top
 
   logic quiescent;
   npu #(
-    .Macs(Macs)
+    .Macs      (Macs),
+    .ClockGates(ClockGates)
   ) u_npu (
     .clk_i        (clk_i),
     .rst_ni       (npu_rst_n),

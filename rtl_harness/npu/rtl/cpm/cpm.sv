@@ -1,14 +1,17 @@
-/// Clock and power: reset of the NPU, clock enables of the blocks, quiescence.
+/// Clock and power: reset of the NPU, clocks and clock enables of the blocks, quiescence.
 ///
-/// A block's enable rises in the cycle of its wake request and falls after a few idle cycles.
+/// A block is awake from the cycle of its wake request until a few cycles after its end. With ClockGates its clock
+/// stands still otherwise and its enable is constant; without, its clock runs on and its enable falls.
 module cpm #(
-  parameter int unsigned Domains = 5
+  parameter int unsigned Domains    = 5,
+  parameter bit          ClockGates = 1'b0
 ) (
   input  logic               clk_i,
   input  logic               rst_ni,
   input  logic               soft_reset_i,
   output logic               rst_no,       // reset of all other blocks
   input  logic [Domains-1:0] wake_i,
+  output logic [Domains-1:0] clk_o,
   output logic [Domains-1:0] enable_o,
   output logic               quiescent_o
 );
@@ -30,13 +33,27 @@ module cpm #(
   end
   assign rst_no = release_q;
 
+  logic [Domains-1:0] awake;
   logic [Domains-1:0][2:0] idle_q;
   for (genvar d = 0; d < Domains; d++) begin : gen_domain
-    assign enable_o[d] = wake_i[d] || idle_q[d] != IdleCycles;
+    assign awake[d] = wake_i[d] || idle_q[d] != IdleCycles;
     always_ff @(posedge clk_i or negedge rst_ni) begin
       if (!rst_ni) idle_q[d] <= '0;
       else if (wake_i[d]) idle_q[d] <= '0;
       else if (idle_q[d] != IdleCycles) idle_q[d] <= idle_q[d] + 3'd1;
+    end
+
+    if (ClockGates) begin : gen_gate
+      clock_gate u_gate (
+        .clk_i    (clk_i),
+        .en_i     (awake[d]),
+        .test_en_i(1'b0),
+        .clk_o    (clk_o[d])
+      );
+      assign enable_o[d] = 1'b1;
+    end else begin : gen_enable
+      assign clk_o[d]    = clk_i;
+      assign enable_o[d] = awake[d];
     end
   end
 
@@ -44,6 +61,6 @@ module cpm #(
   assign quiescent_o = quiescent_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) quiescent_q <= 1'b0;
-    else quiescent_q <= enable_o == '0;
+    else quiescent_q <= awake == '0;
   end
 endmodule

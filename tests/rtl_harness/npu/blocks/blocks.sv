@@ -380,6 +380,7 @@ module blocks
     .soft_reset_i(cpm_in.soft_reset),
     .rst_no      (cpm_out.rst_n),
     .wake_i      (cpm_in.wake),
+    .clk_o       (),
     .enable_o    (cpm_out.enable),
     .quiescent_o (cpm_out.quiescent)
   );

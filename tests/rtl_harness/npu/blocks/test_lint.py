@@ -17,9 +17,11 @@ SOURCES = [
 SIZES = [32, 64, 128, 256]
 
 
-@pytest.mark.parametrize(("macs", "inferences"), [*((m, 1) for m in SIZES), (32, 2)])
-def test_verilator_has_nothing_to_say(macs: int, inferences: int, tmp_path):
-    parameters = [f"-GMacs={macs}", f"-GInferences={inferences}"]
+@pytest.mark.parametrize(
+    ("macs", "option"), [*((m, "Inferences=1") for m in SIZES), (32, "Inferences=2"), (32, "ClockGates=1")]
+)
+def test_verilator_has_nothing_to_say(macs: int, option: str, tmp_path):
+    parameters = [f"-GMacs={macs}", f"-G{option}"]
     arguments = ["--lint-only", "-Wall", "--top-module", "bench_top", *parameters]
     verilate([*arguments, str(RTL / "lint.vlt"), *map(str, SOURCES)], tmp_path)
 
