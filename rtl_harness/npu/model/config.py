@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rtl_harness.errors import HarnessError
+from rtl_harness.npu.model.status import Status
 
 BANK_BYTES = 1024
 IFM_UBLOCK_DEPTH = 8
@@ -25,6 +26,7 @@ class NpuConfig:
         ublock_depth: OFM channels of a micro-block, and of a weight vector.
         sb_banks: Banks of the shared buffer.
         usable_banks: Banks below those that only tables use.
+        region_check: An access beyond its region's size is an error; else it reaches whatever lies there.
     """
 
     name: str
@@ -33,11 +35,17 @@ class NpuConfig:
     ublock_depth: int
     sb_banks: int
     usable_banks: int
+    region_check: bool = True
 
     @property
     def lanes(self) -> int:
         """Pixels of a micro-block."""
         return self.ublock_width * self.ublock_height
+
+    @property
+    def beyond_region(self) -> Status:
+        """The error of an access beyond its region, with no memory there."""
+        return Status.ADDRESS_ERROR if self.region_check else Status.BUS_ERROR
 
     @property
     def macs(self) -> int:
@@ -84,8 +92,8 @@ ETHOS_U55_256 = NpuConfig("ethos-u55-256", 2, 2, 8, sb_banks=48, usable_banks=46
 CONFIGS = {c.name: c for c in (ETHOS_U55_32, ETHOS_U55_64, ETHOS_U55_128, ETHOS_U55_256)}
 
 
-def npu_config(name: str) -> NpuConfig:
+def npu_config(name: str, *, region_check: bool = True) -> NpuConfig:
     """Return the accelerator configuration of that name; raise HarnessError if there is none."""
     if name not in CONFIGS:
         raise HarnessError(f"expected an accelerator among {', '.join(CONFIGS)}, found {name!r}")
-    return CONFIGS[name]
+    return replace(CONFIGS[name], region_check=region_check)

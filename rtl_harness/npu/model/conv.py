@@ -44,18 +44,18 @@ class Conv:
             receptive_fields=fields,
         )
         self._elements = ifm.elements + fields + ofm.elements
-        self.refusal = Status.NONE
-        for stream in (config.weights, config.scales):
-            if stream.base + stream.length > region_size(stream.region):
-                self.refusal = Status.ADDRESS_ERROR
+        streams = (config.weights, config.scales)
+        beyond = any(stream.base + stream.length > region_size(stream.region) for stream in streams)
+        self.refusal = npu.beyond_region if beyond and npu.region_check else Status.NONE
         if self.refusal:
             return
+        check_size(weight_stream=config.weights.length)
         step = config.output.block.depth if config.depthwise else config.input_chunk
         source = place(ifm, read_cuts(ifm, step), region_size(ifm.region))
         self._sink = Sink(config.output, npu, region_size)
-        self._errors = self._sink.errors
+        self._errors = self._sink.errors | (npu.beyond_region if beyond else Status.NONE)
         if (fetched(config.kernel) & ~source.inside).any():
-            self._errors |= Status.ADDRESS_ERROR
+            self._errors |= npu.beyond_region
         if config.scales.length < SCALE_ENTRY_BYTES * ofm.depth:
             self._errors |= Status.SCALE_ERROR
         self._source = Transfer(ifm, source)

@@ -56,7 +56,7 @@ class Elementwise:
                 tensor, read_cuts(tensor, output.block.depth), region_size(tensor.region)
             )
             if not placement.inside.all():
-                self._errors |= Status.ADDRESS_ERROR
+                self._errors |= npu.beyond_region
             return Transfer(tensor, placement)
 
         self._first = source(config.ifm)

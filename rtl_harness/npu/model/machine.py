@@ -120,7 +120,8 @@ class FunctionalModel:
         Args:
             commands: The stream, uint32, shape (words,).
             regions: By number, uint8: shape (bytes,) if all elements of the batch share the region, else
-                (batch, bytes). Written in place. A region that is absent has no bytes. SHARED_BUFFER
+                (batch, bytes). Written in place. A region that is absent has no bytes, and no memory
+                lies behind the others. SHARED_BUFFER
                 stands for the shared buffer, of which the model keeps no more than what copies put there.
             read_only: Regions on the read-only port.
             start_word: Index of a command's first word. All commands before it count as executed, copies and
@@ -180,7 +181,7 @@ class FunctionalModel:
             elements = memory.active
             match action:
                 case Copy():
-                    errors = _copy(action, memory)
+                    errors = _copy(action, memory, self.config)
                 case Execute():
                     operation = prepared.operation(action, memory)
                     if operation.refusal:
@@ -233,14 +234,17 @@ class _Run:
         ]
 
 
-def _copy(copy: Copy, memory: Memory) -> npt.NDArray[np.uint32]:
+def _copy(copy: Copy, memory: Memory, npu: NpuConfig) -> npt.NDArray[np.uint32]:
     errors = np.zeros(len(memory.active), dtype=np.uint32)
     inside = copy.source + copy.length <= memory.size(
         copy.source_region
     ) and copy.destination + copy.length <= memory.size(copy.destination_region)
-    if not inside:
-        errors[:] = Status.ADDRESS_ERROR
-    elif copy.length:
+    if not inside and (npu.region_check or copy.length):
+        to_buffer = copy.destination_region == SHARED_BUFFER and copy.destination + copy.length > memory.size(
+            SHARED_BUFFER
+        )
+        errors[:] = Status.ADDRESS_ERROR if to_buffer else npu.beyond_region
+    elif inside and copy.length:
         data = memory.read(copy.source_region, slice(copy.source, copy.source + copy.length))
         memory.write(
             copy.destination_region, slice(copy.destination, copy.destination + copy.length), data.copy()

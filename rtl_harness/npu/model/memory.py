@@ -68,13 +68,24 @@ class Memory:
         self.active = self.active[~ended]
 
     def read(self, region: int, offsets: Offsets | slice) -> Bytes:
-        """Return the bytes at flat `offsets`, all inside the region, shape (active or 1, len(offsets))."""
+        """Return the bytes at flat `offsets`, shape (active or 1, len(offsets)).
+
+        The bytes of a slice that lie beyond the region are zero; other offsets are inside.
+        """
+        if isinstance(offsets, slice) and offsets.stop > self.size(region):
+            return self._read_beyond(region, offsets)
         data = self._regions[region]
         if data.shape[0] == 1 or self._all_active:
             return data[:, offsets] if isinstance(offsets, slice) else data.take(offsets, axis=1)
         return (
             data[self.active, offsets] if isinstance(offsets, slice) else data[self.active[:, None], offsets]
         )
+
+    def _read_beyond(self, region: int, offsets: slice) -> Bytes:
+        size = self.size(region)
+        first = min(offsets.start, size)
+        found = self.read(region, slice(first, size)) if size else np.zeros((1, 0), np.uint8)
+        return np.pad(found, ((0, 0), (0, offsets.stop - offsets.start - found.shape[1])))
 
     def write(self, region: int, offsets: Offsets | slice, values: Bytes) -> None:
         """Set the bytes at flat `offsets`; of equal offsets the last counts.

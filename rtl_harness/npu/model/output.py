@@ -36,7 +36,7 @@ class Sink:
         ofm = output.ofm
         self._output = output
         placement = place(ofm, write_cuts(ofm, output.block.depth), region_size(ofm.region))
-        self.errors = Status.NONE if placement.inside.all() else Status.ADDRESS_ERROR
+        self.errors = Status.NONE if placement.inside.all() else npu.beyond_region
         order = _write_order(output) if has_duplicates(ofm, placement) else None
         self._transfer = Transfer(ofm, placement, order)
         table = output.activation.table

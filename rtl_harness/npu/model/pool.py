@@ -41,7 +41,7 @@ class Pool:
         self._sink = Sink(output, npu, region_size)
         self._errors = self._sink.errors
         if (fetched(config.kernel) & ~source.inside).any():
-            self._errors |= Status.ADDRESS_ERROR
+            self._errors |= npu.beyond_region
         self._source = Transfer(ifm, source)
         self._scale, self._shift = _scale_and_shift(config)
 

@@ -2,8 +2,9 @@
 module npu
   import npu_pkg::*;
 #(
-  parameter int unsigned Macs       = 32,   // a cycle: 32, 64, 128 or 256
-  parameter bit          ClockGates = 1'b0  // blocks have gated clocks, else enables
+  parameter int unsigned Macs        = 32,   // a cycle: 32, 64, 128 or 256
+  parameter bit          RegionCheck = 1'b1, // an access beyond its region's size is an error
+  parameter bit          ClockGates  = 1'b0  // blocks have gated clocks, else enables
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -92,11 +93,12 @@ module npu
   step_t mac_step, out_step, ofm_step;
 
   cc #(
-    .UblkW (UblkW),
-    .UblkH (UblkH),
-    .UblkD (UblkD),
-    .Banks (Banks),
-    .Usable(Usable)
+    .UblkW      (UblkW),
+    .UblkH      (UblkH),
+    .UblkD      (UblkD),
+    .Banks      (Banks),
+    .Usable     (Usable),
+    .RegionCheck(RegionCheck)
   ) u_cc (
     .clk_i           (clk_i),
     .rst_ni          (rst_n),

@@ -44,12 +44,19 @@ package npu_pkg;
 
   // One region of memory that the command stream may address.
   typedef struct packed {
-    logic        port;  // 0: read/write port M0, 1: read-only port M1
+    logic        port;     // 0: read/write port M0, 1: read-only port M1
+    logic        checked;  // an access beyond the size is an error; else only the bus stops it
     logic [31:0] base;
     logic [31:0] size;
   } region_t;
 
+  // Whether bytes of a region, from an offset on, reach beyond its size
+  function automatic logic leaves_region(region_t region, logic [31:0] offset, logic [31:0] length);
+    return region.checked && {1'b0, offset} + {1'b0, length} > {1'b0, region.size};
+  endfunction
+
   localparam int unsigned NumRegions = 8;
+  localparam int unsigned BankBytes  = 1024;  // of the shared buffer
 
   // Registers that the command stream sets, as wide as their commands carry them.
   typedef struct packed {

@@ -9,10 +9,10 @@ import pytest
 
 from rtl_harness.errors import HarnessError
 from rtl_harness.npu.model.commands import Opcode
-from rtl_harness.npu.model.config import ETHOS_U55_32
+from rtl_harness.npu.model.config import ETHOS_U55_32, npu_config
 from rtl_harness.npu.model.machine import FunctionalModel, ModelResult
 from rtl_harness.npu.model.memory import SHARED_BUFFER
-from rtl_harness.npu.model.status import Status
+from rtl_harness.npu.model.status import ERRORS, Status
 from tests.rtl_harness.npu.model_support import command, encode, scale_bytes, settings, stream
 
 FLASH, RAM = 0, 1
@@ -237,6 +237,25 @@ def test_copies_beyond_a_region(source, destination, length):
 )
 def test_copies_up_to_the_end_of_a_region(source, destination, length):
     assert status(copy(source, destination, length)) == (END, 0)
+
+
+def test_without_the_check_of_regions_only_the_bus_stops_an_access():
+    unchecked = FunctionalModel(npu_config("ethos-u55-32", region_check=False))
+
+    def errors(*parts: list[int]) -> int:
+        commands = stream(*parts, command("OP_STOP", 1))
+        (result,) = unchecked.run(commands, {FLASH: flash(), RAM: ram(1)})
+        return result.status & ERRORS
+
+    preparation = copy(0, SLOT, 0x890)
+    assert errors(preparation, layer(IFM, OFM)) == 0
+    assert errors(preparation, layer(IFM, 0x2000 - 4)) == Status.BUS_ERROR
+    assert errors(preparation, layer(0x2000 - 4, OFM)) == Status.BUS_ERROR
+    assert errors(layer(IFM, OFM, WEIGHT_BASE=0x2000)) == Status.BUS_ERROR | Status.WEIGHT_ERROR
+    assert errors(preparation, layer(IFM, OFM, SCALE_BASE=0x2000)) == Status.BUS_ERROR
+    assert errors(copy(0x900, SLOT, 16)) == errors(copy(0, 0x1FF0, 32)) == Status.BUS_ERROR
+    assert errors(copy(0x910, 0x2000, 0)) == 0
+    assert errors(copy(0, 0x4000, 16, DMA0_DST_REGION=0x100)) == Status.ADDRESS_ERROR
 
 
 def test_copies_from_or_to_a_region_that_is_absent():

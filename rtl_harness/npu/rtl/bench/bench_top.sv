@@ -11,6 +11,7 @@ module bench_top
   parameter int unsigned BootWords          = 64,
   parameter int unsigned Macs               = 32,
   parameter bit          ClockGates         = 1'b0,
+  parameter bit          RegionCheck        = 1'b1,
   parameter int unsigned SramReadLatency    = 32,
   parameter int unsigned SramWriteLatency   = 32,
   parameter int unsigned FlashReadLatency   = 64,
@@ -73,8 +74,9 @@ module bench_top
 
   logic quiescent;
   npu #(
-    .Macs      (Macs),
-    .ClockGates(ClockGates)
+    .Macs       (Macs),
+    .ClockGates (ClockGates),
+    .RegionCheck(RegionCheck)
   ) u_npu (
     .clk_i        (clk_i),
     .rst_ni       (npu_rst_n),

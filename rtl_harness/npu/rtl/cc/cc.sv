@@ -6,7 +6,8 @@ module cc
   parameter int unsigned UblkH  = 1,
   parameter int unsigned UblkD  = 4,
   parameter int unsigned Banks  = 16,
-  parameter int unsigned Usable = 16
+  parameter int unsigned Usable = 16,
+  parameter bit RegionCheck = 1'b1
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -64,7 +65,9 @@ module cc
   logic [31:0] status, qread;
   linear_req_t stream;
 
-  cc_apb u_apb (
+  cc_apb #(
+    .RegionCheck(RegionCheck)
+  ) u_apb (
     .clk_i       (clk_i),
     .rst_ni      (rst_ni),
     .psel_i      (psel_i),

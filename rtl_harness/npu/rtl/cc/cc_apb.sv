@@ -1,7 +1,9 @@
 /// APB slave: start, status, command stream location and regions (see the programming interface in README.md).
 module cc_apb
   import npu_pkg::*;
-(
+#(
+  parameter bit RegionCheck = 1'b1  // regions have a size that is checked
+) (
   input  logic        clk_i,
   input  logic        rst_ni,
   // APB
@@ -60,14 +62,14 @@ module cc_apb
         if (paddr_i == 12'h020) qsize_q <= pwdata_i;
         if (paddr_i == 12'h03C) port_q <= pwdata_i[NumRegions-1:0];
         if (is_base) base_q[paddr_i[5:3]] <= {pwdata_i[31:4], 4'd0};
-        if (is_size) size_q[paddr_i[4:2]] <= pwdata_i;
+        if (is_size && RegionCheck) size_q[paddr_i[4:2]] <= pwdata_i;
       end
     end
   end
 
   assign stream_o = '{port: qconfig_q, addr: qbase_q, length: qsize_q};
   for (genvar i = 0; i < NumRegions; i++) begin : gen_region
-    assign regions_o[i] = '{port: port_q[i], base: base_q[i], size: size_q[i]};
+    assign regions_o[i] = '{port: port_q[i], checked: RegionCheck, base: base_q[i], size: size_q[i]};
   end
 
   always_comb begin

@@ -202,10 +202,6 @@ module cc_check
                     || (!unary && !scalar && ifm2_need_q > {9'd0, ifm2_banks, 7'd0})
                   : acc_need_q > {10'd0, acc_banks, 6'd0} || ifm_need_q > {9'd0, ifm_lane_banks, 7'd0};
 
-  function automatic logic leaves(stream_t stream, region_t region);
-    return {1'b0, stream.base} + {1'b0, stream.length} > {1'b0, region.size};
-  endfunction
-
   function automatic fmap_t fmap(fmap_regs_t f, logic [1:0] log2_bytes);
     return '{region: f.region[2:0], brick: f.precision[6], log2_bytes: log2_bytes,
              width0_m1: f.width0_m1, height0_m1: f.height0_m1, height1_m1: f.height1_m1,
@@ -332,8 +328,8 @@ module cc_check
       end
       if (stage_q[2]) begin
         address_error_q <= !cmd_error_q && weighted
-                           && (leaves(op_d.weight, regions_i[op_d.weight.region])
-                               || leaves(op_d.scale, regions_i[op_d.scale.region]));
+                           && (leaves_region(regions_i[op_d.weight.region], r.weight_base, r.weight_length)
+                               || leaves_region(regions_i[op_d.scale.region], r.scale_base, r.scale_length));
         scale_error_q   <= weighted && 32'(r.ofm.depth_m1) * 32'd10 + 32'd10 > r.scale_length;
       end
     end

@@ -131,13 +131,19 @@ module cc_decode
           dst: internal ? regs.dma0_dst : dst.base + regs.dma0_dst
       };
   logic copy_bad, copy_leaves;
-  logic [31:0] dst_size;
-  assign dst_size = internal ? 32'(Banks * 1024) : dst.size;
+  region_t dst_space;
+  always_comb begin
+    dst_space = dst;
+    if (internal) begin
+      dst_space.checked = 1'b1;
+      dst_space.size    = 32'(Banks * BankBytes);
+    end
+  end
   assign copy_bad = regs.dma0_src_region > 16'd7
                     || (regs.dma0_dst_region & 16'hFEF8) != '0 || (dst.port && !internal)
                     || (regs.dma0_src[3:0] | regs.dma0_dst[3:0] | regs.dma0_len[3:0]) != '0;
-  assign copy_leaves = {1'b0, regs.dma0_src} + {1'b0, regs.dma0_len} > {1'b0, src.size}
-                       || {1'b0, regs.dma0_dst} + {1'b0, regs.dma0_len} > {1'b0, dst_size};
+  assign copy_leaves = leaves_region(src, regs.dma0_src, regs.dma0_len)
+                       || leaves_region(dst_space, regs.dma0_dst, regs.dma0_len);
 
   always_comb begin
     state_d         = state_q;

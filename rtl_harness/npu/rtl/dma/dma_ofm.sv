@@ -77,7 +77,7 @@ module dma_ofm
   assign row_left      = group_bytes - 7'(row_q);
   assign row_bytes     = row_left > 7'd16 ? 5'd16 : row_left[4:0];
   assign row_at        = offset + first_channel + group_q + 32'(row_q);
-  assign leaves        = {1'b0, row_at} + 33'(row_bytes) > {1'b0, region_i.size};
+  assign leaves        = leaves_region(region_i, row_at, 32'(row_bytes));
 
   // The bytes of it that go into one beat
   logic [31:0] addr;

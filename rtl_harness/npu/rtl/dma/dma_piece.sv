@@ -82,7 +82,7 @@ module dma_piece
   assign last_segment   = left <= 10'(longest);
   assign words          = 7'((total + 10'd7) >> 3);
   assign at             = offset + channels_q;
-  assign leaves         = {1'b0, at} + 33'(bytes) > {1'b0, region_i.size};
+  assign leaves         = leaves_region(region_i, at, 32'(bytes));
 
   // The next segment of the pixel: on in memory, or in the next brick
   logic [9:0] reached;  // counted from the first piece's brick

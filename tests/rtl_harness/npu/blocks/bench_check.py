@@ -134,9 +134,13 @@ async def _compare(
     reasons: set[str],
 ) -> None:  # fmt: skip
     ports = [int(rng.random() < 0.05) for _ in range(8)]
+    checked = int(rng.random() < 0.8)
     sizes = [rng.choice([1 << 16, 1 << 30, 0, rng.randrange(1 << 14)]) for _ in range(8)]
-    regions = [pack("region_t", {"port": p, "size": s}) for p, s in zip(ports, sizes, strict=True)]
-    block.configure("regions", sum(word << 65 * i for i, word in enumerate(regions)))
+    regions = [
+        pack("region_t", {"port": p, "checked": checked, "size": s})
+        for p, s in zip(ports, sizes, strict=True)
+    ]
+    block.configure("regions", sum(word << structs()["region_t"].width * i for i, word in enumerate(regions)))
     block.configure("regs", register_word(settings))
     await block.cycle(start=1, code=int(kind), param=parameter)
     for _ in range(10):
@@ -158,7 +162,9 @@ async def _compare(
     if kind in (Opcode.CONV, Opcode.DEPTHWISE):
         for stream in ("WEIGHT", "SCALE"):
             base, length = (settings.get(Register[f"{stream}_{n}"], (0, 0))[1] for n in ("BASE", "LENGTH"))
-            leaves |= base + length > sizes[settings.get(Register[f"{stream}_REGION"], (0, 0))[0]]
+            leaves |= (
+                bool(checked) and base + length > sizes[settings.get(Register[f"{stream}_REGION"], (0, 0))[0]]
+            )
         depth = settings.get(Register.OFM_DEPTH_M1, (0, 0))[0] + 1
         short = 10 * depth > settings.get(Register.SCALE_LENGTH, (0, 0))[1]
     assert out["address_error"] == leaves

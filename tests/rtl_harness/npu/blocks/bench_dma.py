@@ -19,7 +19,7 @@ from tests.rtl_harness.npu.blocks.dma_clients import (
     Words,
 )
 from tests.rtl_harness.npu.blocks.feature_maps import random_map
-from tests.rtl_harness.npu.blocks.structs import enums
+from tests.rtl_harness.npu.blocks.structs import enums, structs
 
 IFM, IFM2, OFM, WEIGHT, SCALE, COPY_SRC, COPY_DST, COMMAND = range(8)
 BASES = (0x20000000, 0x10000000)
@@ -100,8 +100,11 @@ class Scenario:
 
     @property
     def region_word(self) -> int:
-        words = [pack("region_t", {"port": r.port, "base": r.base, "size": r.size}) for r in self.regions]
-        return sum(word << 65 * i for i, word in enumerate(words))
+        words = [
+            pack("region_t", {"port": r.port, "base": r.base, "checked": 1, "size": r.size})
+            for r in self.regions
+        ]
+        return sum(word << structs()["region_t"].width * i for i, word in enumerate(words))
 
     async def play(self, dut: Any) -> dict[str, bool]:
         """Run all clients to their ends; return which errors the block reported."""

@@ -90,6 +90,7 @@ async def apb_register_map(dut: Any) -> None:
         for i, region in enumerate(out["regions"]):
             assert region == {
                 "port": values[0x3C] >> i & 1, "base": values[0x80 + 8 * i], "size": values[0x100 + 4 * i],
+                "checked": 1,
             }  # fmt: skip
 
 

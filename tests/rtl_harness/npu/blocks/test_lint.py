@@ -18,7 +18,11 @@ SIZES = [32, 64, 128, 256]
 
 
 @pytest.mark.parametrize(
-    ("macs", "option"), [*((m, "Inferences=1") for m in SIZES), (32, "Inferences=2"), (32, "ClockGates=1")]
+    ("macs", "option"),
+    [
+        *((m, "Inferences=1") for m in SIZES),
+        *((32, o) for o in ("Inferences=2", "ClockGates=1", "RegionCheck=0")),
+    ],
 )
 def test_verilator_has_nothing_to_say(macs: int, option: str, tmp_path):
     parameters = [f"-GMacs={macs}", f"-G{option}"]
