@@ -63,13 +63,19 @@ class Variable(NamedTuple):
     port: bool = False
 
 
-def build_model(target: Target, parameters: Mapping[str, int], variables: Iterable[Variable]) -> Path:
+def build_model(
+    target: Target,
+    parameters: Mapping[str, int],
+    variables: Iterable[Variable],
+    assertions: bool = False,
+) -> Path:
     """Return the shared library of `target`, built or from the cache.
 
     Args:
         target: The closed design.
         parameters: Parameters of the top module; they go before those of the target.
         variables: Registers and memories that will be read or written.
+        assertions: Check those in the sources; a run ends with a `SimulationError` where one fails.
 
     Raises:
         HarnessError: If a source file is missing, or the top has other inputs than clock and reset.
@@ -84,7 +90,7 @@ def build_model(target: Target, parameters: Mapping[str, int], variables: Iterab
     key = content_key(
         _description(target), merged, [list(v) for v in public], target.sources, _headers(target),
         DRIVER, (HERE / "glue.py",),
-        VERILATOR_FLAGS, COMPILER_FLAGS, LINKER_FLAGS, _optimisation(), find_verilator().version,
+        _verilator_flags(assertions), COMPILER_FLAGS, LINKER_FLAGS, _optimisation(), find_verilator().version,
         compiler_version(), _processor(),
     )  # fmt: skip
 
@@ -92,7 +98,7 @@ def build_model(target: Target, parameters: Mapping[str, int], variables: Iterab
         (folder / "storage.vlt").write_text(_configuration(public))
         for file in DRIVER:
             shutil.copy(file, folder)
-        verilate(_arguments(target, merged, folder), folder)
+        verilate(_arguments(target, merged, assertions, folder), folder)
         write_glue(target, folder)
         for file in runtime_objects():
             shutil.copy(file, folder)
@@ -167,9 +173,9 @@ def _access(variable: Variable) -> str:
     return "rw" if variable.port else "rd"
 
 
-def _arguments(target: Target, parameters: Mapping[str, int], folder: Path) -> list[str]:
+def _arguments(target: Target, parameters: Mapping[str, int], assertions: bool, folder: Path) -> list[str]:
     return [
-        *VERILATOR_FLAGS,
+        *_verilator_flags(assertions),
         "--prefix", PREFIX, "--top-module", target.top, "-Mdir", str(folder), "-o", LIBRARY,
         *(f"-G{name}={value}" for name, value in sorted(parameters.items())),
         *(f"-D{name}={value}" for name, value in sorted(target.defines.items())),
@@ -177,6 +183,12 @@ def _arguments(target: Target, parameters: Mapping[str, int], folder: Path) -> l
         *_tool_flags(), "storage.vlt", *(str(path.resolve()) for path in target.sources),
         *(file.name for file in DRIVER if file.suffix == ".cpp"),
     ]  # fmt: skip
+
+
+def _verilator_flags(assertions: bool) -> tuple[str, ...]:
+    if not assertions:
+        return VERILATOR_FLAGS
+    return tuple("--assert" if flag == "--noassert" else flag for flag in VERILATOR_FLAGS)
 
 
 def _tool_flags() -> list[str]:

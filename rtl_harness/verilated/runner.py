@@ -43,20 +43,25 @@ class Runner:
         target: The closed design.
         parameters: Top-level parameters, as the workloads need them.
         variables: Further registers and memories that will be read or written.
+        assertions: Check those in the sources.
 
     Raises:
         HarnessError: As `build_model`.
     """
 
     def __init__(
-        self, target: Target, parameters: Mapping[str, int], variables: Sequence[Variable] = ()
+        self,
+        target: Target,
+        parameters: Mapping[str, int],
+        variables: Sequence[Variable] = (),
+        assertions: bool = False,
     ) -> None:
         self.target = target
         self.parameters = dict(parameters)
         storage = [memory.path for memory in target.memories.values()]
         named = {v.name for v in variables}
         wanted = [*variables, *(v for v in variables_at(storage) if v.name not in named)]
-        self.library = Library(build_model(target, parameters, wanted), target.top)
+        self.library = Library(build_model(target, parameters, wanted, assertions), target.top)
         with self.library.create() as probe:
             self._words = {name: probe.find(memory.path).depth for name, memory in target.memories.items()}
 

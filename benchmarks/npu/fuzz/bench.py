@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +25,7 @@ from rtl_harness.npu.workload import (
     SRAM_BASE,
     START,
 )
-from rtl_harness.target import load_target
+from rtl_harness.target import Target, load_target
 from rtl_harness.verilated.build import Variable
 from rtl_harness.verilated.library import Instance, Port, Stop
 from rtl_harness.verilated.runner import Runner
@@ -126,10 +127,19 @@ def inside_region(trial: Trial) -> npt.NDArray[np.bool_]:
 
 
 class Bench:
-    """The bench of one accelerator with its unreliable bus."""
+    """The bench of one accelerator with its unreliable bus.
 
-    def __init__(self, accelerator: str) -> None:
-        self.runner = Runner(load_target(accelerator), PARAMETERS, _VARIABLES)
+    Args:
+        target: A shipped target by its name, or one that was made of it.
+        variables: Further variables that will be read or written.
+        assertions: Check those in the target's sources.
+    """
+
+    def __init__(
+        self, target: str | Target, variables: Sequence[Variable] = (), assertions: bool = False
+    ) -> None:
+        target = load_target(target) if isinstance(target, str) else target
+        self.runner = Runner(target, PARAMETERS, (*_VARIABLES, *variables), assertions)
         self._pristine = self.runner.library.create()
         self._instance = self.runner.library.create()
         memories = self.runner.target.memories

@@ -1,0 +1,72 @@
+"""All mutants of the RTL in one design: a number in a register of the bench says which of them it is.
+
+An expression e with a mutation m, number 7, becomes `(mutation_pkg::active == 7 ? (m) : (e))`. With 0 the
+design is the original one. So a single build serves for all mutants.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from benchmarks.npu.mutation.sites import Mutation
+from rtl_harness.target import Target
+
+PACKAGE = "mutation_pkg"
+NUMBER = "mutant_q"
+_PACKAGE_TEXT = (
+    f"/// The mutant that the design is; 0: none.\npackage {PACKAGE};\n  logic [15:0] active;\nendpackage\n"
+)
+_REGISTER = (
+    f"\n  logic [15:0] {NUMBER};\n  initial {NUMBER} = '0;\n  always_comb {PACKAGE}::active = {NUMBER};\n"
+)
+
+
+def mutated_text(source: str, mutants: Mapping[int, Mutation]) -> str:
+    """Return the text of a file with all its mutants, by their numbers; offsets count bytes of ASCII text."""
+    places: dict[tuple[int, int], list[tuple[int, str]]] = defaultdict(list)
+    for number, mutation in mutants.items():
+        places[mutation.start, mutation.end].append((number, mutation.text))
+    ordered = sorted(places, key=lambda place: (place[0], -place[1]))
+
+    def render(start: int, end: int, first: int) -> tuple[str, int]:
+        """Return text [start, end) with the places from number `first` on, and the next place behind it."""
+        parts, at, place = [], start, first
+        while place < len(ordered) and ordered[place][0] < end:
+            begin, stop = ordered[place]
+            inner, following = render(begin, stop, place + 1)
+            choices = "".join(
+                f"{PACKAGE}::active == 16'd{number} ? ({text}) : " for number, text in places[ordered[place]]
+            )
+            parts += [source[at:begin], f"({choices}({inner}))"]
+            at, place = stop, following
+        return "".join([*parts, source[at:end]]), place
+
+    return render(0, len(source), 0)[0]
+
+
+def one_mutant(mutation: Mutation) -> str:
+    """Return the text of the mutation's file as that mutant has it."""
+    source = mutation.file.read_text(encoding="ascii")
+    return f"{source[: mutation.start]}({mutation.text}){source[mutation.end :]}"
+
+
+def mutated_target(target: Target, mutants: Sequence[Mutation], folder: Path) -> Target:
+    """Return the target with all of `mutants`, numbered from 1; its sources are written to `folder`."""
+    by_file: dict[Path, dict[int, Mutation]] = defaultdict(dict)
+    for number, mutation in enumerate(mutants, 1):
+        by_file[mutation.file.resolve()][number] = mutation
+    (folder / f"{PACKAGE}.sv").write_text(_PACKAGE_TEXT, encoding="ascii")
+    sources = [folder / f"{PACKAGE}.sv"]
+    for source in target.sources:
+        text = mutated_text(source.read_text(encoding="ascii"), by_file.pop(source.resolve(), {}))
+        if source.stem == target.top:
+            head, end, tail = text.rpartition("endmodule")
+            text = head + _REGISTER + end + tail
+        sources.append(folder / source.name)
+        sources[-1].write_text(text, encoding="ascii")
+    if by_file:
+        raise ValueError(f"mutants of files that {target.name} does not have: {sorted(map(str, by_file))}")
+    return dataclasses.replace(target, sources=tuple(sources))
