@@ -131,7 +131,7 @@ def _target_digest(target: Target, workload: Workload) -> str:
 
 
 def _workload_digest(workload: Workload) -> str:
-    return content_key(workload.images, workload.parameters, *map(repr, workload.outputs))
+    return content_key(workload.images, workload.parameters, workload.words, *map(repr, workload.outputs))
 
 
 def _sites_digest(sites: SiteTable) -> str:

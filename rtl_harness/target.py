@@ -27,12 +27,15 @@ class TargetMemory:
         word_bytes: Bytes of one word; byte 0 is the least significant.
         plusarg: The design loads it with `$readmemh` from the file `+<plusarg>=FILE`.
         observed: It is part of the state that is compared at the end.
+        words_plusarg: `+<words_plusarg>=N` makes it a memory of N words, however many the build has: none
+            beyond them is ever read or written. "" if it always has all of them.
     """
 
     path: str
     word_bytes: int
     plusarg: str
     observed: bool = True
+    words_plusarg: str = ""
 
 
 @dataclass(frozen=True)
@@ -306,6 +309,7 @@ class _TargetFile:
                 word_bytes=self._typed(table, "word_bytes", int, "an integer"),
                 plusarg=self._typed(table, "plusarg", str, "a string"),
                 observed=self._typed(table, "observed", bool, "true or false", True),
+                words_plusarg=self._typed(table, "words_plusarg", str, "a string", ""),
             )
             if memories[name].word_bytes < 1:
                 raise self._fail(where + "word_bytes", "expected at least 1; correct it")

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import metadata, util
@@ -115,6 +116,22 @@ def make_verilated(makefile: str, cwd: Path, variables: Mapping[str, str], jobs:
     }
     command = [str(find_make()), "-f", makefile, f"-j{jobs}", *(f"{k}={v}" for k, v in settings.items())]
     run_tool(command, cwd, "make", {"VERILATOR_ROOT": str(find_verilator().root)})
+
+
+def compile_objects(sources: Sequence[Path], flags: Sequence[str], folder: Path, jobs: int = 2) -> None:
+    """Compile C++ files into `folder`, each to an object file of its name.
+
+    Raises:
+        ToolMissingError: If there is no compiler.
+        SimulationError: If it fails, with the end of what it printed.
+    """
+    compiler = str(find_compiler())
+
+    def compiled(source: Path) -> None:
+        run_tool([compiler, *flags, "-c", str(source), "-o", f"{source.stem}.o"], folder, "the compiler")
+
+    with ThreadPoolExecutor(jobs) as pool:
+        list(pool.map(compiled, sorted(sources, key=lambda file: -file.stat().st_size)))
 
 
 @lru_cache

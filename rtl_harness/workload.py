@@ -9,7 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from rtl_harness.engines.tail import Tail
+from rtl_harness.errors import HarnessError
 from rtl_harness.faults import Fault, Injection, Rise, RunEnd, Seen, Told
+from rtl_harness.target import Target
 
 Decision = Callable[[npt.NDArray[np.generic]], object]
 
@@ -60,6 +62,7 @@ class Workload:
         output: The output tensor that the decision is read from.
         others: The other output tensors, if there are several; a difference in any is seen.
         parameters: Top-level parameters that this workload needs (memory sizes, for instance).
+        words: Words that memories have in its run, by memory name; the others have all that were built.
         operations: Names of the operations in the order in which they run; may be empty.
         inferences: How many the run makes of this input, 1 or 2; the target counts them.
         tail: What can finish a run that left the RTL between operations; nothing if None.
@@ -71,6 +74,7 @@ class Workload:
     output: OutputSpec
     others: tuple[OutputSpec, ...] = field(default=(), kw_only=True)
     parameters: Mapping[str, int] = field(default_factory=dict)
+    words: Mapping[str, int] = field(default_factory=dict, kw_only=True)
     operations: tuple[str, ...] = ()
     inferences: int = 1
     tail: Tail | None = field(default=None, compare=False, repr=False)
@@ -92,6 +96,33 @@ class Workload:
     def decision(self, raw: bytes) -> object:
         """Return what is decided by the output bytes that a run left."""
         return raw if self.decide is exact else self.decide(self.tensors(raw)[0])
+
+
+def memory_words(target: Target, workload: Workload, name: str, built: int) -> int:
+    """Return how many words a memory has in a workload's run, of the `built` ones of the design.
+
+    Raises:
+        HarnessError: If the workload asks for more, or the memory cannot be told.
+    """
+    wanted = workload.words.get(name, built)
+    if wanted != built and not target.memories[name].words_plusarg:
+        raise HarnessError(
+            f"{workload.name} makes {name} a memory of {wanted} words; target {target.name} has no way to "
+            f"tell the design, add memories.{name}.words_plusarg, or build it with as many"
+        )
+    if not 0 < wanted <= built:
+        raise HarnessError(
+            f"{workload.name} makes {name} a memory of {wanted} words, target {target.name} was built with "
+            f"{built}; enlarge it by the parameters of the top"
+        )
+    return wanted
+
+
+def words_plusargs(target: Target, workload: Workload) -> list[str]:
+    """Return the plusargs, without "+", that tell the design how many words its memories have."""
+    return [
+        f"{target.memories[name].words_plusarg}={words}" for name, words in sorted(workload.words.items())
+    ]
 
 
 def classify(fault: Fault, golden: RunEnd, faulty: RunEnd, workload: Workload) -> Injection:

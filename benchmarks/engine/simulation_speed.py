@@ -13,7 +13,7 @@ import json
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -53,15 +53,14 @@ class Speed:
 
 
 def workloads(accelerator: str, files: Sequence[Path]) -> list[Workload]:
-    """Return one inference of each network, on a random input, all for the same memory sizes."""
+    """Return one inference of each network, on a random input."""
     found = []
     for file in files:
         compiled = compile_network(file, accelerator)
         slot = compiled.inputs[0]
         tensor = np.random.default_rng(0).integers(-128, 128, slot.shape).astype(slot.dtype)
         found.append(npu_workload(compiled, tensor))
-    largest = {key: max(w.parameters[key] for w in found) for key in found[0].parameters}
-    return [replace(workload, parameters=largest) for workload in found]
+    return found
 
 
 def measure(accelerator: str, files: Sequence[Path]) -> list[Speed]:
@@ -71,8 +70,8 @@ def measure(accelerator: str, files: Sequence[Path]) -> list[Speed]:
         RuntimeError: If an inference does not end without an error.
     """
     jobs = workloads(accelerator, files)
-    runner = Runner(load_target(accelerator), jobs[0].parameters)
-    return [_speed(runner, accelerator, job) for job in jobs]
+    target = load_target(accelerator)
+    return [_speed(Runner(target, job.parameters), accelerator, job) for job in jobs]
 
 
 def _speed(runner: Runner, accelerator: str, job: Workload) -> Speed:

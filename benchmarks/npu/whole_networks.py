@@ -14,7 +14,6 @@ import argparse
 import json
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -45,13 +44,10 @@ def inputs_of(path: Path, compiled: CompiledNetwork, count: int, seed: int) -> T
 
 
 def measure(paths: list[Path], npu: str, rtl_inputs: int, model_inputs: int) -> list[dict[str, Any]]:
-    """Return one row a network; one build of the bench serves them all."""
+    """Return one row a network; one build of the bench serves all that are not larger than it."""
     compiled = {path: compile_network(path, npu) for path in paths}
     inputs = {p: inputs_of(p, c, max(rtl_inputs, model_inputs), 1) for p, c in compiled.items()}
-    sizes = [npu_workload(compiled[path], inputs[path][0]).parameters for path in paths]
-    parameters = {key: max(size[key] for size in sizes) for key in sizes[0]}
     target = load_target(npu)
-    runner = Runner(target, parameters)
     macs_a_cycle = int(npu.rsplit("-", 1)[1])
     rows = []
     for path in paths:
@@ -59,7 +55,8 @@ def measure(paths: list[Path], npu: str, rtl_inputs: int, model_inputs: int) -> 
         expected = np.asarray(oracle.run(path, inputs[path])).reshape(len(inputs[path]), -1)
         equal, cycles, seconds = 0, 0, 0.0
         for i in range(rtl_inputs):
-            workload = replace(npu_workload(network, inputs[path][i]), parameters=parameters)
+            workload = npu_workload(network, inputs[path][i])
+            runner = Runner(target, workload.parameters)
             start = time.perf_counter()
             run = runner.run(workload, 100 * network.vela_total_cycles + 1_000_000)
             seconds += time.perf_counter() - start

@@ -25,7 +25,12 @@ WORD_BYTES = 8
 ALIGNMENT = 64
 BOOT_END, BOOT_PAUSE, BOOT_RESET = 0xFFFF_FFFF, 0xFFFF_FFFE, 0xFFFF_FFFD
 RESET_CYCLES = 4
-SMALLEST_WORDS = {"FlashWords": 4096, "SramWords": 1024, "BootWords": 64}
+SMALLEST_WORDS = {"flash": 4096, "sram": 1024}
+BUILT_WORDS = {"flash": 65536, "sram": 65536, "boot": 64}
+"""Words that the bench has unless parameters say otherwise."""
+# A boot list that needs more gets at least so many times as many.
+BOOT_STEP = 16
+SIZE_PARAMETERS = {"flash": "FlashWords", "sram": "SramWords", "boot": "BootWords"}
 
 Array = npt.NDArray[np.generic]
 Tensors = Array | Sequence[Array]
@@ -98,7 +103,8 @@ def npu_workload(
 ) -> Workload:
     """Return the images and parameters for inferences of `compiled` on the NPU's bench.
 
-    Memory sizes are rounded up to powers of two, so that networks share builds of the bench.
+    Memory sizes are rounded up to powers of two, and told to the bench when the simulation starts: networks
+    share one build of it, but for those that are larger than it.
 
     Args:
         compiled: The network.
@@ -120,7 +126,8 @@ def npu_workload(
         start = placed.slot_offset(slot)
         sram[start : start + slot.size] = _input_bytes(compiled.name, slot, tensor)
     boot = boot_image(compiled, placed, again, bytes(sram))
-    used = {"FlashWords": len(flash), "SramWords": len(sram), "BootWords": len(boot)}
+    used = {"flash": _words(flash, SMALLEST_WORDS["flash"]), "sram": _words(sram, SMALLEST_WORDS["sram"])}
+    built = used | {"boot": _boot_words(boot)}
     outputs = [
         OutputSpec("sram", placed.slot_offset(slot), tuple(slot.shape), slot.dtype)
         for slot in compiled.outputs
@@ -130,8 +137,11 @@ def npu_workload(
         images={"flash": flash, "sram": bytes(sram), "boot": boot},
         output=outputs.pop(decided),
         others=tuple(outputs),
-        parameters={key: _memory_words(key, size) for key, size in used.items()}
+        parameters={
+            SIZE_PARAMETERS[name]: words for name, words in built.items() if words > BUILT_WORDS[name]
+        }
         | ({"Inferences": 2} if again else {}),
+        words=used,
         operations=tuple(operation.name for operation in compiled.operations),
         inferences=2 if again else 1,
         tail=None if again else NpuTail(compiled, placed.regions, placed.sizes),
@@ -215,9 +225,15 @@ def _input_bytes(network: str, slot: TensorSlot, tensor: Array) -> bytes:
     return np.ascontiguousarray(tensor).tobytes()
 
 
-def _memory_words(parameter: str, size: int) -> int:
-    words = -(-size // WORD_BYTES)
-    return max(SMALLEST_WORDS[parameter], 1 << (words - 1).bit_length() if words else 0)
+def _words(image: bytes | bytearray, least: int) -> int:
+    words = -(-len(image) // WORD_BYTES)
+    return max(least, 1 << (words - 1).bit_length() if words else 0)
+
+
+def _boot_words(image: bytes) -> int:
+    built = BUILT_WORDS["boot"]
+    words = _words(image, built)
+    return words if words <= built else max(words, BOOT_STEP * built)
 
 
 def _aligned(size: int) -> int:

@@ -14,28 +14,22 @@ from typing import NamedTuple
 from rtl_harness.cache import cached_folder, content_key
 from rtl_harness.errors import HarnessError
 from rtl_harness.target import Target
-from rtl_harness.tools import compiler_version, find_compiler, find_verilator, make_verilated, verilate
+from rtl_harness.tools import (
+    compile_objects,
+    compiler_version,
+    find_compiler,
+    find_verilator,
+    make_verilated,
+    verilate,
+)
 from rtl_harness.verilated.glue import PREFIX, write_glue
 
 HERE = Path(__file__).parent
-DRIVER = tuple(
-    HERE / name
-    for name in (
-        *(
-            "activity.cpp",
-            "activity.h",
-            "boundary.cpp",
-            "boundary.h",
-            "campaign.cpp",
-            "campaign.h",
-            "campaign_state.h",
-            "circuit.h",
-        ),
-        *("difference.h", "driver.cpp", "driver.h", "golden.cpp", "golden.h", "instance.h", "job.h"),
-        *("network.cpp", "network.h", "ripple.cpp", "ripple.h", "sweep.cpp", "sweep.h"),
-        *("window.cpp", "window.h"),
-    )
-)
+_PARTS = ("activity", "boundary", "campaign", "golden", "network", "ripple", "sweep", "window")
+# What every model shares, and what is compiled anew for each: it includes what Verilator generated.
+SHARED = tuple(HERE / f"{part}.cpp" for part in _PARTS)
+OWN = HERE / "driver.cpp"
+HEADERS = tuple(sorted(HERE.glob("*.h")))
 LIBRARY = "libmodel.so"
 
 # An unknown value is 0 everywhere, so that builds which see different variables agree.
@@ -89,18 +83,18 @@ def build_model(
     public = sorted(set(variables))
     key = content_key(
         _description(target), merged, [list(v) for v in public], target.sources, _headers(target),
-        DRIVER, (HERE / "glue.py",),
+        SHARED, OWN, HEADERS, (HERE / "glue.py",),
         _verilator_flags(assertions), COMPILER_FLAGS, LINKER_FLAGS, _optimisation(), find_verilator().version,
         compiler_version(), _processor(),
     )  # fmt: skip
 
     def build(folder: Path) -> None:
         (folder / "storage.vlt").write_text(_configuration(public))
-        for file in DRIVER:
+        for file in (OWN, *HEADERS):
             shutil.copy(file, folder)
         verilate(_arguments(target, merged, assertions, folder), folder)
         write_glue(target, folder)
-        for file in runtime_objects():
+        for file in (*runtime_objects(), *shared_objects()):
             shutil.copy(file, folder)
         make_verilated(f"{PREFIX}.mk", folder, _make_variables())
         _keep(folder, LIBRARY, "storage.vlt", "glue.h")
@@ -135,6 +129,17 @@ def runtime_objects() -> list[Path]:
         _keep(folder, *(file.name for file in folder.glob("verilated*.o")))
 
     return sorted(cached_folder("verilated-runtime", key, build).glob("*.o"))
+
+
+def shared_objects() -> list[Path]:
+    """Return the compiled parts of the driver that are the same for all models."""
+    flags = [*COMPILER_FLAGS, *_optimisation()["OPT_FAST"].split()]
+    key = content_key(SHARED, HEADERS, flags, compiler_version(), _processor())
+
+    def build(folder: Path) -> None:
+        compile_objects(SHARED, flags, folder)
+
+    return sorted(cached_folder("driver", key, build).glob("*.o"))
 
 
 def _keep(folder: Path, *names: str) -> None:
@@ -181,7 +186,7 @@ def _arguments(target: Target, parameters: Mapping[str, int], assertions: bool, 
         *(f"-D{name}={value}" for name, value in sorted(target.defines.items())),
         *(f"-I{path.resolve()}" for path in target.include_dirs),
         *_tool_flags(), "storage.vlt", *(str(path.resolve()) for path in target.sources),
-        *(file.name for file in DRIVER if file.suffix == ".cpp"),
+        OWN.name, *(f"{part}.o" for part in _PARTS),
     ]  # fmt: skip
 
 

@@ -41,7 +41,7 @@ RunStop resil_campaign_golden(Campaign* self, uint64_t limit, int32_t several) {
           golden.rise();
           golden.note_alarms();
           self->usual = golden.risen;
-          if (several && !self->pause && port_inferences(*golden.model) > 0) self->pause = golden.cycle;
+          if (several && !self->pause && golden.outputs.inferences > 0) self->pause = golden.cycle;
           if (golden.note_operation()) {
             std::vector<char> registers(self->registers.bytes());
             self->registers.gather(golden.state(), registers.data());
@@ -50,8 +50,8 @@ RunStop resil_campaign_golden(Campaign* self, uint64_t limit, int32_t several) {
           self->timeline.record(self->registers.digest(golden.state()));
           self->memories.record(golden.state(), golden.cycle);
           self->milestones.record(self->registers, golden.state(), golden.cycle);
-          if (port_done(*golden.model)) return kDone;
-          if (golden.context.gotFinish()) return kFinish;
+          if (golden.outputs.done) return kDone;
+          if (golden.outputs.finished) return kFinish;
         }
         return kLimit;
       },
@@ -109,7 +109,7 @@ int32_t resil_campaign_watch(Campaign* self, const Piece* pieces, uint64_t count
         golden.select();
         self->activity.begin({pieces, pieces + count}, golden.state());
         while (golden.cycle < self->timeline.length()) {
-          if (clock_is_high(*golden.model)) {
+          if (golden.clock_high) {
             golden.fall();
             self->activity.note(golden.state(), golden.cycle);
           }

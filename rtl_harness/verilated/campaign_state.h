@@ -56,7 +56,7 @@ struct Campaign {
   // Keep which alarms are up in the present cycle of `faulty`, so many cycles of which were left out. To be called in
   // each cycle of a run that is not known to raise none.
   void latch(Told& told, uint64_t skipped = 0) const {
-    const uint64_t up = port_alarms(*faulty->model) & awaited(told);
+    const uint64_t up = faulty->outputs.alarms & awaited(told);
     if (!up) return;
     const uint64_t cycle = faulty->cycle - 1 + skipped;
     if (up & detects) told.detected = {std::countr_zero(up & detects), cycle};
@@ -95,7 +95,7 @@ struct Campaign {
 
   // One cycle; bits that are held are held after either edge. False if one was not to be held.
   bool rise(Holds held) {
-    if (!held.empty() && clock_is_high(*faulty->model)) {
+    if (!held.empty() && faulty->clock_high) {
       faulty->fall();
       if (!hold(held)) return false;
     }
@@ -130,15 +130,15 @@ struct Campaign {
     uint64_t skipped = 0;
     Loop loop;
     while (true) {
-      if (faulty->cycle > 0 && port_done(*faulty->model)) {
+      if (faulty->cycle > 0 && faulty->outputs.done) {
         result.stop = kRanToDone;
         break;
       }
-      if (pause && !paused && port_inferences(*faulty->model) > 0) {
+      if (pause && !paused && faulty->outputs.inferences > 0) {
         result.stop = kPaused;
         break;
       }
-      if (faulty->context.gotFinish()) {
+      if (faulty->outputs.finished) {
         result.stop = kFinished;
         break;
       }
@@ -151,7 +151,7 @@ struct Campaign {
         break;
       }
       latch(result.told, skipped);
-      if (!shortcuts || faulty->cycle < check || port_done(*faulty->model)) continue;
+      if (!shortcuts || faulty->cycle < check || faulty->outputs.done) continue;
       check = start + next_check(faulty->cycle - start);
       const Digest now = registers.digest(faulty->state());
       if (const uint64_t edges = rejoined(now, limit, shortcuts, from)) {

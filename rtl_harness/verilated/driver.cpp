@@ -2,11 +2,17 @@
 
 #include "driver.h"
 
+#include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <memory>
+#include <stdexcept>
 #include <type_traits>
+#include <utility>
 
+#include "glue.h"
 #include "instance.h"
+#include "verilated.h"
 #include "verilated_sym_props.h"
 
 thread_local std::string last_error;
@@ -67,25 +73,108 @@ std::vector<Range> copied_ranges() {
   return ranges;
 }
 
-const std::vector<Range>& ranges() {
-  static const std::vector<Range> all = copied_ranges();
+using Ranges = std::shared_ptr<const std::vector<Range>>;
+
+const Ranges& whole() {
+  static const Ranges all = std::make_shared<const std::vector<Range>>(copied_ranges());
   return all;
 }
 
+// The ranges without `pieces`, pairs of offset and bytes in ascending order.
+Ranges without(const std::vector<Range>& all, const uint64_t* pieces, uint64_t count) {
+  std::vector<Range> rest;
+  for (Range range : all) {
+    for (uint64_t i = 0; i < count; ++i) {
+      const size_t begin = pieces[2 * i], end = begin + pieces[2 * i + 1];
+      const size_t stop = range.offset + range.size;
+      if (end <= range.offset || begin >= stop) continue;
+      if (begin > range.offset) rest.push_back({range.offset, begin - range.offset});
+      const size_t next = std::min(end, stop);
+      range = {next, stop - next};
+    }
+    if (range.size) rest.push_back(range);
+  }
+  return std::make_shared<const std::vector<Range>>(std::move(rest));
+}
+
+// The instance with what the other parts of the library need not know of it.
+struct Model final : Instance {
+  VerilatedContext context;
+  std::unique_ptr<GlueModel> top;
+  Ranges copied = whole();
+
+  explicit Model(std::vector<const char*> arguments) {
+    context.commandArgs(static_cast<int>(arguments.size()), arguments.data());
+    context.randReset(0);
+    select();
+    top = std::make_unique<GlueModel>(&context, "");
+    state_ = reinterpret_cast<char*>(&syms());
+    set_clock(*top, 0);
+    reset(false);
+  }
+
+  GlueSyms& syms() const { return *top->rootp->vlSymsp; }
+
+  void reset(bool active) {
+    set_reset(*top, active);
+    top->eval();
+    note_outputs();
+  }
+
+  void clock(bool high) {
+    clock_high = high;
+    set_clock(*top, high);
+    glue_eval(syms());
+  }
+
+  void note_outputs() {
+    outputs = {port_done(*top), port_operation(*top), port_inferences(*top), port_alarms(*top), context.gotFinish()};
+  }
+};
+
+Model& model(Instance* instance) { return static_cast<Model&>(*instance); }
+const Model& model(const Instance* instance) { return static_cast<const Model&>(*instance); }
+
 }  // namespace
 
-void Instance::copy(const Instance& from) {
-  char* const target = state();
-  const char* const source = from.state();
-  for (const Range& range : ranges()) std::memcpy(target + range.offset, source + range.offset, range.size);
-  glue_copy_strings(syms(), from.syms());
-  context.time(from.context.time());
-  context.gotFinish(from.context.gotFinish());
+void Instance::rise() {
+  Model& own = model(this);
+  if (clock_high) own.clock(false);
+  own.clock(true);
+  own.note_outputs();
+  ++cycle;
+}
+
+void Instance::fall() {
+  model(this).clock(false);
+  model(this).note_outputs();
+}
+
+void Instance::settle() {
+  Model& own = model(this);
+  glue_settle(own.syms());
+  glue_eval(own.syms());
+  own.note_outputs();
+}
+
+void Instance::select() { Verilated::threadContextp(&model(this).context); }
+
+void Instance::copy(const Instance& other) {
+  Model& to = model(this);
+  const Model& from = model(&other);
+  const Ranges& ranges = to.copied == from.copied ? from.copied : whole();
+  for (const Range& range : *ranges) std::memcpy(state_ + range.offset, from.state_ + range.offset, range.size);
+  to.copied = from.copied;
+  glue_copy_strings(to.syms(), from.syms());
+  to.context.time(from.context.time());
+  to.context.gotFinish(from.context.gotFinish());
   cycle = from.cycle;
   operation = from.operation;
   operations = from.operations;
   risen = from.risen;
   rises = from.rises;
+  outputs = from.outputs;
+  clock_high = from.clock_high;
 }
 
 void vl_fatal(const char* file, int line, const char* scope, const char* message) VL_MT_UNSAFE {
@@ -108,32 +197,30 @@ Instance* resil_create(uint32_t count, const char* const* plusargs) {
       [&] {
         std::vector<const char*> arguments{"model"};
         arguments.insert(arguments.end(), plusargs, plusargs + count);
-        return std::make_unique<Instance>(std::move(arguments)).release();
+        return static_cast<Instance*>(std::make_unique<Model>(std::move(arguments)).release());
       },
       static_cast<Instance*>(nullptr));
 }
 
 void resil_destroy(Instance* self) {
   self->select();
-  std::unique_ptr<Instance> owned{self};
-  owned->model->final();
+  std::unique_ptr<Model> owned{&model(self)};
+  owned->top->final();
 }
 
 int32_t resil_reset(Instance* self, uint32_t edges) {
   self->select();
   return guarded(
       [&] {
-        if (clock_is_high(*self->model)) self->fall();
-        set_reset(*self->model, true);
-        self->model->eval();
+        if (self->clock_high) self->fall();
+        model(self).reset(true);
         for (uint32_t i = 0; i < edges; ++i) {
           self->rise();
           self->fall();
         }
-        set_reset(*self->model, false);
-        self->model->eval();
+        model(self).reset(false);
         self->cycle = 0;
-        self->operation = port_operation(*self->model);
+        self->operation = self->outputs.operation;
         self->operations.clear();
         self->risen = 0;
         self->rises.clear();
@@ -146,14 +233,13 @@ RunStop resil_run(Instance* self, uint64_t limit) {
   self->select();
   return guarded(
       [&] {
-        GlueModel& model = *self->model;
-        if (self->cycle > 0 && port_done(model)) return kDone;
+        if (self->cycle > 0 && self->outputs.done) return kDone;
         while (self->cycle < limit) {
           self->rise();
           self->note_operation();
           self->note_alarms();
-          if (port_done(model)) return kDone;
-          if (self->context.gotFinish()) return kFinish;
+          if (self->outputs.done) return kDone;
+          if (self->outputs.finished) return kFinish;
         }
         return kLimit;
       },
@@ -168,7 +254,7 @@ RunStop resil_run_to(Instance* self, uint64_t limit) {
           self->rise();
           self->note_operation();
           self->note_alarms();
-          if (self->context.gotFinish()) return kFinish;
+          if (self->outputs.finished) return kFinish;
         }
         return kLimit;
       },
@@ -189,16 +275,15 @@ int32_t resil_settle(Instance* self) {
 uint64_t resil_cycle(const Instance* self) { return self->cycle; }
 
 uint64_t resil_port(const Instance* self, uint32_t port) {
-  const GlueModel& model = *self->model;
   switch (port) {
-    case kPortDone: return port_done(model);
-    case kPortStatus: return port_status(model);
-    case kPortInferences: return port_inferences(model);
-    default: return port_operation(model);
+    case kPortDone: return self->outputs.done;
+    case kPortStatus: return port_status(*model(self).top);
+    case kPortInferences: return self->outputs.inferences;
+    default: return self->outputs.operation;
   }
 }
 
-uint64_t resil_alarms_up(const Instance* self) { return port_alarms(*self->model); }
+uint64_t resil_alarms_up(const Instance* self) { return self->outputs.alarms; }
 
 uint64_t resil_rises(const Instance* self, const Rise** rises) {
   *rises = self->rises.data();
@@ -215,7 +300,7 @@ void* resil_state(Instance* self) { return self->state(); }
 uint64_t resil_state_bytes() { return sizeof(GlueSyms); }
 
 int32_t resil_find(Instance* self, const char* scope, const char* name, Variable* found) {
-  const VerilatedScope* const holder = self->context.scopeFind(scope);
+  const VerilatedScope* const holder = model(self).context.scopeFind(scope);
   const VerilatedVar* const var = holder ? holder->varFind(name) : nullptr;
   if (!var || var->unpackedRanges().size() > kMaxDimensions) return -1;
   *found = {};
@@ -228,6 +313,10 @@ int32_t resil_find(Instance* self, const char* scope, const char* name, Variable
     found->lowest[found->dimensions++] = range.low();
   }
   return 0;
+}
+
+void resil_keep(Instance* self, const uint64_t* pieces, uint64_t count) {
+  model(self).copied = without(*whole(), pieces, count);
 }
 
 void resil_copy(Instance* to, const Instance* from) { to->copy(*from); }

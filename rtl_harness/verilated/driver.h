@@ -71,6 +71,10 @@ uint64_t resil_state_bytes();
 /// 0 if `scope` has a public variable `name` of at most `kMaxDimensions` unpacked dimensions.
 int32_t resil_find(Instance* self, const char* scope, const char* name, Variable* found);
 
+/// Let pieces of the state, pairs of offset and bytes in ascending order, be as they are: no run reads or writes them.
+/// They are no longer copied, but for the first copy into an instance that does not keep the same.
+void resil_keep(Instance* self, const uint64_t* pieces, uint64_t count);
+
 /// Make `to` continue exactly where `from` is. Both belong to this library.
 void resil_copy(Instance* to, const Instance* from);
 }

@@ -127,7 +127,6 @@ def _render(
         f"void {PREFIX}___024root___eval({PREFIX}___024root*);",
         f"inline void glue_eval(GlueSyms& syms) {{ {PREFIX}___024root___eval(&syms.TOP); }}",
         f"inline void set_clock(GlueModel& model, int value) {{ model.{target.clock} = value; }}",
-        f"inline bool clock_is_high(const GlueModel& model) {{ return model.{target.clock}; }}",
         f"inline void set_reset(GlueModel& model, bool active) {{ model.{target.reset} = {level}; }}",
     ]
     for key in ("done", "status", "operation", "inferences"):

@@ -1,17 +1,15 @@
-// One running copy of the model, as the parts of the library share it.
+// One running copy of the model, as the parts of the library share it. What differs between designs is in driver.cpp, so
+// that all other parts are compiled once for all of them.
 #ifndef RESIL_VERILATED_INSTANCE_H
 #define RESIL_VERILATED_INSTANCE_H
 
 #include <bit>
-#include <memory>
-#include <stdexcept>
+#include <cstdint>
+#include <exception>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "driver.h"
-#include "glue.h"
-#include "verilated.h"
 
 extern thread_local std::string last_error;
 
@@ -26,55 +24,42 @@ auto guarded(Body&& body, decltype(body()) failed) -> decltype(body()) {
   return failed;
 }
 
-struct Instance {
-  VerilatedContext context;
-  std::unique_ptr<GlueModel> model;
-  uint64_t cycle = 0;
+// What the target names of the outputs of the top, as of the last edge or settling.
+struct Outputs {
+  uint64_t done = 0;
   uint64_t operation = 0;
+  uint64_t inferences = 0;
+  uint64_t alarms = 0;  // that are up, a bit for each
+  bool finished = false;  // the design called $finish
+};
+
+struct Instance {
+  uint64_t cycle = 0;
+  uint64_t operation = 0;  // that was noted last
   std::vector<uint64_t> operations;
   uint64_t risen = 0;  // alarms, a bit for each, as far as they were noted
   std::vector<Rise> rises;
+  Outputs outputs;
+  bool clock_high = false;
 
-  explicit Instance(std::vector<const char*> arguments) {
-    context.commandArgs(static_cast<int>(arguments.size()), arguments.data());
-    context.randReset(0);
-    select();
-    model = std::make_unique<GlueModel>(&context, "");
-    set_clock(*model, 0);
-    set_reset(*model, false);
-    model->eval();
-  }
+  Instance(const Instance&) = delete;
+  Instance& operator=(const Instance&) = delete;
 
-  GlueSyms& syms() const { return *model->rootp->vlSymsp; }
-  char* state() const { return reinterpret_cast<char*>(&syms()); }
+  char* state() const { return state_; }
 
   // One active edge; the clock stays high so that a caller sees the design settled after it.
-  void rise() {
-    if (clock_is_high(*model)) fall();
-    set_clock(*model, 1);
-    glue_eval(syms());
-    ++cycle;
-  }
-
-  void fall() {
-    set_clock(*model, 0);
-    glue_eval(syms());
-  }
-
+  void rise();
+  void fall();
   // Recompute what depends on storage, then let the edges happen that this made in derived clocks.
-  void settle() {
-    glue_settle(syms());
-    glue_eval(syms());
-  }
-
-  void select() { Verilated::threadContextp(&context); }
-
+  void settle();
+  // Let messages and plusargs of what this thread evaluates be those of this instance.
+  void select();
   // Continue exactly where `from`, an instance of the same library, is.
   void copy(const Instance& from);
 
   // Keep the cycle in which an alarm was up for the first time.
   void note_alarms() {
-    for (uint64_t up = port_alarms(*model) & ~risen; up; up &= up - 1) {
+    for (uint64_t up = outputs.alarms & ~risen; up; up &= up - 1) {
       risen |= up & -up;
       rises.push_back({std::countr_zero(up), cycle - 1});
     }
@@ -82,13 +67,18 @@ struct Instance {
 
   // Keep the cycle in which the operation counter changed; true if that was now.
   bool note_operation() {
-    const uint64_t now = port_operation(*model);
-    if (now == operation) return false;
-    operation = now;
+    if (outputs.operation == operation) return false;
+    operation = outputs.operation;
     operations.push_back(cycle);
-    operations.push_back(now);
+    operations.push_back(operation);
     return true;
   }
+
+ protected:
+  Instance() = default;
+  ~Instance() = default;
+
+  char* state_ = nullptr;
 };
 
 #endif

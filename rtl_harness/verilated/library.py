@@ -199,6 +199,15 @@ class Instance:
             )
         self.view(storage)[word, bit // 8] ^= np.uint8(1 << bit % 8)
 
+    def keep(self, storage: Sequence[Storage]) -> None:
+        """Let storage that no run reads or writes be as it is: it is not copied with the state any more.
+
+        Whoever copies from this instance gets it once, and likewise keeps it from then on.
+        """
+        pieces = [(part.offset, part.size) for part in sorted(storage, key=lambda part: part.offset)]
+        flat = [number for piece in pieces for number in piece]
+        self._calls.resil_keep(self.handle, (ctypes.c_uint64 * len(flat))(*flat), len(pieces))
+
     def copy_from(self, other: Instance) -> None:
         """Continue exactly where `other`, an instance of the same library, is now."""
         if other.library is not self.library:
@@ -243,6 +252,7 @@ def _load(path: Path) -> ctypes.CDLL:
         "resil_state": (handle, [handle]),
         "resil_state_bytes": (number, []),
         "resil_find": (ctypes.c_int32, [handle, ctypes.c_char_p, ctypes.c_char_p, ctypes.POINTER(Variable)]),
+        "resil_keep": (None, [handle, ctypes.POINTER(number), number]),
         "resil_copy": (None, [handle, handle]),
     }
     for name, (result, arguments) in signatures.items():

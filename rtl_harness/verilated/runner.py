@@ -12,7 +12,7 @@ from rtl_harness.errors import HarnessError
 from rtl_harness.target import Target
 from rtl_harness.verilated.build import Variable, build_model, variables_at
 from rtl_harness.verilated.library import Instance, Library, Port, Stop
-from rtl_harness.workload import Workload
+from rtl_harness.workload import Workload, memory_words, words_plusargs
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Runner:
         wanted = [*variables, *(v for v in variables_at(storage) if v.name not in named)]
         self.library = Library(build_model(target, parameters, wanted, assertions), target.top)
         with self.library.create() as probe:
-            self._words = {name: probe.find(memory.path).depth for name, memory in target.memories.items()}
+            self._built = {name: probe.find(memory.path).depth for name, memory in target.memories.items()}
 
     def run(self, workload: Workload, limit: int) -> PlainRun:
         """Simulate `workload` from reset for at most `limit` cycles.
@@ -101,30 +101,33 @@ class Runner:
                 f"this build has {self.parameters}"
             )
         with image_files(self.target, self._whole_images(workload)) as plusargs:
-            yield plusargs
+            yield [*plusargs, *words_plusargs(self.target, workload)]
 
     def output(self, instance: Instance, workload: Workload) -> bytes:
         """Return the raw bytes of the output tensors, one after the other."""
         specs = workload.outputs
-        contents = {name: self.memory(instance, name) for name in {spec.memory for spec in specs}}
+        contents = {name: self.memory(instance, name, workload) for name in {spec.memory for spec in specs}}
         return b"".join(contents[spec.memory][spec.offset : spec.offset + spec.size] for spec in specs)
 
-    def memory(self, instance: Instance, name: str) -> bytes:
-        """Return the whole content of a memory of the target."""
+    def memory(self, instance: Instance, name: str, workload: Workload) -> bytes:
+        """Return the whole content of a memory of the target, as large as it is in the workload's run."""
         memory = self.target.memories[name]
         words = instance.view(instance.find(memory.path))
-        return words[:, : memory.word_bytes].tobytes()
+        return words[: self._words(workload, name), : memory.word_bytes].tobytes()
+
+    def _words(self, workload: Workload, name: str) -> int:
+        return memory_words(self.target, workload, name, self._built[name])
 
     def _whole_images(self, workload: Workload) -> dict[str, bytes]:
-        unknown = sorted(set(workload.images) - set(self._words))
+        unknown = sorted((set(workload.images) | set(workload.words)) - set(self._built))
         if unknown:
             raise HarnessError(
                 f"{workload.name} fills {', '.join(unknown)}; the memories of target {self.target.name} are "
-                f"{', '.join(sorted(self._words))}"
+                f"{', '.join(sorted(self._built))}"
             )
         whole = {}
-        for name, words in self._words.items():
-            size = words * self.target.memories[name].word_bytes
+        for name in self._built:
+            size = self._words(workload, name) * self.target.memories[name].word_bytes
             image = workload.images.get(name, b"")
             if len(image) > size:
                 raise HarnessError(

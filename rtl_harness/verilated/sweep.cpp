@@ -296,20 +296,20 @@ struct Sweep {
     Instance& faulty = *campaign.faulty;
     const uint64_t start = faulty.cycle;
     uint64_t check = start + 1;
-    uint64_t operation = port_operation(*faulty.model);
+    uint64_t operation = faulty.outputs.operation;
     job.small = false;
     while (true) {
-      if (port_done(*faulty.model) || faulty.context.gotFinish() || faulty.cycle >= limit) return run_out(job, event);
+      if (faulty.outputs.done || faulty.outputs.finished || faulty.cycle >= limit) return run_out(job, event);
       faulty.rise();
       campaign.latch(job.told);
       ++job.cycle;
       ++job.simulated;
       ++job.apart;
-      if (leaves() && port_operation(*faulty.model) != operation) {
-        operation = port_operation(*faulty.model);
+      if (leaves() && faulty.outputs.operation != operation) {
+        operation = faulty.outputs.operation;
         if (at_boundary(job, operation)) return job.shift != job.leave->shift && end(job, event, kLeft);
       }
-      if (faulty.cycle < check || port_done(*faulty.model)) continue;
+      if (faulty.cycle < check || faulty.outputs.done) continue;
       const uint64_t lived = faulty.cycle - start;
       check = lived < kSparsest ? start + next_check(lived) : faulty.cycle + kSparsest - (job.cycle + 1) % kSparsest;
       const Digest now = campaign.registers.digest(faulty.state());

@@ -101,7 +101,7 @@ void Window::load(uint64_t first) {
   for (size_t lane = 0; lane < lanes_; ++lane) {
     campaign_.seek(base_ + lane + 1);
     campaign_.registers.gather(campaign_.cursor->state(), rows_.data() + lane * row_bytes_);
-    alarms_[lane] = port_alarms(*campaign_.cursor->model);
+    alarms_[lane] = campaign_.cursor->outputs.alarms;
   }
   transpose();
   for (std::vector<uint64_t>& words : touched_) words.clear();

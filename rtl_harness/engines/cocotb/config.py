@@ -10,7 +10,7 @@ from rtl_harness.errors import HarnessError
 from rtl_harness.sites import StorageElement
 from rtl_harness.state_hash import kept_mask
 from rtl_harness.target import Target
-from rtl_harness.workload import Workload
+from rtl_harness.workload import Workload, memory_words, words_plusargs
 
 
 def simulator_config(target: Target, workload: Workload, elaboration: Elaboration) -> dict[str, Any]:
@@ -26,7 +26,11 @@ def simulator_config(target: Target, workload: Workload, elaboration: Elaboratio
         "elements": [_element(e, elaboration) for e in elaboration.sites.elements],
         "kept": kept_mask(elaboration.sites).hex(),
         "memories": {
-            name: {**_element(memory_element(target, elaboration, name), elaboration), "observed": m.observed}
+            name: {
+                **_element(element := memory_element(target, elaboration, name), elaboration),
+                "observed": m.observed,
+                "words": memory_words(target, workload, name, element.depth),
+            }
             for name, m in wanted.items()
         },
         "ports": {role: getattr(target, role) for role in ("done", "status", "operation", "inferences")},
@@ -38,19 +42,24 @@ def simulator_config(target: Target, workload: Workload, elaboration: Elaboratio
 
 
 def write_images(target: Target, workload: Workload, elaboration: Elaboration, folder: Path) -> list[str]:
-    """Write a `$readmemh` file for every memory of the target; return the plusargs that name them.
+    """Write a `$readmemh` file for every memory of the target; return the plusargs for them.
 
-    Every word of a memory is written; what the workload does not give is zero.
+    Every word that a memory has is written; what the workload does not give is zero.
     """
     arguments = []
     for name, memory in target.memories.items():
-        size = memory_element(target, elaboration, name).depth * memory.word_bytes
+        size = _bytes(target, workload, elaboration, name)
         image = workload.images.get(name, b"").ljust(size, b"\0")
         words = (image[i : i + memory.word_bytes] for i in range(0, size, memory.word_bytes))
         path = folder / f"{name}.hex"
         path.write_text("".join(f"{word[::-1].hex()}\n" for word in words), encoding="ascii")
         arguments.append(f"+{memory.plusarg}={path}")
-    return arguments
+    return [*arguments, *(f"+{argument}" for argument in words_plusargs(target, workload))]
+
+
+def _bytes(target: Target, workload: Workload, elaboration: Elaboration, name: str) -> int:
+    built = memory_element(target, elaboration, name).depth
+    return memory_words(target, workload, name, built) * target.memories[name].word_bytes
 
 
 def memory_element(target: Target, elaboration: Elaboration, name: str) -> StorageElement:
@@ -85,17 +94,17 @@ def check_workload(target: Target, workload: Workload, elaboration: Elaboration)
             f"{dict(elaboration.parameters)}; call elaborate(target, workload.parameters)"
         )
     extents = [(f"the image of memory {name!r}", name, len(image)) for name, image in workload.images.items()]
+    extents += [("what it says of the words", name, 0) for name in workload.words]
     extents += [("the output tensor", o.memory, o.offset + o.size) for o in workload.outputs]
     for what, name, end in extents:
         if name not in target.memories:
             known = ", ".join(target.memories)
             raise HarnessError(f"workload {workload.name}: memory {name!r} is none of the target's: {known}")
-        element = memory_element(target, elaboration, name)
-        size = element.depth * target.memories[name].word_bytes
+        size = _bytes(target, workload, elaboration, name)
         if end > size:
             raise HarnessError(
-                f"workload {workload.name}: {what} ends at byte {end}, but {element.path} has {size}; "
-                "enlarge it by the parameters of the top"
+                f"workload {workload.name}: {what} ends at byte {end}, but {target.memories[name].path} has "
+                f"{size}; enlarge it by the parameters of the top"
             )
 
 

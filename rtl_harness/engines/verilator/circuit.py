@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from rtl_harness.engines.verilator.gates import Gates, UnsupportedError
@@ -10,8 +12,13 @@ from rtl_harness.verilated.circuit import ALARM, FLIP_FLOP, GATE, MEMORY, PORT, 
 from rtl_harness.verilated.library import Instance
 
 
-def circuit_of(gates: Gates, origin: Instance) -> Circuit:
+def circuit_of(gates: Gates, origin: Instance, words: Mapping[str, int] | None = None) -> Circuit:
     """Return the gates with the places of their storage in the model of which `origin` is an instance.
+
+    Args:
+        gates: The design.
+        origin: The instance.
+        words: Words that memories have, by path, where these are fewer than were built.
 
     Raises:
         UnsupportedError: If a flip-flop of the gates cannot be found in the model.
@@ -31,7 +38,8 @@ def circuit_of(gates: Gates, origin: Instance) -> Circuit:
     memories = np.zeros(len(gates.memories), MEMORY)
     for i, (path, first_word) in enumerate(gates.memories):
         storage = origin.find(path)
-        memories[i] = (storage.offset, storage.depth, storage.entry_bytes, first_word)
+        depth = min(storage.depth, (words or {}).get(path, storage.depth))
+        memories[i] = (storage.offset, depth, storage.entry_bytes, first_word)
     lists: list[int] = []
     reads, writes = np.zeros(len(gates.reads), PORT), np.zeros(len(gates.writes), PORT)
     for i, (memory, address, data) in enumerate(gates.reads):

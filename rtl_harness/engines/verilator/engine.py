@@ -249,7 +249,7 @@ class VerilatorEngine:
             try:
                 for done in run_chunks(
                     _spread(sorted(times), workers),
-                    lambda chunk: sweeper.outcomes(chunk, self.shortcuts),
+                    lambda chunk: self._checked(sweeper.outcomes(chunk, self.shortcuts)),
                     workers,
                 ):
                     unanswered.discard(done.injection.fault)
@@ -264,7 +264,13 @@ class VerilatorEngine:
         singles = self._singles
         ordered = sorted(faults, key=lambda fault: (singles.begins(fault, shortcuts), fault.site))
         chunks = [ordered[i : i + CHUNK] for i in range(0, len(ordered), CHUNK)]
-        return run_chunks(chunks, lambda chunk: (singles.inject(f, shortcuts) for f in chunk), workers)
+        return run_chunks(
+            chunks, lambda chunk: self._checked(singles.inject(f, shortcuts) for f in chunk), workers
+        )
+
+    def _checked(self, outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
+        yield from outcomes
+        self._model.check_unused()
 
     def _held(self, faults: Collection[Fault], workers: int) -> Iterator[Outcome]:
         """Yield outcomes of stuck bits, each simulated by itself from where it has its first effect."""
@@ -280,7 +286,9 @@ class VerilatorEngine:
             wanted = self._asked * golden.run.end.end_cycle >= SWEEP_FROM
         if wanted:
             try:
-                circuit = circuit_of(read_gates(self.target, self.elaboration), model.origin)
+                circuit = circuit_of(
+                    read_gates(self.target, self.elaboration), model.origin, model.memory_words
+                )
             except UnsupportedError as error:
                 self._give_up_sweeps(str(error))
                 return None

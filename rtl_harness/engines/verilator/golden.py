@@ -90,7 +90,9 @@ class GoldenPass:
 
         def seen(instance: Instance, stop: Stop) -> RunEnd:
             found = model.end(instance, stop is Stop.DONE, instance.cycle, ())
-            contents = digest(b"".join(model.runner.memory(instance, name) for name in observed))
+            contents = digest(
+                b"".join(model.runner.memory(instance, name, model.workload) for name in observed)
+            )
             return replace(found, state_hash=contents)
 
         expected = seen(model.campaign.cursor, Stop.DONE)

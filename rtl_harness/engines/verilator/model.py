@@ -8,7 +8,7 @@ from rtl_harness.elaboration import Elaboration
 from rtl_harness.engines.base import check_inferences, describe_fault
 from rtl_harness.engines.verilator.alarms import Alarms, Rises
 from rtl_harness.engines.verilator.state import StateMap, variables_of
-from rtl_harness.errors import HarnessError
+from rtl_harness.errors import HarnessError, SimulationError
 from rtl_harness.faults import Fault, RunEnd
 from rtl_harness.target import Target
 from rtl_harness.verilated.campaign import Campaign, Flip
@@ -48,7 +48,8 @@ class Model:
         with self.runner.loaded(workload) as plusargs:
             self.origin = self.runner.library.create(plusargs)
         self.origin.reset(target.reset_cycles)
-        self.map = StateMap(target, elaboration, self.origin)
+        self.map = StateMap(target, elaboration, self.origin, self.memory_words)
+        self.origin.keep(self.map.unused)
         self.alarms = Alarms(target)
         self.campaign = Campaign(
             self.origin,
@@ -111,6 +112,28 @@ class Model:
     def describe(self, fault: Fault) -> str:
         """Return the fault in words, for messages."""
         return describe_fault(fault, self.elaboration.sites, self.workload.name)
+
+    def check_unused(self) -> None:
+        """Raise SimulationError if a run has written to words that its memories do not have.
+
+        These are not copied from state to state, so that what is once written there stays.
+        """
+        for storage in self.map.unused:
+            expected = self.origin.view(storage)
+            if any((one.view(storage) != expected).any() for one in self._running()):
+                raise SimulationError(
+                    f"{self.name}: expected that no word of {storage.path} beyond those that the workload "
+                    "says is ever written, found one that is; correct the bench, or take out words_plusarg"
+                )
+
+    def _running(self) -> tuple[Instance, Instance]:
+        return self.campaign.cursor, self.campaign.faulty
+
+    @property
+    def memory_words(self) -> dict[str, int]:
+        """Return the words of memories that have not all of those that were built, by path."""
+        memories = self.target.memories
+        return {memories[name].path: words for name, words in self.workload.words.items()}
 
     def _check_parameters(self) -> None:
         wanted = {**self.target.parameters, **self.workload.parameters}

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
@@ -30,21 +33,35 @@ class StateMap:
         target: The target.
         elaboration: Its storage.
         instance: Any instance of the compiled model.
+        words: Words that memories have, by path, where these are fewer than were built.
+
+    Attributes:
+        registers: All registers of design and bench.
+        memories: All memories, as far as they have words.
+        unused: What was built beyond these words.
 
     Raises:
         UnmappedSiteError: If the simulator lacks an element, or has it in another shape.
     """
 
-    def __init__(self, target: Target, elaboration: Elaboration, instance: Instance) -> None:
+    def __init__(
+        self,
+        target: Target,
+        elaboration: Elaboration,
+        instance: Instance,
+        words: Mapping[str, int] | None = None,
+    ) -> None:
         self._sites = elaboration.sites
         self._low = {path: place.low for path, place in elaboration.locations.items()}
         self._width: dict[str, int] = {}
         self._storage: dict[str, Storage] = {}
+        self.unused: list[Storage] = []
         problems = []
         for element in (*elaboration.sites.elements, *elaboration.bench_elements):
             try:
                 place = elaboration.locations[element.path]
-                self._storage[element.path] = _mapped(instance, element, place)
+                built = _mapped(instance, element, place)
+                self._storage[element.path] = self._shortened(built, (words or {}).get(element.path))
                 self._width[element.path] = element.width
             except UnmappedSiteError as error:
                 problems.append(str(error))
@@ -57,6 +74,15 @@ class StateMap:
         self.registers = [self._storage[e.path] for e in elements if e.kind == "ff"]
         self.memories = [self._storage[e.path] for e in elements if e.kind == "sram"]
         self._prepare_digest(target, elaboration)
+
+    def _shortened(self, built: Storage, words: int | None) -> Storage:
+        if words is None or words >= built.depth:
+            return built
+        rest = replace(
+            built, offset=built.offset + words * built.entry_bytes, depth=built.depth - words, dimensions=()
+        )
+        self.unused.append(rest)
+        return replace(built, depth=words)
 
     def flips(self, fault: Fault) -> list[Flip]:
         """Return the bits that a fault inverts or holds: all that its flip-flops stand for."""

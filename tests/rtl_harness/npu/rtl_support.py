@@ -25,8 +25,8 @@ from rtl_harness.verilated.runner import PlainRun, Runner
 from rtl_harness.workload import OutputSpec, Workload
 from tests.rtl_harness.npu.model_support import CONSTANTS, RAM, padded
 
-PARAMETERS = {"FlashWords": 4096, "SramWords": 1024, "BootWords": 64}
-SRAM_BYTES = 8 * PARAMETERS["SramWords"]
+WORDS = {"flash": 4096, "sram": 1024}
+SRAM_BYTES = 8 * WORDS["sram"]
 # What surrounds the region in the SRAM, so that a write outside it shows.
 FENCE = 64
 
@@ -37,8 +37,7 @@ def runner(accelerator: str, clock_gates: bool = False, region_check: bool = Tru
 
 
 def _parameters(clock_gates: bool, region_check: bool) -> dict[str, int]:
-    unchecked = {} if region_check else {"RegionCheck": 0}
-    return PARAMETERS | ({"ClockGates": 1} if clock_gates else {}) | unchecked
+    return ({"ClockGates": 1} if clock_gates else {}) | ({} if region_check else {"RegionCheck": 0})
 
 
 def run_stream(
@@ -59,7 +58,7 @@ def run_stream(
     around = bytes(range(FENCE))
     sram = (around + ram.tobytes() + around).ljust(SRAM_BYTES, b"\xa5")
     assert len(sram) == SRAM_BYTES
-    assert len(flash) <= 8 * PARAMETERS["FlashWords"]
+    assert len(flash) <= 8 * WORDS["flash"]
     writes = [
         (QBASE, FLASH_BASE + len(constants)),
         (QSIZE, commands.nbytes),
@@ -75,7 +74,7 @@ def run_stream(
     boot = b"".join(struct.pack("<II", data, address) for address, data in writes)
     whole = OutputSpec("sram", 0, (SRAM_BYTES,), "uint8")
     images = {"flash": flash, "sram": sram, "boot": boot}
-    workload = Workload("stream", images, whole, _parameters(clock_gates, region_check))
+    workload = Workload("stream", images, whole, _parameters(clock_gates, region_check), words=WORDS)
     run = runner(accelerator, clock_gates, region_check).run(workload, limit)
     assert run.finished, f"no end within {limit} cycles, status {run.status:#x}"
     after = np.frombuffer(run.output, np.uint8)

@@ -18,7 +18,7 @@ from networks.graph import Graph
 from networks.tflite_writer import serialise_network
 from rtl_harness.npu.model.status import ERRORS
 from tests.rtl_harness.npu.model_support import CONSTANTS, RAM
-from tests.rtl_harness.npu.rtl_support import FENCE, PARAMETERS, SRAM_BYTES, run_stream
+from tests.rtl_harness.npu.rtl_support import FENCE, SRAM_BYTES, WORDS, run_stream
 from tests.rtl_harness.npu.test_model_generated import COMPARED, expected
 
 ROTATION = int(os.environ.get("RESIL_ROTATION", datetime.now(UTC).date().toordinal()))
@@ -36,7 +36,7 @@ def fits(network: CompiledNetwork) -> bool:
     flash = len(network.constants) + 64 + network.commands.nbytes
     return (
         set(network.region_sizes) <= {CONSTANTS, RAM}
-        and flash <= 8 * PARAMETERS["FlashWords"]
+        and flash <= 8 * WORDS["flash"]
         and network.region_sizes[RAM] <= SRAM_BYTES - 2 * FENCE
     )
 

@@ -77,6 +77,13 @@ def test_a_second_inference_gets_its_input_and_all_registers_again(compiled, ima
     assert two.images["sram"] == one.images["sram"]
 
 
+def test_lists_of_the_host_share_a_size(compiled, image):
+    one, two = npu_workload(compiled, image), npu_workload(compiled, image, again="reset")
+    assert "BootWords" not in one.parameters
+    assert len(two.images["boot"]) > 8 * 32
+    assert two.parameters.get("BootWords", 64) in (64, 1024)
+
+
 def test_a_second_arena_follows_the_first(compiled):
     two = dataclasses.replace(compiled, region_sizes={**compiled.region_sizes, 2: 100})
     placed = layout(two)
@@ -90,12 +97,9 @@ def test_a_second_arena_follows_the_first(compiled):
 def test_memory_sizes_are_shared_powers_of_two_that_hold_the_images(compiled, constants, arena):
     network = dataclasses.replace(compiled, constants=bytes(constants), region_sizes={0: constants, 1: arena})
     work = npu_workload(network, np.zeros((8, 8, 1), np.int8))
-    for parameter, memory, least in (
-        ("FlashWords", "flash", 4096),
-        ("SramWords", "sram", 1024),
-        ("BootWords", "boot", 64),
-    ):
-        words = work.parameters[parameter]
+    for parameter, memory, least in (("FlashWords", "flash", 4096), ("SramWords", "sram", 1024)):
+        words = work.words[memory]
+        assert work.parameters.get(parameter, 65536) == max(words, 65536)
         assert words & (words - 1) == 0
         assert words >= least
         assert len(work.images[memory]) <= 8 * words

@@ -147,7 +147,9 @@ class Bench:
                 )
                 return None
             first = element["first_word"]
-            words = tuple(handle[index] for index in range(first, first + element["depth"]))
+            words = tuple(
+                handle[index] for index in range(first, first + element.get("words", element["depth"]))
+            )
         if any(_width(word) != element["packed_width"] for word in words):
             self.problems.append(
                 f"{path}: expected a packed value of {element['packed_width']} bits, found {words[0]!r}"

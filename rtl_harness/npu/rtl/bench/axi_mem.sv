@@ -4,10 +4,13 @@
 /// `BeatInterval` cycles; writes (single beats) after `WriteLatency`. An access outside the memory, or a
 /// write to a read-only memory, is answered SLVERR and changes nothing. With `HostPort` the host writes 32 bits at a
 /// time beside it, in one cycle.
+///
+/// How large the memory is, is said when the simulation starts: +PlusArg_words=N words, a power of two, of the `Words`
+/// that were built; all of them if nothing is said. So one build serves every network.
 module axi_mem
   import npu_pkg::*;
 #(
-  parameter int unsigned Words        = 1024,  // of 64 bits
+  parameter int unsigned Words        = 1024,  // of 64 bits, a power of two
   parameter logic [31:0] Base         = '0,
   parameter bit          Writable     = 1'b1,
   parameter int unsigned ReadLatency  = 32,
@@ -46,16 +49,29 @@ module axi_mem
 
   logic [63:0] mem_q [Words];
 
+  // The bits of a word's number that are zero in all words of the memory. Nothing writes them after the start.
+  logic [28:0] beyond_q;
+
 `ifndef SYNTHESIS
   string file;
+  int unsigned words;
   initial begin
     for (int i = 0; i < int'(Words); i++) mem_q[i] = '0;
     if ($value$plusargs({PlusArg, "=%s"}, file)) $readmemh(file, mem_q);
+    words = Words;
+    if ($value$plusargs({PlusArg, "_words=%d"}, words) && words > Words) begin
+      $fatal(1, "%s_words: expected at most %0d, found %0d", PlusArg, Words, words);
+    end
+    if ($countones(words) != 1) begin
+      $fatal(1, "%s_words: expected a power of two, found %0d", PlusArg, words);
+    end
+    beyond_q = ~29'(words - 1);
   end
 `endif
+  always_ff @(posedge clk_i) beyond_q <= beyond_q;
 
-  function automatic logic inside_memory(logic [28:0] word);
-    return word >= Base[31:3] && word < Base[31:3] + 29'(Words);
+  function automatic logic inside_memory(logic [28:0] word, logic [28:0] beyond);
+    return (word & beyond) == Base[31:3];
   endfunction
 
   // Reads: the oldest is entry 0, the others move up, and what is empty is zero. So memories that have the
@@ -84,8 +100,8 @@ module axi_mem
   assign left       = level_q - (QueueW + 1)'(pop);
   assign r_o        = '{
           id: id_q[0],
-          data: inside_memory(word) ? mem_q[word[IndexW-1:0]] : '0,
-          resp: inside_memory(word) ? 2'b00 : 2'b10,
+          data: inside_memory(word, beyond_q) ? mem_q[word[IndexW-1:0]] : '0,
+          resp: inside_memory(word, beyond_q) ? 2'b00 : 2'b10,
           last: last
       };
 
@@ -95,7 +111,7 @@ module axi_mem
   logic [WriteLatency-1:0][2:0] due_id_q;
   logic [WriteLatency-1:0] due_bad_q;
   assign write      = aw_valid_i && w_valid_i && !(b_valid_o && !b_ready_i);
-  assign write_ok   = Writable && aw_i.len == '0 && w_i.last && inside_memory(aw_i.addr[31:3]);
+  assign write_ok   = Writable && aw_i.len == '0 && w_i.last && inside_memory(aw_i.addr[31:3], beyond_q);
   assign aw_ready_o = write;
   assign w_ready_o  = write;
   assign b_valid_o  = due_q[WriteLatency-1];
@@ -105,7 +121,7 @@ module axi_mem
       };
 
   logic host;
-  assign host = HostPort && host_valid_i && inside_memory(host_addr_i[31:3]);
+  assign host = HostPort && host_valid_i && inside_memory(host_addr_i[31:3], beyond_q);
 
   always_ff @(posedge clk_i) begin
     if (write && write_ok) begin

@@ -6,8 +6,8 @@
 module bench_top
   import npu_pkg::*;
 #(
-  parameter int unsigned FlashWords         = 4096,  // of 64 bits
-  parameter int unsigned SramWords          = 1024,
+  parameter int unsigned FlashWords         = 65536,  // of 64 bits, of which the workload takes some
+  parameter int unsigned SramWords          = 65536,
   parameter int unsigned BootWords          = 64,
   parameter int unsigned Macs               = 32,
   parameter bit          ClockGates         = 1'b0,
