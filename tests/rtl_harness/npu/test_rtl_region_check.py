@@ -10,10 +10,10 @@ from rtl_harness.npu.model.machine import FunctionalModel
 from rtl_harness.npu.model.status import ERRORS, Status
 from tests.rtl_harness.npu.model_cases import random_case
 from tests.rtl_harness.npu.model_support import CONSTANTS, RAM, Case, command, settings, stream
-from tests.rtl_harness.npu.rtl_support import FENCE, PARAMETERS, SRAM_BYTES, run_stream
+from tests.rtl_harness.npu.rtl_support import FENCE, SRAM_BYTES, WORDS, run_stream
 
 NPU = "ethos-u55-32"
-FLASH_BYTES = 8 * PARAMETERS["FlashWords"]
+FLASH_BYTES = 8 * WORDS["flash"]
 # Both end where the memory ends, so that what lies beyond the region is answered with an error.
 END = {RAM: SRAM_BYTES - FENCE, CONSTANTS: FLASH_BYTES}
 
