@@ -219,5 +219,6 @@ def _other_constants(text: str) -> list[str]:
     base = _BASES[found[2]]
     width = found[1].partition("'")[0].strip()
     value, most = int(found[3].replace("_", ""), base), (1 << int(width)) - 1 if width else 1 << 30
-    prefix = f"{width}'{'s' if 's' in found[1] else ''}d"
-    return [f"{prefix}{other}" for other in (value + 1, value - 1) if 0 <= other <= most]
+    signed = "'s" in found[1]
+    others = (other for other in (value + 1, value - 1) if 0 <= other <= most)
+    return [f"{width}'sh{other:x}" if signed else f"{width}'d{other}" for other in others]
