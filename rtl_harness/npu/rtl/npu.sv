@@ -86,7 +86,8 @@ module npu
   op_error_t op_error;
   logic piece_valid, piece_second, piece_done;
   piece_t piece;
-  logic mac_valid, mac_ifm_buffer, mac_acc_buffer, mac_done;
+  logic mac_valid, mac_ready, mac_ifm_buffer, mac_acc_buffer;
+  logic mac_step_done, mac_row_done, mac_block_done;
   logic weight_start, weight_stop;
   logic out_valid, out_ready, out_acc_buffer, out_ifm_buffer, out_done;
   logic ofm_valid, ofm_done, streams_idle;
@@ -135,7 +136,10 @@ module npu
     .mac_step_o      (mac_step),
     .mac_ifm_buffer_o(mac_ifm_buffer),
     .mac_acc_buffer_o(mac_acc_buffer),
-    .mac_done_i      (mac_done),
+    .mac_ready_i     (mac_ready),
+    .mac_step_done_i (mac_step_done),
+    .mac_row_done_i  (mac_row_done),
+    .mac_block_done_i(mac_block_done),
     .weight_start_o  (weight_start),
     .weight_stop_o   (weight_stop),
     .out_valid_o     (out_valid),
@@ -281,10 +285,13 @@ module npu
     .en_i          (enable[MacDomain]),
     .op_i          (op),
     .valid_i       (mac_valid),
+    .ready_o       (mac_ready),
     .step_i        (mac_step),
     .ifm_buffer_i  (mac_ifm_buffer),
     .acc_buffer_i  (mac_acc_buffer),
-    .done_o        (mac_done),
+    .step_done_o   (mac_step_done),
+    .row_done_o    (mac_row_done),
+    .block_done_o  (mac_block_done),
     .vec_valid_i   (vec_valid),
     .vec_ready_o   (vec_ready),
     .vec_i         (vec),

@@ -25,7 +25,10 @@ module cc_sequencer
   output step_t  mac_step_o,
   output logic   mac_ifm_buffer_o,
   output logic   mac_acc_buffer_o,
-  input  logic   mac_done_i,
+  input  logic   mac_ready_i,       // takes the step
+  input  logic   mac_step_done_i,   // IFM piece and weights of a step are no longer needed
+  input  logic   mac_row_done_i,    // so, and of the last step of a spatial position
+  input  logic   mac_block_done_i,  // the accumulators of a block are written
   // Weight stream: begin anew, or stop
   output logic   weight_start_o,
   output logic   weight_stop_o,
@@ -45,9 +48,9 @@ module cc_sequencer
   localparam int unsigned Lanes = UblkW * UblkH;
 
   logic busy_q;
-  logic [1:0] ifm_full_q, acc_full_q;
-  logic ifm_wr_q, ifm_rd_q, acc_wr_q, acc_rd_q;
-  logic weight_pending_q;
+  logic [1:0] ifm_full_q, acc_used_q, acc_full_q;
+  logic ifm_wr_q, ifm_rd_q, ifm_free_q, acc_wr_q, acc_done_q, acc_rd_q;
+  logic weight_pending_q, row_ending_q;
 
   logic elementwise, weighted;
   assign elementwise = op_i.kind == Elementwise;
@@ -73,8 +76,8 @@ module cc_sequencer
     .full_o  (piece_last)
   );
 
-  // The MAC unit's step is in registers, the next one ready when it is done.
-  logic mac_next_valid, mac_load, mac_valid_q;
+  // The MAC unit's next step is in registers. It takes it before it is done with the one before.
+  logic mac_next_valid, mac_load, mac_take, mac_valid_q;
   step_t mac_next, mac_step_q;
   cc_steps u_mac_walker (
     .clk_i       (clk_i),
@@ -86,7 +89,7 @@ module cc_sequencer
     .step_o      (mac_next),
     .next_i      (mac_load)
   );
-  assign mac_load   = mac_next_valid && (!mac_valid_q || mac_done_i);
+  assign mac_load   = mac_next_valid && (!mac_valid_q || mac_take);
   assign mac_step_o = mac_step_q;
 
   logic out_walk, ofm_walk, out_last_z, ofm_last_z;
@@ -128,7 +131,8 @@ module cc_sequencer
   assign piece_valid_o = piece_walk && !ifm_full_q[ifm_wr_q];
 
   assign mac_valid_o      = mac_valid_q && !weight_pending_q && ifm_full_q[ifm_rd_q]
-                            && (!mac_step_q.first || !acc_full_q[acc_wr_q]);
+                            && (!mac_step_q.first || !acc_used_q[acc_wr_q]);
+  assign mac_take         = mac_valid_o && mac_ready_i;
   assign mac_ifm_buffer_o = ifm_rd_q;
   assign mac_acc_buffer_o = acc_wr_q;
   assign out_valid_o      = out_walk;
@@ -136,12 +140,15 @@ module cc_sequencer
   assign out_acc_buffer_o = acc_rd_q;
   assign out_ifm_buffer_o = ifm_rd_q;
   assign ofm_valid_o      = ofm_walk;
-  assign weight_start_o   = weight_pending_q && weighted;
-  assign weight_stop_o    = !mac_valid_q || !weighted;
+  assign weight_start_o   = weight_pending_q && weighted && !row_ending_q;
+  assign weight_stop_o    = !weighted || !(mac_valid_q || row_ending_q);
 
-  logic ifm_release;
+  // A piece is read to its end, and may be written anew
+  logic ifm_over, ifm_release;
+  assign ifm_over    = elementwise ? out_done_i
+                       : mac_take && (!op_i.single_ifm_job || mac_step_q.row_last);
   assign ifm_release = elementwise ? out_done_i
-                       : mac_done_i && (!op_i.single_ifm_job || mac_step_q.row_last);
+                       : mac_step_done_i && (!op_i.single_ifm_job || mac_row_done_i);
 
   assign busy_o = busy_q;
   assign done_o = busy_q && !(started_q || mac_next_valid || mac_valid_q || out_walk || ofm_walk)
@@ -152,26 +159,36 @@ module cc_sequencer
       busy_q           <= 1'b0;
       started_q        <= 1'b0;
       ifm_full_q       <= '0;
+      acc_used_q       <= '0;
       acc_full_q       <= '0;
       ifm_wr_q         <= 1'b0;
       ifm_rd_q         <= 1'b0;
+      ifm_free_q       <= 1'b0;
       acc_wr_q         <= 1'b0;
+      acc_done_q       <= 1'b0;
       acc_rd_q         <= 1'b0;
+      row_ending_q     <= 1'b0;
       weight_pending_q <= 1'b0;
       mac_valid_q      <= 1'b0;
       mac_step_q       <= '0;
     end else begin
       started_q        <= start_i;
-      weight_pending_q <= mac_load && mac_next.row_first;
-      if (mac_load || mac_done_i) mac_valid_q <= mac_load;
+      if (mac_load && mac_next.row_first) weight_pending_q <= 1'b1;
+      else if (!row_ending_q) weight_pending_q <= 1'b0;
+      if (mac_take && mac_step_q.row_last) row_ending_q <= 1'b1;
+      else if (mac_row_done_i) row_ending_q <= 1'b0;
+      if (mac_load || mac_take) mac_valid_q <= mac_load;
       if (mac_load) mac_step_q <= mac_next;
       if (start_i) begin
         busy_q     <= 1'b1;
         ifm_full_q <= '0;
+        acc_used_q <= '0;
         acc_full_q <= '0;
         ifm_wr_q   <= 1'b0;
         ifm_rd_q   <= 1'b0;
+        ifm_free_q <= 1'b0;
         acc_wr_q   <= 1'b0;
+        acc_done_q <= 1'b0;
         acc_rd_q   <= 1'b0;
       end else begin
         if (done_o) busy_q <= 1'b0;
@@ -179,15 +196,21 @@ module cc_sequencer
           ifm_full_q[ifm_wr_q] <= 1'b1;
           ifm_wr_q             <= !ifm_wr_q;
         end
+        if (ifm_over) ifm_rd_q <= !ifm_rd_q;
         if (ifm_release) begin
-          ifm_full_q[ifm_rd_q] <= 1'b0;
-          ifm_rd_q             <= !ifm_rd_q;
+          ifm_full_q[ifm_free_q] <= 1'b0;
+          ifm_free_q             <= !ifm_free_q;
         end
-        if (mac_done_i && mac_step_q.last) begin
-          acc_full_q[acc_wr_q] <= 1'b1;
-          acc_wr_q             <= !acc_wr_q;
+        if (mac_take) begin
+          acc_used_q[acc_wr_q] <= 1'b1;
+          if (mac_step_q.last) acc_wr_q <= !acc_wr_q;
+        end
+        if (mac_block_done_i) begin
+          acc_full_q[acc_done_q] <= 1'b1;
+          acc_done_q             <= !acc_done_q;
         end
         if (out_done_i && !elementwise) begin
+          acc_used_q[acc_rd_q] <= 1'b0;
           acc_full_q[acc_rd_q] <= 1'b0;
           acc_rd_q             <= !acc_rd_q;
         end

@@ -1,9 +1,11 @@
 /// MAC unit: multiplies IFM words with weight vectors and accumulates in the shared buffer.
 ///
-/// Pipeline: address of the IFM words; multiply, address of the accumulators; add (or take the maximum) and
-/// write back. An accumulator row that is read while it is written is forwarded.
+/// Pipeline, a group of pixels a cycle: walk; read the IFM words; subtract the zero point and take the weight
+/// vector; multiply; sum, read the accumulators; add (or take the maximum) and write back. It waits before the
+/// weight vector is taken; what has one goes on.
 module mac
   import npu_pkg::*;
+  import mac_pkg::*;
 #(
   parameter int unsigned UblkW  = 1,
   parameter int unsigned UblkH  = 1,
@@ -16,11 +18,15 @@ module mac
   input  logic        rst_ni,
   input  logic        en_i,
   input  op_t         op_i,
+  // Steps: the next one is taken while the pipeline works off the one before
   input  logic        valid_i,
+  output logic        ready_o,
   input  step_t       step_i,
   input  logic        ifm_buffer_i,
   input  logic        acc_buffer_i,
-  output logic        done_o,
+  output logic        step_done_o,   // IFM piece and weights are no longer needed
+  output logic        row_done_o,    // so, and of the last step of a spatial position
+  output logic        block_done_o,  // the accumulators of a block are written
   input  logic        vec_valid_i,
   output logic        vec_ready_o,
   input  logic [UblkD*8*9-1:0] vec_i,
@@ -37,137 +43,197 @@ module mac
   output logic [5:0]  acc_wr_row_o,
   output logic [AccBanks*128-1:0] acc_wr_data_o
 );
-  localparam logic [31:0] Lowest = 32'h8000_0000;
+  localparam int unsigned WideLog2Bytes = 2;
 
-  logic issue, clear, half;
-  logic [Lanes-1:0] absent;
-  logic [7:0] channels;
-  logic [11:0] acc_row, acc_at;
+  logic weighted, wide, go;
+  assign weighted = op_i.kind == Conv || op_i.kind == Depthwise;
+  assign wide     = op_i.ifm.log2_bytes == 2'(WideLog2Bytes);
+
+  // Walk
+  logic walk_valid;
+  group_t walk_group;
+  logic [Lanes-1:0] walk_absent;
+  logic [Lanes-1:0][5:0] walk_bank;
+  logic [Lanes-1:0][6:0] walk_addr;
   mac_sequencer #(
-    .UblkW(UblkW),
-    .UblkH(UblkH),
-    .UblkD(UblkD)
+    .UblkW (UblkW),
+    .UblkH (UblkH),
+    .UblkD (UblkD),
+    .Usable(Usable)
   ) u_sequencer (
-    .clk_i      (clk_i),
-    .rst_ni     (rst_ni),
-    .en_i       (en_i),
-    .op_i       (op_i),
-    .valid_i    (valid_i),
-    .step_i     (step_i),
-    .ifm_bank_i (ifm_buffer_bank(op_i, Lanes, ifm_buffer_i)),
-    .done_o     (done_o),
-    .vec_valid_i(vec_valid_i),
-    .vec_ready_o(vec_ready_o),
-    .issue_o    (issue),
-    .absent_o   (absent),
-    .clear_o    (clear),
-    .channels_o (channels),
-    .half_o     (half),
-    .bank_o     (ifm_rd_bank_o),
-    .addr_o     (ifm_rd_addr_o),
-    .acc_row_o  (acc_row)
+    .clk_i       (clk_i),
+    .rst_ni      (rst_ni),
+    .en_i        (en_i),
+    .op_i        (op_i),
+    .valid_i     (valid_i),
+    .ready_o     (ready_o),
+    .step_i      (step_i),
+    .ifm_buffer_i(ifm_buffer_i),
+    .acc_buffer_i(acc_buffer_i),
+    .valid_o     (walk_valid),
+    .ready_i     (go),
+    .group_o     (walk_group),
+    .absent_o    (walk_absent),
+    .bank_o      (walk_bank),
+    .addr_o      (walk_addr)
   );
-  assign ifm_rd_o = issue ? ~absent : '0;
-  assign acc_at   = acc_row + {acc_buffer_group(op_i, Usable, AccBanks, acc_buffer_i), 6'd0};
 
+  // Read the IFM words
+  logic read_q;
+  group_t read_group_q;
+  logic [Lanes-1:0] read_absent_q;
+  logic [Lanes-1:0][5:0] read_bank_q;
+  logic [Lanes-1:0][6:0] read_addr_q;
+  assign ifm_rd_o      = go && read_q && read_group_q.multiply ? ~read_absent_q : '0;
+  assign ifm_rd_bank_o = read_bank_q;
+  assign ifm_rd_addr_o = read_addr_q;
+
+  // Take the weight vector
+  logic take_q;
+  group_t take_group_q;
+  logic [Lanes-1:0] take_absent_q;
   logic [UblkD*8*9-1:0] weights;
+  assign vec_ready_o = take_q && take_group_q.new_vector && weighted;
+  assign go          = !vec_ready_o || vec_valid_i;
   mac_weights #(
     .UblkD(UblkD)
   ) u_weights (
     .kind_i   (op_i.kind),
-    .half_i   (half),
+    .half_i   (take_group_q.half),
     .vec_i    (vec_i),
     .weights_o(weights)
   );
 
-  // Multiply
-  logic mul_q, mul_clear_q;
-  logic [Lanes-1:0] mul_absent_q;
-  logic [7:0] mul_channels_q;
-  logic [11:0] mul_acc_q;
-  logic [UblkD*8*9-1:0] mul_weights_q;
+  logic load, load_weights;
+  assign load         = en_i && go && take_q && take_group_q.multiply;
+  assign load_weights = load && take_group_q.new_vector;
+
+  // Multiply, then sum
+  logic mul_q, sum_q, mul_clear_q, sum_clear_q;
+  logic [Lanes-1:0] mul_absent_q, sum_absent_q;
+  logic [11:0] mul_acc_q, sum_acc_q;
+  logic [UblkD*8*9-1:0] weights_q;
   logic [Lanes-1:0][UblkD-1:0][31:0] dot;
   for (genvar l = 0; l < Lanes; l++) begin : gen_lane
-    logic [UblkD-1:0][21:0] narrow;
+    logic [7:0][9:0] factors, factors_q;
+    mac_operands u_operands (
+      .word_i       (ifm_rd_data_i[l]),
+      .absent_i     (take_absent_q[l]),
+      .channels_m1_i(take_group_q.channels_m1),
+      .signed_i     (op_i.ifm_signed),
+      .wide_i       (wide),
+      .zero_point_i (op_i.ifm_zero_point[8:0]),
+      .factors_o    (factors)
+    );
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) factors_q <= '0;
+      else if (load) factors_q <= factors;
+    end
     mac_array #(
       .UblkD(UblkD)
     ) u_array (
-      .ifm_i       (ifm_rd_data_i[l]),
-      .channels_i  (mul_absent_q[l] ? '0 : mul_channels_q),
-      .signed_i    (op_i.ifm_signed),
-      .zero_point_i(op_i.ifm_zero_point[8:0]),
-      .weights_i   (mul_weights_q),
-      .dot_o       (narrow)
+      .clk_i     (clk_i),
+      .rst_ni    (rst_ni),
+      .multiply_i(en_i && mul_q),
+      .wide_i    (wide),
+      .factors_i (factors_q),
+      .weights_i (weights_q),
+      .dot_o     (dot[l])
     );
-    // Sums over depth may have 32-bit elements, two a word.
-    logic [31:0] low, high;
-    assign low  = mul_channels_q[0] && !mul_absent_q[l] ? ifm_rd_data_i[l][31:0] : '0;
-    assign high = mul_channels_q[1] && !mul_absent_q[l] ? ifm_rd_data_i[l][63:32] : '0;
-    always_comb begin
-      for (int unsigned c = 0; c < UblkD; c++) dot[l][c] = 32'($signed(narrow[c]));
-      if (op_i.ifm.log2_bytes == 2'd2) dot[l][0] = low + high;
-    end
   end
-  assign acc_rd_o       = mul_q && !mul_clear_q;
-  assign acc_rd_group_o = mul_acc_q[11:6];
-  assign acc_rd_row_o   = mul_acc_q[5:0];
 
-  // Add, or take the maximum
-  logic add_q, add_clear_q, forward_q;
-  logic [Lanes-1:0] add_absent_q;
-  logic [11:0] add_acc_q;
-  logic [Lanes-1:0][UblkD-1:0][31:0] dot_q, sum, sum_q, old;
-  assign old = forward_q ? sum_q : acc_rd_data_i;
-  always_comb begin
-    for (int unsigned l = 0; l < Lanes; l++) begin
-      for (int unsigned c = 0; c < UblkD; c++) begin
-        if (op_i.kind == MaxPool) begin
-          sum[l][c] = add_clear_q ? Lowest : old[l][c];
-          if (!add_absent_q[l] && $signed(dot_q[l][c]) > $signed(sum[l][c])) sum[l][c] = dot_q[l][c];
-        end else begin
-          sum[l][c] = (add_clear_q ? '0 : old[l][c]) + dot_q[l][c];
-        end
-      end
-    end
-  end
-  assign acc_wr_o       = add_q;
-  assign acc_wr_group_o = add_acc_q[11:6];
-  assign acc_wr_row_o   = add_acc_q[5:0];
-  assign acc_wr_data_o  = sum;
+  // Accumulate
+  logic [11:0] acc_rd_row, acc_wr_row;
+  mac_accumulate #(
+    .Lanes(Lanes),
+    .UblkD(UblkD)
+  ) u_accumulate (
+    .clk_i    (clk_i),
+    .rst_ni   (rst_ni),
+    .en_i     (en_i),
+    .max_i    (op_i.kind == MaxPool),
+    .valid_i  (sum_q),
+    .clear_i  (sum_clear_q),
+    .absent_i (sum_absent_q),
+    .acc_i    (sum_acc_q),
+    .dot_i    (dot),
+    .rd_o     (acc_rd_o),
+    .rd_row_o (acc_rd_row),
+    .rd_data_i(acc_rd_data_i),
+    .wr_o     (acc_wr_o),
+    .wr_row_o (acc_wr_row),
+    .wr_data_o(acc_wr_data_o)
+  );
+  assign {acc_rd_group_o, acc_rd_row_o} = acc_rd_row;
+  assign {acc_wr_group_o, acc_wr_row_o} = acc_wr_row;
+
+  // What has ended: a step when its last vector is taken, a block when its last sums are written
+  logic step_done_q, row_done_q, mul_end_q, sum_end_q, add_end_q;
+  assign step_done_o  = step_done_q;
+  assign row_done_o   = row_done_q;
+  assign block_done_o = add_end_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      mul_q          <= 1'b0;
-      mul_clear_q    <= 1'b0;
-      mul_absent_q   <= '0;
-      mul_channels_q <= '0;
-      mul_acc_q      <= '0;
-      mul_weights_q  <= '0;
-      add_q          <= 1'b0;
-      add_clear_q    <= 1'b0;
-      add_absent_q   <= '0;
-      add_acc_q      <= '0;
-      forward_q      <= 1'b0;
-      dot_q          <= '0;
-      sum_q          <= '0;
+      read_q        <= 1'b0;
+      read_group_q  <= '0;
+      read_absent_q <= '0;
+      read_bank_q   <= '0;
+      read_addr_q   <= '0;
+      take_q        <= 1'b0;
+      take_group_q  <= '0;
+      take_absent_q <= '0;
+    end else if (en_i && go) begin
+      read_q <= walk_valid;
+      if (walk_valid) begin
+        read_group_q  <= walk_group;
+        read_absent_q <= walk_absent;
+        read_bank_q   <= walk_bank;
+        read_addr_q   <= walk_addr;
+      end
+      take_q <= read_q;
+      if (read_q) begin
+        take_group_q  <= read_group_q;
+        take_absent_q <= read_absent_q;
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      mul_q        <= 1'b0;
+      mul_clear_q  <= 1'b0;
+      mul_absent_q <= '0;
+      mul_acc_q    <= '0;
+      mul_end_q    <= 1'b0;
+      weights_q    <= '0;
+      sum_q        <= 1'b0;
+      sum_clear_q  <= 1'b0;
+      sum_absent_q <= '0;
+      sum_acc_q    <= '0;
+      sum_end_q    <= 1'b0;
+      add_end_q    <= 1'b0;
+      step_done_q  <= 1'b0;
+      row_done_q   <= 1'b0;
     end else if (en_i) begin
-      mul_q <= issue;
-      if (issue) begin
-        mul_clear_q    <= clear;
-        mul_absent_q   <= absent;
-        mul_channels_q <= channels;
-        mul_acc_q      <= acc_at;
-        mul_weights_q  <= weights;
+      mul_q <= load;
+      if (load) begin
+        mul_clear_q  <= take_group_q.clear;
+        mul_absent_q <= take_absent_q;
+        mul_acc_q    <= take_group_q.acc;
       end
-      add_q <= mul_q;
+      if (load_weights) weights_q <= weights;
+      sum_q <= mul_q;
       if (mul_q) begin
-        add_clear_q  <= mul_clear_q;
-        add_absent_q <= mul_absent_q;
-        add_acc_q    <= mul_acc_q;
-        dot_q        <= dot;
-        forward_q    <= add_q && add_acc_q == mul_acc_q;
+        sum_clear_q  <= mul_clear_q;
+        sum_absent_q <= mul_absent_q;
+        sum_acc_q    <= mul_acc_q;
       end
-      if (add_q) sum_q <= sum;
+      step_done_q <= go && take_q && take_group_q.step_end;
+      row_done_q  <= go && take_q && take_group_q.row_end;
+      mul_end_q   <= go && take_q && take_group_q.block_end;
+      sum_end_q   <= mul_end_q;
+      add_end_q   <= sum_end_q;
     end
   end
 endmodule

@@ -1,220 +1,201 @@
-/// Orders the work of one step: for each weight vector, the groups of pixels it applies to.
+/// Takes a step and gives its work: each cycle a weight vector with a group of pixels.
 ///
-/// A group is `UblkW` by `UblkH` pixels, which the array computes together, a lane each. Gives, a cycle ahead
-/// of the data, the shared-buffer address of each lane's IFM word and the accumulator row of the group.
+/// A group is `UblkW` by `UblkH` pixels, which the array computes together, a lane each. With it go the
+/// shared-buffer address of each lane's IFM word and the accumulator row of the group.
 module mac_sequencer
   import npu_pkg::*;
+  import mac_pkg::*;
 #(
-  parameter int unsigned UblkW = 1,
-  parameter int unsigned UblkH = 1,
-  parameter int unsigned UblkD = 4,
-  localparam int unsigned Lanes = UblkW * UblkH,
-  localparam int unsigned ShiftW = $clog2(UblkW),
-  localparam int unsigned ShiftH = $clog2(UblkH)
+  parameter int unsigned UblkW  = 1,
+  parameter int unsigned UblkH  = 1,
+  parameter int unsigned UblkD  = 4,
+  parameter int unsigned Usable = 16,
+  localparam int unsigned Lanes    = UblkW * UblkH,
+  localparam int unsigned AccBanks = Lanes * UblkD / 4
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
   input  logic        en_i,
   input  op_t         op_i,
   input  logic        valid_i,
+  output logic        ready_o,
   input  step_t       step_i,
-  input  logic [5:0]  ifm_bank_i,    // first bank of the IFM buffer
-  output logic        done_o,
-  // Weight vectors
-  input  logic        vec_valid_i,
-  output logic        vec_ready_o,
-  // One multiply-accumulate of a vector with a group of pixels
-  output logic        issue_o,
+  input  logic        ifm_buffer_i,
+  input  logic        acc_buffer_i,
+  // Work
+  output logic        valid_o,
+  input  logic        ready_i,
+  output group_t      group_o,
   output logic [Lanes-1:0] absent_o,   // lanes with padding, or no pixel
-  output logic        clear_o,         // accumulators start anew
-  output logic [7:0]  channels_o,      // IFM channels of the word that exist
-  output logic        half_o,          // depthwise with four channels: the word's upper half
   output logic [Lanes-1:0][5:0] bank_o,
-  output logic [Lanes-1:0][6:0] addr_o,
-  output logic [11:0] acc_row_o        // counted from the buffer's first
+  output logic [Lanes-1:0][6:0] addr_o
 );
-  typedef enum logic [1:0] {
-    Idle,
-    Run,
-    Drain
-  } state_e;
+  localparam logic [7:0] DepthMax = 8'd255;  // more channels than a pixel's words of a piece hold
 
-  state_e state_q;
-  logic [1:0] drain_q;
-  logic [3:0] z_q;         // IFM word within the pixel
-  logic [5:0] u_q;         // group of UblkD OFM channels
-  logic [3:0] tx_q, ty_q;
-  logic [6:0] element_q;   // tap, in the order of the weights
-  logic [6:0] px_q, py_q;
-  logic [11:0] acc_q, group_acc_q;
+  logic busy_q, ifm_buffer_q, acc_buffer_q, clear_q, row_last_q, last_q;
+  logic odd_width_q, odd_height_q;  // the last column or row of groups is not whole
+  logic [4:0] words_q;              // of a pixel in the piece
+  logic [11:0] pitch_q;             // words of a lane's row of pixels
+  logic [7:0] depth_q;              // IFM channels from the piece's first to the last, minus one
 
-  logic by_channel;        // an OFM channel has one IFM channel
-  logic weighted;
+  logic start, next;
+  assign start   = valid_i && ready_o;
+  assign next    = busy_q && ready_i;
+  assign ready_o = !busy_q;
+  assign valid_o = busy_q;
+
+  // Order
+  axis_move_e move_x, move_y;
+  logic real_vector, new_vector, first, last, last_column, last_row;
+  logic [4:0] channels;
+  logic [3:0] word_walk;
+  logic [11:0] acc;
+  mac_walk #(
+    .UblkW(UblkW),
+    .UblkH(UblkH),
+    .UblkD(UblkD)
+  ) u_walk (
+    .clk_i        (clk_i),
+    .rst_ni       (rst_ni),
+    .en_i         (en_i),
+    .op_i         (op_i),
+    .start_i      (start),
+    .step_i       (step_i),
+    .next_i       (next),
+    .move_x_o     (move_x),
+    .move_y_o     (move_y),
+    .real_o       (real_vector),
+    .new_vector_o (new_vector),
+    .first_o      (first),
+    .last_o       (last),
+    .last_column_o(last_column),
+    .last_row_o   (last_row),
+    .channels_o   (channels),
+    .word_o       (word_walk),
+    .acc_o        (acc)
+  );
+
+  // Positions
+  logic [UblkW-1:0][11:0] at_x;
+  logic [UblkW-1:0][1:0] pixel_x;
+  logic [UblkW-1:0] absent_x;
+  mac_axis #(
+    .Ublk(UblkW)
+  ) u_x (
+    .clk_i    (clk_i),
+    .rst_ni   (rst_ni),
+    .en_i     (en_i),
+    .upscale_i(op_i.upscale),
+    .zeros_i  (op_i.upscale_zeros),
+    .stride_i (op_i.stride_x),
+    .dilate_i (op_i.dilate_x),
+    .size_i   (op_i.ifm_w),
+    .start_i  (start),
+    .first_i  (step_i.ix0),
+    .next_i   (next),
+    .move_i   (move_x),
+    .pitch_i  (12'(words_q)),
+    .at_o     (at_x),
+    .pixel_o  (pixel_x),
+    .absent_o (absent_x)
+  );
+  logic [UblkH-1:0][11:0] at_y;
+  logic [UblkH-1:0][1:0] pixel_y;
+  logic [UblkH-1:0] absent_y;
+  mac_axis #(
+    .Ublk(UblkH)
+  ) u_y (
+    .clk_i    (clk_i),
+    .rst_ni   (rst_ni),
+    .en_i     (en_i),
+    .upscale_i(op_i.upscale),
+    .zeros_i  (op_i.upscale_zeros),
+    .stride_i (op_i.stride_y),
+    .dilate_i (op_i.dilate_y),
+    .size_i   (op_i.ifm_h),
+    .start_i  (start),
+    .first_i  (step_i.iy0),
+    .next_i   (next),
+    .move_i   (move_y),
+    .pitch_i  (pitch_q),
+    .at_o     (at_y),
+    .pixel_o  (pixel_y),
+    .absent_o (absent_y)
+  );
+
+  // The IFM word: of the walk where sums go over IFM channels, that of the OFM channels otherwise
+  logic by_channel;
+  logic [3:0] word;
+  logic [8:0] depth;  // IFM channels from the word's first to the last, minus one
   assign by_channel = op_i.kind != Conv && op_i.kind != ReduceSum;
-  assign weighted   = op_i.kind == Conv || op_i.kind == Depthwise;
+  assign word       = by_channel ? (UblkD == 4 ? 4'(channels >> 1) : 4'(channels)) : word_walk;
+  assign depth      = 9'(depth_q) - 9'({word, 3'd0} >> op_i.ifm.log2_bytes);
 
-  logic [4:0] words;       // of a pixel in the piece
-  logic [5:0] groups;
-  assign words  = 5'(((10'(step_i.zc) << op_i.ifm.log2_bytes) + 10'd7) >> 3);
-  assign groups = op_i.kind == ReduceSum ? 6'd1
-                  : 6'((9'(step_i.bd) + 9'(UblkD - 1)) >> $clog2(UblkD));
-
-  // Convolutions pad the taps to a multiple of four: part kernel first and depthwise.
-  logic [6:0] taps, taps_padded;
-  logic real_tap, real_word;
-  assign taps        = 7'(step_i.th * 7'(step_i.tw));
-  assign taps_padded = (op_i.kind == Conv && op_i.part_kernel) || op_i.kind == Depthwise
-                       ? (taps + 7'd3) & 7'h7C : taps;
-  assign real_tap    = element_q < taps;
-  assign real_word   = 5'(z_q) < words;
-
-  logic last_px, last_py, last_pixel, last_element, last_z, last_group, last_vector;
-  assign last_px      = px_q + 7'(UblkW) >= step_i.bw;
-  assign last_py      = py_q + 7'(UblkH) >= step_i.bh;
-  assign last_pixel   = (last_px && last_py) || !real_tap || !real_word;
-  assign last_element = element_q == taps_padded - 7'd1;
-  assign last_group   = u_q == groups - 6'd1;
-  logic z_inner;           // the IFM words are the innermost loop, else the outermost
-  assign z_inner = op_i.kind == Conv ? !op_i.part_kernel : op_i.kind == ReduceSum;
   always_comb begin
-    last_z = 1'b1;
-    if (op_i.kind == Conv) last_z = op_i.part_kernel ? 5'(z_q) == words - 5'd1 : z_q == 4'd3;
-    else if (op_i.kind == ReduceSum) last_z = 5'(z_q) == words - 5'd1;
+    group_o             = '0;
+    group_o.multiply    = real_vector;
+    group_o.new_vector  = new_vector;
+    group_o.clear       = clear_q && first;
+    group_o.half        = UblkD == 4 && channels[0];
+    group_o.channels_m1 = depth[8:3] != '0 ? '1 : depth[2:0];
+    group_o.acc         = acc + {acc_buffer_group(op_i, Usable, AccBanks, acc_buffer_q), 6'd0};
+    group_o.step_end    = last;
+    group_o.row_end     = last && row_last_q;
+    group_o.block_end   = last && last_q;
   end
-  assign last_vector = last_element && last_z && last_group;
 
-  logic run;
-  assign run         = state_q == Run && (vec_valid_i || !weighted);
-  assign vec_ready_o = state_q == Run && last_pixel && weighted;
-  assign issue_o     = run && real_tap && real_word;
-  assign clear_o     = step_i.first && element_q == '0 && z_q == '0;
-  assign done_o      = state_q == Drain && drain_q == '0;
-  assign acc_row_o   = acc_q;
-
-  // The IFM word: of the walk for convolutions, that of the OFM channels otherwise
-  logic [4:0] word;
-  logic [15:0] channels_from;  // channels from the word's first to the last that exists, minus one
-  assign word          = by_channel ? (UblkD == 4 ? 5'(u_q >> 1) : 5'(u_q)) : 5'(z_q);
-  assign half_o        = UblkD == 4 && u_q[0];
-  assign channels_from = op_i.ifm_d_m1 - step_i.iz0 - ({8'd0, word, 3'd0} >> op_i.ifm.log2_bytes);
-  assign channels_o    = channels_from >= 16'd7 ? 8'hFF : 8'((9'd2 << channels_from[2:0]) - 9'd1);
-
-  // Lanes: a piece is spread over the lanes' banks so that a group's pixels never meet in one.
-  logic [7:0] pitch_pixels;
-  logic [11:0] pitch;
-  assign pitch_pixels = 8'((9'(step_i.iw) + 9'(UblkW - 1)) >> ShiftW);
-  assign pitch        = 12'(pitch_pixels) * 12'(words);
+  // A piece is spread over the lanes' banks so that a group's pixels never meet in one.
   for (genvar l = 0; l < Lanes; l++) begin : gen_lane
-    localparam logic [6:0] LaneX = 7'(l % UblkW);
-    localparam logic [6:0] LaneY = 7'(l / UblkW);
-
-    logic signed [18:0] ix, iy;
-    assign ix = step_i.ix0 + 19'(9'(px_q + LaneX) * 9'(op_i.stride_x)) + (19'(tx_q) << op_i.dilate_x);
-    assign iy = step_i.iy0 + 19'(9'(py_q + LaneY) * 9'(op_i.stride_y)) + (19'(ty_q) << op_i.dilate_y);
-
-    logic padding, between, outside;
-    assign padding = ix < 0 || iy < 0 || ix >= $signed({1'b0, op_i.ifm_w})
-                     || iy >= $signed({1'b0, op_i.ifm_h});
-    assign between = op_i.upscale_zeros && (ix[0] || iy[0]);
-    assign outside = px_q + LaneX >= step_i.bw || py_q + LaneY >= step_i.bh;
-    assign absent_o[l] = padding || between || outside;
-
-    logic [7:0] x, y;
-    assign x = 8'((ix >>> op_i.upscale) - ifm_origin(op_i, step_i.ix0));
-    assign y = 8'((iy >>> op_i.upscale) - ifm_origin(op_i, step_i.iy0));
-
+    localparam int unsigned X = l % UblkW;
+    localparam int unsigned Y = l / UblkW;
     logic [1:0] lane;
     logic [11:0] at;
-    assign lane = ifm_lane(x, y, op_i.stride_x, op_i.stride_y, UblkW, UblkH);
-    assign at   = 12'(y >> ShiftH) * pitch + 12'(x >> ShiftW) * 12'(words) + 12'(word);
-    assign bank_o[l] = ifm_bank_i + 6'(12'(at[11:7]) * 12'(Lanes)) + 6'(lane);
-    assign addr_o[l] = at[6:0];
+    assign lane        = ifm_lane(8'(pixel_x[X]), 8'(pixel_y[Y]), op_i.stride_x, op_i.stride_y, UblkW,
+                                  UblkH);
+    assign at          = at_x[X] + at_y[Y] + 12'(word);
+    assign bank_o[l]   = ifm_buffer_bank(op_i, Lanes, ifm_buffer_q) + 6'(12'(at[11:7]) * 12'(Lanes))
+                         + 6'(lane);
+    assign addr_o[l]   = at[6:0];
+    assign absent_o[l] = absent_x[X] || absent_y[Y] || (X == 1 && last_column && odd_width_q)
+                         || (Y == 1 && last_row && odd_height_q);
   end
 
-  logic last_tx;
-  assign last_tx = tx_q == step_i.tw - 4'd1;
-
-  // Accumulator rows of a channel group
-  logic [11:0] rows;
-  assign rows = ((12'(step_i.bw) + 12'(UblkW - 1)) >> ShiftW)
-                * ((12'(step_i.bh) + 12'(UblkH - 1)) >> ShiftH);
+  logic [4:0] words;
+  logic [7:0] lane_columns;
+  logic [15:0] depth_left;
+  assign words        = 5'(((10'(step_i.zc) << op_i.ifm.log2_bytes) + 10'd7) >> 3);
+  assign lane_columns = 8'((9'(step_i.iw) + 9'(UblkW - 1)) >> $clog2(UblkW));
+  assign depth_left   = op_i.ifm_d_m1 - step_i.iz0;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      state_q     <= Idle;
-      drain_q     <= '0;
-      z_q         <= '0;
-      u_q         <= '0;
-      tx_q        <= '0;
-      ty_q        <= '0;
-      element_q   <= '0;
-      px_q        <= '0;
-      py_q        <= '0;
-      acc_q       <= '0;
-      group_acc_q <= '0;
+      busy_q       <= 1'b0;
+      ifm_buffer_q <= 1'b0;
+      acc_buffer_q <= 1'b0;
+      clear_q      <= 1'b0;
+      row_last_q   <= 1'b0;
+      last_q       <= 1'b0;
+      odd_width_q  <= 1'b0;
+      odd_height_q <= 1'b0;
+      words_q      <= '0;
+      pitch_q      <= '0;
+      depth_q      <= '0;
     end else if (en_i) begin
-      unique case (state_q)
-        Idle: begin
-          if (valid_i) begin
-            state_q     <= Run;
-            drain_q     <= 2'd2;
-            z_q         <= '0;
-            u_q         <= '0;
-            tx_q        <= '0;
-            ty_q        <= '0;
-            element_q   <= '0;
-            px_q        <= '0;
-            py_q        <= '0;
-            acc_q       <= '0;
-            group_acc_q <= '0;
-          end
-        end
-
-        Run: begin
-          if (run && !last_pixel) begin
-            acc_q <= acc_q + 12'd1;
-            px_q  <= last_px ? '0 : px_q + 7'(UblkW);
-            if (last_px) py_q <= py_q + 7'(UblkH);
-          end
-          if (run && last_pixel) begin
-            px_q  <= '0;
-            py_q  <= '0;
-            acc_q <= group_acc_q;
-            if (z_inner && !last_z) begin
-              z_q <= z_q + 4'd1;
-            end else begin
-              if (z_inner) z_q <= '0;
-              if (!last_element) begin
-                element_q <= element_q + 7'd1;
-                tx_q      <= last_tx ? '0 : tx_q + 4'd1;
-                if (last_tx) ty_q <= ty_q + 4'd1;
-              end else begin
-                element_q <= '0;
-                tx_q      <= '0;
-                ty_q      <= '0;
-                if (!last_group) begin
-                  u_q         <= u_q + 6'd1;
-                  group_acc_q <= group_acc_q + rows;
-                  acc_q       <= group_acc_q + rows;
-                end else begin
-                  u_q         <= '0;
-                  group_acc_q <= '0;
-                  acc_q       <= '0;
-                  if (!z_inner) z_q <= z_q + 4'd1;
-                end
-              end
-            end
-            if (last_vector) state_q <= Drain;
-          end
-        end
-
-        Drain: begin
-          drain_q <= drain_q - 2'd1;
-          if (done_o) state_q <= Idle;
-        end
-
-        default: state_q <= Idle;
-      endcase
+      if (start) begin
+        busy_q       <= 1'b1;
+        ifm_buffer_q <= ifm_buffer_i;
+        acc_buffer_q <= acc_buffer_i;
+        clear_q      <= step_i.first;
+        row_last_q   <= step_i.row_last;
+        last_q       <= step_i.last;
+        odd_width_q  <= step_i.bw[0];
+        odd_height_q <= step_i.bh[0];
+        words_q      <= words;
+        pitch_q      <= 12'(lane_columns) * 12'(words);
+        depth_q      <= depth_left > 16'(DepthMax) ? DepthMax : depth_left[7:0];
+      end else if (next && last) begin
+        busy_q <= 1'b0;
+      end
     end
   end
 endmodule

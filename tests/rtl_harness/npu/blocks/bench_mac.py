@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import random
 from dataclasses import dataclass, field
 from typing import Any
@@ -208,41 +209,54 @@ def accumulator_place(step: Step, buffer: int, y: int, x: int, c: int) -> tuple[
     return group * ACC_BANKS + USABLE % ACC_BANKS + lane, row % 64, c % 4
 
 
-async def compute(block: Block, step: Step, first: bool, ifm: int, acc: int, rng: random.Random) -> int:
-    """Run one step; return its cycles."""
-    vectors = list(step.vectors)
-    inputs = {"mac_valid": 1, "mac_step": {**step.step, "first": first}, "mac_ifm_buffer": ifm,
-              "mac_acc_buffer": acc}  # fmt: skip
+async def compute(
+    block: Block, turns: list[Step], firsts: list[bool], ifm: list[int], acc: int, rng: random.Random
+) -> None:
+    """Run steps one after another, each as soon as the one before is taken, to the end of their block."""
+    vectors = [vector for step in turns for vector in step.vectors]
+    taken = done = 0
     offered = False
-    for cycle in range(20_000):
-        offered = bool(vectors) and (offered or rng.random() < 0.8)
+    steady = rng.random() < 0.5
+    for _ in range(20_000):
+        offered = bool(vectors) and (offered or steady or rng.random() < 0.8)
         flat = (
             sum((w & 0x1FF) << 9 * i for i, w in enumerate(vectors[0])) if offered else rng.getrandbits(576)
         )
-        out = await block.cycle(**inputs, vec_valid=offered, vec=flat)
+        inputs: Values = {"vec_valid": offered, "vec": flat}
+        if taken < len(turns):
+            last = taken == len(turns) - 1
+            step = {**turns[taken].step, "first": firsts[taken], "last": last, "row_last": last}
+            inputs |= {"mac_valid": 1, "mac_step": step, "mac_ifm_buffer": ifm[taken], "mac_acc_buffer": acc}
+        out = await block.cycle(**inputs)
+        taken += bool(taken < len(turns) and out["mac_ready"])
         if offered and out["vec_ready"]:
             vectors.pop(0)
             offered = False
-        if out["mac_done"]:
+        done += out["mac_step_done"]
+        assert done <= taken
+        assert out["mac_row_done"] == (out["mac_step_done"] and done == len(turns))
+        if out["mac_block_done"]:
+            assert done == len(turns)
             assert not vectors, f"{len(vectors)} vectors were not taken"
-            return cycle
-    raise AssertionError(f"no end, {len(vectors)} vectors left: {step.op} {step.step}")
+            return
+    raise AssertionError(f"no end, {len(vectors)} vectors left: {turns[0].op} {turns[0].step}")
 
 
 async def check_block(block: Block, kind: int, rng: random.Random) -> None:
-    """One or two steps into the same accumulators."""
+    """One or two steps into the same accumulators, each with its IFM piece."""
     step = Step(rng, kind)
     block.configure("op", pack("op_t", step.op))
     acc_buffer, ifm_buffer = rng.getrandbits(1), rng.getrandbits(1)
     found: dict[tuple[int, int, int], int] = {}
-    for turn in range(rng.randint(1, 2)):
-        if turn:
-            step.pixels.clear()
-            step.vectors.clear()
-            step._fill(step.op["ifm"]["log2_bytes"] == 2)
-        await fill_piece(block, step, ifm_buffer)
-        await compute(block, step, turn == 0, ifm_buffer, acc_buffer, rng)
-        step.accumulate(found, turn == 0)
+    turns, buffers = [], [ifm_buffer, 1 - ifm_buffer][: rng.randint(1, 2)]
+    for turn, buffer in enumerate(buffers):
+        again = copy.copy(step)
+        again.pixels, again.vectors = {}, []
+        again._fill(step.op["ifm"]["log2_bytes"] == 2)
+        await fill_piece(block, again, buffer)
+        again.accumulate(found, turn == 0)
+        turns.append(again)
+    await compute(block, turns, [turn == 0 for turn in range(len(turns))], buffers, acc_buffer, rng)
     for (y, x, c), wanted in found.items():
         if kind == REDUCE_SUM and c:
             continue

@@ -22,8 +22,9 @@ module blocks
   input  logic [$bits(element_in_t)-1:0] element_i,
   output logic [$bits(element_out_t)-1:0] element_o,
 
+  input  logic array_clk,
   input  logic [$bits(array_in_t)-1:0] array_i,
-  output logic [175:0] array_o,
+  output logic [$bits(array_out_t)-1:0] array_o,
 
   input  logic check_clk,
   input  logic [$bits(cmd_regs_t)-1:0] check_regs,
@@ -170,10 +171,13 @@ module blocks
     .en_i          (1'b1),
     .op_i          (data_op),
     .valid_i       (data_in.mac_valid),
+    .ready_o       (data_out.mac_ready),
     .step_i        (data_in.mac_step),
     .ifm_buffer_i  (data_in.mac_ifm_buffer),
     .acc_buffer_i  (data_in.mac_acc_buffer),
-    .done_o        (data_out.mac_done),
+    .step_done_o   (data_out.mac_step_done),
+    .row_done_o    (data_out.mac_row_done),
+    .block_done_o  (data_out.mac_block_done),
     .vec_valid_i   (data_in.vec_valid),
     .vec_ready_o   (data_out.vec_ready),
     .vec_i         (data_in.vec[VecBits-1:0]),
@@ -306,17 +310,28 @@ module blocks
   // Multipliers of one pixel
   array_in_t array_in;
   assign array_in = array_i;
-  logic [UblkD-1:0][21:0] dot;
-  assign array_o = 176'(dot);
+  logic [7:0][9:0] factors;
+  logic [UblkD-1:0][31:0] dot;
+  assign array_o = 256'(dot);
+  mac_operands u_factors (
+    .word_i       (array_in.ifm),
+    .absent_i     (array_in.absent),
+    .channels_m1_i(array_in.channels_m1),
+    .signed_i     (array_in.is_signed),
+    .wide_i       (array_in.wide),
+    .zero_point_i (array_in.zero_point),
+    .factors_o    (factors)
+  );
   mac_array #(
     .UblkD(UblkD)
   ) u_array (
-    .ifm_i       (array_in.ifm),
-    .channels_i  (array_in.channels),
-    .signed_i    (array_in.is_signed),
-    .zero_point_i(array_in.zero_point),
-    .weights_i   (array_in.weights[VecBits-1:0]),
-    .dot_o       (dot)
+    .clk_i     (array_clk),
+    .rst_ni    (array_in.rst_n),
+    .multiply_i(array_in.multiply),
+    .wide_i    (array_in.wide),
+    .factors_i (factors),
+    .weights_i (array_in.weights[VecBits-1:0]),
+    .dot_o     (dot)
   );
 
   // Checks of an operation

@@ -102,7 +102,10 @@ package blocks_pkg;
   } data_in_t;
 
   typedef struct packed {
-    logic        mac_done;
+    logic        mac_ready;
+    logic        mac_step_done;
+    logic        mac_row_done;
+    logic        mac_block_done;
     logic        vec_ready;
     logic [127:0] probe_data;
     logic        out_done;
@@ -134,12 +137,20 @@ package blocks_pkg;
   } element_out_t;
 
   typedef struct packed {
+    logic              rst_n;
+    logic              multiply;
     logic [63:0]       ifm;
-    logic [7:0]        channels;
+    logic              absent;
+    logic [2:0]        channels_m1;
     logic              is_signed;
+    logic              wide;
     logic signed [8:0] zero_point;
     logic [575:0]      weights;
   } array_in_t;
+
+  typedef struct packed {
+    logic [7:0][31:0] dot;
+  } array_out_t;
 
   typedef struct packed {
     logic       rst_n;

@@ -20,9 +20,9 @@ HERE = Path(__file__).parent
 ROOT = HERE.parents[3]
 SOURCES = (
     RTL / "npu_pkg.sv",
-    RTL / "wd" / "wd_pkg.sv",
+    *sorted(RTL.glob("*/*_pkg.sv")),
     HERE / "blocks_pkg.sv",
-    *sorted(f for f in RTL.glob("*/*.sv") if f.parent.name != "bench" and f.name != "wd_pkg.sv"),
+    *sorted(f for f in RTL.glob("*/*.sv") if f.parent.name != "bench" and not f.name.endswith("_pkg.sv")),
     RTL / "bench" / "axi_mem.sv",
     HERE / "blocks.sv",
 )

@@ -10,9 +10,9 @@ from tests.rtl_harness.npu.blocks.structs import RTL
 
 SOURCES = [
     RTL / "npu_pkg.sv",
-    RTL / "wd" / "wd_pkg.sv",
+    *sorted(RTL.glob("*/*_pkg.sv")),
     RTL / "npu.sv",
-    *sorted(f for f in RTL.glob("*/*.sv") if f.name != "wd_pkg.sv"),
+    *sorted(f for f in RTL.glob("*/*.sv") if not f.name.endswith("_pkg.sv")),
 ]
 SIZES = [32, 64, 128, 256]
 

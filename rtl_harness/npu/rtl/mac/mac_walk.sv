@@ -1,0 +1,179 @@
+/// Loops of one step: for each weight vector, in the order of the weight stream, the groups of pixels.
+///
+/// From the outside in: IFM word (part kernel first), group of OFM channels, tap, IFM word (depth first), pixels.
+/// The stream pads the taps of some operations to a multiple of four.
+module mac_walk
+  import npu_pkg::*;
+  import mac_pkg::*;
+#(
+  parameter int unsigned UblkW = 1,
+  parameter int unsigned UblkH = 1,
+  parameter int unsigned UblkD = 4
+) (
+  input  logic        clk_i,
+  input  logic        rst_ni,
+  input  logic        en_i,
+  input  op_t         op_i,
+  input  logic        start_i,
+  input  step_t       step_i,
+  input  logic        next_i,
+  output axis_move_e  move_x_o,
+  output axis_move_e  move_y_o,
+  // The group of pixels
+  output logic        real_o,         // its vector belongs to a tap and to an IFM word
+  output logic        new_vector_o,
+  output logic        first_o,        // its vector is the first for its OFM channels
+  output logic        last_o,         // of the step
+  output logic        last_column_o,
+  output logic        last_row_o,
+  output logic [4:0]  channels_o,     // group of OFM channels
+  output logic [3:0]  word_o,
+  output logic [11:0] acc_o           // accumulator row, counted from the buffer's first
+);
+  localparam logic [3:0] DepthFirstLast = 4'd3;  // IFM word of a depth-first vector
+
+  // Limits, all minus one but the padding
+  logic [3:0] words_q;
+  logic [4:0] channels_limit_q;
+  logic [2:0] taps_x_q, taps_y_q;
+  logic [1:0] padding_q;
+  logic [5:0] columns_q, rows_q;
+
+  // Positions; those of pixels and taps count down
+  logic [3:0] word_q;
+  logic [4:0] channels_q;
+  logic [2:0] tap_x_q, tap_y_q;
+  logic [1:0] padding_tap_q;
+  logic [5:0] column_q, row_q;
+  logic first_tap_q, new_vector_q;
+  logic [11:0] acc_q, first_acc_q, next_acc_q;
+
+  logic word_inner;      // the IFM words are an inner loop, else the outermost
+  logic padded;
+  assign word_inner = op_i.kind == Conv ? !op_i.part_kernel : op_i.kind == ReduceSum;
+  assign padded     = (op_i.kind == Conv && op_i.part_kernel) || op_i.kind == Depthwise;
+
+  logic last_column, last_row, last_group, last_word, last_tap, last_element, last_channels;
+  logic real_vector;
+  assign real_vector   = padding_tap_q == '0 && word_q <= words_q;
+  assign last_column   = column_q == '0;
+  assign last_row      = row_q == '0;
+  assign last_group    = (last_column && last_row) || !real_vector;
+  assign last_tap      = tap_x_q == '0 && tap_y_q == '0;
+  assign last_element  = last_tap && padding_tap_q == padding_q;
+  assign last_channels = channels_q == channels_limit_q;
+  always_comb begin
+    last_word = 1'b1;
+    if (op_i.kind == Conv && word_inner) last_word = word_q == DepthFirstLast;
+    else if (op_i.kind == Conv || op_i.kind == ReduceSum) last_word = word_q == words_q;
+  end
+
+  assign real_o        = real_vector;
+  assign new_vector_o  = new_vector_q;
+  assign first_o       = first_tap_q && word_q == '0;
+  assign last_o        = last_group && last_element && last_word && last_channels;
+  assign last_column_o = last_column;
+  assign last_row_o    = last_row;
+  assign channels_o    = channels_q;
+  assign word_o        = word_q;
+  assign acc_o         = acc_q;
+
+  // What follows: another group, or another vector, with the next word, tap or group of channels
+  logic next_tap, next_channels;
+  assign next_tap      = last_group && (!word_inner || last_word);
+  assign next_channels = next_tap && last_element;
+  always_comb begin
+    move_x_o = last_column ? FirstGroup : NextGroup;
+    move_y_o = last_column ? NextGroup : Stay;
+    if (next_channels) begin
+      move_x_o = FirstTap;
+      move_y_o = FirstTap;
+    end else if (next_tap && !last_tap) begin
+      move_x_o = tap_x_q == '0 ? FirstTap : NextTap;
+      move_y_o = tap_x_q == '0 ? NextTap : FirstGroup;
+    end else if (last_group) begin
+      move_x_o = FirstGroup;
+      move_y_o = FirstGroup;
+    end
+  end
+
+  logic [11:0] acc, after_acc;   // after: the first row of the next group of channels
+  assign acc       = acc_q + 12'd1;
+  assign after_acc = real_vector ? acc : next_acc_q;
+
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) begin
+      words_q          <= '0;
+      channels_limit_q <= '0;
+      taps_x_q         <= '0;
+      taps_y_q         <= '0;
+      padding_q        <= '0;
+      columns_q        <= '0;
+      rows_q           <= '0;
+      word_q           <= '0;
+      channels_q       <= '0;
+      tap_x_q          <= '0;
+      tap_y_q          <= '0;
+      padding_tap_q    <= '0;
+      column_q         <= '0;
+      row_q            <= '0;
+      first_tap_q      <= 1'b0;
+      new_vector_q     <= 1'b0;
+      acc_q            <= '0;
+      first_acc_q      <= '0;
+      next_acc_q       <= '0;
+    end else if (en_i) begin
+      if (start_i) begin
+        words_q          <= 4'(((10'(step_i.zc) << op_i.ifm.log2_bytes) - 10'd1) >> 3);
+        channels_limit_q <= op_i.kind == ReduceSum ? '0 : 5'((step_i.bd - 8'd1) >> $clog2(UblkD));
+        taps_x_q         <= 3'(step_i.tw - 4'd1);
+        taps_y_q         <= 3'(step_i.th - 4'd1);
+        padding_q        <= padded ? -2'(2'(step_i.tw) * 2'(step_i.th)) : '0;
+        columns_q        <= 6'((step_i.bw - 7'd1) >> $clog2(UblkW));
+        rows_q           <= 6'((step_i.bh - 7'd1) >> $clog2(UblkH));
+        word_q           <= '0;
+        channels_q       <= '0;
+        tap_x_q          <= 3'(step_i.tw - 4'd1);
+        tap_y_q          <= 3'(step_i.th - 4'd1);
+        padding_tap_q    <= '0;
+        column_q         <= 6'((step_i.bw - 7'd1) >> $clog2(UblkW));
+        row_q            <= 6'((step_i.bh - 7'd1) >> $clog2(UblkH));
+        first_tap_q      <= 1'b1;
+        new_vector_q     <= 1'b1;
+        acc_q            <= '0;
+        first_acc_q      <= '0;
+      end else if (next_i) begin
+        new_vector_q <= last_group;
+        if (!last_group) begin
+          acc_q    <= acc;
+          column_q <= last_column ? columns_q : column_q - 6'd1;
+          if (last_column) row_q <= row_q - 6'd1;
+        end else begin
+          acc_q      <= first_acc_q;
+          next_acc_q <= after_acc;
+          column_q   <= columns_q;
+          row_q      <= rows_q;
+          if (word_inner) word_q <= last_word ? '0 : word_q + 4'd1;
+        end
+        if (next_channels) begin
+          first_tap_q   <= 1'b1;
+          tap_x_q       <= taps_x_q;
+          tap_y_q       <= taps_y_q;
+          padding_tap_q <= '0;
+          channels_q    <= last_channels ? '0 : channels_q + 5'd1;
+          acc_q         <= last_channels ? '0 : after_acc;
+          first_acc_q   <= last_channels ? '0 : after_acc;
+          if (last_channels && !word_inner) word_q <= word_q + 4'd1;
+        end else if (next_tap) begin
+          first_tap_q <= 1'b0;
+          if (last_tap) begin
+            padding_tap_q <= padding_tap_q + 2'd1;
+          end else begin
+            tap_x_q <= tap_x_q == '0 ? taps_x_q : tap_x_q - 3'd1;
+            if (tap_x_q == '0) tap_y_q <= tap_y_q - 3'd1;
+          end
+        end
+      end
+    end
+  end
+endmodule
