@@ -151,7 +151,11 @@ module npu
     .ofm_valid_o     (ofm_valid),
     .ofm_step_o      (ofm_step),
     .ofm_done_i      (ofm_done),
-    .streams_idle_i  (streams_idle)
+    .streams_idle_i  (streams_idle),
+    .beats_i         ('{
+        m0_read: m0_r_valid_i && m0_r_ready_o, m0_write: m0_w_valid_o && m0_w_ready_i,
+        m1_read: m1_r_valid_i && m1_r_ready_o
+    })
   );
   assign op_error.scale = 1'b0;  // known before the operation starts
 

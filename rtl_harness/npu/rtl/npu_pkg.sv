@@ -42,6 +42,13 @@ package npu_pkg;
     logic [1:0] resp;
   } axi_b_t;
 
+  // Data beats that pass the ports in a cycle
+  typedef struct packed {
+    logic m0_read;
+    logic m0_write;
+    logic m1_read;
+  } axi_beats_t;
+
   // One region of memory that the command stream may address.
   typedef struct packed {
     logic        port;     // 0: read/write port M0, 1: read-only port M1
@@ -292,6 +299,16 @@ package npu_pkg;
     logic weight;
     logic bus;
   } op_error_t;
+
+  // What the performance monitor can count, in a cycle
+  typedef struct packed {
+    logic active;    // a stream is being executed
+    logic mac;       // the MAC unit has a step
+    logic ao;        // the output unit has a block and its sources
+    logic m0_read;   // data beats
+    logic m0_write;
+    logic m1_read;
+  } pmu_events_t;
 
   // Lane of the shared buffer that holds a pixel of an IFM piece. Pixels a stride apart, whose outputs are
   // computed together, lie in different lanes; within a lane, pairs of pixels follow one another.

@@ -62,10 +62,12 @@ module cc
   output logic        ofm_valid_o,
   output step_t       ofm_step_o,
   input  logic        ofm_done_i,
-  input  logic        streams_idle_i
+  input  logic        streams_idle_i,
+  // Beats on the AXI ports in this cycle
+  input  axi_beats_t  beats_i
 );
-  logic start, clear_irq;
-  logic [31:0] status, qread;
+  logic start, clear_irq, reg_wr;
+  logic [31:0] status, qread, pmu_data;
   linear_req_t stream;
 
   cc_apb #(
@@ -86,8 +88,27 @@ module cc
     .stream_o    (stream),
     .regions_o   (regions_o),
     .status_i    (status),
-    .qread_i     (qread)
+    .qread_i     (qread),
+    .wr_o        (reg_wr),
+    .pmu_data_i  (pmu_data)
   );
+
+  logic counted, pmu_irq;
+  cc_pmu u_pmu (
+    .clk_i     (clk_i),
+    .rst_ni    (rst_ni),
+    .wr_i      (reg_wr),
+    .addr_i    (paddr_i),
+    .data_i    (pwdata_i),
+    .data_o    (pmu_data),
+    .events_i  ('{
+        active: running_o, mac: mac_valid_o, ao: out_ready_o, m0_read: beats_i.m0_read,
+        m0_write: beats_i.m0_write, m1_read: beats_i.m1_read
+    }),
+    .unmasked_i(counted),
+    .irq_o     (pmu_irq)
+  );
+
   assign fetch_req_o = stream;
 
   logic op_start;
@@ -120,7 +141,9 @@ module cc
     .op_error_i   (op_error_i),
     .copy_start_o (copy_start_o),
     .copy_o       (copy_o),
-    .copy_busy_i  (copy_busy_i)
+    .copy_busy_i  (copy_busy_i),
+    .pmu_irq_i    (pmu_irq),
+    .counted_o    (counted)
   );
 
   cc_sequencer #(

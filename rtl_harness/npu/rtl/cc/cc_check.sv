@@ -3,6 +3,7 @@
 /// The rules are those of README.md section 4.
 module cc_check
   import npu_pkg::*;
+  import cc_pkg::*;
 #(
   parameter int unsigned UblkW  = 1,
   parameter int unsigned UblkH  = 1,
@@ -35,15 +36,15 @@ module cc_check
     kind  = Conv;
     known = 1'b1;
     unique case (code_i)
-      10'h002: kind = Conv;
-      10'h003: kind = Depthwise;
-      10'h005: begin
+      OpConv: kind = Conv;
+      OpDepthwise: kind = Depthwise;
+      OpPool: begin
         kind  = param_i == 16'd0 ? MaxPool : (param_i == 16'd1 ? AveragePool : ReduceSum);
-        known = param_i <= 16'd2;
+        known = param_i <= PoolMax;
       end
       default: begin
         kind  = Elementwise;
-        known = param_i <= 16'd9;
+        known = param_i <= ElementwiseMax;
       end
     endcase
   end
@@ -148,28 +149,28 @@ module cc_check
   logic common_bad, kernel_bad, stream_bad, kind_bad, operands_bad, buffers_bad, banks_bad;
   assign common_bad =
       !known
-      || (r.ifm.precision & 16'hFCB2) != '0 || ifm_log2 == 2'd3
-      || (r.ofm.precision & 16'h3EB8) != '0 || ofm_log2 == 2'd3 || r.ofm.precision[15:14] == 2'd3
-      || (r.activation & 16'hCFE0) != '0 || r.activation[13:12] == 2'd1
+      || (r.ifm.precision & IfmPrecisionZero) != '0 || ifm_log2 == 2'd3
+      || (r.ofm.precision & OfmPrecisionZero) != '0 || ofm_log2 == 2'd3 || r.ofm.precision[15:14] == 2'd3
+      || (r.activation & ActivationZero) != '0 || r.activation[13:12] == 2'd1
       || r.activation[13:12] == 2'd2 || (r.activation[4:0] != '0 && !(table_used && !r.activation[3]))
       || (table_used && (ofm_log2 == 2'd1 || (ofm_log2 == 2'd2 && r.activation[2:0] > 3'd1)))
       || (table_used && ofm_log2 == 2'd2 && r.activation[13:12] != 2'd3)
-      || (r.ifm.region | r.ofm.region) > 16'd7 || regions_i[r.ofm.region[2:0]].port
-      || (r.ofm_blk_width_m1 | r.ofm_blk_height_m1) > 16'd63 || r.ofm_blk_depth_m1 > 16'd127
+      || (r.ifm.region | r.ofm.region) > RegionMax || regions_i[r.ofm.region[2:0]].port
+      || (r.ofm_blk_width_m1 | r.ofm_blk_height_m1) > BlockSideMax || r.ofm_blk_depth_m1 > BlockDepthMax
       || (r.ofm_blk_depth_m1 < r.ofm.depth_m1 && r.ofm_blk_depth_m1[3:0] != 4'hF);
 
   assign kernel_bad =
-      r.ifm_upscale > 16'd2 || (upscale && (sx != 2'd1 || sy != 2'd1))
-      || (r.kernel_stride & 16'hFD80) != '0 || sx == 2'd0 || sy == 2'd0
-      || r.kernel_width_m1 > 16'd127 || (dx && r.kernel_width_m1[0])
-      || r.kernel_height_m1 > 16'd127 || (dy && r.kernel_height_m1[0])
-      || (r.ifm_pad_top | r.ifm_pad_bottom | r.ifm_pad_left | r.ifm_pad_right) > 16'd127
+      r.ifm_upscale > UpscaleMax || (upscale && (sx != 2'd1 || sy != 2'd1))
+      || (r.kernel_stride & KernelStrideZero) != '0 || sx == 2'd0 || sy == 2'd0
+      || r.kernel_width_m1 > KernelSideMax || (dx && r.kernel_width_m1[0])
+      || r.kernel_height_m1 > KernelSideMax || (dy && r.kernel_height_m1[0])
+      || (r.ifm_pad_top | r.ifm_pad_bottom | r.ifm_pad_left | r.ifm_pad_right) > PadMax
       || ifm_w_q <= 0 || ifm_h_q <= 0 || r.acc_format != '0
       || ((ifm_w_q + 20'(upscale)) >> upscale) > 20'd65536
       || ((ifm_h_q + 20'(upscale)) >> upscale) > 20'd65536;
 
   assign stream_bad =
-      (r.weight_region | r.scale_region) > 16'd7
+      (r.weight_region | r.scale_region) > RegionMax
       || r.weight_base[3:0] != '0 || r.weight_length[3:0] != '0 || r.scale_base[3:0] != '0
       || r.weight_length == '0 || r.scale_length == '0 || r.ofm.precision[8];
 
@@ -179,16 +180,16 @@ module cc_check
   assign kind_bad =
       (kind != ReduceSum && !elementwise && ifm_log2 != '0)
       || (pool && (dx || dy))
-      || (kind == AveragePool && (padded || !r.ofm.precision[8]) && taps > 14'd64)
+      || (kind == AveragePool && (padded || !r.ofm.precision[8]) && taps > CountedTapsMax)
       || (kind == ReduceSum
           && (ifm_log2 == 2'd1 || r.ofm.depth_m1 != '0 || kernel_w_m1 != '0 || kernel_h_m1 != '0
               || sx != 2'd1 || sy != 2'd1 || upscale));
 
   assign operands_bad =
       r.ifm_upscale != '0 || r.ifm.precision[9:8] == 2'd3
-      || (!unary && ((r.ifm2_broadcast & 16'hFF38) != '0
-                     || (r.ifm2.precision & 16'hFCB2) != '0 || ifm2_log2 != ifm_log2
-                     || (!scalar && (r.ifm2.region > 16'd7))));
+      || (!unary && ((r.ifm2_broadcast & Ifm2BroadcastZero) != '0
+                     || (r.ifm2.precision & IfmPrecisionZero) != '0 || ifm2_log2 != ifm_log2
+                     || (!scalar && (r.ifm2.region > RegionMax))));
 
   assign banks_bad =
       r.ifm_ib_end > 16'(Banks) || r.ifm_ib_end < 16'd2

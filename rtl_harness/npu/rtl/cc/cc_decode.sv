@@ -1,6 +1,7 @@
 /// Command processor: takes the command stream word by word, sets registers, starts operations and copies.
 module cc_decode
   import npu_pkg::*;
+  import cc_pkg::*;
 #(
   parameter int unsigned UblkW  = 1,
   parameter int unsigned UblkH  = 1,
@@ -33,7 +34,10 @@ module cc_decode
   // Copy
   output logic        copy_start_o,
   output copy_req_t   copy_o,
-  input  logic        copy_busy_i
+  input  logic        copy_busy_i,
+  // Performance monitor
+  input  logic        pmu_irq_i,
+  output logic        counted_o  // PMU_MASK wants what follows counted
 );
   typedef enum logic [4:0] {
     Idle,
@@ -44,6 +48,7 @@ module cc_decode
     Check,
     StartOp,
     WaitOp,
+    BeginCopy,
     StartCopy,
     WaitCopy,
     Interrupt,
@@ -57,10 +62,7 @@ module cc_decode
   state_e state_q, state_d;
   logic [31:0] word_q, word_d;
   logic [29:0] index_q, index_d;
-  logic [15:0] irq_mask_q, irq_mask_d;
-  logic irq_q, irq_d, end_q, end_d, cmd_error_q, cmd_error_d;
-  logic bus_error_q, bus_error_d, weight_error_q, weight_error_d;
-  logic address_error_q, address_error_d, scale_error_q, scale_error_d;
+  logic counted_q, counted_d;
   op_t op_q, op_d;
 
   logic at_end;
@@ -74,9 +76,6 @@ module cc_decode
   logic [15:0] param;
   assign code  = state_q == Payload ? word_q[9:0] : word[9:0];
   assign param = state_q == Payload ? word_q[31:16] : word[31:16];
-
-  logic failed;
-  assign failed = cmd_error_q || bus_error_q || weight_error_q || address_error_q || scale_error_q;
 
   cmd_regs_t regs;
   logic regs_clear, set_param, set_payload, param_known, payload_known, is_address, is_stride;
@@ -119,45 +118,55 @@ module cc_decode
     .op_o           (check_op)
   );
 
-  // Copy; bit 8 of the destination's region means the shared buffer
-  region_t src, dst;
-  logic internal;
-  assign src      = regions_i[regs.dma0_src_region[2:0]];
-  assign dst      = regions_i[regs.dma0_dst_region[2:0]];
-  assign internal = regs.dma0_dst_region[8];
-  assign copy_o   = '{
-          src: '{port: src.port, addr: src.base + regs.dma0_src, length: regs.dma0_len},
-          internal: internal,
-          dst: internal ? regs.dma0_dst : dst.base + regs.dma0_dst
-      };
-  logic copy_bad, copy_leaves;
-  region_t dst_space;
-  always_comb begin
-    dst_space = dst;
-    if (internal) begin
-      dst_space.checked = 1'b1;
-      dst_space.size    = 32'(Banks * BankBytes);
-    end
-  end
-  assign copy_bad = regs.dma0_src_region > 16'd7
-                    || (regs.dma0_dst_region & 16'hFEF8) != '0 || (dst.port && !internal)
-                    || (regs.dma0_src[3:0] | regs.dma0_dst[3:0] | regs.dma0_len[3:0]) != '0;
-  assign copy_leaves = leaves_region(src, regs.dma0_src, regs.dma0_len)
-                       || leaves_region(dst_space, regs.dma0_dst, regs.dma0_len);
+  logic copy_check, copy_bad, copy_leaves;
+  cc_copy #(
+    .Banks(Banks)
+  ) u_copy (
+    .clk_i    (clk_i),
+    .rst_ni   (rst_ni),
+    .start_i  (copy_check),
+    .regs_i   (regs),
+    .regions_i(regions_i),
+    .bad_o    (copy_bad),
+    .leaves_o (copy_leaves),
+    .copy_o   (copy_o)
+  );
+
+  logic begin_stream, set_cmd_error, set_address_error, set_scale_error, set_end, set_mask, set_irq, failed;
+  cc_status u_status (
+    .clk_i          (clk_i),
+    .rst_ni         (rst_ni),
+    .clear_irq_i    (clear_irq_i),
+    .begin_i        (begin_stream),
+    .running_i      (running_o),
+    .op_error_i     (op_error_i),
+    .cmd_error_i    (set_cmd_error),
+    .address_error_i(set_address_error),
+    .scale_error_i  (set_scale_error),
+    .end_i          (set_end),
+    .mask_i         (set_mask),
+    .param_i        (word_q[31:16]),
+    .irq_i          (set_irq),
+    .pmu_irq_i      (pmu_irq_i),
+    .failed_o       (failed),
+    .irq_o          (irq_o),
+    .status_o       (status_o)
+  );
 
   always_comb begin
     state_d         = state_q;
     word_d          = word_q;
     index_d         = index_q;
-    irq_mask_d      = irq_mask_q;
-    irq_d           = irq_q && !clear_irq_i;
-    end_d           = end_q;
-    cmd_error_d     = cmd_error_q;
-    bus_error_d     = bus_error_q || (running_o && op_error_i.bus);
-    weight_error_d  = weight_error_q || (running_o && op_error_i.weight);
-    address_error_d = address_error_q || (running_o && op_error_i.address);
-    scale_error_d   = scale_error_q || (running_o && op_error_i.scale);
     op_d            = op_q;
+    counted_d       = counted_q;
+    begin_stream    = 1'b0;
+    set_cmd_error   = 1'b0;
+    set_address_error = 1'b0;
+    set_scale_error = 1'b0;
+    set_end         = 1'b0;
+    set_mask        = 1'b0;
+    set_irq         = 1'b0;
+    copy_check      = 1'b0;
     fetch_start_o   = 1'b0;
     fetch_stop_o    = 1'b0;
     op_start_o      = 1'b0;
@@ -173,18 +182,13 @@ module cc_decode
       end
 
       Begin: begin
-        regs_clear      = 1'b1;
-        index_d         = '0;
-        irq_mask_d      = '0;
-        irq_d           = 1'b0;
-        end_d           = 1'b0;
-        bus_error_d     = 1'b0;
-        weight_error_d  = 1'b0;
-        address_error_d = 1'b0;
-        scale_error_d   = 1'b0;
-        cmd_error_d     = stream_i.addr[2:0] != '0 || stream_i.length[1:0] != '0;
-        fetch_start_o   = !cmd_error_d;
-        state_d         = cmd_error_d ? Drain : Command;
+        begin_stream  = 1'b1;
+        regs_clear    = 1'b1;
+        index_d       = '0;
+        counted_d     = 1'b0;
+        set_cmd_error = stream_i.addr[2:0] != '0 || stream_i.length[1:0] != '0;
+        fetch_start_o = !set_cmd_error;
+        state_d       = set_cmd_error ? Drain : Command;
       end
 
       Command: begin
@@ -196,17 +200,17 @@ module cc_decode
           if (word[13:10] != '0 || word[15]) begin
             state_d = BadCommand;
           end else if (word[14]) begin
-            state_d = !payload_known || (is_address && param != '0 && !(is_stride && param == 16'h00FF))
+            state_d = !payload_known || (is_address && param != '0 && !(is_stride && param == NegativeStride))
                       ? BadCommand : Payload;
           end else begin
             unique case (code)
-              10'h000: state_d = Stop;
-              10'h001: state_d = Interrupt;
-              10'h002, 10'h003, 10'h005, 10'h006: state_d = BeginCheck;
-              10'h010: state_d = StartCopy;
-              10'h011: state_d = WaitCopy;
-              10'h012: if (param == '0) state_d = WaitOp;
-              10'h013: ;
+              OpStop: state_d = Stop;
+              OpIrq: state_d = Interrupt;
+              OpConv, OpDepthwise, OpPool, OpElementwise: state_d = BeginCheck;
+              OpDmaStart: state_d = BeginCopy;
+              OpDmaWait: state_d = WaitCopy;
+              OpKernelWait: if (param == '0) state_d = WaitOp;
+              OpPmuMask: counted_d = param[0];
               default: begin
                 set_param = param_known;
                 if (!param_known) state_d = BadCommand;
@@ -242,16 +246,21 @@ module cc_decode
           if (failed) begin
             state_d = Drain;
           end else begin
-            op_d          = check_op;
-            op_start_o    = 1'b1;
-            scale_error_d = check_scale_error;
-            state_d       = Command;
+            op_d            = check_op;
+            op_start_o      = 1'b1;
+            set_scale_error = check_scale_error;
+            state_d         = Command;
           end
         end
       end
 
       WaitOp: begin
         if (!op_busy_i) state_d = failed ? Drain : Command;
+      end
+
+      BeginCopy: begin
+        copy_check = 1'b1;
+        state_d    = StartCopy;
       end
 
       StartCopy: begin
@@ -271,27 +280,25 @@ module cc_decode
 
       Interrupt: begin
         if (!op_busy_i && !copy_busy_i) begin
-          if (!failed) irq_mask_d = irq_mask_q | word_q[31:16];
-          state_d = failed ? Drain : Command;
+          set_mask = !failed;
+          state_d  = failed ? Drain : Command;
         end
       end
 
       // A command that cannot be carried out counts only if those before it ended well.
       BadCommand, BadAddress: begin
         if (!op_busy_i && !copy_busy_i) begin
-          if (!failed && state_q == BadCommand) cmd_error_d = 1'b1;
-          if (!failed && state_q == BadAddress) address_error_d = 1'b1;
-          state_d = Drain;
+          set_cmd_error     = !failed && state_q == BadCommand;
+          set_address_error = !failed && state_q == BadAddress;
+          state_d           = Drain;
         end
       end
 
       Stop: begin
         if (!op_busy_i && !copy_busy_i) begin
-          if (!failed) begin
-            irq_mask_d = irq_mask_q | word_q[31:16];
-            end_d      = 1'b1;
-          end
-          state_d = Drain;
+          set_mask = !failed;
+          set_end  = !failed;
+          state_d  = Drain;
         end
       end
 
@@ -305,7 +312,7 @@ module cc_decode
 
       Flush: begin
         if (fetch_idle_i) begin
-          irq_d   = 1'b1;
+          set_irq = 1'b1;
           state_d = Idle;
         end
       end
@@ -315,39 +322,23 @@ module cc_decode
   end
 
   assign running_o = state_q != Idle;
-  assign irq_o     = irq_q;
   assign op_o      = op_q;
   assign qread_o   = {index_q, 2'b00};
-  assign status_o  = {irq_mask_q, 5'd0, scale_error_q, address_error_q, 1'b0, weight_error_q, 1'b0,
-                      end_q, cmd_error_q, 1'b0, bus_error_q, irq_q, running_o};
+  assign counted_o = counted_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       state_q         <= Idle;
       word_q          <= '0;
       index_q         <= '0;
-      irq_mask_q      <= '0;
-      irq_q           <= 1'b0;
-      end_q           <= 1'b0;
-      cmd_error_q     <= 1'b0;
-      bus_error_q     <= 1'b0;
-      weight_error_q  <= 1'b0;
-      address_error_q <= 1'b0;
-      scale_error_q   <= 1'b0;
       op_q            <= '0;
+      counted_q       <= 1'b0;
     end else begin
       state_q         <= state_d;
       word_q          <= word_d;
       index_q         <= index_d;
-      irq_mask_q      <= irq_mask_d;
-      irq_q           <= irq_d;
-      end_q           <= end_d;
-      cmd_error_q     <= cmd_error_d;
-      bus_error_q     <= bus_error_d;
-      weight_error_q  <= weight_error_d;
-      address_error_q <= address_error_d;
-      scale_error_q   <= scale_error_d;
       op_q            <= op_d;
+      counted_q       <= counted_d;
     end
   end
 endmodule

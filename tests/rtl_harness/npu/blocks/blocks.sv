@@ -365,6 +365,8 @@ module blocks
   apb_out_t apb_out;
   assign apb_in = apb_i;
   assign apb_o  = apb_out;
+  logic reg_wr;
+  logic [31:0] pmu_data;
   cc_apb u_apb (
     .clk_i       (apb_clk),
     .rst_ni      (apb_in.rst_n),
@@ -381,7 +383,20 @@ module blocks
     .stream_o    (apb_out.stream),
     .regions_o   (apb_out.regions),
     .status_i    (apb_in.status),
-    .qread_i     (apb_in.qread)
+    .qread_i     (apb_in.qread),
+    .wr_o        (reg_wr),
+    .pmu_data_i  (pmu_data)
+  );
+  cc_pmu u_pmu (
+    .clk_i     (apb_clk),
+    .rst_ni    (apb_in.rst_n),
+    .wr_i      (reg_wr),
+    .addr_i    (apb_in.paddr),
+    .data_i    (apb_in.pwdata),
+    .data_o    (pmu_data),
+    .events_i  (apb_in.events),
+    .unmasked_i(apb_in.unmasked),
+    .irq_o     (apb_out.pmu_irq)
   );
 
   // Clock and power

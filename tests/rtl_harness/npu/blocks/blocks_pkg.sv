@@ -176,6 +176,8 @@ package blocks_pkg;
     logic [31:0] pwdata;
     logic [31:0] status;
     logic [31:0] qread;
+    pmu_events_t events;
+    logic        unmasked;
   } apb_in_t;
 
   typedef struct packed {
@@ -184,6 +186,7 @@ package blocks_pkg;
     logic        start;
     logic        clear_irq;
     logic        soft_reset;
+    logic        pmu_irq;
     linear_req_t stream;
     region_t [7:0] regions;
   } apb_out_t;

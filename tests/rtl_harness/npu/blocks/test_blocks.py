@@ -6,7 +6,16 @@ import pytest
 
 from tests.rtl_harness.npu.blocks.simulator import run
 
-BENCHES = ["bench_ao", "bench_check", "bench_dma", "bench_element", "bench_mac", "bench_small", "bench_wd"]
+BENCHES = [
+    "bench_ao",
+    "bench_check",
+    "bench_dma",
+    "bench_element",
+    "bench_mac",
+    "bench_pmu",
+    "bench_small",
+    "bench_wd",
+]
 
 
 @pytest.mark.parametrize("macs", [32, 256])
