@@ -73,6 +73,7 @@ def _fill_summary(sheet: Worksheet, summary: Summary, protection: Protection | N
         ("Safety verdict", "none asked for" if safety is None else f"{safety.result}: {safety.reason}"),
         ("Campaign", summary.campaign.name),
         ("Target", f"{summary.target.name}, top {summary.target.top}"),
+        ("Parameters of the target", summary.target.settings or None),
         ("Network", f"{summary.network.name}, sha256 {summary.network.sha256}"),
         ("Decision", summary.network.decision or None),
         ("Technology", f"{summary.technology.name}, {summary.technology.node}"),

@@ -57,7 +57,7 @@ class Network:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The hardware that ran it; area in `area_unit`, `titles` the blocks in words."""
+    """The hardware that ran it; area in `area_unit`, `titles` the blocks in words, `parameters` the top's."""
 
     name: str
     top: str
@@ -69,6 +69,12 @@ class Target:
     titles: Mapping[str, str]
     ff_bits_source: int
     sram_bits_source: int
+    parameters: Mapping[str, str]
+
+    @property
+    def settings(self) -> str:
+        """The parameters as one line, "Macs = 32, RegionCheck = 1"; "" if there are none."""
+        return ", ".join(f"{name} = {value}" for name, value in self.parameters.items())
 
 
 @dataclass(frozen=True, slots=True)

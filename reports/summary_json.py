@@ -140,6 +140,7 @@ def _target(node: Node) -> Target:
         titles={} if (titles := node.maybe("titles")) is None else _text_map(titles),
         ff_bits_source=bits["ff"] if (found := source["ff"]) is None else found.integer(),
         sram_bits_source=bits["sram"] if (found := source["sram"]) is None else found.integer(),
+        parameters={} if (found := node.maybe("parameters")) is None else _text_map(found),
     )
 
 

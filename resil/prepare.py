@@ -87,6 +87,7 @@ def prepare(campaign: Campaign, progress: Progress) -> Bench:
         describe=work.describe,
         alarms={name: alarm.tells for name, alarm in target.alarms.items()},
         titles=target.titles,
+        parameters={**target.parameters, **workloads[0].parameters},
     )
 
 

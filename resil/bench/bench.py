@@ -124,6 +124,7 @@ class Bench:
         describe: Says what a corruption of memory is to the input at a position, as one line of text; "" if
             there is nothing to be said.
         titles: Blocks in words, for people; a block may have none.
+        parameters: Of the target's top module, as the target file and the campaign set them.
         alarms: What each of the target's alarms tells, by name: "detected" or "corrected".
     """
 
@@ -142,4 +143,5 @@ class Bench:
     expected: tuple[bytes, ...] = ()
     describe: Describe = say_nothing
     titles: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, int] = field(default_factory=dict)
     alarms: Mapping[str, str] = field(default_factory=dict)

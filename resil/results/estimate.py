@@ -130,6 +130,7 @@ def summarise(
             "area": area.total.total,
             "area_unit": area.unit,
             "titles": dict(bench.titles),
+            "parameters": dict(bench.parameters),
         },
         "golden": {
             "cycles": cycles,

@@ -80,6 +80,7 @@ def summarise_estimate(
             "area": whole[0],
             "area_unit": unit,
             "titles": dict(load_target(name).titles),
+            "parameters": dict(load_target(name).parameters),
         },
         "golden": {
             "cycles": [round(sum(cycles) + model.cycles.tail)] * len(inferred.labels),

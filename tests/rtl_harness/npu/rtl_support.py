@@ -48,12 +48,12 @@ def run_stream(
     limit: int = 500_000,
     clock_gates: bool = False,
     region_check: bool = True,
-    before: Sequence[tuple[int, int]] = (),
+    first_writes: Sequence[tuple[int, int]] = (),
 ) -> PlainRun:
     """Execute `commands`; the read/write region is changed in place, as the functional model does.
 
-    `before` are register writes that precede the others. The run's output is the whole SRAM. Asserts that
-    nothing outside the region was written, if it is checked.
+    `first_writes` are register writes that precede the others. The run's output is the whole SRAM. Asserts
+    that nothing outside the region was written, if it is checked.
     """
     constants = padded(regions[CONSTANTS].tobytes(), 64)
     flash = constants + commands.astype("<u4").tobytes()
@@ -63,7 +63,7 @@ def run_stream(
     assert len(sram) == SRAM_BYTES
     assert len(flash) <= 8 * WORDS["flash"]
     writes = [
-        *before,
+        *first_writes,
         (QBASE, FLASH_BASE + len(constants)),
         (QSIZE, commands.nbytes),
         (QCONFIG, 1),

@@ -31,7 +31,7 @@ def run(*before: tuple[int, int], mask: int | None = None) -> PlainRun:
     words = stream(
         masking, settings(COPY), command("OP_DMA_START"), command("OP_DMA_WAIT"), command("OP_STOP", 1)
     )
-    return run_stream(words, {CONSTANTS: flash(), RAM: ram(1)[0]}, before=before)
+    return run_stream(words, {CONSTANTS: flash(), RAM: ram(1)[0][:1024]}, first_writes=before)
 
 
 def until(event: int, count: int, control: int = 1) -> list[tuple[int, int]]:
