@@ -30,6 +30,14 @@ def test_sheets_and_one_row_for_each_block_and_failure_mode(summary):
     assert total["Block"] == "total"
 
 
+def test_the_targets_parameters_are_in_the_summary():
+    document = example_summary()
+    document["target"]["parameters"] = {"Macs": 32, "RegionCheck": 0}
+    sheet = opened(fmeda_xlsx(parse_summary(document)))["Summary"]
+    found = {row[0]: row[1] for row in sheet.iter_rows(values_only=True)}
+    assert found["Parameters of the target"] == "Macs = 32, RegionCheck = 0"
+
+
 def test_unprotected_sums_agree_with_the_summary(summary):
     *rows, total = records(opened(fmeda_xlsx(summary)))
     for block in summary.blocks:

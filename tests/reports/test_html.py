@@ -198,6 +198,13 @@ def test_unmapped_sites_are_not_hidden():
     assert "12 fault sites belong to no block" in words(tree(render(document)["report.html"]))
 
 
+def test_the_targets_parameters_are_listed():
+    document = example_summary()
+    assert "RegionCheck" not in words(tree(render(document)["report.html"]))
+    document["target"]["parameters"] = {"Macs": 32, "RegionCheck": 0}
+    assert "Macs = 32, RegionCheck = 0" in words(tree(render(document)["report.html"]))
+
+
 def test_an_empty_design_still_has_a_page():
     assert "not injected" in words(tree(report_html(parse_summary(nothing_at_all()))))
 

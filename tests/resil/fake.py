@@ -140,6 +140,7 @@ def fake_bench(campaign: Campaign, progress: Progress | None = None, **engine: i
         hashes={"network": "n" * 64, "target": "t" * 32},
         engine=lambda position: FakeEngine(position, **engine),
         area=lambda: AreaFacts(AREA, "GE"),
+        parameters={"Macs": 32},
     )
 
 
