@@ -35,7 +35,7 @@ REGIONS = {
     "mac": ("u_npu.u_mac.u_sequencer.", ("",)),
     "wd": (
         "u_npu.u_wd.u_control.",
-        ("carry_q", "first_entry_q", "runs_left_q", "slice_q", "state_q", "weights_left_q"),
+        ("entries_left_q", "lead_q", "runs_left_q", "slice_q", "state_q", "values_q", "weights_left_q"),
     ),
     "ao": ("u_npu.u_ao.", ("c_q", "group_q", "pixels_q", "state_q", "tail_q", "x_q", "y_q", "pack_place_q")),
     "cc": ("u_npu.u_cc.u_sequencer.u_mac_walker.", ("",)),

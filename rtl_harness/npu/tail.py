@@ -62,8 +62,12 @@ DEAD = (
     *_of("u_mac.u_sequencer", "u_walk.*_q u_x.*_q u_y.*_q"),
     *_of("u_sb", "acc_group_q out_bank_q stage_bank_q word_bank_q word_half_q"),
     *_of("u_sb.gen_bank[[]*].u_bank", "mem_q rd_data_q"),
-    *_of("u_wd", "u_bits.bits_q u_control.*_q u_indices.*_q u_palette.*_q u_runs.*_q"),
-    *_of("u_wd.u_packer", "filled_q incomplete_q next_q run_due_q vec_incomplete_q vec_q"),
+    *_of("u_wd", "u_bits.bits_q u_control.*_q u_runs.*_q u_weights.*_q"),
+    *_of("u_wd.u_packer", "first_q next_q vec_incomplete_q vec_q"),
+    *_of("u_wd.u_pairs", "has_weight_q length_q owed_q places_q weight_last_q weights_q"),
+    *_of("u_wd.u_palette", "count_q entries_q entry_bits_q first_q index_bits_q offset_q open_q runs_q"),
+    *_of("u_wd.u_palette", "size_q values_q"),
+    *_of("u_wd.u_values", "bits_q carry_q codes_q piece_q runs_q weights_q"),
 )
 
 

@@ -1,82 +1,83 @@
-/// Lays weights and zero runs out in stream order as vectors. When the stream has ended, completes
-/// the vector in hand with zeros and goes on with vectors of zeros.
+/// Lays groups of weights and zero runs out as vectors. When the stream has ended, completes the
+/// vector in hand with zeros and goes on with vectors of zeros.
 module wd_packer
   import wd_pkg::*;
 #(
-  parameter int unsigned VecWeights = 32,
-  parameter int unsigned ShortWeights = 4,
+  parameter int unsigned VecWeights = 32,   // a power of two
+  parameter int unsigned ShortWeights = 4,  // a power of two
   parameter int unsigned Rate = 4,
-  localparam int unsigned RateW = $clog2(Rate + 1)
+  localparam int unsigned PlaceW = $clog2(Rate * (MostZeros + 1) + 1)
 ) (
   input  logic                            clk_i,
   input  logic                            rst_ni,
   input  logic                            en_i,
   input  logic                            clear_i,
-  input  logic                            short_i,       // vectors of `ShortWeights`
+  input  logic                            short_i,  // vectors of `ShortWeights`
+  input  logic                            end_i,    // no more groups will come
 
-  input  logic                            slice_start_i,
-  input  logic                            runs_first_i,  // of the slice that starts
-  input  logic                            runs_on_i,     // of the slice that is decoded
-  input  logic                            ended_i,       // nothing more comes into the queues
-
-  input  logic [RateW-1:0]                weight_count_i,  // in `weights_i`, oldest first
+  input  logic                            valid_i,
+  output logic                            ready_o,
+  input  logic [Rate-1:0]                 has_weight_i,
   input  logic [Rate-1:0][IndexBits-1:0]  weights_i,
-  output logic [RateW-1:0]                weight_pop_o,
-  input  logic [RateW-1:0]                run_count_i,
-  input  run_t [Rate-1:0]                 runs_i,
-  output logic [RateW-1:0]                run_pop_o,
+  input  logic [Rate-1:0][PlaceW-1:0]     places_i,
+  input  logic [PlaceW-1:0]               length_i,
+  input  logic                            weight_last_i,
 
   output logic                            vec_valid_o,
   input  logic                            vec_ready_i,
   output logic [VecWeights*IndexBits-1:0] vec_o,
   output logic                            error_o
 );
-  // Up to 64 zeros of the next vectors.
-  localparam int unsigned FillW = $clog2(VecWeights + 64 + 1);
-  localparam int unsigned SlotW = $clog2(VecWeights);
+  localparam int unsigned SlotW  = $clog2(VecWeights);
+  localparam int unsigned ShortW = $clog2(ShortWeights);
+  localparam int unsigned AtW    = PlaceW + 2;  // signed
 
-  logic [FillW-1:0] full;  // weights of a vector
-  assign full = short_i ? FillW'(ShortWeights) : FillW'(VecWeights);
-
-  logic [VecWeights-1:0][IndexBits-1:0] next_d, next_q, vec_q;
-  logic [FillW-1:0] filled_d, filled_q;  // weights in `next_q`; above full: zeros after it
-  logic incomplete_d, incomplete_q;      // `next_q` lacks weights
-  logic run_due_d, run_due_q;            // a run comes next, else a weight
+  logic [VecWeights-1:0][IndexBits-1:0] next_d, next_q, vec_d, vec_q, later;
+  // Where the group begins in `next_q`, negative while a group goes over several vectors
+  logic signed [AtW-1:0] first_d, first_q;
   logic vec_valid_q, vec_incomplete_q, error_q;
 
-  logic move, blocked, dry;
-  assign move    = filled_q >= full && (!vec_valid_q || vec_ready_i);
-  assign blocked = filled_q >= full && !move;
-  assign dry     = run_due_q ? run_count_i == '0 : weight_count_i == '0;
+  // Vector, counted from the one in hand, and slot in it, of each weight and of the group's end
+  logic signed [Rate-1:0][AtW-1:0] at;
+  logic signed [AtW-1:0] stop;
+  logic [Rate-1:0][SlotW-1:0] slot;
+  logic [Rate-1:0] in_this, in_next;
+  logic this_ends, next_ends;
+  function automatic logic signed [AtW-1:0] vector_of(logic signed [AtW-1:0] at_slot, logic short);
+    return short ? at_slot >>> ShortW : at_slot >>> SlotW;
+  endfunction
+  always_comb begin
+    stop      = first_q + $signed({2'b00, length_i}) + $signed(AtW'(weight_last_i));
+    this_ends = vector_of(stop, short_i) != '0;
+    next_ends = vector_of(stop, short_i) > AtW'(1);
+    for (int unsigned i = 0; i < Rate; i++) begin
+      at[i]   = first_q + $signed({2'b00, places_i[i]});
+      slot[i] = short_i ? SlotW'(at[i][ShortW-1:0]) : at[i][SlotW-1:0];
+      in_this[i] = has_weight_i[i] && vector_of(at[i], short_i) == '0;
+      in_next[i] = has_weight_i[i] && vector_of(at[i], short_i) == AtW'(1);
+    end
+  end
+
+  logic free, fill, move;
+  assign free    = !vec_valid_q || vec_ready_i;
+  assign fill    = end_i && !valid_i;
+  assign move    = free && (fill || (valid_i && this_ends));
+  assign ready_o = !valid_i || !this_ends || (free && !next_ends);
 
   always_comb begin
-    next_d       = move ? '0 : next_q;
-    filled_d     = move ? filled_q - full : filled_q;
-    incomplete_d = incomplete_q && !move;
-    run_due_d    = run_due_q;
-    weight_pop_o = '0;
-    run_pop_o    = '0;
-
-    if (!blocked && filled_d < full && dry && ended_i) begin
-      filled_d     = full;
-      incomplete_d = 1'b1;
-    end else if (!blocked) begin
-      for (int unsigned k = 0; k < Rate; k++) begin
-        if (run_due_d && filled_d < full && run_pop_o < run_count_i) begin
-          filled_d  = filled_d + FillW'(runs_i[run_pop_o].zeros);
-          run_due_d = runs_i[run_pop_o].open;
-          run_pop_o = run_pop_o + RateW'(1);
-        end
-        if (!run_due_d && filled_d < full && weight_pop_o < weight_count_i) begin
-          next_d[filled_d[SlotW-1:0]] = weights_i[weight_pop_o];
-          filled_d     = filled_d + FillW'(1);
-          run_due_d    = runs_on_i;
-          weight_pop_o = weight_pop_o + RateW'(1);
-        end
-      end
+    vec_d = next_q;
+    later = '0;
+    for (int unsigned i = 0; i < Rate; i++) begin
+      if (valid_i && in_this[i]) vec_d[slot[i]] = weights_i[i];
+      if (valid_i && in_next[i]) later[slot[i]] = weights_i[i];
     end
+    next_d = this_ends || fill ? later : vec_d;
 
-    if (slice_start_i) run_due_d = runs_first_i;
+    // The rest of a group begins before the next vector.
+    first_d = stop;
+    if (fill)           first_d = '0;
+    else if (next_ends) first_d = first_q - (short_i ? AtW'(ShortWeights) : AtW'(VecWeights));
+    else if (this_ends) first_d = stop - (short_i ? AtW'(ShortWeights) : AtW'(VecWeights));
   end
 
   assign vec_valid_o = vec_valid_q;
@@ -86,30 +87,26 @@ module wd_packer
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       next_q           <= '0;
-      filled_q         <= '0;
-      incomplete_q     <= 1'b0;
-      run_due_q        <= 1'b0;
+      first_q          <= '0;
       vec_q            <= '0;
       vec_valid_q      <= 1'b0;
       vec_incomplete_q <= 1'b0;
       error_q          <= 1'b0;
     end else if (en_i && clear_i) begin
       next_q           <= '0;
-      filled_q         <= '0;
-      incomplete_q     <= 1'b0;
-      run_due_q        <= 1'b0;
+      first_q          <= '0;
       vec_valid_q      <= 1'b0;
       vec_incomplete_q <= 1'b0;
       error_q          <= 1'b0;
     end else if (en_i) begin
-      next_q       <= next_d;
-      filled_q     <= filled_d;
-      incomplete_q <= incomplete_d;
-      run_due_q    <= run_due_d;
+      if (move || (valid_i && !this_ends)) begin
+        next_q  <= next_d;
+        first_q <= first_d;
+      end
       if (move) begin
-        vec_q            <= next_q;
+        vec_q            <= vec_d;
         vec_valid_q      <= 1'b1;
-        vec_incomplete_q <= incomplete_q;
+        vec_incomplete_q <= fill;
       end else if (vec_ready_i) begin
         vec_valid_q <= 1'b0;
       end

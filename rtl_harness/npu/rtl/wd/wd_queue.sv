@@ -14,24 +14,23 @@ module wd_queue #(
   input  logic                       clear_i,
   input  logic [PushW-1:0]           push_i,   // at most Depth - count_o
   input  logic [Push-1:0][Width-1:0] items_i,
-  input  logic [PopW-1:0]            pop_i,    // at most count_o
+  input  logic [PopW-1:0]            pop_i,    // at most count_o; comes late in the cycle
   output logic [Pop-1:0][Width-1:0]  items_o,  // oldest first
   output logic [CountW-1:0]          count_o
 );
   logic [Depth-1:0][Width-1:0] items_d, items_q;
-  logic [CountW-1:0] kept, count_q;
+  logic [CountW-1:0] count_q;
 
   assign items_o = items_q[Pop-1:0];
   assign count_o = count_q;
-  assign kept    = count_q - CountW'(pop_i);
 
   always_comb begin
     items_d = items_q;
-    for (int unsigned n = 1; n <= Pop; n++) begin
-      if (pop_i == PopW'(n)) items_d = items_q >> (n * Width);
-    end
     for (int unsigned k = 0; k < Push; k++) begin
-      if (PushW'(k) < push_i) items_d[kept+CountW'(k)] = items_i[k];
+      if (PushW'(k) < push_i) items_d[count_q+CountW'(k)] = items_i[k];
+    end
+    for (int unsigned b = 0; b < PopW; b++) begin
+      if (pop_i[b]) items_d = items_d >> ((1 << b) * Width);
     end
   end
 
@@ -42,8 +41,8 @@ module wd_queue #(
     end else if (en_i && clear_i) begin
       count_q <= '0;
     end else if (en_i) begin
-      items_q <= items_d;
-      count_q <= kept + CountW'(push_i);
+      if (push_i != '0 || pop_i != '0) items_q <= items_d;
+      count_q <= (count_q + CountW'(push_i)) - CountW'(pop_i);
     end
   end
 endmodule

@@ -1,125 +1,120 @@
-/// Completes the values of a chunk with their remainders, `Rate` per cycle: first its weight
-/// indices, then the pieces of its zero runs.
+/// Completes quotients with their remainders: holds the quotients of a chunk, and takes the pieces
+/// that the remainders of the chunk come in.
 module wd_values
   import wd_pkg::*;
 #(
   parameter int unsigned Rate = 4,
-  localparam int unsigned RateW = $clog2(Rate + 1)
+  localparam int unsigned FieldsBits = Rate * IndexBits
 ) (
   input  logic                           clk_i,
   input  logic                           rst_ni,
   input  logic                           en_i,
-  input  logic                           load_i,  // the next chunk
-  input  weight_chunk_t                  weights_i,
-  input  run_chunk_t                     runs_i,
+  input  logic                           clear_i,
+  input  logic                           slice_start_i,
+  input  logic                           truncated_i,
 
-  input  logic                           wtrunc_i,
-  input  logic [3:0]                     index_shift_i,
-  input  logic [1:0]                     run_shift_i,
+  input  logic                           valid_i,
+  output logic                           ready_o,
+  input  piece_t                         piece_i,
+  input  logic [FieldsBits-1:0]          fields_i,
+  input  logic                           unary_i,  // `codes_i` lie before the piece
+  input  codes_t                         codes_i,
+  output logic                           reserved_o,
+  output logic                           empty_o,
 
-  input  logic                           pass_weights_i,
-  input  logic                           pass_runs_i,
-  input  logic [Rate-1:0][IndexBits-1:0] fields_i,    // the next bits, cut to remainders
-  input  logic [Rate-1:0]                complete_i,
-
-  output logic                           runs_left_o,    // the chunk has zero runs to be passed
-  output logic                           done_o,         // no more of its weights, or of its runs
-  output logic                           missing_o,      // the next remainder lacks bits
-  output logic [RateW-1:0]               fields_used_o,
-  output logic [3:0]                     fields_left_o,  // of the weights, or of the runs
-
-  input  logic [RateW-1:0]               index_room_i,
-  output logic [RateW-1:0]               index_push_o,
-  output logic [Rate-1:0][IndexBits-1:0] indices_o,
-  input  logic [RateW-1:0]               run_room_i,
-  output logic [RateW-1:0]               run_push_o,
-  output run_t [Rate-1:0]                runs_o
+  output logic                           entries_o,  // `values_o` are the palette's next entries
+  output logic                           valid_o,
+  input  logic                           ready_i,
+  output logic                           runs_o,  // zero runs, else indices
+  output logic [3:0]                     count_o,
+  output logic                           open_o,  // the last one is an open run
+  output logic [Rate-1:0][IndexBits-1:0] values_o
 );
-  weight_chunk_t weights_d, weights_q;
-  run_chunk_t runs_d, runs_q;
+  logic valid_q;
+  piece_t piece_q;
+  logic [FieldsBits-1:0] bits_q;
+  codes_t codes_q;
+  logic [QuotientBits-1:0] carry_q;
+  logic [ChunkCodes-1:0][QuotientBits-1:0] weights_q;
+  logic [ChunkCodes-1:0][CodeCountBits-1:0] runs_q;
 
-  logic [ChunkCodes-1:0] some, more, ends;
-  logic [Rate-1:0][4:0] quotients;
-  logic [Rate-1:0][3:0] used;
-  assign some = pass_runs_i ? runs_q.ones : weights_q.some;
-  assign more = pass_runs_i ? '0 : weights_q.more;
-  assign ends = pass_runs_i ? ~runs_q.ones : ~weights_q.more | {ChunkCodes{wtrunc_i}};
+  // What is not the last of its kind has `Rate` values, or, at the end of the stream, one or none.
+  logic pass, reserved, single;
+  assign single     = piece_q.count == 4'd1;
+  assign pass       = valid_q && ready_i;
+  assign ready_o    = !valid_q || ready_i;
+  assign reserved_o = valid_q && piece_q.kind != Entries && reserved;
+  assign empty_o    = !valid_q;
+  assign entries_o  = pass && piece_q.kind == Entries;
+  assign valid_o    = valid_q && piece_q.kind != Entries && piece_q.count != '0 && !reserved;
+  assign runs_o     = piece_q.kind == Runs;
+  assign count_o    = piece_q.count;
+  assign open_o     = piece_q.open;
 
-  wd_scan #(
+  logic [Rate-1:0][IndexBits-1:0] fields;
+  wd_fields #(
     .Rate (Rate)
-  ) u_scan (
-    .some_i      (some),
-    .more_i      (more),
-    .ends_i      (ends),
-    .carry_i     (pass_runs_i ? '0 : weights_q.carry),
-    .quotients_o (quotients),
-    .used_o      (used)
+  ) u_fields (
+    .bits_i   (bits_q),
+    .width_i  (piece_q.width),
+    .fields_o (fields)
   );
 
-  // As many values are passed on as are wanted, are complete, and find room.
-  logic [3:0] left, codes_used;
-  logic [RateW-1:0] room, passed;
-  logic [Rate-1:0] open_piece;  // has no remainder
-  assign left = pass_runs_i ? runs_q.left : weights_q.left;
-  assign room = pass_runs_i ? run_room_i : index_room_i;
-
-  always_comb begin
-    logic go_on;
-    go_on         = pass_runs_i || pass_weights_i;
-    passed        = '0;
-    fields_used_o = '0;
-    codes_used    = '0;
-    for (int unsigned k = 0; k < Rate; k++) begin
-      open_piece[k] = pass_runs_i && runs_q.open && left == 4'(k + 1);
-      go_on = go_on && 4'(k) < left && RateW'(k) < room && (complete_i[k] || open_piece[k]);
-      if (go_on) begin
-        passed     = RateW'(k + 1);
-        codes_used = used[k];
-        if (!open_piece[k]) fields_used_o = RateW'(k + 1);
-      end
-    end
-  end
-
-  assign runs_left_o   = runs_q.left != '0;
-  assign done_o        = left == 4'(passed);
-  assign missing_o     = left != '0 && !complete_i[0] && !open_piece[0];
-  assign fields_left_o = left - 4'(pass_runs_i && runs_q.open);
-  assign index_push_o  = pass_weights_i ? passed : '0;
-  assign run_push_o    = pass_runs_i ? passed : '0;
+  logic [QuotientBits-1:0] carry;
+  logic [ChunkCodes-1:0][QuotientBits-1:0] weights;
+  logic [ChunkCodes-1:0][CodeCountBits-1:0] runs;
+  wd_codes u_codes (
+    .codes_i     (codes_q),
+    .truncated_i (truncated_i),
+    .carry_i     (carry_q),
+    .reserved_o  (reserved),
+    .carry_o     (carry),
+    .weights_o   (weights),
+    .runs_o      (runs)
+  );
 
   for (genvar k = 0; k < Rate; k++) begin : gen_value
-    assign indices_o[k]    = (IndexBits'(quotients[k]) << index_shift_i) | fields_i[k];
-    assign runs_o[k].open  = open_piece[k];
-    assign runs_o[k].zeros = (7'(quotients[k]) << run_shift_i)
-                           | (open_piece[k] ? '0 : fields_i[k][6:0]);
-  end
-
-  always_comb begin
-    weights_d = weights_q;
-    runs_d    = runs_q;
-    if (pass_weights_i && passed != '0) begin
-      weights_d = '{some:  weights_q.some >> codes_used,
-                    more:  weights_q.more >> codes_used,
-                    carry: '0,
-                    left:  left - 4'(passed)};
+    logic [IndexBits-1:0] quotient, remainder;
+    always_comb begin
+      quotient  = '0;
+      remainder = fields[k];
+      if (piece_q.kind == Weights) quotient = IndexBits'(weights_q[k]);
+      if (piece_q.kind == Runs)    quotient = IndexBits'(runs_q[k]);
+      if (piece_q.open && piece_q.count == 4'(k + 1)) remainder = '0;
     end
-    if (pass_runs_i && passed != '0) begin
-      runs_d.ones = runs_q.ones >> codes_used;
-      runs_d.left = left - 4'(passed);
-    end
-    if (load_i) begin
-      weights_d = weights_i;
-      runs_d    = runs_i;
-    end
+    assign values_o[k] = (quotient << piece_q.width) | remainder;
   end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
+      valid_q   <= 1'b0;
+      piece_q   <= '0;
+      bits_q    <= '0;
+      codes_q   <= '0;
+      carry_q   <= '0;
       weights_q <= '0;
       runs_q    <= '0;
     end else if (en_i) begin
-      weights_q <= weights_d;
-      runs_q    <= runs_d;
+      if (ready_o) valid_q <= valid_i;
+      if (reserved_o || clear_i) valid_q <= 1'b0;
+      if (ready_o && valid_i) begin
+        piece_q <= piece_i;
+        bits_q  <= fields_i;
+        if (unary_i) codes_q <= codes_i;
+      end
+
+      if (slice_start_i) carry_q <= '0;
+      if (pass && piece_q.kind != Entries) begin
+        if (piece_q.last) begin
+          carry_q   <= carry;
+          weights_q <= weights;
+          runs_q    <= runs;
+        end else if (piece_q.kind == Weights && piece_q.count != '0) begin
+          weights_q <= weights_q >> (single ? QuotientBits : Rate * QuotientBits);
+        end else if (piece_q.kind == Runs && piece_q.count != '0) begin
+          runs_q <= runs_q >> (single ? CodeCountBits : Rate * CodeCountBits);
+        end
+      end
     end
   end
 endmodule
