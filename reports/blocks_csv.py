@@ -17,7 +17,7 @@ FIGURES = (
 # What is added stands behind.
 COLUMNS = (
     *("block", "ff_bits", "sram_bits", "area", "area_unit", "injections"),
-    *(*OUTCOME_KEYS, *FIGURES, *TOLD),
+    *(*OUTCOME_KEYS, *FIGURES, *TOLD, "macro_bits"),
 )
 
 
@@ -31,7 +31,7 @@ def blocks_csv(summary: Summary) -> str:
     writer.writerow(COLUMNS)
     for block in (*summary.blocks, summary.total):
         told = [None] * len(TOLD) if summary.told is None else summary.told.blocks[block.name].values()
-        writer.writerow([*_row(block, summary.predicted), *told])
+        writer.writerow([*_row(block, summary.predicted), *told, block.macro_bits])
     return stream.getvalue()
 
 

@@ -21,6 +21,7 @@ from reports.protection import Protection
 from reports.safety import Safety, SafetyRow
 from reports.summary import Summary
 from reports.table import Table
+from reports.tables import storage_table
 from reports.told import told_tables
 
 Cell: TypeAlias = str | int | float | None
@@ -41,8 +42,9 @@ _TOTAL_FILL = PatternFill("solid", fgColor="E8EDF3")
 
 
 def fmeda_xlsx(summary: Summary, protection: Protection | None = None) -> bytes:
-    """Return the workbook: sheets `Summary`, `FMEDA`, `Safety verdict` if one was asked for, `Detection` if
-    alarms told of anything, `Assumptions of use`, `Assumptions & sources`.
+    """Return the workbook: sheets `Summary`, `FMEDA`, `Safety verdict` if one was asked for, `Storage` if
+    there are several kinds, `Detection` if alarms told of anything, `Assumptions of use`,
+    `Assumptions & sources`.
 
     The bytes depend on the arguments alone: no time of writing is stored.
     """
@@ -55,6 +57,8 @@ def fmeda_xlsx(summary: Summary, protection: Protection | None = None) -> bytes:
     _fill_fmeda(book.create_sheet("FMEDA"), failure_modes(summary, protection), summary.predicted)
     if summary.safety is not None:
         _fill_safety(book.create_sheet("Safety verdict"), summary.safety)
+    if (by_kind := storage_table(summary)) is not None:
+        _fill_told(book.create_sheet("Storage"), [by_kind])
     if told := told_tables(summary.told):
         _fill_told(book.create_sheet("Detection"), told)
     _fill_assumptions(book.create_sheet("Assumptions of use"), summary)
@@ -90,9 +94,11 @@ def _fill_summary(sheet: Worksheet, summary: Summary, protection: Protection | N
         ("FIT, upper limit", verdict.fit.hi),
         ("Raw FIT", total.fit_raw),
         ("Injections", "none" if summary.predicted else total.injections),
-        ("Flip-flop bits", total.ff_bits),
+        ("Flip-flop bits, those in SRAM macros apart", total.ff_bits),
+        ("Flip-flop bits in SRAM macros", total.macro_bits),
         ("Memory bits", total.sram_bits),
         ("Flip-flop bits of the source, those included that are no hardware", summary.target.ff_bits_source),
+        ("Flip-flop bits in SRAM macros of the source", summary.target.macro_bits_source),
         ("Memory bits of the source, those included that are no hardware", summary.target.sram_bits_source),
         (f"Area, {total.area_unit}", total.area),
     ]

@@ -15,7 +15,7 @@ from reports.protection import FrontPoint, Protection
 from reports.safety import HEADINGS as SAFETY_HEADINGS
 from reports.safety import sensitivity_table
 from reports.summary import Block, Summary
-from reports.tables import operation_table, storage_counts
+from reports.tables import operation_table, storage_counts, storage_table
 from reports.told import told_tables
 
 _MOST_POINTS = 40
@@ -73,6 +73,8 @@ def page_view(summary: Summary, protection: Protection | None) -> Mapping[str, o
         "outcomes": OUTCOMES,
         "block_rows": [_block_row(block, summary) for block in (*summary.blocks, summary.total)],
         "has_sram": summary.total.sram_bits > 0,
+        "has_macros": summary.total.macro_bits > 0,
+        "storage": storage_table(summary),
         "rate_rows": _rate_rows(summary),
         "sensitivity": sensitivity_table(summary.safety)
         if summary.safety and summary.safety.sensitivity
@@ -92,7 +94,10 @@ def _tiles(summary: Summary) -> list[tuple[str, Value, str]]:
     spfm = summary.metrics.spfm
     area = f"{numbers.area(target.area)} {numbers.unit(target.area_unit)}"
     seconds = f"{numbers.duration(campaign.seconds)}, {campaign.engine}, {campaign.workers} workers"
-    memory = "; ".join([f"and {numbers.count(target.sram_bits)} memory bits", *storage_counts(target), area])
+    macros = f"{numbers.count(target.macro_bits)} more in SRAM macros, " if target.macro_bits else ""
+    memory = "; ".join(
+        [f"{macros}and {numbers.count(target.sram_bits)} memory bits", *storage_counts(target), area]
+    )
     technology = f"{summary.technology.name}, {summary.technology.node}"
     tiles = [
         ("raw fault rate", Value(f"{numbers.fit(total.fit_raw)} FIT"), technology),
@@ -126,6 +131,7 @@ def _block_row(block: Block, summary: Summary) -> Mapping[str, object]:
         "title": summary.target.titles.get(block.name, ""),
         "is_total": block is summary.total,
         "ff": numbers.count(block.ff_bits),
+        "macro": numbers.count(block.macro_bits),
         "sram": numbers.count(block.sram_bits),
         "area": numbers.area(block.area),
         "area_share": numbers.percent(numbers.ratio(block.area, summary.total.area)),

@@ -62,12 +62,14 @@ class Target:
     name: str
     top: str
     ff_bits: int
+    macro_bits: int
     sram_bits: int
     unmapped_sites: int
     area: float
     area_unit: str
     titles: Mapping[str, str]
     ff_bits_source: int
+    macro_bits_source: int
     sram_bits_source: int
     parameters: Mapping[str, str]
 
@@ -119,7 +121,8 @@ class Block:
 
     Attributes:
         name: The block, or `total`.
-        ff_bits: Flip-flops that synthesis leaves.
+        ff_bits: Flip-flops that synthesis leaves, those inside SRAM macros apart.
+        macro_bits: Flip-flops inside SRAM macros.
         sram_bits: Memory bits that it leaves.
         area: In `area_unit`.
         area_unit: `GE` or `um2`.
@@ -135,6 +138,7 @@ class Block:
 
     name: str
     ff_bits: int
+    macro_bits: int
     sram_bits: int
     area: float
     area_unit: str
@@ -146,6 +150,29 @@ class Block:
     fit: Interval
     rates: Mapping[str, Interval]
     sampled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Storage:
+    """A kind of storage in all blocks together.
+
+    Attributes:
+        kind: `ff`, `macro` (flip-flops inside SRAM macros) or `sram`.
+        bits: How many were injected into.
+        injections: Faults simulated in it.
+        counts: Injections of each outcome, in report order.
+        avf: P(SDC, DUE or hang | a bit of it flips at a uniformly random time).
+        fit_raw: Upsets per 1e9 h of all bits.
+        fit: Hazardous failures per 1e9 h.
+    """
+
+    kind: str
+    bits: int
+    injections: int
+    counts: Mapping[str, int]
+    avf: Interval
+    fit_raw: float
+    fit: Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,3 +221,4 @@ class Summary:
     assumptions: tuple[Assumption, ...] = ()
     predicted: bool = False
     told: ToldCounts | None = None
+    storage: tuple[Storage, ...] = ()

@@ -15,6 +15,7 @@ from reports.summary import (
     Network,
     Operation,
     Provenance,
+    Storage,
     Summary,
     Target,
     Technology,
@@ -22,7 +23,7 @@ from reports.summary import (
 )
 from reports.told import parse_told
 
-SCHEMA = 3
+SCHEMA = 4
 RESULTS = ("met", "missed", "inconclusive", "none")
 PREDICTIONS = ("to meet", "to miss", "undecided")
 STATUSES = ("measured", "modelled", "assumed")
@@ -30,7 +31,10 @@ FAULT_MODELS = ("upset", "stuck_at")
 _FILE = "summary.json"
 _REMEDY = "the file is damaged or of another version: write it anew with 'resil run CAMPAIGN.toml --resume'"
 LATENT = ("latent_share", "latent_lo", "latent_hi")
-_COUNTS = ("ff_bits", "sram_bits", "injections", *OUTCOME_KEYS)
+KINDS = ("ff", "macro", "sram")
+_COUNTS = (*(f"{kind}_bits" for kind in KINDS), "injections", *OUTCOME_KEYS)
+# Of a sum of rates that are stored one by one.
+_ROUNDING = 1e-9
 
 
 def parse_summary(document: Mapping[str, object]) -> Summary:
@@ -38,7 +42,7 @@ def parse_summary(document: Mapping[str, object]) -> Summary:
 
     Raises:
         ReportError: A field is missing or wrong, a block's outcomes do not add up to its
-            injections, or the total row is not the sum of the blocks.
+            injections, or the total row is not the sum of the blocks, or of the kinds of storage.
     """
     root = Node(document, _FILE, _REMEDY)
     root.at("schema").integer()
@@ -50,6 +54,7 @@ def parse_summary(document: Mapping[str, object]) -> Summary:
     _check_distinct(root.at("blocks"), [block.name for block in blocks])
     total = _block(root.at("total"))
     _check_total(root.at("total"), blocks, total)
+    storage = _storage(root, total)
     golden, safety = root.at("golden"), root.maybe("safety")
     vela = golden.maybe("vela_cycles")
     return Summary(
@@ -70,6 +75,7 @@ def parse_summary(document: Mapping[str, object]) -> Summary:
         assumptions=parse_assumptions(root.maybe("assumptions")),
         predicted=_flag(root.maybe("predicted")),
         told=parse_told(root.maybe("told"), {block.name: block.counts["due"] for block in (*blocks, total)}),
+        storage=storage,
     )
 
 
@@ -127,18 +133,20 @@ def _operation(node: Node) -> Operation:
 
 
 def _target(node: Node) -> Target:
-    bits = {kind: node.at(f"{kind}_bits").integer() for kind in ("ff", "sram")}
+    bits = {kind: node.at(f"{kind}_bits").integer() for kind in KINDS}
     source = {kind: node.maybe(f"{kind}_bits_source") for kind in bits}
     return Target(
         name=node.at("name").text(),
         top=node.at("top").text(),
         ff_bits=bits["ff"],
+        macro_bits=bits["macro"],
         sram_bits=bits["sram"],
         unmapped_sites=node.at("unmapped_sites").integer(),
         area=node.at("area").number(),
         area_unit=node.at("area_unit").text(),
         titles={} if (titles := node.maybe("titles")) is None else _text_map(titles),
         ff_bits_source=bits["ff"] if (found := source["ff"]) is None else found.integer(),
+        macro_bits_source=bits["macro"] if (found := source["macro"]) is None else found.integer(),
         sram_bits_source=bits["sram"] if (found := source["sram"]) is None else found.integer(),
         parameters={} if (found := node.maybe("parameters")) is None else _text_map(found),
     )
@@ -187,6 +195,7 @@ def _block(node: Node) -> Block:
     return Block(
         name=node.at("block").text(),
         ff_bits=node.at("ff_bits").integer(),
+        macro_bits=node.at("macro_bits").integer(),
         sram_bits=node.at("sram_bits").integer(),
         area=node.at("area").number(),
         area_unit=node.at("area_unit").text(),
@@ -211,6 +220,7 @@ def _unknown(node: Node, injections: int, counts: dict[str, int]) -> Block:
     return Block(
         name=node.at("block").text(),
         ff_bits=node.at("ff_bits").integer(),
+        macro_bits=node.at("macro_bits").integer(),
         sram_bits=node.at("sram_bits").integer(),
         area=node.at("area").number(),
         area_unit=node.at("area_unit").text(),
@@ -239,6 +249,40 @@ def _check_total(node: Node, blocks: tuple[Block, ...], total: Block) -> None:
         expected = sum(value(block, key) for block in blocks)
         if value(total, key) != expected:
             node.at(key).fail(f"{expected}, the sum over the blocks")
+
+
+def _storage(root: Node, total: Block) -> tuple[Storage, ...]:
+    """Read the kinds of storage, which add up to the total; an estimate has none."""
+    node = root.maybe("storage")
+    if node is None:
+        if not _flag(root.maybe("predicted")):
+            root.at("storage").fail("the kinds of storage that were injected into")
+        return ()
+    rows = tuple(_storage_row(item) for item in node.items())
+    _check_distinct(node, [row.kind for row in rows])
+    for row, item in zip(rows, node.items(), strict=True):
+        if row.bits != getattr(total, f"{row.kind}_bits"):
+            item.at("bits").fail(f"{getattr(total, f'{row.kind}_bits')}, those of the total")
+    for key in ("injections", *OUTCOME_KEYS):
+        found = sum(row.counts.get(key, row.injections) for row in rows)
+        expected = total.counts.get(key, total.injections)
+        if found != expected:
+            node.fail(f"rows whose {key} add up to {expected}, those of the total")
+    if abs(sum(row.fit_raw for row in rows) - total.fit_raw) > _ROUNDING * total.fit_raw:
+        node.fail(f"rows whose fit_raw add up to {total.fit_raw}, that of the total")
+    return rows
+
+
+def _storage_row(node: Node) -> Storage:
+    return Storage(
+        kind=node.at("kind").one_of(KINDS),
+        bits=node.at("bits").integer(),
+        injections=node.at("injections").integer(),
+        counts={key: node.at(key).integer() for key in OUTCOME_KEYS},
+        avf=ordered_interval(node, node.at("avf"), node.at("avf_lo"), node.at("avf_hi"), maximum=1.0),
+        fit_raw=node.at("fit_raw").number(),
+        fit=ordered_interval(node, node.at("fit"), node.at("fit_lo"), node.at("fit_hi")),
+    )
 
 
 def _metrics(node: Node) -> Metrics:

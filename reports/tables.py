@@ -22,6 +22,7 @@ from reports.summary import Block, Summary, Target
 from reports.table import Column, Table
 from reports.told import told_tables
 
+STORAGE = {"ff": "flip-flops", "macro": "flip-flops in SRAM macros", "sram": "SRAM"}
 NOT_INJECTED = {False: "not injected", True: "not predicted"}
 _COLOURS = {
     **{"met": "bold green", "missed": "bold red", "inconclusive": "bold yellow", "none": "bold"},
@@ -44,6 +45,7 @@ def block_table(summary: Summary) -> Table:
     columns = (
         Column("block", numeric=False),
         Column("ff bits"),
+        *([Column("macro bits")] if summary.total.macro_bits else []),
         Column("sram bits"),
         Column(f"area {summary.total.area_unit}"),
         Column("injected"),
@@ -53,6 +55,7 @@ def block_table(summary: Summary) -> Table:
         (
             f"{block.name} {summary.target.titles.get(block.name, '')}".rstrip(),
             numbers.count(block.ff_bits),
+            *([numbers.count(block.macro_bits)] if summary.total.macro_bits else []),
             numbers.count(block.sram_bits),
             numbers.area(block.area),
             numbers.count(block.injections),
@@ -68,6 +71,7 @@ def storage_counts(target: Target) -> list[str]:
     """Say of each kind of storage of which the source code has more than hardware how much each has."""
     counts = (
         ("flip-flop", target.ff_bits, target.ff_bits_source),
+        ("macro flip-flop", target.macro_bits, target.macro_bits_source),
         ("memory", target.sram_bits, target.sram_bits_source),
     )
     return [
@@ -96,11 +100,42 @@ def fit_table(summary: Summary) -> Table:
     return Table(f"{what} by block, {sure} intervals", columns, rows, totals=1)
 
 
+def storage_table(summary: Summary) -> Table | None:
+    """Return injections, AVF and FIT of each kind of storage, and of the total; None if there is but one."""
+    if len(summary.storage) < 2:
+        return None
+    heads = ("bits", "of bits", "injected", "AVF", "raw FIT", "FIT", "of FIT")
+    bits, total = sum(row.bits for row in summary.storage), summary.total
+    rows = [
+        (
+            STORAGE[row.kind],
+            numbers.count(row.bits),
+            numbers.percent(numbers.ratio(row.bits, bits)),
+            numbers.count(row.injections),
+            percent_cell(row.avf),
+            numbers.fit(row.fit_raw),
+            fit_cell(row.fit),
+            numbers.percent(numbers.ratio(row.fit.estimate, total.fit.estimate)),
+        )
+        for row in summary.storage
+    ]
+    whole = (
+        *("total", numbers.count(bits), numbers.percent(1.0), numbers.count(total.injections)),
+        *(percent_cell(total.avf), numbers.fit(total.fit_raw), fit_cell(total.fit), numbers.percent(1.0)),
+    )
+    columns = (Column("storage", numeric=False), *map(Column, heads))
+    sure = numbers.confidence(summary.campaign.confidence)
+    return Table(
+        f"Hazardous failures by kind of storage, {sure} intervals", columns, (*rows, whole), totals=1
+    )
+
+
 def predicted_table(summary: Summary) -> Table:
     """Return bits, area and predicted outcomes of every block and of the total: nothing was injected."""
     columns = (
         Column("block", numeric=False),
         Column("ff bits"),
+        *([Column("macro bits")] if summary.total.macro_bits else []),
         Column("sram bits"),
         Column(f"area {summary.total.area_unit}"),
         *(Column(outcome.short) for outcome in OUTCOMES),
@@ -109,6 +144,7 @@ def predicted_table(summary: Summary) -> Table:
         (
             block.name,
             numbers.count(block.ff_bits),
+            *([numbers.count(block.macro_bits)] if summary.total.macro_bits else []),
             numbers.count(block.sram_bits),
             numbers.area(block.area),
             *(
@@ -285,6 +321,8 @@ def _spfm(protection: Protection) -> str:
 def _tables(summary: Summary, protection: Protection | None) -> list[Table]:
     outcomes = predicted_table(summary) if summary.predicted else block_table(summary)
     tables = [operation_table(summary), outcomes, *told_tables(summary.told), fit_table(summary)]
+    if (by_kind := storage_table(summary)) is not None:
+        tables.append(by_kind)
     if protection is not None and protection.protects:
         tables.append(protection_table(protection, summary.total.area_unit))
     if summary.safety is not None:

@@ -15,6 +15,7 @@ from rtl_harness.cache import cached_folder, content_key, write_atomically
 from rtl_harness.elaboration import Elaboration, block_of
 from rtl_harness.elaboration.yosys import yosys_version
 from rtl_harness.errors import HarnessError
+from rtl_harness.hardware import macro_cells
 from rtl_harness.synthesis import GATES, INSTANCES, design_netlist, gates_of_design, run_side
 from rtl_harness.target import Target
 
@@ -64,9 +65,10 @@ def area_per_block(target: Target, elaboration: Elaboration, liberty: Path | Non
     """Synthesise the design under test, keeping the boundaries of blocks, and add up the area of each.
 
     Every block is flattened, optimised, mapped to gates by Yosys and ABC, for area rather than for a clock
-    period. Arrays that the elaboration counts as SRAM stay arrays and get an area a bit. A block whose
-    instance path is a generate block is counted with the module around it, as a note says. Cached by the
-    content of the design under test: what surrounds it may change without another synthesis.
+    period. Arrays that the elaboration counts as SRAM stay arrays and get an area a bit; flip-flops inside
+    SRAM macros belong to that area and have none of their own. A block whose instance path is a generate
+    block is counted with the module around it, as a note says. Cached by the content of the design under
+    test: what surrounds it may change without another synthesis.
 
     Args:
         target: The design.
@@ -78,16 +80,17 @@ def area_per_block(target: Target, elaboration: Elaboration, liberty: Path | Non
     """
     table = gate_table()
     library = table.liberty() if liberty is None else _read_library(liberty)
-    own = [Path(__file__), Path(__file__).with_name("area_library.py")]
+    own = [Path(__file__).with_name(name) for name in ("area.py", "area_library.py", "hardware.py")]
     design, gates = design_netlist(target, elaboration), gates_of_design(target, elaboration)
     sites = elaboration.sites
     srams = [(e.path, e.block, sites.present(i)) for i, e in enumerate(sites.elements) if e.kind == "sram"]
-    description = json.dumps([target.blocks, srams])
+    macros = [asdict(elaboration.locations[e.path]) for e in sites.elements if e.kind == "macro"]
+    description = json.dumps([target.blocks, srams, macros])
     parts = (gates.name, design / INSTANCES, library, description, table.text, own)
 
     def build(folder: Path) -> None:
         (folder / "cells.lib").write_text(library, encoding="utf-8")
-        _map(target, gates, folder, smallest_clock_gate(library))
+        _map(target, gates, folder, smallest_clock_gate(library), macro_cells(elaboration, gates))
         report = _report(target, elaboration, table, None if liberty is None else library, design, folder)
         write_atomically(folder / "area.json", json.dumps(asdict(report)).encode())
 
@@ -109,8 +112,9 @@ def _read_library(liberty: Path) -> str:
     return text
 
 
-def _map(target: Target, gates: Path, folder: Path, clock_gate: str) -> None:
-    config = {"gates": str(gates / GATES), "liberty": "cells.lib", "clock_gate": clock_gate}
+def _map(target: Target, gates: Path, folder: Path, clock_gate: str, macros: Mapping[str, list[str]]) -> None:
+    cells = {"gates": str(gates / GATES), "macros": macros}
+    config = cells | {"liberty": "cells.lib", "clock_gate": clock_gate}
     run_side(target, "map", config, folder, "stat.json")
 
 
@@ -138,6 +142,10 @@ def _report(
         notes = [f"areas from the given Liberty file; a NAND2 has {gate} um2"]
     notes.append("constant registers are removed and equal ones merged, clock enables are multiplexers")
     notes.append(f"SRAM: {bit.area} GE a bit, {bit.status}: {bit.source}")
+    if any(element.kind == "macro" for element in elaboration.sites.elements):
+        notes.append(
+            "flip-flops inside SRAM macros have no area of their own: it is in that of the macro's bits"
+        )
     notes += [
         f"block {block}: {path} is no module; its gates count with the block around it"
         for block, paths in target.blocks.items()

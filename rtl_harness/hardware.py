@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -32,14 +32,14 @@ class _Names:
     Attributes:
         wires: Nets of each bit, by path: module and number, or the digit of a constant.
         memories: Paths of its memories.
-        flip_flops: Nets that flip-flops drive.
+        flip_flops: Nets that flip-flops drive, and the names of their cells.
         latches: Nets that latches drive.
     """
 
     wires: dict[str, list[Net]] = field(default_factory=dict)
     memories: set[str] = field(default_factory=set)
-    flip_flops: set[Net] = field(default_factory=set)
-    latches: set[Net] = field(default_factory=set)
+    flip_flops: dict[Net, str] = field(default_factory=dict)
+    latches: dict[Net, str] = field(default_factory=dict)
 
 
 def with_hardware(target: Target, elaboration: Elaboration) -> Elaboration:
@@ -71,6 +71,21 @@ def with_hardware(target: Target, elaboration: Elaboration) -> Elaboration:
     return replace(elaboration, sites=table, warnings=(*elaboration.warnings, *found["remarks"]))
 
 
+def macro_cells(elaboration: Elaboration, gates: Path) -> dict[str, list[str]]:
+    """Return the cells that are left of flip-flops inside SRAM macros, by module of the netlist `gates`."""
+    after = _names(gates / AFTER)
+    cells: dict[str, set[str]] = defaultdict(set)
+    for element in elaboration.sites.elements:
+        if element.kind == "macro":
+            place = elaboration.locations[element.path]
+            nets = after.wires.get(place.net, [])[place.net_low : place.net_low + element.width]
+            driven = after.latches if elaboration.is_latch(element.path) else after.flip_flops
+            for net in nets:
+                if net in driven:
+                    cells[net[0]].add(driven[net])
+    return {module: sorted(own) for module, own in sorted(cells.items())}
+
+
 class _Follower:
     def __init__(self, elaboration: Elaboration, before: _Names, after: _Names) -> None:
         self._elaboration = elaboration
@@ -83,7 +98,9 @@ class _Follower:
     def follow(self) -> tuple[list[Absent], list[str]]:
         """Return the sites that are no hardware, and remarks."""
         found = [run for index in range(len(self._sites.elements)) for run in self._of_element(index)]
-        strays = {net[0] for net in (self._after.flip_flops | self._after.latches) - self._owners.keys()}
+        strays = {
+            net[0] for net in (self._after.flip_flops | self._after.latches).keys() - self._owners.keys()
+        }
         if strays:
             # A flip-flop without a name may be one whose name seems to be unused.
             found = [run for run in found if run.hardware is not Hardware.UNUSED]
@@ -108,7 +125,7 @@ class _Follower:
         bits = [self._of_bit(first + bit, nets, place.net_low + bit, driven) for bit in range(element.width)]
         yield from _runs(_as_latch(run) if latch else run for run in bits if run is not None)
 
-    def _of_bit(self, site: int, nets: list[Net], place: int, driven: set[Net]) -> Absent | None:
+    def _of_bit(self, site: int, nets: list[Net], place: int, driven: Collection[Net]) -> Absent | None:
         net = nets[place] if place < len(nets) else None
         if net in {"0", "1"}:
             return Absent(site, 1, Hardware.CONSTANT, value=int(net == "1"))
@@ -186,12 +203,12 @@ def _names(file: Path) -> _Names:
     for name, module in modules.items():
         place = name.partition("$")[2].partition(".")[2]
         prefix = f"{place}." if place else ""
-        for cell in module["cells"].values():
+        for cell_name, cell in module["cells"].items():
             if cell["type"] == "$mem_v2":
                 found.memories.add(prefix + cell["parameters"]["MEMID"].removeprefix("\\"))
             else:
                 driven = found.latches if _LATCH.search(cell["type"]) else found.flip_flops
-                driven.update((name, net) for net in cell["connections"]["Q"] if isinstance(net, int))
+                driven.update(((name, n), cell_name) for n in cell["connections"]["Q"] if isinstance(n, int))
         for wire, held in module["netnames"].items():
             if not held["hide_name"]:
                 path = prefix + held["attributes"].get("hdlname", wire).replace(" ", ".")

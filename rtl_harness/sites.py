@@ -11,7 +11,8 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Literal
 
-Kind = Literal["ff", "sram"]
+Kind = Literal["ff", "macro", "sram"]
+KINDS: tuple[Kind, ...] = ("ff", "macro", "sram")
 
 _INDEX = re.compile(r"\[[^\]]*\]")
 
@@ -22,7 +23,8 @@ class StorageElement:
 
     Attributes:
         path: Hierarchical name below the top, separated by dots, as the source code spells it.
-        kind: "ff" for flip-flops and latches, "sram" for a memory array.
+        kind: "ff" for flip-flops and latches, "macro" for those inside an SRAM macro, "sram" for a memory
+            array.
         width: Bits of the register, or of one word.
         depth: Words; 1 for a register.
         block: Name of the block it belongs to; "" if the target's block map has none for it.

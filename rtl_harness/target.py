@@ -77,6 +77,8 @@ class Target:
         inferences: Output of the top: number of inferences finished so far, for runs of several; "" if it has
             none.
         blocks: Block name to the instance paths below the top that belong to it; the longest match wins.
+        macros: Patterns of instances or registers below the top whose flip-flops lie inside an SRAM macro, as
+            its output latches do: no choice of cells reaches them. "*" stands for anything but a dot.
         memories: By name.
         titles: Blocks in words, for people; a block may have none.
     """
@@ -100,6 +102,7 @@ class Target:
     operation: str = ""
     inferences: str = ""
     titles: Mapping[str, str] = field(default_factory=dict)
+    macros: tuple[str, ...] = ()
 
     @property
     def outputs(self) -> dict[str, str]:
@@ -166,6 +169,7 @@ class _TargetFile:
             blocks=self._blocks(),
             memories=self._memories(),
             titles=self._titles(),
+            macros=self._macros(),
             alarms=self._alarms(),
         )
 
@@ -259,6 +263,12 @@ class _TargetFile:
                 known = ", ".join(self._table("blocks"))
                 raise self._fail(f"titles.{block}", f"expected one of the blocks {known}; correct the name")
         return titles
+
+    def _macros(self) -> tuple[str, ...]:
+        patterns = self._strings("macros", self.table.get("macros", []))
+        if twice := [pattern for i, pattern in enumerate(patterns) if pattern in patterns[:i]]:
+            raise self._fail("macros", f"{twice[0]!r} is there twice; name it once")
+        return tuple(patterns)
 
     def _alarms(self) -> dict[str, TargetAlarm]:
         texts = {key: self._typed(self.table, key, str, "a string", "") for key in _SHORTHAND}

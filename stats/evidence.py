@@ -20,7 +20,7 @@ class Group:
 
     Attributes:
         block: Block that it belongs to; "" if it spans several.
-        kind: Kind of storage, "ff" or "sram".
+        kind: Kind of storage, "ff", "macro" or "sram".
         fit_raw: Rate in FIT of the faults that it stands for.
         counts: Injections of each outcome, by names that exclude each other.
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stats.intervals import Interval, Side
+from stats.technology import KINDS
 from stats.weighted import weighted_sum
 
 OUTCOMES = ("masked", "latent", "sdc_tolerable", "sdc_critical", "due", "hang")
@@ -23,7 +24,7 @@ class StratumCounts:
 
     Attributes:
         block: Block that it belongs to.
-        kind: "ff" or "sram".
+        kind: "ff", "macro" or "sram".
         bits: Storage bits.
         counts: Injections of each outcome; what is missing is 0.
         share: Part of the exposure time of those bits that the stratum stands for. Strata that divide the
@@ -103,8 +104,7 @@ class BlockEstimate:
         """Return plain values under the keys of a block in `summary.json`; area is not among them."""
         return {
             "block": self.block,
-            "ff_bits": self.bits.get("ff", 0),
-            "sram_bits": self.bits.get("sram", 0),
+            **{f"{kind}_bits": self.bits.get(kind, 0) for kind in KINDS},
             "injections": self.injections,
             **self.counts,
             "avf": self.avf.estimate,
@@ -194,7 +194,7 @@ def fit(
 
     Args:
         strata: Counts; strata without injections count with their whole raw rate in the upper limit.
-        fit_per_bit: Raw rate of one bit, by kind ("ff", "sram").
+        fit_per_bit: Raw rate of one bit, by kind ("ff", "macro", "sram").
         outcomes: Which outcomes count.
         confidence: Of the interval.
         side: Which limits are wanted.

@@ -14,7 +14,9 @@ from stats.units import RawRate, raw_rate
 
 STATUSES = ("measured", "modelled", "assumed")
 SRAM_QUANTITIES = ("sram_neutron", "sram_alpha")
-_QUANTITIES_OF = {"ff": ("flip_flop",), "sram": SRAM_QUANTITIES}
+KINDS = ("ff", "macro", "sram")
+# Flip-flops inside a memory macro have the rate of other flip-flops: no figures of their own are known.
+_QUANTITIES_OF = {"ff": ("flip_flop",), "macro": ("flip_flop",), "sram": SRAM_QUANTITIES}
 _QUANTITIES = (*SRAM_QUANTITIES, "flip_flop", "multi_cell_bits")
 
 
@@ -60,7 +62,7 @@ class RawRates(Protocol):
         ...
 
     def fit_per_bit(self, kind: str) -> float:
-        """Return the raw rate of one bit in FIT; `kind` is `ff` or `sram`."""
+        """Return the raw rate of one bit in FIT; `kind` is `ff`, `macro` or `sram`."""
         ...
 
     def range_of(self, kind: str) -> tuple[float, float]:
@@ -91,17 +93,17 @@ class Technology:
     entries: tuple[Entry, ...]
 
     def fit_per_bit(self, kind: str) -> float:
-        """Return the raw rate of one bit in FIT; `kind` is `ff` or `sram`.
+        """Return the raw rate of one bit in FIT; `kind` is one of `KINDS`.
 
         Raises:
             StatsError: the technology has no figure for that kind, or there is no such kind.
         """
         wanted = _QUANTITIES_OF.get(kind)
         if wanted is None:
-            raise StatsError(f"storage is of kind 'ff' or 'sram', found {kind!r}")
+            raise StatsError(f"storage is of kind {', '.join(KINDS)}, found {kind!r}")
         found = [e.rate.per_bit for e in self.entries if e.quantity in wanted]
         if not found:
-            key = "flip_flop_fit" if kind == "ff" else "sram_fit_per_mbit"
+            key = "sram_fit_per_mbit" if kind == "sram" else "flip_flop_fit"
             raise StatsError(
                 f"technology {self.name} has no raw rate for kind {kind}: "
                 f"give {key} in the campaign's [technology] table"

@@ -14,9 +14,11 @@ import pyarrow.parquet as pq
 from reports.table import Column, Table
 from resil.bench.bench import Area, Bench
 from resil.files import write_file
-from rtl_harness.sites import Hardware, SiteTable
+from rtl_harness.sites import KINDS, Hardware, SiteTable
 
 UNASSIGNED = "(no block)"
+# Kinds of storage in the words of reports.
+STORAGE = {"ff": "flip-flops", "macro": "flip-flops in SRAM macros", "sram": "SRAM bits"}
 
 
 @dataclass(frozen=True)
@@ -24,16 +26,20 @@ class BlockSites:
     """Fault sites and area of a block; areas in the survey's unit.
 
     Attributes:
-        ff_bits: Flip-flops that synthesis leaves.
+        ff_bits: Flip-flops that synthesis leaves, those inside SRAM macros apart.
+        macro_bits: Flip-flops inside SRAM macros.
         sram_bits: SRAM bits that it leaves.
         ff_bits_source: Flip-flop bits of the source code.
+        macro_bits_source: Those inside SRAM macros.
         sram_bits_source: SRAM bits of the source code.
     """
 
     block: str
     ff_bits: int
+    macro_bits: int
     sram_bits: int
     ff_bits_source: int
+    macro_bits_source: int
     sram_bits_source: int
     logic_area: float
     sram_area: float
@@ -70,6 +76,11 @@ def block_name(block: str) -> str:
     return block or UNASSIGNED
 
 
+def no_bits() -> dict[str, int]:
+    """Return no bits of each kind of storage."""
+    return dict.fromkeys(map(str, KINDS), 0)
+
+
 def block_bits(
     sites: SiteTable, blocks: tuple[str, ...], *, source: bool = False
 ) -> dict[str, dict[str, int]]:
@@ -80,26 +91,27 @@ def block_bits(
         blocks: Of the target's block map.
         source: Count all bits of the source code, not what is hardware.
     """
-    bits = {block: {"ff": 0, "sram": 0} for block in blocks}
+    bits = {block: no_bits() for block in blocks}
     for index, element in enumerate(sites.elements):
-        own = bits.setdefault(block_name(element.block), {"ff": 0, "sram": 0})
+        own = bits.setdefault(block_name(element.block), no_bits())
         own[element.kind] += element.bits if source else sites.present(index)
     return bits
 
 
 def whole(bits: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
     """Return the bits of each kind in all blocks."""
-    return {kind: sum(own[kind] for own in bits.values()) for kind in ("ff", "sram")}
+    return {kind: sum(own[kind] for own in bits.values()) for kind in KINDS}
 
 
 def counts_text(sites: SiteTable) -> str:
     """Say how many bits of each kind there are in the source code, and how many are hardware."""
     bits, source = whole(block_bits(sites, ())), whole(block_bits(sites, (), source=True))
-    names = {"ff": "flip-flop bits", "sram": "SRAM bits"}
+    names = {"ff": "flip-flop bits", "macro": "flip-flop bits in SRAM macros", "sram": "SRAM bits"}
     return ", ".join(
         f"{bits[kind]:,} {name}"
         + ("" if bits[kind] == source[kind] else f" of {source[kind]:,} in the source")
         for kind, name in names.items()
+        if kind != "macro" or source[kind]
     )
 
 
@@ -115,17 +127,21 @@ def survey(bench: Bench) -> Survey:
 
 
 def _block_sites(name: str, bits: Mapping[str, int], source: Mapping[str, int], area: Area) -> BlockSites:
-    return BlockSites(name, bits["ff"], bits["sram"], source["ff"], source["sram"], area.logic, area.sram)
+    return BlockSites(
+        name,
+        *(bits["ff"], bits["macro"], bits["sram"], source["ff"], source["macro"], source["sram"]),
+        *(area.logic, area.sram),
+    )
 
 
 def survey_text(found: Survey, width: int | None = None) -> str:
     """Return the survey as lines for a person; `width` as of `Table.text`."""
     unit = found.area_unit
-    heads = ("ff bits", "in source", "sram bits", f"logic {unit}", f"sram {unit}")
+    heads = ("ff bits", "in source", "macro bits", "sram bits", f"logic {unit}", f"sram {unit}")
     rows = tuple(
         (
             f"{row.block} {found.titles.get(row.block, '')}".rstrip(),
-            *(f"{bits:,}" for bits in (row.ff_bits, row.ff_bits_source, row.sram_bits)),
+            *(f"{bits:,}" for bits in (row.ff_bits, row.ff_bits_source, row.macro_bits, row.sram_bits)),
             *(f"{area:,.0f}" for area in (row.logic_area, row.sram_area)),
         )
         for row in (*found.blocks, found.total)

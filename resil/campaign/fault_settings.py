@@ -8,7 +8,7 @@ from resil.campaign.clusters import read_clusters
 from resil.campaign.sampling_settings import SamplingSettings
 from resil.campaign.section import Section
 
-KINDS = ("ff", "sram")
+KINDS = ("ff", "macro", "sram")
 UPSET, STUCK_AT = "upset", "stuck_at"
 MODELS = (UPSET, STUCK_AT)
 _PLANS_OF_STUCK_BITS = ("proportional", "uniform")
@@ -20,7 +20,8 @@ class FaultSettings:
     """How many faults, and of what sort.
 
     Attributes:
-        kinds: Kinds of storage, "ff" and "sram".
+        kinds: Kinds of storage, out of `KINDS` and in that order. Who asks for "ff" gets "macro" too:
+            flip-flops inside SRAM macros upset like others, only what protects them is another thing.
         injections: Number; the most, if the plan is adaptive.
         minimum_per_block: Least number in each kind of storage of each block.
         clusters: Part of the upsets that flip 1, 2, ... adjacent bits of a word; they sum to 1.
@@ -42,7 +43,8 @@ class FaultSettings:
 
 def read_faults(section: Section) -> FaultSettings:
     """Check the table."""
-    kinds = section.choices("kinds", KINDS, ("ff",))
+    asked = section.choices("kinds", KINDS, ("ff",))
+    kinds = tuple(kind for kind in KINDS if kind in asked or (kind == "macro" and "ff" in asked))
     injections = section.integer("injections", low=1, high=10**9)
     minimum = section.integer("minimum_per_block", 0, low=0, high=10**9)
     if minimum > injections and section.sound("injections"):

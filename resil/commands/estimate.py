@@ -166,7 +166,8 @@ def _target(campaign: Campaign, model: SensitivityModel) -> str:
             "or inject with: resil run"
         )
     known = {cell.kind for cell, _ in model.counts}
-    if missing := [kind for kind in campaign.faults.kinds if kind not in known]:
+    there = {cell.kind for cell in model.accelerators[name].bits}
+    if missing := [kind for kind in campaign.faults.kinds if kind in there and kind not in known]:
         raise CampaignError(
             f"{campaign.file}: [faults] kinds: the model knows {', '.join(sorted(known))}, not "
             f"{', '.join(missing)}; learn from runs with these kinds, or leave them out"

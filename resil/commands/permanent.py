@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from resil.bench.bench import Bench
 from resil.bench.identity import Identity
-from resil.bench.site_list import block_name
+from resil.bench.site_list import STORAGE, block_name
 from resil.campaign.campaign import Campaign
 from resil.campaign.fault_settings import STUCK_AT
 from resil.campaign.safety import SafetySettings
@@ -129,9 +129,8 @@ def _raw(strata: list[Mapping[str, Any]]) -> dict[tuple[str, str], float]:
 
 
 def _left_out(summary: Mapping[str, Any]) -> str:
-    names = {"ff": "flip-flops", "sram": "SRAM bits"}
-    left = [k for k in names if k not in summary["campaign"]["kinds"] and summary["target"][f"{k}_bits"]]
-    return " and ".join(f"{summary['target'][f'{kind}_bits']:,} {names[kind]}" for kind in left)
+    left = [k for k in STORAGE if k not in summary["campaign"]["kinds"] and summary["target"][f"{k}_bits"]]
+    return " and ".join(f"{summary['target'][f'{kind}_bits']:,} {STORAGE[kind]}" for kind in left)
 
 
 def _variations(summary: Mapping[str, Any]) -> dict[str, dict[str, float]]:

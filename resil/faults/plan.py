@@ -24,7 +24,7 @@ class FaultStratum:
 
     Attributes:
         block: Name of the block.
-        kind: "ff" or "sram".
+        kind: "ff", "macro" or "sram".
         register_class: Of the storage; "" for all classes.
         variable: Path of the storage without indices; "" for all storage of the class.
         operation: Number of the operation that runs, from 0; the one after the last is what comes after all

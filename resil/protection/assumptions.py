@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from resil.protection.blocks import Block
-from resil.protection.options import KINDS, OptionSet
+from resil.protection.options import CELL_KINDS, KINDS, OptionSet
 
 _PREDICTED = (
     "PREDICTED: nothing was injected into this network; the limits are those of a sensitivity model, and so "
     "is the plan. Injections into the design are the check.",
 )
-_NAMES = {"ff": "flip-flops", "sram": "memories"}
+_NAMES = {"ff": "flip-flops", "macro": "flip-flops in SRAM macros", "sram": "memories"}
 
 
 def assumptions(
@@ -38,6 +38,7 @@ def assumptions(
         "they lower FIT: the denominator shrinks with them. Detection and correction lower the first alone.",
         "The storage that a protection adds is not itself counted as a source of hazardous failures.",
         *_areas(summary, blocks, options),
+        *_macros(summary, blocks, options),
     ]
     left_out = [
         _NAMES[k] for k in KINDS if k not in summary["campaign"]["kinds"] and summary["target"][f"{k}_bits"]
@@ -59,10 +60,22 @@ def assumptions(
     return told
 
 
+def _macros(summary: Mapping[str, Any], blocks: Sequence[Block], options: OptionSet) -> list[str]:
+    """Say what is offered for flip-flops inside SRAM macros, by name."""
+    if not any("macro" in block.hazards for block in blocks):
+        return []
+    offered = ", ".join(o.title for o in options.options.values() if "macro" in o.protects) or "nothing"
+    return [
+        f"{summary['target']['macro_bits']:,} flip-flops lie inside SRAM macros, as output latches do: no "
+        f"hardened cell or copy of a cell can be chosen for them. What is offered for them: {offered}; codes "
+        "on memories count for them where they are checked behind the macro."
+    ]
+
+
 def _areas(summary: Mapping[str, Any], blocks: Sequence[Block], options: OptionSet) -> list[str]:
     told = []
     unit = summary["total"]["area_unit"]
-    for kind in KINDS:
+    for kind in CELL_KINDS:
         if not any(kind in block.hazards for block in blocks):
             continue
         key = f"{kind}_area"

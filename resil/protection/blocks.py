@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from resil.protection.options import KINDS, Cell, OptionSet, ProtectionError
+from resil.protection.options import CELL_KINDS, Cell, OptionSet, ProtectionError
 
 # So that a sum of raised limits is not below the total by a last digit.
 _ROUNDED_UP = 1.0 + 1e-12
@@ -86,7 +86,7 @@ def read_blocks(summary: Mapping[str, Any], options: OptionSet) -> list[Block]:
 
 def _block(row: Mapping[str, Any], options: OptionSet, hazards: Mapping[str, Hazard]) -> Block:
     unit = str(row["area_unit"])
-    parts = {kind: _part(row, kind, options.cells.get((kind, unit))) for kind in KINDS}
+    parts = {kind: _part(row, kind, options.cells.get((kind, unit))) for kind in CELL_KINDS}
     return Block(row["block"], float(row["area"]), parts["ff"], parts["sram"], unit, hazards)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations
 from math import prod
 
 from resil.protection.blocks import Block, Hazard
@@ -118,7 +118,10 @@ def menu_of(block: Block, options: OptionSet) -> list[Combination]:
     """Return all combinations for a block, no protection first."""
     kinds = set(block.hazards)
     useful = [option for option in options.options.values() if kinds & set(option.protects)]
-    only = {kind: [o for o in useful if set(o.protects) == {kind}] for kind in sorted(kinds)}
-    joined = [Combination(pair) for pair in product(*only.values())] if len(only) > 1 else []
+    joined = [
+        Combination(pair)
+        for pair in combinations(sorted(useful, key=lambda o: sorted(kinds & set(o.protects))), 2)
+        if not set(pair[0].protects) & set(pair[1].protects)
+    ]
     alone = [Combination((option,)) for option in (options.options["none"], *useful)]
     return [c for c in (*alone, *joined) if c.applies_to(block)]

@@ -14,7 +14,8 @@ from resil.errors import ResilError
 from rtl_harness.errors import HarnessError
 from rtl_harness.toml_file import parse_toml, read_toml
 
-KINDS = ("ff", "sram")
+KINDS = ("ff", "macro", "sram")
+CELL_KINDS = ("ff", "sram")
 STATUSES = ("measured", "modelled", "assumed")
 _TURNS_INTO = ("due", "corrected")
 
@@ -28,7 +29,7 @@ class Cell:
     """Area of one storage cell.
 
     Attributes:
-        kind: "ff" or "sram".
+        kind: "ff" or "sram"; flip-flops inside SRAM macros have no cell that can be chosen.
         area: In `unit`.
         unit: "GE" or "um2".
         status: "measured", "modelled" or "assumed".
@@ -198,6 +199,11 @@ def _option(table: Mapping[str, Any], where: str) -> Option:
             f"{spot}: protects needs to be a list of {', '.join(KINDS)}, found {protects!r}"
         )
     option = Option(**{**values, "protects": tuple(protects)})
+    if "macro" in protects and (option.ff_area or option.raw_factor < 1.0):
+        raise ProtectionError(
+            f"{spot}: protects names macro, whose flip-flops lie inside SRAM macros: no other cell can be "
+            "chosen for them; leave macro out, or give an option with raw_factor = 1 and no ff_area"
+        )
     for key in ("raw_factor", "coverage"):
         value, low, high = (getattr(option, key + end) for end in ("", "_low", "_high"))
         if value > 1.0:
@@ -218,8 +224,8 @@ def _option(table: Mapping[str, Any], where: str) -> Option:
 def _cell(table: Mapping[str, Any], where: str) -> Cell:
     spot = f"{where}, cell {table.get('kind', '?')}"
     cell = Cell(**_fields(Cell, table, spot))
-    if cell.kind not in KINDS:
-        raise ProtectionError(f"{spot}: kind is one of {', '.join(KINDS)}, found {cell.kind!r}")
+    if cell.kind not in CELL_KINDS:
+        raise ProtectionError(f"{spot}: kind is one of {', '.join(CELL_KINDS)}, found {cell.kind!r}")
     return cell
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from resil.bench.bench import Bench
+from resil.bench.site_list import STORAGE
 from resil.campaign.campaign import Campaign
 from resil.campaign.clusters import clusters_text
 from resil.campaign.workload_settings import WorkloadSettings
@@ -13,8 +14,6 @@ from resil.results.evidence import DUE, Hazards, classes_of
 from stats.evidence import Evidence
 from stats.intervals import Interval
 from stats.technology import RawRates
-
-_NAMES = {"ff": "flip-flops", "sram": "SRAM bits"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,7 @@ def assumptions_of_use(
         Assumption("time-out", _timeout(campaign, cycles)),
         Assumption("fault-tolerant time", _fault_tolerant_time(campaign)),
         Assumption("clock and operation", _operation(campaign)),
-        Assumption("raw rates", _rates(campaign, technology)),
+        Assumption("raw rates", _rates(campaign, technology, bits)),
         Assumption("scope", _scope(campaign, bits)),
         Assumption("decision", _decision(campaign, bench)),
         Assumption("inputs", _inputs(campaign, bench)),
@@ -141,19 +140,25 @@ def _between_inferences(campaign: Campaign) -> str:
     )
 
 
-def _rates(campaign: Campaign, technology: RawRates) -> str:
+def rated_apart(kinds: Sequence[str]) -> list[str]:
+    """Return the kinds with a raw rate of their own: flip-flops in SRAM macros have that of other ones."""
+    return [kind for kind in kinds if kind != "macro" or "ff" not in kinds]
+
+
+def _rates(campaign: Campaign, technology: RawRates, bits: Mapping[str, int]) -> str:
     parts = []
-    for kind in campaign.faults.kinds:
+    for kind in rated_apart(campaign.faults.kinds):
         lo, hi = technology.range_of(kind)
         value = technology.fit_per_bit(kind)
         span = f", {1e6 * lo:.3g} to {1e6 * hi:.3g}" if lo < hi else ", no range given"
-        parts.append(f"{1e6 * value:.3g} FIT per 10^6 {_NAMES[kind]}{span} ({technology.status_of(kind)})")
+        parts.append(f"{1e6 * value:.3g} FIT per 10^6 {STORAGE[kind]}{span} ({technology.status_of(kind)})")
     where = "Permanent faults" if campaign.faults.permanent else "At sea level"
-    return f"{where}, {technology.node}: {'; '.join(parts)}."
+    macros = " Flip-flops in SRAM macros are taken to upset like others." if bits["macro"] else ""
+    return f"{where}, {technology.node}: {'; '.join(parts)}.{macros}"
 
 
 def _scope(campaign: Campaign, bits: Mapping[str, int]) -> str:
-    injected = [f"{bits[k]:,} {_NAMES[k]}" for k in campaign.faults.kinds if bits[k]]
+    injected = [f"{bits[k]:,} {STORAGE[k]}" for k in campaign.faults.kinds if bits[k]]
     left = not_injected(campaign, bits)
     reason = campaign.safety.left_out if campaign.safety else ""
     without = f" Not in these figures: {left}{f' ({reason})' if reason else ''}." if left else ""
@@ -170,7 +175,7 @@ def _scope(campaign: Campaign, bits: Mapping[str, int]) -> str:
 
 def not_injected(campaign: Campaign, bits: Mapping[str, int]) -> str:
     """Return the storage of the target that the campaign leaves out, in words; "" if there is none."""
-    left = [f"{bits[k]:,} {_NAMES[k]}" for k in _NAMES if k not in campaign.faults.kinds and bits[k]]
+    left = [f"{bits[k]:,} {STORAGE[k]}" for k in STORAGE if k not in campaign.faults.kinds and bits[k]]
     return " and ".join(left)
 
 

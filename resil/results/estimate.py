@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from resil.bench.bench import AreaFacts, Bench
-from resil.bench.site_list import UNASSIGNED, block_bits, whole
+from resil.bench.site_list import STORAGE, UNASSIGNED, block_bits, whole
 from resil.campaign.campaign import Campaign
 from resil.campaign.clusters import clusters_text
 from resil.errors import ConsistencyError
@@ -25,6 +25,8 @@ from resil.results.summary import (
     network_summary,
     scope_text,
     source_bits,
+    storage_bits,
+    storage_row,
     verdict_summary,
 )
 from resil.results.told import told_facts, usual_alarms
@@ -33,8 +35,6 @@ from stats.metrics import safety_metrics
 from stats.permanent import PermanentRates, load_permanent
 from stats.rates import BlockEstimate, StratumCounts
 from stats.technology import RawRates, Technology, load_technology
-
-_NAMES = {"ff": "flip-flops", "sram": "SRAM bits"}
 
 
 def technology_of(campaign: Campaign) -> RawRates:
@@ -123,8 +123,7 @@ def summarise(
         "target": {
             "name": bench.target_name,
             "top": bench.top,
-            "ff_bits": everything["ff"],
-            "sram_bits": everything["sram"],
+            **storage_bits(everything),
             **source_bits(whole(source)),
             "unmapped_sites": len(bench.unmapped),
             "area": area.total.total,
@@ -145,6 +144,7 @@ def summarise(
         "blocks": blocks,
         "strata": [_stratum(counts, fit_per_bit[counts.kind]) for counts in found.strata],
         "limits": found.limits,
+        "storage": [storage_row(own) for own in found.kinds],
         "total": block_row("total", everything, total, area.total.total, area.total.sram, area.unit)
         | source_bits(whole(source)),
         "told": told_facts(sample, bits, bench.alarms),
@@ -230,8 +230,8 @@ def _fault_note(campaign: Campaign) -> str:
 
 def _notes(campaign: Campaign, bench: Bench, area: AreaFacts, bits: Mapping[str, int]) -> list[str]:
     notes = [
-        f"{bits[kind]:,} {_NAMES[kind]} were not injected into; their failures are not in these figures."
-        for kind in ("ff", "sram")
+        f"{bits[kind]:,} {STORAGE[kind]} were not injected into; their failures are not in these figures."
+        for kind in STORAGE
         if kind not in campaign.faults.kinds and bits[kind]
     ]
     notes.append(_fault_note(campaign))

@@ -49,6 +49,7 @@ class Estimates:
         total: Of all.
         inputs: The total hazardous FIT for inputs like those that were run.
         limits: Of each block and kind of storage, which hold together; see `part_limits`.
+        kinds: Of each kind of storage in all blocks, its name for that of a block.
     """
 
     strata: list[StratumCounts]
@@ -56,6 +57,7 @@ class Estimates:
     total: BlockEstimate
     inputs: OverInputs
     limits: list[dict[str, Any]]
+    kinds: tuple[BlockEstimate, ...]
 
 
 def estimates_of(
@@ -80,7 +82,16 @@ def estimates_of(
     over = fit_over_inputs(all_inputs, rates, hazardous, confidence)
     like_these = campaign.sampling.inputs == "like these"
     limits = part_limits(strata, by_input if like_these else None, rates, hazardous, confidence)
+    by_kind, _ = estimate_blocks([_named_by_kind(s) for s in whole], rates, hazardous, confidence)
     if like_these:
+        by_kind = tuple(
+            over_inputs(
+                kind,
+                [[s for s in counts if s.kind == kind.block] for counts in all_inputs],
+                *(rates, hazardous, confidence),
+            )
+            for kind in by_kind
+        )
         total = over_inputs(total, all_inputs, rates, hazardous, confidence)
         blocks = tuple(
             over_inputs(
@@ -90,4 +101,8 @@ def estimates_of(
             )
             for block in blocks
         )
-    return Estimates(strata, {block.block: block for block in blocks}, total, over, limits)
+    return Estimates(strata, {block.block: block for block in blocks}, total, over, limits, by_kind)
+
+
+def _named_by_kind(counts: StratumCounts) -> StratumCounts:
+    return replace(counts, block=counts.kind)

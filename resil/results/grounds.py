@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from itertools import product
 
 from resil.bench.bench import Bench
-from resil.bench.site_list import block_bits, whole
+from resil.bench.site_list import STORAGE, block_bits, whole
 from resil.campaign.campaign import Campaign
 from resil.campaign.safety import Mechanism, SafetySettings
 from resil.errors import CampaignError
 from resil.faults.sampling import Sample
-from resil.results.assumptions import not_injected
+from resil.results.assumptions import not_injected, rated_apart
 from resil.results.estimates import Estimates
 from resil.results.evidence import sample_evidence
 from resil.results.safety import Grounds, Permanent
 from stats.evidence import Evidence
 from stats.technology import RawRates
 
-_NAMES = {"ff": "flip-flops", "sram": "SRAM"}
+_NAMES = {**STORAGE, "sram": "SRAM"}
 _ENDS = ("lowest", "highest")
 _OF_INJECTIONS = ("spfm_transient", "pmhf_share", "coverage", "due_rate", "detection_time")
 
@@ -119,8 +119,9 @@ def rate_variations(technology: RawRates, kinds: tuple[str, ...]) -> dict[str, d
     SPFM depends on the ratio of the rates alone and PMHF grows with each, so what they can be is reached at
     the corners.
     """
+    own = rated_apart(kinds)
     factors = {}
-    for kind in kinds:
+    for kind in own:
         value = technology.fit_per_bit(kind)
         lo, hi = technology.range_of(kind)
         if lo < hi and value > 0.0:
@@ -128,7 +129,10 @@ def rate_variations(technology: RawRates, kinds: tuple[str, ...]) -> dict[str, d
     return {
         "raw rates of "
         + " and ".join(f"{_NAMES[kind]} {end}" for kind, end in zip(factors, ends, strict=True)): {
-            kind: factors[kind][end] for kind, end in zip(factors, ends, strict=True)
+            kind: factors[owner][end]
+            for owner, end in zip(factors, ends, strict=True)
+            for kind in kinds
+            if kind == owner or (kind not in own and owner == "ff")
         }
         for ends in product(_ENDS, repeat=len(factors))
         if factors
@@ -137,6 +141,6 @@ def rate_variations(technology: RawRates, kinds: tuple[str, ...]) -> dict[str, d
 
 def _origin(campaign: Campaign, evidence: Evidence, technology: RawRates, bits: Mapping[str, int]) -> str:
     kinds = campaign.faults.kinds
-    stored = " and ".join(f"{bits[kind]:,} {'flip-flops' if kind == 'ff' else 'SRAM bits'}" for kind in kinds)
-    rates = ", ".join(f"{_NAMES[kind]} {technology.status_of(kind)}" for kind in kinds)
+    stored = " and ".join(f"{bits[kind]:,} {STORAGE[kind]}" for kind in kinds if bits[kind])
+    rates = ", ".join(f"{_NAMES[kind]} {technology.status_of(kind)}" for kind in rated_apart(kinds))
     return f"{evidence.injections:,} injections into {stored}; raw rates of {technology.name} ({rates})"

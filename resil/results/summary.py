@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from resil.bench.bench import NetworkFacts
+from resil.bench.site_list import STORAGE
 from resil.campaign.campaign import Campaign
 from stats.metrics import fit_verdict
 from stats.rates import LATENT, OUTCOMES, BlockEstimate
 
-SCHEMA = 3
-_NAMES = {"ff": "flip-flops", "sram": "SRAM bits"}
+SCHEMA = 4
 # Of a block that the campaign says nothing about: its risk is not known, which is not zero.
 _UNTOUCHED = {
     **dict.fromkeys(("injections", *OUTCOMES), 0),
@@ -43,8 +43,7 @@ def block_row(
     return {
         **row,
         "block": name,
-        "ff_bits": bits["ff"],
-        "sram_bits": bits["sram"],
+        **storage_bits(bits),
         "area": area,
         "sram_area": sram_area,
         "area_unit": unit,
@@ -53,7 +52,20 @@ def block_row(
 
 def source_bits(bits: Mapping[str, int]) -> dict[str, int]:
     """Return how many bits of each kind the source code has, those included that are no hardware."""
-    return {f"{kind}_bits_source": bits[kind] for kind in ("ff", "sram")}
+    return {f"{kind}_bits_source": bits[kind] for kind in STORAGE}
+
+
+def storage_bits(bits: Mapping[str, int]) -> dict[str, int]:
+    """Return how many bits of each kind are hardware."""
+    return {f"{kind}_bits": bits[kind] for kind in STORAGE}
+
+
+def storage_row(estimate: BlockEstimate) -> dict[str, Any]:
+    """Return what is said of a kind of storage in all blocks; the estimate bears its name for a block's."""
+    kind = estimate.block
+    row = {key: value for key, value in estimate.as_row().items() if not key.endswith("_bits")}
+    del row["block"]
+    return {"kind": kind, "bits": estimate.bits.get(kind, 0), **row}
 
 
 def network_summary(facts: NetworkFacts, cycles: Sequence[int]) -> dict[str, Any]:
@@ -88,12 +100,16 @@ def scope_text(kinds: Sequence[str], bits: Mapping[str, int], missing: str = "no
         bits: Storage bits of the target, by kind.
         missing: What became of the others.
     """
-    left = [f"{bits[kind]:,} {name}" for kind, name in _NAMES.items() if kind not in kinds and bits[kind]]
+    left = [f"{bits[kind]:,} {name}" for kind, name in STORAGE.items() if kind not in kinds and bits[kind]]
     if not left:
-        there = [f"{bits[kind]:,} {name}" for kind, name in _NAMES.items() if bits[kind]]
-        return f"all storage: {' and '.join(there)}"
-    told = [name for kind, name in _NAMES.items() if kind in kinds and bits[kind]]
-    return f"{' and '.join(told) or 'no storage'} only; {' and '.join(left)} {missing}"
+        there = [f"{bits[kind]:,} {name}" for kind, name in STORAGE.items() if bits[kind]]
+        return f"all storage: {_listed(there)}"
+    told = [name for kind, name in STORAGE.items() if kind in kinds and bits[kind]]
+    return f"{_listed(told) or 'no storage'} only; {_listed(left)} {missing}"
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return " and ".join([", ".join(parts[:-1]), *parts[-1:]] if len(parts) > 1 else parts)
 
 
 def verdict_summary(campaign: Campaign, total: BlockEstimate, scope: str) -> dict[str, Any]:

@@ -171,6 +171,12 @@ def _check(
             f"the plan {plan}; set [sampling] plan and run again"
         )
     struck = {(cell.block, cell.kind) for cell, _ in run.counts}
+    if unknown := sorted("/".join(part) for part in struck - set(predictions)):
+        raise ResilError(
+            f"{run.folder}: expected injections into storage that the model predicts, found "
+            f"{', '.join(unknown)}, which it does not know or the campaign leaves out; take the run's "
+            "[faults] kinds, or learn a model from runs on this target"
+        )
     if missing := sorted("/".join(part) for part in predictions if part not in struck):
         raise ResilError(
             f"{run.folder}: expected injections into every block, found none into {', '.join(missing)}; "

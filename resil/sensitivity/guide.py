@@ -21,7 +21,7 @@ from rtl_harness.sites import SiteTable
 from stats.guided import risk_levels
 from stats.sampling import Stratum
 
-LEVELS = {"ff": 6, "sram": 2}
+LEVELS = {"ff": 6, "macro": 2, "sram": 2}
 
 
 def guide_digest(campaign: Campaign) -> str:
@@ -71,6 +71,8 @@ def guided_population(campaign: Campaign, bench: Bench, goldens: Sequence[Golden
     strata, risks = [], []
     for storage in campaign.faults.kinds:
         pieces = [piece for piece in _pieces(bench.sites) if piece[0].kind == storage]
+        if not pieces:
+            continue
         rows = [
             (place, time, sum(lengths) * bits, risk(cell, kinds[min(time, len(kinds) - 1)]))
             for place, (cell, _, bits) in enumerate(pieces)

@@ -53,7 +53,7 @@ class LeftOut:
         network: SHA-256 of the network.
         accelerator: Name of the target.
         block: Name of the block, or "total".
-        kind: "ff" or "sram".
+        kind: "ff", "macro" or "sram".
         trials: Injections, effective ones for a weighted total.
         events: By outcome, out of `trials`.
         expected: Predicted, likewise.

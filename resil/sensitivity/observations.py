@@ -42,7 +42,7 @@ class Cell:
     """Storage bits that are treated alike.
 
     Attributes:
-        kind: "ff" or "sram".
+        kind: "ff", "macro" or "sram".
         block: Block that they belong to.
         register_class: From the elaboration.
         register: Path of the register, without the indices of its copies.
@@ -58,9 +58,10 @@ class Cell:
     def levels(self, operation: str) -> tuple[tuple[object, ...], ...]:
         """Return the keys of the nested groups, the coarsest first, of these bits in such an operation.
 
-        The time at the start has groups of its own.
+        The time at the start has groups of its own. Flip-flops in SRAM macros begin as those of their block.
         """
-        kind = f"{self.kind} at {operation}" if operation == START_KIND else self.kind
+        kind = "ff" if self.kind == "macro" else self.kind
+        kind = f"{kind} at {operation}" if operation == START_KIND else kind
         key = (kind, self.block, self.register_class, self.register, self.chunk, operation)
         return tuple(key[:n] for n in range(2, len(key) + 1))
 

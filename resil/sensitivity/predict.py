@@ -78,7 +78,7 @@ def predict_parts(
         accelerator: One that the model knows.
         work: Operations of the network.
         inferences: Of the inputs; corruptions are shared out among them.
-        kinds: Kinds of storage, "ff" and "sram".
+        kinds: Kinds of storage; those that the accelerator has not are passed over.
         seed: Of the drawing.
     """
     start, shares = _shares(model, work)

@@ -6,9 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from resil.bench.bench import NetworkFacts
+from resil.bench.site_list import STORAGE, no_bits
 from resil.campaign.campaign import Campaign
 from resil.results.safety import predicted_facts
-from resil.results.summary import SCHEMA, block_row, network_summary, scope_text, verdict_summary
+from resil.results.summary import (
+    SCHEMA,
+    block_row,
+    network_summary,
+    scope_text,
+    storage_bits,
+    verdict_summary,
+)
 from resil.sensitivity.campaign_inference import CampaignInference
 from resil.sensitivity.intervals import PartLimits, held
 from resil.sensitivity.model import SensitivityModel
@@ -43,7 +51,7 @@ def summarise_estimate(
     accelerator = model.accelerators[name]
     bits = _bits(model, name)
     by_name = {estimate.block: estimate for estimate in estimates}
-    everything = {kind: sum(own[kind] for own in bits.values()) for kind in ("ff", "sram")}
+    everything = {kind: sum(own[kind] for own in bits.values()) for kind in STORAGE}
     areas = accelerator.blocks
     unit = next(iter(areas.values()))[2]
     whole = (sum(a for a, _, _ in areas.values()), sum(s for _, s, _ in areas.values()), unit)
@@ -74,8 +82,7 @@ def summarise_estimate(
         "target": {
             "name": name,
             "top": accelerator.top,
-            "ff_bits": everything["ff"],
-            "sram_bits": everything["sram"],
+            **storage_bits(everything),
             "unmapped_sites": 0,
             "area": whole[0],
             "area_unit": unit,
@@ -92,7 +99,7 @@ def summarise_estimate(
             campaign, total, scope_text(campaign.faults.kinds, everything, "left out")
         ),
         "blocks": [
-            block_row(block, bits.get(block, {"ff": 0, "sram": 0}), by_name.get(block), *area)
+            block_row(block, bits.get(block, no_bits()), by_name.get(block), *area)
             for block, area in areas.items()
         ],
         "strata": [],
@@ -142,7 +149,7 @@ def _rests_on(corrected: bool) -> dict[str, str]:
 def _bits(model: SensitivityModel, accelerator: str) -> dict[str, dict[str, int]]:
     bits: dict[str, dict[str, int]] = {}
     for cell, count in model.accelerators[accelerator].bits.items():
-        bits.setdefault(cell.block, {"ff": 0, "sram": 0})[cell.kind] += count
+        bits.setdefault(cell.block, no_bits())[cell.kind] += count
     return bits
 
 
@@ -165,7 +172,6 @@ def _notes(
 ) -> list[str]:
     runs = model.provenance["runs"]
     networks = len({run["network_sha256"] for run in runs})
-    names = {"ff": "flip-flops", "sram": "SRAM bits"}
     notes = [
         "ESTIMATE: nothing was injected into this network. A sensitivity model predicts it from "
         f"{model.provenance['injections']:,} injections in {len(runs)} campaigns on {networks} networks; the "
@@ -184,8 +190,8 @@ def _notes(
             "those of the same name there, and the intervals do not say how wrong that is."
         )
     notes += [
-        f"{bits[kind]:,} {names[kind]} are left out, as the campaign asks; their failures are not in here."
-        for kind in ("ff", "sram")
+        f"{bits[kind]:,} {STORAGE[kind]} are left out, as the campaign asks; their failures are not in here."
+        for kind in STORAGE
         if kind not in campaign.faults.kinds and bits[kind]
     ]
     notes.append("Cycles are predicted from the work of each operation; areas are those of the model file.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ from rtl_harness.elaboration.declarations import Declarations, read_declarations
 from rtl_harness.elaboration.elements import Storage, find_storage
 from rtl_harness.elaboration.model import Clocking, Elaboration, Location
 from rtl_harness.elaboration.netlist import Netlist
-from rtl_harness.elaboration.register_class import MEMORY, Held, register_classes
+from rtl_harness.elaboration.register_class import MACRO, MEMORY, Held, register_classes
 from rtl_harness.elaboration.yosys import read_command, rtl_key, run_yosys
 from rtl_harness.errors import HarnessError
 from rtl_harness.sites import SiteTable, StorageElement
@@ -46,7 +47,8 @@ def elaborate(target: Target, parameters: Mapping[str, int] | None = None) -> El
     """
     merged = {**target.parameters, **(parameters or {})}
     own_code = [p for p in sorted(Path(__file__).parent.glob("*.py"))]
-    description = [target.dut, target.blocks, [asdict(m) for m in target.memories.values()], _ports(target)]
+    memories = [asdict(m) for m in target.memories.values()]
+    description = [target.dut, target.blocks, memories, target.macros, _ports(target)]
     key = content_key(rtl_key(target, merged), own_code, json.dumps(description))
 
     def build(folder: Path) -> None:
@@ -150,6 +152,7 @@ def _assemble(target: Target, parameters: Mapping[str, int], found: Storage, net
         else:
             block = block_of(element.path, target.blocks)
             sites.append(replace(element, block=block, register_class=classes[element.path]))
+    sites = _with_macros(target, sites)
     latches = [e for e in sites if found.clocking[e.path].latch]
     if latches:
         warnings.append(
@@ -171,6 +174,25 @@ def _assemble(target: Target, parameters: Mapping[str, int], found: Storage, net
         tuple(warnings),
         dict(parameters),
     )
+
+
+def _with_macros(target: Target, sites: list[StorageElement]) -> list[StorageElement]:
+    """Return the elements with the flip-flops that the target says to be inside SRAM macros told apart.
+
+    Raises:
+        HarnessError: A pattern matches no flip-flop.
+    """
+    inside: set[str] = set()
+    registers = [element.path for element in sites if element.kind == "ff"]
+    for pattern in target.macros:
+        anything = re.compile(re.escape(pattern).replace(r"\*", "[^.]*") + r"(?![^.\[])")
+        found = {path for path in registers if anything.match(path)}
+        if not found:
+            raise _absent(
+                target, "macros", "a pattern of instances or registers with flip-flops", pattern, registers
+            )
+        inside |= found
+    return [replace(e, kind="macro", register_class=MACRO) if e.path in inside else e for e in sites]
 
 
 def _other_clocks(target: Target, clockings: Iterable[Clocking]) -> list[str]:

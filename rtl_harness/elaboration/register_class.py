@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from rtl_harness.elaboration.dataflow import Bit, Dataflow, Pass, Step, Stored
 
-MEMORY, CONFIGURATION, CONTROL, COUNTER = "memory", "configuration", "control", "counter"
+MEMORY, MACRO = "memory", "macro"
+CONFIGURATION, CONTROL, COUNTER = "configuration", "control", "counter"
 ADDRESS, ACCUMULATOR, BUFFER, DATA = "address", "accumulator", "buffer", "data"
-CLASSES = (MEMORY, CONFIGURATION, CONTROL, COUNTER, ADDRESS, ACCUMULATOR, BUFFER, DATA)
+CLASSES = (MEMORY, MACRO, CONFIGURATION, CONTROL, COUNTER, ADDRESS, ACCUMULATOR, BUFFER, DATA)
 
 # A register that is loaded whole and then read by so many others is configuration; fewer are enough if its
 # load comes from a bus, that is from nets which so many registers load.

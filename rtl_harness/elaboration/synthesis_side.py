@@ -9,7 +9,8 @@ goes to standard output.
 - simplify: from that `design` to gates, `gates.il.gz`. Beside it names alone: `before.json`, what is stored
   and under which names, and `after.json`, which flip-flop drives each name in the end.
 - map: from these `gates` to the cells of the Liberty file, whose cell `clock_gate`, if it has one, stands for
-  a latch and an AND that gate a clock; `stat.json` holds the areas.
+  a latch and an AND that gate a clock; `macros` names the flip-flops of each module that lie inside macros
+  and are not mapped. `stat.json` holds the areas.
 """
 
 import json
@@ -26,6 +27,8 @@ _SIMPLIFY = [
 ]
 _WIDEST = 4096
 _ABC_SCRIPT = "+strash;dc2;strash;&get,-n;&nf;&put"
+# No cell of the library: a flip-flop inside an SRAM macro takes area there.
+_IN_MACRO = "flip_flop_in_macro"
 _STORAGE = "*/t:*dff* */t:*dlatch* */t:*DFF* */t:*DLATCH* */t:$sr */t:$_SR_* */t:$ff */t:$_FF_ */t:$mem_v2"
 
 
@@ -71,6 +74,9 @@ def _only_storage(name: str) -> list[str]:
 def _map(config: dict[str, Any], design: Any) -> None:  # noqa: ANN401
     liberty = config["liberty"]
     _run(design, f"read_rtlil {config['gates']}")
+    for name, cells in config["macros"].items():
+        for cell in cells:
+            design.module(_id(name)).cell(_id(cell)).type = _id(_IN_MACRO)
     if config["clock_gate"]:
         _take_clock_gates(design, config["clock_gate"])
     _run(

@@ -75,6 +75,7 @@ def _row(
     return {
         "block": name,
         "ff_bits": ff,
+        "macro_bits": 0,
         "sram_bits": sram,
         "area": area,
         "area_unit": "GE",
@@ -94,7 +95,7 @@ def _row(
 
 def _total(rows: list[dict[str, Any]], hazardous: tuple[str, ...]) -> dict[str, Any]:
     total: dict[str, Any] = {"block": "total", "area_unit": "GE"}
-    for key in ("ff_bits", "sram_bits", "area", "injections", "fit_raw", *OUTCOMES):
+    for key in ("ff_bits", "macro_bits", "sram_bits", "area", "injections", "fit_raw", *OUTCOMES):
         total[key] = sum(row[key] for row in rows)
     weights = [row["ff_bits"] / max(1, total["ff_bits"]) for row in rows]
 
@@ -139,6 +140,35 @@ def with_told(document: dict[str, Any]) -> dict[str, Any]:
     return {**document, "told": {"blocks": [*rows, total], "alarms": alarms}}
 
 
+def _storage(kind: str, row: dict[str, Any]) -> dict[str, Any]:
+    figures = ("avf", "avf_lo", "avf_hi", "fit_raw", "fit", "fit_lo", "fit_hi")
+    return {
+        "kind": kind,
+        "bits": row[f"{kind}_bits"],
+        **{key: row[key] for key in ("injections", *OUTCOMES, *figures)},
+    }
+
+
+def with_macros(document: dict[str, Any]) -> dict[str, Any]:
+    """Let the flip-flops of the first block lie inside SRAM macros."""
+    first, total = dict(document["blocks"][0]), dict(document["total"])
+    first |= {"macro_bits": first["ff_bits"], "ff_bits": 0}
+    total |= {"macro_bits": first["macro_bits"], "ff_bits": total["ff_bits"] - first["macro_bits"]}
+    rest = {
+        key: total[key] - first[key]
+        for key in ("ff_bits", "injections", *OUTCOMES, "fit_raw", "fit", "fit_lo", "fit_hi")
+    }
+    rest |= {key: total[key] for key in ("avf", "avf_lo", "avf_hi")} | {"ff_bits": total["ff_bits"]}
+    bits = {"ff_bits": total["ff_bits"], "macro_bits": total["macro_bits"]}
+    return {
+        **document,
+        "blocks": [first, *document["blocks"][1:]],
+        "total": total,
+        "target": {**document["target"], **bits},
+        "storage": [_storage("ff", rest), _storage("macro", first)],
+    }
+
+
 def example_summary(
     blocks: tuple[tuple[Any, ...], ...] = SEVEN,
     budget: float | None = 0.01,
@@ -156,7 +186,7 @@ def example_summary(
         if not row["injections"]:
             row.update(dict.fromkeys(FIGURES))
     return {
-        "schema": 3,
+        "schema": 4,
         "campaign": {
             "name": "digits on ethos-u55-32",
             "seed": 1,
@@ -182,6 +212,7 @@ def example_summary(
             "name": "ethos-u55-32",
             "top": "npu_bench",
             "ff_bits": total["ff_bits"],
+            "macro_bits": total["macro_bits"],
             "sram_bits": total["sram_bits"],
             "unmapped_sites": 0,
             "area": total["area"],
@@ -215,6 +246,7 @@ def example_summary(
         "verdict": _verdict(total, budget),
         "blocks": rows,
         "total": total,
+        "storage": [_storage("ff", total)],
         "metrics": {
             "spfm": [1 - total[key] / (total["fit_raw"] or 1.0) for key in ("fit", "fit_hi", "fit_lo")],
             "pmhf_share": [total["fit"], total["fit_lo"], total["fit_hi"]],

@@ -83,7 +83,7 @@ def test_every_field_of_a_protection_is_asked_for(path):
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (("schema",), 2, "expected schema 3, found 2"),
+        (("schema",), 3, "expected schema 4, found 3"),
         (("blocks",), [], "at least one block"),
         (("blocks", 2, "fit_lo"), 1.0, r"blocks\[2\]\.fit.*lower limit <= estimate <= upper limit"),
         (("blocks", 2, "fit_hi"), math.nan, r"blocks\[2\]\.fit_hi: expected a finite number"),

@@ -21,8 +21,8 @@ def hard_document():
     document = example_summary(blocks=(*SEVEN, *many_blocks(6)))
     document["network"]["operations"][1].update(name=LONG, cycles=123_456_789, vela_cycles=98_765_432)
     document["target"]["titles"] = {"cc": "central control", "dma": "DMA controller"}
-    for row in (*document["blocks"], document["total"]):
-        row["area"] *= 1234.0
+    for row in (*document["blocks"], document["total"], *document["storage"]):
+        row["area"] = 1234.0 * row.get("area", 0.0)
         row.update({key: row[key] * 1.234e-6 for key in ("fit_raw", "fit", "fit_lo", "fit_hi")})
     return document
 

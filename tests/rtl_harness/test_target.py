@@ -56,6 +56,7 @@ def test_shipped_targets_load(name):
     target = load_target(name)
     assert target.name == name
     assert set(target.blocks) == {"cc", "dma", "wd", "mac", "ao", "sb", "cpm"}
+    assert target.macros == ("u_npu.u_sb.gen_bank[*].u_bank",)
 
 
 def test_unknown_name_lists_the_shipped_ones():
@@ -73,6 +74,8 @@ def test_missing_file(tmp_path):
     [
         ('done = "done"', "", "done: this key is mandatory"),
         ('done = "done"', 'done = "done"\nerorr = "e"', "erorr: unknown key; did you mean 'error'"),
+        ('done = "done"', 'done = "done"\nmacros = 3', "macros: expected a string or a list of strings"),
+        ('done = "done"', 'done = "done"\nmacros = ["a.*", "b", "a.*"]', r"macros: 'a\.\*' is there twice"),
         ('done = "done"', "done = 1", "done: expected a string, found 1"),
         ('"*.sv"', '"*.vhd"', r"sources: no file matches '\*\.vhd'"),
         ('["b.sv", "*.sv"]', "[]", "sources: expected at least one file"),

@@ -52,7 +52,7 @@ def test_a_technology_without_figures_is_an_error_only_when_one_is_asked_for(tmp
     with pytest.raises(StatsError, match="give permanent_flip_flop_fit"):
         rates.fit_per_bit("ff")
     assert rates.with_overrides(1e-5).fit_per_bit("ff") == 1e-5
-    with pytest.raises(StatsError, match="'ff' or 'sram'"):
+    with pytest.raises(StatsError, match="ff, macro, sram"):
         rates.fit_per_bit("rom")
 
 

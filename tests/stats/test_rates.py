@@ -109,7 +109,7 @@ def test_rows_are_plain_values_with_the_documented_keys():
     (mac,), _ = estimate_blocks([MAC], RATES)
     row = json.loads(json.dumps(mac.as_row()))
     assert set(row) == {
-        *("block", "ff_bits", "sram_bits", "injections", *OUTCOMES, "avf", "avf_lo", "avf_hi"),
+        *("block", "ff_bits", "macro_bits", "sram_bits", "injections", *OUTCOMES, "avf", "avf_lo", "avf_hi"),
         *("fit_raw", "fit", "fit_lo", "fit_hi", "rates", "latent_share", "latent_lo", "latent_hi"),
     }
     assert row["injections"] == sum(row[o] for o in OUTCOMES) == 200

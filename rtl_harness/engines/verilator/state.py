@@ -71,7 +71,7 @@ class StateMap:
                 "the compiled model:\n" + "\n".join(problems)
             )
         elements = (*elaboration.sites.elements, *elaboration.bench_elements)
-        self.registers = [self._storage[e.path] for e in elements if e.kind == "ff"]
+        self.registers = [self._storage[e.path] for e in elements if e.kind != "sram"]
         self.memories = [self._storage[e.path] for e in elements if e.kind == "sram"]
         self._prepare_digest(target, elaboration)
 

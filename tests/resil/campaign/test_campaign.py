@@ -127,7 +127,7 @@ WRONG = {
     "target twice": ('name = "ethos-u55-32"', 'name = "x"\nfile = "y"', r"\[target\] name: .*found both"),
     "target nowhere": ('name = "ethos-u55-32"', "", r"\[target\] name: .*found neither"),
     "target file missing": ('name = "ethos-u55-32"', 'file = "t.toml"', r"\[target\] file: .* is no file"),
-    "kind unknown": ('["ff"]', '["latch"]', r"\[faults\] kinds: expected .*ff, sram"),
+    "kind unknown": ('["ff"]', '["latch"]', r"\[faults\] kinds: expected .*ff, macro, sram"),
     "kind twice": ('["ff"]', '["ff", "ff"]', r"\[faults\] kinds: expected each value once"),
     "kinds empty": ('["ff"]', "[]", r"\[faults\] kinds: "),
     "no injections": ("injections = 100", "injections = 0", r"\[faults\] injections: .*found 0"),
@@ -322,7 +322,7 @@ def test_paths_are_relative_to_the_campaign_file(tmp_path, monkeypatch):
 def test_the_example_campaign_is_good(repository):
     campaign = load_campaign(repository / "examples" / "digits.toml")
     assert campaign.faults.injections >= 1000
-    assert campaign.faults.kinds == ("ff", "sram")
+    assert campaign.faults.kinds == ("ff", "macro", "sram")
     assert campaign.budget is not None
 
 

@@ -259,8 +259,10 @@ def test_sites_lists_every_bit(tmp_path, monkeypatch, capsys):
     assert survey["total"] == {
         "block": "total",
         "ff_bits": 72,
+        "macro_bits": 0,
         "sram_bits": 1024,
         "ff_bits_source": 72,
+        "macro_bits_source": 0,
         "sram_bits_source": 1024,
         "logic_area": 1324.5,
         "sram_area": 1024.0,

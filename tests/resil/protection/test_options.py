@@ -100,7 +100,12 @@ def test_a_users_file_replaces_adds_and_leaves_out(tmp_path):
         ("raw_factor = 0.02", "raw_factor = true", "raw_factor needs to be a number >= 0, found True"),
         ("raw_factor = 0.02", "", "option hardened_light: missing key raw_factor"),
         ("ff_area = 0.35", "ff_factor = 0.35", "unknown key ff_factor"),
-        ('protects = ["ff"]', 'protects = ["latch"]', "protects needs to be a list of ff, sram"),
+        ('protects = ["ff"]', 'protects = ["latch"]', "protects needs to be a list of ff, macro, sram"),
+        (
+            'protects = ["ff"]',
+            'protects = ["ff", "macro"]',
+            "option hardened_light: protects names macro, whose flip-flops lie inside SRAM macros",
+        ),
         (
             'turns_into = "corrected"',
             'turns_into = "gone"',

@@ -1,18 +1,21 @@
 import copy
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from reports.protection import parse_protection
 from reports.tables import protection_line
+from resil.protection.blocks import read_blocks
+from resil.protection.menu import Combination, menu_of
 from resil.protection.optimise import Candidate, least_spfm
-from resil.protection.options import ProtectionError, load_options
+from resil.protection.options import OptionSet, ProtectionError, load_options
 from resil.protection.plan import plan_protection
 from resil.results.limits import part_limits
 from stats.rates import OUTCOMES, StratumCounts, estimate_blocks
 
-RATES = {"ff": 7.2e-5, "sram": 2e-5}
+RATES = {"ff": 7.2e-5, "macro": 7.2e-5, "sram": 2e-5}
 AREAS = {"cc": 30_000.0, "mac": 60_000.0, "sb": 90_000.0, "cpm": 700.0}
 COUNTS = {
     ("cc", "ff", 2400): (200, 20, 10, 40, 20, 10),
@@ -21,6 +24,7 @@ COUNTS = {
     ("cpm", "ff", 60): (60, 0, 0, 0, 0, 0),
 }
 MEMORY = {("sb", "sram", 65536): (500, 30, 60, 9, 1, 0)}
+MACROS = {("sb", "macro", 2048): (150, 5, 10, 12, 0, 1)}
 OPTIONS = load_options()
 
 
@@ -35,7 +39,11 @@ def summary_of(counts, rates=RATES, hazardous=("sdc_critical", "hang")):
             "hazardous": list(hazardous),
             "kinds": sorted({key[1] for key in counts}),
         },
-        "target": {"ff_bits": 4660, "sram_bits": 65536},
+        "target": {
+            "ff_bits": 4660,
+            "macro_bits": 2048 if MACROS.keys() <= counts.keys() else 0,
+            "sram_bits": 65536,
+        },
         "blocks": rows,
         "limits": part_limits(strata, None, rates, hazardous, 0.95),
         "total": {**total.as_row(), "area": sum(AREAS.values()) + 500.0, "area_unit": "GE"},
@@ -298,6 +306,44 @@ def test_a_block_without_storage_needs_nothing():
     summary["blocks"].append(empty)
     glue = choice(plan_protection(summary, OPTIONS, 0.001), "glue")
     assert (glue["option"], glue["fit_hi_before"]) == ("none", 0.0)
+
+
+def test_no_cell_is_offered_for_flip_flops_inside_macros():
+    """What acts on them is what acts on memories; a hardened cell leaves their rate as it is."""
+    summary = summary_of(COUNTS | MEMORY | MACROS)
+    sb = next(block for block in read_blocks(summary, OPTIONS) if block.name == "sb")
+    assert sb.ff_area == pytest.approx(900 * OPTIONS.cells["ff", "GE"].area)
+    bound = sb.hazards["macro"]
+    for combination in menu_of(sb, OPTIONS):
+        hardened = [part for part in combination.parts if part.raw_factor < 1.0]
+        rest = Combination(tuple(part for part in combination.parts if part not in hardened))
+        alone = replace(sb, hazards={"macro": bound})
+        assert combination.fit_raw(alone) == bound.fit_raw
+        assert combination.fit(alone, ("hang",)) == pytest.approx(rest.fit(alone, ("hang",)))
+    names = {combination.name for combination in menu_of(sb, OPTIONS)}
+    assert {"hardened_light", "duplicate"} <= names
+    assert any(set(name.split("+")) == {"secded", "hardened_light"} for name in names)
+    told = " ".join(plan_protection(summary, OPTIONS, 0.01)["assumptions"])
+    assert "2,048 flip-flops lie inside SRAM macros" in told
+    assert "SECDED (39,32) on memories" in told
+    assert "lie inside SRAM macros" not in " ".join(plan_protection(BOTH, OPTIONS, 0.01)["assumptions"])
+
+
+def test_macros_alone_get_the_codes_of_memories_or_nothing():
+    summary = summary_of(COUNTS | MACROS)
+    sb = next(block for block in read_blocks(summary, OPTIONS) if block.name == "sb")
+    alone = replace(sb, hazards={"macro": sb.hazards["macro"]})
+    assert {c.name for c in menu_of(alone, OPTIONS)} == {
+        "none",
+        "duplicate",
+        "triplicate",
+        "parity",
+        "secded",
+    }
+    codes = {name for name, option in OPTIONS.options.items() if "macro" in option.protects}
+    none = OptionSet({n: o for n, o in OPTIONS.options.items() if n not in codes}, OPTIONS.cells)
+    assert [c.name for c in menu_of(alone, none)] == ["none"]
+    assert any("offered for them: nothing" in a for a in plan_protection(summary, none, 0.0)["assumptions"])
 
 
 @pytest.mark.parametrize(

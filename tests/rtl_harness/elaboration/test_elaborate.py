@@ -107,6 +107,33 @@ def test_awkward_sites_are_what_the_source_says(awkward):
     assert {e.path: e.depth for e in found.bench_elements} == {"u_sink.mem_q": 64, "u_source.mem_q": 64}
 
 
+def test_flip_flops_inside_macros_are_a_kind_of_their_own(awkward):
+    plain = elaborate(awkward)
+    found = elaborate(
+        dataclasses.replace(awkward, macros=("u_dut.u_lanes.g_lane[*].lane_q", "u_dut.u_history"))
+    )
+    inside = {e.path for e in found.sites.elements if e.kind == "macro"}
+    lanes = {f"u_dut.u_lanes.g_lane[{i}].lane_q" for i in range(4)}
+    history = {f"u_dut.u_history.{name}" for name in ("guard_q", "pushed_q", "wide_q")}
+    assert inside == lanes | history
+    assert {e.register_class for e in found.sites.elements if e.path in inside} == {"macro"}
+    memory = next(e for e in found.sites.elements if e.path == "u_dut.u_history.past_q")
+    assert (memory.kind, memory.register_class) == ("sram", "memory")
+    assert [(e.path, e.bits) for e in found.sites.elements] == [
+        (e.path, e.bits) for e in plain.sites.elements
+    ]
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    ["u_dut.u_lane", "u_dut.u_lanes.g_lane[*].lane", "u_dut.u_history.past_q", "lane_q", "u_dut.*.*.*.*.*"],
+)
+def test_a_pattern_of_macros_that_matches_no_flip_flop_is_an_error(awkward, pattern):
+    with pytest.raises(HarnessError, match=r"macros: expected a pattern .* the RTL has no") as caught:
+        elaborate(dataclasses.replace(awkward, macros=("u_dut.u_history", pattern)))
+    assert repr(pattern) in str(caught.value)
+
+
 def test_clock_and_reset(awkward):
     clocking = elaborate(awkward).clocking
     assert clocking["u_dut.u_control.state_q"] == Clocking("clk_i", True, "rst_ni", True)
