@@ -118,7 +118,7 @@ module wd_control
     end
 
     limit        = 4'(Rate);
-    last_of_kind = left <= 6'(Rate);
+    last_of_kind = left[5:$clog2(Rate)] == '0 || left == 6'(Rate);
     if (tail_q) begin
       limit        = {3'b000, unary_read_q};
       last_of_kind = left[5:1] == '0 && (unary_read_q || !left[0]);
@@ -139,9 +139,12 @@ module wd_control
   end
   assign step_bits = CountW'(first_bits) + CountW'(piece_bits);
 
-  logic signed [CountW:0] spare;  // bits, before the second part of the weight codes
-  assign spare  = $signed({1'b0, count_i} - (CountW + 1)'(first_bits)) - (CountW + 1)'(piece_bits);
-  assign enough = !spare[CountW] && spare[CountW-1:0] >= CountW'(more_bits);
+  // The piece's bits come last, so they are compared with what the unary part leaves.
+  logic signed [CountW:0] behind_unary, spare;
+  assign behind_unary = $signed({1'b0, count_i} - (CountW + 1)'(first_bits))
+                      - $signed((CountW + 1)'(more_bits));
+  assign spare        = behind_unary - $signed((CountW + 1)'(piece_bits));
+  assign enough       = !spare[CountW];
   assign fields_o  = FieldsBits'((bits_i >> first_bits) >> more_bits);
   assign unary_o   = unary_due;
 

@@ -50,7 +50,7 @@ module wd_unary
                              runs:    runs};
 
   // Codes that are 2 do not end a quotient, unless quotients are truncated.
-  logic [ChunkCodes-1:0] ending, ended_runs;
+  logic [ChunkCodes-1:0] ending;
   logic [3:0] weight_ends, run_ends;
   taken_t weights, pieces;
   assign ending = ~second | ({ChunkCodes{1'b1}} << first_count);
@@ -59,22 +59,29 @@ module wd_unary
     if (uncompressed) weight_ends = long_index_i ? 4'(ShortCodes) : 4'(ChunkCodes);
     if (!has_weights) weight_ends = '0;
   end
-  always_comb begin
-    ended_runs = has_runs ? ~runs : '0;
-    if (short_runs) ended_runs[ChunkCodes-1:ShortCodes] = '0;
-  end
-  assign run_ends = ones(ended_runs);
-  assign weights  = take_few(weights_left_i, weight_ends);
-  assign pieces   = take_few(runs_left_i, run_ends);
+  assign weights = take_few(weights_left_i, weight_ends);
+
+  // Zeros end a run. They are counted at both places where the run codes may lie.
+  logic [ChunkCodes-1:0] code_mask;
+  assign code_mask = short_runs ? ChunkCodes'((1 << ShortCodes) - 1) : '1;
+  assign run_ends  = !has_runs ? '0
+                   : has_codes ? ones(~bits_i[ChunkCodes+:ChunkCodes] & code_mask)
+                               : ones(~bits_i[ChunkCodes-1:0] & code_mask);
+  assign pieces    = take_few(runs_left_i, run_ends);
 
   logic open;
-  assign open = pieces.left != '0 && (short_runs ? runs[ShortCodes-1] : runs[ChunkCodes-1]);
+  assign open = (runs_left_i[15:4] != '0 || runs_left_i[3:0] > run_ends)
+             && (short_runs ? runs[ShortCodes-1] : runs[ChunkCodes-1]);
 
-  assign values_o       = '{weights: weights.taken, runs: pieces.taken + 4'(open), open: open};
+  assign values_o.weights = weights.taken;
+  assign values_o.runs    = open ? run_ends + 4'd1 : pieces.taken;
+  assign values_o.open    = open;
   assign weights_left_o = weights.left;
   assign runs_left_o    = pieces.left;
 
+  // Ends behind the slice's last index or run are counted, too: they cannot matter, for what has
+  // ended is in no later chunk, and the other kind is in all of them.
   logic signed [LeadBits-1:0] lead_less_runs;
-  assign lead_less_runs = lead_i - LeadBits'(pieces.taken);
-  assign lead_o = slice_i.zdiv == ZdivOff ? '0 : lead_less_runs + LeadBits'(weights.taken);
+  assign lead_less_runs = lead_i - LeadBits'(run_ends);
+  assign lead_o = slice_i.zdiv == ZdivOff ? '0 : lead_less_runs + LeadBits'(weight_ends);
 endmodule
