@@ -33,8 +33,8 @@ _STEP = "iz_q k?_q u_blocks.b?_q u_blocks.last_?_q u_blocks.o?_q"
 # through the units. The next operation sets each of these before it looks at it. Not among them are states,
 # valid signals, what counts things on their way, and the stream's registers themselves.
 DEAD = (
-    *_of("u_cc.u_decode", "op_q u_check.*_need_q u_check.piece_?_q u_check.pixels*_q u_check.words*_q"),
-    *_of("u_cc.u_decode.u_check", "rows_q ublocks_q"),
+    *_of("u_cc.u_decode", "op_q"),
+    *_of("u_cc.u_decode.u_check.u_sizes", "*_need_q piece_?_q pixels*_q rows_q taps_q ublocks_q words*_q"),
     *_of("u_cc.u_sequencer", "acc_*_q ifm_*_q mac_step_q"),
     *_of("u_cc.u_sequencer", "u_o*_walker.b?_q u_o*_walker.last_?_q u_o*_walker.o?_q"),
     *_of("u_cc.u_sequencer.u_pieces", "part_q second_q"),

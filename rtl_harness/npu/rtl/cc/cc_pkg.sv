@@ -1,6 +1,8 @@
 /// Constants of central control: codes of commands, fields of their registers, addresses of the host's.
 package cc_pkg;
 
+  import npu_pkg::*;
+
   // Commands that do something
   localparam logic [9:0] OpStop        = 10'h000;
   localparam logic [9:0] OpIrq         = 10'h001;
@@ -192,5 +194,72 @@ package cc_pkg;
       default:        return 10'h000;
     endcase
   endfunction
+
+  // What an operation's command and registers say of its form
+  typedef struct packed {
+    kind_e       kind;
+    logic        known;        // the command's parameter is one of those that exist
+    logic        elementwise;
+    logic        pool;         // maximum or average
+    logic        weighted;
+    logic        pieces;       // takes the IFM in pieces of channels
+    logic        unary;
+    logic        scalar;
+    logic        table_used;
+    logic        padded;
+    logic        upscale;
+    logic [1:0]  sx;           // strides, 0 if they are none
+    logic [1:0]  sy;
+    logic        dx;           // dilated
+    logic        dy;
+    logic [15:0] kernel_w_m1;
+    logic [15:0] kernel_h_m1;
+  } form_t;
+
+  function automatic form_t form_of(logic [9:0] code, logic [15:0] param, cmd_regs_t r);
+    form_of       = '0;
+    form_of.known = 1'b1;
+    unique case (code)
+      OpConv:      form_of.kind = Conv;
+      OpDepthwise: form_of.kind = Depthwise;
+      OpPool: begin
+        form_of.kind  = param == 16'd0 ? MaxPool : (param == 16'd1 ? AveragePool : ReduceSum);
+        form_of.known = param <= PoolMax;
+      end
+      default: begin
+        form_of.kind  = Elementwise;
+        form_of.known = param <= ElementwiseMax;
+      end
+    endcase
+    form_of.elementwise = form_of.kind == Elementwise;
+    form_of.pool        = form_of.kind == MaxPool || form_of.kind == AveragePool;
+    form_of.weighted    = form_of.kind == Conv || form_of.kind == Depthwise;
+    form_of.pieces      = form_of.kind == Conv || form_of.kind == ReduceSum;
+    form_of.unary       = param[3:0] == EwLrelu || param[3:0] == EwAbs || param[3:0] == EwClz;
+    form_of.scalar      = r.ifm2_broadcast[7];
+    form_of.table_used  = r.activation[4];
+    form_of.padded      = (r.ifm_pad_top | r.ifm_pad_bottom | r.ifm_pad_left | r.ifm_pad_right) != '0;
+    form_of.upscale     = r.ifm_upscale != '0;
+    form_of.sx          = 2'd1;
+    form_of.sy          = 2'd1;
+    if (!form_of.elementwise) begin
+      form_of.sx          = 2'({r.kernel_stride[6], r.kernel_stride[0]} + 2'd1);
+      form_of.sy          = 2'({r.kernel_stride[9], r.kernel_stride[1]} + 2'd1);
+      form_of.dx          = r.kernel_stride[3];
+      form_of.dy          = r.kernel_stride[4];
+      form_of.kernel_w_m1 = r.kernel_width_m1;
+      form_of.kernel_h_m1 = r.kernel_height_m1;
+    end
+  endfunction
+
+  // What follows from form and registers with products
+  typedef struct packed {
+    logic signed [19:0] ifm_w;  // with upscaling
+    logic signed [19:0] ifm_h;
+    logic [13:0]        taps;
+    logic [21:0]        acc_need;   // rows of a buffer of accumulators
+    logic [21:0]        ifm_need;   // words of a buffer of the IFM, or first operand
+    logic [21:0]        ifm2_need;  // words of a buffer of the second operand
+  } sizes_t;
 
 endpackage

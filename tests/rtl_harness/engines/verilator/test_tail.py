@@ -134,7 +134,11 @@ def test_storage_that_is_wrongly_called_dead_is_found_out(
 
 
 def test_runs_leave_with_queues_that_are_turned(target, workload, elaboration, monkeypatch):
-    units = ("u_npu.u_cc.u_decode.u_check.ifm_", "u_npu.u_dma.u_piece.u_receive.", "u_npu.u_cc.u_decode.op_q")
+    units = (
+        "u_npu.u_cc.u_decode.u_check.u_sizes.ifm_",
+        "u_npu.u_dma.u_piece.u_receive.",
+        "u_npu.u_cc.u_decode.op_q",
+    )
     left = []
     with VerilatorEngine(target, workload, elaboration, shortcuts=Shortcut.NONE) as engine:
         faults = data_faults(engine, 150, units)
