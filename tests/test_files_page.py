@@ -62,7 +62,6 @@ def test_every_key_is_explained_and_every_explained_key_is_there(file, folder):
         "inferences.*",
         "target.parameters",
         "target.titles",
-        "target.parameters",
         "network.operations[].work.*",
     } == set()
 
