@@ -37,7 +37,13 @@ REGIONS = {
         "u_npu.u_wd.u_control.",
         ("entries_left_q", "lead_q", "runs_left_q", "slice_q", "state_q", "values_q", "weights_left_q"),
     ),
-    "ao": ("u_npu.u_ao.", ("c_q", "group_q", "pixels_q", "state_q", "tail_q", "x_q", "y_q", "pack_place_q")),
+    "ao": (
+        "u_npu.u_ao.",
+        (
+            *("u_walk.c_q", "u_walk.left_q", "u_walk.state_q", "u_walk.x_q", "u_walk.y_q"),
+            *("u_window.count_q", "u_pack.from_q", "u_pack.tail_q"),
+        ),
+    ),
     "cc": ("u_npu.u_cc.u_sequencer.u_mac_walker.", ("",)),
     "dma": ("u_npu.u_dma.u_ofm.", ("beat_addr_q", "beat_data_q", "beat_strb_q", "beat_valid_q")),
     "sb": ("u_npu.u_sb.gen_bank[0].u_bank.", ("rd_data_q",)),

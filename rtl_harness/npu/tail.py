@@ -40,14 +40,12 @@ DEAD = (
     *_of("u_cc.u_sequencer.u_pieces", "part_q second_q"),
     *_of("u_cc.u_sequencer.u_mac_walker", _STEP),
     *_of("u_cc.u_sequencer.u_pieces.u_walker", _STEP),
-    *_of("u_ao", "bias_q c_q fetched_byte_q fetched_c_q group_q pack_place_q pack_value_q part_q pixels_q"),
-    *_of("u_ao", "place_q scale_q shift_q table_byte_q x_q y_q"),
-    *_of("u_ao.u_params", "beats_q buffer_q left_q level_q skip_q"),
-    *_of(
-        "u_ao.gen_lane[[]*].u_operands",
-        "count_q factor_q first_q out_shift_q scale_q second_q shift_q value_q",
-    ),
-    *_of("u_ao.gen_lane[[]*].u_scale", "half_q half_shift_q half_twice_q mul_q mul_shift_q round_q value_q"),
+    *_of("u_ao", "byte_q channel_q place_q u_lookup.byte_q u_pack.row_q u_walk.left_q u_walk.?_q"),
+    *_of("u_ao.u_channels", "bias_q scale_q shift_q u_params.beats_q u_params.buffer_q u_params.first_q"),
+    *_of("u_ao.u_channels.u_params", "left_q level_q skip_q"),
+    *_of("u_ao.u_fetch", "u_acc.area_q u_acc.pixel_q u_acc.row_q u_*.at_q u_*.group_q"),
+    *_of("u_ao.u_window", "count_q under_?_q u_reciprocal.count_q ?_q"),
+    *_of("u_ao.gen_lane[[]*]", "u_source.*_q u_element.u_*.*_q"),
     *_of("u_dma", "u_m?_read.ar_q u_m0_write.addr_q u_m0_write.data_q u_m0_write.strb_q"),
     *_of("u_dma.u_ofm", "beat_addr_q beat_data_q beat_strb_q byte_q channel_q data_q group_q row_q x_q y_q"),
     *_of("u_dma.u_ofm.u_position", _POSITION),
@@ -80,7 +78,7 @@ TURNED = (
             "u_dma", "u_piece.u_receive.u_segments u_scale.u_fifo u_weight.u_fifo u_copy_source.u_fifo"
         )
     ),
-    Queue("u_npu.u_dma.u_ofm.level_q", ("u_npu.u_dma.u_ofm.head_q", "u_npu.u_ao.tail_q")),
+    Queue("u_npu.u_dma.u_ofm.level_q", ("u_npu.u_dma.u_ofm.head_q", "u_npu.u_ao.u_pack.tail_q")),
 )
 
 # A copy may be under way when an operation ends, and with it what waits at the ports of the bus.

@@ -352,4 +352,10 @@ package npu_pkg;
     return 6'd2 + (second ? half : '0);
   endfunction
 
+  // Of an addition of 8 or 16-bit elements: the second operand is the one that OPA_SCALE scales
+  function automatic logic second_scaled(op_t op);
+    return op.kind == Elementwise && (op.elementwise == EwAdd || op.elementwise == EwSub)
+           && op.ifm.log2_bytes != 2'd2 && op.operand_to_scale == 2'd2;
+  endfunction
+
 endpackage

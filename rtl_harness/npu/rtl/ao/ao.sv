@@ -1,7 +1,8 @@
 /// Output unit: turns accumulators or operands into OFM elements, in rows of the staging area.
 ///
 /// For each group of 16 channels of the block: the channels' parameters, then each pixel, `Rate` channels a
-/// cycle; one a cycle with a look-up table.
+/// cycle; one a cycle with a look-up table. Nothing holds up what has been taken from the shared buffer: up to
+/// twelve rows are on their way to the staging area.
 module ao
   import npu_pkg::*;
 #(
@@ -41,326 +42,250 @@ module ao
   output logic [6:0]   stage_wr_addr_o,
   output logic [127:0] stage_wr_data_o
 );
-  localparam int unsigned Stages = 6;  // of the arithmetic
+  // Stages that an element is in after it was taken: its sources, six of arithmetic, value, table entry
+  localparam int unsigned Source = 1;
+  localparam int unsigned Arithmetic = 2;
+  localparam int unsigned Value = 8;
+  localparam int unsigned Entry = 9;
 
-  typedef enum logic [2:0] {
-    Idle,
-    Load,
-    Walk,
-    Switch,
-    Done
-  } state_e;
-
-  // What travels beside the elements of one cycle
-  typedef struct packed {
-    logic [2:0] count;     // elements
-    logic [3:0] from;      // byte of the first in its row
-    logic       row_ends;
-  } place_t;
-
-  state_e state_q;
-  logic [7:0] group_q;     // first channel of the group
-  logic [4:0] c_q;         // channel within the group
-  logic [6:0] x_q, y_q;
-
-  logic weighted;
-  assign weighted = op_i.kind == Conv || op_i.kind == Depthwise;
-
-  logic [7:0] channels_left;
-  logic [4:0] channels, left;
-  logic [2:0] rate, count;
-  logic wide;
-  assign channels_left = step_i.bd - group_q;
-  assign channels      = channels_left > 8'd16 ? 5'd16 : 5'(channels_left);
-  assign left          = channels - c_q;
-  assign wide          = op_i.kind == Elementwise
-                         && (op_i.ifm.log2_bytes == 2'd2 || op_i.ifm2.log2_bytes == 2'd2);
-  always_comb begin
-    rate = 3'(Rate);
-    if (wide && rate > 3'd2) rate = 3'd2;
-    if (op_i.table_used) rate = 3'd1;
-  end
-  assign count = left < 5'(rate) ? 3'(left) : rate;
-
-  logic go, last_c, last_x, last_y, last_group;
-  assign go         = state_q == Walk && ready_i && !stage_full_i;
-  assign last_c     = left <= 5'(rate);
-  assign last_x     = x_q == step_i.bw - 7'd1;
-  assign last_y     = y_q == step_i.bh - 7'd1;
-  assign last_group = channels_left <= 8'd16;
-
-  // Parameters of the group's channels
-  logic begin_block, param_valid;
-  logic signed [39:0] param_bias;
-  logic [31:0] param_scale;
-  logic [5:0] param_shift;
-  logic [15:0][39:0] bias_q;
-  logic [15:0][31:0] scale_q;
-  logic [15:0][5:0] shift_q;
-  assign begin_block = state_q == Idle && valid_i && scale_idle_i;
-  ao_params u_params (
-    .clk_i          (clk_i),
-    .rst_ni         (rst_ni),
-    .en_i           (en_i),
-    .start_i        (begin_block && weighted),
-    .step_i         (step_i),
-    .length_i       (op_i.scale.length),
-    .stream_start_o (scale_start_o),
-    .stream_offset_o(scale_offset_o),
-    .stream_length_o(scale_length_o),
-    .stream_valid_i (scale_valid_i),
-    .stream_ready_o (scale_ready_o),
-    .stream_data_i  (scale_data_i),
-    .valid_o        (param_valid),
-    .ready_i        (state_q == Load),
-    .bias_o         (param_bias),
-    .scale_o        (param_scale),
-    .shift_o        (param_shift)
+  // Walk
+  logic start, load, loaded, take;
+  logic [3:0] channel;
+  logic [1:0] log2_rate, more;
+  logic [5:0] bw_m1, bh_m1;
+  logic odd_x, odd_y, last_channel, last_x, last_y;
+  ao_walk #(
+    .Rate(Rate)
+  ) u_walk (
+    .clk_i         (clk_i),
+    .rst_ni        (rst_ni),
+    .en_i          (en_i),
+    .op_i          (op_i),
+    .valid_i       (valid_i),
+    .ready_i       (ready_i),
+    .step_i        (step_i),
+    .scale_idle_i  (scale_idle_i),
+    .stage_full_i  (stage_full_i),
+    .loaded_i      (loaded),
+    .start_o       (start),
+    .load_o        (load),
+    .take_o        (take),
+    .channel_o     (channel),
+    .log2_rate_o   (log2_rate),
+    .more_o        (more),
+    .bw_m1_o       (bw_m1),
+    .bh_m1_o       (bh_m1),
+    .odd_x_o       (odd_x),
+    .odd_y_o       (odd_y),
+    .last_channel_o(last_channel),
+    .last_x_o      (last_x),
+    .last_y_o      (last_y),
+    .done_o        (done_o)
   );
 
   // Fetch
   logic [1:0][5:0] bank, row;
-  logic [1:0][3:0] from_byte;
+  logic [1:0][3:0] at_byte;
   ao_fetch #(
     .UblkW (UblkW),
     .UblkH (UblkH),
     .UblkD (UblkD),
     .Usable(Usable)
   ) u_fetch (
-    .op_i        (op_i),
-    .step_i      (step_i),
-    .acc_buffer_i(acc_buffer_i),
-    .ifm_buffer_i(ifm_buffer_i),
-    .x_i         (x_q),
-    .y_i         (y_q),
-    .channel_i   (group_q + 8'(c_q)),
-    .bank_o      (bank),
-    .row_o       (row),
-    .byte_o      (from_byte)
+    .clk_i         (clk_i),
+    .rst_ni        (rst_ni),
+    .en_i          (en_i),
+    .op_i          (op_i),
+    .start_i       (start),
+    .depth_i       (step_i.bd),
+    .acc_buffer_i  (acc_buffer_i),
+    .ifm_buffer_i  (ifm_buffer_i),
+    .next_i        (take),
+    .channel_i     (channel),
+    .log2_rate_i   (log2_rate),
+    .bw_m1_i       (bw_m1),
+    .bh_m1_i       (bh_m1),
+    .odd_x_i       (odd_x),
+    .odd_y_i       (odd_y),
+    .last_channel_i(last_channel),
+    .last_x_i      (last_x),
+    .last_y_i      (last_y),
+    .bank_o        (bank),
+    .row_o         (row),
+    .byte_o        (at_byte)
   );
   logic table_rd;
-  logic [10:0] table_at;
-  assign rd_o      = {table_rd, go && op_i.ifm2_used, go};
-  assign rd_bank_o = {6'(Banks - 2) + 6'(table_at[10]), bank[1], bank[0]};
-  assign rd_row_o  = {table_at[9:4], row[1], row[0]};
+  logic [5:0] table_bank, table_row;
+  assign rd_o      = {table_rd, take && op_i.ifm2_used, take};
+  assign rd_bank_o = {table_bank, bank};
+  assign rd_row_o  = {table_row, row};
 
-  // Pixels under the kernel, for averages that leave the padding out
-  function automatic logic [6:0] under(logic [15:0] at, logic [1:0] stride, logic [6:0] pad,
-                                       logic [6:0] last_tap, logic [17:0] limit);
-    logic signed [19:0] first, from, to;
-    first = 20'(20'(at) * 20'(stride)) - 20'(pad);
-    from  = first < 0 ? '0 : first;
-    to    = first + 20'(last_tap) + 20'd1;
-    if (to > $signed(20'(limit))) to = $signed(20'(limit));
-    return to > from ? 7'(to - from) : '0;
-  endfunction
-  logic [6:0] pixels;
-  assign pixels = 7'(under(step_i.ox0 + 16'(x_q), op_i.stride_x, op_i.pad_left, op_i.taps_x_m1, op_i.ifm_w)
-                     * under(step_i.oy0 + 16'(y_q), op_i.stride_y, op_i.pad_top, op_i.taps_y_m1,
-                             op_i.ifm_h));
+  // What goes through the stages beside the elements
+  typedef struct packed {
+    logic [1:0] more;
+    logic       row_ends;
+  } place_t;
 
-  // The fetched elements
-  logic fetched_q;
-  logic [1:0][3:0] fetched_byte_q;
-  logic [3:0] fetched_c_q;
-  logic [6:0] pixels_q;
-  place_t [Stages:0] place_q;
-
-  function automatic logic signed [32:0] element(logic [127:0] data, logic [3:0] from, logic [1:0] log2_bytes,
-                                                 logic is_signed, logic [15:0] zero_point);
-    logic [31:0] raw;
-    logic signed [32:0] value;
-    raw = 32'(data >> {from, 3'd0});
-    unique case (log2_bytes)
-      2'd0:    value = 33'($signed({is_signed && raw[7], raw[7:0]}));
-      2'd1:    value = 33'($signed({is_signed && raw[15], raw[15:0]}));
-      default: value = $signed({is_signed && raw[31], raw});
-    endcase
-    return value - 33'($signed(zero_point));
-  endfunction
-
-  logic signed [32:0] scalar;
-  assign scalar = 33'($signed({op_i.ifm2_signed && op_i.ifm2_scalar[15], op_i.ifm2_scalar}))
-                  - 33'($signed(op_i.ifm2_zero_point));
-
-  logic [Rate-1:0] lane_valid;
-  logic scaled_valid;
-  logic [Rate-1:0][31:0] scaled;
-  for (genvar r = 0; r < Rate; r++) begin : gen_lane
-    logic signed [32:0] first, second, a, b;
-    logic operands_valid;
-    logic signed [35:0] value;
-    logic signed [32:0] factor;
-    logic [5:0] shift;
-    logic [3:0] first_byte, second_byte, channel;
-    assign first_byte  = fetched_byte_q[0] + 4'(r << op_i.ifm.log2_bytes);
-    assign second_byte = fetched_byte_q[1]
-                         + (op_i.broadcast_c ? 4'd0 : 4'(r << op_i.ifm2.log2_bytes));
-    assign channel     = fetched_c_q + 4'(r);
-    assign first       = element(rd_data_i[0], first_byte, op_i.ifm.log2_bytes, op_i.ifm_signed,
-                                 op_i.ifm_zero_point);
-    assign second      = op_i.ifm2_scalar_used
-                         ? scalar
-                         : element(rd_data_i[1], second_byte, op_i.ifm2.log2_bytes, op_i.ifm2_signed,
-                                   op_i.ifm2_zero_point);
-    assign a           = op_i.reversed ? second : first;
-    assign b           = op_i.reversed ? first : second;
-
-    ao_operands u_operands (
-      .clk_i   (clk_i),
-      .rst_ni  (rst_ni),
-      .en_i    (en_i),
-      .op_i    (op_i),
-      .valid_i (fetched_q),
-      .acc_i   (rd_data_i[0][32*((32'(fetched_byte_q[0][3:2])+r)%4)+:32]),
-      .bias_i  (weighted ? bias_q[channel] : '0),
-      .a_i     (a),
-      .b_i     (b),
-      .scale_i (scale_q[channel]),
-      .shift_i (shift_q[channel]),
-      .count_i (pixels_q),
-      .valid_o (operands_valid),
-      .value_o (value),
-      .factor_o(factor),
-      .shift_o (shift)
-    );
-    ao_scale u_scale (
-      .clk_i   (clk_i),
-      .rst_ni  (rst_ni),
-      .en_i    (en_i),
-      .op_i    (op_i),
-      .valid_i (operands_valid),
-      .value_i (value),
-      .factor_i(factor),
-      .shift_i (shift),
-      .valid_o (lane_valid[r]),
-      .value_o (scaled[r])
-    );
-  end
-
-  // The lanes run in step.
-  assign scaled_valid = &lane_valid;
-
-  // Table: one element a cycle
-  logic [7:0] index;
-  assign index    = (op_i.ofm_signed || op_i.clip_int8) ? scaled[0][7:0] ^ 8'h80 : scaled[0][7:0];
-  assign table_at = op_i.ofm.log2_bytes == 2'd2 ? {op_i.table_index[0], index, 2'd0}
-                                                : {op_i.table_index, index};
-  assign table_rd = scaled_valid && op_i.table_used;
-
-  // Pack
-  logic pack_q;
-  logic [Rate-1:0][31:0] pack_value_q;
-  place_t pack_place_q;
-  logic [3:0] table_byte_q;
-  logic [31:0] looked_up;
-  logic [127:0] part_q, part, insert;
-  assign looked_up = 32'(rd_data_i[2] >> {table_byte_q, 3'd0});
-  always_comb begin
-    insert = '0;
-    for (int unsigned r = 0; r < Rate; r++) begin
-      logic [31:0] value;
-      value = op_i.table_used ? looked_up : pack_value_q[r];
-      if (3'(r) < pack_place_q.count) begin
-        unique case (op_i.ofm.log2_bytes)
-          2'd0:    insert[8*r+:8] = value[7:0];
-          2'd1:    insert[16*r+:16] = value[15:0];
-          default: insert[32*r+:32] = value;
-        endcase
-      end
-    end
-    part = (pack_place_q.from == '0 ? '0 : part_q) | (insert << {pack_place_q.from, 3'd0});
-  end
-  logic [6:0] tail_q;
-  assign stage_wr_o      = pack_q && pack_place_q.row_ends;
-  assign stage_wr_addr_o = tail_q;
-  assign stage_wr_data_o = part;
-
-  assign done_o = state_q == Done;
-
+  logic [Entry:Source] valid_q;
+  place_t [Entry:Source] place_q;
+  place_t place;
   logic [3:0] reached;  // byte of a row after the last element
-  assign reached = 4'(c_q + 5'(count)) << op_i.ofm.log2_bytes;
+  assign reached = (channel + 4'(more) + 4'd1) << op_i.ofm.log2_bytes;
+  assign place   = '{more: more, row_ends: reached == '0 || last_channel};
 
+  logic [3:0] channel_q;
+  logic [1:0][3:0] byte_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      state_q        <= Idle;
-      group_q        <= '0;
-      c_q            <= '0;
-      x_q            <= '0;
-      y_q            <= '0;
-      bias_q         <= '0;
-      scale_q        <= '0;
-      shift_q        <= '0;
-      fetched_q      <= 1'b0;
-      fetched_byte_q <= '0;
-      fetched_c_q    <= '0;
-      pixels_q       <= '0;
-      place_q        <= '0;
-      pack_q         <= 1'b0;
-      pack_value_q   <= '0;
-      pack_place_q   <= '0;
-      table_byte_q   <= '0;
-      part_q         <= '0;
-      tail_q         <= '0;
+      valid_q   <= '0;
+      place_q   <= '0;
+      channel_q <= '0;
+      byte_q    <= '0;
     end else if (en_i) begin
-      unique case (state_q)
-        Idle: begin
-          if (begin_block) begin
-            state_q <= weighted ? Load : Walk;
-            group_q <= '0;
-            c_q     <= '0;
-            x_q     <= '0;
-            y_q     <= '0;
-          end
-        end
-        Load: begin
-          if (param_valid) begin
-            bias_q[c_q[3:0]]  <= param_bias;
-            scale_q[c_q[3:0]] <= param_scale;
-            shift_q[c_q[3:0]] <= param_shift;
-            c_q               <= c_q == channels - 5'd1 ? '0 : c_q + 5'd1;
-            if (c_q == channels - 5'd1) state_q <= Walk;
-          end
-        end
-        Walk: begin
-          if (go) begin
-            c_q <= last_c ? '0 : c_q + 5'(rate);
-            if (last_c) begin
-              x_q <= last_x ? '0 : x_q + 7'd1;
-              if (last_x) begin
-                y_q <= last_y ? '0 : y_q + 7'd1;
-                if (last_y) state_q <= Switch;
-              end
-            end
-          end
-        end
-        // The last elements are taken from the shared buffer, and their parameters read, in this cycle.
-        Switch: begin
-          group_q <= group_q + 8'd16;
-          state_q <= last_group ? Done : (weighted ? Load : Walk);
-        end
-        Done:    state_q <= Idle;
-        default: state_q <= Idle;
-      endcase
-
-      fetched_q <= go;
-      if (go) begin
-        fetched_byte_q <= from_byte;
-        fetched_c_q    <= c_q[3:0];
-        pixels_q       <= pixels;
+      valid_q <= {valid_q[Entry-1:Source], take};
+      place_q <= {place_q[Entry-1:Source], place};
+      if (take) begin
+        channel_q <= channel;
+        byte_q    <= at_byte;
       end
-      place_q <= {place_q[Stages-1:0], place_t'{
-          count: count,
-          from: 4'(c_q << op_i.ofm.log2_bytes),
-          row_ends: reached == '0 || last_c
-      }};
-
-      pack_q       <= scaled_valid;
-      pack_value_q <= scaled;
-      pack_place_q <= place_q[Stages];
-      table_byte_q <= table_at[3:0];
-      if (pack_q) part_q <= part;
-      if (stage_wr_o) tail_q <= tail_q + 7'd1;
     end
   end
+
+  // Parameters of the group's channels
+  logic [Rate-1:0][39:0] bias;
+  logic [Rate-1:0][31:0] scale;
+  logic [Rate-1:0][5:0] shift;
+  ao_channels #(
+    .Rate(Rate)
+  ) u_channels (
+    .clk_i          (clk_i),
+    .rst_ni         (rst_ni),
+    .en_i           (en_i),
+    .op_i           (op_i),
+    .start_i        (start),
+    .first_i        (step_i.oz0),
+    .depth_i        (step_i.bd),
+    .stream_start_o (scale_start_o),
+    .stream_offset_o(scale_offset_o),
+    .stream_length_o(scale_length_o),
+    .stream_valid_i (scale_valid_i),
+    .stream_ready_o (scale_ready_o),
+    .stream_data_i  (scale_data_i),
+    .load_i         (load),
+    .load_channel_i (channel),
+    .loaded_o       (loaded),
+    .channel_i      (channel_q),
+    .bias_o         (bias),
+    .scale_o        (scale),
+    .shift_o        (shift)
+  );
+
+  // Scale and shift of averages that leave the padding out
+  logic [32:0] average_factor;
+  logic [5:0] average_shift;
+  ao_window u_window (
+    .clk_i   (clk_i),
+    .rst_ni  (rst_ni),
+    .en_i    (en_i),
+    .op_i    (op_i),
+    .start_i (start),
+    .ox0_i   (step_i.ox0),
+    .oy0_i   (step_i.oy0),
+    .take_i  (take),
+    .next_i  (take && last_channel),
+    .last_x_i(last_x),
+    .last_y_i(last_y),
+    .taken_i (valid_q[Arithmetic:Source]),
+    .factor_o(average_factor),
+    .shift_o (average_shift)
+  );
+
+  // Lanes
+  logic signed [16:0] low, high;
+  logic [Rate-1:0][31:0] value;
+  ao_bounds u_bounds (
+    .op_i  (op_i),
+    .low_o (low),
+    .high_o(high)
+  );
+  for (genvar r = 0; r < Rate; r++) begin : gen_lane
+    // Elements of the lanes follow one another in a row, the first one's place a multiple of their number.
+    logic [1:0][3:0] lane_byte;
+    assign lane_byte[0] = byte_q[0]
+                          | 4'(r << (op_i.kind == Elementwise ? op_i.ifm.log2_bytes : 2'd2));
+    assign lane_byte[1] = byte_q[1] | (op_i.broadcast_c ? 4'd0 : 4'(r << op_i.ifm2.log2_bytes));
+
+    logic signed [32:0] first, second;
+    logic [5:0] channel_shift;
+    ao_source u_source (
+      .clk_i   (clk_i),
+      .rst_ni  (rst_ni),
+      .en_i    (en_i),
+      .op_i    (op_i),
+      .valid_i (valid_q[Source]),
+      .data_i  (rd_data_i[1:0]),
+      .byte_i  (lane_byte),
+      .bias_i  (bias[r]),
+      .scale_i (scale[r]),
+      .shift_i (shift[r]),
+      .first_o (first),
+      .second_o(second),
+      .shift_o (channel_shift)
+    );
+    ao_element u_element (
+      .clk_i           (clk_i),
+      .rst_ni          (rst_ni),
+      .en_i            (en_i),
+      .op_i            (op_i),
+      .valid_i         (valid_q[Value-1:Arithmetic]),
+      .first_i         (first),
+      .second_i        (second),
+      .shift_i         (channel_shift),
+      .average_factor_i(average_factor),
+      .average_shift_i (average_shift),
+      .low_i           (low),
+      .high_i          (high),
+      .value_o         (value[r])
+    );
+  end
+
+  // Table, one element a cycle, and rows
+  logic [31:0] entry;
+  ao_lookup #(
+    .Banks(Banks)
+  ) u_lookup (
+    .clk_i    (clk_i),
+    .rst_ni   (rst_ni),
+    .en_i     (en_i),
+    .op_i     (op_i),
+    .valid_i  (valid_q[Value]),
+    .index_i  (value[0][7:0]),
+    .rd_o     (table_rd),
+    .rd_bank_o(table_bank),
+    .rd_row_o (table_row),
+    .rd_data_i(rd_data_i[2]),
+    .entry_o  (entry)
+  );
+  logic [Rate-1:0][31:0] stored;
+  place_t stored_place;
+  always_comb begin
+    stored = value;
+    if (op_i.table_used) stored[0] = entry;
+  end
+  assign stored_place = op_i.table_used ? place_q[Entry] : place_q[Value];
+  ao_pack #(
+    .Rate(Rate)
+  ) u_pack (
+    .clk_i       (clk_i),
+    .rst_ni      (rst_ni),
+    .en_i        (en_i),
+    .log2_bytes_i(op_i.ofm.log2_bytes),
+    .valid_i     (op_i.table_used ? valid_q[Entry] : valid_q[Value]),
+    .more_i      (stored_place.more),
+    .row_ends_i  (stored_place.row_ends),
+    .value_i     (stored),
+    .wr_o        (stage_wr_o),
+    .wr_addr_o   (stage_wr_addr_o),
+    .wr_data_o   (stage_wr_data_o)
+  );
 endmodule

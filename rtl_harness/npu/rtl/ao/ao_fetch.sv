@@ -7,59 +7,102 @@ module ao_fetch
   parameter int unsigned UblkD  = 4,
   parameter int unsigned Usable = 16
 ) (
+  input  logic       clk_i,
+  input  logic       rst_ni,
+  input  logic       en_i,
   input  op_t        op_i,
-  input  step_t      step_i,
+  input  logic       start_i,
+  input  logic [7:0] depth_i,         // channels of the block
   input  logic       acc_buffer_i,
   input  logic       ifm_buffer_i,
-  input  logic [6:0] x_i,          // within the block
-  input  logic [6:0] y_i,
-  input  logic [7:0] channel_i,
+  // Where the walk is, and whether it goes on
+  input  logic       next_i,
+  input  logic [3:0] channel_i,
+  input  logic [1:0] log2_rate_i,
+  input  logic [5:0] bw_m1_i,
+  input  logic [5:0] bh_m1_i,
+  input  logic       odd_x_i,
+  input  logic       odd_y_i,
+  input  logic       last_channel_i,
+  input  logic       last_x_i,
+  input  logic       last_y_i,
   output logic [1:0][5:0] bank_o,
   output logic [1:0][5:0] row_o,
-  output logic [1:0][3:0] byte_o   // of the element in the row
+  output logic [1:0][3:0] byte_o      // of the element in the row
 );
   localparam int unsigned AccBanks = UblkW * UblkH * UblkD / 4;
-  localparam int unsigned AccOffset = Usable % AccBanks;
 
-  // Accumulators
-  logic [11:0] across, down, acc_row;
-  logic [5:0] acc_lane;
-  assign across   = (12'(step_i.bw) + 12'(UblkW - 1)) >> $clog2(UblkW);
-  assign down     = (12'(step_i.bh) + 12'(UblkH - 1)) >> $clog2(UblkH);
-  assign acc_row  = 12'(channel_i >> $clog2(UblkD)) * (across * down)
-                    + 12'(y_i >> $clog2(UblkH)) * across + 12'(x_i >> $clog2(UblkW))
-                    + {acc_buffer_group(op_i, Usable, AccBanks, acc_buffer_i), 6'd0};
-  assign acc_lane = ((6'(y_i) % 6'(UblkH)) * 6'(UblkW) + 6'(x_i) % 6'(UblkW)) * 6'(UblkD / 4)
-                    + (6'(channel_i) % 6'(UblkD)) / 6'd4;
+  logic elementwise;
+  assign elementwise = op_i.kind == Elementwise;
 
-  // Operands
-  logic [6:0] x2, y2;
-  logic [7:0] channel2, width2;
-  logic [6:0] words, words2;
-  logic [17:0] at, at2;
-  assign x2       = op_i.broadcast_w ? '0 : x_i;
-  assign y2       = op_i.broadcast_h ? '0 : y_i;
-  assign channel2 = op_i.broadcast_c ? '0 : channel_i;
-  assign width2   = op_i.broadcast_w ? 8'd1 : 8'(step_i.bw);
-  assign words    = 7'(((10'(step_i.bd) << op_i.ifm.log2_bytes) + 10'd7) >> 3);
-  assign words2   = 7'(((10'(op_i.broadcast_c ? 8'd1 : step_i.bd) << op_i.ifm2.log2_bytes) + 10'd7)
-                       >> 3);
-  assign at       = {(15'(y_i) * 15'(step_i.bw) + 15'(x_i)) * 15'(words), 3'd0}
-                    + (18'(channel_i) << op_i.ifm.log2_bytes);
-  assign at2      = {(15'(y2) * 15'(width2) + 15'(x2)) * 15'(words2), 3'd0}
-                    + (18'(channel2) << op_i.ifm2.log2_bytes);
+  logic [5:0] acc_bank, acc_row;
+  ao_acc_address #(
+    .UblkW (UblkW),
+    .UblkH (UblkH),
+    .UblkD (UblkD),
+    .Usable(Usable)
+  ) u_acc (
+    .clk_i         (clk_i),
+    .rst_ni        (rst_ni),
+    .en_i          (en_i),
+    .start_i       (start_i && !elementwise),
+    .group_i       (acc_buffer_group(op_i, Usable, AccBanks, acc_buffer_i)),
+    .bw_m1_i       (bw_m1_i),
+    .bh_m1_i       (bh_m1_i),
+    .next_i        (next_i && !elementwise),
+    .channel_i     (channel_i),
+    .log2_rate_i   (log2_rate_i),
+    .odd_x_i       (odd_x_i),
+    .odd_y_i       (odd_y_i),
+    .last_channel_i(last_channel_i),
+    .last_x_i      (last_x_i),
+    .last_y_i      (last_y_i),
+    .bank_o        (acc_bank),
+    .row_o         (acc_row)
+  );
+
+  logic [1:0][15:0] at;
+  ao_operand_address u_first (
+    .clk_i         (clk_i),
+    .rst_ni        (rst_ni),
+    .en_i          (en_i),
+    .start_i       (start_i && elementwise),
+    .bank_i        (operand_bank(op_i, 1'b0, ifm_buffer_i)),
+    .depth_i       (depth_i),
+    .log2_bytes_i  (op_i.ifm.log2_bytes),
+    .broadcast_w_i (1'b0),
+    .broadcast_h_i (1'b0),
+    .broadcast_c_i (1'b0),
+    .next_i        (next_i && elementwise),
+    .channel_i     (channel_i),
+    .log2_rate_i   (log2_rate_i),
+    .last_channel_i(last_channel_i),
+    .last_x_i      (last_x_i),
+    .last_y_i      (last_y_i),
+    .at_o          (at[0])
+  );
+  ao_operand_address u_second (
+    .clk_i         (clk_i),
+    .rst_ni        (rst_ni),
+    .en_i          (en_i),
+    .start_i       (start_i && op_i.ifm2_used),
+    .bank_i        (operand_bank(op_i, 1'b1, ifm_buffer_i)),
+    .depth_i       (depth_i),
+    .log2_bytes_i  (op_i.ifm2.log2_bytes),
+    .broadcast_w_i (op_i.broadcast_w),
+    .broadcast_h_i (op_i.broadcast_h),
+    .broadcast_c_i (op_i.broadcast_c),
+    .next_i        (next_i && op_i.ifm2_used),
+    .channel_i     (channel_i),
+    .log2_rate_i   (log2_rate_i),
+    .last_channel_i(last_channel_i),
+    .last_x_i      (last_x_i),
+    .last_y_i      (last_y_i),
+    .at_o          (at[1])
+  );
 
   always_comb begin
-    bank_o[0] = 6'(acc_row[11:6]) * 6'(AccBanks) + 6'(AccOffset) + acc_lane;
-    row_o[0]  = acc_row[5:0];
-    byte_o[0] = {channel_i[1:0], 2'd0};
-    if (op_i.kind == Elementwise) begin
-      bank_o[0] = operand_bank(op_i, 1'b0, ifm_buffer_i) + 6'(at[17:10]);
-      row_o[0]  = at[9:4];
-      byte_o[0] = at[3:0];
-    end
-    bank_o[1] = operand_bank(op_i, 1'b1, ifm_buffer_i) + 6'(at2[17:10]);
-    row_o[1]  = at2[9:4];
-    byte_o[1] = at2[3:0];
+    for (int unsigned i = 0; i < 2; i++) {bank_o[i], row_o[i], byte_o[i]} = at[i];
+    if (!elementwise) {bank_o[0], row_o[0], byte_o[0]} = {acc_bank, acc_row, channel_i[1:0], 2'd0};
   end
 endmodule

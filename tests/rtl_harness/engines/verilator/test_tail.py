@@ -193,8 +193,8 @@ def test_pointers_of_different_queues_are_found_out(target, workload, elaboratio
 @pytest.mark.parametrize(
     ("registers", "message"),
     [
-        (("u_npu.no_q", "u_npu.u_ao.tail_q"), r"registers u_npu.no_q; the design has none"),
-        (("u_npu.u_dma.u_scale.u_fifo.head_q", "u_npu.u_ao.tail_q"), "two pointers of the same width"),
+        (("u_npu.no_q", "u_npu.u_ao.u_pack.tail_q"), r"registers u_npu.no_q; the design has none"),
+        (("u_npu.u_dma.u_scale.u_fifo.head_q", "u_npu.u_ao.u_pack.tail_q"), "two pointers of the same width"),
     ],
 )
 def test_a_queue_that_the_design_lacks_is_named(

@@ -272,39 +272,46 @@ module blocks
   element_out_t element_out;
   assign element_in = element_i;
   assign element_o  = element_out;
-  logic operands_valid;
-  logic signed [35:0] operands_value;
-  logic signed [32:0] operands_factor;
-  logic [5:0] operands_shift;
-  ao_operands u_operands (
+  localparam int unsigned ElementStages = 6;
+  logic [ElementStages:0] element_valid;
+  logic [ElementStages:1] element_valid_q;
+  assign element_valid     = {element_valid_q, element_in.valid};
+  assign element_out.valid = element_valid[ElementStages];
+  always_ff @(posedge element_clk or negedge element_in.rst_n) begin
+    if (!element_in.rst_n) element_valid_q <= '0;
+    else element_valid_q <= element_valid[ElementStages-1:0];
+  end
+  logic [32:0] average_factor;
+  logic [5:0] average_shift;
+  ao_reciprocal u_reciprocal (
     .clk_i   (element_clk),
     .rst_ni  (element_in.rst_n),
     .en_i    (1'b1),
-    .op_i    (element_op),
     .valid_i (element_in.valid),
-    .acc_i   (element_in.acc),
-    .bias_i  (element_in.bias),
-    .a_i     (element_in.a),
-    .b_i     (element_in.b),
-    .scale_i (element_in.scale),
-    .shift_i (element_in.shift),
     .count_i (element_in.count),
-    .valid_o (operands_valid),
-    .value_o (operands_value),
-    .factor_o(operands_factor),
-    .shift_o (operands_shift)
+    .factor_o(average_factor),
+    .shift_o (average_shift)
   );
-  ao_scale u_scale (
-    .clk_i   (element_clk),
-    .rst_ni  (element_in.rst_n),
-    .en_i    (1'b1),
-    .op_i    (element_op),
-    .valid_i (operands_valid),
-    .value_i (operands_value),
-    .factor_i(operands_factor),
-    .shift_i (operands_shift),
-    .valid_o (element_out.valid),
-    .value_o (element_out.value)
+  logic signed [16:0] low, high;
+  ao_bounds u_bounds (
+    .op_i  (element_op),
+    .low_o (low),
+    .high_o(high)
+  );
+  ao_element u_element (
+    .clk_i           (element_clk),
+    .rst_ni          (element_in.rst_n),
+    .en_i            (1'b1),
+    .op_i            (element_op),
+    .valid_i         (element_valid[ElementStages-1:0]),
+    .first_i         (element_in.first),
+    .second_i        (element_in.second),
+    .shift_i         (element_in.shift),
+    .average_factor_i(average_factor),
+    .average_shift_i (average_shift),
+    .low_i           (low),
+    .high_i          (high),
+    .value_o         (element_out.value)
   );
 
   // Multipliers of one pixel

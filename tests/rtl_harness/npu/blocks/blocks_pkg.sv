@@ -122,11 +122,8 @@ package blocks_pkg;
   typedef struct packed {
     logic               rst_n;
     logic               valid;
-    logic signed [31:0] acc;
-    logic signed [39:0] bias;
-    logic signed [32:0] a;
-    logic signed [32:0] b;
-    logic [31:0]        scale;
+    logic signed [32:0] first;   // accumulator, or the operand a
+    logic signed [32:0] second;  // scale, or the operand b
     logic [5:0]         shift;
     logic [6:0]         count;
   } element_in_t;
