@@ -11,7 +11,7 @@ from typing import Any
 
 from rtl_harness.cache import cached_folder, content_key
 from rtl_harness.elaboration import Elaboration
-from rtl_harness.elaboration.yosys import read_command, rtl_key, said_of_source, yosys_version
+from rtl_harness.elaboration.yosys import read_commands, rtl_key, said_of_source, yosys_version
 from rtl_harness.errors import HarnessError
 from rtl_harness.target import Target
 from rtl_harness.tools import tail
@@ -44,7 +44,7 @@ def design_netlist(target: Target, elaboration: Elaboration) -> Path:
 
     def build(folder: Path) -> None:
         config = {
-            "read": read_command(target, elaboration.parameters, ["--best-effort-hierarchy"], folder),
+            "read": read_commands(target, elaboration.parameters, ["--best-effort-hierarchy"], folder),
             "dut": target.dut,
             "boundaries": [path for paths in target.blocks.values() for path in paths],
             "srams": srams,

@@ -18,7 +18,7 @@ from typing import Any
 
 from rtl_harness.area import area_per_block
 from rtl_harness.elaboration import Elaboration, elaborate
-from rtl_harness.elaboration.yosys import read_command, run_yosys
+from rtl_harness.elaboration.yosys import read_commands, run_yosys
 from rtl_harness.target import Target, load_target
 
 SIZES = ("ethos-u55-32", "ethos-u55-64", "ethos-u55-128", "ethos-u55-256")
@@ -29,8 +29,8 @@ def yosys_statistics(target: Target, elaboration: Elaboration) -> tuple[int, int
     """Return flip-flop bits and memory bits of bench and design as `stat` counts them after `flatten`."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        read = read_command(target, elaboration.parameters, [], folder)
-        script = [read, "proc", "flatten", "tee -q -o stat.json stat -json -width"]
+        read = read_commands(target, elaboration.parameters, [], folder)
+        script = [*read, "flatten", "tee -q -o stat.json stat -json -width"]
         run_yosys(script, folder, f"counting {target.name}")
         design = json.loads((folder / "stat.json").read_text(encoding="utf-8"))["design"]
     flip_flops = 0

@@ -19,7 +19,7 @@ from rtl_harness.elaboration.elements import Storage, find_storage
 from rtl_harness.elaboration.model import Clocking, Elaboration, Location
 from rtl_harness.elaboration.netlist import Netlist
 from rtl_harness.elaboration.register_class import MACRO, MEMORY, Held, register_classes
-from rtl_harness.elaboration.yosys import read_command, rtl_key, run_yosys
+from rtl_harness.elaboration.yosys import read_commands, rtl_key, run_yosys
 from rtl_harness.errors import HarnessError
 from rtl_harness.sites import SiteTable, StorageElement
 from rtl_harness.target import Target
@@ -84,7 +84,7 @@ def _no_garbage() -> Iterator[None]:
 
 def _build(target: Target, parameters: Mapping[str, int], folder: Path) -> None:
     what = f"elaboration of {target.name}"
-    script = [read_command(target, parameters, ["--dump-ast"], folder), "flatten", "write_json netlist.json"]
+    script = [*read_commands(target, parameters, ["--dump-ast"], folder), "flatten", "write_json netlist.json"]
     declarations = read_declarations(run_yosys(script, folder, what), target.top)
     file = folder / "netlist.json"
     netlist = Netlist(json.loads(file.read_text(encoding="utf-8")), target.top)

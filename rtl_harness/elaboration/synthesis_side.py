@@ -3,7 +3,7 @@
 Called as `python synthesis_side.py read|simplify|map CONFIG.json` in the folder where the results go; the log
 goes to standard output.
 
-- read: the configuration gives the command that does it, the design under test, the instances at which blocks
+- read: the configuration gives the commands that do it, the design under test, the instances at which blocks
   begin, the arrays that stay SRAM, and the attributes that forbid to merge or remove. What comes of it is
   `design.il`, without what surrounds the design, and `instances.json`.
 - simplify: from that `design` to gates, `gates.il.gz`. Beside it names alone: `before.json`, what is stored
@@ -40,7 +40,7 @@ def main(what: str, path: str) -> None:
 
 
 def _read(config: dict[str, Any], design: Any) -> None:  # noqa: ANN401
-    _run(design, config["read"])
+    _run(design, *config["read"])
     marked = " ".join(f"*/a:{attribute}" for attribute in config["keep"])
     _run(design, f"select -set marked {marked}", f"select -set stored {_STORAGE}")
     # Marked registers are neither removed nor, as their initial value is another one, merged with others.

@@ -37,20 +37,23 @@ def yosys_version() -> str:
         ) from error
 
 
-def read_command(target: Target, parameters: Mapping[str, int], options: Sequence[str], folder: Path) -> str:
-    """Return the command that reads the target's RTL, to be run in `folder`, to which it writes a file list.
+def read_commands(
+    target: Target, parameters: Mapping[str, int], options: Sequence[str], folder: Path
+) -> tuple[str, str]:
+    """Return what reads the target's RTL, to be run in `folder`, to which it writes a file list.
 
     Initial blocks are left out: they decide values, not which bits exist. Macros are those of the target
     alone, so that this is the text that simulators see. Files with `celldefine are read from a copy without
-    it: the front end would take their modules, macros of memories perhaps, for black boxes.
+    it: the front end would take their modules, macros of memories perhaps, for black boxes. A table that a case
+    statement makes stays logic: as a memory of constants, gates would not know it.
     """
     lines = [f'"{_opened(source, number, folder)}"' for number, source in enumerate(target.sources)]
     lines += [f'-I "{include}"' for include in target.include_dirs]
     lines += [f"-D {name}={value}" if value else f"-D {name}" for name, value in target.defines.items()]
     lines += [f"-G {name}={value}" for name, value in parameters.items()]
     (folder / "rtl.f").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    fixed = ["--ignore-initial", "--no-synthesis-define"]
-    return " ".join(["read_slang", "-f", "rtl.f", "--top", target.top, *fixed, *options])
+    fixed = ["--ignore-initial", "--no-synthesis-define", "--no-proc"]
+    return " ".join(["read_slang", "-f", "rtl.f", "--top", target.top, *fixed, *options]), "proc -norom"
 
 
 def _opened(source: Path, number: int, folder: Path) -> Path:
@@ -94,7 +97,7 @@ def run_yosys(script: Sequence[str], folder: Path, what: str) -> str:
 def said_of_source(messages: str, folder: Path) -> str:
     """Return the errors among messages of Yosys that ran in `folder`: path of the source, line, and reason.
 
-    What slang says of a file is named by its path from there, or as the copy that `read_command` made.
+    What slang says of a file is named by its path from there, or as the copy that `read_commands` made.
     """
     errors = [line for line in messages.splitlines() if "ERROR" in line]
     placed = [found for line in errors if (found := _PLACED.match(line))]

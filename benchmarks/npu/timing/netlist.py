@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rtl_harness.area_library import gate_table
-from rtl_harness.elaboration.yosys import read_command, run_yosys
+from rtl_harness.elaboration.yosys import read_commands, run_yosys
 from rtl_harness.target import Target
 
 TOP = "npu"
@@ -75,8 +75,8 @@ def map_design(target: Target, folder: Path, cells: bool) -> tuple[Path, Path]:
     sources = tuple(path for path in target.sources if path.parent.name != BENCH)
     design = dataclasses.replace(target, top=TOP, sources=sources)
     (folder / "cells.lib").write_text(gate_table().liberty(), encoding="utf-8")
-    read = read_command(design, target.parameters, ["--best-effort-hierarchy"], folder)
-    script = [read, f"hierarchy -top {TOP}", *_PREPARE, "design -push-copy"]
+    read = read_commands(design, target.parameters, ["--best-effort-hierarchy"], folder)
+    script = [*read, f"hierarchy -top {TOP}", *_PREPARE, "design -push-copy"]
     script += [*_TO_GATES, "write_blif -icells -noalias -attr -impltf gates.blif"]
     if cells:
         script += ["design -pop", *_TO_CELLS, "write_blif -icells -noalias -attr -impltf cells.blif"]

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from rtl_harness.cache import cached_folder
 from rtl_harness.elaboration import Elaboration
 from rtl_harness.elaboration.netlist import Netlist
-from rtl_harness.elaboration.yosys import read_command, rtl_key, run_yosys
+from rtl_harness.elaboration.yosys import read_commands, rtl_key, run_yosys
 from rtl_harness.errors import HarnessError
 from rtl_harness.target import Target
 
@@ -94,7 +94,7 @@ def read_gates(target: Target, elaboration: Elaboration) -> Gates:
     key = rtl_key(target, parameters, "gates", outputs, *SCRIPT, Path(__file__).read_text(encoding="utf-8"))
 
     def build(folder: Path) -> None:
-        run_yosys([read_command(target, parameters, [], folder), *SCRIPT], folder, f"gates of {target.name}")
+        run_yosys([*read_commands(target, parameters, [], folder), *SCRIPT], folder, f"gates of {target.name}")
         file = folder / "gates.json"
         document = json.loads(file.read_text(encoding="utf-8"))
         file.unlink()

@@ -25,6 +25,30 @@ module worker (input logic clk, input logic rst, output logic [4:0] out_q);
   always_ff @(posedge clk) if (rst) out_q <= '0; else out_q <= out_q + 5'd1;
 endmodule
 """
+# A case statement that Yosys takes for a memory of constants, if it is allowed to.
+TABLE = """
+module top (input logic clk, input logic rst, output logic done);
+  logic [4:0] count_q;
+  logic [7:0] sum_q;
+  worker u_dut (.clk, .rst, .count_q, .sum_q);
+  logic [7:0] out_q [1];
+  always_ff @(posedge clk) out_q[0] <= sum_q ^ out_q[0];
+  assign done = count_q == 5'd17;
+endmodule
+module worker (input logic clk, input logic rst, output logic [4:0] count_q, output logic [7:0] sum_q);
+  logic [7:0] entry;
+  always_comb begin
+    unique case (count_q)
+%s
+      default: entry = '0;
+    endcase
+  end
+  always_ff @(posedge clk) begin
+    count_q <= rst ? '0 : count_q + 5'd1;
+    sum_q   <= rst ? '0 : sum_q + entry;
+  end
+endmodule
+""" % "\n".join(f"      5'd{i}: entry = 8'd{37 * i % 251};" for i in range(17))
 WORKLOAD = Workload("count", {}, OutputSpec("out", 0, (16,), "uint8"))
 
 
@@ -58,3 +82,14 @@ def test_faults_are_then_simulated_one_by_one(target, elaboration):
         assert {injection.fault: injection for injection in made.run(faults)} == expected
         assert "simulated every fault by itself: gates of written failed" in made.notes[0]
     assert {injection.outcome for injection in expected.values()} & {Outcome.SDC_CRITICAL, Outcome.HANG}
+
+
+def test_a_table_of_constants_is_logic(tmp_path):
+    source = tmp_path / "design.sv"
+    source.write_text(TABLE)
+    target = Target(
+        "table", "top", (source,), "clk", "rst", "u_dut", "done", {"worker": ("u_dut",)},
+        {"out": TargetMemory("out_q", 1, "out")}, reset_active_low=False,
+    )  # fmt: skip
+    gates = read_gates(target, elaborate(target))
+    assert [path for path, _ in gates.memories] == ["out_q"]
