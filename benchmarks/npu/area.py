@@ -1,4 +1,4 @@
-"""Flip-flops, SRAM bits and area of each block, for the NPU's four sizes in one table.
+"""Flip-flops (those in SRAM macros apart), SRAM bits and area of each block of the NPU in its four sizes.
 
 The storage bits are counted a second time by Yosys' own statistics of the netlist, which knows nothing of the
 elaboration's site list; a difference ends the run with exit code 1.
@@ -13,12 +13,14 @@ import json
 import re
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from rtl_harness.area import area_per_block
 from rtl_harness.elaboration import Elaboration, elaborate
 from rtl_harness.elaboration.yosys import read_commands, run_yosys
+from rtl_harness.sites import KINDS
 from rtl_harness.target import Target, load_target
 
 SIZES = ("ethos-u55-32", "ethos-u55-64", "ethos-u55-128", "ethos-u55-256")
@@ -45,10 +47,12 @@ def measure(name: str, liberty: Path | None) -> dict[str, Any]:
     target = load_target(name)
     found = elaborate(target)
     area = area_per_block(target, found, liberty)
+    bits: Counter[tuple[str, str]] = Counter()
+    for element in found.sites.elements:
+        bits[element.block, element.kind] += element.bits
     blocks = {
         block: {
-            "ff_bits": sum(e.bits for e in found.sites.elements if e.block == block and e.kind == "ff"),
-            "sram_bits": sum(e.bits for e in found.sites.elements if e.block == block and e.kind == "sram"),
+            **{f"{kind}_bits": bits[block, kind] for kind in KINDS},
             "logic_area": part.logic,
             "sram_area": part.sram,
         }
@@ -70,8 +74,8 @@ def measure(name: str, liberty: Path | None) -> dict[str, Any]:
 
 def print_table(rows: list[dict[str, Any]]) -> None:
     """Print one line a block, a group of columns a size."""
-    print("block   " + "".join(f"{row['npu']:>45}" for row in rows))
-    print("        " + "      FF bits SRAM bits   logic    SRAM  share" * len(rows))
+    print("block   " + "".join(f"{row['npu']:>56}" for row in rows))
+    print("        " + "      FF bits macro bits SRAM bits   logic    SRAM  share" * len(rows))
     for name in [*rows[0]["blocks"], "total"]:
         line = f"{name:8}"
         for row in rows:
@@ -79,7 +83,7 @@ def print_table(rows: list[dict[str, Any]]) -> None:
             total = {key: sum(block[key] for block in blocks) for key in next(iter(blocks))}
             part = total if name == "total" else row["blocks"][name]
             share = (part["logic_area"] + part["sram_area"]) / (total["logic_area"] + total["sram_area"])
-            line += f"{part['ff_bits']:>13,.0f}{part['sram_bits']:>10,.0f}"
+            line += f"{part['ff_bits']:>13,.0f}{part['macro_bits']:>11,.0f}{part['sram_bits']:>10,.0f}"
             line += f"{part['logic_area'] / 1000:>7.1f}k{part['sram_area'] / 1000:>7.1f}k{share:>7.1%}"
         print(line)
     for row in rows:
