@@ -84,7 +84,8 @@ def _no_garbage() -> Iterator[None]:
 
 def _build(target: Target, parameters: Mapping[str, int], folder: Path) -> None:
     what = f"elaboration of {target.name}"
-    script = [*read_commands(target, parameters, ["--dump-ast"], folder), "flatten", "write_json netlist.json"]
+    read = read_commands(target, parameters, ["--dump-ast"], folder)
+    script = [*read, "flatten", "write_json netlist.json"]
     declarations = read_declarations(run_yosys(script, folder, what), target.top)
     file = folder / "netlist.json"
     netlist = Netlist(json.loads(file.read_text(encoding="utf-8")), target.top)

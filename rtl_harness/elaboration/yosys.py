@@ -44,8 +44,8 @@ def read_commands(
 
     Initial blocks are left out: they decide values, not which bits exist. Macros are those of the target
     alone, so that this is the text that simulators see. Files with `celldefine are read from a copy without
-    it: the front end would take their modules, macros of memories perhaps, for black boxes. A table that a case
-    statement makes stays logic: as a memory of constants, gates would not know it.
+    it: the front end would take their modules, macros of memories perhaps, for black boxes. A table that
+    a case statement makes stays logic: as a memory of constants, gates would not know it.
     """
     lines = [f'"{_opened(source, number, folder)}"' for number, source in enumerate(target.sources)]
     lines += [f'-I "{include}"' for include in target.include_dirs]

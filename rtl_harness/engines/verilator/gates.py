@@ -94,7 +94,9 @@ def read_gates(target: Target, elaboration: Elaboration) -> Gates:
     key = rtl_key(target, parameters, "gates", outputs, *SCRIPT, Path(__file__).read_text(encoding="utf-8"))
 
     def build(folder: Path) -> None:
-        run_yosys([*read_commands(target, parameters, [], folder), *SCRIPT], folder, f"gates of {target.name}")
+        run_yosys(
+            [*read_commands(target, parameters, [], folder), *SCRIPT], folder, f"gates of {target.name}"
+        )
         file = folder / "gates.json"
         document = json.loads(file.read_text(encoding="utf-8"))
         file.unlink()

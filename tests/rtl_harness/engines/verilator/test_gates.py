@@ -39,7 +39,7 @@ module worker (input logic clk, input logic rst, output logic [4:0] count_q, out
   logic [7:0] entry;
   always_comb begin
     unique case (count_q)
-%s
+ENTRIES
       default: entry = '0;
     endcase
   end
@@ -48,7 +48,7 @@ module worker (input logic clk, input logic rst, output logic [4:0] count_q, out
     sum_q   <= rst ? '0 : sum_q + entry;
   end
 endmodule
-""" % "\n".join(f"      5'd{i}: entry = 8'd{37 * i % 251};" for i in range(17))
+""".replace("ENTRIES", "\n".join(f"      5'd{i}: entry = 8'd{37 * i % 251};" for i in range(17)))
 WORKLOAD = Workload("count", {}, OutputSpec("out", 0, (16,), "uint8"))
 
 
