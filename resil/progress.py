@@ -26,6 +26,7 @@ _BUILDS = {
     "area": "mapping gates to cells",
     "gates": "making gates for the fast engine",
     "verilated": "compiling the simulator",
+    "driver": "compiling what all simulators share",
     "verilated-runtime": "compiling the simulator's runtime",
     "cocotb": "compiling the simulator for cocotb",
 }

@@ -8,8 +8,10 @@ import os
 import re
 import shutil
 import tempfile
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextvars import ContextVar
 from hashlib import blake2b
 from pathlib import Path
 
@@ -34,12 +36,30 @@ _NOT_WRITABLE = {
 Observer = Callable[[str], AbstractContextManager[object]]
 
 _observer: Observer = lambda kind: nullcontext()  # noqa: E731
+_unobserved: ContextVar[bool] = ContextVar("unobserved", default=False)
 
 
 def observe_builds(observer: Observer) -> None:
     """Let `observer`, given the kind of result, make the context in which anything is built from now on."""
     global _observer
     _observer = observer
+
+
+def build_meanwhile(*builds: Callable[[], object]) -> None:
+    """Run builds, one after the other, in a thread of their own, for whoever will need them.
+
+    Nothing is told of them. Whoever needs a result that is being made waits for it, and one that could not be
+    made is tried again there, with its error. If the main thread ends, no further one is begun.
+    """
+
+    def work() -> None:
+        _unobserved.set(True)
+        for build in builds:
+            if threading.main_thread().is_alive():
+                with suppress(Exception):
+                    build()
+
+    threading.Thread(target=work, name="builds").start()
 
 
 def cache_root() -> Path:
@@ -83,7 +103,8 @@ def cached_folder(kind: str, key: str, build: Callable[[Path], None]) -> Path:
     if complete.is_file():
         return folder
     _check_path(cache_root())
-    with _observer(kind), _writable(cache_root()), _locked(folder):
+    observer = nullcontext() if _unobserved.get() else _observer(kind)
+    with observer, _writable(cache_root()), _locked(folder):
         if not complete.is_file():
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()

@@ -78,6 +78,16 @@ def make_engine(
     raise ValueError(f"no engine is named {name!r}; there are {', '.join(ENGINE_NAMES)}")
 
 
+def build_ahead(
+    name: str, target: Target, workload: Workload, elaboration: Elaboration, fault_cycles: int
+) -> None:
+    """Begin to build what the engine `name` will need for so many faults times cycles, beside other work."""
+    if name == "verilator":
+        from rtl_harness.engines.verilator import ahead
+
+        ahead.build_ahead(target, workload, elaboration, fault_cycles)
+
+
 def check_waves(waves: Path, engine: str | None) -> None:
     """Refuse, before anything is built, a waveform that could not be written.
 

@@ -65,7 +65,7 @@ def run_campaign(
     began, out = time.monotonic(), Path(out)
     progress = progress or Progress()
     technology_of(campaign)
-    bench = prepare(campaign, progress)
+    bench = prepare(campaign, progress, simulates=True)
     require_all_mapped(bench)
     check_safety(campaign, bench)
     check_run(out, bench.identity, resume=resume)

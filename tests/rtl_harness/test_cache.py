@@ -1,12 +1,20 @@
 import errno
 import threading
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtl_harness.cache import cache_root, cached_folder, content_key, write_atomically
+from rtl_harness.cache import (
+    build_meanwhile,
+    cache_root,
+    cached_folder,
+    content_key,
+    observe_builds,
+    write_atomically,
+)
 from rtl_harness.errors import HarnessError
 
 
@@ -121,3 +129,34 @@ def test_an_error_of_what_is_built_stays_what_it_is(tmp_path, monkeypatch):
     monkeypatch.setenv("RESIL_CACHE", str(tmp_path / "cache"))
     with pytest.raises(FileNotFoundError):
         cached_folder("kind", "key", lambda folder: Path("/no/such/file").read_text())
+
+
+def test_what_is_built_meanwhile_is_waited_for_and_not_told():
+    begun, go_on, told, made = threading.Event(), threading.Event(), [], []
+
+    def slow(folder):
+        begun.set()
+        assert go_on.wait(60)
+        made.append("slow")
+
+    def broken(folder):
+        raise RuntimeError("no")
+
+    def observer(kind):
+        told.append((kind, list(made)))
+        go_on.set()
+        return nullcontext()
+
+    observe_builds(observer)
+    try:
+        build_meanwhile(
+            lambda: cached_folder("broken", "key", broken),
+            lambda: cached_folder("slow", "key", slow),
+        )
+        assert begun.wait(60)
+        cached_folder("slow", "key", lambda folder: made.append("again"))
+        assert (made, told) == (["slow"], [("slow", [])])
+        with pytest.raises(RuntimeError, match="no"):
+            cached_folder("broken", "key", broken)
+    finally:
+        observe_builds(lambda kind: nullcontext())

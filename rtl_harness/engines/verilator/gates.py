@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,42 +12,33 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rtl_harness.cache import cached_folder
+from rtl_harness.cache import cached_folder, content_key
 from rtl_harness.elaboration import Elaboration
 from rtl_harness.elaboration.netlist import Netlist
 from rtl_harness.elaboration.yosys import read_commands, rtl_key, run_yosys
+from rtl_harness.engines.verilator.logic import ONE, ZERO, Logic, Net
+from rtl_harness.engines.verilator.word_cells import KINDS, Bit, made_of, parts_of
 from rtl_harness.errors import HarnessError
 from rtl_harness.target import Target
 
 Ints = npt.NDArray[np.int32]
 
-# Flip-flops and memory ports are kept as they are; only the logic between them is simplified, and an
-# undefined value is 0 as in the simulator.
+# Flip-flops and memory ports are kept as they are, an undefined value is 0 as in the simulator. Logic stays
+# in words, which are made into gates here, much faster than there; only what is seldom met is mapped.
 SCRIPT = (
     "setattr -unset src",
     "setattr -set keep 1 t:$*ff* t:$mem*",
     "setundef -zero",
     "opt_expr",
     "opt_clean",
-    "simplemap",
-    "techmap",
-    "simplemap",
+    "simplemap t:$*ff*",
+    "techmap c:* " + " ".join(f"t:{kind} %d" for kind in (*KINDS, "$mem*", "$_*FF*")),
     "setattr -unset src",
-    "setattr -set keep 1 t:$_*FF* t:$mem*",
-    "opt_expr",
-    "opt_merge",
-    "opt_clean",
     "write_json gates.json",
 )
 
-OPERATIONS = {
-    **{"$_BUF_": 0, "$_NOT_": 1, "$_AND_": 2, "$_NAND_": 3, "$_OR_": 4, "$_NOR_": 5, "$_XOR_": 6},
-    **{"$_XNOR_": 7, "$_ANDNOT_": 8, "$_ORNOT_": 9, "$_MUX_": 10, "$_NMUX_": 11},
-}
-READ = 12
-
 _FLIP_FLOP = re.compile(r"\$_(DFF_P|DFF_P[NP][01]|ALDFF_P[NP])_")
-_ZERO, _ONE, _FIRST = 0, 1, 2
+_WAITING, _MADE = 1, 2
 
 
 class UnsupportedError(Exception):
@@ -91,7 +82,8 @@ def read_gates(target: Target, elaboration: Elaboration) -> Gates:
     """
     parameters = dict(elaboration.parameters)
     outputs = json.dumps([target.clock, target.reset, list(target.outputs.items())])
-    key = rtl_key(target, parameters, "gates", outputs, *SCRIPT, Path(__file__).read_text(encoding="utf-8"))
+    own = content_key(*(Path(__file__).with_name(name) for name in ("gates.py", "logic.py", "word_cells.py")))
+    key = rtl_key(target, parameters, "gates", outputs, *SCRIPT, own)
 
     def build(folder: Path) -> None:
         run_yosys(
@@ -116,6 +108,17 @@ def read_gates(target: Target, elaboration: Elaboration) -> Gates:
     return _load(found)
 
 
+@dataclass(eq=False, slots=True)
+class _Part:
+    """A cell, or the part of one that does not depend on the rest of it, and how far it is."""
+
+    kind: str
+    inputs: Mapping[str, list[Bit]]
+    parameters: Mapping[str, int]
+    driven: list[Bit]
+    state: int = 0
+
+
 class _Reader:
     def __init__(self, document: Mapping[str, Any], target: Target, elaboration: Elaboration) -> None:
         self.netlist = Netlist(document, target.top)
@@ -129,99 +132,126 @@ class _Reader:
         elements = (*elaboration.sites.elements, *elaboration.bench_elements)
         self.memories = {element.path for element in elements if element.kind == "sram"}
         self.paths = {place.path for place in elaboration.locations.values()}
-        self.numbers: dict[int | str, int] = {"0": _ZERO, "x": _ZERO, "z": _ZERO, "1": _ONE}
-        self.numbers[self.reset] = self.level
-        self.pending: list[tuple[int, Ints, tuple[int, ...]]] = []
+        self.logic = Logic()
+        self.known: dict[Bit, Net] = {"1": ONE, self.reset: self.level}
+        self.drivers: dict[Bit, _Part] = {}
 
-    def net(self, bit: int | str) -> int:
+    def net(self, bit: Bit) -> Net:
+        """Return the net of a bit that is driven by now; what nothing drives is 0."""
         if bit == self.clock:
             raise UnsupportedError("the clock is used as data")
-        return self.numbers.setdefault(bit, _FIRST + len(self.numbers))
+        return self.known.get(bit, ZERO)
 
-    def nets(self, bits: list[int | str]) -> tuple[int, ...]:
-        return tuple(self.net(bit) for bit in bits)
+    def nets(self, bits: Sequence[Bit]) -> tuple[Net, ...]:
+        return tuple(map(self.net, bits))
 
     def gates(self) -> Gates:
-        gates: list[tuple[int, int, int, int, int]] = []
-        flip_flops: list[tuple[int, int, int, int]] = []
-        reads: list[tuple[int, tuple[int, ...], tuple[int, ...]]] = []
-        writes: list[tuple[int, tuple[int, ...], tuple[int, ...], tuple[int, ...]]] = []
+        flip_flops: list[tuple[Bit, Bit, Bit, int]] = []
+        reads: list[tuple[int, list[Bit], list[Bit]]] = []
+        writes: list[tuple[int, list[Bit], list[Bit], list[Bit]]] = []
         memories = {name: i for i, name in enumerate(self.netlist.memories)}
         for name, cell in self.cells.items():
             kind, pins = cell["type"], cell["connections"]
-            if kind in OPERATIONS:
-                a, b, s = (self.net(pins[p][0]) if p in pins else _ZERO for p in ("A", "B", "S"))
-                gates.append((OPERATIONS[kind], a, b, s, self.net(pins["Y"][0])))
+            if kind in KINDS:
+                self.add_cell(kind, pins, cell["parameters"])
             elif _FLIP_FLOP.fullmatch(kind):
                 if pins["C"][0] != self.clock:
                     raise UnsupportedError(f"{name} has a clock of its own")
-                load = self.net(pins["L"][0] if "L" in pins else pins["R"][0] if "R" in pins else "0")
+                load = pins["L"][0] if "L" in pins else pins["R"][0] if "R" in pins else "0"
                 active = int(("L" in pins or "R" in pins) and kind.split("_P")[1][0] == "P")
-                if load == _ZERO:
-                    active = 1
-                flip_flops.append((self.net(pins["Q"][0]), self.net(pins["D"][0]), load, active))
+                flip_flops.append((pins["Q"][0], pins["D"][0], load, 1 if load == "0" else active))
+                self.known[pins["Q"][0]] = self.logic.net()
             elif kind == "$memrd_v2" and int(cell["parameters"]["CLK_ENABLE"], 2) == 0:
                 memory = memories[cell["parameters"]["MEMID"].removeprefix("\\")]
-                reads.append((memory, self.nets(pins["ADDR"]), self.nets(pins["DATA"])))
+                reads.append((memory, pins["ADDR"], pins["DATA"]))
             elif kind == "$memwr_v2" and pins["CLK"][0] == self.clock:
                 memory = memories[cell["parameters"]["MEMID"].removeprefix("\\")]
-                writes.append(
-                    (memory, self.nets(pins["ADDR"]), self.nets(pins["DATA"]), self.nets(pins["EN"]))
-                )
+                writes.append((memory, pins["ADDR"], pins["DATA"], pins["EN"]))
             elif kind not in {"$scopeinfo", "$meminit", "$meminit_v2"}:
                 raise UnsupportedError(f"{name} is a {kind}")
-        ordered = _ordered(gates, reads)
-        alarms = tuple(self.nets(self.ports[port]) for port in self.alarms)
-        ports = [self.net(bit) for port in self.outputs if port for bit in self.ports[port]]
-        wires = {p: self.nets(list(bits)) for p, bits in self.netlist.wires.items() if p in self.paths}
+        stored = set(self.known)
+        for number, (_, address, data) in enumerate(reads):
+            self.add_read(number, address, data)
+        ports = [bit for port in self.outputs if port for bit in self.ports[port]]
+        observed = [self.ports[port] for port in self.alarms]
+        roots = [bit for flip_flop in flip_flops for bit in flip_flop[1:3]]
+        roots += [bit for _, address, data in reads for bit in (*address, *data)]
+        roots += [bit for write in writes for word in write[1:] for bit in word]
+        self.make([*roots, *ports, *(bit for bits in observed for bit in bits)])
         held = [(memory.path, memory.first_word) for memory in self.netlist.memories.values()]
         if single := [path for path, _ in held if path not in self.memories]:
             raise UnsupportedError(f"the words of {', '.join(single)} are registers")
+        looked_at = self.nets([*roots, *ports, *(bit for bits in observed for bit in bits), *stored])
+        gates, numbers = self.logic.needed(looked_at)
+        self.known = {bit: numbers[net] for bit, net in self.known.items()}
+        wires = {
+            path: tuple(self.net(bit) if bit in stored else ZERO for bit in bits)
+            for path, bits in self.netlist.wires.items()
+            if path in self.paths
+        }
         return Gates(
-            _FIRST + len(self.numbers),
-            np.array(ordered, np.int32).reshape(-1, 5),
-            np.array(flip_flops, np.int32).reshape(-1, 4),
-            np.array(ports, np.int32),
-            alarms,
+            numbers[-1],
+            np.array(gates, np.int32).reshape(-1, 5),
+            np.array([(*self.nets(f[:3]), f[3]) for f in flip_flops], np.int32).reshape(-1, 4),
+            np.array(self.nets(ports), np.int32),
+            tuple(self.nets(bits) for bits in observed),
             wires,
             tuple(held),
-            tuple(reads),
-            tuple(writes),
+            tuple((memory, self.nets(address), self.nets(data)) for memory, address, data in reads),
+            tuple((m, self.nets(a), self.nets(d), self.nets(e)) for m, a, d, e in writes),
         )
 
+    def add_cell(self, kind: str, pins: Mapping[str, list[Bit]], parameters: Mapping[str, str]) -> None:
+        """Note the parts of a cell, by the bits that they drive."""
+        numbers = {name: int(value, 2) for name, value in parameters.items() if set(value) <= {"0", "1"}}
+        first = 0
+        for inputs, width in parts_of(kind, pins, numbers):
+            driven = pins["Y"][first : first + width]
+            self.add(_Part(kind, inputs, numbers, driven))
+            first += width
 
-def _ordered(
-    gates: list[tuple[int, int, int, int, int]],
-    reads: list[tuple[int, tuple[int, ...], tuple[int, ...]]],
-) -> list[tuple[int, int, int, int, int]]:
-    """Sort gates and read ports so that each comes after what it depends on."""
-    nodes: list[tuple[tuple[int, ...], tuple[int, ...], tuple[int, int, int, int, int]]] = []
-    for gate in gates:
-        used = gate[1:4] if gate[0] >= OPERATIONS["$_MUX_"] else gate[1 : 3 if gate[0] > 1 else 2]
-        nodes.append((used, gate[4:], gate))
-    for number, (_, address, data) in enumerate(reads):
-        nodes.append((address, data, (READ, number, 0, 0, 0)))
-    driver = {net: i for i, (_, results, _) in enumerate(nodes) for net in results}
-    state = bytearray(len(nodes))
-    order: list[tuple[int, int, int, int, int]] = []
-    for start in range(len(nodes)):
-        stack = [start]
-        while stack:
-            node = stack[-1]
-            if state[node] == 2:
-                stack.pop()
-                continue
-            waiting = [driver[n] for n in nodes[node][0] if n in driver and state[driver[n]] != 2]
-            if not waiting:
-                state[node] = 2
-                order.append(nodes[node][2])
-                stack.pop()
-            elif state[node] == 1:
-                raise UnsupportedError("the logic has a loop or a latch made of gates")
-            else:
-                state[node] = 1
-                stack.extend(waiting)
-    return order
+    def add_read(self, number: int, address: list[Bit], data: list[Bit]) -> None:
+        for bit in data:
+            self.known[bit] = self.logic.net()
+        self.add(_Part("read", {"A": address}, {"number": number}, data))
+
+    def add(self, part: _Part) -> None:
+        for bit in part.driven:
+            if isinstance(bit, int):
+                self.drivers[bit] = part
+
+    def make(self, wanted: Sequence[Bit]) -> None:
+        """Make gates for bits and for all that they depend on, each part after those that it depends on."""
+        for bit in wanted:
+            stack = [self.drivers[bit]] if bit in self.drivers else []
+            while stack:
+                part = stack[-1]
+                if part.state == _MADE:
+                    stack.pop()
+                    continue
+                waiting = [
+                    driver
+                    for word in part.inputs.values()
+                    for needed in word
+                    if (driver := self.drivers.get(needed)) is not None and driver.state != _MADE
+                ]
+                if not waiting:
+                    self.evaluate(part)
+                    part.state = _MADE
+                    stack.pop()
+                elif part.state == _WAITING:
+                    raise UnsupportedError("the logic has a loop or a latch made of gates")
+                else:
+                    part.state = _WAITING
+                    stack += waiting
+
+    def evaluate(self, part: _Part) -> None:
+        pins = {port: list(self.nets(bits)) for port, bits in part.inputs.items()}
+        if part.kind == "read":
+            self.logic.read(part.parameters["number"])
+            return
+        made = made_of(self.logic, part.kind, pins, part.parameters)
+        self.known.update(zip(part.driven, made, strict=True))
 
 
 def _dump(gates: Gates) -> str:

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from rtl_harness.errors import HarnessError, SimulationError, ToolMissingError
+from rtl_harness.verilated import build
 from rtl_harness.verilated.build import build_model, variables_at
 from tests.rtl_harness.verilated.design import ELEMENTS, HERE, closed_target
 
@@ -52,6 +53,25 @@ def test_broken_source_shows_the_message_and_leaves_nothing(own_cache, tmp_path)
     with pytest.raises(SimulationError, match="syntax error"):
         build_model(source(tmp_path, "module bench(; endmodule\n"), {}, [])
     assert not [p for p in own_cache.rglob("*") if p.is_file() and p.suffix != ".lock"]
+
+
+def test_shared_objects_follow_their_sources(closed_library, monkeypatch, tmp_path):
+    before = build.shared_objects()
+    assert build.shared_objects() == before
+    changed = tmp_path / "activity.cpp"
+    changed.write_text((build.HERE / "activity.cpp").read_text() + "\nint resil_changed = 1;\n")
+    headers = [*(tmp_path / file.name for file in build.HEADERS)]
+    for file in headers:
+        file.write_text((build.HERE / file.name).read_text())
+    others = tuple(file for file in build.SHARED if file.name != changed.name)
+    monkeypatch.setattr(build, "SHARED", (changed,))
+    monkeypatch.setattr(build, "HEADERS", tuple(headers))
+    [made] = build.shared_objects()
+    assert b"resil_changed" in made.read_bytes()
+    assert b"resil_changed" not in next(f for f in before if f.name == "activity.o").read_bytes()
+    headers[0].write_text(headers[0].read_text() + "\n// changed\n")
+    assert build.shared_objects() != [made]
+    assert len(before) == 1 + len(others)
 
 
 def test_dynamic_state_is_refused(tmp_path):

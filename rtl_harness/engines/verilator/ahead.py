@@ -1,0 +1,31 @@
+"""What the fast engine is built of, begun before the engine asks for it."""
+
+from __future__ import annotations
+
+from rtl_harness.cache import build_meanwhile
+from rtl_harness.elaboration import Elaboration
+from rtl_harness.engines.verilator.engine import SWEEP_FROM
+from rtl_harness.engines.verilator.gates import read_gates
+from rtl_harness.engines.verilator.state import variables_of
+from rtl_harness.target import Target
+from rtl_harness.verilated.runner import Runner
+from rtl_harness.workload import Workload
+
+# An estimate of the cycles is that far off at the most: gates that would not be used are not begun.
+_OFF = 2
+
+
+def build_ahead(target: Target, workload: Workload, elaboration: Elaboration, fault_cycles: int) -> None:
+    """Begin to build the simulator, and the gates if so many faults times cycles ask for them.
+
+    Args:
+        target: The design.
+        workload: What it will run.
+        elaboration: Its storage.
+        fault_cycles: Faults times estimated cycles of the golden run.
+    """
+    builds = [lambda: Runner(target, workload.parameters, variables_of(elaboration))]
+    if workload.inferences == 1 and fault_cycles >= _OFF * SWEEP_FROM:
+        build_meanwhile(*builds, lambda: read_gates(target, elaboration))
+    else:
+        build_meanwhile(*builds)
