@@ -164,12 +164,16 @@ class Hosted:
             images[f"{memory.name}_mem"] = (contents or {}).get(memory.name, b"")
         for host in ("axil", "apb"):
             images[host] = boot_program((programs or {}).get(host, []))[: 16 * 16]
-        with self.runner.started(Workload("traffic", images, OutputSpec("a_mem", 0, (1,)))) as instance:
+        self.workload = Workload("traffic", images, OutputSpec("a_mem", 0, (1,)))
+        with self.runner.started(self.workload) as instance:
             self.stop = instance.run(limit)
             yield instance
 
+    def content(self, instance, memory):
+        return self.runner.memory(instance, memory, self.workload)
+
     def log(self, instance, memory, count):
-        raw = self.runner.memory(instance, memory)
+        raw = self.content(instance, memory)
         size = self.target.memories[memory].word_bytes
         return [int.from_bytes(raw[i * size : (i + 1) * size], "little") for i in range(count)]
 
@@ -208,7 +212,7 @@ def test_memories_do_what_the_specification_says(hosted, seed):
             assert [
                 (b >> 4 & 7, b & 3) for b in hosted.log(instance, f"{name}_writes", len(writes))
             ] == writes
-            assert hosted.runner.memory(instance, f"{name}_mem") == final
+            assert hosted.content(instance, f"{name}_mem") == final
             assert value(instance, f"u_{name}.broken_q") == 0
             assert {r[2] for r in reads} == {w[1] for w in writes} == {OKAY, FAILED}
 

@@ -69,7 +69,7 @@ def compare(runner, commands, constants, arena):
         assert instance.run(LIMIT) is Stop.DONE
         assert instance.port(Port.STATUS) == expected.status
         assert instance.alarms_up == expected.error
-        assert not any(runner.memory(instance, "sram")[len(arena) :])
+        assert not any(runner.memory(instance, "sram", workload)[len(arena) :])
         if not expected.error:
             assert instance.port(Port.OPERATION) == expected.operations_done
             assert runner.output(instance, workload) == regions[1].tobytes()
