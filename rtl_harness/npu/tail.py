@@ -46,13 +46,19 @@ DEAD = (
     *_of("u_ao.u_fetch", "u_acc.area_q u_acc.pixel_q u_acc.row_q u_*.at_q u_*.group_q"),
     *_of("u_ao.u_window", "count_q under_?_q u_reciprocal.count_q ?_q"),
     *_of("u_ao.gen_lane[[]*]", "u_source.*_q u_element.u_*.*_q"),
-    *_of("u_dma", "u_m?_read.ar_q u_m0_write.addr_q u_m0_write.data_q u_m0_write.strb_q"),
-    *_of("u_dma.u_ofm", "beat_addr_q beat_data_q beat_strb_q byte_q channel_q data_q group_q row_q x_q y_q"),
+    *_of("u_dma", "u_m?_read.ar_q u_m?_read.ar_id_q u_m?_read.r_bad_q u_m?_read.r_data_q u_m?_read.r_id_q"),
+    *_of("u_dma.u_m0_write", "aw_q b_bad_q b_pick_q left_q pick_q w_q"),
+    *_of("u_dma.u_ofm", "at_bytes_q at_q bytes_q channel_q group_q last_group_q left_q x_q y_q"),
+    *_of("u_dma.u_ofm", "u_collect.burst_q u_collect.last_q u_collect.len_q u_collect.u_beats.entry_q"),
+    *_of("u_dma.u_ofm.u_merge", "addr_q data_q left_q row_q strb_q word_q"),
     *_of("u_dma.u_ofm.u_position", _POSITION),
-    *_of("u_dma.u_piece", "channels_q done_q split_q x_q y_q u_receive.hold_q u_receive.u_segments.entry_q"),
-    *_of("u_dma.u_piece.u_position", _POSITION),
-    *_of("u_dma.u_scale", "addr_q u_fifo.entry_q"),
-    *_of("u_dma.u_weight", "addr_q u_fifo.entry_q"),
+    *_of("u_dma.u_piece", "u_bursts.first_q u_bursts.known_q u_bursts.last_q"),
+    *_of("u_dma.u_piece.u_receive", "beat_q u_segments.entry_q wr_addr_q wr_bank_q wr_data_q"),
+    *_of("u_dma.u_piece.u_walk", "at_bytes_q at_lane_q at_q at_word_q before_q brick_q channel_q left_q"),
+    *_of("u_dma.u_piece.u_walk", "row_q segment_q total_q word_q words_q x_q y_q"),
+    *_of("u_dma.u_piece.u_walk.u_position", _POSITION),
+    *_of("u_dma.u_scale", "addr_q ask_len_q u_fifo.entry_q"),
+    *_of("u_dma.u_weight", "addr_q ask_len_q u_fifo.entry_q"),
     *_of("u_mac", "*_absent_q *_acc_q *_clear_q *_group_q read_addr_q read_bank_q weights_q"),
     *_of("u_mac", "gen_lane[[]*].factors_q gen_lane[[]*].u_array.gen_*.product_q"),
     *_of("u_mac.u_accumulate", "absent_q acc_q clear_q dot_high_q dot_q forward_q sum_q"),
@@ -75,7 +81,9 @@ TURNED = (
     *(
         Queue(f"{fifo}.level_q", (f"{fifo}.head_q", f"{fifo}.tail_q"))
         for fifo in _of(
-            "u_dma", "u_piece.u_receive.u_segments u_scale.u_fifo u_weight.u_fifo u_copy_source.u_fifo"
+            "u_dma",
+            "u_piece.u_receive.u_segments u_scale.u_fifo u_weight.u_fifo u_copy_source.u_fifo"
+            " u_ofm.u_collect.u_beats",
         )
     ),
     Queue("u_npu.u_dma.u_ofm.level_q", ("u_npu.u_dma.u_ofm.head_q", "u_npu.u_ao.u_pack.tail_q")),
@@ -83,8 +91,18 @@ TURNED = (
 
 # A copy may be under way when an operation ends, and with it what waits at the ports of the bus.
 HELD = (
-    *(Held((f"{port}.ar_valid_q",), (f"{port}.ar_q",)) for port in _of("u_dma", "u_m0_read u_m1_read")),
-    Held(_of("u_dma.u_m0_write", "aw_valid_q w_valid_q"), _of("u_dma.u_m0_write", "addr_q data_q strb_q")),
+    *(
+        held
+        for port in _of("u_dma", "u_m0_read u_m1_read")
+        for held in (
+            Held((f"{port}.ar_valid_q",), (f"{port}.ar_q", f"{port}.ar_id_q")),
+            Held((f"{port}.r_valid_q",), (f"{port}.r_bad_q", f"{port}.r_data_q", f"{port}.r_id_q")),
+        )
+    ),
+    Held(_of("u_dma.u_m0_write", "aw_valid_q"), _of("u_dma.u_m0_write", "aw_q")),
+    Held(_of("u_dma.u_m0_write", "active_q"), _of("u_dma.u_m0_write", "left_q pick_q")),
+    Held(_of("u_dma.u_m0_write", "w_valid_q"), _of("u_dma.u_m0_write", "w_q")),
+    Held(_of("u_dma.u_m0_write", "b_valid_q"), _of("u_dma.u_m0_write", "b_bad_q b_pick_q")),
 )
 
 

@@ -12,10 +12,22 @@ package npu_pkg;
 
   localparam int unsigned NumRdClients = 5;
 
+  // What every address carries, see README.md section 7.
+  localparam logic [2:0] AxiSize8 = 3'b011;   // beats of eight bytes
+  localparam logic [1:0] AxiIncr  = 2'b01;
+  localparam logic [3:0] AxiCache = 4'b0010;  // Normal Non-cacheable Non-bufferable
+  localparam logic [2:0] AxiProt  = 3'b010;   // data, non-secure, unprivileged
+  localparam logic [1:0] AxiOkay   = 2'b00;
+  localparam logic [1:0] AxiSlvErr = 2'b10;
+
   typedef struct packed {
     logic [2:0]  id;
     logic [31:0] addr;
     logic [7:0]  len;
+    logic [2:0]  size;
+    logic [1:0]  burst;
+    logic [3:0]  cache;
+    logic [2:0]  prot;
   } axi_ar_t;
 
   typedef struct packed {
@@ -29,6 +41,10 @@ package npu_pkg;
     logic [2:0]  id;
     logic [31:0] addr;
     logic [7:0]  len;
+    logic [2:0]  size;
+    logic [1:0]  burst;
+    logic [3:0]  cache;
+    logic [2:0]  prot;
   } axi_aw_t;
 
   typedef struct packed {
@@ -263,6 +279,15 @@ package npu_pkg;
     logic               row_last;
   } step_t;
 
+  // Part of a feature map's pixel that lies in one place: what a piece is read by.
+  typedef struct packed {
+    logic        leaves;  // its region
+    logic [31:0] addr;
+    logic [5:0]  bytes;   // 1..32
+    logic [1:0]  lane;    // of the shared buffer, and word there
+    logic [11:0] word;
+  } segment_t;
+
   // A piece of a feature map on its way into the shared buffer.
   typedef struct packed {
     logic signed [18:0] x0;       // first pixel; negative in the padding
@@ -285,6 +310,12 @@ package npu_pkg;
     logic [31:0] addr;
     logic [31:0] length;
   } linear_req_t;
+
+  // A burst of at most 32 beats, which crosses no 4 KiB border.
+  typedef struct packed {
+    logic [28:0] word;  // address of the first beat
+    logic [4:0]  len;   // beats, minus one
+  } burst_t;
 
   typedef struct packed {
     linear_req_t src;

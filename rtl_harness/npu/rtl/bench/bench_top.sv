@@ -1,6 +1,8 @@
 /// The closed bench: NPU, SRAM, flash and a boot sequencer. Clock and reset are its only inputs.
 ///
-/// Latency and bandwidth default to Vela's system configuration Ethos_U55_High_End_Embedded. With BusFaults the
+/// The memories' parameters are those of Vela's system configuration Ethos_U55_High_End_Embedded, axi_mem's
+/// named after Vela's: <memory>_read_latency, _write_latency, _max_reads, _max_writes, and the cycles that a beat
+/// takes, 1 / <memory>_clock_scale. With BusFaults the
 /// two buses stall and fail as +sram_faults=FILE and +flash_faults=FILE say, see bus_faults; without, they are wires.
 /// With several Inferences the host goes on after the first one, see boot; without, nothing of that is there.
 module bench_top
@@ -14,7 +16,10 @@ module bench_top
   parameter bit          RegionCheck        = 1'b1,
   parameter int unsigned SramReadLatency    = 32,
   parameter int unsigned SramWriteLatency   = 32,
+  parameter int unsigned SramMaxReads       = 4,
+  parameter int unsigned SramMaxWrites      = 4,
   parameter int unsigned FlashReadLatency   = 64,
+  parameter int unsigned FlashMaxReads      = 2,
   parameter int unsigned FlashBeatInterval  = 8,
   parameter bit          BusFaults          = 1'b0,
   parameter int unsigned Inferences         = 1
@@ -128,6 +133,8 @@ module bench_top
     .Base        (32'h2000_0000),
     .ReadLatency (SramReadLatency),
     .WriteLatency(SramWriteLatency),
+    .MaxReads    (SramMaxReads),
+    .MaxWrites   (SramMaxWrites),
     .HostPort    (Inferences > 1),
     .PlusArg     ("sram")
   ) u_sram (
@@ -159,6 +166,8 @@ module bench_top
     .Base        (32'h1000_0000),
     .Writable    (1'b0),
     .ReadLatency (FlashReadLatency),
+    .MaxReads    (FlashMaxReads),
+    .MaxWrites   (1),
     .BeatInterval(FlashBeatInterval),
     .PlusArg     ("flash")
   ) u_flash (

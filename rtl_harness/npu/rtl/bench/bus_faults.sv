@@ -4,9 +4,9 @@
 ///
 ///   0  seed of the pseudo-random numbers
 ///   1  probability of a stall in a cycle, in 1/64, of AR [5:0], R [11:6], AW [17:12], W [23:18], B [29:24]
-///   2  probability of an error response, in 1/65536, of a read beat [15:0] and of a write [31:16]
+///   2  probability of an error response, in 1/65536, of a read beat [15:0] and of a write burst [31:16]
 ///   3  number of the read burst, from 0, whose beats are all answered with an error; FFFF_FFFF: none
-///   4  number of the write that is answered with an error; FFFF_FFFF: none
+///   4  number of the write burst, from 0, that is answered with an error; FFFF_FFFF: none
 ///
 /// A valid signal that was seen stays until it is taken, as AXI4 demands. Data of a read beat in error are
 /// inverted; a write in error does not happen. Addresses and data of writes may come at different times.
@@ -50,7 +50,6 @@ module bus_faults
   output logic    b_ready_o,
   input  axi_b_t  b_i
 );
-  localparam logic [1:0] SlvErr = 2'b10;
   localparam int unsigned MaxWrites = 64;  // on their way
   localparam int unsigned WriteW = $clog2(MaxWrites);
 
@@ -107,10 +106,10 @@ module bus_faults
   assign r_valid_o  = r_valid_i && (!stall_r || r_shown_q);
   assign r_ready_o  = r_ready_i && (!stall_r || r_shown_q);
   assign r_bad      = r_shown_q ? r_bad_q : error_q[15:0] < config_q[2][15:0] || burst_q == config_q[3];
-  assign r_o        = r_bad ? '{id: r_i.id, data: ~r_i.data, resp: SlvErr, last: r_i.last} : r_i;
+  assign r_o        = r_bad ? '{id: r_i.id, data: ~r_i.data, resp: AxiSlvErr, last: r_i.last} : r_i;
 
-  // Writes: address and data wait for each other here; what becomes of each is noted until its answer.
-  logic aw_full_q, w_full_q, bad_w_q, give, level_full;
+  // Writes: an address and a beat wait here; what becomes of each burst is noted until its answer.
+  logic aw_full_q, w_full_q, bad_w_q, w_first_q, bad_now, give_aw, give_w, noted, level_full;
   axi_aw_t aw_q;
   axi_w_t w_q;
   logic [31:0] write_q;
@@ -120,9 +119,12 @@ module bus_faults
   assign aw_ready_o = !aw_full_q && !stall_aw;
   assign w_ready_o  = !w_full_q && !stall_w;
   assign level_full = level_q == (WriteW + 1)'(MaxWrites);
-  assign aw_valid_o = aw_full_q && w_full_q && !level_full;
-  assign w_valid_o  = aw_valid_o;
-  assign give       = aw_valid_o && aw_ready_i && w_ready_i;
+  assign aw_valid_o = aw_full_q;
+  assign w_valid_o  = w_full_q && !level_full;
+  assign give_aw    = aw_valid_o && aw_ready_i;
+  assign give_w     = w_valid_o && w_ready_i;
+  assign noted      = give_w && w_q.last;
+  assign bad_now    = error_q[31:16] < config_q[2][31:16] || write_q == config_q[4];
   assign aw_o       = aw_q;
   assign w_o        = '{data: w_q.data, strb: bad_w_q ? '0 : w_q.strb, last: w_q.last};
 
@@ -130,7 +132,7 @@ module bus_faults
   assign b_valid_o = b_valid_i && (!stall_b || b_shown_q);
   assign b_ready_o = b_ready_i && (!stall_b || b_shown_q);
   assign answer    = b_valid_o && b_ready_i;
-  assign b_o       = '{id: b_i.id, resp: bad_q[head_q] ? SlvErr : b_i.resp};
+  assign b_o       = '{id: b_i.id, resp: bad_q[head_q] ? AxiSlvErr : b_i.resp};
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -140,6 +142,7 @@ module bus_faults
       aw_full_q <= 1'b0;
       w_full_q  <= 1'b0;
       bad_w_q   <= 1'b0;
+      w_first_q <= 1'b1;
       aw_q      <= '0;
       w_q       <= '0;
       write_q   <= '0;
@@ -152,9 +155,9 @@ module bus_faults
       r_shown_q <= r_valid_o && !r_ready_i;
       r_bad_q   <= r_bad;
       if (r_valid_o && r_ready_i && r_i.last) burst_q <= burst_q + 32'd1;
-      if (give) begin
-        aw_full_q     <= 1'b0;
-        w_full_q      <= 1'b0;
+      if (give_aw) aw_full_q <= 1'b0;
+      if (give_w) w_full_q <= 1'b0;
+      if (noted) begin
         bad_q[tail_q] <= bad_w_q;
         tail_q        <= tail_q + WriteW'(1);
       end
@@ -165,12 +168,13 @@ module bus_faults
       if (w_valid_i && w_ready_o) begin
         w_full_q <= 1'b1;
         w_q      <= w_i;
-        bad_w_q  <= error_q[31:16] < config_q[2][31:16] || write_q == config_q[4];
-        write_q  <= write_q + 32'd1;
+        w_first_q <= w_i.last;
+        if (w_first_q) bad_w_q <= bad_now;
+        if (w_i.last) write_q <= write_q + 32'd1;
       end
       b_shown_q <= b_valid_o && !b_ready_i;
       if (answer) head_q <= head_q + WriteW'(1);
-      level_q <= level_q + (WriteW + 1)'(give) - (WriteW + 1)'(answer);
+      level_q <= level_q + (WriteW + 1)'(noted) - (WriteW + 1)'(answer);
     end
   end
 endmodule

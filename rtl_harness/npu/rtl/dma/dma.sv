@@ -81,8 +81,7 @@ module dma
   input  axi_r_t      m1_r_i
 );
   logic [NumRdClients-1:0] ar_valid, ar_ready, ar_port, r_valid, r_ready;
-  logic [NumRdClients-1:0][31:0] ar_addr;
-  logic [NumRdClients-1:0][7:0] ar_len;
+  burst_t [NumRdClients-1:0] ar;
   logic [NumRdClients-1:0][63:0] r_data;
 
   // Linear streams
@@ -97,6 +96,7 @@ module dma
                            length: scale_length_i};
 
   logic weight_idle, fetch_last, scale_last, copy_last;
+  logic [29:0] fetch_left, scale_left, weight_left, copy_left;
   dma_linear #(
     .Depth   (8),
     .MaxBurst(4)
@@ -111,14 +111,14 @@ module dma
     .ar_valid_o(ar_valid[RdCommand]),
     .ar_ready_i(ar_ready[RdCommand]),
     .ar_port_o (ar_port[RdCommand]),
-    .ar_addr_o (ar_addr[RdCommand]),
-    .ar_len_o  (ar_len[RdCommand]),
+    .ar_o      (ar[RdCommand]),
     .r_valid_i (r_valid[RdCommand]),
     .r_data_i  (r_data[RdCommand]),
     .valid_o   (fetch_valid_o),
     .ready_i   (fetch_ready_i),
     .data_o    (fetch_data_o),
-    .last_o    (fetch_last)
+    .last_o    (fetch_last),
+    .left_o    (fetch_left)
   );
   dma_linear #(
     .Depth   (8),
@@ -134,14 +134,14 @@ module dma
     .ar_valid_o(ar_valid[RdScale]),
     .ar_ready_i(ar_ready[RdScale]),
     .ar_port_o (ar_port[RdScale]),
-    .ar_addr_o (ar_addr[RdScale]),
-    .ar_len_o  (ar_len[RdScale]),
+    .ar_o      (ar[RdScale]),
     .r_valid_i (r_valid[RdScale]),
     .r_data_i  (r_data[RdScale]),
     .valid_o   (scale_valid_o),
     .ready_i   (scale_ready_i),
     .data_o    (scale_data_o),
-    .last_o    (scale_last)
+    .last_o    (scale_last),
+    .left_o    (scale_left)
   );
   dma_linear #(
     .Depth   (16),
@@ -157,14 +157,14 @@ module dma
     .ar_valid_o(ar_valid[RdWeight]),
     .ar_ready_i(ar_ready[RdWeight]),
     .ar_port_o (ar_port[RdWeight]),
-    .ar_addr_o (ar_addr[RdWeight]),
-    .ar_len_o  (ar_len[RdWeight]),
+    .ar_o      (ar[RdWeight]),
     .r_valid_i (r_valid[RdWeight]),
     .r_data_i  (r_data[RdWeight]),
     .valid_o   (weight_valid_o),
     .ready_i   (weight_ready_i),
     .data_o    (weight_data_o),
-    .last_o    (weight_last_o)
+    .last_o    (weight_last_o),
+    .left_o    (weight_left)
   );
 
   // Feature-map pieces
@@ -192,8 +192,7 @@ module dma
     .address_error_o(piece_address_error),
     .ar_valid_o     (ar_valid[RdIfm]),
     .ar_ready_i     (ar_ready[RdIfm]),
-    .ar_addr_o      (ar_addr[RdIfm]),
-    .ar_len_o       (ar_len[RdIfm]),
+    .ar_o           (ar[RdIfm]),
     .r_valid_i      (r_valid[RdIfm]),
     .r_ready_o      (r_ready[RdIfm]),
     .r_data_i       (r_data[RdIfm]),
@@ -209,8 +208,8 @@ module dma
   logic [5:0] copy_word_bank;
   logic [6:0] copy_word_addr;
   logic [63:0] copy_src_data;
-  logic [1:0] wr_valid, wr_ready, wr_idle;
-  logic [1:0][31:0] wr_addr;
+  logic [1:0] wr_valid, wr_take, wr_pop, wr_idle;
+  burst_t [1:0] wr_burst;
   logic [1:0][63:0] wr_data;
   logic [1:0][7:0] wr_strb;
   dma_linear #(
@@ -227,41 +226,43 @@ module dma
     .ar_valid_o(ar_valid[RdCopy]),
     .ar_ready_i(ar_ready[RdCopy]),
     .ar_port_o (ar_port[RdCopy]),
-    .ar_addr_o (ar_addr[RdCopy]),
-    .ar_len_o  (ar_len[RdCopy]),
+    .ar_o      (ar[RdCopy]),
     .r_valid_i (r_valid[RdCopy]),
     .r_data_i  (r_data[RdCopy]),
     .valid_o   (copy_src_valid),
     .ready_i   (copy_src_ready),
     .data_o    (copy_src_data),
-    .last_o    (copy_last)
+    .last_o    (copy_last),
+    .left_o    (copy_left)
   );
   dma_copy u_copy (
-    .clk_i      (clk_i),
-    .rst_ni     (rst_ni),
-    .en_i       (en_i),
-    .start_i    (copy_start_i),
-    .req_i      (copy_i),
-    .busy_o     (copy_busy_o),
-    .src_idle_i (copy_src_idle),
-    .src_valid_i(copy_src_valid),
-    .src_ready_o(copy_src_ready),
-    .src_data_i (copy_src_data),
-    .wr_valid_o (wr_valid[1]),
-    .wr_ready_i (wr_ready[1]),
-    .wr_addr_o  (wr_addr[1]),
-    .wr_data_o  (wr_data[1]),
-    .wr_idle_i  (wr_idle[1]),
-    .word_valid_o(copy_word),
-    .word_ready_i(!piece_wr),
-    .word_bank_o (copy_word_bank),
-    .word_addr_o (copy_word_addr)
+    .clk_i        (clk_i),
+    .rst_ni       (rst_ni),
+    .en_i         (en_i),
+    .start_i      (copy_start_i),
+    .req_i        (copy_i),
+    .busy_o       (copy_busy_o),
+    .src_idle_i   (copy_src_idle),
+    .src_valid_i  (copy_src_valid),
+    .src_ready_o  (copy_src_ready),
+    .src_push_i   (r_valid[RdCopy]),
+    .src_left_i   (copy_left),
+    .burst_valid_o(wr_valid[1]),
+    .burst_take_i (wr_take[1]),
+    .burst_o      (wr_burst[1]),
+    .beat_pop_i   (wr_pop[1]),
+    .wr_idle_i    (wr_idle[1]),
+    .word_valid_o (copy_word),
+    .word_ready_i (!piece_wr),
+    .word_bank_o  (copy_word_bank),
+    .word_addr_o  (copy_word_addr)
   );
+  assign wr_data[1] = copy_src_data;
+  assign wr_strb[1] = '1;
   assign word_wr_o      = piece_wr || copy_word;
   assign word_wr_bank_o = piece_wr ? piece_wr_bank : copy_word_bank;
   assign word_wr_addr_o = piece_wr ? piece_wr_addr : copy_word_addr;
   assign word_wr_data_o = piece_wr ? piece_wr_data : copy_src_data;
-  assign wr_strb[1] = '1;
   dma_ofm u_ofm (
     .clk_i          (clk_i),
     .rst_ni         (rst_ni),
@@ -278,16 +279,18 @@ module dma
     .rd_o           (stage_rd_o),
     .rd_addr_o      (stage_rd_addr_o),
     .rd_data_i      (stage_rd_data_i),
-    .wr_valid_o     (wr_valid[0]),
-    .wr_ready_i     (wr_ready[0]),
-    .wr_addr_o      (wr_addr[0]),
-    .wr_data_o      (wr_data[0]),
-    .wr_strb_o      (wr_strb[0])
+    .burst_valid_o  (wr_valid[0]),
+    .burst_take_i   (wr_take[0]),
+    .burst_o        (wr_burst[0]),
+    .beat_pop_i     (wr_pop[0]),
+    .beat_data_o    (wr_data[0]),
+    .beat_strb_o    (wr_strb[0])
   );
   assign streams_idle_o = weight_idle && scale_idle_o && wr_idle[0] && ofm_idle;
 
   // Ports
   logic m0_rd_error, m1_rd_error, wr_error;
+  logic [63:0] m0_data, m1_data;
   logic [NumRdClients-1:0] m0_ready, m1_ready, m0_r_valid, m1_r_valid;
   assign r_ready[RdCommand] = 1'b1;
   assign r_ready[RdScale]   = 1'b1;
@@ -300,10 +303,10 @@ module dma
     .en_i         (en_i),
     .valid_i      (ar_valid & ~ar_port),
     .ready_o      (m0_ready),
-    .addr_i       (ar_addr),
-    .len_i        (ar_len),
+    .burst_i      (ar),
     .r_valid_o    (m0_r_valid),
-    .r_ready_i    (r_ready & ~ar_port),
+    .r_ready_i    (r_ready),
+    .r_data_o     (m0_data),
     .bus_error_o  (m0_rd_error),
     .ar_valid_o   (m0_ar_valid_o),
     .ar_ready_i   (m0_ar_ready_i),
@@ -318,10 +321,10 @@ module dma
     .en_i         (en_i),
     .valid_i      (ar_valid & ar_port),
     .ready_o      (m1_ready),
-    .addr_i       (ar_addr),
-    .len_i        (ar_len),
+    .burst_i      (ar),
     .r_valid_o    (m1_r_valid),
-    .r_ready_i    (r_ready & ar_port),
+    .r_ready_i    (r_ready),
+    .r_data_o     (m1_data),
     .bus_error_o  (m1_rd_error),
     .ar_valid_o   (m1_ar_valid_o),
     .ar_ready_i   (m1_ar_ready_i),
@@ -330,11 +333,6 @@ module dma
     .r_ready_axi_o(m1_r_ready_o),
     .r_i          (m1_r_i)
   );
-  // Reads that fail deliver zeros.
-  logic [63:0] m0_data, m1_data;
-  assign m0_data = m0_r_i.resp == 2'b00 ? m0_r_i.data : '0;
-  assign m1_data = m1_r_i.resp == 2'b00 ? m1_r_i.data : '0;
-
   for (genvar i = 0; i < NumRdClients; i++) begin : gen_client
     assign ar_ready[i] = ar_port[i] ? m1_ready[i] : m0_ready[i];
     assign r_valid[i]  = ar_port[i] ? m1_r_valid[i] : m0_r_valid[i];
@@ -346,8 +344,9 @@ module dma
     .rst_ni     (rst_ni),
     .en_i       (en_i),
     .valid_i    (wr_valid),
-    .ready_o    (wr_ready),
-    .addr_i     (wr_addr),
+    .take_o     (wr_take),
+    .burst_i    (wr_burst),
+    .pop_o      (wr_pop),
     .data_i     (wr_data),
     .strb_i     (wr_strb),
     .idle_o     (wr_idle),
@@ -366,6 +365,6 @@ module dma
   assign bus_error_o     = m0_rd_error || m1_rd_error || wr_error;
   assign address_error_o = piece_address_error || ofm_address_error;
 
-  logic unused_last;
-  assign unused_last = ^{fetch_last, scale_last, copy_last};
+  logic unused_streams;
+  assign unused_streams = ^{fetch_last, scale_last, copy_last, fetch_left, scale_left, weight_left};
 endmodule

@@ -18,8 +18,7 @@ module dma_linear
   output logic        ar_valid_o,
   input  logic        ar_ready_i,
   output logic        ar_port_o,
-  output logic [31:0] ar_addr_o,
-  output logic [7:0]  ar_len_o,
+  output burst_t      ar_o,
   // Beats
   input  logic        r_valid_i,
   input  logic [63:0] r_data_i,
@@ -27,35 +26,40 @@ module dma_linear
   output logic        valid_o,
   input  logic        ready_i,
   output logic [63:0] data_o,
-  output logic        last_o
+  output logic        last_o,
+  output logic [29:0] left_o  // beats that are not handed on
 );
+
   localparam int unsigned CountW = $clog2(Depth + 1);
+  localparam int unsigned BlockBeats = 16;  // a burst stays inside a block of them
 
   logic port_q;
+  logic ask_valid_q;        // a burst is asked for
+  logic [3:0] ask_len_q;
   logic [28:0] addr_q;      // next beat to ask for
   logic [29:0] to_ask_q;    // beats not yet asked for
   logic [29:0] to_give_q;   // beats not yet handed on
   logic [CountW-1:0] on_way_q, room_q;
   logic drop_q;
 
-  // Beats up to the next 128-byte boundary keep a burst inside its 4 KiB page.
-  logic [4:0] want;
+  logic [4:0] want;  // beats of the next burst
   logic [4:0] to_boundary;
-  assign to_boundary = 5'd16 - {1'b0, addr_q[3:0]};
+  assign to_boundary = 5'(BlockBeats) - 5'(addr_q[3:0]);
   always_comb begin
     want = 5'(MaxBurst);
     if (to_boundary < want) want = to_boundary;
     if (to_ask_q < 30'(want)) want = to_ask_q[4:0];
   end
 
-  logic ask, receive, give;
-  assign ar_valid_o = to_ask_q != '0 && !drop_q && 5'(room_q) >= want;
+  logic ask, asked, receive, give;
+  assign ask        = !ask_valid_q && to_ask_q != '0 && !drop_q && 5'(room_q) >= want;
+  assign ar_valid_o = ask_valid_q;
   assign ar_port_o  = port_q;
-  assign ar_addr_o  = {addr_q, 3'b000};
-  assign ar_len_o   = 8'(want) - 8'd1;
-  assign ask        = ar_valid_o && ar_ready_i;
+  assign ar_o       = '{word: addr_q, len: 5'(ask_len_q)};
+  assign asked      = ask_valid_q && ar_ready_i;
   assign receive    = r_valid_i;
   assign give       = valid_o && ready_i;
+  assign left_o     = to_give_q;
 
   logic empty, full;
   fifo #(
@@ -75,17 +79,19 @@ module dma_linear
   );
   assign valid_o = !empty;
   assign last_o  = to_give_q == 30'd1;
-  assign idle_o  = to_ask_q == '0 && on_way_q == '0 && empty;
+  assign idle_o  = to_ask_q == '0 && on_way_q == '0 && !ask_valid_q && empty;
 
   logic [CountW-1:0] on_way_d;
-  assign on_way_d = on_way_q + (ask ? CountW'(want) : '0) - CountW'(receive);
+  assign on_way_d = on_way_q + (asked ? CountW'(ask_len_q) + CountW'(1) : '0) - CountW'(receive);
 
   logic unused_full;
   assign unused_full = full;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      port_q    <= 1'b0;
+      port_q      <= 1'b0;
+      ask_valid_q <= 1'b0;
+      ask_len_q   <= '0;
       addr_q    <= '0;
       to_ask_q  <= '0;
       to_give_q <= '0;
@@ -106,10 +112,15 @@ module dma_linear
         end
         room_q <= CountW'(Depth);
         drop_q <= on_way_d != '0;
+        ask_valid_q <= 1'b0;
       end else begin
         if (ask) begin
-          addr_q   <= addr_q + 29'(want);
-          to_ask_q <= to_ask_q - 30'(want);
+          ask_valid_q <= 1'b1;
+          ask_len_q   <= 4'(want - 5'd1);
+          to_ask_q    <= to_ask_q - 30'(want);
+        end else if (asked) begin
+          ask_valid_q <= 1'b0;
+          addr_q      <= addr_q + 29'(ask_len_q) + 29'd1;
         end
         if (give) to_give_q <= to_give_q - 30'd1;
         room_q <= room_q - (ask ? CountW'(want) : '0) + CountW'(give);

@@ -15,6 +15,7 @@ module dma_position
   input  logic [15:0] z_i,       // first channel
   output logic        ready_o,
   input  logic        next_i,    // to the next column
+  input  logic        again_i,   // back to the row's first column
   input  logic        wrap_i,    // to the first column of the next row
   output logic [31:0] offset_o,  // of the pixel's channel 0
   output logic [31:0] first_channel_o  // offset of the first channel from there
@@ -93,6 +94,9 @@ module dma_position
         column_q <= first_column_q;
         row_l_q  <= y_q == fmap_i.height0_m1 ? '0 : row_l_q + fmap_i.stride_y;
         row_r_q  <= y_q == fmap_i.height1_m1 ? '0 : row_r_q + fmap_i.stride_y;
+      end else if (again_i) begin
+        x_q      <= first_x_q;
+        column_q <= first_column_q;
       end else if (next_i) begin
         x_q      <= x_q + 16'd1;
         column_q <= x_q == fmap_i.width0_m1 ? '0 : column_q + step_x;

@@ -7,10 +7,10 @@ module dma_rd_port
   input  logic    en_i,
   input  logic    [NumRdClients-1:0] valid_i,
   output logic    [NumRdClients-1:0] ready_o,
-  input  logic    [NumRdClients-1:0][31:0] addr_i,
-  input  logic    [NumRdClients-1:0][7:0] len_i,
+  input  burst_t  [NumRdClients-1:0] burst_i,
   output logic    [NumRdClients-1:0] r_valid_o,
   input  logic    [NumRdClients-1:0] r_ready_i,
+  output logic    [63:0] r_data_o,  // zeros where the read failed
   output logic    bus_error_o,
   // AXI
   output logic    ar_valid_o,
@@ -21,50 +21,73 @@ module dma_rd_port
   input  axi_r_t  r_i
 );
   logic ar_valid_q;
-  axi_ar_t ar_q;
+  logic [2:0] ar_id_q;
+  burst_t ar_q;
   assign ar_valid_o = ar_valid_q;
-  assign ar_o       = ar_q;
+  assign ar_o       = '{id: ar_id_q, addr: {ar_q.word, 3'd0}, len: 8'(ar_q.len), size: AxiSize8,
+                        burst: AxiIncr, cache: AxiCache, prot: AxiProt};
 
-  logic free;
+  logic free, any;
+  logic [2:0] id;
+  burst_t pick;
   assign free = !ar_valid_q || ar_ready_i;
-
-  axi_ar_t pick;
-  logic any;
   always_comb begin
     pick    = '0;
+    id      = '0;
     any     = 1'b0;
     ready_o = '0;
     for (int unsigned i = 0; i < NumRdClients; i++) begin
       if (valid_i[i] && !any) begin
         any        = 1'b1;
-        pick       = '{id: 3'(i), addr: addr_i[i], len: len_i[i]};
+        id         = 3'(i);
+        pick       = burst_i[i];
         ready_o[i] = free;
       end
     end
   end
 
+  logic r_valid_q, r_bad_q, taken;
+  logic [2:0] r_id_q;
+  logic [63:0] r_data_q;
   always_comb begin
-    r_valid_o     = '0;
-    r_ready_axi_o = 1'b1;
+    r_valid_o = '0;
+    taken     = 1'b1;
     for (int unsigned i = 0; i < NumRdClients; i++) begin
-      if (r_i.id == 3'(i)) begin
-        r_valid_o[i]  = r_valid_axi_i;
-        r_ready_axi_o = r_ready_i[i];
+      if (r_id_q == 3'(i)) begin
+        r_valid_o[i] = r_valid_q;
+        taken        = r_ready_i[i];
       end
     end
   end
-  assign bus_error_o = r_valid_axi_i && r_ready_axi_o && r_i.resp != 2'b00;
-
-  logic unused_last;
-  assign unused_last = r_i.last;
+  assign r_data_o      = r_data_q;
+  assign r_ready_axi_o = !r_valid_q || taken;
+  assign bus_error_o   = r_valid_q && taken && r_bad_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       ar_valid_q <= 1'b0;
+      ar_id_q    <= '0;
       ar_q       <= '0;
-    end else if (en_i && free) begin
-      ar_valid_q <= any;
-      if (any) ar_q <= pick;
+      r_valid_q  <= 1'b0;
+      r_bad_q    <= 1'b0;
+      r_id_q     <= '0;
+      r_data_q   <= '0;
+    end else if (en_i) begin
+      if (free) begin
+        ar_valid_q <= any;
+        if (any) begin
+          ar_id_q <= id;
+          ar_q    <= pick;
+        end
+      end
+      if (r_ready_axi_o) begin
+        r_valid_q <= r_valid_axi_i;
+        if (r_valid_axi_i) begin
+          r_bad_q  <= r_i.resp != AxiOkay;
+          r_id_q   <= r_i.id;
+          r_data_q <= r_i.resp == AxiOkay ? r_i.data : '0;
+        end
+      end
     end
   end
 endmodule

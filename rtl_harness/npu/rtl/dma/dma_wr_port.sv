@@ -1,17 +1,18 @@
-/// Joins the OFM writer and the copy on the AXI write channels; one beat a burst.
+/// Joins the OFM writer and the copy on the AXI write channels, burst by burst.
 module dma_wr_port
   import npu_pkg::*;
 (
   input  logic        clk_i,
   input  logic        rst_ni,
   input  logic        en_i,
-  // 0: OFM writer, goes first; 1: copy
-  input  logic [1:0]  valid_i,
-  output logic [1:0]  ready_o,
-  input  logic [1:0][31:0] addr_i,
-  input  logic [1:0][63:0] data_i,
-  input  logic [1:0][7:0]  strb_i,
-  output logic [1:0]  idle_o,
+  // 0: OFM writer, goes first; 1: copy. All beats of a burst are there when it is offered.
+  input  logic   [1:0] valid_i,
+  output logic   [1:0] take_o,
+  input  burst_t [1:0] burst_i,
+  output logic   [1:0] pop_o,
+  input  logic   [1:0][63:0] data_i,
+  input  logic   [1:0][7:0]  strb_i,
+  output logic   [1:0] idle_o,
   output logic        bus_error_o,
   // AXI
   output logic        aw_valid_o,
@@ -24,54 +25,72 @@ module dma_wr_port
   output logic        b_ready_o,
   input  axi_b_t      b_i
 );
-  localparam int unsigned MaxOnWay = 31;
+  localparam logic [3:0] MaxOnWay = 4'd15;
 
-  logic aw_valid_q, w_valid_q, pick_q;
-  logic [31:0] addr_q;
-  logic [63:0] data_q;
-  logic [7:0] strb_q;
-  logic [1:0][4:0] on_way_q;
+  logic aw_valid_q, active_q, pick_q, w_valid_q;
+  burst_t aw_q;
+  logic [4:0] left_q;  // beats of the burst to come, minus one
+  axi_w_t w_q;
+  logic b_valid_q, b_bad_q, b_pick_q;
+  logic [1:0][3:0] on_way_q;
 
-  logic free, pick, take;
-  assign free = (!aw_valid_q || aw_ready_i) && (!w_valid_q || w_ready_i);
-  assign pick = !valid_i[0];
-  assign take = free && |valid_i && on_way_q[pick] != 5'(MaxOnWay);
-  assign ready_o = take ? (pick ? 2'b10 : 2'b01) : 2'b00;
+  logic pick, take, pop, last;
+  assign last   = left_q == '0;
+  assign pop    = active_q && (!w_valid_q || w_ready_i);
+  assign pick   = !valid_i[0];
+  assign take   = |valid_i && (!active_q || (pop && last)) && (!aw_valid_q || aw_ready_i)
+                  && on_way_q[pick] != MaxOnWay;
+  assign take_o = {take && pick, take && !pick};
+  assign pop_o  = {pop && pick_q, pop && !pick_q};
 
-  assign aw_valid_o = aw_valid_q;
-  assign aw_o       = '{id: {2'd0, pick_q}, addr: addr_q, len: 8'd0};
-  assign w_valid_o  = w_valid_q;
-  assign w_o        = '{data: data_q, strb: strb_q, last: 1'b1};
-  assign b_ready_o  = 1'b1;
-  assign bus_error_o = b_valid_i && b_i.resp != 2'b00;
-  assign idle_o     = {on_way_q[1] == '0, on_way_q[0] == '0};
-
-  logic unused_id;
-  assign unused_id = |b_i.id[2:1];
+  assign aw_valid_o  = aw_valid_q;
+  assign aw_o        = '{id: {2'd0, pick_q}, addr: {aw_q.word, 3'd0}, len: 8'(aw_q.len), size: AxiSize8,
+                         burst: AxiIncr, cache: AxiCache, prot: AxiProt};
+  assign w_valid_o   = w_valid_q;
+  assign w_o         = w_q;
+  assign b_ready_o   = 1'b1;
+  assign bus_error_o = b_valid_q && b_bad_q;
+  assign idle_o      = {on_way_q[1] == '0, on_way_q[0] == '0};
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       aw_valid_q <= 1'b0;
-      w_valid_q  <= 1'b0;
+      active_q   <= 1'b0;
       pick_q     <= 1'b0;
-      addr_q     <= '0;
-      data_q     <= '0;
-      strb_q     <= '0;
+      w_valid_q  <= 1'b0;
+      aw_q       <= '0;
+      left_q     <= '0;
+      w_q        <= '0;
+      b_valid_q  <= 1'b0;
+      b_bad_q    <= 1'b0;
+      b_pick_q   <= 1'b0;
       on_way_q   <= '0;
     end else if (en_i) begin
-      if (aw_ready_i) aw_valid_q <= 1'b0;
-      if (w_ready_i) w_valid_q <= 1'b0;
       if (take) begin
         aw_valid_q <= 1'b1;
-        w_valid_q  <= 1'b1;
+        aw_q       <= burst_i[pick];
         pick_q     <= pick;
-        addr_q     <= addr_i[pick];
-        data_q     <= data_i[pick];
-        strb_q     <= strb_i[pick];
+      end else if (aw_ready_i) begin
+        aw_valid_q <= 1'b0;
       end
+      if (take) begin
+        active_q <= 1'b1;
+        left_q   <= burst_i[pick].len;
+      end else if (pop) begin
+        active_q <= !last;
+        left_q   <= left_q - 5'd1;
+      end
+      if (pop) begin
+        w_valid_q <= 1'b1;
+        w_q       <= '{data: data_i[pick_q], strb: strb_i[pick_q], last: last};
+      end else if (w_ready_i) begin
+        w_valid_q <= 1'b0;
+      end
+      b_valid_q <= b_valid_i;
+      b_bad_q   <= b_i.resp != AxiOkay;
+      b_pick_q  <= b_i.id[0];
       for (int unsigned i = 0; i < 2; i++) begin
-        on_way_q[i] <= on_way_q[i] + 5'(take && pick == i[0])
-                       - 5'(b_valid_i && b_i.id[0] == i[0]);
+        on_way_q[i] <= on_way_q[i] + 4'(take_o[i]) - 4'(b_valid_q && b_pick_q == i[0]);
       end
     end
   end

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from tests.rtl_harness.npu.blocks.block import Values
 
 PAGE = 4096
+# Of every address: beats of eight bytes, INCR, Normal Non-cacheable Non-bufferable, data, non-secure
+ATTRIBUTES = {"size": 3, "burst": 1, "cache": 2, "prot": 2}
 
 
 @dataclass
@@ -113,8 +115,9 @@ class Slave:
         if self._b is not None and out["m0_b_ready"]:
             self.bad_answers += self._b["resp"] != 0
             self._b = None
-        while self.addresses and self.beats:
-            self._write(self.addresses.popleft(), self.beats.popleft())
+        while self.addresses and len(self.beats) > self.addresses[0]["len"]:
+            address = self.addresses.popleft()
+            self._write(address, [self.beats.popleft() for _ in range(address["len"] + 1)])
 
     def _check_held(self, inputs: Values, out: Values) -> None:
         """A request that is not taken stays as it is."""
@@ -128,26 +131,31 @@ class Slave:
                 self._held[key] = out[key]
 
     def _take_read(self, request: Values) -> None:
-        first, beats = request["addr"], request["len"] + 1
-        last = first + 8 * beats - 1
-        assert first % 8 == 0
-        assert first // PAGE == last // PAGE, f"the burst {first:#x}..{last:#x} crosses a page"
+        first, beats = self._burst(request)
         ranges = self.memory.readable.get(request["id"], [])
         for beat in range(beats):
             at = first + 8 * beat
             assert overlaps(ranges, at, at + 7), f"client {request['id']} reads {at:#x}, allowed: {ranges}"
         self.reads.append((request["id"], first, beats - 1))
 
-    def _write(self, address: Values, beat: Values) -> None:
-        at = address["addr"]
-        assert at % 8 == 0
-        assert address["len"] == 0
-        assert beat["last"] == 1
+    def _burst(self, request: Values) -> tuple[int, int]:
+        """Check what every address must be; return the first one and the number of beats."""
+        first, beats = request["addr"], request["len"] + 1
+        last = first + 8 * beats - 1
+        assert first % 8 == 0
+        assert first // PAGE == last // PAGE, f"the burst {first:#x}..{last:#x} crosses a page"
+        assert {key: request[key] for key in ATTRIBUTES} == ATTRIBUTES
+        return first, beats
+
+    def _write(self, address: Values, beats: list[Values]) -> None:
+        first, count = self._burst(address)
+        assert [beat["last"] for beat in beats] == [0] * (count - 1) + [1]
         bad = self.rng.random() < self.errors
-        for i in range(8):
-            if beat["strb"] >> i & 1:
-                inside = overlaps(self.memory.writable, at + i, at + i)
-                assert inside, f"write of {at + i:#x}, allowed: {self.memory.writable}"
-                self.memory.write(at + i, bytes([beat["data"] >> 8 * i & 0xFF]))
+        for i in range(8 * count):
+            beat, at = beats[i // 8], first + i
+            if beat["strb"] >> i % 8 & 1:
+                inside = overlaps(self.memory.writable, at, at)
+                assert inside, f"write of {at:#x}, allowed: {self.memory.writable}"
+                self.memory.write(at, bytes([beat["data"] >> 8 * (i % 8) & 0xFF]))
         self.accesses["writes"] += 1
         self.answers.append({"id": address["id"], "resp": 2 if bad else 0})

@@ -206,57 +206,77 @@ async def multipliers(dut: Any) -> None:
 
 @cocotb.test()
 async def bench_memory(dut: Any) -> None:
-    """Bursts of reads and single writes with stalls; what is outside is answered SLVERR and unchanged."""
+    """Bursts with stalls, no more than are allowed; what is outside is answered SLVERR and unchanged."""
     block, rng = Block(dut, "mem"), random.Random(4)
     await block.reset()
-    base, words = 0x20000000, 512
+    base, words, most_reads, most_writes = 0x20000000, 512, 4, 3
     memory = [0] * words
-    reads: deque[tuple[int, int, int, int]] = deque()
-    answers: deque[tuple[int, int]] = deque()
-    seen = {"reads": 0, "writes": 0, "errors": 0}
+    reads: deque[tuple[int, int, int, int, bool]] = deque()
+    write: tuple[int, int, int, int] | None = None  # identifier, word, beats left, 1: not served, 2: failed
+    answers: deque[tuple[int, int, int]] = deque()
+    seen = {"reads": 0, "writes": 0, "errors": 0, "most reads": 0, "most writes": 0}
     last_beat = -10
+
+    def address() -> Values:
+        kind = {"size": 2, "burst": 1} if rng.random() < 0.03 else {"size": 3, "burst": rng.random() >= 0.03}
+        return {"id": rng.randrange(8), "addr": base + 8 * rng.randrange(-6, words + 4),
+                "len": rng.choice([0, 1, 7]), **kind}  # fmt: skip
+
     for cycle in range(6000):
-        write = rng.random() < 0.3
-        word = rng.randrange(-4, words + 4)
-        address = base + 8 * word
+        last = write is not None and write[2] == 0
         inputs: Values = {
-            "ar_valid": rng.random() < 0.4,
-            "ar": {"id": rng.randrange(8), "addr": base + 8 * rng.randrange(-6, words + 4),
-                   "len": rng.choice([0, 1, 7])},
-            "r_ready": rng.random() < 0.7,
-            "aw_valid": write or rng.random() < 0.1, "w_valid": write or rng.random() < 0.1,
-            "aw": {"id": rng.randrange(8), "addr": address, "len": int(rng.random() < 0.03)},
-            "w": {"data": rng.getrandbits(64), "strb": rng.randrange(256), "last": 1},
+            "ar_valid": rng.random() < 0.4, "ar": address(), "r_ready": rng.random() < 0.7,
+            "aw_valid": rng.random() < 0.4, "aw": address(), "w_valid": rng.random() < 0.8,
+            "w": {"data": rng.getrandbits(64), "strb": rng.randrange(256),
+                  "last": last != (rng.random() < 0.01)},
             "b_ready": rng.random() < 0.7,
         }  # fmt: skip
         out = await block.cycle(**inputs)
-        assert out["aw_ready"] == out["w_ready"] or not (inputs["aw_valid"] and inputs["w_valid"])
+        on_way = len(answers) + (write is not None)
+        assert out["ar_ready"] == (len(reads) < most_reads)
+        assert not (out["aw_ready"] and on_way == most_writes)
         if out["r_valid"] and inputs["r_ready"]:
-            name, at, left, since = reads[0]
+            name, at, left, since, served = reads[0]
             assert cycle - since > 5, "earlier than the latency"
             assert cycle - last_beat >= 2, "faster than a beat in two cycles"
             last_beat = cycle
-            inside = 0 <= at < words
-            wanted = {"id": name, "data": memory[at] if inside else 0, "resp": 0 if inside else 2,
+            good = served and 0 <= at < words
+            wanted = {"id": name, "data": memory[at] if good else 0, "resp": 0 if good else 2,
                       "last": int(left == 0)}  # fmt: skip
             assert out["r"] == wanted, f"cycle {cycle}: {out['r']}, expected {wanted}"
             seen["reads"] += 1
-            seen["errors"] += not inside
+            seen["errors"] += not good
             reads.popleft()
             if left:
-                reads.appendleft((name, at + 1, left - 1, since))
+                reads.appendleft((name, at + 1, left - 1, since, served))
         if out["b_valid"] and inputs["b_ready"]:
-            name, response = answers.popleft()
+            name, response, since = answers.popleft()
+            assert cycle - since >= 3, "earlier than the latency"
             assert out["b"] == {"id": name, "resp": response}
             seen["writes"] += 1
         if inputs["ar_valid"] and out["ar_ready"]:
             ar = inputs["ar"]
-            reads.append((ar["id"], (ar["addr"] - base) // 8, ar["len"], cycle))
-        if inputs["aw_valid"] and inputs["w_valid"] and out["aw_ready"]:
-            good = 0 <= word < words and inputs["aw"]["len"] == 0
-            answers.append((inputs["aw"]["id"], 0 if good else 2))
+            served = ar["size"] == 3 and ar["burst"] == 1
+            reads.append((ar["id"], (ar["addr"] - base) // 8, ar["len"], cycle, served))
+        if inputs["w_valid"] and out["w_ready"]:
+            assert write is not None, "a beat without an address"
+            name, word, left, failed = write
+            good = 0 <= word < words and inputs["w"]["last"] == last and not failed & 1
             for i in range(8):
                 if good and inputs["w"]["strb"] >> i & 1:
                     mask = 0xFF << 8 * i
                     memory[word] = memory[word] & ~mask | inputs["w"]["data"] & mask
-    assert min(seen.values()) > 20, seen
+            failed |= 0 if good else 2
+            write = (name, word + 1, left - 1, failed) if left else None
+            if not left:
+                answers.append((name, 2 if failed else 0, cycle))
+        if inputs["aw_valid"] and out["aw_ready"]:
+            assert write is None, "two bursts at once"
+            aw = inputs["aw"]
+            served = aw["size"] == 3 and aw["burst"] == 1
+            write = (aw["id"], (aw["addr"] - base) // 8, aw["len"], 0 if served else 1)
+        seen["most reads"] = max(seen["most reads"], int(len(reads) == most_reads))
+        seen["most writes"] = max(seen["most writes"], int(len(answers) + (write is not None) == most_writes))
+    assert min(seen["reads"], seen["writes"], seen["errors"]) > 20, seen
+    assert seen["most reads"], seen
+    assert seen["most writes"], seen

@@ -433,7 +433,8 @@ module blocks
     .ReadLatency (5),
     .WriteLatency(3),
     .BeatInterval(2),
-    .MaxReads    (4)
+    .MaxReads    (4),
+    .MaxWrites   (3)
   ) u_mem (
     .clk_i     (mem_clk),
     .rst_ni    (mem_in.rst_n),

@@ -159,6 +159,9 @@ class PieceClient(Client):
     ) -> None:  # fmt: skip
         super().__init__(rng, jobs)
         self.maps, self.lanes, self.words = maps, lanes, words
+        # Chosen before the first cycle: what is covered is the same, however long the block takes.
+        choices = [rng.randrange(2) for _ in range(jobs)]
+        self.pieces = [(second, self._piece(*maps[second])) for second in choices]
         self.leaves = False
         self.zero_segments = 0
         self.piece: Values | None = None
@@ -166,8 +169,7 @@ class PieceClient(Client):
 
     def drive(self, inputs: Values) -> None:
         if self.piece is None and not self.done and self.rng.random() < 0.7:
-            self.second = self.rng.randrange(2)
-            self.piece = self._piece(*self.maps[self.second])
+            self.second, self.piece = self.pieces[-self.jobs]
         inputs["piece_valid"] = self.piece is not None
         inputs["piece"] = self.piece or self.rng.getrandbits(125)
         inputs["piece_second"] = self.second if self.piece else self.rng.getrandbits(1)
