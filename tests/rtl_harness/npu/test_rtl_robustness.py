@@ -60,7 +60,7 @@ def test_stalls_of_each_channel_change_the_time_alone(bench, digits):
 
 
 @pytest.mark.parametrize("port", ["sram_faults", "flash_faults"])
-@pytest.mark.parametrize("number", [0, 1, 7, 30])
+@pytest.mark.parametrize("number", [0, 1, 7, 20])
 def test_a_read_burst_in_error_ends_the_stream(bench, digits, port, number):
     run = bench.run(replace(digits, **{port: BusFaults(read_burst=number)}), LIMIT, PATIENCE)
     assert run.finished

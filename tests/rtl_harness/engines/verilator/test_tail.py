@@ -162,13 +162,14 @@ def test_runs_leave_while_a_copy_is_under_way(target):
     with VerilatorEngine(target, workload, elaboration, sweep=True) as engine:
         ends = engine.golden().operation_ends
         memory = target.memories[workload.tail.memory]
+        size = workload.words["sram"] * memory.word_bytes
         contents = {}
         with engine.start() as instance:
             for operation, cycle in enumerate(ends, 1):
                 instance.run_to(cycle)
-                contents[operation] = instance.view(instance.find(memory.path)).tobytes()
+                contents[operation] = instance.view(instance.find(memory.path)).tobytes()[:size]
             instance.run(engine.timeout_cycles)
-            end = instance.view(instance.find(memory.path)).tobytes()
+            end = instance.view(instance.find(memory.path)).tobytes()[:size]
         for operation in range(2, len(ends) + 1):
             under_way = workload.tail.unsettled(operation)
             settled = [i for i in range(len(end)) if not any(i in part for part in under_way)]
@@ -242,8 +243,8 @@ def test_nothing_leaves_where_model_and_rtl_differ(target, workload, elaboration
 
 
 def test_dead_registers_in_use_are_not_dead(target, workload, elaboration, monkeypatch):
-    level, data = "u_npu.u_cc.u_decode.u_regs.regs_q", "u_npu.u_dma.u_m0_write.data_q"
-    held = Held(("u_npu.u_dma.u_m0_write.w_valid_q", level), (data,))
+    level, data = "u_npu.u_cc.u_decode.u_regs.regs_q", "u_npu.u_dma.u_m0_read.r_data_q"
+    held = Held(("u_npu.u_dma.u_m0_read.r_valid_q", level), (data,))
     monkeypatch.setattr(npu_tail, "HELD", (held,))
     with VerilatorEngine(target, workload, elaboration) as engine:
         engine.golden()
