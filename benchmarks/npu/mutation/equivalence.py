@@ -21,7 +21,7 @@ from benchmarks.npu.mutation.schemata import one_mutant
 from benchmarks.npu.mutation.sites import Mutation
 
 EQUAL, DIFFERS, OPEN = "equal", "differs", "open"
-TIME_S = 60
+TIME_S = 30
 _MODULE = re.compile(r"^module (\w+)", re.MULTILINE)
 _TOP = "npu"
 _SCRIPT = """
@@ -38,7 +38,7 @@ _UNPROVEN = "unproven $equiv cells"
 
 
 def equivalence(mutation: Mutation, sources: Sequence[Path], macs: int) -> str:
-    """Return EQUAL, DIFFERS or OPEN; OPEN: of a package, or not decided within a minute."""
+    """Return EQUAL, DIFFERS or OPEN; OPEN: of a package, or not decided within half a minute."""
     found = _MODULE.search(mutation.file.read_text(encoding="ascii"))
     if found is None:
         return OPEN

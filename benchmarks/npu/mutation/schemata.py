@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.npu.mutation.sites import Mutation
@@ -24,10 +24,10 @@ _REGISTER = (
 )
 
 
-def mutated_text(source: str, mutants: Mapping[int, Mutation]) -> str:
-    """Return the text of a file with all its mutants, by their numbers; offsets count bytes of ASCII text."""
+def mutated_text(source: str, mutants: Sequence[tuple[int, Mutation]]) -> str:
+    """Return the text of a file with all its mutations, each with the number of its mutant."""
     places: dict[tuple[int, int], list[tuple[int, str]]] = defaultdict(list)
-    for number, mutation in mutants.items():
+    for number, mutation in mutants:
         places[mutation.start, mutation.end].append((number, mutation.text))
     ordered = sorted(places, key=lambda place: (place[0], -place[1]))
 
@@ -53,15 +53,19 @@ def one_mutant(mutation: Mutation) -> str:
     return f"{source[: mutation.start]}({mutation.text}){source[mutation.end :]}"
 
 
-def mutated_target(target: Target, mutants: Sequence[Mutation], folder: Path) -> Target:
-    """Return the target with all of `mutants`, numbered from 1; its sources are written to `folder`."""
-    by_file: dict[Path, dict[int, Mutation]] = defaultdict(dict)
-    for number, mutation in enumerate(mutants, 1):
-        by_file[mutation.file.resolve()][number] = mutation
+def mutated_target(target: Target, mutants: Sequence[Sequence[Mutation]], folder: Path) -> Target:
+    """Return the target with all of `mutants`, numbered from 1; its sources are written to `folder`.
+
+    A mutant is one mutation or several at once.
+    """
+    by_file: dict[Path, list[tuple[int, Mutation]]] = defaultdict(list)
+    for number, mutant in enumerate(mutants, 1):
+        for mutation in mutant:
+            by_file[mutation.file.resolve()].append((number, mutation))
     (folder / f"{PACKAGE}.sv").write_text(_PACKAGE_TEXT, encoding="ascii")
     sources = [folder / f"{PACKAGE}.sv"]
     for source in target.sources:
-        text = mutated_text(source.read_text(encoding="ascii"), by_file.pop(source.resolve(), {}))
+        text = mutated_text(source.read_text(encoding="ascii"), by_file.pop(source.resolve(), []))
         if source.stem == target.top:
             head, end, tail = text.rpartition("endmodule")
             text = head + _REGISTER + end + tail

@@ -48,6 +48,9 @@ _SKIPPED = {
     K.SimpleRangeSelect,
     K.StreamingConcatenationExpression,
 }
+# Functions that give constants their values are evaluated before run time.
+_CONSTANT = re.compile(rb"\b(?:localparam|parameter)\b[^;]*;")
+_CALLED = re.compile(r"\b(\w+)\s*\(")
 _VECTOR = re.compile(r"(\d*\s*'s?([bdh]))([0-9a-fA-F_]+)$")
 _BASES = {"b": 2, "d": 10, "h": 16}
 
@@ -85,6 +88,7 @@ class _Finder:
         self.file = file
         self.source = file.read_bytes()
         self.found: list[Mutation] = []
+        self.of_constants = set(_CALLED.findall(b"\n".join(_CONSTANT.findall(self.source)).decode()))
 
     def text(self, node: SyntaxNode) -> str:
         return self.source[node.sourceRange.start.offset : node.sourceRange.end.offset].decode()
@@ -108,8 +112,8 @@ class _Finder:
             elif child.kind in (K.AlwaysCombBlock, K.AlwaysFFBlock):
                 self.statement(child.statement)
             elif child.kind == K.FunctionDeclaration:
-                for item in child.items:
-                    if isinstance(item, SyntaxNode):
+                if self.text(child.prototype.name).strip() not in self.of_constants:
+                    for item in _nodes(child.items):
                         self.statement(item)
             elif child.kind == K.LoopGenerate:
                 self.members(child.block)

@@ -65,16 +65,16 @@ def test_what_is_evaluated_at_run_time_is_mutated(counter: Path):
 def test_mutants_lie_inside_one_another(counter: Path):
     found = mutations(counter)
     inner, outer = (next(m for m in found if m.text == text) for text in ("4'd2", "(count_q) - (4'd3)"))
-    text = mutated_text(MODULE, {1: outer, 2: inner})
+    text = mutated_text(MODULE, [(1, outer), (2, inner)])
     expected = "(mutation_pkg::active == 16'd1 ? ((count_q) - (4'd3)) : (count_q + (mutation_pkg::active == "
     assert expected + "16'd2 ? (4'd2) : (4'd3)))) : '0;" in text
-    assert mutated_text(MODULE, {}) == MODULE
+    assert mutated_text(MODULE, []) == MODULE
     assert one_mutant(inner) == MODULE.replace("4'd3", "(4'd2)")
 
 
 def test_all_mutants_of_the_npu_fit_into_one_design(tmp_path: Path):
     everything = [mutation for file in FILES for mutation in mutations(file)]
-    target = mutated_target(TARGET, everything, tmp_path)
+    target = mutated_target(TARGET, [[mutation] for mutation in everything], tmp_path)
     assert len(everything) > 3000
     assert sum(file.read_text().count("mutation_pkg::active ==") for file in target.sources) == len(
         everything
@@ -89,7 +89,7 @@ def test_each_block_has_its_share_of_mutants(counter: Path):
     assert {"cc", "dma", "wd", "mac", "ao", "sb", "cpm"} <= {m.file.parent.name for m in drawn}
     assert 300 <= len(drawn) <= 400
     with pytest.raises(ValueError, match="counter"):
-        mutated_target(TARGET, mutations(counter), counter.parent)
+        mutated_target(TARGET, [mutations(counter)], counter.parent)
 
 
 def test_a_proof_tells_equal_from_different():

@@ -34,7 +34,7 @@ module mac_accumulate #(
   logic [Lanes-1:0][UblkD-1:0][31:0] sum_q;
 
   logic forward;
-  assign rd_o     = valid_i && !clear_i;
+  assign rd_o     = valid_i && !clear_i && !forward;  // no row is read while it is written
   assign rd_row_o = acc_i;
   assign forward  = add_q && acc_q == acc_i;
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -56,7 +57,7 @@ FLAGS = (
 )
 
 
-def build(macs: int) -> Path:
+def build(macs: int, flags: Sequence[str] = ()) -> Path:
     """Return the simulator of the blocks of one configuration, built or from the cache."""
     main = Path(config.share_dir) / "lib" / "verilator" / "verilator.cpp"
     libraries = config.libs_dir
@@ -65,6 +66,7 @@ def build(macs: int) -> Path:
         (folder / "public.vlt").write_text(CONTROL)
         arguments = [
             *FLAGS,
+            *flags,
             *("--Mdir", "obj", f"-GMacs={macs}", "public.vlt", *map(str, SOURCES), str(main)),
             *("-LDFLAGS", f"-Wl,-rpath,{libraries} -L{libraries} -lcocotbvpi_verilator"),
         ]
@@ -72,12 +74,19 @@ def build(macs: int) -> Path:
         make_verilated("Vtop.mk", folder / "obj", {"OPT_FAST": "-O1", "OPT_GLOBAL": "-O0"})
 
     key = content_key(
-        macs, CONTROL, FLAGS, SOURCES, main, str(libraries), find_verilator().version, compiler_version()
+        macs,
+        CONTROL,
+        (*FLAGS, *flags),
+        SOURCES,
+        main,
+        str(libraries),
+        find_verilator().version,
+        compiler_version(),
     )
     return cached_folder("npu_blocks", key, fill) / "obj" / "simulator"
 
 
-def run(module: str, macs: int, folder: Path, seed: int = 1) -> dict[str, str]:
+def run(module: str, macs: int, folder: Path, seed: int = 1, flags: Sequence[str] = ()) -> dict[str, str]:
     """Run the cocotb tests of `module`; return for each by name what failed, "" if nothing did."""
     results = folder / "results.xml"
     library = find_libpython.find_libpython()
@@ -96,7 +105,7 @@ def run(module: str, macs: int, folder: Path, seed: int = 1) -> dict[str, str]:
         "BLOCKS_MACS": str(macs),
     }
     done = subprocess.run(
-        [str(build(macs)), f"+verilator+seed+{seed}", "+verilator+rand+reset+2"],
+        [str(build(macs, flags)), f"+verilator+seed+{seed}", "+verilator+rand+reset+2"],
         cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
         timeout=600, check=False,
     )  # fmt: skip

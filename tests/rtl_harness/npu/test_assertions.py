@@ -1,0 +1,100 @@
+"""The assertions in the RTL hold in operations, damaged streams and networks, and each of them can fail.
+
+All faults that are put into the RTL for that are in one build: a register says which of them is there.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from benchmarks.npu.fuzz.cases import network_cases
+from benchmarks.npu.fuzz.damage import Trial, sound
+from benchmarks.npu.fuzz.judge import LIMIT, STALLED_LIMIT, trials
+from benchmarks.npu.mutation.judge import LONGEST, PATIENCE, MutantBench, operation_trials
+from benchmarks.npu.mutation.schemata import mutated_target
+from benchmarks.npu.mutation.sites import Mutation
+from rtl_harness.errors import SimulationError
+from rtl_harness.npu.assertions import failed_assertion, labels
+from rtl_harness.target import load_target
+from tests.rtl_harness.npu.seeded_faults import SEEDED
+
+NPU = "ethos-u55-32"
+TARGET = load_target(NPU)
+
+
+def wrong(file: str, around: str, new: str) -> Mutation:
+    """The mutation of the expression between ⟦ and ⟧."""
+    (path,) = (source for source in TARGET.sources if source.name == file)
+    text = path.read_text(encoding="ascii")
+    before, _, rest = around.partition("⟦")
+    old, _, after = rest.partition("⟧")
+    assert text.count(before + old + after) == 1, (
+        f"{file}: found {text.count(before + old + after)}: {around}"
+    )
+    start = text.index(before + old + after) + len(before)
+    return Mutation(path, start, start + len(old), text.count("\n", 0, start) + 1, "seeded", new)
+
+
+@pytest.fixture(scope="module")
+def bench() -> Iterator[MutantBench]:
+    faults = [[wrong(*place) for place in places] for places in SEEDED.values()]
+    with tempfile.TemporaryDirectory() as folder:
+        bench = MutantBench(mutated_target(TARGET, faults, Path(folder)), assertions=True)
+    yield bench
+    bench.close()
+
+
+def run(bench: MutantBench, trial: Trial) -> str:
+    """Return the assertion that failed, "" if none."""
+    try:
+        bench.run(trial, STALLED_LIMIT if trial.stalls else LIMIT, PATIENCE, LONGEST)
+    except SimulationError as error:
+        return failed_assertion(str(error)) or str(error)
+    return ""
+
+
+def stimuli() -> Iterator[Trial]:
+    """Stalls first: they make handshakes wait."""
+    found = [trial for _, trial in trials([NPU], range(300), seed=11)]
+    yield from (trial for trial in found if trial.stalls)
+    yield from operation_trials(NPU, range(3))
+    yield from (trial for trial in found if not trial.stalls)
+
+
+def test_they_hold_in_operations(bench):
+    bench.select(0)
+    failures = {trial.case.name: run(bench, trial) for trial in operation_trials(NPU, range(8))}
+    assert set(failures.values()) == {""}, failures
+
+
+def test_they_hold_in_damaged_streams_and_on_a_bus_that_stalls_and_fails(bench):
+    bench.select(0)
+    failures = {number: run(bench, trial) for number, trial in trials([NPU], range(200), seed=7)}
+    assert set(failures.values()) == {""}, {n: f for n, f in failures.items() if f}
+
+
+def test_they_hold_in_networks(bench):
+    bench.select(0)
+    failures = {case.name: run(bench, sound(case)) for case in network_cases(NPU)}
+    assert len(failures) > 10
+    assert set(failures.values()) == {""}, failures
+
+
+def test_each_has_a_fault_that_it_finds():
+    assert sorted(SEEDED) == sorted(label for found in labels().values() for label in found)
+
+
+@pytest.mark.parametrize("label", SEEDED)
+def test_it_fails_where_its_fault_is(bench, label: str):
+    bench.select(list(SEEDED).index(label) + 1)
+    seen = set()
+    for trial in islice(stimuli(), 120):
+        seen.add(run(bench, trial))
+        if label in seen:
+            return
+    pytest.fail(f"it never failed; others that did: {sorted(seen - {''})}")
