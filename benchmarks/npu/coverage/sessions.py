@@ -40,7 +40,7 @@ PARAMETERS = {
 }
 REGIONS = 8
 WHOLE = 0xFFFF_FFF0
-# Of the performance monitor: enables, overflows, interrupts, cycles, counters and what they count; its control last
+# Of the performance monitor: enables, overflows, interrupts, cycles, counters, what they count; control last
 PMU = (*range(0x184, 0x19C, 4), 0x1A0, 0x1A4, *range(0x300, 0x310, 4), *range(0x380, 0x390, 4), 0x180)
 _CLEAR = 2
 _PAYLOAD = 0x4000
@@ -149,5 +149,5 @@ def _noise(rng: np.random.Generator) -> Iterator[tuple[int, int]]:
     for address in addresses:
         yield address, int(rng.integers(0, 1 << 32))
     for address in PMU:
-        yield address, int(rng.choice([rng.integers(0, 1 << 32), 0xFFFF_FF00, 0, 7]))
+        yield address, int(rng.choice([rng.integers(0, 1 << 32), 0xFFFF_FF00, rng.integers(0, 16), 7]))
     yield int(rng.integers(0x100, 0x400)) * 4, int(rng.integers(0, 1 << 32))
