@@ -8,7 +8,7 @@ functional model and by the rules of the fuzzer. What these do not find runs mor
 module is compared with the original by proof. A mutant that breaks no rule there either is one of:
 
     proven      the module does the same for any inputs
-    equivalent  nothing differed in any run: not the memory, STATUS or the number of cycles
+    unseen      nothing differed in any run, nor is there a proof: equal, or not reached by these runs
     open        something differed that README.md leaves open: cycles, or the memory after an error
 
 Exit code 1 if less than 95 % of the mutants that break a rule or differ were found by the tests' stimuli.
@@ -35,7 +35,7 @@ from rtl_harness.target import Target, load_target
 BENCH = "bench"
 FEWEST = 20
 WANTED = 0.95
-CLASSES = ("killed", "missed", "open", "equivalent", "proven")
+CLASSES = ("killed", "missed", "open", "unseen", "proven")
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def run(target: Target, drawn: Sequence[Mutation], operations: int, damaged: int
             outcome = "proven"
             if formal != EQUAL:
                 second = judge.judge(number, further)
-                outcome = "open" if verdict.differs or second.differs else "equivalent"
+                outcome = "open" if verdict.differs or second.differs else "unseen"
                 if second.rule:
                     outcome, verdict = "missed", second
             print(f"mutation: {number} of {len(drawn)}: {outcome}", file=sys.stderr)
@@ -131,7 +131,7 @@ def print_results(results: Sequence[Result]) -> None:
                 + "".join(f"{counts[c]:12}" for c in CLASSES)
                 + f"{score(group):9.1%}"
             )
-    for outcome in ("missed", "open", "equivalent"):
+    for outcome in ("missed", "open", "unseen"):
         print(f"\n{outcome}:")
         for result in results:
             if result.outcome == outcome:
