@@ -202,7 +202,8 @@ module dma
     .wr_data_o      (piece_wr_data)
   );
 
-  // Copies and OFM blocks
+  // Copies and OFM blocks. What of a read burst waits for the rest of a write burst leaves room for two others.
+  localparam int unsigned CopyDepth = 24;
   logic copy_src_idle, copy_src_valid, copy_src_ready, ofm_address_error, ofm_idle;
   logic copy_word;
   logic [5:0] copy_word_bank;
@@ -213,7 +214,7 @@ module dma
   logic [1:0][63:0] wr_data;
   logic [1:0][7:0] wr_strb;
   dma_linear #(
-    .Depth   (16),
+    .Depth   (CopyDepth),
     .MaxBurst(8)
   ) u_copy_source (
     .clk_i     (clk_i),
@@ -235,7 +236,10 @@ module dma
     .last_o    (copy_last),
     .left_o    (copy_left)
   );
-  dma_copy u_copy (
+  dma_copy #(
+    .Depth   (CopyDepth),
+    .MaxBurst(8)
+  ) u_copy (
     .clk_i        (clk_i),
     .rst_ni       (rst_ni),
     .en_i         (en_i),

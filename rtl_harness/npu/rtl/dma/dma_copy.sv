@@ -2,7 +2,7 @@
 module dma_copy
   import npu_pkg::*;
 #(
-  parameter int unsigned Depth    = 16,  // of the stream's queue
+  parameter int unsigned Depth    = 24,  // of the stream's queue
   parameter int unsigned MaxBurst = 8    // beats, a power of two: a burst stays inside a block of them
 ) (
   input  logic        clk_i,
