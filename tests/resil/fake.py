@@ -147,7 +147,9 @@ def fake_bench(campaign: Campaign, progress: Progress | None = None, **engine: i
 def install(monkeypatch, **engine: int) -> None:
     """Put the fake bench in the place of the real one, for one test."""
     for module in (resil.commands.run, resil.commands.dry_run, resil.prepare, resil.commands.replay):
-        monkeypatch.setattr(module, "prepare", lambda campaign, progress: fake_bench(campaign, **engine))
+        monkeypatch.setattr(
+            module, "prepare", lambda campaign, progress, simulates=False: fake_bench(campaign, **engine)
+        )
 
 
 def main() -> int:

@@ -62,7 +62,7 @@ def test_a_waveform_that_cannot_be_written_is_refused_before_anything_is_elabora
     capsys.readouterr()
     (tmp_path / "folder.vcd").mkdir()
 
-    def prepare(campaign, progress):
+    def prepare(campaign, progress, simulates=False):
         raise AssertionError
 
     monkeypatch.setattr("resil.commands.replay.prepare", prepare)

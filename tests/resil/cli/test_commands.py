@@ -101,7 +101,7 @@ def test_a_target_file_with_an_unknown_key(tmp_path, capsys):
 
 
 def test_a_missing_tool(tmp_path, monkeypatch, capsys):
-    def prepare(campaign, progress):
+    def prepare(campaign, progress, simulates=False):
         raise ToolMissingError("expected a C++20 compiler, found none of g++ on PATH; install g++")
 
     monkeypatch.setattr("resil.commands.run.prepare", prepare)
@@ -153,7 +153,7 @@ def test_a_terminal_gets_the_same_tables(finished, monkeypatch, capsys):
 def test_storage_that_is_no_site_stops_the_run(tmp_path, monkeypatch, capsys):
     from dataclasses import replace
 
-    def prepare(campaign, progress):
+    def prepare(campaign, progress, simulates=False):
         return replace(fake.fake_bench(campaign), unmapped=("u_npu.odd_q: a latch",))
 
     monkeypatch.setattr("resil.commands.run.prepare", prepare)
@@ -163,7 +163,7 @@ def test_storage_that_is_no_site_stops_the_run(tmp_path, monkeypatch, capsys):
 
 
 def test_an_error_of_our_own_leaves_its_traceback_in_a_file(tmp_path, monkeypatch, capsys):
-    def prepare(campaign, progress):
+    def prepare(campaign, progress, simulates=False):
         raise KeyError("surprise")
 
     monkeypatch.setattr("resil.commands.run.prepare", prepare)
@@ -177,7 +177,7 @@ def test_an_error_of_our_own_leaves_its_traceback_in_a_file(tmp_path, monkeypatc
 
 @pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_before_anything_was_begun(signal_number, tmp_path, monkeypatch, capsys):
-    def prepare(campaign, progress):
+    def prepare(campaign, progress, simulates=False):
         signal.raise_signal(signal_number)
 
     monkeypatch.setattr("resil.commands.run.prepare", prepare)

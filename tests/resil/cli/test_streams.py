@@ -120,7 +120,7 @@ def test_a_current_folder_that_is_not_utf8_or_gone(tmp_path, monkeypatch, capsys
 
 
 def test_an_error_of_ours_with_odd_arguments_still_ends_well(tmp_path, monkeypatch, capsys):
-    def prepare(campaign, progress):
+    def prepare(campaign, progress, simulates=False):
         raise KeyError(ODD)
 
     monkeypatch.setattr("resil.commands.run.prepare", prepare)
@@ -135,7 +135,7 @@ def test_an_error_of_ours_with_odd_arguments_still_ends_well(tmp_path, monkeypat
 
 
 def test_a_full_disk_is_named(tmp_path, monkeypatch, capsys):
-    def prepare(campaign, progress):
+    def prepare(campaign, progress, simulates=False):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/cache/x")
 
     monkeypatch.setattr("resil.commands.run.prepare", prepare)
