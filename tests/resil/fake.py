@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -115,7 +116,9 @@ class FakeEngine:
         return Injection(fault, effect, end, number[3], output, detected, corrected)
 
 
-def fake_bench(campaign: Campaign, progress: Progress | None = None, **engine: int) -> Bench:
+def fake_bench(
+    campaign: Campaign, progress: Progress | None = None, *, simulates: bool = False, **engine: int
+) -> Bench:
     """Stands in for `resil.prepare.prepare`."""
     inputs = campaign.network.inputs if isinstance(campaign.network.inputs, tuple) else (0,)
     definition = {"network": "n" * 64, "target": "t" * 32, "seed": str(campaign.seed)}
@@ -147,9 +150,7 @@ def fake_bench(campaign: Campaign, progress: Progress | None = None, **engine: i
 def install(monkeypatch, **engine: int) -> None:
     """Put the fake bench in the place of the real one, for one test."""
     for module in (resil.commands.run, resil.commands.dry_run, resil.prepare, resil.commands.replay):
-        monkeypatch.setattr(
-            module, "prepare", lambda campaign, progress, simulates=False: fake_bench(campaign, **engine)
-        )
+        monkeypatch.setattr(module, "prepare", partial(fake_bench, **engine))
 
 
 def main() -> int:

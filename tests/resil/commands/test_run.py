@@ -223,7 +223,7 @@ def test_interrupted_in_the_synthesis_keeps_its_injections(tmp_path, monkeypatch
     def interrupted():
         raise KeyboardInterrupt
 
-    def prepare(campaign, progress):
+    def prepare(campaign, progress, simulates=False):
         return dataclasses.replace(fake.fake_bench(campaign), area=interrupted)
 
     monkeypatch.setattr(resil.commands.run, "prepare", prepare)
