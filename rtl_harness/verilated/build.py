@@ -25,7 +25,18 @@ from rtl_harness.tools import (
 from rtl_harness.verilated.glue import PREFIX, write_glue
 
 HERE = Path(__file__).parent
-_PARTS = ("activity", "boundary", "campaign", "golden", "network", "ripple", "sweep", "window")
+_PARTS = (
+    "activity",
+    "boundary",
+    "campaign",
+    "golden",
+    "lane_machines",
+    "network",
+    "ripple",
+    "seats",
+    "sweep",
+    "window",
+)
 # What every model shares, and what is compiled anew for each: it includes what Verilator generated.
 SHARED = tuple(HERE / f"{part}.cpp" for part in _PARTS)
 OWN = HERE / "driver.cpp"
@@ -85,7 +96,7 @@ def build_model(
         _description(target), merged, [list(v) for v in public], target.sources, _headers(target),
         SHARED, OWN, HEADERS, (HERE / "glue.py",),
         _verilator_flags(assertions), COMPILER_FLAGS, LINKER_FLAGS, _optimisation(), find_verilator().version,
-        compiler_version(), _processor(),
+        compiler_version(), processor(),
     )  # fmt: skip
 
     def build(folder: Path) -> None:
@@ -113,7 +124,7 @@ def runtime_objects() -> list[Path]:
         _make_variables(),
         find_verilator().version,
         compiler_version(),
-        _processor(),
+        processor(),
     )
 
     def build(folder: Path) -> None:
@@ -134,7 +145,7 @@ def runtime_objects() -> list[Path]:
 def shared_objects() -> list[Path]:
     """Return the compiled parts of the driver that are the same for all models."""
     flags = [*COMPILER_FLAGS, *_optimisation()["OPT_FAST"].split()]
-    key = content_key(SHARED, HEADERS, flags, compiler_version(), _processor())
+    key = content_key(SHARED, HEADERS, flags, compiler_version(), processor())
 
     def build(folder: Path) -> None:
         compile_objects(SHARED, flags, folder)
@@ -224,18 +235,20 @@ def _headers(target: Target) -> list[Path]:
 @lru_cache
 def _optimisation() -> dict[str, str]:
     # The settle function lies in a file that Verilator holds to be slow; injection calls it often.
-    native = "-march=native" if _knows_native() else ""
+    native = " ".join(native_flag())
     return {"OPT_FAST": f"-O3 {native}".strip(), "OPT_SLOW": f"-O1 {native}".strip()}
 
 
 @lru_cache
-def _knows_native() -> bool:
+def native_flag() -> tuple[str, ...]:
+    """Return the compiler's flag for this processor; nothing if it has none."""
     probe = [str(find_compiler()), "-march=native", "-E", "-x", "c++", "/dev/null"]
-    return subprocess.run(probe, capture_output=True, check=False).returncode == 0
+    known = subprocess.run(probe, capture_output=True, check=False).returncode == 0
+    return ("-march=native",) if known else ()
 
 
-def _processor() -> str:
-    """The processor that a build with -march=native is for."""
+def processor() -> str:
+    """Return what names the processor that a build with -march=native is for."""
     info = Path("/proc/cpuinfo")
     text = info.read_text() if info.is_file() else ""
     wanted = ("model name", "flags", "Features", "CPU part")

@@ -58,7 +58,11 @@ struct Campaign {
   void latch(Told& told, uint64_t skipped = 0) const {
     const uint64_t up = faulty->outputs.alarms & awaited(told);
     if (!up) return;
-    const uint64_t cycle = faulty->cycle - 1 + skipped;
+    tell(told, up, faulty->cycle - 1 + skipped);
+  }
+
+  // Keep which alarms, of those that are news, were up in a cycle.
+  void tell(Told& told, uint64_t up, uint64_t cycle) const {
     if (up & detects) told.detected = {std::countr_zero(up & detects), cycle};
     if (up & corrects) told.corrected = {std::countr_zero(up & corrects), cycle};
   }

@@ -95,6 +95,15 @@ uint64_t Registers::offset(size_t position) const {
 
 Digest Registers::digest(const char* state) {
   gather(state, reinterpret_cast<char*>(buffer_.data()));
+  return digest_gathered();
+}
+
+Digest Registers::digest_row(const char* row) {
+  std::memcpy(buffer_.data(), row, bytes_);
+  return digest_gathered();
+}
+
+Digest Registers::digest_gathered() const {
   Hasher hasher;
   hasher.add(reinterpret_cast<const char*>(buffer_.data()), buffer_.size() * 8);
   return hasher.digest();

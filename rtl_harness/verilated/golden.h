@@ -21,6 +21,8 @@ class Registers {
  public:
   explicit Registers(std::vector<Piece> pieces);
   Digest digest(const char* state);
+  /// The digest of registers that were gathered already.
+  Digest digest_row(const char* row);
 
   /// Copy all registers to `to`, one piece after the other, and back.
   void gather(const char* state, char* to) const;
@@ -33,6 +35,8 @@ class Registers {
   uint64_t offset(size_t position) const;
 
  private:
+  Digest digest_gathered() const;
+
   std::vector<Piece> pieces_;
   std::vector<size_t> starts_;  // of the pieces among what is gathered
   size_t bytes_ = 0;

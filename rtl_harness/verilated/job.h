@@ -44,10 +44,12 @@ struct Departure {
 // Memories are hashed only in states whose registers were seen before.
 class Repetition {
  public:
-  bool found(const Campaign& campaign, const Digest& now) {
+  /// `now` are the registers of the faulty instance, to which `store` gives the memories if they are needed.
+  template <typename Store>
+  bool found(const Campaign& campaign, const Digest& now, Store&& store) {
     const uint64_t cycle = campaign.faulty->cycle;
     if (!begun_) begun_ = cycle;
-    if (again(campaign, recent_, now) || again(campaign, old_, now)) return true;
+    if (again(campaign, recent_, now, store) || again(campaign, old_, now, store)) return true;
     if (cycle >= recent_.lived + kRecent) recent_ = {cycle, now, std::nullopt};
     if (cycle - begun_ >= 2 * (old_.lived - std::min(old_.lived, begun_))) old_ = recent_;
     return false;
@@ -60,8 +62,10 @@ class Repetition {
     std::optional<Digest> memories;
   };
 
-  static bool again(const Campaign& campaign, State& state, const Digest& now) {
+  template <typename Store>
+  static bool again(const Campaign& campaign, State& state, const Digest& now, Store&& store) {
     if (!state.lived || !(state.registers == now)) return false;
+    store();
     const Digest memories = campaign.memories.digest(campaign.faulty->state());
     if (state.memories == memories) return true;
     state.memories = memories;

@@ -9,6 +9,7 @@
 #include "boundary.h"
 #include "job.h"
 #include "ripple.h"
+#include "seats.h"
 
 namespace {
 
@@ -22,6 +23,17 @@ constexpr uint64_t kEffortPerCycle = 10;
 // less far was followed in vain.
 constexpr uint64_t kChange = 32;
 constexpr uint64_t kGatesPerCycle = 10;
+// Cycles of simulation after which a job goes on in a lane, and machines that have to go on together for lanes to be faster
+// than the compiled model.
+constexpr uint64_t kAlone = 128;
+constexpr int kTogether = 8;
+// To compare a machine with the golden run costs as much as some 30 cycles in a lane: what has lived so long is compared
+// less often.
+constexpr uint64_t kOld = 1024;
+constexpr uint64_t kNever = ~uint64_t{0};
+
+enum class Simulated { kEnded, kGoesOn, kInLane };
+enum class Arrival { kEnded, kSmall, kStays };
 
 }  // namespace
 
@@ -37,6 +49,7 @@ struct Sweep {
   std::deque<std::pair<Job, uint64_t>> merged;  // and with which
   Job ended;  // whose event is out
   std::vector<char> found;
+  std::optional<Seats> seats;  // if there is a lane model
   SweepTimes times{};
 
   Sweep(Campaign& owner, const Circuit& circuit, const Boundaries* boundaries)
@@ -59,22 +72,25 @@ struct Sweep {
         merged.pop_front();
         return emit(event, kMerged);
       }
-      while (!current.empty()) {
-        Job job = std::move(current.front());
-        current.pop_front();
-        if (advance(job, event)) return;
+      if (seats && (seats->full() || (current.empty() && seats->behind(upcoming())))) {
+        if (ride(event)) return;
+        continue;
       }
-      if (parked.empty() && waiting.empty()) return;
-      open();
+      if (current.empty()) {
+        if (upcoming() == kNever) return;
+        open();
+        continue;
+      }
+      Job job = std::move(current.front());
+      current.pop_front();
+      if (advance(job, event)) return;
     }
   }
 
   // Load the next window that has something to do.
   void open() {
     if (shortcuts & kSeen) merge();
-    uint64_t first = waiting.empty() ? last() : waiting.front().cycle;
-    for (const Job& job : parked) first = std::min(first, job.cycle);
-    load(first);
+    load(std::min(upcoming(), last()));
     std::deque<Job> later;
     for (Job& job : parked) (inside(job.cycle) ? current : later).push_back(std::move(job));
     parked = std::move(later);
@@ -82,6 +98,13 @@ struct Sweep {
       current.push_back(std::move(waiting.front()));
       waiting.pop_front();
     }
+  }
+
+  // The first cycle that a window is needed for.
+  uint64_t upcoming() const {
+    uint64_t first = waiting.empty() ? kNever : waiting.front().cycle;
+    for (const Job& job : parked) first = std::min(first, job.cycle);
+    return first;
   }
 
   void load(uint64_t first) {
@@ -172,7 +195,9 @@ struct Sweep {
       }
       if (follows() && job.small && timed(job, times.following, [&] { return follow(job); })) continue;
       if (job.leave) return end(job, event, kLeft);
-      if (timed(job, times.simulating, [&] { return simulate(job, event); })) return true;
+      Simulated now{};
+      timed(job, times.simulating, [&] { return (now = simulate(job, event)) == Simulated::kEnded; });
+      if (now != Simulated::kGoesOn) return now == Simulated::kEnded;
     }
   }
 
@@ -290,16 +315,24 @@ struct Sweep {
     return end(job, event, kStopped);
   }
 
-  // Simulate a job until it is small, beyond the window if need be, or to its end; true if it ended.
-  bool simulate(Job& job, SweepEvent& event) {
-    if (!restore(job)) return end(job, event, kStopped);
-    Instance& faulty = *campaign.faulty;
-    const uint64_t start = faulty.cycle;
-    uint64_t check = start + 1;
-    uint64_t operation = faulty.outputs.operation;
+  // Simulate a job until it is small, beyond the window if need be, or to its end; or for a while, and let it go on in a
+  // lane.
+  Simulated simulate(Job& job, SweepEvent& event) {
+    if (!restore(job)) return ended_as(end(job, event, kStopped));
+    const uint64_t start = campaign.faulty->cycle;
     job.small = false;
+    return go_on(job, event, start, start + 1, seats.has_value());
+  }
+
+  static Simulated ended_as(bool ended) { return ended ? Simulated::kEnded : Simulated::kGoesOn; }
+
+  Simulated go_on(Job& job, SweepEvent& event, uint64_t start, uint64_t check, bool may_board) {
+    Instance& faulty = *campaign.faulty;
+    uint64_t operation = faulty.outputs.operation;
     while (true) {
-      if (faulty.outputs.done || faulty.outputs.finished || faulty.cycle >= limit) return run_out(job, event);
+      if (faulty.outputs.done || faulty.outputs.finished || faulty.cycle >= limit) {
+        return ended_as(run_out(job, event));
+      }
       faulty.rise();
       campaign.latch(job.told);
       ++job.cycle;
@@ -307,16 +340,102 @@ struct Sweep {
       ++job.apart;
       if (leaves() && faulty.outputs.operation != operation) {
         operation = faulty.outputs.operation;
-        if (at_boundary(job, operation)) return job.shift != job.leave->shift && end(job, event, kLeft);
+        if (at_boundary(job, operation)) return ended_as(job.shift != job.leave->shift && end(job, event, kLeft));
       }
       if (faulty.cycle < check || faulty.outputs.done) continue;
-      const uint64_t lived = faulty.cycle - start;
-      check = lived < kSparsest ? start + next_check(lived) : faulty.cycle + kSparsest - (job.cycle + 1) % kSparsest;
+      check = next(job, faulty.cycle, start);
       const Digest now = campaign.registers.digest(faulty.state());
-      if (rejoin(job, now)) return false;
-      if (follows() && job.apart >= job.stint && nearly(job) && (compare(job), job.small)) return false;
-      if ((shortcuts & kRepetition) && job.repetition.found(campaign, now)) return run_out(job, event);
+      const auto here = [] {};
+      if (rejoin(job, now, here)) return Simulated::kGoesOn;
+      if (follows() && job.apart >= job.stint && nearly(job) && (compare(job), job.small)) return Simulated::kGoesOn;
+      if ((shortcuts & kRepetition) && job.repetition.found(campaign, now, here)) return ended_as(run_out(job, event));
+      if (may_board && faulty.cycle - start >= kAlone) {
+        may_board = false;
+        if (seats->board(job, start, check)) return Simulated::kInLane;
+      }
     }
+  }
+
+  // When a job that has come to `cycle` is compared again.
+  static uint64_t next(const Job& job, uint64_t cycle, uint64_t start) {
+    const uint64_t lived = cycle - start;
+    return lived < kSparsest ? start + next_check(lived) : cycle + kSparsest - (job.cycle + 1) % kSparsest;
+  }
+
+  // ---- in lanes
+
+  // Take the jobs in lanes on until there is something to see to, and see to it; true if one ended.
+  bool ride(SweepEvent& event) {
+    if (!seats->due() && seats->taken() < kTogether) return alight(event);
+    while (!seats->due()) {
+      uint64_t spent = 0;
+      {
+        const Timer timer(spent);
+        seats->step(limit);
+      }
+      times.simulating += spent;
+      seats->share(spent);
+    }
+    while (seats->due()) {
+      const int lane = seats->next_due();
+      Arrival now{};
+      timed(seats->at(lane).job, times.simulating, [&] { return (now = see_to(lane, event)) == Arrival::kEnded; });
+      if (now == Arrival::kStays) continue;
+      Job job = seats->vacate(lane);
+      if (now == Arrival::kEnded || requeue(job, event)) return true;
+    }
+    return false;
+  }
+
+  // There are too few for lanes: take one on in the compiled model.
+  bool alight(SweepEvent& event) {
+    const int lane = seats->slowest();
+    const uint64_t start = seats->at(lane).start, check = seats->at(lane).check;
+    Simulated now{};
+    timed(seats->at(lane).job, times.simulating, [&] { return seats->arrive(lane), false; });
+    Job job = seats->vacate(lane);
+    timed(job, times.simulating, [&] { return (now = go_on(job, event, start, check, false)) == Simulated::kEnded; });
+    return now == Simulated::kEnded || requeue(job, event);
+  }
+
+  // A job is small again: true if that is its end.
+  bool requeue(Job& job, SweepEvent& event) {
+    if (job.d.empty()) return end(job, event, kVanished);
+    (inside(job.cycle) ? current : parked).push_back(std::move(job));
+    return false;
+  }
+
+  // See to what has happened in a lane.
+  Arrival see_to(int lane, SweepEvent& event) {
+    Seat& seat = seats->at(lane);
+    Job& job = seat.job;
+    campaign.faulty->cycle = seat.cycle;
+    bool stored = false;
+    const auto store = [&] {
+      if (!stored) seats->machines().store(lane);
+      stored = true;
+    };
+    if (seat.moved && leaves()) {
+      store();
+      if (at_boundary(job, seats->machines().operation(lane))) {
+        return job.shift != job.leave->shift && end(job, event, kLeft) ? Arrival::kEnded : Arrival::kSmall;
+      }
+    }
+    if (!seat.done && seat.cycle < limit) {
+      if (seat.cycle < seat.check) return Arrival::kStays;
+      seat.check = next(job, seat.cycle, seat.start);
+      if (seat.cycle - seat.start >= kOld) seat.check += kSeldom - (job.cycle + seat.check - seat.cycle + 1) % kSeldom;
+      const Digest now = campaign.registers.digest_row(seats->machines().row(lane));
+      if (rejoin(job, now, store)) return Arrival::kSmall;
+      if (follows() && job.apart >= job.stint && nearly(job)) {
+        store();
+        compare(job);
+        if (job.small) return Arrival::kSmall;
+      }
+      if (!((shortcuts & kRepetition) && job.repetition.found(campaign, now, store))) return Arrival::kStays;
+    }
+    seats->arrive(lane);
+    return run_out(job, event) ? Arrival::kEnded : Arrival::kSmall;
   }
 
   // The golden registers in the job's cycle; null if they were not kept.
@@ -326,7 +445,9 @@ struct Sweep {
   }
 
   // The registers are those of a golden cycle, of this window or later: from there on the job is a difference of memories.
-  bool rejoin(Job& job, const Digest& now) {
+  // `store` gives the faulty instance its state, of which it may have no more than the cycle.
+  template <typename Store>
+  bool rejoin(Job& job, const Digest& now, Store&& store) {
     const Instance& faulty = *campaign.faulty;
     uint64_t cycle = job.cycle;
     if (!((shortcuts & kSameCycle) && campaign.timeline.matches(now, cycle + 1))) {
@@ -338,6 +459,7 @@ struct Sweep {
     const int64_t shift = static_cast<int64_t>(faulty.cycle) - static_cast<int64_t>(cycle + 1);
     if (static_cast<int64_t>(campaign.timeline.length()) + shift > static_cast<int64_t>(limit)) return false;
     campaign.memories.seek(cycle + 1);
+    store();
     Difference d;
     if (follows() && cycle >= window.first() && job.apart >= job.stint) {
       campaign.memories.difference(faulty.state(), d);
@@ -408,6 +530,15 @@ struct Sweep {
 
 extern "C" {
 
+int32_t resil_sweep_lanes(Sweep* self, const LaneModel* model) {
+  return guarded(
+      [&] {
+        self->seats.emplace(self->campaign, *model);
+        return 0;
+      },
+      -1);
+}
+
 Sweep* resil_sweep_create(Campaign* campaign, const Circuit* circuit, const Boundaries* boundaries) {
   return guarded([&] { return new Sweep(*campaign, *circuit, boundaries); }, static_cast<Sweep*>(nullptr));
 }
@@ -419,6 +550,7 @@ void resil_sweep_begin(Sweep* self, uint64_t limit, uint32_t shortcuts) {
   self->parked.clear();
   self->current.clear();
   self->merged.clear();
+  if (self->seats) self->seats->clear();
   self->limit = limit;
   self->shortcuts = shortcuts;
 }

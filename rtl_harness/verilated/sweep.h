@@ -9,6 +9,8 @@
 #include "circuit.h"
 #include "difference.h"
 
+struct LaneModel;
+
 extern "C" {
 
 struct Sweep;
@@ -78,6 +80,9 @@ struct SweepTimes {
 /// `circuit` and `boundaries` may be null. The campaign must have had its golden pass, and stays the caller's.
 Sweep* resil_sweep_create(Campaign* campaign, const Circuit* circuit, const Boundaries* boundaries);
 void resil_sweep_destroy(Sweep* self);
+
+/// Let jobs that are simulated for long go on in a lane model.
+int32_t resil_sweep_lanes(Sweep* self, const LaneModel* model);
 
 /// Begin anew: forget all injections; later ones run for at most `limit` cycles.
 void resil_sweep_begin(Sweep* self, uint64_t limit, uint32_t shortcuts);

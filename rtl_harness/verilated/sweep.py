@@ -6,6 +6,7 @@ import ctypes
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -155,6 +156,42 @@ class _Event(ctypes.Structure):
     )
 
 
+PLACE = np.dtype(
+    [("offset", "<u8"), ("bit", "<u4"), ("width", "<u4"), ("piece", "<u4"), ("at", "<u4")], align=True
+)
+
+
+class LaneMemory(NamedTuple):
+    """A memory that a lane model has.
+
+    Attributes:
+        offset: Its first byte in the state.
+        entry_bytes: Bytes of a word.
+        words: Words in use.
+        shared: 1 if nothing writes it, so that all machines share one.
+    """
+
+    offset: int
+    entry_bytes: int
+    words: int
+    shared: int
+
+
+@dataclass(frozen=True)
+class LaneLibrary:
+    """A lane model, and where its storage lies in the state.
+
+    Attributes:
+        library: The shared library.
+        places: As `PLACE`: `width` bits from bit `bit` of the byte at `offset` on are a piece's from `at` on.
+        memories: In the library's order.
+    """
+
+    library: Path
+    places: npt.NDArray[np.void]
+    memories: Sequence[LaneMemory]
+
+
 class SweepTimes(ctypes.Structure):
     """Where the time of sweeps went.
 
@@ -215,6 +252,22 @@ class Sweep:
         )
         if not self._handle:
             raise SimulationError(f"the sweep could not start: {self._error()}")
+
+    def add_lanes(self, lanes: LaneLibrary) -> None:
+        """Let injections that are simulated for long go on in a lane model.
+
+        Raises:
+            SimulationError: If its storage is not that of the campaign.
+        """
+        library = ctypes.CDLL(str(lanes.library))
+        library.lanes_calls.restype = ctypes.c_void_p
+        places = np.ascontiguousarray(lanes.places, PLACE)
+        memories = np.array(lanes.memories, np.uint64).reshape(-1)
+        fields = [library.lanes_calls(), places.ctypes.data, places.size]
+        fields += [memories.ctypes.data, len(lanes.memories)]
+        given = np.array(fields, np.uint64)
+        if self._calls.resil_sweep_lanes(self._handle, given.ctypes.data) != 0:
+            raise SimulationError(f"the lane model does not fit: {self._error()}")
 
     def close(self) -> None:
         """Free it."""
@@ -277,6 +330,7 @@ class Sweep:
         signatures: dict[str, tuple[object, list[object]]] = {
             "resil_sweep_create": (handle, [handle, handle, handle]),
             "resil_sweep_destroy": (None, [handle]),
+            "resil_sweep_lanes": (ctypes.c_int32, [handle, handle]),
             "resil_sweep_begin": (None, [handle, number, word]),
             "resil_sweep_add": (None, [handle, number, ctypes.POINTER(FlippedBit), number, number]),
             "resil_sweep_next": (None, [handle, ctypes.POINTER(_Event)]),

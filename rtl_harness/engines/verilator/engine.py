@@ -16,12 +16,15 @@ from rtl_harness.engines.base import GoldenRun, check_fault
 from rtl_harness.engines.verilator.circuit import circuit_of
 from rtl_harness.engines.verilator.gates import UnsupportedError, read_gates
 from rtl_harness.engines.verilator.golden import GoldenPass
+from rtl_harness.engines.verilator.lanes import lanes_of
 from rtl_harness.engines.verilator.model import Model
 from rtl_harness.engines.verilator.pool import Outcome, run_chunks
 from rtl_harness.engines.verilator.single import Singles
 from rtl_harness.engines.verilator.sweep import Sweeper
 from rtl_harness.errors import AuditError, HarnessError
 from rtl_harness.faults import Fault, Injection
+from rtl_harness.lanes.build import lane_model
+from rtl_harness.lanes.words import UnsupportedError as UnsupportedLanesError
 from rtl_harness.target import Target
 from rtl_harness.verilated.campaign import Shortcut
 from rtl_harness.verilated.library import Instance
@@ -71,6 +74,8 @@ class VerilatorEngine:
         shortcuts: Which early stops are taken. If elaboration left storage unmapped, none is.
         sweep: Take the shortcuts that need the design's gates, in sweeps of all faults through the golden
             run; None does so once enough faults have been asked for to pay for the gates.
+        lanes: In sweeps, simulate faults that live long 32 at a time in a lane model, which is compiled
+            first. The outcomes are the same.
         audit: How many early stops are audited.
         seed: Chooses which.
 
@@ -92,6 +97,7 @@ class VerilatorEngine:
         golden_limit: int = GOLDEN_LIMIT_CYCLES,
         shortcuts: Shortcut = Shortcut.ALL,
         sweep: bool | None = None,
+        lanes: bool = False,
         audit: Audit | None = None,
         seed: int = 0,
     ) -> None:
@@ -111,6 +117,7 @@ class VerilatorEngine:
         self.observer: Callable[[Outcome], object] = lambda outcome: None
         self._wants_sweep = sweep if self.shortcuts & _IN_SWEEPS and workload.inferences == 1 else False
         self._sweeper: Sweeper | None = None
+        self._wants_lanes = lanes
         self._asked = 0
         self._timeout_factor = timeout_factor
         self._golden_limit = golden_limit
@@ -292,8 +299,10 @@ class VerilatorEngine:
             except UnsupportedError as error:
                 self._give_up_sweeps(str(error))
                 return None
+            sweep = Sweep(model.campaign, circuit, golden.exits.boundaries if golden.exits else None)
+            self._add_lanes(sweep)
             self._sweeper = Sweeper(
-                Sweep(model.campaign, circuit, golden.exits.boundaries if golden.exits else None),
+                sweep,
                 model.map,
                 golden.run.end,
                 self.workload.outputs,
@@ -305,6 +314,14 @@ class VerilatorEngine:
                 model.alarms,
             )
         return self._sweeper
+
+    def _add_lanes(self, sweep: Sweep) -> None:
+        """Let faults that are simulated for long go on in a lane model, if that is wanted."""
+        if self._wants_lanes:
+            try:
+                sweep.add_lanes(lanes_of(lane_model(self.target, self.elaboration.parameters), self._model))
+            except UnsupportedLanesError as error:
+                self.notes.append(f"simulated faults one at a time: {error}")
 
     def _give_up_sweeps(self, reason: str) -> None:
         self.notes.append(f"simulated every fault by itself: {reason}")

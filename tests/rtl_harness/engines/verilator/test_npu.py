@@ -76,3 +76,9 @@ def test_faults_while_the_design_comes_out_of_reset(parts, engine):
         found = {i.fault: i for i in made.run(faults)}
     with VerilatorEngine(*parts, sweep=False) as plain:
         assert found == {i.fault: i for i in plain.run(list(found))}
+
+
+def test_lanes_change_nothing(parts, faults, injections):
+    with VerilatorEngine(*parts, sweep=True, lanes=True) as made:
+        assert {i.fault: i for i in made.run(faults)} == injections
+        assert made.notes == []

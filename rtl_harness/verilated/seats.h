@@ -1,0 +1,65 @@
+// Jobs of a sweep that go on in lanes.
+#ifndef RESIL_VERILATED_SEATS_H
+#define RESIL_VERILATED_SEATS_H
+
+#include <array>
+#include <bit>
+#include <optional>
+
+#include "job.h"
+#include "lane_machines.h"
+
+// Cycles after which a job in a lane is looked at, at the latest.
+inline constexpr uint64_t kSeldom = 256;
+
+// A job that goes on in a lane.
+struct Seat {
+  Job job;
+  uint64_t cycle;  // edges since reset
+  uint64_t start;  // when it began to be simulated
+  uint64_t check;  // when it is compared next
+  bool moved = false;
+  bool done = false;
+};
+
+class Seats {
+ public:
+  Seats(Campaign& campaign, const LaneModel& model) : campaign_(campaign), machines_(campaign, model) {}
+
+  /// Leave all lanes.
+  void clear();
+  /// Let a job, whose state is the faulty instance's, go on in a lane; false if the lane model cannot be in that state.
+  bool board(Job& job, uint64_t start, uint64_t check);
+  /// Free a lane; what was in it is returned.
+  Job vacate(int lane);
+  /// Bring the faulty instance to where a lane is.
+  void arrive(int lane);
+  /// Go on until there is something to see to in a lane, or for a while.
+  void step(uint64_t limit);
+  /// Spread time over all jobs.
+  void share(uint64_t nanoseconds);
+
+  Seat& at(int lane) { return *seats_[lane]; }
+  LaneMachines& machines() { return machines_; }
+  bool full() const { return watch_.busy == ~uint32_t{0}; }
+  int taken() const { return std::popcount(watch_.busy); }
+  /// A job has not come so far: it may become small before that.
+  bool behind(uint64_t cycle) const;
+  /// The lane that has come least far.
+  int slowest() const;
+  /// There are lanes with something to see to.
+  bool due() const { return due_ != 0; }
+  /// The first of these, which is taken for seen to.
+  int next_due();
+
+ private:
+  void await(int lane);
+
+  Campaign& campaign_;
+  LaneMachines machines_;
+  std::array<std::optional<Seat>, kLaneCount> seats_;
+  LanesWatch watch_{};
+  uint32_t due_ = 0;
+};
+
+#endif

@@ -1,0 +1,120 @@
+"""Machines in a lane model are in the states of Verilator's model, and campaigns end as without."""
+
+import dataclasses
+import platform
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rtl_harness.elaboration import elaborate
+from rtl_harness.engines.verilator.engine import Audit, VerilatorEngine
+from rtl_harness.engines.verilator.lanes import lanes_of
+from rtl_harness.engines.verilator.model import Model
+from rtl_harness.faults import Fault
+from rtl_harness.lanes import build
+from rtl_harness.lanes.build import lane_model
+from rtl_harness.lanes.words import UnsupportedError
+from rtl_harness.target import Target, TargetAlarm, TargetMemory
+from rtl_harness.workload import OutputSpec, Workload
+from tests.rtl_harness.lanes.machines import MACHINES, Machines
+
+TARGET = Target(
+    name="crowd",
+    top="crowd",
+    sources=(Path(__file__).parent / "crowd.sv",),
+    clock="clk_i",
+    reset="rst_ni",
+    dut="u_core",
+    done="done_o",
+    alarms={"error": TargetAlarm("error_o")},
+    operation="operations_o",
+    blocks={"core": ("u_core",)},
+    memories={
+        "input": TargetMemory("in_q", 1, "input", observed=False),
+        "output": TargetMemory("out_q", 4, "output"),
+    },
+)
+WORKLOAD = Workload("some", {"input": bytes(range(40, 56))}, OutputSpec("output", 0, (64,)))
+SECOND_CLOCK = dataclasses.replace(WORKLOAD, parameters={"SecondClock": 1})
+PLAIN = ("-march=x86-64",) if platform.machine() == "x86_64" else ()
+
+
+@pytest.fixture(scope="module")
+def model():
+    made = Model(TARGET, WORKLOAD, elaborate(TARGET))
+    yield made
+    made.close()
+
+
+def different(model, one, other):
+    """Paths of the storage in which two states differ."""
+    places = {path: model.map.storage(path) for path in model.map.paths}
+    return [
+        p
+        for p, s in places.items()
+        if not np.array_equal(one[s.offset :][: s.size], other[s.offset :][: s.size])
+    ]
+
+
+@pytest.mark.parametrize("plain", [False, True], ids=["native", "plain"])
+def test_machines_with_different_faults_are_verilators(plain, model, monkeypatch):
+    if plain:
+        monkeypatch.setattr(build, "native_flag", lambda: PLAIN)
+    library = lanes_of(lane_model(TARGET, {}), model)
+    choose, table = random.Random(4), model.elaboration.sites
+    for start, cycles in ((5, 40), (300, 1000)):
+        machines = Machines(library.library, library.places)
+        golden = model.start()
+        golden.run_to(start)
+        instances, states = [], []
+        for number in range(MACHINES):
+            instance = model.start()
+            instance.copy_from(golden)
+            for _ in range(min(number, 3)):
+                model.strike(instance, Fault(choose.randrange(table.size), start))
+            instance.settle()
+            states.append(np.array(instance.state))
+            instances.append(instance)
+            machines.load(number, states[-1], library.memories)
+        assert len({state.tobytes() for state in states}) > MACHINES // 2
+        assert machines.run(cycles) == cycles
+        for number, (instance, state) in enumerate(zip(instances, states, strict=True)):
+            instance.run_to(start + cycles)
+            machines.store(number, state, library.memories)
+            if instance.cycle == start + cycles:
+                assert different(model, state, np.array(instance.state)) == [], number
+            instance.close()
+        golden.close()
+        machines.close()
+
+
+def outcomes(workload, faults, lanes):
+    with VerilatorEngine(
+        TARGET, workload, elaborate(TARGET, workload.parameters), sweep=True, lanes=lanes, audit=Audit(0.0, 0)
+    ) as engine:
+        found = {injection.fault: injection for injection in engine.run(faults)}
+        return found, engine.notes
+
+
+def faults_of(workload, number):
+    choose, table = random.Random(9), elaborate(TARGET, workload.parameters).sites
+    return sorted({Fault(choose.randrange(table.size), choose.randrange(2000)) for _ in range(number)})
+
+
+def test_a_campaign_ends_as_without_lanes():
+    faults = faults_of(WORKLOAD, 400)
+    (plain, notes), (found, more) = (outcomes(WORKLOAD, faults, lanes) for lanes in (False, True))
+    assert notes == more == []
+    assert found == plain
+    assert len({injection.outcome for injection in plain.values()}) > 2
+
+
+def test_a_second_clock_is_refused_by_name_and_the_campaign_goes_on():
+    with pytest.raises(UnsupportedError, match=r"other_q.* has a clock of its own"):
+        lane_model(TARGET, SECOND_CLOCK.parameters)
+    faults = faults_of(SECOND_CLOCK, 60)
+    (plain, _), (found, notes) = (outcomes(SECOND_CLOCK, faults, lanes) for lanes in (False, True))
+    assert found == plain
+    assert notes
