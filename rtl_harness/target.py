@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal, TypeVar, cast
 
+from rtl_harness.cache import content_key
 from rtl_harness.errors import HarnessError
 from rtl_harness.toml_file import read_toml
 
@@ -121,6 +122,12 @@ _TEXTS = ("name", "top", "clock", "reset", "dut", "done", "status", "operation",
 # Keys of their own for alarms of the same name that tell of something detected.
 _SHORTHAND = ("error", "protection")
 _ALARM_NAME = re.compile(r"[A-Za-z0-9_.-]+")
+
+
+def rtl_digest(target: Target) -> str:
+    """Return a hash of the RTL that a target is made of: its sources, headers, macros and parameters."""
+    headers = sorted(p for folder in target.include_dirs for p in folder.rglob("*.*h") if p.is_file())
+    return content_key(target.top, target.sources, headers, target.defines, target.parameters)
 
 
 def load_target(name_or_path: str | Path) -> Target:

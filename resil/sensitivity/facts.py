@@ -8,7 +8,7 @@ from resil.sensitivity.observations import bits_of_elements
 from rtl_harness.area import area_per_block
 from rtl_harness.elaboration import elaborate
 from rtl_harness.hardware import with_hardware
-from rtl_harness.target import load_target
+from rtl_harness.target import load_target, rtl_digest
 
 
 def facts_of_target(name: str) -> Accelerator:
@@ -30,4 +30,4 @@ def facts_of_target(name: str) -> Accelerator:
     blocks = {
         block_name(block): (own.logic + own.sram, own.sram, area.unit) for block, own in area.blocks.items()
     }
-    return Accelerator(target.top, bits_of_elements(elements, kept), blocks)
+    return Accelerator(target.top, bits_of_elements(elements, kept), blocks, rtl_digest(target))

@@ -198,7 +198,14 @@ def _accelerators(runs: Sequence[Run]) -> dict[str, Accelerator]:
             row["block"]: (float(row["area"]), float(row["sram_area"]), str(row["area_unit"]))
             for row in run.summary["blocks"]
         }
-        found[run.accelerator] = Accelerator(str(run.summary["target"]["top"]), dict(run.bits), blocks)
+        rtl = str(run.provenance["hashes"].get("rtl", ""))
+        if run.accelerator in found and found[run.accelerator].rtl != rtl:
+            raise ResilError(
+                f"{run.folder}: its {run.accelerator} is other RTL than that of the runs before it; "
+                "registers and areas differ, so learn from runs on one state of the design"
+            )
+        top = str(run.summary["target"]["top"])
+        found[run.accelerator] = Accelerator(top, dict(run.bits), blocks, rtl)
     return dict(sorted(found.items()))
 
 

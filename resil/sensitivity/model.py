@@ -38,11 +38,13 @@ class Accelerator:
         top: Top module.
         bits: Storage bits of each cell.
         blocks: All blocks; for each its area, SRAM area and the area's unit.
+        rtl: Digest of the RTL that was injected into; "" if it was not kept.
     """
 
     top: str
     bits: Mapping[Cell, int]
     blocks: Mapping[str, tuple[float, float, str]]
+    rtl: str = ""
 
 
 @dataclass(frozen=True)
@@ -161,6 +163,7 @@ def save_model(model: SensitivityModel, path: Path) -> None:
             name: {
                 "top": own.top,
                 "blocks": own.blocks,
+                "rtl": own.rtl,
                 "bits": [[number[cell], bits] for cell, bits in own.bits.items()],
             }
             for name, own in model.accelerators.items()
@@ -211,6 +214,7 @@ def _parse(document: Mapping[str, Any]) -> SensitivityModel:
                 own["top"],
                 {cells[i]: bits for i, bits in own["bits"]},
                 {block: (area, sram, unit) for block, (area, sram, unit) in own["blocks"].items()},
+                own.get("rtl", ""),
             )
             for name, own in document["accelerators"].items()
         },

@@ -21,7 +21,7 @@ from resil.sensitivity.campaign_inference import CampaignInference
 from resil.sensitivity.intervals import PartLimits, held
 from resil.sensitivity.model import SensitivityModel
 from rtl_harness.npu.work import OperationWork
-from rtl_harness.target import load_target
+from rtl_harness.target import load_target, rtl_digest
 from stats.metrics import safety_metrics
 from stats.rates import BlockEstimate
 from stats.technology import Technology
@@ -179,6 +179,13 @@ def _notes(
         f"Intervals at {100 * campaign.confidence:.4g} % held the injections into such networks for "
         f"{_reached(model, campaign.confidence)}.",
     ]
+    if model.accelerators[target].rtl != rtl_digest(load_target(target)):
+        notes.insert(
+            1,
+            f"OTHER RTL: the model was learnt from another state of {target} than the one here. Storage, "
+            "areas and rates are those of that state; how wrong they are for this one was not measured. "
+            "Learn a model from runs on this RTL (resil learn), or inject (resil run).",
+        )
     if campaign.safety is not None:
         notes.append("[safety]: not assessed. Its rows take injections; a model foresees none of them.")
     if _known(model, facts.sha256):
