@@ -22,6 +22,7 @@ from resil.sensitivity.cycles import TERMS, CycleModel
 from resil.sensitivity.model import SHIPPED, load_model, save_model
 from resil.sensitivity.summary import predicted_verdict
 from rtl_harness.npu.work import operation_work
+from rtl_harness.target import load_target, rtl_digest
 from stats.intervals import Interval
 from stats.rates import OUTCOMES
 
@@ -47,6 +48,20 @@ def test_the_example_is_estimated_without_any_simulation(summary):
     assert found["notes"][0].startswith("ESTIMATE")
     assert {p.name for p in out.iterdir()} >= {"summary.json", "blocks.csv", "report.html", "provenance.json"}
     assert not (out / "injections").exists()
+
+
+def test_a_model_of_other_rtl_is_told(summary, model, tmp_path):
+    target = load_target("ethos-u55-32")
+    own = model.accelerators["ethos-u55-32"]
+    told = any(note.startswith("OTHER RTL") for note in summary[2]["notes"])
+    assert told == (own.rtl != rtl_digest(target))
+    for rtl, expected in ((rtl_digest(target), False), ("", True), ("of something else", True)):
+        known = {**model.accelerators, "ethos-u55-32": replace(own, rtl=rtl)}
+        save_model(replace(model, accelerators=known), tmp_path / "model.json.gz")
+        out = tmp_path / f"run{rtl[:3]}"
+        main(["estimate", str(EXAMPLE), "--out", str(out), "--model", str(tmp_path / "model.json.gz")])
+        notes = json.loads((out / "summary.json").read_text())["notes"]
+        assert any(note.startswith("OTHER RTL") for note in notes) == expected
 
 
 def test_totals_are_the_sums_of_the_blocks_and_inside_their_intervals(summary):

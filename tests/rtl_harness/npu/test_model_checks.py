@@ -233,7 +233,7 @@ def test_the_ifm_buffer_is_divided_among_lanes():
 
 
 def test_accelerators_by_name():
-    assert npu_config("ethos-u55-32") is ETHOS_U55_32
+    assert npu_config("ethos-u55-32") == ETHOS_U55_32
     assert [(c.name, c.macs) for c in CONFIGS.values()] == [(f"ethos-u55-{n}", n) for n in (32, 64, 128, 256)]
     with pytest.raises(HarnessError, match=r"ethos-u55-32.*'ethos-u99'"):
         npu_config("ethos-u99")
