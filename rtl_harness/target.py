@@ -126,8 +126,12 @@ _ALARM_NAME = re.compile(r"[A-Za-z0-9_.-]+")
 
 def rtl_digest(target: Target) -> str:
     """Return a hash of the RTL that a target is made of: its sources, headers, macros and parameters."""
-    headers = sorted(p for folder in target.include_dirs for p in folder.rglob("*.*h") if p.is_file())
-    return content_key(target.top, target.sources, headers, target.defines, target.parameters)
+    return content_key(target.top, target.sources, headers_of(target), target.defines, target.parameters)
+
+
+def headers_of(target: Target) -> list[Path]:
+    """Return the files that sources may include: all of the include folders, by name."""
+    return sorted(p for folder in target.include_dirs for p in folder.rglob("*.*h") if p.is_file())
 
 
 def load_target(name_or_path: str | Path) -> Target:

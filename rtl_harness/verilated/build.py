@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from rtl_harness.cache import cached_folder, content_key
 from rtl_harness.errors import HarnessError
-from rtl_harness.target import Target
+from rtl_harness.target import Target, headers_of
 from rtl_harness.tools import (
     compile_objects,
     compiler_version,
@@ -93,7 +93,7 @@ def build_model(
     merged = {**target.parameters, **parameters}
     public = sorted(set(variables))
     key = content_key(
-        _description(target), merged, [list(v) for v in public], target.sources, _headers(target),
+        _description(target), merged, [list(v) for v in public], target.sources, headers_of(target),
         SHARED, OWN, HEADERS, (HERE / "glue.py",),
         _verilator_flags(assertions), COMPILER_FLAGS, LINKER_FLAGS, _optimisation(), find_verilator().version,
         compiler_version(), processor(),
@@ -225,11 +225,6 @@ def _description(target: Target) -> Mapping[str, str]:
         "low": str(target.reset_active_low),
         "defines": repr(defines),
     }
-
-
-def _headers(target: Target) -> list[Path]:
-    """Files that sources may include: all of the include folders, by name."""
-    return sorted(p for folder in target.include_dirs for p in folder.rglob("*.*h") if p.is_file())
 
 
 @lru_cache
