@@ -217,7 +217,7 @@ def test_other_commands_work_on_its_run_folder(finished, capsys):
     summary = json.loads((run / "summary.json").read_text())
     assert summary["network"]["name"] == "two pages of words"
     assert summary["target"]["unmapped_sites"] == 0
-    assert set(summary["provenance"]["hashes"]) == {"workload", "target", "campaign"}
+    assert set(summary["provenance"]["hashes"]) == {"workload", "target", "campaign", "rtl"}
     assert main(["replay", str(run), "3", "--engine", "cocotb"]) == 0
     assert capsys.readouterr().out.rstrip().endswith("equal")
     assert main(["report", str(run)]) == 0
