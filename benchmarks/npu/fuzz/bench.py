@@ -46,12 +46,12 @@ _WALKERS = {
     "u_ofm_walker": ("valid_q", *_BLOCK),
 }
 _COPY = "u_npu.u_dma.u_copy.addr_q"
-_QREAD = "u_npu.u_cc.u_decode.index_q"
+_QREAD = "u_npu.u_cc.u_decode.u_control.index_q"
 _VARIABLES = (
     *(Variable("cc_blocks", name) for name in ("valid_q", *_BLOCK)),
     *(Variable("cc_steps", name) for name in ("iz_q", "ky_q", "kx_q")),
     Variable("dma_copy", "addr_q"),
-    Variable("cc_decode", "index_q"),
+    Variable("cc_control", "index_q"),
     Variable("bus_faults", "config_q"),
 )
 

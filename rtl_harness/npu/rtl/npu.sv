@@ -1,5 +1,6 @@
 /// The NPU: seven blocks, one APB slave, a read/write and a read-only AXI4 port, one interrupt.
 module npu
+  import axi_pkg::*;
   import npu_pkg::*;
 #(
   parameter int unsigned Macs        = 32,   // a cycle: 32, 64, 128 or 256

@@ -1,63 +1,6 @@
 /// Types and constants that the NPU's blocks share.
 package npu_pkg;
 
-  // AXI4 with 64-bit data, 32-bit addresses, INCR bursts of whole beats.
-  typedef enum logic [2:0] {
-    RdCommand = 3'd0,
-    RdScale   = 3'd1,
-    RdWeight  = 3'd2,
-    RdIfm     = 3'd3,
-    RdCopy    = 3'd4
-  } rd_client_e;
-
-  localparam int unsigned NumRdClients = 5;
-
-  // What every address carries, see README.md section 7.
-  localparam logic [2:0] AxiSize8 = 3'b011;   // beats of eight bytes
-  localparam logic [1:0] AxiIncr  = 2'b01;
-  localparam logic [3:0] AxiCache = 4'b0010;  // Normal Non-cacheable Non-bufferable
-  localparam logic [2:0] AxiProt  = 3'b010;   // data, non-secure, unprivileged
-  localparam logic [1:0] AxiOkay   = 2'b00;
-  localparam logic [1:0] AxiSlvErr = 2'b10;
-
-  typedef struct packed {
-    logic [2:0]  id;
-    logic [31:0] addr;
-    logic [7:0]  len;
-    logic [2:0]  size;
-    logic [1:0]  burst;
-    logic [3:0]  cache;
-    logic [2:0]  prot;
-  } axi_ar_t;
-
-  typedef struct packed {
-    logic [2:0]  id;
-    logic [63:0] data;
-    logic [1:0]  resp;
-    logic        last;
-  } axi_r_t;
-
-  typedef struct packed {
-    logic [2:0]  id;
-    logic [31:0] addr;
-    logic [7:0]  len;
-    logic [2:0]  size;
-    logic [1:0]  burst;
-    logic [3:0]  cache;
-    logic [2:0]  prot;
-  } axi_aw_t;
-
-  typedef struct packed {
-    logic [63:0] data;
-    logic [7:0]  strb;
-    logic        last;
-  } axi_w_t;
-
-  typedef struct packed {
-    logic [2:0] id;
-    logic [1:0] resp;
-  } axi_b_t;
-
   // Data beats that pass the ports in a cycle
   typedef struct packed {
     logic m0_read;
@@ -80,65 +23,6 @@ package npu_pkg;
 
   localparam int unsigned NumRegions = 8;
   localparam int unsigned BankBytes  = 1024;  // of the shared buffer
-
-  // Registers that the command stream sets, as wide as their commands carry them.
-  typedef struct packed {
-    logic [15:0] depth_m1;     // IFM only
-    logic [15:0] precision;
-    logic [15:0] zero_point;
-    logic [15:0] width0_m1;
-    logic [15:0] height0_m1;
-    logic [15:0] height1_m1;
-    logic [15:0] region;
-    logic [3:0][31:0] base;
-    logic [31:0] stride_x;
-    logic [31:0] stride_y;
-    logic [31:0] stride_c;
-  } fmap_regs_t;
-
-  typedef struct packed {
-    logic [15:0] ifm_pad_top;
-    logic [15:0] ifm_pad_left;
-    logic [15:0] ifm_pad_right;
-    logic [15:0] ifm_pad_bottom;
-    logic [15:0] ifm_upscale;
-    logic [15:0] ifm_ib_end;
-    logic [15:0] ofm_width_m1;
-    logic [15:0] ofm_height_m1;
-    logic [15:0] ofm_blk_width_m1;
-    logic [15:0] ofm_blk_height_m1;
-    logic [15:0] ofm_blk_depth_m1;
-    logic [15:0] kernel_width_m1;
-    logic [15:0] kernel_height_m1;
-    logic [15:0] kernel_stride;
-    logic [15:0] acc_format;
-    logic [15:0] activation;
-    logic [15:0] activation_min;
-    logic [15:0] activation_max;
-    logic [15:0] weight_region;
-    logic [15:0] scale_region;
-    logic [15:0] ab_start;
-    logic [15:0] ifm2_broadcast;
-    logic [15:0] ifm2_scalar;
-    logic [15:0] ifm2_ib_start;
-    logic [15:0] dma0_src_region;
-    logic [15:0] dma0_dst_region;
-    logic [31:0] weight_base;
-    logic [31:0] weight_length;
-    logic [31:0] scale_base;
-    logic [31:0] scale_length;
-    logic [31:0] ofm_scale;
-    logic [5:0]  ofm_shift;
-    logic [31:0] opa_scale;
-    logic [5:0]  opa_shift;
-    logic [31:0] opb_scale;
-    logic [31:0] dma0_src;
-    logic [31:0] dma0_dst;
-    logic [31:0] dma0_len;
-    fmap_regs_t  ifm;
-    fmap_regs_t  ifm2;
-    fmap_regs_t  ofm;
-  } cmd_regs_t;
 
   // A feature map as the DMA controller sees it: four tiles, see README.md.
   typedef struct packed {

@@ -101,21 +101,21 @@ SEEDED: dict[str, list[Place]] = {
     ],
     # The NPU as a whole
     "StreamMakesHeadway": [("cc_sequencer.sv", "piece_valid_o = ⟦piece_walk⟧ &&", "1'b0")],
-    "StreamEndsWithInterrupt": [("cc_decode.sv", "set_irq = ⟦1'b1⟧;", "1'b0")],
+    "StreamEndsWithInterrupt": [("cc_control.sv", "set_irq_o = ⟦1'b1⟧;", "1'b0")],
     "OperationBelongsToStream": [
-        ("cc_decode.sv", "Stop: begin\n        if (⟦!op_busy_i && !copy_busy_i⟧) begin", "1'b1"),
-        ("cc_decode.sv", "Drain: begin\n        if (⟦!op_busy_i && !copy_busy_i⟧) begin", "1'b1"),
+        ("cc_control.sv", "Stop: begin\n        if (⟦!op_busy_i && !copy_busy_i⟧) begin", "1'b1"),
+        ("cc_control.sv", "Drain: begin\n        if (⟦!op_busy_i && !copy_busy_i⟧) begin", "1'b1"),
     ],
     "OperationEndsOnce": [("cc_sequencer.sv", "if (⟦done_o⟧) busy_q <= 1'b0;", "1'b0")],
     "OperationEndsWhatRuns": [("cc_sequencer.sv", "done_o = ⟦busy_q⟧ &&", "1'b1")],
     "BusIsUsedByStreams": [
-        ("cc_decode.sv", "if (⟦fetch_idle_i⟧) begin", "1'b1"),
+        ("cc_control.sv", "if (⟦fetch_idle_i⟧) begin", "1'b1"),
         ("dma_linear.sv", "end else begin\n          to_ask_q  <= ⟦'0⟧;", "to_ask_q"),
     ],
     "IdleIsQuiescent": [("cpm.sv", "quiescent_q <= ⟦awake == '0⟧;", "1'b0")],
     "QuiescentIsIdle": [("cpm.sv", "quiescent_q <= ⟦awake == '0⟧;", "1'b1")],
     # States and arbiters
-    "StateIsLegal": [("cc_decode.sv", "if (param == '0) state_d = ⟦WaitOp⟧;", "state_e'(5'd25)")],
+    "StateIsLegal": [("cc_control.sv", "if (param == '0) state_d = ⟦WaitOp⟧;", "state_e'(5'd25)")],
     "OneClientIsServed": [("dma_rd_port.sv", "if (valid_i[i] && ⟦!any⟧) begin", "1'b1")],
     # Shared buffer
     "BankReadsNoRowThatIsWritten": [("mac_accumulate.sv", "!clear_i && ⟦!forward⟧;", "1'b1")],

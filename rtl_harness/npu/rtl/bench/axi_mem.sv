@@ -10,7 +10,7 @@
 /// How large the memory is, is said when the simulation starts: +PlusArg_words=N words, a power of two, of the `Words`
 /// that were built; all of them if nothing is said. So one build serves every network.
 module axi_mem
-  import npu_pkg::*;
+  import axi_pkg::*;
 #(
   parameter int unsigned Words        = 1024,  // of 64 bits, a power of two
   parameter logic [31:0] Base         = '0,

@@ -6,6 +6,7 @@
 /// two buses stall and fail as +sram_faults=FILE and +flash_faults=FILE say, see bus_faults; without, they are wires.
 /// With several Inferences the host goes on after the first one, see boot; without, nothing of that is there.
 module bench_top
+  import axi_pkg::*;
   import npu_pkg::*;
 #(
   parameter int unsigned FlashWords         = 65536,  // of 64 bits, of which the workload takes some

@@ -11,7 +11,7 @@
 /// A valid signal that was seen stays until it is taken, as AXI4 demands. Data of a read beat in error are
 /// inverted; a write in error does not happen. Addresses and data of writes may come at different times.
 module bus_faults
-  import npu_pkg::*;
+  import axi_pkg::*;
 #(
   parameter PlusArg = "bus_faults"
 ) (

@@ -3,6 +3,7 @@
 /// The rules are those of README.md section 4.
 module cc_check
   import npu_pkg::*;
+  import cc_cmd_pkg::*;
   import cc_pkg::*;
 #(
   parameter int unsigned UblkW  = 1,

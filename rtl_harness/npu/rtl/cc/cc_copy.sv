@@ -1,6 +1,7 @@
 /// Checks a copy and works out its addresses; bit 8 of the destination's region means the shared buffer.
 module cc_copy
   import npu_pkg::*;
+  import cc_cmd_pkg::*;
   import cc_pkg::*;
 #(
   parameter int unsigned Banks = 16

@@ -1,7 +1,7 @@
-/// Command processor: takes the command stream word by word, sets registers, starts operations and copies.
+/// Command processor: what the command stream's words set, what of it is checked, and what comes of it.
 module cc_decode
   import npu_pkg::*;
-  import cc_pkg::*;
+  import cc_cmd_pkg::*;
 #(
   parameter int unsigned UblkW  = 1,
   parameter int unsigned UblkH  = 1,
@@ -39,45 +39,10 @@ module cc_decode
   input  logic        pmu_irq_i,
   output logic        counted_o  // PMU_MASK wants what follows counted
 );
-  typedef enum logic [4:0] {
-    Idle,
-    Begin,
-    Command,
-    Payload,
-    BeginCheck,
-    Check,
-    StartOp,
-    WaitOp,
-    BeginCopy,
-    StartCopy,
-    WaitCopy,
-    Interrupt,
-    BadCommand,
-    BadAddress,
-    Stop,
-    Drain,
-    Flush
-  } state_e;
-
-  state_e state_q, state_d;
-  logic [31:0] word_q, word_d;
-  logic [29:0] index_q, index_d;
-  logic counted_q, counted_d;
-  op_t op_q, op_d;
-
-  logic at_end;
-  assign at_end = index_q == stream_i.length[31:2];
-
-  logic [31:0] word;
-  assign word          = index_q[0] ? fetch_data_i[63:32] : fetch_data_i[31:0];
-  assign fetch_ready_o = (state_q == Command || state_q == Payload) && index_q[0] && !at_end;
-
-  logic [9:0] code;
-  logic [15:0] param;
-  assign code  = state_q == Payload ? word_q[9:0] : word[9:0];
-  assign param = state_q == Payload ? word_q[31:16] : word[31:16];
-
   cmd_regs_t regs;
+  logic [9:0] code, last_code;
+  logic [15:0] param, last_param;
+  logic [31:0] word;
   logic regs_clear, set_param, set_payload, param_known, payload_known, is_address, is_stride;
   cc_regs u_regs (
     .clk_i          (clk_i),
@@ -107,8 +72,8 @@ module cc_decode
     .clk_i          (clk_i),
     .rst_ni         (rst_ni),
     .start_i        (check_start),
-    .code_i         (word_q[9:0]),
-    .param_i        (word_q[31:16]),
+    .code_i         (last_code),
+    .param_i        (last_param),
     .regs_i         (regs),
     .regions_i      (regions_i),
     .done_o         (check_done),
@@ -145,7 +110,7 @@ module cc_decode
     .scale_error_i  (set_scale_error),
     .end_i          (set_end),
     .mask_i         (set_mask),
-    .param_i        (word_q[31:16]),
+    .param_i        (last_param),
     .irq_i          (set_irq),
     .pmu_irq_i      (pmu_irq_i),
     .failed_o       (failed),
@@ -153,192 +118,58 @@ module cc_decode
     .status_o       (status_o)
   );
 
-  always_comb begin
-    state_d         = state_q;
-    word_d          = word_q;
-    index_d         = index_q;
-    op_d            = op_q;
-    counted_d       = counted_q;
-    begin_stream    = 1'b0;
-    set_cmd_error   = 1'b0;
-    set_address_error = 1'b0;
-    set_scale_error = 1'b0;
-    set_end         = 1'b0;
-    set_mask        = 1'b0;
-    set_irq         = 1'b0;
-    copy_check      = 1'b0;
-    fetch_start_o   = 1'b0;
-    fetch_stop_o    = 1'b0;
-    op_start_o      = 1'b0;
-    copy_start_o    = 1'b0;
-    regs_clear      = 1'b0;
-    set_param       = 1'b0;
-    set_payload     = 1'b0;
-    check_start     = 1'b0;
+  cc_control u_control (
+    .clk_i                (clk_i),
+    .rst_ni               (rst_ni),
+    .start_i              (start_i),
+    .stream_i             (stream_i),
+    .qread_o              (qread_o),
+    .running_o            (running_o),
+    .counted_o            (counted_o),
+    .fetch_start_o        (fetch_start_o),
+    .fetch_stop_o         (fetch_stop_o),
+    .fetch_idle_i         (fetch_idle_i),
+    .fetch_valid_i        (fetch_valid_i),
+    .fetch_ready_o        (fetch_ready_o),
+    .fetch_data_i         (fetch_data_i),
+    .regs_clear_o         (regs_clear),
+    .set_param_o          (set_param),
+    .set_payload_o        (set_payload),
+    .code_o               (code),
+    .param_o              (param),
+    .word_o               (word),
+    .param_known_i        (param_known),
+    .payload_known_i      (payload_known),
+    .is_address_i         (is_address),
+    .is_stride_i          (is_stride),
+    .last_code_o          (last_code),
+    .last_param_o         (last_param),
+    .check_start_o        (check_start),
+    .check_done_i         (check_done),
+    .check_cmd_error_i    (check_cmd_error),
+    .check_address_error_i(check_address_error),
+    .check_scale_error_i  (check_scale_error),
+    .op_start_o           (op_start_o),
+    .op_busy_i            (op_busy_i),
+    .copy_check_o         (copy_check),
+    .copy_bad_i           (copy_bad),
+    .copy_leaves_i        (copy_leaves),
+    .copy_start_o         (copy_start_o),
+    .copy_busy_i          (copy_busy_i),
+    .begin_stream_o       (begin_stream),
+    .set_cmd_error_o      (set_cmd_error),
+    .set_address_error_o  (set_address_error),
+    .set_scale_error_o    (set_scale_error),
+    .set_end_o            (set_end),
+    .set_mask_o           (set_mask),
+    .set_irq_o            (set_irq),
+    .failed_i             (failed)
+  );
 
-    unique case (state_q)
-      Idle: begin
-        if (start_i) state_d = Begin;
-      end
-
-      Begin: begin
-        begin_stream  = 1'b1;
-        regs_clear    = 1'b1;
-        index_d       = '0;
-        counted_d     = 1'b0;
-        set_cmd_error = stream_i.addr[2:0] != '0 || stream_i.length[1:0] != '0;
-        fetch_start_o = !set_cmd_error;
-        state_d       = set_cmd_error ? Drain : Command;
-      end
-
-      Command: begin
-        if (at_end) begin
-          state_d = BadCommand;
-        end else if (fetch_valid_i) begin
-          index_d = index_q + 30'd1;
-          word_d  = word;
-          if (word[13:10] != '0 || word[15]) begin
-            state_d = BadCommand;
-          end else if (word[14]) begin
-            state_d = !payload_known || (is_address && param != '0 && !(is_stride && param == NegativeStride))
-                      ? BadCommand : Payload;
-          end else begin
-            unique case (code)
-              OpStop: state_d = Stop;
-              OpIrq: state_d = Interrupt;
-              OpConv, OpDepthwise, OpPool, OpElementwise: state_d = BeginCheck;
-              OpDmaStart: state_d = BeginCopy;
-              OpDmaWait: state_d = WaitCopy;
-              OpKernelWait: if (param == '0) state_d = WaitOp;
-              OpPmuMask: counted_d = param[0];
-              default: begin
-                set_param = param_known;
-                if (!param_known) state_d = BadCommand;
-              end
-            endcase
-          end
-        end
-      end
-
-      Payload: begin
-        if (at_end) begin
-          state_d = BadCommand;
-        end else if (fetch_valid_i) begin
-          index_d     = index_q + 30'd1;
-          set_payload = 1'b1;
-          state_d     = Command;
-        end
-      end
-
-      BeginCheck: begin
-        check_start = 1'b1;
-        state_d     = Check;
-      end
-
-      Check: begin
-        if (check_done) begin
-          state_d = check_cmd_error ? BadCommand : (check_address_error ? BadAddress : StartOp);
-        end
-      end
-
-      StartOp: begin
-        if (!op_busy_i) begin
-          if (failed) begin
-            state_d = Drain;
-          end else begin
-            op_d            = check_op;
-            op_start_o      = 1'b1;
-            set_scale_error = check_scale_error;
-            state_d         = Command;
-          end
-        end
-      end
-
-      WaitOp: begin
-        if (!op_busy_i) state_d = failed ? Drain : Command;
-      end
-
-      BeginCopy: begin
-        copy_check = 1'b1;
-        state_d    = StartCopy;
-      end
-
-      StartCopy: begin
-        if (copy_bad) begin
-          state_d = BadCommand;
-        end else if (copy_leaves) begin
-          state_d = BadAddress;
-        end else if (!copy_busy_i) begin
-          copy_start_o = 1'b1;
-          state_d      = Command;
-        end
-      end
-
-      WaitCopy: begin
-        if (!copy_busy_i) state_d = Command;
-      end
-
-      Interrupt: begin
-        if (!op_busy_i && !copy_busy_i) begin
-          set_mask = !failed;
-          state_d  = failed ? Drain : Command;
-        end
-      end
-
-      // A command that cannot be carried out counts only if those before it ended well.
-      BadCommand, BadAddress: begin
-        if (!op_busy_i && !copy_busy_i) begin
-          set_cmd_error     = !failed && state_q == BadCommand;
-          set_address_error = !failed && state_q == BadAddress;
-          state_d           = Drain;
-        end
-      end
-
-      Stop: begin
-        if (!op_busy_i && !copy_busy_i) begin
-          set_mask = !failed;
-          set_end  = !failed;
-          state_d  = Drain;
-        end
-      end
-
-      // The stream is over: let what is in flight finish, then drop what was fetched ahead.
-      Drain: begin
-        if (!op_busy_i && !copy_busy_i) begin
-          fetch_stop_o = 1'b1;
-          state_d      = Flush;
-        end
-      end
-
-      Flush: begin
-        if (fetch_idle_i) begin
-          set_irq = 1'b1;
-          state_d = Idle;
-        end
-      end
-
-      default: state_d = Idle;
-    endcase
-  end
-
-  assign running_o = state_q != Idle;
-  assign op_o      = op_q;
-  assign qread_o   = {index_q, 2'b00};
-  assign counted_o = counted_q;
-
+  op_t op_q;
+  assign op_o = op_q;
   always_ff @(posedge clk_i or negedge rst_ni) begin
-    if (!rst_ni) begin
-      state_q         <= Idle;
-      word_q          <= '0;
-      index_q         <= '0;
-      op_q            <= '0;
-      counted_q       <= 1'b0;
-    end else begin
-      state_q         <= state_d;
-      word_q          <= word_d;
-      index_q         <= index_d;
-      op_q            <= op_d;
-      counted_q       <= counted_d;
-    end
+    if (!rst_ni) op_q <= '0;
+    else if (op_start_o) op_q <= check_op;
   end
 endmodule

@@ -1,6 +1,7 @@
 /// What the blocks need to know of an operation, derived from its registers.
 module cc_op
   import npu_pkg::*;
+  import cc_cmd_pkg::*;
   import cc_pkg::*;
 (
   input  form_t      form_i,

@@ -1,7 +1,7 @@
 /// The register file that SET commands write.
 module cc_regs
   import npu_pkg::*;
-  import cc_pkg::*;
+  import cc_cmd_pkg::*;
 (
   input  logic        clk_i,
   input  logic        rst_ni,

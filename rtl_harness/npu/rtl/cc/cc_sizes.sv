@@ -1,6 +1,7 @@
 /// Sizes that the rules of README.md section 4 bound: products of the registers, in two cycles.
 module cc_sizes
   import npu_pkg::*;
+  import cc_cmd_pkg::*;
   import cc_pkg::*;
 #(
   parameter int unsigned UblkW = 1,

@@ -1,5 +1,6 @@
 /// DMA controller: command, scale and weight streams and IFM pieces in, OFM blocks out, copies across.
 module dma
+  import axi_pkg::*;
   import npu_pkg::*;
 #(
   parameter int unsigned UblkW = 1,

@@ -1,5 +1,6 @@
 /// Joins the read clients on one AXI port: addresses by fixed priority, beats by identifier.
 module dma_rd_port
+  import axi_pkg::*;
   import npu_pkg::*;
 (
   input  logic    clk_i,

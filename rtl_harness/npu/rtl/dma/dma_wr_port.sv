@@ -1,5 +1,6 @@
 /// Joins the OFM writer and the copy on the AXI write channels, burst by burst.
 module dma_wr_port
+  import axi_pkg::*;
   import npu_pkg::*;
 (
   input  logic        clk_i,

@@ -2,6 +2,7 @@
 /// others. The structures of the ports are those of blocks_pkg.sv.
 module blocks
   import npu_pkg::*;
+  import cc_cmd_pkg::*;
   import blocks_pkg::*;
 #(
   parameter int unsigned Macs = 32

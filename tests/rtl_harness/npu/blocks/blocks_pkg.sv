@@ -1,5 +1,6 @@
 /// What goes in and out of the blocks under test, one structure a direction and block.
 package blocks_pkg;
+  import axi_pkg::*;
   import npu_pkg::*;
 
   typedef struct packed {

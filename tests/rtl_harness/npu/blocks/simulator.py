@@ -20,7 +20,7 @@ from tests.rtl_harness.npu.blocks.structs import RTL
 HERE = Path(__file__).parent
 ROOT = HERE.parents[3]
 SOURCES = (
-    RTL / "npu_pkg.sv",
+    *sorted(RTL.glob("*_pkg.sv")),
     *sorted(RTL.glob("*/*_pkg.sv")),
     HERE / "blocks_pkg.sv",
     *sorted(f for f in RTL.glob("*/*.sv") if f.parent.name != "bench" and not f.name.endswith("_pkg.sv")),

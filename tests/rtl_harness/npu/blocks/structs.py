@@ -12,7 +12,12 @@ from typing import Any
 import rtl_harness.npu
 
 RTL = Path(next(iter(rtl_harness.npu.__path__))) / "rtl"
-PACKAGES = (RTL / "npu_pkg.sv", Path(__file__).with_name("blocks_pkg.sv"))
+PACKAGES = (
+    RTL / "axi_pkg.sv",
+    RTL / "npu_pkg.sv",
+    RTL / "cc" / "cc_cmd_pkg.sv",
+    Path(__file__).with_name("blocks_pkg.sv"),
+)
 
 _TYPEDEF = re.compile(r"typedef\s+(struct packed|enum logic\s*\[(\d+):0\])\s*\{(.*?)\}\s*(\w+)\s*;", re.S)
 _FIELD = re.compile(r"([\w:]+)\s*(signed)?\s*((?:\[[^\]]+\]\s*)*)(\w+)\s*$", re.S)

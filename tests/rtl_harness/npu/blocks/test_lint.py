@@ -9,7 +9,7 @@ from rtl_harness.tools import verilate
 from tests.rtl_harness.npu.blocks.structs import RTL
 
 SOURCES = [
-    RTL / "npu_pkg.sv",
+    *sorted(RTL.glob("*_pkg.sv")),
     *sorted(RTL.glob("*/*_pkg.sv")),
     RTL / "npu.sv",
     *sorted(f for f in RTL.glob("*/*.sv") if not f.name.endswith("_pkg.sv")),
