@@ -7,7 +7,7 @@
     python -m benchmarks.statistics.extrapolation show [--model FILE]
     python -m benchmarks.statistics.extrapolation correction --runs RUNS [--repeats N]
 
-`campaigns` injects into flip-flops, SRAM and its macros of each network on each size; what is in the folder already is
+`campaigns` injects into flip-flops and SRAM of each network on each size; what is in the folder already is
 finished or left alone, so it can be interrupted. `learn` makes a sensitivity model of it, each network being
 predicted once from the others. `outside` adds how wrong the model was of networks that it was not learnt
 from; its intervals know it from then on. `show` judges these predictions: all it needs is in the model file,
@@ -29,6 +29,7 @@ import numpy as np
 
 from networks import zoo
 from resil.campaign.campaign import load_campaign
+from resil.campaign.fault_settings import KINDS
 from resil.commands.run import run_campaign
 from resil.progress import Progress
 from resil.sensitivity.intervals import TOTAL, ModelError, held
@@ -43,7 +44,7 @@ SIZES = (32, 64, 128, 256)
 PLACES = outcome_index(HAZARDOUS)
 SAMPLE = 300
 # Injections into each kind of storage, as a part of those into flip-flops: few upsets of memory matter.
-SHARES = {"ff": 1.0, "sram": 0.5, "macro": 0.125}
+SHARES = {"ff": 1.0, "sram": 0.5}
 CONFIDENCE = 0.95
 
 CAMPAIGN = """\
@@ -199,7 +200,7 @@ def show(options: argparse.Namespace) -> None:
         inside, bare = (sum(values) for values in zip(*((o.inside, o.bare) for o in those), strict=True))
         of = len(those)
         print(f"{block:4} {kind:4}: in the interval {inside}/{of}, without allowance {bare}/{of}")
-    for kind in SHARES:
+    for kind in KINDS:
         those = [o for (k, _), own in by_block.items() if k == kind for o in own]
         if those:
             print(f"blocks, {kind}: coverage {np.mean([o.inside for o in those]):.1%} of {len(those)}")
