@@ -1,9 +1,9 @@
 """What a change of the RTL moves: storage, FIT and sensitivity, from the models learnt before and after it.
 
-For each size of the NPU: the share of each block of the flip-flops and of their FIT (mean over the networks that
-were injected into), and how much of all flips is hazardous; then, over all sizes, the same of each register
-class. Flip-flops in SRAM macros count among those of their block, as before they had a
-kind of their own.
+For each size of the NPU: the share of each block of the flip-flops and of their FIT (mean over the networks
+that were injected into), and how much of all flips is hazardous; then, over all sizes, the same of each
+register class. Flip-flops in SRAM macros count among those of their block, as before they had a kind of their
+own.
 
     git show COMMIT:resil/sensitivity/ethos-u55.model.json.gz > before.model.json.gz
     python -m benchmarks.statistics.moved --before before.model.json.gz [--after FILE] [--json]
