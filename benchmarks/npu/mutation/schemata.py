@@ -1,7 +1,7 @@
-"""All mutants of the RTL in one design: a number in a register of the bench says which of them it is.
+"""All mutants of the RTL in one design: a number in a register of the top says which of them it is.
 
 An expression e with a mutation m, number 7, becomes `(mutation_pkg::active == 7 ? (m) : (e))`. With 0 the
-design is the original one. So a single build serves for all mutants.
+design is the original one. So a single build serves for all mutants. `+mutant=7` sets the register.
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ NUMBER = "mutant_q"
 _PACKAGE_TEXT = (
     f"/// The mutant that the design is; 0: none.\npackage {PACKAGE};\n  logic [15:0] active;\nendpackage\n"
 )
-_REGISTER = (
-    f"\n  logic [15:0] {NUMBER};\n  initial {NUMBER} = '0;\n  always_comb {PACKAGE}::active = {NUMBER};\n"
-)
+_REGISTER = f"""
+  logic [15:0] {NUMBER};
+  initial if (!$value$plusargs("mutant=%d", {NUMBER})) {NUMBER} = '0;
+  always_comb {PACKAGE}::active = {NUMBER};
+"""
 
 
 def mutated_text(source: str, mutants: Sequence[tuple[int, Mutation]]) -> str:
@@ -58,19 +60,31 @@ def mutated_target(target: Target, mutants: Sequence[Sequence[Mutation]], folder
 
     A mutant is one mutation or several at once.
     """
+    sources = mutated_sources(target.sources, target.top, mutants, folder)
+    return dataclasses.replace(target, sources=sources)
+
+
+def mutated_sources(
+    sources: Sequence[Path], top: str, mutants: Sequence[Sequence[Mutation]], folder: Path
+) -> tuple[Path, ...]:
+    """Write sources with all of `mutants`, numbered from 1, to `folder`; `top` gets the number's register.
+
+    Raises:
+        ValueError: If a mutant is of a file that is not among the sources.
+    """
     by_file: dict[Path, list[tuple[int, Mutation]]] = defaultdict(list)
     for number, mutant in enumerate(mutants, 1):
         for mutation in mutant:
             by_file[mutation.file.resolve()].append((number, mutation))
-    (folder / f"{PACKAGE}.sv").write_text(_PACKAGE_TEXT, encoding="ascii")
-    sources = [folder / f"{PACKAGE}.sv"]
-    for source in target.sources:
+    written = [folder / f"{PACKAGE}.sv"]
+    written[0].write_text(_PACKAGE_TEXT, encoding="ascii")
+    for source in sources:
         text = mutated_text(source.read_text(encoding="ascii"), by_file.pop(source.resolve(), []))
-        if source.stem == target.top:
+        if source.stem == top:
             head, end, tail = text.rpartition("endmodule")
             text = head + _REGISTER + end + tail
-        sources.append(folder / source.name)
-        sources[-1].write_text(text, encoding="ascii")
+        written.append(folder / source.name)
+        written[-1].write_text(text, encoding="ascii")
     if by_file:
-        raise ValueError(f"mutants of files that {target.name} does not have: {sorted(map(str, by_file))}")
-    return dataclasses.replace(target, sources=tuple(sources))
+        raise ValueError(f"mutants of files that {top} is not made of: {sorted(map(str, by_file))}")
+    return tuple(written)

@@ -66,6 +66,8 @@ class Mutation:
         line: Line that it begins in.
         kind: "operator", "constant", "condition", "choice" or "reset".
         text: What stands there in the mutant.
+        original: What stands there in the source.
+        context: The whole line that it begins in.
     """
 
     file: Path
@@ -74,6 +76,13 @@ class Mutation:
     line: int
     kind: str
     text: str
+    original: str
+    context: str
+
+    @property
+    def change(self) -> str:
+        """What becomes what, in one line."""
+        return " ".join(f"{self.original} -> {self.text}".split())
 
 
 def mutations(file: Path) -> list[Mutation]:
@@ -96,7 +105,8 @@ class _Finder:
     def add(self, node: SyntaxNode, kind: str, text: str) -> None:
         start, end = node.sourceRange.start.offset, node.sourceRange.end.offset
         line = self.source.count(b"\n", 0, start) + 1
-        self.found.append(Mutation(self.file, start, end, line, kind, text))
+        context = self.source.splitlines()[line - 1].decode().strip()
+        self.found.append(Mutation(self.file, start, end, line, kind, text, self.text(node), context))
 
     def members(self, node: SyntaxNode) -> None:
         """Look for what is evaluated at run time among declarations and generate constructs."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -57,7 +57,7 @@ FLAGS = (
 )
 
 
-def build(macs: int, flags: Sequence[str] = ()) -> Path:
+def build(macs: int, flags: Sequence[str] = (), sources: Sequence[Path] = SOURCES) -> Path:
     """Return the simulator of the blocks of one configuration, built or from the cache."""
     main = Path(config.share_dir) / "lib" / "verilator" / "verilator.cpp"
     libraries = config.libs_dir
@@ -67,7 +67,7 @@ def build(macs: int, flags: Sequence[str] = ()) -> Path:
         arguments = [
             *FLAGS,
             *flags,
-            *("--Mdir", "obj", f"-GMacs={macs}", "public.vlt", *map(str, SOURCES), str(main)),
+            *("--Mdir", "obj", f"-GMacs={macs}", "public.vlt", *map(str, sources), str(main)),
             *("-LDFLAGS", f"-Wl,-rpath,{libraries} -L{libraries} -lcocotbvpi_verilator"),
         ]
         verilate(arguments, folder)
@@ -77,7 +77,7 @@ def build(macs: int, flags: Sequence[str] = ()) -> Path:
         macs,
         CONTROL,
         (*FLAGS, *flags),
-        SOURCES,
+        sources,
         main,
         str(libraries),
         find_verilator().version,
@@ -88,9 +88,21 @@ def build(macs: int, flags: Sequence[str] = ()) -> Path:
 
 def run(module: str, macs: int, folder: Path, seed: int = 1, flags: Sequence[str] = ()) -> dict[str, str]:
     """Run the cocotb tests of `module`; return for each by name what failed, "" if nothing did."""
+    return run_on(build(macs, flags), module, macs, folder, seed)
+
+
+def run_on(
+    simulator: Path, module: str, macs: int, folder: Path, seed: int = 1, arguments: Sequence[str] = (),
+    environment: Mapping[str, str] | None = None, timeout_s: float = 600,
+) -> dict[str, str]:  # fmt: skip
+    """Run the cocotb tests of `module` on a simulator from `build`, as `run` does.
+
+    Raises:
+        subprocess.TimeoutExpired: If it takes longer than `timeout_s`.
+    """
     results = folder / "results.xml"
     library = find_libpython.find_libpython()
-    environment = {
+    variables = {
         **os.environ,
         "COCOTB_TOPLEVEL": "blocks",
         "COCOTB_TEST_MODULES": f"tests.rtl_harness.npu.blocks.{module}",
@@ -103,11 +115,12 @@ def run(module: str, macs: int, folder: Path, seed: int = 1, flags: Sequence[str
         "PYTHONPATH": os.pathsep.join([str(ROOT), *(p for p in sys.path if p)]),
         "TOPLEVEL_LANG": "verilog",
         "BLOCKS_MACS": str(macs),
+        **(environment or {}),
     }
     done = subprocess.run(
-        [str(build(macs, flags)), f"+verilator+seed+{seed}", "+verilator+rand+reset+2"],
-        cwd=folder, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-        timeout=600, check=False,
+        [str(simulator), f"+verilator+seed+{seed}", "+verilator+rand+reset+2", *arguments],
+        cwd=folder, env=variables, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+        timeout=timeout_s, check=False,
     )  # fmt: skip
     log = tail(done.stdout + done.stderr, 60)
     assert results.is_file(), f"the simulator ended with code {done.returncode}:\n{log}"
