@@ -23,12 +23,13 @@ import numpy as np
 
 from benchmarks.npu.coverage.points import Figures, Point, figures, read_exclusions
 from benchmarks.npu.coverage.sessions import REGIONS, RUNS, Images, moved, session, used_before
-from benchmarks.npu.coverage.simulator import BLOCK_BENCHES, build, simulate, simulate_blocks
+from benchmarks.npu.coverage.simulator import build, simulate, simulate_blocks
 from benchmarks.npu.fuzz.cases import MAX_FLASH, MAX_RAM, Case, cases_of, network_cases, random_case
 from benchmarks.npu.fuzz.damage import DAMAGES, Trial, damaged, sound
 from benchmarks.npu.fuzz.operations import CONSTANTS, RAM
 from rtl_harness.npu.model.config import npu_config
 from rtl_harness.target import load_target
+from tests.rtl_harness.npu.blocks.simulator import BENCHES
 from tests.rtl_harness.npu.model_cases import FEATURES, NAMES
 from tests.rtl_harness.npu.model_cases import random_case as random_operation
 
@@ -132,7 +133,7 @@ def main() -> int:
         counts.update(passed)
         sorts[sort] += 1
         print(f"coverage: {sum(sorts.values())} simulations", "" if ended else "(cut)", file=sys.stderr)
-    for bench in BLOCK_BENCHES if options.blocks else ():
+    for bench in BENCHES if options.blocks else ():
         passed, failed = simulate_blocks(bench, target.parameters["Macs"])
         counts.update(passed)
         sorts["bench of a block"] += 1

@@ -16,15 +16,6 @@ from rtl_harness.verilated.runner import readmemh_text
 from tests.rtl_harness.npu.blocks.simulator import run as run_blocks
 
 LIMIT = 1_500_000
-BLOCK_BENCHES = (
-    "bench_ao",
-    "bench_check",
-    "bench_dma",
-    "bench_element",
-    "bench_mac",
-    "bench_small",
-    "bench_wd",
-)
 COVERAGE = ("--coverage-line", "--coverage-toggle", "--coverage-max-width", "4096")
 FLAGS = (
     *("--cc", "--exe", "--no-timing", *COVERAGE, "--prefix", "Vtop", "--output-split", "40000"),

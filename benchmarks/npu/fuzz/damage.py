@@ -162,6 +162,16 @@ def _edge_values(trial: Trial, other: Case, rng: Random) -> Trial:
     return _with_commands(trial, words)
 
 
+def _far_values(trial: Trial, other: Case, rng: Random) -> Trial:
+    """Offsets, lengths, strides and factors use all bits of their payloads; what must be aligned stays so."""
+    words = trial.case.commands.copy()
+    share = float(rng.choice([0.1, 0.5, 1.0]))
+    for found in parse(words):
+        if found.end - found.word == 2 and rng.random() < share:
+            words[found.word + 1] ^= np.uint32(int(rng.integers(0, 1 << 28)) << 4)
+    return _with_commands(trial, words)
+
+
 def _spliced(trial: Trial, other: Case, rng: Random) -> Trial:
     """A beginning of one stream and an end of another, or a part of it twice or not at all."""
     words = trial.case.commands
@@ -267,6 +277,7 @@ DAMAGES: dict[str, Damage] = {
     "commands random": _random_words,
     "commands bit-flipped": _flipped,
     "commands edge values": _edge_values,
+    "commands far values": _far_values,
     "commands spliced": _spliced,
     "streams truncated": _short_streams,
     "streams random": _random_constants,

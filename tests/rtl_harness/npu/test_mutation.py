@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import random
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from pyslang.syntax import SyntaxTree
 
-from benchmarks.npu.mutation.__main__ import draw
+from benchmarks.npu.mutation.__main__ import score
+from benchmarks.npu.mutation.blocks import BlockJudge
+from benchmarks.npu.mutation.draw import draw
 from benchmarks.npu.mutation.equivalence import DIFFERS, EQUAL, equivalence, instances
+from benchmarks.npu.mutation.reviewed import Review, read_reviews, review_of
 from benchmarks.npu.mutation.schemata import mutated_target, mutated_text, one_mutant
-from benchmarks.npu.mutation.sites import mutations
+from benchmarks.npu.mutation.sites import Mutation, mutations
+from benchmarks.npu.mutation.store import OUTCOMES, Result, Store
 from rtl_harness.target import load_target
 
 MODULE = """module counter #(
@@ -84,12 +88,26 @@ def test_all_mutants_of_the_npu_fit_into_one_design(tmp_path: Path):
 
 
 def test_each_block_has_its_share_of_mutants(counter: Path):
-    drawn = draw(FILES, 300, random.Random(1))
-    assert drawn == draw(FILES, 300, random.Random(1))
+    drawn = draw(FILES, 300, 1)
+    assert drawn == draw(FILES, 300, 1)
     assert {"cc", "dma", "wd", "mac", "ao", "sb", "cpm"} <= {m.file.parent.name for m in drawn}
     assert 300 <= len(drawn) <= 400
     with pytest.raises(ValueError, match="counter"):
         mutated_target(TARGET, [mutations(counter)], counter.parent)
+
+
+def test_an_edit_changes_the_draw_where_it_is_alone(counter: Path):
+    edited = counter.parent / "edited" / counter.name
+    edited.parent.mkdir()
+    edited.write_text(MODULE.replace("4'd3 :", "4'd5 :").replace("module", "\n\nmodule"))
+    before, after = draw([counter], 0, 3), draw([edited], 0, 3)
+    assert len(before) == len(after) == 12
+
+    def others(drawn: list[Mutation]) -> list[tuple[str, str]]:
+        return [(m.context, m.change) for m in drawn if "count_o" not in m.context]
+
+    assert others(after) == others(before)
+    assert after != before
 
 
 def test_a_proof_tells_equal_from_different():
@@ -99,3 +117,53 @@ def test_a_proof_tells_equal_from_different():
     original = fifo.read_text()[mutant.start : mutant.end]
     assert equivalence(mutant, FILES, 32) == DIFFERS
     assert equivalence(replace(mutant, text=f"!(!({original}))"), FILES, 32) == EQUAL
+
+
+def result(outcome: str) -> Result:
+    return Result("wd", "counter.sv", 11, "constant", "count_q + 4'd3", "4'd3 -> 4'd2", outcome, "", "")
+
+
+def test_the_score_counts_what_is_neither_proven_nor_harmless():
+    results = [result(outcome) for outcome in OUTCOMES for _ in range(2 if outcome == "killed" else 1)]
+    assert score(results) == 2 / 5
+
+
+def test_verdicts_are_kept_for_the_same_rtl(counter: Path, tmp_path: Path):
+    first, second = mutations(counter)[:2]
+    file = tmp_path / "verdicts"
+    Store(file, [counter], [1]).put(first, result("killed"))
+    store = Store(file, [counter], [1])
+    assert store.get(first) == result("killed")
+    assert store.get(second) is None
+    assert Store(file, [counter], [2]).get(first) is None
+    counter.write_text(MODULE.replace("4'd3", "4'd4"))
+    assert Store(file, [counter], [1]).get(first) is None
+
+
+def test_a_review_is_of_a_line_and_a_change(counter: Path):
+    review = Review("counter.sv", re.compile("if .* <= '0;"), re.compile(".*"), "written before it is read")
+    found = [m for m in mutations(counter) if review_of(m, [review])]
+    assert [(m.line, m.kind) for m in found] == [(13, "reset")]
+    assert review_of(found[0], [review]) == review.reason
+    other = replace(review, change=re.compile("4'd3 -> .*"))
+    assert not any(review_of(m, [other]) for m in mutations(counter))
+
+
+def test_every_review_is_of_a_mutant_that_there_is():
+    everything = [mutation for file in FILES for mutation in mutations(file)]
+    for review in read_reviews():
+        assert any(review.takes(mutation) for mutation in everything), (review.file, review.context.pattern)
+
+
+@pytest.mark.slow
+def test_the_block_tests_judge_mutants():
+    reset = [m for file in FILES if file.name == "cpm.sv" for m in mutations(file) if m.kind == "reset"]
+    top = [m for file in FILES if file.name == "npu.sv" for m in mutations(file)]
+    unary = next(
+        m for file in FILES if file.name == "wd_control.sv" for m in mutations(file)
+        if m.context.startswith(".long_index_i") and m.text.startswith("(uncompressed) ||")
+    )  # fmt: skip
+    judge = BlockJudge([reset[0], top[0], unary], 32)
+    assert judge.judge(1).startswith("bench_small: ")
+    assert list(judge.benches(2)) == []
+    assert judge.judge(3).startswith("bench_wd: ")

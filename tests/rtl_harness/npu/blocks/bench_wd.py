@@ -10,7 +10,8 @@ import numpy as np
 
 from rtl_harness.npu.model.weight_stream import decode
 from tests.rtl_harness.npu.blocks.block import UD, Block
-from tests.rtl_harness.npu.wd.streams import damaged, encode, weight_arrays
+from tests.rtl_harness.npu.wd.extreme import extreme_stream
+from tests.rtl_harness.npu.wd.streams import damaged, encode, invented, weight_arrays
 
 
 async def check(block: Block, stream: bytes, short: bool, vectors: int, rng: random.Random) -> bool:
@@ -57,3 +58,19 @@ async def streams(dut: Any, short: bool) -> None:
             errors += await check(block, stream, short, max(1, min(len(weights) // size + runs % 2, 60)), rng)
             runs += 1
     assert 0 < errors < runs
+
+
+@cocotb.test()
+@cocotb.parametrize(short=[True, False])
+async def streams_that_no_encoder_makes(dut: Any, short: bool) -> None:
+    """Uncompressed indices of few bits, indices far ahead of zero runs and behind them, random bits."""
+    block, rng, random_np = Block(dut, "wd"), random.Random(short), np.random.default_rng(6)
+    await block.reset()
+    errors = 0
+    for number in range(120):
+        if number % 2:
+            stream = extreme_stream(random_np, int(random_np.integers(1, 4)))
+        else:
+            stream = invented(random_np, 300)
+        errors += await check(block, stream, short, rng.randint(1, 30), rng)
+    assert 0 < errors < 120

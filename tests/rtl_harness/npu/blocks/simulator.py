@@ -18,6 +18,7 @@ from rtl_harness.tools import compiler_version, find_verilator, make_verilated, 
 from tests.rtl_harness.npu.blocks.structs import RTL
 
 HERE = Path(__file__).parent
+BENCHES = sorted(file.stem for file in HERE.glob("bench_*.py"))
 ROOT = HERE.parents[3]
 SOURCES = (
     *sorted(RTL.glob("*_pkg.sv")),

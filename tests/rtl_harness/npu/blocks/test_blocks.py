@@ -4,18 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.rtl_harness.npu.blocks.simulator import run
-
-BENCHES = [
-    "bench_ao",
-    "bench_check",
-    "bench_dma",
-    "bench_element",
-    "bench_mac",
-    "bench_pmu",
-    "bench_small",
-    "bench_wd",
-]
+from tests.rtl_harness.npu.blocks.simulator import BENCHES, run
 
 
 @pytest.mark.parametrize("macs", [32, 256])
