@@ -5,8 +5,9 @@
 
 Mutants change one operator, constant, condition, choice or reset value each, drawn at random from every
 block. Each runs the stimuli of the NPU's tests, judged as the tests do it, but for the assertions: by the
-functional model and by the rules of the fuzzer. What these do not find is judged by the tests of its block,
-then compared with the original by proof, and runs more stimuli of the first kind. A mutant is
+functional model and by the rules of the fuzzer. What these do not find is judged by the tests of the host's
+side, compared with the original by proof, judged by the tests of its block, and runs more stimuli of the
+first kind. A mutant is
 
     killed      a test finds it
     missed      only stimuli that no test runs find it
@@ -36,6 +37,7 @@ from pathlib import Path
 from benchmarks.npu.mutation.blocks import BlockJudge
 from benchmarks.npu.mutation.draw import block_of, draw
 from benchmarks.npu.mutation.equivalence import EQUAL, equivalence
+from benchmarks.npu.mutation.host import HostJudge
 from benchmarks.npu.mutation.judge import Judge, Judged, further_stimuli, test_stimuli
 from benchmarks.npu.mutation.reviewed import read_reviews, review_of
 from benchmarks.npu.mutation.schemata import mutated_target
@@ -57,7 +59,9 @@ class Court:
         self._sources = [source for source in target.sources if source.parent.name != BENCH]
         self._reviews = read_reviews()
         with tempfile.TemporaryDirectory(prefix="resil-mutants-") as folder:
-            self._judge = Judge(mutated_target(target, [[m] for m in drawn], Path(folder)), target.name)
+            mutated = mutated_target(target, [[m] for m in drawn], Path(folder))
+            self._judge = Judge(mutated, target.name)
+            self._host = HostJudge(mutated)
         self._blocks = BlockJudge(drawn, self._macs)
         self._tests = self._judge.expect(test_stimuli(target.name))
         self._further = self._judge.expect(further_stimuli(target.name, operations, damaged))
@@ -73,12 +77,15 @@ class Court:
 
     def _verdict(self, number: int, mutation: Mutation) -> tuple[str, str, str]:
         found, differs = self._run(number, self._tests)
-        found = found or self._blocks.judge(number)
+        found = found or self._host.judge(number)
         if found:
             return "killed", found, ""
         formal = equivalence(mutation, self._sources, self._macs)
         if formal == EQUAL:
             return "proven", "", formal
+        found = self._blocks.judge(number)
+        if found:
+            return "killed", found, formal
         found, further = self._run(number, self._further)
         if found:
             return "missed", found, formal

@@ -2,7 +2,7 @@
 
 The module is taken alone, with every set of parameters that it has in the NPU: its inputs are free and its
 registers may have any value, so that "equal" holds in any surroundings, while "differs" may need inputs that
-never occur in the NPU.
+never occur in the NPU. Of a function in a package, all modules that call it are compared.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from benchmarks.npu.mutation.sites import Mutation
 EQUAL, DIFFERS, OPEN = "equal", "differs", "open"
 TIME_S = 30
 _MODULE = re.compile(r"^module (\w+)", re.MULTILINE)
+_FUNCTION = re.compile(r"^ +function automatic [^(]*?(\w+)\(.*?endfunction", re.MULTILINE | re.DOTALL)
 _TOP = "npu"
 _SCRIPT = """
 read_slang {gold} --top {top} {parameters} --ignore-initial --no-synthesis-define
@@ -38,15 +39,34 @@ _UNPROVEN = "unproven $equiv cells"
 
 
 def equivalence(mutation: Mutation, sources: Sequence[Path], macs: int) -> str:
-    """Return EQUAL, DIFFERS or OPEN; OPEN: of a package, or not decided within half a minute."""
-    found = _MODULE.search(mutation.file.read_text(encoding="ascii"))
-    if found is None:
-        return OPEN
-    results = {
-        _compare(found[1], parameters, mutation, sources)
-        for parameters in instances(tuple(sources), macs).get(found[1], ())
-    }
-    return next((result for result in (DIFFERS, OPEN) if result in results), EQUAL if results else OPEN)
+    """Return EQUAL, DIFFERS or OPEN; OPEN: in no module or function, or not decided within half a minute."""
+    there = instances(tuple(sources), macs)
+    for module in _modules(mutation, sources):
+        for parameters in there.get(module, ()):
+            result = _compare(module, parameters, mutation, sources)
+            if result != EQUAL:
+                return result
+    return EQUAL if set(_modules(mutation, sources)) & set(there) else OPEN
+
+
+def _modules(mutation: Mutation, sources: Sequence[Path]) -> list[str]:
+    """Return the names of the modules whose function the mutation can change."""
+    text = mutation.file.read_text(encoding="ascii")
+    found = _MODULE.search(text)
+    if found is not None:
+        return [found[1]]
+    functions = [(m[1], m.start(), m.end()) for m in _FUNCTION.finditer(text)]
+    changed = [name for name, start, end in functions if start <= mutation.start < end]
+    for name in changed:
+        used = re.compile(rf"\b{name}\s*\(")
+        changed += [n for n, start, end in functions if n not in changed and used.search(text, start, end)]
+    texts = [source.read_text(encoding="ascii") for source in sources]
+    return [
+        module[1]
+        for other in texts
+        if (module := _MODULE.search(other)) is not None
+        and any(re.search(rf"\b{name}\b", other) for name in changed)
+    ]
 
 
 @cache
