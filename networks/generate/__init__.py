@@ -61,19 +61,20 @@ _MAKERS: Mapping[str, Callable[[Sketch], Graph]] = MappingProxyType(
 KINDS: tuple[str, ...] = tuple(_MAKERS)
 
 
-def generate(kind: str, seed: int) -> Graph:
+def generate(kind: str, seed: int, *, one_row: bool = False) -> Graph:
     """Return an int8 network of one operation; the same seed gives the same network.
 
     Args:
         kind: One of `KINDS`, TensorFlow Lite's names.
         seed: Not negative.
+        one_row: Convolutions and pools are one-dimensional: height 1 of maps and kernels, and wider maps.
 
     Raises:
         NetworkError: There is no such kind.
     """
     if kind not in _MAKERS:
         raise NetworkError(f"no networks are generated of {kind!r}; the kinds are {', '.join(KINDS)}")
-    return _MAKERS[kind](Sketch(kind, seed))
+    return _MAKERS[kind](Sketch(kind, seed, one_row=one_row))
 
 
 def random_inputs(graph: Graph, count: int, seed: int) -> tuple[npt.NDArray[np.int8], ...]:

@@ -12,6 +12,7 @@ from networks.quantise import WEIGHT_MAX
 
 _MOST_MACS = 200_000
 _LONGEST = 64
+_WIDEST_ROW = 80
 _INT32_ROOM = 1 << 28
 
 
@@ -38,18 +39,21 @@ def depthwise(sketch: Sketch) -> Graph:
 def transposed(sketch: Sketch) -> Graph:
     """TRANSPOSE_CONV, mostly with stride 2, which is what the accelerator's upscaling serves."""
     stride = sketch.pick((1, 2, 2, 2, 2))
-    size = sketch.integer(stride, 5), sketch.integer(stride, 5)
+    strides, size = (stride, stride), (sketch.integer(stride, 5), sketch.integer(stride, 5))
     padding = sketch.pick(("SAME", "VALID"))
     source = sketch.feature_map(600, side=8)
+    if sketch.one_row:
+        strides, size = (1, stride), (1, size[1])
+        source = 1, 1, sketch.integer(1, _WIDEST_ROW // 2), source[3]
     filters = sketch.channels(16)
     shape = (filters, *size, source[3])
     grown = [
-        stride * extent + (taps - stride if padding == "VALID" else 0)
-        for extent, taps in zip(source[1:3], size, strict=True)
+        step * extent + (taps - step if padding == "VALID" else 0)
+        for step, extent, taps in zip(strides, source[1:3], size, strict=True)
     ]
     given = sketch.quantisation()
     weights, scales = _weights(sketch, shape, 0)
-    terms = elements(size) * source[3] / stride**2
+    terms = elements(size) * source[3] / elements(strides)
     bias = _bias(sketch, filters, terms)
     parameters = [
         sketch.integers("shape", (1, *grown, filters)),
@@ -61,7 +65,7 @@ def transposed(sketch: Sketch) -> Graph:
         parameters.append(sketch.add("bias", (filters,), Quantisation(bias_scales, (0,) * filters), bias))
     deviation = _deviation(terms, given, weights, scales)
     output = sketch.add("output", (1, *grown, filters), sketch.scaled_output(deviation))
-    options: dict[str, OptionValue] = {"padding": padding, "stride_h": stride, "stride_w": stride}
+    options: dict[str, OptionValue] = {"padding": padding, "stride_h": strides[0], "stride_w": strides[1]}
     return sketch.graph(parameters, [output], options, "TransposeConvOptions", 3)
 
 
@@ -77,7 +81,7 @@ def pool(sketch: Sketch) -> Graph:
     """AVERAGE_POOL_2D and MAX_POOL_2D; the output has the input's quantisation."""
     padding = sketch.pick(("SAME", "VALID"))
     longest = 8 if padding == "SAME" or sketch.chance(0.8) else _LONGEST
-    size = sketch.skewed(longest), sketch.skewed(longest)
+    size = _size(sketch, longest)
     window = Window(size, _stride(sketch), padding)
     source = _source(sketch, window)
     activation = sketch.pick(ACTIVATIONS)
@@ -109,10 +113,14 @@ def _kernel(sketch: Sketch) -> Window:
         dilation = (sketch.integer(1, 4), sketch.integer(1, 4))
         if sketch.chance(0.5):
             stride = (1, 1)
-    size = sketch.skewed(longest), sketch.skewed(longest)
+    size = _size(sketch, longest)
     if longest == _LONGEST and sketch.chance(0.2):
-        size = _LONGEST, _LONGEST
+        size = 1 if sketch.one_row else _LONGEST, _LONGEST
     return Window(size, stride, padding, dilation)
+
+
+def _size(sketch: Sketch, longest: int) -> tuple[int, int]:
+    return 1 if sketch.one_row else sketch.skewed(longest), sketch.skewed(longest)
 
 
 def _source(sketch: Sketch, window: Window) -> tuple[int, int, int, int]:
@@ -122,6 +130,8 @@ def _source(sketch: Sketch, window: Window) -> tuple[int, int, int, int]:
     work = max(1, 20_000 // (elements(window.size) * channels))
     side = max(1, min(20, int(work**0.5) * max(window.stride)))
     least = reach if window.padding == "VALID" else [1, 1]
+    if sketch.one_row:
+        return 1, 1, least[1] - 1 + sketch.integer(1, min(_WIDEST_ROW, work)), channels
     return 1, least[0] - 1 + sketch.integer(1, side), least[1] - 1 + sketch.integer(1, side), channels
 
 

@@ -18,14 +18,18 @@ DEVIATION = 75.0
 BOUNDS = {"RELU6": 4.0, "RELU_N1_TO_1": 0.8}
 """Standard deviations of real values of which an activation cuts off some, not all."""
 _EXTREME_ZERO_POINTS = 0.3
+_MANY_CHANNELS = (48, 56, 64, 80, 96, 112, 128)
 _CHANNELS = (1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 20, 24, 31, 32, 33, 40)
 
 
 class Sketch:
-    """A network of one operation in the making; the same seed draws the same network."""
+    """A network of one operation in the making; the same seed draws the same network.
 
-    def __init__(self, kind: str, seed: int) -> None:
-        self.kind = kind
+    With `one_row`, convolutions and pools have maps and kernels of height 1.
+    """
+
+    def __init__(self, kind: str, seed: int, *, one_row: bool = False) -> None:
+        self.kind, self.one_row = kind, one_row
         self.random = np.random.default_rng([seed, *kind.encode()])
         self.tensors: list[Tensor] = []
         self.inputs: list[int] = []
@@ -47,7 +51,12 @@ class Sketch:
         return bool(self.random.random() < probability)
 
     def channels(self, most: int = 40) -> int:
-        """Return a number of channels, next to the sizes at which hardware and formats split them."""
+        """Return a number of channels, next to the sizes at which hardware and formats split them.
+
+        With `one_row` half of the numbers are beyond `most`.
+        """
+        if self.one_row and self.chance(0.5):
+            return self.pick(_MANY_CHANNELS)
         return self.pick([c for c in _CHANNELS if c <= most])
 
     def feature_map(self, most: int = 4096, side: int = 20) -> tuple[int, int, int, int]:

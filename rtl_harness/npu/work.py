@@ -83,7 +83,10 @@ def _work(config: OperationConfig, npu: NpuConfig, commands: float, copied: floa
         lanes = 1 if config.depthwise else 8
         vectors_a_plane = weight_order(config, npu).count / (npu.ublock_depth * lanes)
         vectors = vectors_a_plane * planes
-        steps = vectors_a_plane * _ublocks(ofm, output.block.height, output.block.width, npu)
+        unit = (npu.ublock_height, npu.ublock_width)
+        if npu.is_one_row(ofm.height, config.kernel.y.extent):
+            unit = (1, npu.lanes)
+        steps = vectors_a_plane * _ublocks(ofm, output.block.height, output.block.width, unit)
         weight_words = planes * (config.weights.length + config.scales.length) / _BEAT_BYTES
     words, pixels = _input(config, planes * depths)
     return OperationWork(
@@ -112,14 +115,14 @@ def _kind(config: OperationConfig) -> str:
     return "pool" if isinstance(config, PoolConfig) else "elementwise"
 
 
-def _ublocks(ofm: FeatureMap, height: int, width: int, npu: NpuConfig) -> int:
-    """Return the micro-blocks of all planes of blocks."""
+def _ublocks(ofm: FeatureMap, height: int, width: int, unit: tuple[int, int]) -> int:
+    """Return the micro-blocks, of `unit` pixels down and across, of all planes of blocks."""
 
     def along(size: int, block: int, unit: int) -> int:
         whole, rest = divmod(size, block)
         return whole * math.ceil(block / unit) + math.ceil(rest / unit)
 
-    return along(ofm.height, height, npu.ublock_height) * along(ofm.width, width, npu.ublock_width)
+    return along(ofm.height, height, unit[0]) * along(ofm.width, width, unit[1])
 
 
 def _input(config: OperationConfig, blocks: int) -> tuple[float, float]:

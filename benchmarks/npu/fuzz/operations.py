@@ -72,6 +72,8 @@ def add_operation(builder: Builder, rng: Random) -> None:
     builder.set(IFM_IB_END=ib_end, AB_START=ab_start)
     reduce_sum = (kind, parameter) == ("OP_POOL", 2)
     ofm = (_in(rng, 1, 6), _in(rng, 1, 6), 1 if reduce_sum else _in(rng, 1, 32))
+    if kind != "OP_ELEMENTWISE" and rng.random() < 0.2:
+        ofm = (1, _in(rng, 1, 18), ofm[2])
     depth = _in(rng, 1, 32) if kind == "OP_CONV" or reduce_sum else ofm[2]
     _output(builder, rng, ofm, weighted=kind in ("OP_CONV", "OP_DEPTHWISE"))
     if kind == "OP_ELEMENTWISE":
@@ -117,7 +119,8 @@ def _output(builder: Builder, rng: Random, ofm: tuple[int, int, int], weighted: 
     low, high = [(-128, 127), (0, 255), (-5, 20), (-32768, 32767)][_in(rng, 0, 3)]
     builder.set(
         OFM_HEIGHT_M1=height - 1, OFM_WIDTH_M1=width - 1, OFM_DEPTH_M1=depth - 1,
-        OFM_BLK_HEIGHT_M1=_in(rng, 0, 3), OFM_BLK_WIDTH_M1=_in(rng, 0, 3),
+        OFM_BLK_HEIGHT_M1=_in(rng, 0, 3 if width <= 6 else 1),
+        OFM_BLK_WIDTH_M1=_in(rng, 0, 3 if width <= 6 else 15),
         OFM_BLK_DEPTH_M1=16 * _in(rng, 1, 2) - 1,
         ACTIVATION=0, ACTIVATION_MIN=low, ACTIVATION_MAX=high,
         OFM_SCALE=_in(rng, 1, 1 << 31) | _in(rng, 0, 45) << 32,
@@ -151,7 +154,7 @@ def _tensor(
 
 def _kernel(builder: Builder, rng: Random, ofm: tuple[int, int, int], depth: int, kind: str) -> None:
     upscale = 0 if rng.random() < 0.8 else _in(rng, 1, 2)
-    taps = (_in(rng, 1, 4), _in(rng, 1, 4))
+    taps = (_in(rng, 1, 4) if ofm[0] > 1 or rng.random() < 0.2 else 1, _in(rng, 1, 4))
     stride = (1, 1) if upscale else (_in(rng, 1, 3), _in(rng, 1, 3))
     dilation = (1, 1) if kind == "OP_POOL" else (_in(rng, 1, 2), _in(rng, 1, 2))
     pads = [_in(rng, 0, (taps[i % 2] - 1) * dilation[i % 2] // 2) for i in range(4)]

@@ -67,6 +67,10 @@ class NpuConfig:
         """Banks that hold a micro-block's accumulators side by side."""
         return self.lanes * self.ublock_depth // _ACCUMULATORS_IN_ROW
 
+    def is_one_row(self, ofm_height: int, kernel_height: int) -> bool:
+        """Return whether an operation with a kernel has its micro-block's pixels all in one row."""
+        return self.ublock_height > 1 and ofm_height == 1 and kernel_height == 1
+
     def buffers_end(self, with_table: bool) -> int:
         """Return the bank after the last that an operation may use for its buffers."""
         shared = with_table and self.usable_banks == self.sb_banks

@@ -166,9 +166,14 @@ def check_buffers(request: Request, output: Output, kernel: Kernel, words: int) 
             f"AB_START is {ab_start}, expected {npu.usable_banks} minus a multiple of {npu.accumulator_banks}"
         )
 
-    def ublocks(down: int, across: int) -> int:
-        return -(-down // npu.ublock_height) * -(-across // npu.ublock_width)
-
-    accumulators = ublocks(block.height, block.width) * -(-block.depth // npu.ublock_depth)
-    check_room("accumulator rows", accumulators, npu.accumulator_rows(ab_start, end))
-    check_room("IFM buffer words", ublocks(kernel.y.piece, kernel.x.piece) * words, npu.ifm_words(ib_end))
+    rows, ifm_words = npu.accumulator_rows(ab_start, end), npu.ifm_words(ib_end)
+    planes = -(-block.depth // npu.ublock_depth)
+    across = -(-block.width // npu.ublock_width)
+    if npu.is_one_row(output.ofm.height, kernel.y.extent):
+        check_room("halves of accumulator rows", across * planes, 2 * rows)
+        check_room("IFM buffer words", -(-kernel.x.piece // npu.lanes) * words, ifm_words)
+        return
+    down = -(-block.height // npu.ublock_height)
+    pixels = -(-kernel.y.piece // npu.ublock_height) * -(-kernel.x.piece // npu.ublock_width)
+    check_room("accumulator rows", across * down * planes, rows)
+    check_room("IFM buffer words", pixels * words, ifm_words)

@@ -90,6 +90,7 @@ package npu_pkg;
     logic [6:0]  taps_x_m1;
     logic [6:0]  taps_y_m1;
     logic        part_kernel;
+    logic        one_row;         // of pixels in a group: its four lanes lie side by side
     logic        small_subkernel;
     logic        upscale;         // by two in both directions
     logic        upscale_zeros;   // between the pixels are zeros, else copies
@@ -183,6 +184,7 @@ package npu_pkg;
     logic [17:0]        limit_x;  // pixels from here on are padding
     logic [17:0]        limit_y;
     logic               spread;   // over the lanes' banks, for the MAC unit
+    logic               one_row;  // of four lanes
     logic [1:0]         stride_x;
     logic [1:0]         stride_y;
     logic [5:0]         bank;     // first bank
@@ -226,11 +228,12 @@ package npu_pkg;
   } pmu_events_t;
 
   // Lane of the shared buffer that holds a pixel of an IFM piece. Pixels a stride apart, whose outputs are
-  // computed together, lie in different lanes; within a lane, pairs of pixels follow one another.
-  function automatic logic [1:0] ifm_lane(logic [7:0] x, logic [7:0] y, logic [1:0] stride_x,
+  // computed together, lie in different lanes; within a lane, pairs of pixels follow one another, or fours.
+  function automatic logic [1:0] ifm_lane(logic [7:0] x, logic [7:0] y, logic one_row, logic [1:0] stride_x,
                                           logic [1:0] stride_y, int unsigned across,
                                           int unsigned down);
     logic lane_x, lane_y;
+    if (down == 2 && one_row) return {x[1], x[0] ^ (stride_x == 2'd2 && x[2])};
     lane_x = across == 2 && (x[0] ^ (stride_x == 2'd2 && x[1]));
     lane_y = down == 2 && (y[0] ^ (stride_y == 2'd2 && y[1]));
     return {1'b0, lane_x} + (lane_y ? 2'(across) : 2'd0);

@@ -119,8 +119,6 @@ class LiteralChecks:
         ab_start = r("AB_START")
         yield self.ib_end <= ab_start <= self.acc_end
         yield (ab_start - self.usable) % self.ag == 0
-        nb = ceil_div(self.bw, self.uw) * ceil_div(self.bh, self.uh)
-        yield nb * ceil_div(self.bd, self.ud) <= 64 * ((self.acc_end - ab_start) // 2 // self.ag)
         s = 4 if stride >> 5 & 1 else 8
         pw = (self.bw - 1) * sx + min(kw + 1, s)
         ph = (self.bh - 1) * sy + min(kh + 1, s)
@@ -130,6 +128,13 @@ class LiteralChecks:
             pw, ph = (pw + 1) // 2, (ph + 1) // 2
         words = self.words(stride, size)
         available = 128 * ((self.ib_end - 2) // 2 // self.lanes)
+        groups = (self.acc_end - ab_start) // 2 // self.ag
+        if self.uh == 2 and r("OFM_HEIGHT_M1") == 0 and kh == 0:
+            yield ceil_div(self.bw, 2) * ceil_div(self.bd, self.ud) <= 128 * groups
+            yield ceil_div(pw, 4) * words <= available
+            return
+        nb = ceil_div(self.bw, self.uw) * ceil_div(self.bh, self.uh)
+        yield nb * ceil_div(self.bd, self.ud) <= 64 * groups
         yield ceil_div(pw, self.uw) * ceil_div(ph, self.uh) * words <= available
 
     def words(self, stride: int, size: int) -> int:

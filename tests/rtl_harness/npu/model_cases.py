@@ -27,7 +27,7 @@ POOLS = ("max", "average", "reduce_sum")
 ELEMENTWISE = ("mul", "add", "sub", "min", "max_of", "lrelu", "abs", "clz", "shr", "shl")
 UNARY = ("lrelu", "abs", "clz")
 NAMES = ("conv", "depthwise", *POOLS, *ELEMENTWISE)
-FEATURES = ("tiles", "upscale", "table")
+FEATURES = ("tiles", "upscale", "table", "one_row")
 
 WEIGHT_LIMIT = 10_000
 DRAWS = 400
@@ -84,6 +84,9 @@ def with_kernel(draw: Draw, name: str, npu: NpuConfig) -> Case:
     extents = [(t - 1) * d + 1 for t, d in zip(taps, dilation, strict=True)]
     pads = [draw.number(0, min(2, extents[i % 2] // 2)) if draw.flag() else 0 for i in range(4)]
     ofm = (draw.number(1, 7), draw.number(1, 7), 1 if reduces else draw.number(1, 40))
+    if draw.feature("one_row"):
+        taps, pads = (1, taps[1]), [0, pads[1], 0, pads[3]]
+        extents, ofm = [1, extents[1]], (1, draw.number(1, 20), ofm[2])
     inputs = [(ofm[i] - 1) * stride[i] + extents[i] - pads[i] - pads[i + 2] for i in (0, 1)]
     stored = tuple(-(-max(n, 1) // 2) if upscale else max(n, 1) for n in inputs)
     depth = draw.number(1, 40) if name == "conv" or reduces else ofm[2]
@@ -214,7 +217,7 @@ def with_blocks(draw: Draw, case: Case, npu: NpuConfig) -> Case | None:
         ib_end = draw.number(2, end if case.kind == "ELEMENTWISE" else min(start, end))
         changes = {
             "OFM_BLK_HEIGHT_M1": draw.number(1, largest) - 1,
-            "OFM_BLK_WIDTH_M1": draw.number(1, largest) - 1,
+            "OFM_BLK_WIDTH_M1": draw.number(1, largest if registers["OFM_HEIGHT_M1"] else 3 * largest) - 1,
             "OFM_BLK_DEPTH_M1": (16 * draw.number(1, 3) if draw.flag() else draw.number(depth, depth + 9))
             - 1,
             "IFM_IB_END": ib_end,

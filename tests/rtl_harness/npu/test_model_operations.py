@@ -98,7 +98,8 @@ def test_of_an_upscaled_ifm_the_rectangles_leave_little_out(padding: int, taps: 
 @pytest.mark.parametrize("feature", FEATURES)
 def test_operations_with_a_feature(feature: str, accelerator: str):
     npu = CONFIGS[accelerator]
-    names = NAMES if feature != "upscale" else ("conv", "depthwise", "max", "average")
+    with_kernel = ("conv", "depthwise", "max", "average")
+    names = with_kernel if feature in ("upscale", "one_row") else NAMES
     seen = 0
     for number, name in enumerate(names):
         rng = np.random.default_rng([FEATURES.index(feature), npu.macs, number])
@@ -111,6 +112,8 @@ def test_operations_with_a_feature(feature: str, accelerator: str):
                 seen += case.registers["IFM_UPSCALE"] > 0
             case "table":
                 seen += case.tables_at is not None
+            case "one_row":
+                seen += not (case.registers["OFM_HEIGHT_M1"] or case.registers["KERNEL_HEIGHT_M1"])
     assert seen >= (len(names) // 3 if feature == "tiles" else len(names))
 
 

@@ -32,7 +32,7 @@ module cc_check
 
   form_t form;
   sizes_t sizes;
-  assign form = form_of(code_i, param_i, regs_i);
+  assign form = form_of(code_i, param_i, regs_i, UblkH);
   cc_sizes #(
     .UblkW(UblkW),
     .UblkH(UblkH),
@@ -66,6 +66,9 @@ module cc_check
   assign ifm_lane_banks = ((ib_end - 6'd2) >> 1) / 6'(Lanes);
   assign ifm_banks      = ((form.unary || form.scalar ? ib_end : ib2_start) - 6'd2) >> 1;
   assign ifm2_banks     = (ib_end - ib2_start) >> 1;
+
+  logic [21:0] acc_room;
+  assign acc_room = form.one_row ? {9'd0, acc_banks, 7'd0} : {10'd0, acc_banks, 6'd0};
 
   logic common_bad, kernel_bad, stream_bad, kind_bad, operands_bad, buffers_bad, banks_bad;
   assign common_bad =
@@ -120,7 +123,7 @@ module cc_check
   assign buffers_bad =
       form.elementwise ? sizes.ifm_need > {9'd0, ifm_banks, 7'd0}
                     || (!form.unary && !form.scalar && sizes.ifm2_need > {9'd0, ifm2_banks, 7'd0})
-                  : sizes.acc_need > {10'd0, acc_banks, 6'd0} || sizes.ifm_need > {9'd0, ifm_lane_banks, 7'd0};
+                  : sizes.acc_need > acc_room || sizes.ifm_need > {9'd0, ifm_lane_banks, 7'd0};
 
   // What the blocks need to know
   cc_op u_op (

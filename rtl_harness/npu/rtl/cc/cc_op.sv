@@ -43,6 +43,7 @@ module cc_op
     op_o.taps_x_m1        = form_i.kernel_w_m1[6:0] >> form_i.dx;
     op_o.taps_y_m1        = form_i.kernel_h_m1[6:0] >> form_i.dy;
     op_o.part_kernel      = regs_i.kernel_stride[2] && form_i.kind == Conv;
+    op_o.one_row          = form_i.one_row;
     op_o.small_subkernel  = regs_i.kernel_stride[5];
     op_o.upscale          = form_i.upscale && !form_i.elementwise;
     op_o.upscale_zeros    = regs_i.ifm_upscale[1] && !form_i.elementwise;

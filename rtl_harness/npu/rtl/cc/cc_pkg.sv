@@ -103,6 +103,7 @@ package cc_pkg;
     logic        table_used;
     logic        padded;
     logic        upscale;
+    logic        one_row;      // of pixels in a group
     logic [1:0]  sx;           // strides, 0 if they are none
     logic [1:0]  sy;
     logic        dx;           // dilated
@@ -111,7 +112,7 @@ package cc_pkg;
     logic [15:0] kernel_h_m1;
   } form_t;
 
-  function automatic form_t form_of(logic [9:0] code, logic [15:0] param, cmd_regs_t r);
+  function automatic form_t form_of(logic [9:0] code, logic [15:0] param, cmd_regs_t r, int unsigned ublk_h);
     form_of       = '0;
     form_of.known = 1'b1;
     unique case (code)
@@ -144,6 +145,7 @@ package cc_pkg;
       form_of.dy          = r.kernel_stride[4];
       form_of.kernel_w_m1 = r.kernel_width_m1;
       form_of.kernel_h_m1 = r.kernel_height_m1;
+      form_of.one_row     = ublk_h > 1 && r.ofm_height_m1 == '0 && r.kernel_height_m1 == '0;
     end
   endfunction
 
@@ -152,7 +154,7 @@ package cc_pkg;
     logic signed [19:0] ifm_w;  // with upscaling
     logic signed [19:0] ifm_h;
     logic [13:0]        taps;
-    logic [21:0]        acc_need;   // rows of a buffer of accumulators
+    logic [21:0]        acc_need;   // rows of a buffer of accumulators, halves of them if one_row
     logic [21:0]        ifm_need;   // words of a buffer of the IFM, or first operand
     logic [21:0]        ifm2_need;  // words of a buffer of the second operand
   } sizes_t;

@@ -6,7 +6,8 @@ module cc_sizes
 #(
   parameter int unsigned UblkW = 1,
   parameter int unsigned UblkH = 1,
-  parameter int unsigned UblkD = 4
+  parameter int unsigned UblkD = 4,
+  localparam int unsigned Lanes = UblkW * UblkH
 ) (
   input  logic      clk_i,
   input  logic      rst_ni,
@@ -57,7 +58,7 @@ module cc_sizes
   assign blk_w     = 7'(regs_i.ofm_blk_width_m1[5:0]) + 7'd1;
   assign blk_h     = 7'(regs_i.ofm_blk_height_m1[5:0]) + 7'd1;
   assign rows_d    = ((13'(blk_w) + 13'(UblkW - 1)) >> $clog2(UblkW))
-                     * ((13'(blk_h) + 13'(UblkH - 1)) >> $clog2(UblkH));
+                     * (form_i.one_row ? 13'd1 : (13'(blk_h) + 13'(UblkH - 1)) >> $clog2(UblkH));
   assign pixels_d  = 13'(blk_w) * 13'(blk_h);
   assign pixels2_d = (regs_i.ifm2_broadcast[1] ? 13'd1 : 13'(blk_w))
                      * (regs_i.ifm2_broadcast[0] ? 13'd1 : 13'(blk_h));
@@ -73,8 +74,11 @@ module cc_sizes
   logic [13:0] taps_q;
   logic [21:0] acc_need_q, ifm_need_q, ifm2_need_q;
   logic [15:0] piece_pixels;
-  assign piece_pixels = ((16'(piece_w_q) + 16'(UblkW - 1)) >> $clog2(UblkW))
-                        * ((16'(piece_h_q) + 16'(UblkH - 1)) >> $clog2(UblkH));
+  always_comb begin
+    piece_pixels = ((16'(piece_w_q) + 16'(UblkW - 1)) >> $clog2(UblkW))
+                   * ((16'(piece_h_q) + 16'(UblkH - 1)) >> $clog2(UblkH));
+    if (form_i.one_row) piece_pixels = (16'(piece_w_q) + 16'(Lanes - 1)) >> $clog2(Lanes);
+  end
 
   assign sizes_o = '{ifm_w: ifm_w_q, ifm_h: ifm_h_q, taps: taps_q, acc_need: acc_need_q,
                      ifm_need: ifm_need_q, ifm2_need: ifm2_need_q};

@@ -94,9 +94,10 @@ module dma_walk
   logic lane_moves_x, lane_moves_y;
   logic [1:0] lane;
   logic [11:0] next_word;
-  assign lane_moves_x = !piece_i.spread || UblkW == 1 || x_q[0];
+  assign lane_moves_x = !piece_i.spread || UblkW == 1 || (x_q[0] && (!piece_i.one_row || x_q[1]));
   assign lane_moves_y = !piece_i.spread || UblkH == 1 || y_q[0];
-  assign lane = piece_i.spread ? ifm_lane(x_q, y_q, piece_i.stride_x, piece_i.stride_y, UblkW, UblkH) : '0;
+  assign lane         = piece_i.spread ? ifm_lane(x_q, y_q, piece_i.one_row, piece_i.stride_x, piece_i.stride_y,
+                                                  UblkW, UblkH) : '0;
   assign next_word    = word_q + 12'(words_q);
 
   always_ff @(posedge clk_i or negedge rst_ni) begin

@@ -109,7 +109,7 @@ module mac
   assign load_weights = load && take_group_q.new_vector;
 
   // Multiply, then sum
-  logic mul_q, sum_q, mul_clear_q, sum_clear_q;
+  logic mul_q, sum_q, mul_clear_q, sum_clear_q, mul_keep_q, sum_keep_q;
   logic [Lanes-1:0] mul_absent_q, sum_absent_q;
   logic [11:0] mul_acc_q, sum_acc_q;
   logic [UblkD*8*9-1:0] weights_q;
@@ -154,6 +154,7 @@ module mac
     .max_i    (op_i.kind == MaxPool),
     .valid_i  (sum_q),
     .clear_i  (sum_clear_q),
+    .keep_i   (sum_keep_q),
     .absent_i (sum_absent_q),
     .acc_i    (sum_acc_q),
     .dot_i    (dot),
@@ -203,12 +204,14 @@ module mac
     if (!rst_ni) begin
       mul_q        <= 1'b0;
       mul_clear_q  <= 1'b0;
+      mul_keep_q   <= 1'b0;
       mul_absent_q <= '0;
       mul_acc_q    <= '0;
       mul_end_q    <= 1'b0;
       weights_q    <= '0;
       sum_q        <= 1'b0;
       sum_clear_q  <= 1'b0;
+      sum_keep_q   <= 1'b0;
       sum_absent_q <= '0;
       sum_acc_q    <= '0;
       sum_end_q    <= 1'b0;
@@ -219,6 +222,7 @@ module mac
       mul_q <= load;
       if (load) begin
         mul_clear_q  <= take_group_q.clear;
+        mul_keep_q   <= take_group_q.keep;
         mul_absent_q <= take_absent_q;
         mul_acc_q    <= take_group_q.acc;
       end
@@ -226,6 +230,7 @@ module mac
       sum_q <= mul_q;
       if (mul_q) begin
         sum_clear_q  <= mul_clear_q;
+        sum_keep_q   <= mul_keep_q;
         sum_absent_q <= mul_absent_q;
         sum_acc_q    <= mul_acc_q;
       end

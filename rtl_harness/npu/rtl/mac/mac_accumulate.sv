@@ -12,6 +12,7 @@ module mac_accumulate #(
   // A group of pixels, and its dot products
   input  logic        valid_i,
   input  logic        clear_i,
+  input  logic        keep_i,     // the lower half of the lanes
   input  logic [Lanes-1:0] absent_i,
   input  logic [11:0] acc_i,
   input  logic [Lanes-1:0][UblkD-1:0][31:0] dot_i,
@@ -26,7 +27,7 @@ module mac_accumulate #(
   localparam logic [31:0] Lowest = 32'h8000_0000;
   localparam int unsigned DotW = 22;   // what a dot product of 8-bit elements needs
 
-  logic add_q, clear_q, forward_q;
+  logic add_q, clear_q, keep_q, forward_q;
   logic [Lanes-1:0] absent_q;
   logic [11:0] acc_q;
   logic [Lanes-1:0][UblkD-1:0][DotW-1:0] dot_q;
@@ -34,9 +35,14 @@ module mac_accumulate #(
   logic [Lanes-1:0][UblkD-1:0][31:0] sum_q;
 
   logic forward;
-  assign rd_o     = valid_i && !clear_i && !forward;  // no row is read while it is written
+  assign rd_o     = valid_i && (!clear_i || keep_i) && !forward;  // no row is read while it is written
   assign rd_row_o = acc_i;
   assign forward  = add_q && acc_q == acc_i;
+
+  logic [Lanes-1:0] clear;
+  for (genvar l = 0; l < Lanes; l++) begin : gen_clear
+    assign clear[l] = clear_q && !(keep_q && l < Lanes / 2);
+  end
 
   logic [Lanes-1:0][UblkD-1:0][31:0] dot, old, sum;
   assign old = forward_q ? sum_q : rd_data_i;
@@ -45,10 +51,10 @@ module mac_accumulate #(
       for (int unsigned c = 0; c < UblkD; c++) begin
         dot[l][c] = c == 0 ? {dot_high_q[l], dot_q[l][c]} : 32'($signed(dot_q[l][c]));
         if (max_i) begin
-          sum[l][c] = clear_q ? Lowest : old[l][c];
+          sum[l][c] = clear[l] ? Lowest : old[l][c];
           if (!absent_q[l] && $signed(dot[l][c]) > $signed(sum[l][c])) sum[l][c] = dot[l][c];
         end else begin
-          sum[l][c] = (clear_q ? '0 : old[l][c]) + dot[l][c];
+          sum[l][c] = (clear[l] ? '0 : old[l][c]) + dot[l][c];
         end
       end
     end
@@ -61,6 +67,7 @@ module mac_accumulate #(
     if (!rst_ni) begin
       add_q      <= 1'b0;
       clear_q    <= 1'b0;
+      keep_q     <= 1'b0;
       forward_q  <= 1'b0;
       absent_q   <= '0;
       acc_q      <= '0;
@@ -71,6 +78,7 @@ module mac_accumulate #(
       add_q <= valid_i;
       if (valid_i) begin
         clear_q   <= clear_i;
+        keep_q    <= keep_i;
         forward_q <= forward;
         absent_q  <= absent_i;
         acc_q     <= acc_i;

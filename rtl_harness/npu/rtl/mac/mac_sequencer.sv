@@ -1,7 +1,7 @@
 /// Takes a step and gives its work: each cycle a weight vector with a group of pixels.
 ///
-/// A group is `UblkW` by `UblkH` pixels, which the array computes together, a lane each. With it go the
-/// shared-buffer address of each lane's IFM word and the accumulator row of the group.
+/// A group is `UblkW` by `UblkH` pixels, or as many in one row, which the array computes together, a lane each.
+/// With it go the shared-buffer address of each lane's IFM word and the accumulator row of the group.
 module mac_sequencer
   import npu_pkg::*;
   import mac_pkg::*;
@@ -46,7 +46,7 @@ module mac_sequencer
 
   // Order
   axis_move_e move_x, move_y;
-  logic real_vector, new_vector, first, last, last_column, last_row;
+  logic real_vector, new_vector, first, last, last_column, last_row, upper_half, lower_half;
   logic [4:0] channels;
   logic [3:0] word_walk;
   logic [11:0] acc;
@@ -70,17 +70,21 @@ module mac_sequencer
     .last_o       (last),
     .last_column_o(last_column),
     .last_row_o   (last_row),
+    .upper_half_o (upper_half),
+    .lower_half_o (lower_half),
     .channels_o   (channels),
     .word_o       (word_walk),
     .acc_o        (acc)
   );
 
   // Positions
-  logic [UblkW-1:0][11:0] at_x;
-  logic [UblkW-1:0][1:0] pixel_x;
-  logic [UblkW-1:0] absent_x;
+  localparam int unsigned Columns = UblkH > 1 ? Lanes : UblkW;  // of a group, at most
+  logic [Columns-1:0][11:0] at_x;
+  logic [Columns-1:0][2:0] pixel_x;
+  logic [Columns-1:0] absent_x;
   mac_axis #(
-    .Ublk(UblkW)
+    .Ublk   (UblkW),
+    .RowUblk(Columns)
   ) u_x (
     .clk_i    (clk_i),
     .rst_ni   (rst_ni),
@@ -90,17 +94,19 @@ module mac_sequencer
     .stride_i (op_i.stride_x),
     .dilate_i (op_i.dilate_x),
     .size_i   (op_i.ifm_w),
+    .one_row_i(op_i.one_row),
     .start_i  (start),
     .first_i  (step_i.ix0),
     .next_i   (next),
     .move_i   (move_x),
+    .half_i   (upper_half),
     .pitch_i  (12'(words_q)),
     .at_o     (at_x),
     .pixel_o  (pixel_x),
     .absent_o (absent_x)
   );
   logic [UblkH-1:0][11:0] at_y;
-  logic [UblkH-1:0][1:0] pixel_y;
+  logic [UblkH-1:0][2:0] pixel_y;
   logic [UblkH-1:0] absent_y;
   mac_axis #(
     .Ublk(UblkH)
@@ -113,10 +119,12 @@ module mac_sequencer
     .stride_i (op_i.stride_y),
     .dilate_i (op_i.dilate_y),
     .size_i   (op_i.ifm_h),
+    .one_row_i(1'b0),
     .start_i  (start),
     .first_i  (step_i.iy0),
     .next_i   (next),
     .move_i   (move_y),
+    .half_i   (1'b0),
     .pitch_i  (pitch_q),
     .at_o     (at_y),
     .pixel_o  (pixel_y),
@@ -136,6 +144,7 @@ module mac_sequencer
     group_o.multiply    = real_vector;
     group_o.new_vector  = new_vector;
     group_o.clear       = clear_q && first;
+    group_o.keep        = upper_half;
     group_o.half        = UblkD == 4 && channels[0];
     group_o.channels_m1 = depth[8:3] != '0 ? '1 : depth[2:0];
     group_o.acc         = acc + {acc_buffer_group(op_i, Usable, AccBanks, acc_buffer_q), 6'd0};
@@ -149,15 +158,29 @@ module mac_sequencer
     localparam int unsigned X = l % UblkW;
     localparam int unsigned Y = l / UblkW;
     logic [1:0] lane;
-    logic [11:0] at;
-    assign lane        = ifm_lane(8'(pixel_x[X]), 8'(pixel_y[Y]), op_i.stride_x, op_i.stride_y, UblkW,
-                                  UblkH);
-    assign at          = at_x[X] + at_y[Y] + 12'(word);
+    logic [11:0] at, column;
+    logic [2:0] pixel;
+    logic padding, outside;
+    always_comb begin
+      column  = at_x[X] + at_y[Y];
+      pixel   = pixel_x[X];
+      padding = absent_x[X] || absent_y[Y];
+      outside = (X == 1 && last_column && odd_width_q) || (Y == 1 && last_row && odd_height_q);
+      if (UblkH > 1 && op_i.one_row) begin
+        column  = (upper_half ? at_x[X] : at_x[l % Columns]);
+        pixel   = upper_half ? pixel_x[X] : pixel_x[l % Columns];
+        padding = upper_half ? absent_x[X] : absent_x[l % Columns];
+        outside = (Y == 0 ? upper_half : lower_half)
+                  || (X == 1 && last_column && odd_width_q && lower_half == (Y == 0));
+      end
+    end
+    assign lane        = ifm_lane(8'(pixel), 8'(pixel_y[Y]), op_i.one_row, op_i.stride_x, op_i.stride_y,
+                                  UblkW, UblkH);
+    assign at          = column + 12'(word);
     assign bank_o[l]   = ifm_buffer_bank(op_i, Lanes, ifm_buffer_q) + 6'(12'(at[11:7]) * 12'(Lanes))
                          + 6'(lane);
     assign addr_o[l]   = at[6:0];
-    assign absent_o[l] = absent_x[X] || absent_y[Y] || (X == 1 && last_column && odd_width_q)
-                         || (Y == 1 && last_row && odd_height_q);
+    assign absent_o[l] = padding || outside;
   end
 
   logic [4:0] words;

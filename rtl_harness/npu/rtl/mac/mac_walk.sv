@@ -26,6 +26,8 @@ module mac_walk
   output logic        last_o,         // of the step
   output logic        last_column_o,
   output logic        last_row_o,
+  output logic        upper_half_o,   // one-row operation: the group has no pixels in the lower half of the lanes,
+  output logic        lower_half_o,   // or none in the upper half
   output logic [4:0]  channels_o,     // group of OFM channels
   output logic [3:0]  word_o,
   output logic [11:0] acc_o           // accumulator row, counted from the buffer's first
@@ -46,12 +48,19 @@ module mac_walk
   logic [1:0] padding_tap_q;
   logic [5:0] column_q, row_q;
   logic first_tap_q, new_vector_q;
+  // In a one-row operation pairs of pixels follow one another without a gap: where their number is odd, every
+  // second group of channels begins in the upper half of the row in which the one before it has ended.
+  logic odd_pairs_q;
+  logic upper_q, upper_half_q;   // of the group of channels, of the group of pixels
   logic [11:0] acc_q, first_acc_q, next_acc_q;
 
   logic word_inner;      // the IFM words are an inner loop, else the outermost
   logic padded;
   assign word_inner = op_i.kind == Conv ? !op_i.part_kernel : op_i.kind == ReduceSum;
   assign padded     = (op_i.kind == Conv && op_i.part_kernel) || op_i.kind == Depthwise;
+
+  logic shared_row;
+  assign shared_row = odd_pairs_q && !upper_q;
 
   logic last_column, last_row, last_group, last_word, last_tap, last_element, last_channels;
   logic real_vector;
@@ -76,6 +85,8 @@ module mac_walk
   assign last_row_o    = last_row;
   assign channels_o    = channels_q;
   assign word_o        = word_q;
+  assign upper_half_o  = upper_half_q;
+  assign lower_half_o  = last_column && shared_row;
   assign acc_o         = acc_q;
 
   // What follows: another group, or another vector, with the next word, tap or group of channels
@@ -99,7 +110,15 @@ module mac_walk
 
   logic [11:0] acc, after_acc;   // after: the first row of the next group of channels
   assign acc       = acc_q + 12'd1;
-  assign after_acc = real_vector ? acc : next_acc_q;
+  assign after_acc = real_vector ? (shared_row ? acc_q : acc) : next_acc_q;
+
+  logic [5:0] columns, rows;     // minus one
+  assign columns = op_i.one_row ? 6'((step_i.bw - 7'd1) >> $clog2(UblkW * UblkH))
+                                : 6'((step_i.bw - 7'd1) >> $clog2(UblkW));
+  assign rows    = 6'((step_i.bh - 7'd1) >> $clog2(UblkH));
+
+  logic upper;
+  assign upper = next_channels ? shared_row && !last_channels : upper_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -119,6 +138,9 @@ module mac_walk
       row_q            <= '0;
       first_tap_q      <= 1'b0;
       new_vector_q     <= 1'b0;
+      odd_pairs_q      <= 1'b0;
+      upper_q          <= 1'b0;
+      upper_half_q     <= 1'b0;
       acc_q            <= '0;
       first_acc_q      <= '0;
       next_acc_q       <= '0;
@@ -129,21 +151,26 @@ module mac_walk
         taps_x_q         <= 3'(step_i.tw - 4'd1);
         taps_y_q         <= 3'(step_i.th - 4'd1);
         padding_q        <= padded ? -2'(2'(step_i.tw) * 2'(step_i.th)) : '0;
-        columns_q        <= 6'((step_i.bw - 7'd1) >> $clog2(UblkW));
-        rows_q           <= 6'((step_i.bh - 7'd1) >> $clog2(UblkH));
+        columns_q        <= columns;
+        rows_q           <= rows;
         word_q           <= '0;
         channels_q       <= '0;
         tap_x_q          <= 3'(step_i.tw - 4'd1);
         tap_y_q          <= 3'(step_i.th - 4'd1);
         padding_tap_q    <= '0;
-        column_q         <= 6'((step_i.bw - 7'd1) >> $clog2(UblkW));
-        row_q            <= 6'((step_i.bh - 7'd1) >> $clog2(UblkH));
+        column_q         <= columns;
+        row_q            <= rows;
         first_tap_q      <= 1'b1;
         new_vector_q     <= 1'b1;
+        odd_pairs_q      <= op_i.one_row && (step_i.bw[1:0] == 2'd1 || step_i.bw[1:0] == 2'd2);
+        upper_q          <= 1'b0;
+        upper_half_q     <= 1'b0;
         acc_q            <= '0;
         first_acc_q      <= '0;
       end else if (next_i) begin
         new_vector_q <= last_group;
+        upper_q      <= upper;
+        upper_half_q <= last_group && upper;
         if (!last_group) begin
           acc_q    <= acc;
           column_q <= last_column ? columns_q : column_q - 6'd1;

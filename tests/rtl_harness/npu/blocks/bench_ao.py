@@ -21,7 +21,8 @@ from tests.rtl_harness.npu.blocks.arithmetic import (
     sat32,
 )
 from tests.rtl_harness.npu.blocks.bench_element import any_bits, any_finish
-from tests.rtl_harness.npu.blocks.block import ACC_BANKS, BANKS, UD, UH, USABLE, UW, Block, Values, pack
+from tests.rtl_harness.npu.blocks.block import ACC_BANKS, BANKS, UD, UH, USABLE, Block, Values, pack
+from tests.rtl_harness.npu.blocks.feature_maps import accumulator_row
 
 MASK64 = (1 << 64) - 1
 
@@ -48,11 +49,15 @@ class Case:
             "ox0": rng.randrange(9), "oy0": rng.randrange(9), "oz0": 16 * rng.randrange(3),
             "bw": rng.randint(1, 4), "bh": rng.randint(1, 4), "bd": 1 if kind == REDUCE_SUM else bd,
         }  # fmt: skip
+        one_row = UH == 2 and kind != ELEMENTWISE and rng.random() < 0.4
+        if one_row:
+            self.step |= {"bw": rng.randint(1, 11), "bh": 1}
         self.acc_buffer, self.ifm_buffer = rng.getrandbits(1), rng.getrandbits(1)
         acc_end = USABLE - 2 if tables and BANKS == USABLE else USABLE
         half = BANKS // 2
         self.op = {
-            "kind": kind, "acc_end": acc_end, "ib_end": half, "ib2_start": 2 + (half - 2) // 2,
+            "kind": kind, "one_row": one_row, "acc_end": acc_end, "ib_end": half,
+            "ib2_start": 2 + (half - 2) // 2,
             "ab_start": USABLE - (USABLE - half) // ACC_BANKS * ACC_BANKS, "table_index": self.table_index,
         }  # fmt: skip
         self.words: dict[tuple[int, int], int] = {}
@@ -100,12 +105,11 @@ class Case:
 
     def _accumulator(self, y: int, x: int, c: int) -> tuple[int, int, int]:
         s, op = self.step, self.op
-        across, down = -(-s["bw"] // UW), -(-s["bh"] // UH)
-        row = c // UD * across * down + y // UH * across + x // UW
+        row, pixel = accumulator_row(y, x, c, s["bw"], s["bh"], op["one_row"])
         first = (op["ab_start"] - USABLE % ACC_BANKS) // ACC_BANKS
         half = (op["acc_end"] - op["ab_start"]) // 2 // ACC_BANKS
         group = first + self.acc_buffer * half + row // 64
-        lane = ((y % UH) * UW + x % UW) * UD // 4 + c % UD // 4
+        lane = pixel * UD // 4 + c % UD // 4
         return group * ACC_BANKS + USABLE % ACC_BANKS + lane, row % 64, c % 4
 
     def _scaled(self, acc: int, y: int, x: int, c: int) -> int:

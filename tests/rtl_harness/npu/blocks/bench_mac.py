@@ -17,12 +17,11 @@ from tests.rtl_harness.npu.blocks.block import (
     UD,
     UH,
     USABLE,
-    UW,
     Block,
     Values,
     pack,
 )
-from tests.rtl_harness.npu.blocks.feature_maps import lane_of, place
+from tests.rtl_harness.npu.blocks.feature_maps import accumulator_row, piece_word, place
 
 LOWEST = -(1 << 31)
 
@@ -52,6 +51,9 @@ class Step:
             stride_x = stride_y = 1
         tw, th = (rng.randint(1, 3), rng.randint(1, 3)) if kind != REDUCE_SUM else (1, 1)
         bw, bh = rng.randint(1, 5), rng.randint(1, 4)
+        one_row = UH == 2 and rng.random() < 0.4
+        if one_row:
+            bw, bh, th, stride_x = rng.randint(1, 15), 1, 1, 1 if upscale else stride_x
         part_kernel = kind == CONV and rng.getrandbits(1)
         wide = kind == REDUCE_SUM and rng.getrandbits(1)
         bd = 1 if kind == REDUCE_SUM else rng.randint(1, 20)
@@ -63,14 +65,17 @@ class Step:
         x0, y0 = rng.randint(-3, 5), rng.randint(-3, 5)
         x1 = x0 + (bw - 1) * stride_x + (tw - 1 << dilate[0])
         y1 = y0 + (bh - 1) * stride_y + (th - 1 << dilate[1])
+        if one_row:
+            y0 = y1 = 0
         zeros = upscale and rng.getrandbits(1)
         up = int(upscale)
         from_x, from_y = x0 + zeros >> up, y0 + zeros >> up
         iz0 = 8 * rng.randrange(3)
         banks = BANKS // 2 // 2 * 2
         self.op = {
-            "kind": kind, "part_kernel": part_kernel, "stride_x": stride_x, "stride_y": stride_y,
-            "dilate_x": dilate[0], "dilate_y": dilate[1], "upscale": up, "upscale_zeros": zeros,
+            "kind": kind, "part_kernel": part_kernel, "one_row": one_row,
+            "stride_x": stride_x, "stride_y": stride_y, "dilate_x": dilate[0], "dilate_y": dilate[1],
+            "upscale": up, "upscale_zeros": zeros,
             "ifm_w": max(1, x1 + 1 - rng.randrange(3)), "ifm_h": max(1, y1 + 1 - rng.randrange(3)),
             "ifm_d_m1": iz0 + zc - 1 + depth_beyond, "ifm_signed": rng.getrandbits(1),
             "ifm_zero_point": rng.choice([0, -128, 127, 255, rng.randint(-256, 255)]),
@@ -186,13 +191,13 @@ async def fill_piece(block: Block, step: Step, buffer: int) -> None:
     bits = 32 if step.op["ifm"]["log2_bytes"] == 2 else 8
     per_word = 64 // bits
     for (x, y), elements in step.pixels.items():
-        lane = lane_of(x, y, step.op["stride_x"], step.op["stride_y"])
-        pitch = -(-step.step["iw"] // UW)
-        at = (y // UH * pitch + x // UW) * step.words
+        strides = step.op["stride_x"], step.op["stride_y"]
+        start = piece_word(x, y, step.step["iw"], step.words, strides, 0, step.op["one_row"])
+        lane, first = start[0] % LANES, start[0] // LANES * 128 + start[1]
         for w in range(step.words):
             chunk = elements[per_word * w : per_word * (w + 1)]
             word = sum(v << bits * i for i, v in enumerate(chunk))
-            bank_at, address = place(bank, lane, LANES, at + w)
+            bank_at, address = place(bank, lane, LANES, first + w)
             assert bank_at < step.op["ib_end"]
             await block.cycle(word_wr=1, word_wr_bank=bank_at, word_wr_addr=address, word_wr_data=word)
 
@@ -200,12 +205,11 @@ async def fill_piece(block: Block, step: Step, buffer: int) -> None:
 def accumulator_place(step: Step, buffer: int, y: int, x: int, c: int) -> tuple[int, int, int]:
     """Bank, row and element of an accumulator."""
     s, op = step.step, step.op
-    across, down = -(-s["bw"] // UW), -(-s["bh"] // UH)
-    row = c // UD * across * down + y // UH * across + x // UW
+    row, pixel = accumulator_row(y, x, c, s["bw"], s["bh"], op["one_row"])
     first = (op["ab_start"] - USABLE % ACC_BANKS) // ACC_BANKS
     half = (op["acc_end"] - op["ab_start"]) // 2 // ACC_BANKS
     group = first + buffer * half + row // 64
-    lane = ((y % UH) * UW + x % UW) * UD // 4 + c % UD // 4
+    lane = pixel * UD // 4 + c % UD // 4
     return group * ACC_BANKS + USABLE % ACC_BANKS + lane, row % 64, c % 4
 
 

@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 
 from tests.rtl_harness.npu.blocks.axi import Memory
-from tests.rtl_harness.npu.blocks.block import Values
+from tests.rtl_harness.npu.blocks.block import UH, Values
 from tests.rtl_harness.npu.blocks.feature_maps import FeatureMap, piece_word, place
 
 Words = dict[tuple[int, int], int]
@@ -171,7 +171,7 @@ class PieceClient(Client):
         if self.piece is None and not self.done and self.rng.random() < 0.7:
             self.second, self.piece = self.pieces[-self.jobs]
         inputs["piece_valid"] = self.piece is not None
-        inputs["piece"] = self.piece or self.rng.getrandbits(125)
+        inputs["piece"] = self.piece or self.rng.getrandbits(126)
         inputs["piece_second"] = self.second if self.piece else self.rng.getrandbits(1)
 
     def _piece(self, fmap: FeatureMap, _: Region, size: tuple[int, int, int]) -> Values:
@@ -182,11 +182,14 @@ class PieceClient(Client):
         words = -(-channels * fmap.element_bytes // 8)
         spread = rng.getrandbits(1) and words <= 16
         w, h = rng.randint(1, 7), rng.randint(1, 5)
+        one_row = bool(UH == 2 and spread and rng.getrandbits(1))
+        if one_row:
+            w, h = rng.randint(1, 19), 1
         while w * h * words > 500:
             w, h = max(1, w - 1), max(1, h - 1)
         return {
             "x0": rng.randint(-3, width - 1), "y0": rng.randint(-3, height - 1), "z0": z0, "w": w, "h": h,
-            "c": channels, "limit_x": width, "limit_y": height, "spread": spread,
+            "c": channels, "limit_x": width, "limit_y": height, "spread": spread, "one_row": one_row,
             "stride_x": rng.randint(1, 3), "stride_y": rng.randint(1, 3), "bank": rng.randrange(2, 16),
         }  # fmt: skip
 
@@ -229,7 +232,7 @@ class PieceClient(Client):
                     self.leaves |= leaves
                     self.zero_segments += leaves
                     data += bytes(size) if leaves else region.read(at, size)
-                bank, word = piece_word(x, y, p["w"], words, strides, 0)
+                bank, word = piece_word(x, y, p["w"], words, strides, 0, p["one_row"])
                 lanes = self.lanes if strides else 1
                 lane, first = bank % lanes, bank // lanes * 128 + word
                 for i in range(words):

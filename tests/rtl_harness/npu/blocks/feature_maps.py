@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from tests.rtl_harness.npu.blocks.block import LANES, UH, UW, Values
+from tests.rtl_harness.npu.blocks.block import LANES, UD, UH, UW, Values
 
 MASK32 = (1 << 32) - 1
 
@@ -83,23 +83,39 @@ def random_map(
     )  # fmt: skip
 
 
-def lane_of(x: int, y: int, stride_x: int, stride_y: int) -> int:
+def lane_of(x: int, y: int, stride_x: int, stride_y: int, one_row: bool = False) -> int:
     """Lane that holds a pixel of a piece: pixels whose outputs are computed together meet in none twice."""
+    if one_row:
+        return x % 4 ^ (stride_x == 2 and x >> 2 & 1)
     across = UW == 2 and (x & 1) ^ (stride_x == 2 and x >> 1 & 1)
     down = UH == 2 and (y & 1) ^ (stride_y == 2 and y >> 1 & 1)
     return int(across) + (UW if down else 0)
 
 
 def piece_word(
-    x: int, y: int, width: int, words: int, strides: tuple[int, int] | None, bank: int
+    x: int, y: int, width: int, words: int, strides: tuple[int, int] | None, bank: int, one_row: bool = False
 ) -> tuple[int, int]:
     """Bank and word address of the first word of a pixel of a piece, spread over the lanes if `strides`."""
     if strides is None:
         lane, lanes, at = 0, 1, (y * width + x) * words
+    elif one_row:
+        lane, lanes, at = lane_of(x, y, *strides, one_row), LANES, x // 4 * words
     else:
         lane, lanes = lane_of(x, y, *strides), LANES
         at = ((y // UH) * -(-width // UW) + x // UW) * words
     return place(bank, lane, lanes, at)
+
+
+def accumulator_row(y: int, x: int, c: int, across: int, down: int, one_row: bool) -> tuple[int, int]:
+    """Row and lane of an accumulator in a block of `across` by `down` pixels.
+
+    In a one-row operation pairs of pixels follow one another without a gap, two of them in a row.
+    """
+    if one_row:
+        pair = c // UD * -(-across // 2) + x // 2
+        return pair // 2, pair % 2 * 2 + x % 2
+    across, down = -(-across // UW), -(-down // UH)
+    return c // UD * across * down + y // UH * across + x // UW, y % UH * UW + x % UW
 
 
 def place(bank: int, lane: int, lanes: int, at: int) -> tuple[int, int]:
