@@ -1,10 +1,12 @@
 /// Collects beats to write bursts: a burst is offered when all its beats are here.
 ///
-/// A burst has at most `Depth` beats and crosses no 4 KiB border.
+/// Where one beat lies between two, it joins them, with no byte to write: pixels of a brick that has few channels
+/// are so apart. It takes no room in the queue. A burst crosses no 4 KiB border.
 module dma_collect
   import npu_pkg::*;
 #(
-  parameter int unsigned Depth = 16  // beats
+  parameter int unsigned Depth = 12,    // beats with bytes to write
+  parameter int unsigned MaxBurst = 16  // beats, `Depth` at least
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -27,17 +29,38 @@ module dma_collect
   output logic [7:0]  beat_strb_o
 );
   localparam int unsigned PageWordW = 9;  // of a beat in its 4 KiB
-  localparam logic [4:0] LastLen = 5'(Depth - 1);
+  localparam int unsigned StoredW = $clog2(Depth + 1);
+  localparam logic [4:0] LastLen = 5'(MaxBurst - 1);
 
   logic open_q;
   logic [28:0] last_q;  // last beat of the open burst
   logic [4:0] len_q;    // its beats, minus one
+  logic [StoredW-1:0] stored_q;  // those in the queue
   logic valid_q;
   burst_t burst_q;
 
+  // Where the next beat lies: behind the last one, or with one between them. It joins the burst, or closes it.
+  logic [28:0] ahead;
+  logic follows, skips, crosses, whole, joins, close;
+  assign ahead   = word_i - last_q;
+  assign follows = ahead == 29'd1;
+  assign skips   = ahead == 29'd2;
+  assign crosses = word_i[PageWordW-1:1] == '0 && (skips || !word_i[0]);
+  assign whole   = len_q == LastLen || stored_q == StoredW'(Depth);
+  assign joins   = open_q && (follows || (skips && len_q != LastLen - 5'd1)) && !crosses && !whole;
+
   logic none, full, push;
+  assign ready_o = !full && (!open_q || joins);
+  assign push    = valid_i && ready_o;
+  assign close   = open_q && !valid_q && !push && (valid_i || flush_i || whole);
+
+  // The queue, and the beats between its beats
+  logic skipped, passed_q, gap;
+  logic [7:0] strb;
+  assign gap         = skipped && !passed_q;
+  assign beat_strb_o = gap ? '0 : strb;
   fifo #(
-    .Width(72),
+    .Width(73),
     .Depth(Depth)
   ) u_beats (
     .clk_i  (clk_i),
@@ -45,21 +68,12 @@ module dma_collect
     .en_i   (en_i),
     .clear_i(1'b0),
     .push_i (push),
-    .data_i ({strb_i, data_i}),
-    .pop_i  (beat_pop_i),
-    .data_o ({beat_strb_o, beat_data_o}),
+    .data_i ({open_q && skips, strb_i, data_i}),
+    .pop_i  (beat_pop_i && !gap),
+    .data_o ({skipped, strb, beat_data_o}),
     .empty_o(none),
     .full_o (full)
   );
-
-  // The next beat belongs to the open burst, or closes it.
-  logic joins, ends, close;
-  assign joins   = open_q && word_i == last_q + 29'd1 && word_i[PageWordW-1:0] != '0
-                   && len_q != LastLen;
-  assign ends    = len_q == LastLen;
-  assign ready_o = !full && (!open_q || joins);
-  assign push    = valid_i && ready_o;
-  assign close   = open_q && !valid_q && !push && (valid_i || flush_i || ends);
 
   assign open_o        = open_q;
   assign empty_o       = none && !open_q && !valid_q;
@@ -68,16 +82,20 @@ module dma_collect
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
-      open_q  <= 1'b0;
-      last_q  <= '0;
-      len_q   <= '0;
-      valid_q <= 1'b0;
-      burst_q <= '0;
+      open_q   <= 1'b0;
+      last_q   <= '0;
+      len_q    <= '0;
+      stored_q <= '0;
+      valid_q  <= 1'b0;
+      burst_q  <= '0;
+      passed_q <= 1'b0;
     end else if (en_i) begin
+      if (beat_pop_i) passed_q <= gap;
       if (push) begin
-        open_q <= 1'b1;
-        last_q <= word_i;
-        len_q  <= open_q ? len_q + 5'd1 : '0;
+        open_q   <= 1'b1;
+        last_q   <= word_i;
+        len_q    <= open_q ? len_q + (skips ? 5'd2 : 5'd1) : '0;
+        stored_q <= open_q ? stored_q + StoredW'(1) : StoredW'(1);
       end else if (close) begin
         open_q <= 1'b0;
       end

@@ -121,7 +121,7 @@ module dma_ofm
     .beat_strb_o (beat_strb)
   );
   dma_collect #(
-    .Depth(16)
+    .Depth(12)
   ) u_collect (
     .clk_i        (clk_i),
     .rst_ni       (rst_ni),
