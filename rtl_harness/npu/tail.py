@@ -53,9 +53,10 @@ DEAD = (
     *_of("u_dma.u_ofm", "u_collect.stored_q u_collect.u_beats.entry_q"),
     *_of("u_dma.u_ofm.u_merge", "addr_q data_q left_q row_q strb_q word_q"),
     *_of("u_dma.u_ofm.u_position", _POSITION),
-    *_of("u_dma.u_piece", "u_bursts.first_q u_bursts.known_q u_bursts.last_q"),
-    *_of("u_dma.u_piece.u_receive", "beat_q u_segments.entry_q wr_addr_q wr_bank_q wr_data_q"),
-    *_of("u_dma.u_piece.u_walk", "at_bytes_q at_lane_q at_q at_word_q before_q brick_q channel_q left_q"),
+    *_of("u_dma.u_piece", "u_bursts.age_q u_bursts.first_q u_bursts.known_q u_bursts.last_q"),
+    *_of("u_dma.u_piece.u_runs", "run_q shift_q u_queue.entry_q word_q x_q"),
+    *_of("u_dma.u_piece.u_receive", "beat_q run_q wr_addr_q wr_bank_q wr_data_q"),
+    *_of("u_dma.u_piece.u_walk", "at_bytes_q at_q at_word_q at_x_q at_y_q before_q brick_q channel_q left_q"),
     *_of("u_dma.u_piece.u_walk", "row_q segment_q total_q word_q words_q x_q y_q"),
     *_of("u_dma.u_piece.u_walk.u_position", _POSITION),
     *_of("u_dma.u_scale", "addr_q ask_len_q u_fifo.entry_q"),
@@ -83,7 +84,7 @@ TURNED = (
         Queue(f"{fifo}.level_q", (f"{fifo}.head_q", f"{fifo}.tail_q"))
         for fifo in _of(
             "u_dma",
-            "u_piece.u_receive.u_segments u_scale.u_fifo u_weight.u_fifo u_copy_source.u_fifo"
+            "u_piece.u_runs.u_queue u_scale.u_fifo u_weight.u_fifo u_copy_source.u_fifo"
             " u_ofm.u_collect.u_beats",
         )
     ),

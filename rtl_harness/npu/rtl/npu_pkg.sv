@@ -169,8 +169,9 @@ package npu_pkg;
     logic        leaves;  // its region
     logic [31:0] addr;
     logic [5:0]  bytes;   // 1..32
-    logic [1:0]  lane;    // of the shared buffer, and word there
-    logic [11:0] word;
+    logic [2:0]  x;       // low bits of its pixel's place in the piece
+    logic [1:0]  y;
+    logic [11:0] word;    // of the shared buffer's lane
   } segment_t;
 
   // A piece of a feature map on its way into the shared buffer.
@@ -239,9 +240,19 @@ package npu_pkg;
     return {1'b0, lane_x} + (lane_y ? 2'(across) : 2'd0);
   endfunction
 
+  // The next pixel of the row lies behind others of its lane
+  function automatic logic ifm_lanes_end(logic [1:0] x, logic one_row, int unsigned across);
+    return across == 1 || (x[0] && (!one_row || x[1]));
+  endfunction
+
   // IFM pixel that holds an upscaled position; with zeros between the pixels, the next one
   function automatic logic signed [18:0] ifm_origin(op_t op, logic signed [18:0] at);
     return (at + (op.upscale_zeros ? 19'sd1 : 19'sd0)) >>> op.upscale;
+  endfunction
+
+  // Bytes from a pixel of a feature map to its neighbour in the row
+  function automatic logic [31:0] pixel_step(fmap_t fmap);
+    return fmap.brick ? 32'd16 << fmap.log2_bytes : fmap.stride_x;
   endfunction
 
   // First bank of one of the two IFM buffers

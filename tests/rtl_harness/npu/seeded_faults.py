@@ -45,7 +45,7 @@ SEEDED: dict[str, list[Place]] = {
     "RWasAskedFor": [("axi_mem.sv", "id: ⟦id_q[0]⟧,", "3'd6")],
     "RStaysUntilTaken": [("bus_faults.sv", "r_valid_o  = r_valid_i && (!stall_r || ⟦r_shown_q⟧);", "1'b0")],
     "RLastEndsItsBurst": [("axi_mem.sv", "last       = ⟦beats_q[0] == '0⟧;", "beats_q[0] <= 8'd1")],
-    "RIsTaken": [("dma_receive.sv", "r_ready_o = ⟦!none_o⟧ &&", "1'b0")],
+    "RIsTaken": [("dma_receive.sv", "r_ready_o = ⟦valid_q⟧ &&", "1'b0")],
     # Writes
     "AwStaysUntilTaken": [
         ("dma_wr_port.sv", "pick_q     <= pick;\n      end else if (⟦aw_ready_i⟧) begin", "1'b1")
@@ -81,10 +81,8 @@ SEEDED: dict[str, list[Place]] = {
         ("cc_sequencer.sv", "(elementwise ? ifm_full_q[ifm_rd_q] : ⟦acc_full_q[acc_rd_q]⟧);", "1'b1")
     ],
     # Queues and credits
-    "FifoHasRoom": [("dma_bursts.sv", "(split_q || ⟦!full_i⟧)", "1'b1")],
-    "FifoHasAnEntry": [
-        ("dma_receive.sv", "pop       = ⟦give && last_word⟧;", "(give && last_word) || none_o")
-    ],
+    "FifoHasRoom": [("dma_runs.sv", "put     = open_q && ⟦!full⟧ &&", "1'b1")],
+    "FifoHasAnEntry": [("dma_receive.sv", "load   = ⟦valid_i⟧ && (!valid_q", "1'b1")],
     "FifoTellsEmpty": [("fifo.sv", "empty_o = ⟦level_q == '0⟧;", "level_q <= (PtrW + 1)'(1)")],
     "FifoTellsFull": [
         ("fifo.sv", "full_o  = ⟦level_q >= (PtrW + 1)'(Depth)⟧;", "level_q >= (PtrW + 1)'(Depth - 1)")

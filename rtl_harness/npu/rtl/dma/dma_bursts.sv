@@ -1,6 +1,7 @@
 /// Joins segments that are close to each other in memory to read bursts.
 ///
-/// A burst stays inside a block of 32 beats, so that it crosses no 4 KiB border. With each segment goes how far
+/// A burst stays inside a block of 32 beats, so that it crosses no 4 KiB border, and grows for 16 cycles at most:
+/// what is read while the next one grows has to last as long as it does. With each segment goes how far
 /// its first beat lies behind the last beat that was asked for: 0 if it is that beat, more than 1 if the burst
 /// has beats between them that no segment needs.
 module dma_bursts
@@ -11,7 +12,8 @@ module dma_bursts
   input  logic       en_i,
   input  logic       clear_i,    // a piece begins
   input  logic       flush_i,    // no segment is on its way
-  output logic       busy_o,
+  output logic       open_o,     // a burst grows,
+  output logic       busy_o,     // or is not yet asked for
   input  logic       valid_i,
   output logic       ready_o,
   input  segment_t   segment_i,
@@ -26,8 +28,10 @@ module dma_bursts
 );
   localparam logic [4:0] BlockEnd = 5'd31;
   localparam logic [4:0] MaxAdvance = 5'd3;
+  localparam logic [3:0] MaxAge = 4'd15;   // cycles, minus one
 
-  logic open_q;          // a burst grows,
+  logic open_q;          // a burst grows
+  logic [3:0] age_q;     // since so many cycles,
   logic closed_q;        // or is complete
   logic [4:0] first_q;   // its first beat in the block
   logic known_q;
@@ -36,6 +40,7 @@ module dma_bursts
 
   assign ar_valid_o = closed_q;
   assign ar_o       = '{word: {last_q[28:5], first_q}, len: last_q[4:0] - first_q};
+  assign open_o     = open_q;
   assign busy_o     = open_q || closed_q;
 
   // The segment's beats, and those of them to ask for now: from `from` to `upto` of one block
@@ -58,8 +63,9 @@ module dma_bursts
   assign near       = ahead <= MaxAdvance && from > last_q[4:0];
   assign joins      = open_q && !at_start && first[28:5] == last_q[28:5] && near;
 
-  logic blocked, accept, asks;
-  assign blocked   = fresh && (closed_q || (open_q && !joins));
+  logic old, blocked, accept, asks;
+  assign old       = age_q == MaxAge;
+  assign blocked   = fresh && (closed_q || (open_q && (!joins || old)));
   assign accept    = valid_i && !blocked && (split_q || !full_i);
   assign asks      = accept && fresh;
   assign ready_o   = accept && !(fresh && crosses);
@@ -69,6 +75,7 @@ module dma_bursts
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
       open_q   <= 1'b0;
+      age_q    <= '0;
       closed_q <= 1'b0;
       first_q  <= '0;
       known_q  <= 1'b0;
@@ -76,6 +83,8 @@ module dma_bursts
       split_q  <= 1'b0;
     end else if (en_i) begin
       if (clear_i) known_q <= 1'b0;
+      if (!open_q) age_q <= '0;
+      else if (!old) age_q <= age_q + 4'd1;
       if (asks) begin
         open_q   <= upto != BlockEnd;
         closed_q <= upto == BlockEnd;
@@ -83,7 +92,7 @@ module dma_bursts
         last_q   <= {block, upto};
         split_q  <= crosses;
         if (!open_q) first_q <= from;
-      end else if (open_q && (flush_i || (valid_i && !accept))) begin
+      end else if (open_q && (flush_i || old || (valid_i && !accept))) begin
         open_q   <= 1'b0;
         closed_q <= 1'b1;
       end else if (ar_ready_i) begin

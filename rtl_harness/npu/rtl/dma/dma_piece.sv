@@ -3,6 +3,7 @@
 /// Segments outside the region deliver zeros and set the error.
 module dma_piece
   import npu_pkg::*;
+  import dma_pkg::*;
 #(
   parameter int unsigned UblkW = 1,
   parameter int unsigned UblkH = 1
@@ -37,10 +38,19 @@ module dma_piece
   } state_e;
 
   state_e state_q;
-  logic start, walking, asking, none;
+  logic start, walking, growing, asking, none_asked, none;
   logic valid, ready, push, full;
   logic [1:0] advance;
+  logic [6:0] words;
+  logic [31:0] step;
   segment_t segment;
+  arrival_t arrival;
+  pitch_t pitch;
+  assign step    = pixel_step(fmap_i);
+  assign pitch   = '{near: step[31:6] == '0, step: step[5:0], words: words, spread: piece_i.spread,
+                   one_row: piece_i.one_row};
+  assign arrival = '{zero: segment.leaves, advance: advance, shift: segment.addr[2:0], bytes: segment.bytes,
+                     x: segment.x, y: segment.y, word: segment.word};
   assign start  = state_q == Idle && valid_i;
   assign done_o = state_q == Done;
 
@@ -58,7 +68,8 @@ module dma_piece
     .busy_o   (walking),
     .valid_o  (valid),
     .ready_i  (ready),
-    .segment_o(segment)
+    .segment_o(segment),
+    .words_o  (words)
   );
   dma_bursts u_bursts (
     .clk_i     (clk_i),
@@ -66,6 +77,7 @@ module dma_piece
     .en_i      (en_i),
     .clear_i   (start),
     .flush_i   (!walking),
+    .open_o    (growing),
     .busy_o    (asking),
     .valid_i   (valid),
     .ready_o   (ready),
@@ -77,20 +89,38 @@ module dma_piece
     .ar_ready_i(ar_ready_i),
     .ar_o      (ar_o)
   );
+  logic run_valid, run_pop;
+  run_t run;
+  dma_runs #(
+    .Depth(8),
+    .UblkW(UblkW)
+  ) u_runs (
+    .clk_i    (clk_i),
+    .rst_ni   (rst_ni),
+    .en_i     (en_i),
+    .pitch_i  (pitch),
+    .push_i   (push),
+    .segment_i(arrival),
+    .end_i    (!growing),
+    .full_o   (full),
+    .none_o   (none_asked),
+    .valid_o  (run_valid),
+    .pop_i    (run_pop),
+    .run_o    (run)
+  );
   dma_receive #(
-    .Depth(16),
-    .Lanes(UblkW * UblkH)
+    .UblkW(UblkW),
+    .UblkH(UblkH)
   ) u_receive (
     .clk_i    (clk_i),
     .rst_ni   (rst_ni),
     .en_i     (en_i),
-    .push_i   (push),
-    .segment_i(segment),
-    .advance_i(advance),
-    .full_o   (full),
+    .piece_i  (piece_i),
+    .pitch_i  (pitch),
+    .valid_i  (run_valid),
+    .pop_o    (run_pop),
+    .run_i    (run),
     .none_o   (none),
-    .spread_i (piece_i.spread),
-    .bank_i   (piece_i.bank),
     .r_valid_i(r_valid_i),
     .r_ready_o(r_ready_o),
     .r_data_i (r_data_i),
@@ -111,7 +141,7 @@ module dma_piece
       error_q <= push && segment.leaves;
       unique case (state_q)
         Idle: if (valid_i) state_q <= Fetch;
-        Fetch: if (!walking && !asking && none) state_q <= Done;
+        Fetch: if (!walking && !asking && none_asked && none) state_q <= Done;
         Done: state_q <= Idle;
         default: state_q <= Idle;
       endcase

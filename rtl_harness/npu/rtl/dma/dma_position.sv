@@ -21,7 +21,7 @@ module dma_position
   output logic [31:0] first_channel_o  // offset of the first channel from there
 );
   logic [31:0] step_x;
-  assign step_x = fmap_i.brick ? 32'd16 << fmap_i.log2_bytes : fmap_i.stride_x;
+  assign step_x = pixel_step(fmap_i);
 
   logic busy_q;
   logic [3:0] bit_q;

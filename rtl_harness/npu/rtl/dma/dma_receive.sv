@@ -1,24 +1,24 @@
-/// Takes the beats of segments in order and writes them to the shared buffer as words whose byte 0 is the
+/// Takes the beats of segments, run by run, and writes them to the shared buffer as words whose byte 0 is the
 /// segment's first byte. Segments that leave their region take no beats and give words of zeros.
 ///
 /// The last beat is kept: it may hold the first bytes of the next word, or of the next segment.
 module dma_receive
   import npu_pkg::*;
+  import dma_pkg::*;
 #(
-  parameter int unsigned Depth = 16,  // segments under way
-  parameter int unsigned Lanes = 1
+  parameter int unsigned UblkW = 1,
+  parameter int unsigned UblkH = 1
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
   input  logic        en_i,
-  // Segments whose beats are asked for
-  input  logic        push_i,
-  input  segment_t    segment_i,
-  input  logic [1:0]  advance_i,  // from the beat at hand to its first one
-  output logic        full_o,
-  output logic        none_o,
-  input  logic        spread_i,   // over the lanes, a bank each
-  input  logic [5:0]  bank_i,     // first bank of the buffer
+  input  piece_t      piece_i,
+  input  pitch_t      pitch_i,
+  // Runs of segments
+  input  logic        valid_i,
+  output logic        pop_o,
+  input  run_t        run_i,
+  output logic        none_o,  // no segment is at hand
   // Beats
   input  logic        r_valid_i,
   output logic        r_ready_o,
@@ -29,33 +29,24 @@ module dma_receive
   output logic [6:0]  wr_addr_o,
   output logic [63:0] wr_data_o
 );
-  typedef struct packed {
-    logic        zero;
-    logic [1:0]  advance;
-    logic [2:0]  shift;   // of the first byte in its beat
-    logic [5:0]  bytes;
-    logic [1:0]  lane;
-    logic [11:0] word;
-  } entry_t;
+  localparam int unsigned Lanes = UblkW * UblkH;
 
-  entry_t head;
-  logic pop;
-  fifo #(
-    .Width($bits(entry_t)),
-    .Depth(Depth)
-  ) u_segments (
-    .clk_i  (clk_i),
-    .rst_ni (rst_ni),
-    .en_i   (en_i),
-    .clear_i(1'b0),
-    .push_i (push_i),
-    .data_i ({segment_i.leaves, advance_i, segment_i.addr[2:0], segment_i.bytes, segment_i.lane,
-              segment_i.word}),
-    .pop_i  (pop),
-    .data_o (head),
-    .empty_o(none_o),
-    .full_o (full_o)
+  logic valid_q;       // a segment is at hand
+  arrival_t head, next;
+  run_t run_q;         // it, and how many follow from it
+  logic pop, load, exists;
+  dma_follow #(
+    .UblkW(UblkW)
+  ) u_follow (
+    .pitch_i  (pitch_i),
+    .segment_i(head),
+    .exists_o (exists),
+    .next_o   (next)
   );
+  assign head   = run_q.first;
+  assign load   = valid_i && (!valid_q || (pop && run_q.more == '0));
+  assign pop_o  = load;
+  assign none_o = !valid_q;
 
   logic [1:0] count_q;    // words of the segment that are written
   logic [1:0] dropped_q;  // beats before it that are dropped
@@ -72,9 +63,9 @@ module dma_receive
   assign two       = 5'(head.shift) + 5'(bytes) > 5'd8;
   assign drop      = 3'(dropped_q) + 3'd1 < 3'(head.advance);
   assign have      = taken_q || (count_q == '0 && head.advance == '0);
-  assign r_ready_o = !none_o && !head.zero && (drop || two || !have);
+  assign r_ready_o = valid_q && !head.zero && (drop || two || !have);
   assign take      = r_valid_i && r_ready_o;
-  assign give      = !none_o && (head.zero || (!drop && (two ? have && r_valid_i : have || r_valid_i)));
+  assign give      = valid_q && (head.zero || (!drop && (two ? have && r_valid_i : have || r_valid_i)));
   assign pop       = give && last_word;
 
   logic [63:0] low, data;
@@ -83,8 +74,11 @@ module dma_receive
 
   logic [11:0] at;
   logic [5:0] bank;
+  logic [1:0] lane;
   assign at   = head.word + 12'(count_q);
-  assign bank = spread_i ? 6'(at[11:7] * 6'(Lanes)) : 6'(at[11:7]);
+  assign bank = piece_i.spread ? 6'(at[11:7] * 6'(Lanes)) : 6'(at[11:7]);
+  assign lane = piece_i.spread ? ifm_lane(8'(head.x), 8'(head.y), piece_i.one_row, piece_i.stride_x,
+                                          piece_i.stride_y, UblkW, UblkH) : '0;
 
   logic wr_q;
   logic [5:0] wr_bank_q;
@@ -97,6 +91,8 @@ module dma_receive
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
+      valid_q   <= 1'b0;
+      run_q     <= '0;
       count_q   <= '0;
       dropped_q <= '0;
       taken_q   <= 1'b0;
@@ -106,6 +102,13 @@ module dma_receive
       wr_addr_q <= '0;
       wr_data_q <= '0;
     end else if (en_i) begin
+      if (load) begin
+        valid_q <= 1'b1;
+        run_q   <= run_i;
+      end else if (pop) begin
+        valid_q <= run_q.more != '0;
+        run_q   <= '{more: run_q.more - 4'd1, first: next};
+      end
       if (take) beat_q <= r_data_i;
       if (pop) begin
         count_q   <= '0;
@@ -120,10 +123,13 @@ module dma_receive
       end
       wr_q <= give;
       if (give) begin
-        wr_bank_q <= bank_i + bank + 6'(head.lane);
+        wr_bank_q <= piece_i.bank + bank + 6'(lane);
         wr_addr_q <= at[6:0];
         wr_data_q <= head.zero ? '0 : data;
       end
     end
   end
+
+  logic unused_exists;
+  assign unused_exists = exists;  // the run says so
 endmodule

@@ -18,7 +18,8 @@ module dma_walk
   output logic     busy_o,
   output logic     valid_o,
   input  logic     ready_i,
-  output segment_t segment_o
+  output segment_t segment_o,
+  output logic [6:0] words_o  // of a pixel
 );
   localparam logic [9:0] ShortSegment = 10'd16;  // bytes, in bricks of 8-bit elements
   localparam logic [9:0] LongSegment  = 10'd32;
@@ -92,13 +93,11 @@ module dma_walk
 
   // Where pixels go: words of a lane follow one another along its rows of pixels.
   logic lane_moves_x, lane_moves_y;
-  logic [1:0] lane;
   logic [11:0] next_word;
-  assign lane_moves_x = !piece_i.spread || UblkW == 1 || (x_q[0] && (!piece_i.one_row || x_q[1]));
+  assign lane_moves_x = !piece_i.spread || ifm_lanes_end(x_q[1:0], piece_i.one_row, UblkW);
   assign lane_moves_y = !piece_i.spread || UblkH == 1 || y_q[0];
-  assign lane         = piece_i.spread ? ifm_lane(x_q, y_q, piece_i.one_row, piece_i.stride_x, piece_i.stride_y,
-                                                  UblkW, UblkH) : '0;
   assign next_word    = word_q + 12'(words_q);
+  assign words_o      = words_q;
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -168,7 +167,8 @@ module dma_walk
   logic at_valid_q, at_go;
   logic [31:0] at_q;
   logic [5:0] at_bytes_q;
-  logic [1:0] at_lane_q;
+  logic [2:0] at_x_q;
+  logic [1:0] at_y_q;
   logic [11:0] at_word_q;
   logic valid_q;
   segment_t segment_q;
@@ -186,7 +186,8 @@ module dma_walk
       at_valid_q <= 1'b0;
       at_q       <= '0;
       at_bytes_q <= '0;
-      at_lane_q  <= '0;
+      at_x_q     <= '0;
+      at_y_q     <= '0;
       at_word_q  <= '0;
       valid_q    <= 1'b0;
       segment_q  <= '0;
@@ -195,7 +196,8 @@ module dma_walk
         at_valid_q <= state_q == Walk && in_map;
         at_q       <= offset + channel_q + 32'(inside_brick);
         at_bytes_q <= last_segment ? left_q[5:0] : longest[5:0];
-        at_lane_q  <= lane;
+        at_x_q     <= x_q[2:0];
+        at_y_q     <= y_q[1:0];
         at_word_q  <= word_q + 12'(before_q >> 3) + 12'(inside_brick >> 3);
       end
       if (at_go) begin
@@ -205,7 +207,8 @@ module dma_walk
               leaves: leaves_region(region_i, at_q, 32'(at_bytes_q)),
               addr: region_i.base + at_q,
               bytes: at_bytes_q,
-              lane: at_lane_q,
+              x: at_x_q,
+              y: at_y_q,
               word: at_word_q
           };
         end

@@ -137,7 +137,7 @@ def test_storage_that_is_wrongly_called_dead_is_found_out(
 def test_runs_leave_with_queues_that_are_turned(target, workload, elaboration, monkeypatch):
     units = (
         "u_npu.u_cc.u_decode.u_check.u_sizes.ifm_",
-        "u_npu.u_dma.u_piece.u_receive.",
+        "u_npu.u_dma.u_piece.u_r",
         "u_npu.u_cc.u_decode.op_q",
     )
     left = []
@@ -186,8 +186,8 @@ def test_runs_leave_while_a_copy_is_under_way(target):
 
 
 def test_pointers_of_different_queues_are_found_out(target, workload, elaboration, monkeypatch):
-    receive, weights = "u_npu.u_dma.u_piece.u_receive.u_segments", "u_npu.u_dma.u_weight.u_fifo"
-    wrong = Queue(f"{receive}.level_q", (f"{receive}.head_q", f"{weights}.head_q"))
+    runs, scales = "u_npu.u_dma.u_piece.u_runs.u_queue", "u_npu.u_dma.u_scale.u_fifo"
+    wrong = Queue(f"{runs}.level_q", (f"{runs}.head_q", f"{scales}.head_q"))
     monkeypatch.setattr(npu_tail, "TURNED", (wrong,))
     check_exits_are_closed(target, workload, elaboration)
 
