@@ -37,7 +37,9 @@ def wrong(file: str, around: str, new: str) -> Mutation:
         f"{file}: found {text.count(before + old + after)}: {around}"
     )
     start = text.index(before + old + after) + len(before)
-    return Mutation(path, start, start + len(old), text.count("\n", 0, start) + 1, "seeded", new)
+    line = text.count("\n", 0, start) + 1
+    context = text.splitlines()[line - 1].strip()
+    return Mutation(path, start, start + len(old), line, "seeded", new, old, context)
 
 
 @pytest.fixture(scope="module")
