@@ -37,7 +37,8 @@ import numpy as np
 from benchmarks.engine.plain import PlainRunner
 from networks.compile import compile_network
 from resil.bench.bench import Bench
-from resil.campaign.campaign import Budget, Campaign, parse_campaign
+from resil.campaign.campaign import Campaign, parse_campaign
+from resil.campaign.rules import Budget
 from resil.campaign.sampling_settings import PlanName, SamplingSettings
 from resil.commands.run import run_campaign
 from resil.faults.content import Content

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self, cast
 
-from resil.campaign.campaign import ENGINE_NAMES
+from resil.campaign.rules import ENGINE_NAMES
 from resil.errors import ResilError
 from rtl_harness.elaboration import Elaboration
 from rtl_harness.engines.base import GoldenRun

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resil.campaign.campaign import Budget, load_campaign, parse_campaign, with_options
+from resil.campaign.campaign import load_campaign, parse_campaign, with_options
+from resil.campaign.rules import Budget
 from resil.campaign.text import campaign_tables, campaign_text
 from resil.errors import CampaignError
 

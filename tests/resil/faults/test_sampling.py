@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from resil.campaign.campaign import FaultSettings
+from resil.campaign.fault_settings import FaultSettings
 from resil.campaign.sampling_settings import SamplingSettings
 from resil.cli import main
 from resil.errors import CampaignError

@@ -1,0 +1,205 @@
+"""What a campaign file and a study file have in common: all tables but those of what runs on which target."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from resil.campaign.fault_settings import FaultSettings, check_plan, read_faults
+from resil.campaign.problems import Problems, UnreadError
+from resil.campaign.safety import SafetySettings, read_safety
+from resil.campaign.sampling_settings import SamplingSettings, read_sampling
+from resil.campaign.section import Section
+from resil.campaign.technology_settings import TechnologySettings, read_technology
+from rtl_harness.faults import Outcome
+
+ENGINE_NAMES = ("verilator", "cocotb")
+BETWEEN = ("rewrite", "reset")
+HAZARDOUS_DEFAULT = (Outcome.SDC_CRITICAL.value, Outcome.HANG.value)
+_HAZARDOUS_CHOICES = tuple(outcome.value for outcome in Outcome if outcome is not Outcome.MASKED)
+RULES = ("faults", "sampling", "execution", "technology", "budget", "safety", "area")
+# Closer to 1 neither the limits of rare events nor the share of looks in the error can be computed.
+_NO_CONFIDENCE = 0.99999
+_BUDGET_REMEDY = (
+    "derive the NPU's share of the item's target and write where it comes from; "
+    "without a [budget] table no verdict is given"
+)
+
+
+@dataclass(frozen=True)
+class ExecutionSettings:
+    """How the injections are simulated.
+
+    Attributes:
+        engine: Name of the engine.
+        workers: Simulator processes; None for one a processor.
+        timeout_factor: A run that takes longer than this times the golden run is a hang.
+    """
+
+    engine: str
+    workers: int | None
+    timeout_factor: float
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The target's share of the item's allowance.
+
+    Attributes:
+        fit: Allowed failures per 1e9 h.
+        rationale: Where the figure comes from.
+    """
+
+    fit: float
+    rationale: str
+
+
+@dataclass(frozen=True)
+class Head:
+    """The first table, [campaign]; attributes as of `resil.campaign.campaign.Campaign`."""
+
+    name: str
+    seed: int
+    confidence: float
+    inferences: int
+    between: str
+
+
+@dataclass(frozen=True)
+class Rules:
+    """All that is said but what runs on which target; attributes as of `resil.campaign.campaign.Campaign`."""
+
+    head: Head
+    faults: FaultSettings
+    sampling: SamplingSettings
+    execution: ExecutionSettings
+    technology: TechnologySettings
+    budget: Budget | None
+    hazardous: tuple[str, ...]
+    liberty: Path | None
+    safety: SafetySettings | None
+
+
+class Tables:
+    """The tables of a file; those that nobody knows are noted.
+
+    Args:
+        problems: Of the file.
+        tables: Its content.
+        known: Names of the tables that it may have.
+    """
+
+    def __init__(self, problems: Problems, tables: Mapping[str, Any], known: tuple[str, ...]) -> None:
+        self.problems = problems
+        self._tables = tables
+        self.meant = _note_unknown_tables(problems, tables, known)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._tables
+
+    def section(self, name: str, *, required: bool = False) -> Section:
+        """Return a table, empty if there is none; CampaignError if it is none."""
+        values = self._tables.get(name, {})
+        if required and name not in self._tables:
+            if name not in self.meant:
+                self.problems.add((name,), f"expected a table [{name}], found none; add it")
+            raise UnreadError
+        if not isinstance(values, dict):
+            message = f"expected {name} to be a table, found {values!r}; write [{name}]"
+            raise self.problems.error((name,), message)
+        return Section(self.problems, (name,), values)
+
+
+def read_rules(tables: Tables, first: str, *, own_work: bool) -> Rules:
+    """Check the tables; what is wrong is noted, and the rules must not be used then.
+
+    Args:
+        tables: Of the file.
+        first: Name of its first table.
+        own_work: Memory images of the user's own are run, which say what the host does.
+    """
+    problems, section = tables.problems, tables.section
+    attempt = problems.attempt
+    head = attempt(lambda: _head(section(first, required=True)))
+    faults = attempt(lambda: read_faults(section("faults", required=True)))
+    sampling = attempt(lambda: read_sampling(section("sampling")))
+    if problems.sound("faults") and problems.sound("sampling"):
+        attempt(lambda: check_plan(section("faults"), faults, sampling, "safety" in tables))
+    if problems.sound(first) and problems.sound("faults") and problems.sound("sampling"):
+        attempt(lambda: _check_inferences(section(first), head, faults, sampling, own_work))
+    none: tuple[Budget | None, tuple[str, ...]] = (None, HAZARDOUS_DEFAULT)
+    budget, hazardous = (attempt(lambda: _budget(section("budget"))) or none) if "budget" in tables else none
+    safety = None
+    if "safety" in tables and problems.sound("budget"):
+        item_fit = budget.fit if budget else None
+        safety = attempt(lambda: read_safety(section("safety"), hazardous, item_fit))
+    execution = attempt(lambda: _execution(section("execution")))
+    technology = attempt(lambda: read_technology(section("technology", required=True)))
+    liberty = attempt(lambda: _liberty(section("area")))
+    return Rules(head, faults, sampling, execution, technology, budget, hazardous, liberty, safety)
+
+
+def _head(section: Section) -> Head:
+    head = Head(
+        section.text("name"),
+        section.integer("seed", low=0, high=2**63 - 1),
+        section.number("confidence", 0.95, low=0.5, high=_NO_CONFIDENCE),
+        section.integer("inferences", 1, low=1, high=2),
+        section.choice("between", BETWEEN, BETWEEN[0]),
+    )
+    section.finish()
+    return head
+
+
+def _check_inferences(
+    section: Section, head: Head, faults: FaultSettings, sampling: SamplingSettings, own: bool
+) -> None:
+    """Raise CampaignError unless a second inference, if there is one, fits what is injected, and how."""
+    if section.has("between") and (own or head.inferences == 1):
+        found = "a table [workload], whose images say what the host does" if own else "inferences = 1"
+        raise section.fail("between", "the key with inferences = 2 and a table [network]", found, "remove it")
+    if head.inferences == 1:
+        return
+    if faults.permanent:
+        found = 'model = "stuck_at"; such a fault is in every inference'
+        raise section.fail("inferences", "1 but for upsets", found, "remove the key")
+    if sampling.plan == "predicted":
+        found = 'plan = "predicted", which goes by single inferences'
+        raise section.fail("inferences", "1 with that plan", found, "remove the key or change the plan")
+
+
+def _note_unknown_tables(problems: Problems, tables: Mapping[str, Any], known: tuple[str, ...]) -> set[str]:
+    """Note the tables that nobody knows; return the names that they are near to."""
+    meant = set()
+    for name in tables:
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            meant |= set(near)
+            remedy = f"did you mean [{near[0]}]?" if near else "remove it"
+            problems.add((name,), f"{name}: expected one of the tables {', '.join(known)}; {remedy}")
+    return meant
+
+
+def _execution(section: Section) -> ExecutionSettings:
+    engine = section.choice("engine", ENGINE_NAMES, ENGINE_NAMES[0])
+    workers = section.integer("workers", low=1, high=1024) if section.has("workers") else None
+    timeout_factor = section.number("timeout_factor", 2.0, low=1.0, high=1000.0)
+    section.finish()
+    return ExecutionSettings(engine, workers, timeout_factor)
+
+
+def _budget(section: Section) -> tuple[Budget | None, tuple[str, ...]]:
+    fit = section.number("fit", low=0.0, high=float("inf"), remedy=_BUDGET_REMEDY)
+    rationale = section.text("rationale", remedy=_BUDGET_REMEDY)
+    hazardous = section.choices("hazardous", _HAZARDOUS_CHOICES, HAZARDOUS_DEFAULT)
+    section.finish()
+    return Budget(fit, rationale), hazardous
+
+
+def _liberty(section: Section) -> Path | None:
+    liberty = section.path("liberty", "a Liberty file") if section.has("liberty") else None
+    section.finish()
+    return liberty
