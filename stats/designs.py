@@ -226,6 +226,43 @@ def collapse(
     return tuple(groups)
 
 
+def parts_of(
+    strata: Strata, design: Design, counts: Mapping[str, npt.ArrayLike], depth: int
+) -> list[tuple[tuple[str, ...], Group]]:
+    """Return the counted outcomes of each part of a group whose labels agree in their first `depth` names.
+
+    Within a group injections are in proportion to weights, so a part of a group is a sample of that part.
+
+    Args:
+        strata: The population.
+        design: With which the injections were drawn.
+        counts: Injections of each outcome into each stratum, shapes (strata,).
+        depth: At least 2, block and kind.
+
+    Returns:
+        Label and part; its share is of all strata of its block and kind.
+
+    Examples:
+        >>> labels = [("mac", "ff", "a"), ("mac", "ff", "b"), ("wd", "ff", "a")]
+        >>> strata = Strata.of(labels, [3, 1, 1], [99, 99, 99])
+        >>> found = parts_of(strata, stratified_design(strata), {"hang": [1, 2, 0]}, 3)
+        >>> [(label[2], part.share, part.counts["hang"]) for label, part in found]
+        [('a', 0.75, 1), ('b', 0.25, 2), ('a', 1.0, 0)]
+    """
+    names, pool = strata.owners(2)
+    whole = dict(zip(names, np.bincount(pool, strata.weights, len(names)).tolist(), strict=True))
+    members: dict[tuple[int, tuple[str, ...]], list[int]] = {}
+    for i, (own_group, label) in enumerate(zip(design.owner.tolist(), strata.labels, strict=True)):
+        members.setdefault((own_group, label[:depth]), []).append(i)
+    found = []
+    for (_, label), own in members.items():
+        weight = float(strata.weights[own].sum())
+        outcomes = {o: int(np.asarray(c)[own].sum()) for o, c in counts.items()}
+        share = weight / whole[label[0], label[1]] if weight else 0.0
+        found.append((label, Group(label[0], label[1], weight, share, outcomes)))
+    return found
+
+
 def _mean(design: Design, strata: Strata, values: FloatArray) -> FloatArray:
     weight = design.total(strata.weights)
     plain = design.total(values) / np.maximum(design.total(np.ones(len(strata))), 1.0)

@@ -11,10 +11,11 @@ import pytest
 
 from resil.cli import main
 from tests.resil import fake
-from tests.resil.campaigns import write_campaign
+from tests.resil.campaigns import TEXT, write_campaign
 
 PAGE = Path(__file__).parents[1] / "docs" / "files.md"
 JSON = ("summary.json", "provenance.json", "protection.json")
+PLAN = '[sampling]\nplan = "uniform"\n'  # divides faults by register class too
 NAME = re.compile(r"`([^`]+)`")
 
 
@@ -23,7 +24,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("files")
     with pytest.MonkeyPatch.context() as patch:
         fake.install(patch)
-        main(["run", str(write_campaign(folder)), "--out", str(folder / "run"), "--quiet"])
+        main(["run", str(write_campaign(folder, TEXT + PLAN)), "--out", str(folder / "run"), "--quiet"])
         main(["protect", str(folder / "run"), "--budget-fit", "0.0005", "--quiet"])
     return folder / "run"
 

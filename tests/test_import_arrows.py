@@ -29,6 +29,7 @@ ROOMS: dict[str, set[str]] = {
     "protection": set(),
     "sensitivity": {"campaign", "bench", "work", "faults", "folder", "results"},
     "prepare": {"campaign", "bench", "work", "folder", "sensitivity"},
+    "study": {"campaign", "bench", "folder", "sensitivity"},
 }
 ROOMS["commands"] = ROOMS.keys() | set()
 ROOMS["cli"] = ROOMS.keys() | set()

@@ -112,6 +112,23 @@ class Tables:
             raise self.problems.error((name,), message)
         return Section(self.problems, (name,), values)
 
+    def sections(self, name: str, expected: str) -> list[Section]:
+        """Return the tables of a list that has to be there; CampaignError if it is none."""
+        values = self._tables.get(name)
+        if values is None and name in self.meant:
+            raise UnreadError
+        if not isinstance(values, list) or not values or not all(isinstance(v, dict) for v in values):
+            found = (
+                "nothing"
+                if values is None
+                else "a single table"
+                if isinstance(values, dict)
+                else "another value"
+            )
+            message = f"{name}: expected {expected}, found {found}; write [[{name}]]"
+            raise self.problems.error((name,), message)
+        return [Section(self.problems, (name, place), value) for place, value in enumerate(values)]
+
 
 def read_rules(tables: Tables, first: str, *, own_work: bool) -> Rules:
     """Check the tables; what is wrong is noted, and the rules must not be used then.

@@ -1,4 +1,4 @@
-"""Commands that begin with a campaign file: run, estimate, sites; and learn."""
+"""Commands that begin with a campaign or study file: run, study, estimate, sites; and learn."""
 
 from __future__ import annotations
 
@@ -40,6 +40,38 @@ def run(
     results = run_campaign(settings, folder, resume=resume)
     show(results.summary, json_, lambda: results.show(folder))
     raise typer.Exit(verdict_code(results.summary))
+
+
+@app.command()
+def study(
+    study_file: Annotated[Path, typer.Argument(metavar="STUDY.toml", help="Study file.")],
+    out: Annotated[Path | None, typer.Option("--out", help="Folder; default runs/NAME.")] = None,
+    workers: Annotated[int | None, typer.Option("--workers", min=1, help="Simulator processes.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Finish a study that was interrupted.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only compile and elaborate, and say what would run.")
+    ] = False,
+    json_: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Carry out a campaign for each network on each target, and join them in one verdict matrix."""
+    from reports import STUDY_REPORT, parse_study, study_text
+    from resil.commands.study import run_study
+    from resil.commands.study_plan import plan_study, plan_study_text
+    from resil.study.study import load_study, with_workers
+    from resil.study.verdict import study_code
+
+    settings = with_workers(load_study(study_file), workers)
+    folder = out or Path("runs") / settings.slug
+    if dry_run:
+        plan = plan_study(settings, folder, resume=resume)
+        show(plan, json_, lambda: print(plan_study_text(plan, width())))
+        return
+    record = run_study(settings, folder, resume=resume)
+    text = f"{study_text(parse_study(record), width())}report: {folder / STUDY_REPORT}"
+    show(record, json_, lambda: print(text))
+    raise typer.Exit(study_code(record))
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""Commands that begin with run folders: protect, report, compare, replay."""
+"""Commands that begin with run folders: protect, report, compare, merge, replay."""
 
 from __future__ import annotations
 
@@ -65,6 +65,23 @@ def compare(
 
     result = compare_runs(run_dirs)
     show(result, json_, lambda: print(compare_text(result, width())))
+
+
+@app.command()
+def merge(
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="New folder.")],
+    run_dirs: Annotated[
+        list[Path], typer.Argument(metavar="RUN_DIR RUN_DIR...", help="Runs of one campaign.")
+    ],
+    json_: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Join the injections of runs of one campaign that were made apart."""
+    from resil.folder.merge import merge_runs, merge_text
+
+    result = merge_runs(out, run_dirs)
+    show(result, json_, lambda: print(merge_text(result)))
 
 
 @app.command()

@@ -28,7 +28,7 @@ SUMMARY = "summary.json"
 PROTECTION = "protection.json"
 DERIVED = (SUMMARY, PROTECTION, "blocks.csv", "report.html", "fmeda.xlsx")
 INJECTIONS = "injections"
-_LOCK = ".lock"
+LOCK = ".lock"
 _REJECTED_SUFFIX = ".rejected"
 _START_ANEW = "move the folder away or choose another one with --out, and run the campaign again"
 
@@ -158,8 +158,8 @@ def open_run(path: Path, identity: Identity, provenance: str) -> Iterator[RunFol
         StoreError: as `check_run` with `resume`; or the folder cannot be written, or is in use.
     """
     check_run(path, identity, resume=True)
-    _make(path)
-    with _locked(path):
+    make_folder(path)
+    with locked(path):
         for stale in [
             *path.glob(f".*{TEMPORARY_SUFFIX}"),
             *(path / INJECTIONS).glob(f".*{TEMPORARY_SUFFIX}"),
@@ -173,7 +173,7 @@ def open_run(path: Path, identity: Identity, provenance: str) -> Iterator[RunFol
 
 def _left_by_a_kill(name: str) -> bool:
     """Whether a run that was ended before it had made its folder may have left such a file."""
-    return name == _LOCK or (name.startswith(f".{PROVENANCE}.") and name.endswith(TEMPORARY_SUFFIX))
+    return name == LOCK or (name.startswith(f".{PROVENANCE}.") and name.endswith(TEMPORARY_SUFFIX))
 
 
 def recorded_provenance(path: Path) -> dict[str, Any]:
@@ -243,19 +243,21 @@ def find_injection(path: Path, number: int) -> dict[str, Any]:
     )
 
 
-def _make(path: Path) -> None:
+def make_folder(path: Path) -> None:
+    """Make a folder of results if it is not there; StoreError if it cannot be made."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(
-            f"{path}: cannot be made a run folder ({error.strerror}); choose another --out"
+            f"{path}: cannot be made a folder of results ({error.strerror}); choose another --out"
         ) from None
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
+def locked(path: Path) -> Iterator[None]:
+    """Keep other processes out of a folder; StoreError if one works in it, or it cannot be written."""
     try:
-        descriptor = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+        descriptor = os.open(path / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
     except OSError as error:
         raise StoreError(f"{path}: cannot be written ({error.strerror}); choose another --out") from None
     try:

@@ -13,6 +13,7 @@ from resil.campaign.clusters import clusters_text
 from resil.errors import ConsistencyError
 from resil.faults.sampling import Sample
 from resil.results.assumptions import assumptions_of_use
+from resil.results.classes import class_rows
 from resil.results.estimates import Estimates, estimates_of
 from resil.results.evidence import evidence_facts, sample_evidence
 from resil.results.grounds import grounds_of
@@ -145,6 +146,7 @@ def summarise(
         "strata": [_stratum(counts, fit_per_bit[counts.kind]) for counts in found.strata],
         "limits": found.limits,
         "storage": [storage_row(own) for own in found.kinds],
+        "classes": class_rows(campaign, sample, bits, fit_per_bit),
         "total": block_row("total", everything, total, area.total.total, area.total.sram, area.unit)
         | source_bits(whole(source)),
         "told": told_facts(sample, bits, bench.alarms),

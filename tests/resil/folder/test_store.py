@@ -212,7 +212,7 @@ def test_a_file_is_no_folder(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(StoreError, match="expected a folder, found a file"):
         open_run(tmp_path / "file", IDENTITY, PROVENANCE).__enter__()
-    with pytest.raises(StoreError, match="cannot be made a run folder"):
+    with pytest.raises(StoreError, match="cannot be made a folder of results"):
         open_run(tmp_path / "file" / "below", IDENTITY, PROVENANCE).__enter__()
 
 

@@ -1,0 +1,240 @@
+"""The results of a study, typed: what `study.json` holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from reports.node import Interval, Node, ordered_interval
+
+VERDICTS = ("met", "missed", "inconclusive", "not assessed", "none", "failed", "not run")
+_OF_ALL = ("met", "missed", "inconclusive", "none")
+_TRENDS = ("grows", "shrinks", "not shown")
+_FILE = "study.json"
+_REMEDY = "make it again with: resil study STUDY.toml --out OUT --resume"
+_TOTAL = "total"
+
+
+@dataclass(frozen=True, slots=True)
+class StudyClass:
+    """AVF of a register class in a cell."""
+
+    name: str
+    avf: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class StudyCell:
+    """A network on a target.
+
+    Attributes:
+        target: Name.
+        network: Name.
+        verdict: Out of `VERDICTS`.
+        predicted: Nothing was injected.
+        fit: Hazardous failures per 1e9 h; None without results.
+        blocks: Likewise of each block; one that was not injected has none.
+        spfm: Of the faults that were injected; None if there is none.
+        classes: Empty if the plan does not divide faults by class.
+        injections: How many.
+        foreseen: What a prediction foresees of the budget; "" if nothing.
+        reached: Whether the total is known to the margin that was asked for; None if none was.
+        scope: What the verdict is about.
+        error: Why it failed; "" if it did not.
+        run: Its folder.
+    """
+
+    target: str
+    network: str
+    verdict: str
+    predicted: bool
+    fit: Interval | None
+    blocks: Mapping[str, Interval]
+    spfm: Interval | None
+    classes: tuple[StudyClass, ...]
+    injections: int
+    foreseen: str
+    reached: bool | None
+    scope: str
+    error: str
+    run: str
+
+    @property
+    def answered(self) -> bool:
+        """Whether it has results, injected or predicted."""
+        return self.fit is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """How a figure of a block goes with the size of the array.
+
+    Attributes:
+        what: "fit", "bits", "raw fit" or "area".
+        block: Its name, or `total`.
+        values: Of each size.
+        per_doubling: What a doubling of the size adds; limits of any sign.
+        trend: "grows", "shrinks" or "not shown".
+    """
+
+    what: str
+    block: str
+    values: tuple[Interval, ...]
+    per_doubling: Interval
+    trend: str
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """Trends over the targets, by the parameter that tells them apart; `reason` says why there are none."""
+
+    parameter: str
+    targets: tuple[str, ...]
+    sizes: tuple[int, ...]
+    networks: tuple[str, ...]
+    trends: tuple[Trend, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class StudyProtection:
+    """What is known of the protection of a target; area overhead as a part, None if not known."""
+
+    target: str
+    result: str
+    overhead: float | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class StudySummary:
+    """All of `study.json` that is shown."""
+
+    name: str
+    resil: str
+    result: str
+    reason: str
+    confidence: float
+    cells: tuple[StudyCell, ...]
+    protection: tuple[StudyProtection, ...]
+    growth: Growth
+    seconds: float
+    started: str
+    finished: str
+    definition: Mapping[str, str]
+
+    @property
+    def targets(self) -> list[str]:
+        """In the order of the file."""
+        return list(dict.fromkeys(cell.target for cell in self.cells))
+
+    @property
+    def networks(self) -> list[str]:
+        """In the order of the file."""
+        return list(dict.fromkeys(cell.network for cell in self.cells))
+
+    def cell(self, target: str, network: str) -> StudyCell:
+        """Return the cell of a network on a target."""
+        return next(own for own in self.cells if (own.target, own.network) == (target, network))
+
+
+def parse_study(document: Mapping[str, object]) -> StudySummary:
+    """Return the content of `study.json`, typed.
+
+    Raises:
+        ReportError: a field is missing or wrong, or an unanswered cell claims a verdict.
+    """
+    root = Node(document, _FILE, _REMEDY)
+    verdict = root.at("verdict")
+    finished = root.maybe("finished")
+    return StudySummary(
+        root.at("name").text(),
+        root.at("resil").text(),
+        verdict.at("result").one_of(_OF_ALL),
+        verdict.at("reason").text(),
+        root.at("confidence").number(0.0, 1.0),
+        tuple(_cell(node) for node in root.at("cells").items()),
+        tuple(_protection(node) for node in root.at("protection").items()),
+        _growth(root.at("growth")),
+        root.at("seconds").number(),
+        root.at("started").text(),
+        finished.text() if finished else "",
+        {name: str(value) for name, value in root.at("definition").mapping().items()},
+    )
+
+
+def _cell(node: Node) -> StudyCell:
+    verdict = node.at("verdict").one_of(VERDICTS)
+    predicted = node.at("predicted").flag()
+    fit = _interval(node, "fit")
+    if (fit is None) != (verdict in ("failed", "not run")):
+        node.fail("figures with a verdict, and none of a cell that has failed or was not run")
+    if predicted and verdict in ("met", "missed"):
+        node.fail("no decision of a cell that is only predicted")
+    blocks = node.maybe("blocks")
+    rows = {} if blocks is None else {row.at("block").text(): _interval(row, "fit") for row in blocks.items()}
+    classes, spfm = node.maybe("classes"), node.maybe("spfm")
+    error, foreseen, reached = node.maybe("error"), node.maybe("foreseen"), node.maybe("reached")
+    scope = node.maybe("scope")
+    return StudyCell(
+        node.at("target").text(),
+        node.at("network").text(),
+        verdict,
+        predicted,
+        fit,
+        {name: own for name, own in rows.items() if own is not None and name != _TOTAL},
+        None if spfm is None else spfm.interval(1.0),
+        tuple(_class(row) for row in classes.items()) if classes else (),
+        node.at("injections").integer(),
+        foreseen.text() if foreseen else "",
+        None if reached is None else reached.flag(),
+        scope.text() if scope else "",
+        error.text() if error else "",
+        node.at("run").text(),
+    )
+
+
+def _class(node: Node) -> StudyClass:
+    avf = ordered_interval(node, node.at("avf"), node.at("avf_lo"), node.at("avf_hi"), 1.0)
+    return StudyClass(node.at("register_class").text(), avf)
+
+
+def _interval(node: Node, key: str) -> Interval | None:
+    if node.maybe(f"{key}_lo") is None:
+        return None
+    return ordered_interval(node, node.at(key), node.at(f"{key}_lo"), node.at(f"{key}_hi"))
+
+
+def _protection(node: Node) -> StudyProtection:
+    overhead = node.maybe("overhead")
+    return StudyProtection(
+        node.at("target").text(),
+        node.at("result").text(),
+        None if overhead is None else overhead.number(),
+        node.at("reason").text(),
+    )
+
+
+def _growth(node: Node) -> Growth:
+    parameter = node.maybe("parameter")
+    return Growth(
+        parameter.text() if parameter else "",
+        tuple(own.text() for own in node.at("targets").items()),
+        tuple(own.integer(1) for own in node.at("sizes").items()),
+        tuple(own.text() for own in node.at("networks").items()),
+        tuple(_trend(own) for own in node.at("rows").items()),
+        node.at("reason").text(),
+    )
+
+
+def _trend(node: Node) -> Trend:
+    columns = [[own.number(-float("inf")) for own in node.at(key).items()] for key in ("values", "lo", "hi")]
+    keys = ("per_doubling", "per_doubling_lo", "per_doubling_hi")
+    middle, low, high = (node.at(key).number(-float("inf")) for key in keys)
+    return Trend(
+        node.at("what").text(),
+        node.at("block").text(),
+        tuple(Interval(*own) for own in zip(*columns, strict=True)),
+        Interval(middle, low, high),
+        node.at("trend").one_of(_TRENDS),
+    )

@@ -1,0 +1,85 @@
+"""Figures of a study: FIT by block, stacked, for each network on each target."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reports import numbers
+from reports.layout import AXIS_HEIGHT, Key, axis_below, label_column, legend, row_label
+from reports.scales import LinearScale, linear_scale
+from reports.study import StudyCell, StudySummary
+from reports.svg import Canvas, Drawing
+
+_ROW = 20.0
+_GROUP = 24.0
+_COLOURS = 10  # of figure.css: block-0 .. block-9
+
+
+def stacked_fit(study: StudySummary, name: str, width: float) -> Drawing:
+    """Draw the FIT of each cell, stacked by block, with the interval of its total; predictions hatched."""
+    cells = [cell for cell in study.cells if cell.answered]
+    blocks = sorted(
+        {block for cell in cells for block in cell.blocks}, key=lambda own: (-_sum(cells, own), own)
+    )
+    colours = {block: f"block-{min(place, _COLOURS - 1)}" for place, block in enumerate(blocks)}
+    canvas = Canvas(name, width)
+    predicted = any(cell.predicted for cell in cells)
+    keys = [Key(colours[block], block) for block in blocks]
+    keys += [Key("none", "predicted, not injected", hatched=True)] if predicted else []
+    left = label_column((cell.target for cell in study.cells), width)
+    top = legend(canvas, keys, 8.0, 4.0, width) + 6.0
+    bottom = top + sum(_GROUP + _ROW * len(study.targets) for _ in study.networks)
+    tops = [cell.fit.hi for cell in cells if cell.fit is not None]
+    scale = linear_scale(tops, left, width - 16.0, count=max(3, int(width // 90)))
+    sure = numbers.confidence(study.confidence)
+    axis_below(
+        canvas, scale, top, bottom, f"FIT; whisker: {sure} interval of the total", lambda value: f"{value:g}"
+    )
+    y = top
+    for network in study.networks:
+        canvas.text(8.0, y + 16.0, network, "strong halo")
+        y += _GROUP
+        for target in study.targets:
+            row_label(canvas, target, left, y + 12.0)
+            _stack(canvas, scale, y + 1.0, study.cell(target, network), colours)
+            y += _ROW
+    told = "; ".join(f"{cell.network} on {cell.target}: {_told(cell)}" for cell in study.cells)
+    return canvas.finish("FIT by block of each network on each target", f"{told}.", bottom + AXIS_HEIGHT)
+
+
+def _stack(canvas: Canvas, scale: LinearScale, y: float, cell: StudyCell, colours: dict[str, str]) -> None:
+    if cell.fit is None:
+        canvas.text(scale.start + 6.0, y + 11.0, cell.verdict, "small quiet halo")
+        return
+    done = 0.0
+    for block in colours:
+        own = cell.blocks.get(block)
+        if own is None or not own.estimate:
+            continue
+        x, end = scale.at(done), scale.at(done + own.estimate)
+        shown = f"{numbers.fit(own.estimate)} {numbers.fit_range(own)} FIT"
+        tip = f"{cell.network} on {cell.target}, {block}: {shown}"
+        canvas.rect(x, y, end - x, 13.0, colours[block], tip)
+        done += own.estimate
+    if cell.predicted:
+        canvas.hatched(scale.start, y, scale.at(done) - scale.start, 13.0)
+    low, high, middle = scale.at(cell.fit.lo), scale.at(cell.fit.hi), y + 6.5
+    canvas.line(low, middle, high, middle, "whisker")
+    for x in (low, high):
+        canvas.line(x, middle - 4.0, x, middle + 4.0, "whisker")
+
+
+def _sum(cells: Sequence[StudyCell], block: str) -> float:
+    return sum(own.estimate or 0.0 for cell in cells if (own := cell.blocks.get(block)) is not None)
+
+
+def _told(cell: StudyCell) -> str:
+    if cell.fit is None:
+        return cell.verdict
+    shares = ", ".join(
+        f"{block} {numbers.fit(own.estimate)}" for block, own in cell.blocks.items() if own.estimate
+    )
+    head = "predicted " if cell.predicted else ""
+    return (
+        f"{head}{numbers.fit(cell.fit.estimate)} {numbers.fit_range(cell.fit)} FIT ({shares or 'no event'})"
+    )

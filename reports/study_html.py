@@ -1,0 +1,102 @@
+"""`report.html` of a study: one page that holds everything it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
+
+from jinja2 import Environment, StrictUndefined, Template
+from markupsafe import Markup
+
+from reports import numbers
+from reports.figures import NARROW, WIDE
+from reports.study import StudySummary, parse_study
+from reports.study_figures import stacked_fit
+from reports.study_tables import (
+    class_table,
+    fit_matrix,
+    growth_table,
+    open_lines,
+    protection_lines,
+    scope_lines,
+    spfm_matrix,
+    verdict_cell,
+)
+from reports.svg import clean, style_sheet
+
+STUDY_REPORT = "report.html"
+_HEADINGS = {
+    "met": "Every cell meets what was asked",
+    "missed": "Not every cell meets what was asked",
+    "inconclusive": "Not decided",
+    "none": "No budget and no claim was given",
+}
+_TONES = {"met": "met", "missed": "missed", "failed": "missed", "none": "none", "not run": "none"}
+
+
+def render_study(document: Mapping[str, object]) -> dict[str, str | bytes]:
+    """Return the report files of a study by name. Pure: the same document gives the same bytes.
+
+    Raises:
+        ReportError: the document lacks a field or has a wrong one.
+    """
+    return {STUDY_REPORT: study_html(parse_study(document))}
+
+
+def study_html(study: StudySummary) -> str:
+    """Return the page. It loads nothing, runs no script, and escapes every text it is given."""
+    figure = Markup(
+        stacked_fit(study, "stacked-wide", WIDE).inline("wide")
+        + stacked_fit(study, "stacked-narrow", NARROW).inline("narrow")
+    )
+    answered = [cell for cell in study.cells if cell.answered]
+    page = _template().render(
+        study=study,
+        heading=_HEADINGS[study.result],
+        style=Markup(style_sheet() + _part("report.css")),
+        figure=figure if answered else None,
+        matrix=[
+            (
+                network,
+                [
+                    (
+                        verdict_cell(cell),
+                        _tone(cell.verdict, cell.predicted),
+                        cell.run if cell.answered else "",
+                    )
+                    for cell in (study.cell(target, network) for target in study.targets)
+                ],
+            )
+            for network in study.networks
+        ],
+        fits=fit_matrix(study),
+        spfm=spfm_matrix(study),
+        classes=class_table(study),
+        growth=growth_table(study),
+        protection=protection_lines(study),
+        open=open_lines(study),
+        scope=scope_lines(study),
+        confidence=numbers.confidence(study.confidence),
+        duration=numbers.duration(study.seconds),
+        injections=numbers.count(sum(cell.injections for cell in study.cells)),
+        injected=sum(cell.answered and not cell.predicted for cell in study.cells),
+    )
+    return clean(page)
+
+
+def _tone(verdict: str, predicted: bool) -> str:
+    return "inconclusive" if predicted and verdict != "none" else _TONES.get(verdict, "inconclusive")
+
+
+def _part(name: str) -> str:
+    return files("reports").joinpath(name).read_text(encoding="utf-8")
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["pretty"] = numbers.pretty
+    return environment.from_string(_part("study.html.j2"))

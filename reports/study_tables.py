@@ -1,0 +1,195 @@
+"""Tables of a study, for a terminal and for its page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from reports import numbers
+from reports.node import Interval
+from reports.study import StudyCell, StudySummary, Trend
+from reports.table import Column, Table
+from reports.tables import fit_cell, percent_cell
+from stats.contrast import mean
+from stats.intervals import Interval as Estimate
+
+PREDICTED = "predicted: "
+_SIGN = {"grows": "grows", "shrinks": "shrinks", "not shown": "no trend shown"}
+_WHAT = {"fit": "FIT", "bits": "storage bits", "raw fit": "raw FIT", "area": "area"}
+
+
+def verdict_cell(cell: StudyCell) -> str:
+    """Return the verdict of a cell in words; what is predicted says so."""
+    if not cell.predicted or not cell.answered:
+        return cell.verdict
+    return PREDICTED + (cell.foreseen or cell.verdict)
+
+
+def verdict_table(study: StudySummary) -> Table:
+    """Return the verdict matrix: networks by targets."""
+    return _matrix(study, "Verdicts", verdict_cell)
+
+
+def fit_matrix(study: StudySummary) -> Table:
+    """Return hazardous failures of each cell with their intervals."""
+    sure = numbers.confidence(study.confidence)
+    return _matrix(study, f"Hazardous failures in FIT, {sure} intervals", _fit)
+
+
+def spfm_matrix(study: StudySummary) -> Table | None:
+    """Return the SPFM of each cell; None where no cell has one."""
+    if not any(cell.spfm for cell in study.cells):
+        return None
+    return _matrix(study, "SPFM of the injected faults, unprotected", _spfm)
+
+
+def class_table(study: StudySummary) -> Table | None:
+    """Return the AVF of register classes by target, mean over injected networks; None if there is none."""
+    names = sorted({own.name for cell in _injected(study) for own in cell.classes})
+    if not names:
+        return None
+    rows = []
+    for name in names:
+        row = [name]
+        for target in study.targets:
+            found = [
+                own.avf
+                for cell in _injected(study)
+                if cell.target == target
+                for own in cell.classes
+                if own.name == name
+            ]
+            row.append(percent_cell(_mean(found, study.confidence)) if found else numbers.NOT_KNOWN)
+        rows.append(tuple(row))
+    columns = (Column("register class", numeric=False), *map(Column, study.targets))
+    return Table("AVF by register class, mean over the networks that were injected", columns, tuple(rows))
+
+
+def growth_table(study: StudySummary) -> Table | None:
+    """Return what grows with the size of the array, and what does not; None if nothing can be said."""
+    growth = study.growth
+    if not growth.trends:
+        return None
+    heads = [f"{growth.parameter} {size}" for size in growth.sizes]
+    columns = (
+        Column("of", numeric=False),
+        Column("block", numeric=False),
+        *map(Column, heads),
+        Column("a doubling adds"),
+        Column("trend", numeric=False),
+    )
+    rows = tuple(
+        (
+            _WHAT.get(trend.what, trend.what),
+            trend.block,
+            *(_figure(trend, own.estimate) for own in trend.values),
+            _added(trend),
+            _SIGN[trend.trend],
+        )
+        for trend in growth.trends
+    )
+    networks = f"mean over {', '.join(growth.networks)}"
+    return Table(f"What grows with {growth.parameter}; FIT is the {networks}", columns, rows, keys=2)
+
+
+def protection_lines(study: StudySummary) -> list[str]:
+    """Return what is known of the protection of each target, a line each."""
+    return [
+        f"Protection of {own.target}: {own.result}"
+        + ("" if own.overhead is None else f", +{numbers.percent(own.overhead)} area")
+        + f" ({own.reason})."
+        for own in study.protection
+    ]
+
+
+def open_lines(study: StudySummary) -> list[str]:
+    """Return what the study does not say: failed and missing cells, predictions, margins not reached."""
+    lines = [f"{_name(cell)} failed: {cell.error}" for cell in study.cells if cell.verdict == "failed"]
+    lines += [f"{_name(cell)} was not run." for cell in study.cells if cell.verdict == "not run"]
+    if foreseen := [cell for cell in study.cells if cell.predicted and cell.answered]:
+        lines.append(f"Predicted, nothing was injected: {', '.join(map(_name, foreseen))}.")
+    if wide := [cell for cell in study.cells if cell.reached is False]:
+        lines.append(
+            f"The margin was not reached within the most injections allowed: {', '.join(map(_name, wide))}."
+        )
+    if not study.growth.trends:
+        lines.append(f"What grows with the array is not assessed: {study.growth.reason}.")
+    if class_table(study) is None:
+        lines.append(
+            "AVF by register class is not assessed: no injected cell has a plan that divides faults by class."
+        )
+    return lines
+
+
+def scope_lines(study: StudySummary) -> list[str]:
+    """Return which storage the verdicts are about, by the targets that share it."""
+    scopes: dict[str, list[str]] = {}
+    for cell in study.cells:
+        if cell.scope and cell.target not in scopes.setdefault(cell.scope, []):
+            scopes[cell.scope].append(cell.target)
+    return [f"{', '.join(targets)}: {scope}." for scope, targets in scopes.items()]
+
+
+def study_line(study: StudySummary) -> str:
+    """Return the verdict of the study in one line."""
+    head = {"none": "NO BUDGET AND NO CLAIM"}.get(study.result, study.result.upper())
+    return f"STUDY {head}: {study.reason}"
+
+
+def study_text(study: StudySummary, width: int | None = None) -> str:
+    """Return tables and verdict as lines for a person; `width` as of `Table.text`."""
+    tables = [verdict_table(study), fit_matrix(study), spfm_matrix(study), class_table(study)]
+    parts = [table.text(width) for table in (*tables, growth_table(study)) if table is not None]
+    last = [*scope_lines(study), *open_lines(study), *protection_lines(study), study_line(study)]
+    return "\n".join([*parts, "".join(f"{line}\n" for line in last)])
+
+
+def _matrix(study: StudySummary, title: str, show: Callable[[StudyCell], str]) -> Table:
+    columns = (Column("network", numeric=False), *(Column(target, numeric=False) for target in study.targets))
+    rows = tuple(
+        (network, *(show(study.cell(target, network)) for target in study.targets))
+        for network in study.networks
+    )
+    return Table(title, columns, rows)
+
+
+def _fit(cell: StudyCell) -> str:
+    if cell.fit is None:
+        return cell.verdict
+    return (PREDICTED if cell.predicted else "") + fit_cell(cell.fit)
+
+
+def _spfm(cell: StudyCell) -> str:
+    if cell.spfm is None:
+        return numbers.NOT_KNOWN
+    lo, hi = (numbers.spfm(end).removesuffix(" %") for end in (cell.spfm.lo, cell.spfm.hi))
+    head = PREDICTED if cell.predicted else ""
+    return f"{head}{numbers.spfm(cell.spfm.estimate)} [{lo}, {hi}]"
+
+
+def _injected(study: StudySummary) -> list[StudyCell]:
+    return [cell for cell in study.cells if cell.answered and not cell.predicted]
+
+
+def _mean(found: Sequence[Interval], confidence: float) -> Interval:
+    made = [
+        Estimate(own.estimate or 0.0, min(own.lo, own.estimate or 0.0), own.hi, confidence) for own in found
+    ]
+    own = mean(made)
+    return Interval(own.estimate, own.lo, own.hi)
+
+
+def _figure(trend: Trend, value: float | None) -> str:
+    if trend.what == "bits":
+        return numbers.count(None if value is None else round(value))
+    return numbers.area(value) if trend.what == "area" else numbers.fit(value)
+
+
+def _added(trend: Trend) -> str:
+    own = trend.per_doubling
+    if own.lo == own.hi:
+        return _figure(trend, own.estimate)
+    return f"{numbers.fit(own.estimate)} {numbers.fit_range(own)}"
+
+
+def _name(cell: StudyCell) -> str:
+    return f"{cell.network} on {cell.target}"

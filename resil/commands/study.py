@@ -1,0 +1,200 @@
+"""`resil study`: all cells of a study, one after the other, into one folder."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from reports import STUDY_REPORT, render_study, write_files
+from resil import __version__
+from resil.campaign.campaign import Campaign, load_campaign
+from resil.campaign.text import campaign_text
+from resil.commands.estimate import estimate_campaign
+from resil.commands.run import run_campaign
+from resil.errors import ConsistencyError, Interrupted, ResilError
+from resil.folder.provenance import ESTIMATE, RUN, now
+from resil.folder.store import CAMPAIGN
+from resil.folder.whole import Finished, finished_results
+from resil.progress import Loudness, Progress, loudness
+from resil.study.answers import FAILED, WAITING, answered, unanswered
+from resil.study.folder import ROWS, SCHEMA, definition_of, open_study, write_record
+from resil.study.growth import growth
+from resil.study.pace import Pace
+from resil.study.protection import protection_rows
+from resil.study.rows import block_rows, write_rows
+from resil.study.study import Cell, Study
+from resil.study.verdict import study_verdict
+from resil.user_errors import USER_ERRORS
+
+_RESULTS = (ROWS, STUDY_REPORT)
+
+
+def run_study(
+    study: Study, out: str | Path, *, resume: bool = False, progress: Progress | None = None
+) -> dict[str, Any]:
+    """Carry out what is missing of a study in the folder `out`, and say what its cells say together.
+
+    Finished cells are only read. A cell that fails is named with its error, and the others go on.
+
+    Returns:
+        The content of `study.json`.
+
+    Raises:
+        StoreError: the folder cannot be used, is of another study, or holds an unfinished one and `resume` is
+            not set.
+        HarnessError: a target cannot be read.
+        Interrupted: Ctrl-C; finished cells, and what was simulated of the present one, are kept.
+    """
+    out, progress = Path(out), progress or Progress()
+    definition = definition_of(study)
+    with open_study(out, definition, resume=resume) as earlier:
+        return _Study(study, out, definition, earlier or {}, progress).run()
+
+
+def finished_cell(cell: Cell, out: Path) -> Finished | None:
+    """Return what the folder of a cell holds, if it is all that the study in `out` asks of the cell."""
+    folder = out / cell.folder
+    try:
+        found = finished_results(folder)
+        recorded = load_campaign(folder / CAMPAIGN)
+    except (ResilError, ConsistencyError):
+        return None
+    same = _asked(recorded) == _asked(cell.campaign)
+    return found if same and found.kind == (ESTIMATE if cell.predicted else RUN) else None
+
+
+def _asked(campaign: Campaign) -> str:
+    """Return what a campaign asks for, however many simulators carry it out."""
+    return campaign_text(replace(campaign, execution=replace(campaign.execution, workers=None)))
+
+
+class _Study:
+    """A study that is being carried out."""
+
+    def __init__(
+        self,
+        study: Study,
+        out: Path,
+        definition: Mapping[str, str],
+        earlier: Mapping[str, Any],
+        progress: Progress,
+    ) -> None:
+        self._study = study
+        self._out = out
+        self._definition = definition
+        self._earlier = earlier
+        self._progress = progress
+        self._began = time.monotonic()
+        self._started = earlier.get("started") or now()
+        self._cells = {cell.folder: unanswered(cell, WAITING) for cell in study.cells}
+        self._rows: dict[str, list[dict[str, Any]]] = {}
+        self._pace = Pace(study.cells)
+        self._worked = False
+
+    def run(self) -> dict[str, Any]:
+        waiting = []
+        for cell in self._study.cells:
+            if (found := finished_cell(cell, self._out)) is None:
+                waiting.append(cell)
+            else:
+                self._keep(cell, found)
+        if waiting or self._earlier.get("finished") is None:
+            self._worked = True
+            self._write(finished=None)
+        self._tell_whole(len(waiting))
+        for place, cell in enumerate(waiting, start=1):
+            self._carry_out(cell, place, len(waiting))
+            self._write(finished=None)
+        done = now() if self._worked else self._earlier["finished"]
+        return self._write(finished=done)
+
+    def _carry_out(self, cell: Cell, place: int, of: int) -> None:
+        self._progress.stage(f"cell {place} of {of}: {cell.name}{', predicted' if cell.predicted else ''}")
+        began = time.monotonic()
+        try:
+            found = self._answer(cell)
+        except KeyboardInterrupt:
+            raise Interrupted(self._go_on()) from None
+        except Interrupted:
+            self._write(finished=None)
+            raise Interrupted(self._go_on()) from None
+        except USER_ERRORS as error:
+            self._fail(cell, str(error))
+        except OSError as error:
+            file = error.filename or self._out / cell.folder
+            self._fail(cell, f"{file}: cannot be read or written ({error.strerror}); free it and go on")
+        except ConsistencyError as error:
+            self._fail(cell, str(error), internal=True)
+        except Exception as error:
+            if loudness() is Loudness.VERBOSE:
+                self._progress.warn(traceback.format_exc().rstrip())
+            trail = traceback.extract_tb(error.__traceback__)[-1]
+            where = f"{Path(trail.filename).name}, line {trail.lineno}"
+            self._fail(cell, f"internal error: {type(error).__name__}: {error} ({where})", internal=True)
+        else:
+            self._keep(cell, found)
+            self._pace.note(cell, time.monotonic() - began, self._cells[cell.folder]["injections"])
+            self._progress.stage(self._pace.text())
+
+    def _answer(self, cell: Cell) -> Finished:
+        folder = self._out / cell.folder
+        folder.parent.mkdir(exist_ok=True)
+        if cell.predicted:
+            estimate_campaign(cell.campaign, folder, progress=self._progress)
+        else:
+            run_campaign(cell.campaign, folder, resume=True, progress=self._progress)
+        return finished_results(folder)
+
+    def _keep(self, cell: Cell, found: Finished) -> None:
+        record = answered(cell, found)
+        self._cells[cell.folder] = record
+        self._rows[cell.folder] = block_rows(record, found.summary)
+        self._pace.answered(cell)
+
+    def _fail(self, cell: Cell, error: str, *, internal: bool = False) -> None:
+        self._progress.warn(f"{cell.name} failed: {error}")
+        self._cells[cell.folder] = unanswered(cell, FAILED, error) | {"internal": internal}
+        self._pace.answered(cell)
+
+    def _write(self, *, finished: str | None) -> dict[str, Any]:
+        """Write what is known by now; reports only of a study that has ended."""
+        cells = list(self._cells.values())
+        seconds = time.monotonic() - self._began if self._worked else 0.0
+        record = {
+            "schema": SCHEMA,
+            "name": self._study.name,
+            "resil": __version__,
+            "verdict": study_verdict(cells),
+            "cells": cells,
+            "protection": protection_rows(self._study, cells),
+            "growth": growth(cells),
+            "confidence": self._study.rules.head.confidence,
+            "seconds": round(self._earlier.get("seconds", 0.0) + seconds, 1),
+            "started": self._started,
+            "finished": finished,
+            "definition": dict(self._definition),
+        }
+        if finished is None:
+            for name in _RESULTS:
+                (self._out / name).unlink(missing_ok=True)
+        else:
+            write_rows(self._out / ROWS, [row for own in self._cells for row in self._rows.get(own, [])])
+            write_files(render_study(record), self._out)
+        write_record(self._out, record)
+        return record
+
+    def _tell_whole(self, waiting: int) -> None:
+        cells = len(self._study.cells)
+        there = cells - waiting
+        self._progress.stage(f"{cells} cells, {there} of them finished" if there else f"{cells} cells")
+
+    def _go_on(self) -> str:
+        done = sum(cell["verdict"] not in (FAILED, WAITING) for cell in self._cells.values())
+        return (
+            f"{done} of {len(self._cells)} cells, and what was injected of the present one, are kept in "
+            f"{self._out}; go on with: resil study {self._study.file} --out {self._out} --resume"
+        )

@@ -1,0 +1,136 @@
+"""Injections of runs of one campaign that were made apart, joined in one folder."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from resil.bench.identity import Identity
+from resil.errors import StoreError
+from resil.faults.content import Content
+from resil.files import json_text, write_bytes
+from resil.folder.contents import IntArray, content_of, require_equal
+from resil.folder.parts import read_part
+from resil.folder.store import (
+    CAMPAIGN,
+    INJECTIONS,
+    SITES,
+    RunFolder,
+    open_run,
+    recorded_definition,
+    recorded_provenance,
+    require_unfailed,
+)
+from resil.folder.whole import RESULTS, stored_injections
+
+_NOTED = ("finished", "failed", RESULTS)
+
+
+def merge_runs(out: Path, runs: Sequence[Path]) -> dict[str, Any]:
+    """Join the injections of runs of one identity in the folder `out`, each injection once.
+
+    The result is an unfinished run: `resil run` makes what the campaign still lacks, and judges all. What the
+    runs hold alike has to be equal in them. The campaign is that of the run that asks for most injections.
+
+    Returns:
+        `out`, `runs`: each with `path` and `injections`; `injections`: that `out` holds now; `twice`: how
+        many stood in several; `campaign`: file to go on with.
+
+    Raises:
+        StoreError: a folder is none of a run, or is damaged; the runs are of several campaigns: it says what
+            differs; or `out` is no new folder.
+        ConsistencyError: a run has failed an audit, or two hold one injection with different outcomes.
+    """
+    if len({run.resolve() for run in runs}) < len(runs) or len(runs) < 2:
+        raise StoreError(f"expected two or more different run folders, found {len(runs)}; name each once")
+    if out.exists() and any(out.iterdir()):
+        raise StoreError(f"{out}: expected a new or an empty folder, found content; choose another")
+    identity = Identity(recorded_definition(runs[0]))
+    contents = [_content(run, runs[0], identity) for run in runs]
+    _require_equal(runs, identity)
+    largest = max(runs, key=_asked)
+    facts = recorded_provenance(largest)
+    first = {key: value for key, value in facts.items() if key not in _NOTED} | {"finished": None}
+    first["seconds"] = round(sum(float(recorded_provenance(run)["seconds"]) for run in runs), 1)
+    with open_run(out, identity, json_text(first)) as folder:
+        for name in (CAMPAIGN, SITES):
+            write_bytes(out / name, (largest / name).read_bytes())
+        held = _copy(runs, folder)
+    twice = sum(len(own.injections) for own in contents) - held
+    told = [{"path": str(r), "injections": len(c.injections)} for r, c in zip(runs, contents, strict=True)]
+    return {
+        "out": str(out),
+        "runs": told,
+        "injections": held,
+        "twice": twice,
+        "campaign": str(out / CAMPAIGN),
+    }
+
+
+def merge_text(result: dict[str, Any]) -> str:
+    """Return what was joined as lines for a person, and what to do next."""
+    lines = [f"{run['path']}: {run['injections']:,} injections" for run in result["runs"]]
+    twice = f" ({result['twice']:,} stood in several, and were equal)" if result["twice"] else ""
+    out, campaign = result["out"], result["campaign"]
+    lines.append(f"{out}: {result['injections']:,} injections{twice}")
+    return "\n".join([*lines, f"judge them with: resil run {campaign} --out {out} --resume"])
+
+
+def _content(run: Path, first: Path, identity: Identity) -> Content:
+    definition = recorded_definition(run)
+    require_unfailed(run, recorded_provenance(run))
+    if differences := identity.differences(definition):
+        raise StoreError(
+            f"{run}: expected a run of the same campaign as the first, found another; these differ: "
+            f"{', '.join(differences)} (here: in {first}); merge runs of one campaign, and show others "
+            "side by side with: resil compare"
+        )
+    for name in (CAMPAIGN, SITES):
+        if not (run / name).is_file():
+            raise StoreError(f"{run / name}: expected a file, found none; give a run folder that is whole")
+    return stored_injections(run, identity)
+
+
+def _require_equal(runs: Sequence[Path], identity: Identity) -> None:
+    """Raise ConsistencyError if two runs hold an injection with different rows."""
+    seen: dict[Path, IntArray] = {}
+    for run in runs:
+        own = {part: content_of(read_part(part, identity.digest)).injections for part in _parts(run)}
+        for part, numbers in own.items():
+            for earlier, others in seen.items():
+                if np.isin(numbers, others).any():
+                    require_equal(part, earlier, identity.digest)
+        seen |= own
+
+
+def _copy(runs: Sequence[Path], folder: RunFolder) -> int:
+    """Append the rows of all part files that are not there yet; return how many there are in the end."""
+    there = np.zeros(0, dtype=np.int64)
+    for run in runs:
+        for part in _parts(run):
+            rows = read_part(part, folder.identity.digest)
+            numbers = content_of(rows).injections
+            fresh = ~np.isin(numbers, there)
+            if fresh.any():
+                folder.append(rows.filter(fresh))
+                there = np.concatenate([there, numbers[fresh]])
+    return len(there)
+
+
+def _parts(run: Path) -> list[Path]:
+    return sorted((run / INJECTIONS).glob("part-*.parquet"))
+
+
+def _asked(run: Path) -> tuple[int, str]:
+    """Return how many injections the campaign of a run asks for, which its file says."""
+    try:
+        tables = tomllib.loads((run / CAMPAIGN).read_text(encoding="utf-8"))
+        return int(tables["faults"]["injections"]), str(run)
+    except (OSError, ValueError, KeyError, TypeError):
+        raise StoreError(
+            f"{run / CAMPAIGN}: damaged, it does not say how many injections; restore it"
+        ) from None

@@ -1,0 +1,1 @@
+"""A study: targets by networks, one verdict matrix; its file, its folder, and what its cells say together."""

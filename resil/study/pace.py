@@ -1,0 +1,59 @@
+"""How fast a study gets on, and how long the rest of it will take."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from resil.study.study import Cell
+
+
+class Pace:
+    """Foretells what is left from cells that were carried out in this go.
+
+    A network takes as long as it took on another target; one that was not met yet as long as the mean.
+
+    Args:
+        cells: Of the study.
+    """
+
+    def __init__(self, cells: Sequence[Cell]) -> None:
+        self._left = {cell.folder: cell for cell in cells}
+        self._cells = len(cells)
+        self._times: dict[tuple[str, bool], list[float]] = {}
+        self._seconds = 0.0
+        self._injections = 0
+
+    def answered(self, cell: Cell) -> None:
+        """Take note that nothing is left to do for a cell."""
+        self._left.pop(cell.folder, None)
+
+    def note(self, cell: Cell, seconds: float, injections: int) -> None:
+        """Take note of how long a cell took."""
+        self._times.setdefault((cell.network, cell.predicted), []).append(seconds)
+        self._seconds += seconds
+        self._injections += injections
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Expected time of all cells that are left; None before the first was carried out."""
+        if not self._times:
+            return None
+        mean = fmean(own for times in self._times.values() for own in times)
+        known = {key: fmean(times) for key, times in self._times.items()}
+        return sum(known.get((cell.network, cell.predicted), mean) for cell in self._left.values())
+
+    def text(self) -> str:
+        """Return a line for people: cells done, rate, time left."""
+        done = self._cells - len(self._left)
+        rate = f"{self._injections / self._seconds:,.0f} injections/s" if self._seconds else "no rate yet"
+        left = self.seconds_left
+        rest = "" if left is None else f", about {spoken(left)} left"
+        return f"{done} of {self._cells} cells, {rate}{rest}"
+
+
+def spoken(seconds: float) -> str:
+    """Return a length of time for people, to the minute where it is long."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
