@@ -17,8 +17,9 @@ _TOTAL = "total"
 
 @dataclass(frozen=True, slots=True)
 class StudyClass:
-    """AVF of a register class in a cell."""
+    """AVF of a register class on a target, the mean over injected networks."""
 
+    target: str
     name: str
     avf: Interval
 
@@ -35,7 +36,6 @@ class StudyCell:
         fit: Hazardous failures per 1e9 h; None without results.
         blocks: Likewise of each block; one that was not injected has none.
         spfm: Of the faults that were injected; None if there is none.
-        classes: Empty if the plan does not divide faults by class.
         injections: How many.
         foreseen: What a prediction foresees of the budget; "" if nothing.
         reached: Whether the total is known to the margin that was asked for; None if none was.
@@ -51,7 +51,6 @@ class StudyCell:
     fit: Interval | None
     blocks: Mapping[str, Interval]
     spfm: Interval | None
-    classes: tuple[StudyClass, ...]
     injections: int
     foreseen: str
     reached: bool | None
@@ -118,6 +117,7 @@ class StudySummary:
     cells: tuple[StudyCell, ...]
     protection: tuple[StudyProtection, ...]
     growth: Growth
+    classes: tuple[StudyClass, ...]
     seconds: float
     started: str
     finished: str
@@ -156,6 +156,7 @@ def parse_study(document: Mapping[str, object]) -> StudySummary:
         tuple(_cell(node) for node in root.at("cells").items()),
         tuple(_protection(node) for node in root.at("protection").items()),
         _growth(root.at("growth")),
+        tuple(_class(node) for node in root.at("classes").items()),
         root.at("seconds").number(),
         root.at("started").text(),
         finished.text() if finished else "",
@@ -173,7 +174,7 @@ def _cell(node: Node) -> StudyCell:
         node.fail("no decision of a cell that is only predicted")
     blocks = node.maybe("blocks")
     rows = {} if blocks is None else {row.at("block").text(): _interval(row, "fit") for row in blocks.items()}
-    classes, spfm = node.maybe("classes"), node.maybe("spfm")
+    spfm = node.maybe("spfm")
     error, foreseen, reached = node.maybe("error"), node.maybe("foreseen"), node.maybe("reached")
     scope = node.maybe("scope")
     return StudyCell(
@@ -184,7 +185,6 @@ def _cell(node: Node) -> StudyCell:
         fit,
         {name: own for name, own in rows.items() if own is not None and name != _TOTAL},
         None if spfm is None else spfm.interval(1.0),
-        tuple(_class(row) for row in classes.items()) if classes else (),
         node.at("injections").integer(),
         foreseen.text() if foreseen else "",
         None if reached is None else reached.flag(),
@@ -196,7 +196,7 @@ def _cell(node: Node) -> StudyCell:
 
 def _class(node: Node) -> StudyClass:
     avf = ordered_interval(node, node.at("avf"), node.at("avf_lo"), node.at("avf_hi"), 1.0)
-    return StudyClass(node.at("register_class").text(), avf)
+    return StudyClass(node.at("target").text(), node.at("register_class").text(), avf)
 
 
 def _interval(node: Node, key: str) -> Interval | None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from reports import numbers
-from reports.node import Interval
 from reports.study import StudyCell, StudySummary, Trend
 from reports.table import Column, Table
 from reports.tables import fit_cell, percent_cell
-from stats.contrast import mean
-from stats.intervals import Interval as Estimate
 
 PREDICTED = "predicted: "
 _SIGN = {"grows": "grows", "shrinks": "shrinks", "not shown": "no trend shown"}
@@ -44,22 +41,13 @@ def spfm_matrix(study: StudySummary) -> Table | None:
 
 def class_table(study: StudySummary) -> Table | None:
     """Return the AVF of register classes by target, mean over injected networks; None if there is none."""
-    names = sorted({own.name for cell in _injected(study) for own in cell.classes})
-    if not names:
+    if not study.classes:
         return None
-    rows = []
-    for name in names:
-        row = [name]
-        for target in study.targets:
-            found = [
-                own.avf
-                for cell in _injected(study)
-                if cell.target == target
-                for own in cell.classes
-                if own.name == name
-            ]
-            row.append(percent_cell(_mean(found, study.confidence)) if found else numbers.NOT_KNOWN)
-        rows.append(tuple(row))
+    known = {(own.target, own.name): percent_cell(own.avf) for own in study.classes}
+    rows = [
+        (name, *(known.get((target, name), numbers.NOT_KNOWN) for target in study.targets))
+        for name in sorted({own.name for own in study.classes})
+    ]
     columns = (Column("register class", numeric=False), *map(Column, study.targets))
     return Table("AVF by register class, mean over the networks that were injected", columns, tuple(rows))
 
@@ -164,18 +152,6 @@ def _spfm(cell: StudyCell) -> str:
     lo, hi = (numbers.spfm(end).removesuffix(" %") for end in (cell.spfm.lo, cell.spfm.hi))
     head = PREDICTED if cell.predicted else ""
     return f"{head}{numbers.spfm(cell.spfm.estimate)} [{lo}, {hi}]"
-
-
-def _injected(study: StudySummary) -> list[StudyCell]:
-    return [cell for cell in study.cells if cell.answered and not cell.predicted]
-
-
-def _mean(found: Sequence[Interval], confidence: float) -> Interval:
-    made = [
-        Estimate(own.estimate or 0.0, min(own.lo, own.estimate or 0.0), own.hi, confidence) for own in found
-    ]
-    own = mean(made)
-    return Interval(own.estimate, own.lo, own.hi)
 
 
 def _figure(trend: Trend, value: float | None) -> str:

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from resil.cli import main
-from tests.resil import fake
+from tests.resil import fake, studies
 from tests.resil.campaigns import TEXT, write_campaign
 
 PAGE = Path(__file__).parents[1] / "docs" / "files.md"
@@ -27,6 +27,16 @@ def folder(tmp_path_factory):
         main(["run", str(write_campaign(folder, TEXT + PLAN)), "--out", str(folder / "run"), "--quiet"])
         main(["protect", str(folder / "run"), "--budget-fit", "0.0005", "--quiet"])
     return folder / "run"
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("study")
+    text = studies.TEXT + "[protection]\nwanted = true\n"
+    with pytest.MonkeyPatch.context() as patch:
+        fake.install(patch)
+        main(["study", str(studies.write_study(folder, text)), "--out", str(folder / "out"), "--quiet"])
+    return folder / "out"
 
 
 def documented(heading):
@@ -52,8 +62,9 @@ def covers(name, path):
     return path.startswith(name[:-1]) or path == name[:-2] if name.endswith(".*") else path == name
 
 
-@pytest.mark.parametrize("file", JSON)
-def test_every_key_is_explained_and_every_explained_key_is_there(file, folder):
+@pytest.mark.parametrize("file", [*JSON, "study.json"])
+def test_every_key_is_explained_and_every_explained_key_is_there(file, folder, study):
+    folder = study if file == "study.json" else folder
     names = documented(file)
     assert len(set(names)) == len(names)
     found = set(leaves(json.loads((folder / file).read_text())))
@@ -64,11 +75,14 @@ def test_every_key_is_explained_and_every_explained_key_is_there(file, folder):
         "target.parameters",
         "target.titles",
         "network.operations[].work.*",
+        "cells[].internal",
+        "cells[].titles.*",
     } == set()
 
 
-def test_columns_of_tables(folder):
+def test_columns_of_tables(folder, study):
     part = next((folder / "injections").glob("*.parquet"))
     assert documented("injections/part-*.parquet") == pq.read_schema(part).names
     assert documented("sites.parquet") == pq.read_schema(folder / "sites.parquet").names
+    assert sorted(documented("study.parquet")) == sorted(pq.read_schema(study / "study.parquet").names)
     assert documented("blocks.csv") == (folder / "blocks.csv").read_text().splitlines()[0].split(",")

@@ -21,6 +21,7 @@ from resil.folder.store import CAMPAIGN
 from resil.folder.whole import Finished, finished_results
 from resil.progress import Loudness, Progress, loudness
 from resil.study.answers import FAILED, WAITING, answered, unanswered
+from resil.study.classes import class_means
 from resil.study.folder import ROWS, SCHEMA, definition_of, open_study, write_record
 from resil.study.growth import growth
 from resil.study.pace import Pace
@@ -172,6 +173,7 @@ class _Study:
             "cells": cells,
             "protection": protection_rows(self._study, cells),
             "growth": growth(cells),
+            "classes": class_means(cells),
             "confidence": self._study.rules.head.confidence,
             "seconds": round(self._earlier.get("seconds", 0.0) + seconds, 1),
             "started": self._started,

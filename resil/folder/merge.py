@@ -47,7 +47,7 @@ def merge_runs(out: Path, runs: Sequence[Path]) -> dict[str, Any]:
     """
     if len({run.resolve() for run in runs}) < len(runs) or len(runs) < 2:
         raise StoreError(f"expected two or more different run folders, found {len(runs)}; name each once")
-    if out.exists() and any(out.iterdir()):
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise StoreError(f"{out}: expected a new or an empty folder, found content; choose another")
     identity = Identity(recorded_definition(runs[0]))
     contents = [_content(run, runs[0], identity) for run in runs]

@@ -143,7 +143,7 @@ def fake_bench(
         hashes={"network": "n" * 64, "target": "t" * 32},
         engine=lambda position: FakeEngine(position, **engine),
         area=lambda: AreaFacts(AREA, "GE"),
-        parameters={"Macs": 32},
+        parameters={"Macs": int(str(campaign.target).rpartition("-")[2])},
     )
 
 

@@ -1,0 +1,317 @@
+"""A study from file to folder, on a bench without a simulator: shared, resumed, failing, predicted."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pyarrow.parquet as pq
+import pytest
+
+import resil.commands.run
+import resil.commands.study
+import resil.study.answers
+from benchmarks.engine.resume import rows
+from resil.cli import main
+from resil.errors import ConsistencyError
+from rtl_harness.errors import HarnessError
+from tests.resil import fake
+from tests.resil.studies import CELLS, TEXT, write_study
+
+FILES = {"study.json", "study.parquet", "report.html", ".lock", "ethos-u55-32", "ethos-u55-64"}
+TIMES = ("seconds", "started", "finished")
+
+
+@pytest.fixture
+def command(tmp_path, monkeypatch):
+    """Runs `resil study` with the fake bench on a study text; returns the exit code."""
+    fake.install(monkeypatch)
+
+    def run(*arguments, text=TEXT):
+        return main(["study", str(write_study(tmp_path, text)), "--out", str(tmp_path / "out"), *arguments])
+
+    return run
+
+
+def record(folder):
+    return json.loads((folder / "study.json").read_text())
+
+
+def verdicts(folder):
+    return [cell["verdict"] for cell in record(folder)["cells"]]
+
+
+def what_counts(folder):
+    """What must not depend on how often a study was interrupted, in bytes but for times."""
+    told = {key: value for key, value in record(folder).items() if key not in TIMES}
+    return told, (folder / "study.parquet").read_bytes(), [rows(folder / cell) for cell in CELLS]
+
+
+def failing(monkeypatch, error, network="mnist_lenet"):
+    """Let the cells of a network fail."""
+    prepare = resil.commands.run.prepare
+
+    def broken(campaign, progress=None, **others):
+        if campaign.network.path == f"zoo:{network}":
+            raise error
+        return prepare(campaign, progress, **others)
+
+    monkeypatch.setattr(resil.commands.run, "prepare", broken)
+
+
+def test_a_study_ends_in_one_folder(command, tmp_path, capsys):
+    assert command() == 0
+    out = tmp_path / "out"
+    assert {path.name for path in out.iterdir()} == FILES
+    found = record(out)
+    assert [cell["run"] for cell in found["cells"]] == CELLS
+    assert all((out / cell["run"] / "summary.json").exists() for cell in found["cells"])
+    assert found["verdict"] == {"result": "met", "reason": "4 cells: 4 met."}
+    summary = json.loads((out / CELLS[1] / "summary.json").read_text())
+    cell = found["cells"][1]
+    assert (cell["target"], cell["network"], cell["predicted"]) == ("ethos-u55-32", "mnist_lenet", False)
+    assert [cell[key] for key in ("fit", "fit_lo", "fit_hi")] == [
+        summary["total"][key] for key in ("fit", "fit_lo", "fit_hi")
+    ]
+    assert cell["injections"] == 200
+    table = pq.read_table(out / "study.parquet").to_pandas()
+    assert len(table) == 4 * len(summary["blocks"])
+    assert table.groupby(["target", "network"])["injections"].sum().tolist() == [200] * 4
+    assert table["fit"].sum() == pytest.approx(sum(cell["fit"] for cell in found["cells"]), rel=0.02)
+    assert "STUDY MET: 4 cells: 4 met." in capsys.readouterr().out
+
+
+def test_finished_cells_are_never_run_again(command, tmp_path, monkeypatch):
+    command()
+    before = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    failing(monkeypatch, AssertionError("carried out again"))
+    failing(monkeypatch, AssertionError("carried out again"), "digits")
+    assert command("--workers", "3") == 0
+    assert {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()} == before
+
+
+def test_a_study_may_grow_and_keeps_what_is_there(command, tmp_path, monkeypatch):
+    command()
+    failing(monkeypatch, AssertionError("carried out again"), "digits")
+    more = TEXT.replace("[faults]", '[[network]]\npath = "zoo:mnist_vgg"\ninputs = [0]\n[faults]')
+    assert command(text=more) == 0
+    assert len(record(tmp_path / "out")["cells"]) == 6
+
+
+def test_another_budget_judges_again_without_an_injection(command, tmp_path):
+    command()
+    before = [rows(tmp_path / "out" / cell) for cell in CELLS]
+    assert command(text=TEXT.replace("fit = 0.01", "fit = 0.0001")) == 1
+    assert verdicts(tmp_path / "out") == ["missed"] * 4
+    assert all(a.equals(rows(tmp_path / "out" / cell)) for a, cell in zip(before, CELLS, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "internal"),
+    [
+        (HarnessError("the RTL is broken; mend it"), 2, False),
+        (OSError(13, "Permission denied", "x"), 2, False),
+        (ConsistencyError("an audit failed"), 4, True),
+        (ZeroDivisionError("a fault of ours"), 4, True),
+    ],
+)
+def test_a_cell_that_fails_says_so_and_the_others_go_on(
+    command, tmp_path, monkeypatch, capsys, error, code, internal
+):
+    failing(monkeypatch, error)
+    assert command() == code
+    found = record(tmp_path / "out")
+    assert verdicts(tmp_path / "out") == ["met", "failed", "met", "failed"]
+    assert found["verdict"]["result"] == "inconclusive"
+    failed = found["cells"][1]
+    assert failed["internal"] is internal
+    assert (failed["fit"], failed["injections"]) == (None, 0)
+    assert str(error.args[-1 if not isinstance(error, OSError) else 1]) in failed["error"]
+    out, err = capsys.readouterr()
+    assert "mnist_lenet on ethos-u55-32 failed: " in out
+    assert "mnist_lenet on ethos-u55-32 failed: " in err
+    assert "failed" in (tmp_path / "out" / "report.html").read_text()
+    assert "Traceback" not in err
+
+
+def test_what_failed_is_tried_again(command, tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        failing(patch, HarnessError("for now; wait"))
+        assert command() == 2
+    failing(monkeypatch, AssertionError("carried out again"), "digits")
+    assert command() == 0
+    assert verdicts(tmp_path / "out") == ["met"] * 4
+
+
+def test_a_miss_is_a_miss_whatever_else_failed(command, monkeypatch):
+    failing(monkeypatch, HarnessError("for now; wait"))
+    assert command(text=TEXT.replace("fit = 0.01", "fit = 0.0001")) == 1
+
+
+DIGITS_ALONE = TEXT.replace('[[network]]\npath = "zoo:mnist_lenet"\ninputs = [0, 3]\n', "").replace(
+    "0, 3", "0"
+)
+HALF_PREDICTED = DIGITS_ALONE.replace('"ethos-u55-64"', '"ethos-u55-64"\nestimate = true')
+
+
+def test_predicted_cells_are_marked_and_decide_nothing(command, tmp_path, capsys):
+    assert command(text=HALF_PREDICTED) == 3
+    found = record(tmp_path / "out")
+    assert [cell["predicted"] for cell in found["cells"]] == [False, True]
+    assert verdicts(tmp_path / "out") == ["met", "inconclusive"]
+    assert [cell["injections"] for cell in found["cells"]] == [200, 0]
+    assert found["cells"][1]["run"] == "ethos-u55-64/digits.estimate"
+    assert found["cells"][1]["foreseen"] in ("to meet", "to miss", "undecided")
+    assert found["verdict"]["result"] == "inconclusive"
+    assert found["growth"]["rows"] == []
+    table = pq.read_table(tmp_path / "out" / "study.parquet").to_pandas()
+    assert table[table["predicted"]]["injections"].isna().all()
+    out = capsys.readouterr().out
+    assert "Predicted, nothing was injected: digits on ethos-u55-64." in out
+    assert command(text=HALF_PREDICTED) == 3
+
+
+def test_predictions_without_a_budget_claim_nothing(command, tmp_path):
+    assert command(text=HALF_PREDICTED[: HALF_PREDICTED.index("[budget]")]) == 0
+    assert record(tmp_path / "out")["verdict"]["result"] == "none"
+
+
+def test_protection_that_is_wanted_is_never_passed_over(command, tmp_path, capsys):
+    text = TEXT.replace("fit = 0.01", "fit = 0.0001") + "[protection]\nwanted = true\n"
+    assert command(text=text) == 1
+    found = record(tmp_path / "out")["protection"]
+    assert [own["result"] for own in found] == ["not assessed"] * 2
+    assert [own["overhead"] for own in found] == [None, None]
+    assert "Protection of ethos-u55-32: not assessed" in capsys.readouterr().out
+
+
+def test_no_protection_is_needed_where_all_is_met(command, tmp_path):
+    assert command(text=TEXT + "[protection]\nwanted = true\n") == 0
+    found = record(tmp_path / "out")["protection"]
+    assert [(own["result"], own["overhead"], own["networks"]) for own in found] == [
+        ("not needed", 0.0, ["digits", "mnist_lenet"])
+    ] * 2
+
+
+def test_an_interrupted_study_goes_on(command, tmp_path, monkeypatch, capsys):
+    run_campaign, began = resil.commands.study.run_campaign, []
+
+    def interrupted(campaign, out, **others):
+        began.append(out)
+        if len(began) == 3:
+            raise KeyboardInterrupt
+        return run_campaign(campaign, out, **others)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(resil.commands.study, "run_campaign", interrupted)
+        assert command() == 130
+    assert "2 of 4 cells" in capsys.readouterr().err
+    assert verdicts(tmp_path / "out") == ["met", "met", "not run", "not run"]
+    assert record(tmp_path / "out")["verdict"]["result"] == "inconclusive"
+    assert not (tmp_path / "out" / "report.html").exists()
+    assert command() == 2
+    assert "add --resume to finish it" in capsys.readouterr().err
+    assert command("--resume") == 0
+
+
+def test_kills_between_and_inside_cells_leave_no_trace(tmp_path, monkeypatch):
+    file = write_study(tmp_path)
+    monkeypatch.setenv("FAKE_SECONDS", "0.001")
+    base = [sys.executable, "-m", "tests.resil.fake", "study", str(file), "--out"]
+    assert subprocess.run([*base, str(tmp_path / "calm")], capture_output=True, check=False).returncode == 0
+    chance, out = random.Random(5), tmp_path / "out"
+    kills = 0
+    for wait in ("cell 1 of", "injections with", "cell 2 of", "injections with"):
+        process = subprocess.Popen(
+            [*base, str(out), "--resume"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
+        if any(wait in line for line in process.stderr):
+            time.sleep(0.15 * chance.random())
+            os.kill(process.pid, signal.SIGKILL)
+            kills += 1
+        process.communicate()
+    assert kills == 4
+    assert subprocess.run([*base, str(out), "--resume"], capture_output=True, check=False).returncode == 0
+    assert what_counts(out) == what_counts(tmp_path / "calm")
+
+
+@pytest.mark.parametrize(
+    ("change", "difference"),
+    [
+        (("seed = 7", "seed = 8"), "seed (7 there, 8 here)"),
+        (('kinds = ["ff"]', 'kinds = ["sram"]'), "kinds (ff macro there, sram here)"),
+        (("inputs = [0, 3]", "inputs = [0, 4]"), "network digits ("),
+        (('[[target]]\nname = "ethos-u55-64"\n', ""), "target ethos-u55-64 ("),
+    ],
+)
+def test_the_folder_of_another_study_is_refused_with_what_differs(command, capsys, change, difference):
+    command()
+    assert command(text=TEXT.replace(*change)) == 2
+    message = capsys.readouterr().err
+    assert "made by another study; these differ:" in message
+    assert difference in message
+
+
+def test_other_folders_are_refused(command, tmp_path, capsys):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "mine.txt").write_text("")
+    assert command() == 2
+    assert "found mine.txt but no study.json" in capsys.readouterr().err
+    (out / "mine.txt").unlink()
+    for text, message in (("{", "damaged"), ('{"schema": 99}', "schema 99"), ('{"schema": 1}', "damaged")):
+        (out / "study.json").write_text(text)
+        assert command() == 2
+        assert message in capsys.readouterr().err
+
+
+def test_a_cell_whose_injections_were_lost_is_carried_out_again(command, tmp_path):
+    command()
+    part = next((tmp_path / "out" / CELLS[0] / "injections").glob("part-*.parquet"))
+    part.unlink()
+    assert command() == 0
+    assert rows(tmp_path / "out" / CELLS[0]).num_rows == 200
+
+
+def test_a_dry_run_counts_and_writes_nothing(command, tmp_path, capsys):
+    assert command("--dry-run", "--json") == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert (plan["builds"], plan["campaigns"], plan["estimates"], plan["injections"]) == (2, 4, 0, 800)
+    assert plan["unknown"] == 4
+    assert not (tmp_path / "out").exists()
+    command()
+    capsys.readouterr()
+    more = TEXT.replace("injections = 200", "injections = 300")
+    assert command("--dry-run", "--json", text=more) == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert (plan["campaigns"], plan["injections"], plan["unknown"]) == (4, 400, 0)
+    assert plan["seconds"] > 0
+    assert command("--dry-run", "--json") == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert {cell["state"] for cell in plan["cells"]} == {"finished"}
+    assert (plan["builds"], plan["campaigns"], plan["seconds"]) == (0, 0, 0)
+
+
+def test_everything_fits_eighty_columns(command, capsys, monkeypatch):
+    monkeypatch.setattr("resil.cli.campaigns.width", lambda: 80)
+    command()
+    tables = capsys.readouterr().out.split("ethos-u55-32, ethos-u55-64:")[0]
+    assert max(map(len, tables.splitlines())) <= 80
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_disk_that_cannot_be_written_is_said(command, tmp_path, capsys):
+    tmp_path.joinpath("out").mkdir(mode=0o500)
+    assert command() == 2
+    assert "cannot be written" in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_made_is_said(command, tmp_path, capsys):
+    (tmp_path / "out").write_text("")
+    assert command() == 2
+    assert "expected a folder, found a file" in capsys.readouterr().err

@@ -1,0 +1,194 @@
+"""The study file: strict, all that is wrong at once, and what it means."""
+
+from __future__ import annotations
+
+import tomllib
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from networks import zoo
+from resil.campaign.campaign import load_campaign
+from resil.campaign.text import campaign_text
+from resil.errors import CampaignError
+from resil.study.study import _TABLES, load_study, parse_study
+from tests.resil.studies import CELLS, TEXT, study, write_study
+
+SAFETY = '[safety]\nclaims = ["spfm_transient"]\nasil = "B"\n'
+
+
+def test_cells_are_campaigns_of_every_pair():
+    found = study().cells
+    assert [cell.folder for cell in found] == CELLS
+    assert {cell.campaign.target for cell in found} == {"ethos-u55-32", "ethos-u55-64"}
+    assert {cell.campaign.network.path for cell in found} == {"zoo:digits", "zoo:mnist_lenet"}
+    assert all(cell.campaign.faults.injections == 200 for cell in found)
+    assert not any(cell.predicted for cell in found)
+
+
+def test_cells_are_independent_samples_that_do_not_change_when_the_study_grows():
+    before = {cell.folder: cell.campaign.seed for cell in study().cells}
+    assert len(set(before.values())) == 4
+    grown = study(TEXT.replace("[faults]", '[[network]]\npath = "zoo:mnist_vgg"\ninputs = [0]\n[faults]'))
+    assert {cell.folder: cell.campaign.seed for cell in grown.cells}.items() >= before.items()
+    other = study(TEXT.replace("seed = 7", "seed = 8"))
+    assert not {cell.campaign.seed for cell in other.cells} & set(before.values())
+
+
+def test_a_cell_is_a_campaign_file_that_can_be_run_by_itself(tmp_path):
+    cell = load_study(write_study(tmp_path)).cells[0]
+    file = tmp_path / "campaign.toml"
+    file.write_text(campaign_text(cell.campaign))
+    assert replace(load_campaign(file), file=cell.campaign.file) == cell.campaign
+
+
+def test_all_of_the_zoo_is_one_table():
+    text = TEXT.replace(
+        'path = "zoo:digits"\ninputs = [0, 3]\n[[network]]\npath = "zoo:mnist_lenet"', 'path = "zoo:*"'
+    )
+    assert [work.name for work in study(text).works] == list(zoo.names())
+
+
+def test_what_is_estimated_is_predicted_in_a_folder_of_its_own():
+    text = TEXT.replace('name = "ethos-u55-64"', 'name = "ethos-u55-64"\nestimate = true')
+    found = study(text).cells
+    assert [cell.predicted for cell in found] == [False, False, True, True]
+    assert [cell.folder for cell in found[2:]] == [f"{folder}.estimate" for folder in CELLS[2:]]
+
+
+def test_tflite_files_and_target_files_are_relative_to_the_study_file(tmp_path):
+    known = zoo.load("digits")
+    (tmp_path / "own.tflite").write_bytes(known.path.read_bytes())
+    (tmp_path / "x.npy").write_bytes(b"")
+    (tmp_path / "chip.toml").write_text("")
+    text = TEXT.replace('path = "zoo:digits"\ninputs = [0, 3]', 'path = "own.tflite"\ninputs = "x.npy"')
+    text = text.replace('name = "ethos-u55-64"', 'file = "chip.toml"')
+    found = load_study(write_study(tmp_path, text))
+    assert found.works[0].name == "own"
+    assert found.works[0].settings.path == str(tmp_path / "own.tflite")
+    assert (found.targets[1].name, found.targets[1].place) == ("chip", tmp_path / "chip.toml")
+
+
+DIGITS = 'path = "zoo:digits"\ninputs = [0, 3]'
+BROKEN = {
+    "no study": (('[study]\nname = "small study"\nseed = 7\n', ""), "expected a table [study], found none"),
+    "name": (('name = "small study"\n', ""), "[study] name: expected a string, found nothing"),
+    "seed": (("seed = 7", "seed = -1"), "[study] seed: expected an integer from 0"),
+    "key": (("seed = 7", "seed = 7\nsede = 8"), "[study] sede: expected one of the keys"),
+    "table": (("[budget]", "[bugdet]"), "did you mean [budget]?"),
+    "one target": (
+        ('[[target]]\nname = "ethos-u55-32"\n[[target]]', "[target]"),
+        "found a single table; write [[target]]",
+    ),
+    "no target": (
+        ('[[target]]\nname = "ethos-u55-32"\n[[target]]\nname = "ethos-u55-64"\n', ""),
+        "target: expected a list of tables, one for each target, found nothing; write [[target]]",
+    ),
+    "target twice": (
+        ('"ethos-u55-64"', '"ethos-u55-32"'),
+        '[[target]]: expected each once, found "ethos-u55-32" again',
+    ),
+    "target key": (('name = "ethos-u55-64"', 'nam = "ethos-u55-64"'), 'did you mean "name"?'),
+    "both": (
+        ('name = "ethos-u55-64"', 'name = "ethos-u55-64"\nfile = "x.toml"'),
+        "either a name or a file, found both",
+    ),
+    "no file": (
+        ('name = "ethos-u55-64"', 'file = "x.toml"'),
+        '[target[1]] file: expected a target file, found "x.toml"',
+    ),
+    "network twice": (
+        ("zoo:mnist_lenet", "zoo:digits"),
+        '[[network]]: expected each once, found "digits" again',
+    ),
+    "network in all": ((DIGITS, 'path = "zoo:*"\ninputs = [0]'), 'found "mnist_lenet" again'),
+    "zoo": (("zoo:digits", "zoo:digit"), 'did you mean "zoo:digits"?'),
+    "inputs": ((DIGITS, 'path = "zoo:digits"'), "[network[0]] inputs: expected a list of indices"),
+    "estimate": (
+        ("inputs = [0, 3]\n[faults]", "inputs = [0, 3]\nestimate = 1\n[faults]"),
+        "expected true or false",
+    ),
+    "name of all": (
+        (DIGITS, 'name = "x"\npath = "zoo:*"\ninputs = [0]'),
+        "expected no name for all of the zoo",
+    ),
+    "neither": (
+        (TEXT[TEXT.index("[[network]]") : TEXT.index("[faults]")], ""),
+        "expected either tables [[network]]",
+    ),
+    "plan": (
+        ('plan = "uniform"', 'plan = "uniform"\nmargin = 0.1'),
+        "[sampling] margin: expected the key with",
+    ),
+    "protection": (
+        ("[budget]", "[protection]\nwanted = 3\n[budget]"),
+        "[protection] wanted: expected true or false",
+    ),
+    "protection key": (
+        ("[budget]", "[protection]\nbudget = 3\n[budget]"),
+        "[protection] budget: expected one of",
+    ),
+    "permanent": (
+        ("[budget]", f'{SAFETY}permanent = "x"\n[budget]'),
+        "[safety] permanent: expected no such key in a study",
+    ),
+    "estimate of stuck bits": (
+        ("injections = 200", 'injections = 200\nmodel = "stuck_at"'),
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_what_is_wrong_is_said_with_what_to_do(case, tmp_path):
+    (old, new), message = BROKEN[case]
+    assert old in TEXT
+    text = TEXT.replace(old, new, 1) if case != "network twice" else TEXT.replace(old, new)
+    if message is None:
+        text = text.replace('name = "ethos-u55-64"', 'name = "ethos-u55-64"\nestimate = true')
+        message = "expected upsets in single inferences where a cell is estimated"
+    with pytest.raises(CampaignError) as caught:
+        load_study(write_study(tmp_path, text))
+    assert message in str(caught.value)
+    assert str(caught.value).startswith(str(tmp_path / "study.toml"))
+    assert ";" in str(caught.value)
+
+
+def test_all_that_is_wrong_is_said_at_once_with_its_place(tmp_path):
+    text = (
+        TEXT.replace("seed = 7", "seed = -1")
+        .replace("zoo:digits", "zoo:digit")
+        .replace("fit = 0.01", "fit = -1")
+    )
+    with pytest.raises(CampaignError) as caught:
+        load_study(write_study(tmp_path, text))
+    lines = str(caught.value).splitlines()
+    assert lines[0].endswith("3 things are wrong; correct each:")
+    assert [line.split(":")[0].strip() for line in lines[1:]] == [
+        "line 4, column 1",
+        "line 10, column 1",
+        "line 23, column 1",
+    ]
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.just("zoo:*"),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["name", "path", "file", "inputs"]), inner)
+    ),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.dictionaries(st.sampled_from(_TABLES), VALUES))
+def test_no_content_of_a_study_is_a_traceback(tables):
+    with suppress(CampaignError):
+        parse_study(Path("study.toml"), tomllib.loads(TEXT) | tables)
+    with suppress(CampaignError):
+        parse_study(Path("study.toml"), tables)

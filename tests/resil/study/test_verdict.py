@@ -1,0 +1,77 @@
+"""Nothing that was not injected, failed or is missing counts as met."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from resil.errors import ExitCode
+from resil.study.answers import verdict_of
+from resil.study.verdict import study_code, study_verdict
+
+WORDS = ("met", "missed", "inconclusive", "not assessed", "none", "failed", "not run")
+
+
+def cell(verdict, predicted=False, internal=False):
+    return {"verdict": verdict, "predicted": predicted, "internal": internal}
+
+
+def code(cells, protection=()):
+    return study_code(
+        {
+            "cells": cells,
+            "verdict": study_verdict(cells),
+            "protection": [{"result": own} for own in protection],
+        }
+    )
+
+
+@pytest.mark.parametrize("words", list(product(WORDS, WORDS, (False, True))))
+def test_only_cells_that_are_all_met_by_injections_are_met(words):
+    one, other, predicted = words
+    cells = [cell(one), cell(other, predicted)]
+    result = study_verdict(cells)["result"]
+    assert (result == "met") == ((one, other, predicted) == ("met", "met", False))
+    assert (result == "missed") == ("missed" in (one, other))
+    assert (code(cells) is ExitCode.MET) == (result == "met" or {one, other} == {"none"})
+
+
+def test_an_empty_study_is_not_met():
+    assert study_verdict([])["result"] == "inconclusive"
+
+
+def test_exit_codes_by_what_is_worst():
+    assert code([cell("missed"), cell("failed", internal=True)]) is ExitCode.INTERNAL
+    assert code([cell("missed"), cell("failed")]) is ExitCode.MISSED
+    assert code([cell("met"), cell("failed")]) is ExitCode.USAGE
+    assert code([cell("met"), cell("inconclusive")]) is ExitCode.INCONCLUSIVE
+    assert code([cell("met")], ["not assessed"]) is ExitCode.INCONCLUSIVE
+    assert code([cell("none")], ["not assessed"]) is ExitCode.INCONCLUSIVE
+    assert code([cell("met")], ["not needed"]) is ExitCode.MET
+
+
+def summary(budget, safety=None):
+    return {"verdict": {"result": budget}, "safety": None if safety is None else {"result": safety}}
+
+
+@pytest.mark.parametrize(
+    ("budget", "safety", "claimed", "predicted", "expected"),
+    [
+        ("met", None, False, False, "met"),
+        ("met", "met", True, False, "met"),
+        ("met", "missed", True, False, "missed"),
+        ("missed", "met", True, False, "missed"),
+        ("met", "inconclusive", True, False, "inconclusive"),
+        ("met", "not assessed", True, False, "not assessed"),
+        ("met", None, True, False, "not assessed"),
+        ("none", "met", True, False, "met"),
+        ("none", None, False, False, "none"),
+        ("met", None, False, True, "inconclusive"),
+        ("missed", None, False, True, "inconclusive"),
+        ("none", None, False, True, "none"),
+        ("none", "met", True, True, "not assessed"),
+    ],
+)
+def test_budget_and_claims_of_a_cell(budget, safety, claimed, predicted, expected):
+    assert verdict_of(summary(budget, safety), predicted=predicted, claimed=claimed) == expected
