@@ -11,10 +11,23 @@
 // Resets that make each other active, one after the other, at most.
 inline constexpr int kMostResets = 8;
 
+/// A place as the loops of `exchange` take it: bits of a row and where those of machine 0 are in the state.
+struct Exchanged {
+  uint32_t offset;
+  uint32_t from;
+  uint8_t bit;
+  uint8_t at;
+  uint8_t width;
+};
+
+// Places of one kind: elements of so many bytes, 0 for a mask over the machines; bits that lie in 1 << `rank` bytes of a row.
+inline constexpr int kElements[] = {0, 1, 2, 4, 8};
+inline constexpr int kRanks = 4;
+
 struct LanesMachine {
   State* state = nullptr;
   std::vector<void*> owned;
-  std::vector<LanesPlace> places;
+  std::vector<Exchanged> places[5][kRanks];
   bool stale = true;  // storage has been loaded; logic has not been evaluated since
 };
 
@@ -28,24 +41,72 @@ void* zeroed(size_t bytes) {
   return p;
 }
 
-uint64_t low(uint32_t width) { return width < 64 ? (uint64_t{1} << width) - 1 : ~uint64_t{0}; }
+INLINE uint64_t low(uint32_t width) { return width < 64 ? (uint64_t{1} << width) - 1 : ~uint64_t{0}; }
 
-void put(State& s, const PiecePlace& p, int l, uint64_t value) {
-  char* const base = reinterpret_cast<char*>(&s) + p.offset;
-  if (p.size == 0) {
-    M& m = *reinterpret_cast<M*>(base);
-    m = (m & ~(M{1} << l)) | static_cast<M>(value & 1) << l;
-  } else {
-    std::memcpy(base + static_cast<size_t>(l) * p.size, &value, p.size);
+template <int Rank>
+struct Bytes;
+template <>
+struct Bytes<0> { using T = uint8_t; };
+template <>
+struct Bytes<1> { using T = uint16_t; };
+template <>
+struct Bytes<2> { using T = uint32_t; };
+template <>
+struct Bytes<3> { using T = uint64_t; };
+
+// One kind of places between the state and a row. Bits of either that are no place's stay as they are.
+template <int Rank, int Size>
+void exchange(State& s, const std::vector<Exchanged>& places, int l, const char* from, char* to) {
+  using R = typename Bytes<Rank>::T;
+  using E = typename Bytes<Size == 2 ? 1 : Size == 4 ? 2 : Size == 8 ? 3 : 0>::T;
+  char* const base = reinterpret_cast<char*>(&s);
+  for (const Exchanged& p : places) {
+    R word;
+    if constexpr (Size == 0) {
+      M& m = *reinterpret_cast<M*>(base + p.from);
+      if (to) {
+        std::memcpy(&word, to + p.offset, sizeof word);
+        word = static_cast<R>((word & ~(R{1} << p.bit)) | R(m >> l & 1) << p.bit);
+        std::memcpy(to + p.offset, &word, sizeof word);
+      } else {
+        std::memcpy(&word, from + p.offset, sizeof word);
+        m = (m & ~(M{1} << l)) | static_cast<M>(word >> p.bit & 1) << l;
+      }
+    } else {
+      char* const place = base + p.from + static_cast<size_t>(l) * Size;
+      const uint64_t mask = low(p.width);
+      E element;
+      std::memcpy(&element, place, sizeof element);
+      if (to) {
+        std::memcpy(&word, to + p.offset, sizeof word);
+        const uint64_t found = uint64_t{element} >> p.at & mask;
+        word = static_cast<R>((uint64_t{word} & ~(mask << p.bit)) | found << p.bit);
+        std::memcpy(to + p.offset, &word, sizeof word);
+      } else {
+        std::memcpy(&word, from + p.offset, sizeof word);
+        const uint64_t found = uint64_t{word} >> p.bit & mask;
+        element = static_cast<E>((uint64_t{element} & ~(mask << p.at)) | found << p.at);
+        std::memcpy(place, &element, sizeof element);
+      }
+    }
   }
 }
 
-uint64_t get(const State& s, const PiecePlace& p, int l) {
-  const char* const base = reinterpret_cast<const char*>(&s) + p.offset;
-  if (p.size == 0) return *reinterpret_cast<const M*>(base) >> l & 1;
-  uint64_t value = 0;
-  std::memcpy(&value, base + static_cast<size_t>(l) * p.size, p.size);
-  return value;
+template <int Rank>
+void exchange_rank(LanesMachine* self, int l, const char* from, char* to) {
+  exchange<Rank, 0>(*self->state, self->places[0][Rank], l, from, to);
+  exchange<Rank, 1>(*self->state, self->places[1][Rank], l, from, to);
+  exchange<Rank, 2>(*self->state, self->places[2][Rank], l, from, to);
+  exchange<Rank, 4>(*self->state, self->places[3][Rank], l, from, to);
+  exchange<Rank, 8>(*self->state, self->places[4][Rank], l, from, to);
+}
+
+// Take a machine's flip-flops from a row, or give them to one.
+void exchange_row(LanesMachine* self, int l, const char* from, char* to) {
+  exchange_rank<0>(self, l, from, to);
+  exchange_rank<1>(self, l, from, to);
+  exchange_rank<2>(self, l, from, to);
+  exchange_rank<3>(self, l, from, to);
 }
 
 uint64_t* limb(const LanesMachine* self, const MemoryPlace& m, int lane, uint64_t at) {
@@ -55,7 +116,46 @@ uint64_t* limb(const LanesMachine* self, const MemoryPlace& m, int lane, uint64_
   return m.layout == kMixed ? base + at * kMachines + lane : base + static_cast<uint64_t>(lane) * m.words * m.limbs + at;
 }
 
-size_t bytes_of(const LanesPlace& place) { return (place.bit + place.width + 7) / 8; }
+// Copy the first words of a machine's memory from or to one whose words have `entry_bytes`.
+template <class Entry>
+void copy_entries(const LanesMachine* self, const MemoryPlace& m, int lane, const char* from, char* to, uint64_t words) {
+  uint64_t* const base = limb(self, m, lane, 0);
+  if (sizeof(Entry) == 8 && m.layout != kMixed) {
+    std::memcpy(to ? to : reinterpret_cast<char*>(base), to ? reinterpret_cast<const char*>(base) : from, 8 * words);
+    return;
+  }
+  const size_t stride = m.layout == kMixed ? kMachines : 1;
+  for (uint64_t w = 0; w < words; ++w) {
+    if (to) {
+      const Entry value = static_cast<Entry>(base[w * stride]);
+      std::memcpy(to + w * sizeof(Entry), &value, sizeof value);
+    } else {
+      Entry value;
+      std::memcpy(&value, from + w * sizeof(Entry), sizeof value);
+      base[w * stride] = value;
+    }
+  }
+}
+
+void copy_words(const LanesMachine* self, const MemoryPlace& m, int lane, const char* from, char* to,
+                uint64_t entry_bytes, uint64_t words) {
+  if (m.limbs == 1 && entry_bytes == 8) return copy_entries<uint64_t>(self, m, lane, from, to, words);
+  if (m.limbs == 1 && entry_bytes == 4) return copy_entries<uint32_t>(self, m, lane, from, to, words);
+  if (m.limbs == 1 && entry_bytes == 2) return copy_entries<uint16_t>(self, m, lane, from, to, words);
+  if (m.limbs == 1 && entry_bytes == 1) return copy_entries<uint8_t>(self, m, lane, from, to, words);
+  for (uint64_t w = 0; w < words; ++w) {
+    for (uint64_t i = 0; i < m.limbs; ++i) {
+      uint64_t& word = *limb(self, m, lane, w * m.limbs + i);
+      const uint64_t bytes = entry_bytes - 8 * i < 8 ? entry_bytes - 8 * i : 8;
+      if (to) {
+        std::memcpy(to + w * entry_bytes + 8 * i, &word, bytes);
+      } else {
+        word = 0;
+        std::memcpy(&word, from + w * entry_bytes + 8 * i, bytes);
+      }
+    }
+  }
+}
 
 // One edge of the clock. Flip-flops whose asynchronous reset is active before it, or is afterwards, take its value; that
 // may make further resets active, or end them, until nothing changes any more.
@@ -91,55 +191,39 @@ void lanes_destroy(LanesMachine* self) {
 }
 
 void lanes_places(LanesMachine* self, const LanesPlace* places, uint64_t count) {
-  self->places.assign(places, places + count);
+  for (auto& kinds : self->places) {
+    for (std::vector<Exchanged>& kind : kinds) kind.clear();
+  }
+  for (uint64_t i = 0; i < count; ++i) {
+    const LanesPlace& place = places[i];
+    const PiecePlace& piece = kPieces[place.piece];
+    int element = 0, rank = 0;
+    while (kElements[element] != static_cast<int>(piece.size)) ++element;
+    while (8u << rank < place.bit + place.width) ++rank;
+    self->places[element][rank].push_back({static_cast<uint32_t>(place.offset), static_cast<uint32_t>(piece.offset),
+                                           static_cast<uint8_t>(place.bit), static_cast<uint8_t>(place.at),
+                                           static_cast<uint8_t>(place.width)});
+  }
 }
 
 void lanes_load_row(LanesMachine* self, int32_t lane, const char* row) {
-  for (const LanesPlace& place : self->places) {
-    uint64_t value = 0;
-    std::memcpy(&value, row + place.offset, bytes_of(place));
-    value = value >> place.bit & low(place.width);
-    const PiecePlace& p = kPieces[place.piece];
-    if (place.width != p.width) value = (get(*self->state, p, lane) & ~(low(place.width) << place.at)) | value << place.at;
-    put(*self->state, p, lane, value);
-  }
+  exchange_row(self, lane, row, nullptr);
+  self->state->beyond &= ~(M{1} << lane);
   self->stale = true;
 }
 
-void lanes_store_row(const LanesMachine* self, int32_t lane, char* row) {
-  for (const LanesPlace& place : self->places) {
-    const uint64_t found = get(*self->state, kPieces[place.piece], lane) >> place.at & low(place.width);
-    uint64_t value = 0;
-    std::memcpy(&value, row + place.offset, bytes_of(place));
-    value = (value & ~(low(place.width) << place.bit)) | found << place.bit;
-    std::memcpy(row + place.offset, &value, bytes_of(place));
-  }
-}
+void lanes_store_row(LanesMachine* self, int32_t lane, char* row) { exchange_row(self, lane, nullptr, row); }
 
 void lanes_load_memory(LanesMachine* self, int32_t lane, int32_t memory, const char* from, uint64_t entry_bytes,
                        uint64_t words) {
-  const MemoryPlace& m = kMemories[memory];
-  for (uint64_t w = 0; w < words; ++w) {
-    for (uint64_t i = 0; i < m.limbs; ++i) {
-      uint64_t value = 0;
-      const uint64_t bytes = entry_bytes - 8 * i < 8 ? entry_bytes - 8 * i : 8;
-      std::memcpy(&value, from + w * entry_bytes + 8 * i, bytes);
-      *limb(self, m, lane, w * m.limbs + i) = value;
-    }
-  }
+  copy_words(self, kMemories[memory], lane, from, nullptr, entry_bytes, words);
+  self->state->used[memory] = words;
   self->stale = true;
 }
 
-void lanes_store_memory(const LanesMachine* self, int32_t lane, int32_t memory, char* to, uint64_t entry_bytes,
+void lanes_store_memory(LanesMachine* self, int32_t lane, int32_t memory, char* to, uint64_t entry_bytes,
                         uint64_t words) {
-  const MemoryPlace& m = kMemories[memory];
-  for (uint64_t w = 0; w < words; ++w) {
-    for (uint64_t i = 0; i < m.limbs; ++i) {
-      const uint64_t value = *limb(self, m, lane, w * m.limbs + i);
-      const uint64_t bytes = entry_bytes - 8 * i < 8 ? entry_bytes - 8 * i : 8;
-      std::memcpy(to + w * entry_bytes + 8 * i, &value, bytes);
-    }
-  }
+  copy_words(self, kMemories[memory], lane, nullptr, to, entry_bytes, words);
 }
 
 uint64_t lanes_run(LanesMachine* self, uint64_t cycles, const LanesWatch* watch, LanesSeen* seen) {
@@ -155,7 +239,8 @@ uint64_t lanes_run(LanesMachine* self, uint64_t cycles, const LanesWatch* watch,
     seen->done = done(s) & watch->busy;
     seen->moved = moved(s) & watch->busy;
     const M raised = alarms(s, watch, seen->alarms);
-    if (seen->done | seen->moved | raised) return i;
+    seen->beyond = s.beyond & watch->busy;
+    if (seen->done | seen->moved | seen->beyond | raised) return i;
   }
   return cycles;
 }

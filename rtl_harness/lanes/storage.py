@@ -34,6 +34,8 @@ class Storage:
     def members(self) -> Iterator[str]:
         """Write the memories as parts of the state, and the operation counter's last value."""
         yield from self._seen()
+        yield "  M beyond;  // machines that have written behind the words in use"
+        yield f"  uint64_t used[{max(1, len(self.design.memories))}];  // words in use, by memory"
         for memory in self.design.memories.values():
             name = self.names[memory.name]
             if memory.name in self.written:
@@ -111,6 +113,7 @@ class Storage:
         yield f"    const uint64_t given = static_cast<uint64_t>({self.writer.lane(port.address)});"
         yield f"    const uint64_t a = given - {memory.first};"
         yield f"    if (a >= {memory.size}) continue;"
+        yield f"    if (a >= s.used[{list(self.names).index(memory.name)}]) s.beyond |= M{{1}} << l;"
         for limb in range(_limbs(memory)):
             bits = port.data[64 * limb : 64 * limb + 64]
             masks = [(f"e{i}", m >> (64 * limb) & ones(64)) for i, m in enumerate(groups.values())]

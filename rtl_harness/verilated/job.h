@@ -88,6 +88,7 @@ struct Job {
   uint64_t apart = 0;  // cycles that it was simulated since it was followed last
   uint64_t nanoseconds = 0;
   uint64_t simulated = 0;
+  bool in_lane = false;  // it was in one
   Told told = kNothingTold;  // in the cycles before `cycle`, and in those that were simulated
   Repetition repetition;
   std::optional<Departure> leave;  // the last boundary, if the run could have left there

@@ -6,6 +6,8 @@
 
 inline constexpr int kLaneCount = 32;
 inline constexpr int kMostAlarms = 64;
+// Bytes behind the last of a row that a lane model may read and write back.
+inline constexpr int kRowMargin = 8;
 
 extern "C" {
 
@@ -32,6 +34,7 @@ struct LanesSeen {
   uint32_t done;
   uint32_t moved;
   uint32_t alarms[kMostAlarms];
+  uint32_t beyond;  // machines that have written behind the words of a memory that were loaded
 };
 
 /// The functions of a lane model. Rows and memories are those of a compiled model.
@@ -41,11 +44,11 @@ struct LanesCalls {
   void (*places)(LanesMachine*, const LanesPlace*, uint64_t count);
   void (*load_row)(LanesMachine*, int32_t lane, const char* row);
   /// Bits of the row that are no flip-flops' stay as they are.
-  void (*store_row)(const LanesMachine*, int32_t lane, char* row);
+  void (*store_row)(LanesMachine*, int32_t lane, char* row);
   /// The first words of a memory. One that nothing writes is the same for all machines.
   void (*load_memory)(LanesMachine*, int32_t lane, int32_t memory, const char* from, uint64_t entry_bytes,
                       uint64_t words);
-  void (*store_memory)(const LanesMachine*, int32_t lane, int32_t memory, char* to, uint64_t entry_bytes,
+  void (*store_memory)(LanesMachine*, int32_t lane, int32_t memory, char* to, uint64_t entry_bytes,
                        uint64_t words);
   /// Go on for so many cycles, or until there is something to be seen; return how many it were.
   uint64_t (*run)(LanesMachine*, uint64_t cycles, const LanesWatch*, LanesSeen*);

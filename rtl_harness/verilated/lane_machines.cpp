@@ -2,6 +2,7 @@
 
 #include "lane_machines.h"
 
+#include <algorithm>
 #include <cstring>
 
 LaneMachines::LaneMachines(Campaign& campaign, const LaneModel& given)
@@ -9,11 +10,14 @@ LaneMachines::LaneMachines(Campaign& campaign, const LaneModel& given)
       calls_(*given.calls),
       machine_(calls_.create()),
       memories_(given.memories, given.memories + given.memory_count),
-      rows_(kLaneCount, std::vector<char>(campaign.registers.bytes())),
-      found_(campaign.registers.bytes()) {
+      rows_(kLaneCount, std::vector<char>(campaign.registers.bytes() + kRowMargin)),
+      found_(campaign.registers.bytes() + kRowMargin) {
   std::vector<LanesPlace> places(given.places, given.places + given.place_count);
   for (LanesPlace& place : places) place.offset = campaign.registers.position(place.offset);
   calls_.places(machine_, places.data(), places.size());
+  size_t most = 0;
+  for (const LaneMemory& m : memories_) most = std::max(most, m.words * m.entry_bytes);
+  memory_.resize(most);
   for (size_t i = 0; i < memories_.size(); ++i) {
     const LaneMemory& m = memories_[i];
     const char* const from = campaign.origin->state() + m.offset;
@@ -60,4 +64,20 @@ void LaneMachines::store(int lane) {
       calls_.store_memory(machine_, lane, static_cast<int32_t>(i), to, m.entry_bytes, m.words);
     }
   }
+}
+
+bool LaneMachines::equals(int lane) {
+  const char* const state = campaign_.faulty->state();
+  campaign_.registers.gather(state, found_.data());
+  if (std::memcmp(row(lane), found_.data(), campaign_.registers.bytes()) != 0) return false;
+  for (size_t i = 0; i < memories_.size(); ++i) {
+    const LaneMemory& m = memories_[i];
+    const char* found = campaign_.origin->state() + m.offset;
+    if (!m.shared) {
+      calls_.store_memory(machine_, lane, static_cast<int32_t>(i), memory_.data(), m.entry_bytes, m.words);
+      found = memory_.data();
+    }
+    if (std::memcmp(found, state + m.offset, m.words * m.entry_bytes) != 0) return false;
+  }
+  return true;
 }

@@ -41,6 +41,8 @@ class LaneMachines {
   const char* row(int lane);
   /// Give registers and memories of a machine to the faulty instance. What depends on them is not settled.
   void store(int lane);
+  /// Registers and memories of a machine are those of the faulty instance.
+  bool equals(int lane);
   /// Go on, see lane_calls.h.
   uint64_t run(uint64_t cycles, const LanesWatch& watch, LanesSeen& seen) {
     return calls_.run(machine_, cycles, &watch, &seen);
@@ -54,6 +56,7 @@ class LaneMachines {
   std::vector<LaneMemory> memories_;
   std::vector<std::vector<char>> rows_;  // by machine; what is no flip-flop stays as it was loaded
   std::vector<char> found_;
+  std::vector<char> memory_;  // room for one of a machine
 };
 
 #endif

@@ -3,6 +3,7 @@
 #include "seats.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 void Seats::clear() {
   seats_ = {};
@@ -13,6 +14,7 @@ void Seats::clear() {
 bool Seats::board(Job& job, uint64_t start, uint64_t check) {
   const int lane = std::countr_one(watch_.busy);
   if (!machines_.load(lane)) return false;
+  job.in_lane = true;
   seats_[lane].emplace(std::move(job), campaign_.faulty->cycle, start, check);
   watch_.busy |= uint32_t{1} << lane;
   await(lane);
@@ -45,13 +47,19 @@ void Seats::arrive(int lane) {
   faulty.settle();
 }
 
-void Seats::step(uint64_t limit) {
+bool Seats::step(uint64_t limit) {
   uint64_t cycles = kSeldom;
   for (const std::optional<Seat>& seat : seats_) {
     if (seat) cycles = std::min({cycles, seat->check - seat->cycle, limit - seat->cycle});
   }
+  const bool compare = steps_ % kCompareEvery == 0;
+  const int compared = compare ? compared_next() : 0;
+  if (compare) arrive(compared);
+  ++steps_;
   LanesSeen seen;
   const uint64_t ran = machines_.run(cycles, watch_, seen);
+  if (seen.beyond & watch_.busy) throw std::runtime_error("a run has written to words that its memories do not have");
+  if (compare && !agrees(compared, ran, seen)) return false;
   std::array<uint64_t, kLaneCount> up{};
   for (int alarm = 0; alarm < kMostAlarms; ++alarm) {
     for (uint32_t raised = seen.alarms[alarm]; raised; raised &= raised - 1) {
@@ -73,6 +81,36 @@ void Seats::step(uint64_t limit) {
     seat.moved = seen.moved >> lane & 1;
     if (seat.done || seat.moved || seat.cycle >= seat.check || seat.cycle >= limit) due_ |= uint32_t{1} << lane;
   }
+  return true;
+}
+
+// Each in turn.
+int Seats::compared_next() {
+  int lane = static_cast<int>(steps_ / kCompareEvery % kLaneCount);
+  while (!seats_[lane]) lane = (lane + 1) % kLaneCount;
+  return lane;
+}
+
+// Let the faulty instance, which is where the machine was, do the same cycles: it must come to the same state, with the same
+// to be seen on the way.
+bool Seats::agrees(int lane, uint64_t ran, const LanesSeen& seen) {
+  Instance& faulty = *campaign_.faulty;
+  const uint64_t awaited = campaign_.awaited(seats_[lane]->job.told);
+  uint64_t operation = faulty.outputs.operation;
+  for (uint64_t i = 1; i <= ran; ++i) {
+    faulty.rise();
+    uint64_t up = 0;
+    for (int alarm = 0; i == ran && alarm < kMostAlarms; ++alarm) {
+      up |= static_cast<uint64_t>(seen.alarms[alarm] >> lane & 1) << alarm;
+    }
+    const bool done = i == ran && (seen.done >> lane & 1), moved = i == ran && (seen.moved >> lane & 1);
+    if (faulty.outputs.finished || done != (faulty.outputs.done != 0) || (faulty.outputs.alarms & awaited) != up ||
+        moved != (faulty.outputs.operation != operation)) {
+      return false;
+    }
+    operation = faulty.outputs.operation;
+  }
+  return machines_.equals(lane);
 }
 
 void Seats::share(uint64_t nanoseconds) {
@@ -81,8 +119,10 @@ void Seats::share(uint64_t nanoseconds) {
   }
 }
 
-bool Seats::behind(uint64_t cycle) const {
-  return std::ranges::any_of(seats_, [&](const std::optional<Seat>& seat) { return seat && seat->job.cycle < cycle; });
+bool Seats::between(uint64_t from, uint64_t to) const {
+  return std::ranges::any_of(seats_, [&](const std::optional<Seat>& seat) {
+    return seat && seat->job.cycle >= from && seat->job.cycle < to;
+  });
 }
 
 int Seats::slowest() const {

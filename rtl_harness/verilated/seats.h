@@ -11,6 +11,8 @@
 
 // Cycles after which a job in a lane is looked at, at the latest.
 inline constexpr uint64_t kSeldom = 256;
+// In one step of so many a machine is compared with the compiled model, to 3 % of the time of lanes.
+inline constexpr uint64_t kCompareEvery = 8;
 
 // A job that goes on in a lane.
 struct Seat {
@@ -34,8 +36,9 @@ class Seats {
   Job vacate(int lane);
   /// Bring the faulty instance to where a lane is.
   void arrive(int lane);
-  /// Go on until there is something to see to in a lane, or for a while.
-  void step(uint64_t limit);
+  /// Go on until there is something to see to in a lane, or for a while. False if a lane was compared with the compiled
+  /// model, and the two differ.
+  bool step(uint64_t limit);
   /// Spread time over all jobs.
   void share(uint64_t nanoseconds);
 
@@ -43,8 +46,8 @@ class Seats {
   LaneMachines& machines() { return machines_; }
   bool full() const { return watch_.busy == ~uint32_t{0}; }
   int taken() const { return std::popcount(watch_.busy); }
-  /// A job has not come so far: it may become small before that.
-  bool behind(uint64_t cycle) const;
+  /// A job is in one of the cycles `from` .. `to` - 1.
+  bool between(uint64_t from, uint64_t to) const;
   /// The lane that has come least far.
   int slowest() const;
   /// There are lanes with something to see to.
@@ -54,12 +57,15 @@ class Seats {
 
  private:
   void await(int lane);
+  int compared_next();
+  bool agrees(int lane, uint64_t ran, const LanesSeen& seen);
 
   Campaign& campaign_;
   LaneMachines machines_;
   std::array<std::optional<Seat>, kLaneCount> seats_;
   LanesWatch watch_{};
   uint32_t due_ = 0;
+  uint64_t steps_ = 0;
 };
 
 #endif

@@ -50,6 +50,7 @@ struct Sweep {
   Job ended;  // whose event is out
   std::vector<char> found;
   std::optional<Seats> seats;  // if there is a lane model
+  bool lanes_differ = false;
   SweepTimes times{};
 
   Sweep(Campaign& owner, const Circuit& circuit, const Boundaries* boundaries)
@@ -72,7 +73,7 @@ struct Sweep {
         merged.pop_front();
         return emit(event, kMerged);
       }
-      if (seats && (seats->full() || (current.empty() && seats->behind(upcoming())))) {
+      if (seats && rides()) {
         if (ride(event)) return;
         continue;
       }
@@ -85,6 +86,16 @@ struct Sweep {
       current.pop_front();
       if (advance(job, event)) return;
     }
+  }
+
+  // The lanes go on next: they are full, or nothing else is left to do, or the next window would pass some of them. Where
+  // so few are taken that it is not worth it, it does: these go on without windows.
+  bool rides() const {
+    if (lanes_differ) return seats->taken() > 0;
+    if (seats->due() || seats->full()) return true;
+    if (!current.empty() || seats->taken() == 0) return false;
+    const uint64_t first = upcoming();
+    return first == kNever || (seats->taken() >= kTogether && seats->between(window.first(), first));
   }
 
   // Load the next window that has something to do.
@@ -152,6 +163,7 @@ struct Sweep {
     event.kind = kind;
     event.job = ended.id;
     event.simulated = ended.simulated;
+    event.in_lane = ended.in_lane;
     event.told = ended.told;
     if (kind == kVanished) {
       event.shift = ended.shift;
@@ -321,7 +333,7 @@ struct Sweep {
     if (!restore(job)) return ended_as(end(job, event, kStopped));
     const uint64_t start = campaign.faulty->cycle;
     job.small = false;
-    return go_on(job, event, start, start + 1, seats.has_value());
+    return go_on(job, event, start, start + 1, seats && !lanes_differ);
   }
 
   static Simulated ended_as(bool ended) { return ended ? Simulated::kEnded : Simulated::kGoesOn; }
@@ -340,14 +352,14 @@ struct Sweep {
       ++job.apart;
       if (leaves() && faulty.outputs.operation != operation) {
         operation = faulty.outputs.operation;
-        if (at_boundary(job, operation)) return ended_as(job.shift != job.leave->shift && end(job, event, kLeft));
+        if (at_boundary(job, operation)) return ended_as(is_late(job) && end(job, event, kLeft));
       }
       if (faulty.cycle < check || faulty.outputs.done) continue;
       check = next(job, faulty.cycle, start);
       const Digest now = campaign.registers.digest(faulty.state());
       const auto here = [] {};
       if (rejoin(job, now, here)) return Simulated::kGoesOn;
-      if (follows() && job.apart >= job.stint && nearly(job) && (compare(job), job.small)) return Simulated::kGoesOn;
+      if (may_follow(job) && nearly(job) && (compare(job), job.small)) return Simulated::kGoesOn;
       if ((shortcuts & kRepetition) && job.repetition.found(campaign, now, here)) return ended_as(run_out(job, event));
       if (may_board && faulty.cycle - start >= kAlone) {
         may_board = false;
@@ -355,6 +367,11 @@ struct Sweep {
       }
     }
   }
+
+  // A job that could leave has no window to go on in: of the golden run it has fallen behind, or the windows are past it.
+  bool is_late(const Job& job) const { return job.shift != job.leave->shift || job.cycle < window.first(); }
+
+  bool may_follow(const Job& job) const { return follows() && job.cycle >= window.first() && job.apart >= job.stint; }
 
   // When a job that has come to `cycle` is compared again.
   static uint64_t next(const Job& job, uint64_t cycle, uint64_t start) {
@@ -366,15 +383,17 @@ struct Sweep {
 
   // Take the jobs in lanes on until there is something to see to, and see to it; true if one ended.
   bool ride(SweepEvent& event) {
+    if (lanes_differ) return spoil(event);
     if (!seats->due() && seats->taken() < kTogether) return alight(event);
     while (!seats->due()) {
       uint64_t spent = 0;
       {
         const Timer timer(spent);
-        seats->step(limit);
+        lanes_differ = !seats->step(limit);
       }
       times.simulating += spent;
       seats->share(spent);
+      if (lanes_differ) return false;
     }
     while (seats->due()) {
       const int lane = seats->next_due();
@@ -385,6 +404,12 @@ struct Sweep {
       if (now == Arrival::kEnded || requeue(job, event)) return true;
     }
     return false;
+  }
+
+  // Nothing in a lane can be trusted.
+  bool spoil(SweepEvent& event) {
+    Job job = seats->vacate(seats->slowest());
+    return end(job, event, kSpoilt);
   }
 
   // There are too few for lanes: take one on in the compiled model.
@@ -418,7 +443,7 @@ struct Sweep {
     if (seat.moved && leaves()) {
       store();
       if (at_boundary(job, seats->machines().operation(lane))) {
-        return job.shift != job.leave->shift && end(job, event, kLeft) ? Arrival::kEnded : Arrival::kSmall;
+        return is_late(job) && end(job, event, kLeft) ? Arrival::kEnded : Arrival::kSmall;
       }
     }
     if (!seat.done && seat.cycle < limit) {
@@ -427,7 +452,7 @@ struct Sweep {
       if (seat.cycle - seat.start >= kOld) seat.check += kSeldom - (job.cycle + seat.check - seat.cycle + 1) % kSeldom;
       const Digest now = campaign.registers.digest_row(seats->machines().row(lane));
       if (rejoin(job, now, store)) return Arrival::kSmall;
-      if (follows() && job.apart >= job.stint && nearly(job)) {
+      if (may_follow(job) && nearly(job)) {
         store();
         compare(job);
         if (job.small) return Arrival::kSmall;
@@ -538,6 +563,8 @@ int32_t resil_sweep_lanes(Sweep* self, const LaneModel* model) {
       },
       -1);
 }
+
+int32_t resil_sweep_lanes_differ(const Sweep* self) { return self->lanes_differ; }
 
 Sweep* resil_sweep_create(Campaign* campaign, const Circuit* circuit, const Boundaries* boundaries) {
   return guarded([&] { return new Sweep(*campaign, *circuit, boundaries); }, static_cast<Sweep*>(nullptr));

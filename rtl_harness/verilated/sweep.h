@@ -48,7 +48,8 @@ enum SweepEventKind : int32_t {
   kVanished = 1,      // the run ends as the golden one, `shift` cycles later
   kStopped = 2,       // the faulty instance stands at the end of the run; `stop` says why
   kLeft = 3,          // at the end of `operation` the run differs by `bytes` alone
-  kMerged = 4         // the injection has the same state as `other`, and ends as that one
+  kMerged = 4,        // the injection has the same state as `other`, and ends as that one
+  kSpoilt = 5         // it was in a lane when lane model and compiled model differed: nothing is known of it
 };
 
 struct SweepEvent {
@@ -66,6 +67,7 @@ struct SweepEvent {
   const ByteDifference* noted;  // null if it never did
   uint64_t noted_count;
   uint64_t nanoseconds;  // spent on this injection
+  uint64_t in_lane;      // 1 if it was in a lane: where the models differ later in the sweep, it cannot be trusted
   Told told;             // of a merged injection, up to where it was merged
 };
 
@@ -83,6 +85,8 @@ void resil_sweep_destroy(Sweep* self);
 
 /// Let jobs that are simulated for long go on in a lane model.
 int32_t resil_sweep_lanes(Sweep* self, const LaneModel* model);
+/// 1 from when the lane model was seen to do what the compiled model does not do; it is not used any more.
+int32_t resil_sweep_lanes_differ(const Sweep* self);
 
 /// Begin anew: forget all injections; later ones run for at most `limit` cycles.
 void resil_sweep_begin(Sweep* self, uint64_t limit, uint32_t shortcuts);

@@ -39,13 +39,14 @@ class SweepEnd(IntEnum):
 
     VANISHED: as the golden run, `shift` cycles later. STOPPED: the campaign's `faulty` instance stands at its
     end. LEFT: at the end of an operation, with nothing but memory different. MERGED: as another injection of
-    the sweep.
+    the sweep. SPOILT: it was in a lane when lane model and compiled model differed, and nothing is known of it.
     """
 
     VANISHED = 1
     STOPPED = 2
     LEFT = 3
     MERGED = 4
+    SPOILT = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +77,7 @@ class SweepResult:
         end_cycle: Cycles from reset to the end; not of merged ones.
         simulated: Cycles that were simulated.
         nanoseconds: Time spent on it alone.
+        in_lane: It was in a lane for a while.
         left: Of one that left, what differed.
         noted: What differed at the first boundary at which nothing but memory did.
         detected: Place of the alarm that was the first to tell of something detected, and the cycle; None if
@@ -91,6 +93,7 @@ class SweepResult:
     end_cycle: int
     simulated: int
     nanoseconds: int
+    in_lane: bool
     left: MemoryDifference | None
     noted: MemoryDifference | None
     detected: tuple[int, int] | None
@@ -152,6 +155,7 @@ class _Event(ctypes.Structure):
         ("noted", ctypes.c_void_p),
         ("noted_count", ctypes.c_uint64),
         ("nanoseconds", ctypes.c_uint64),
+        ("in_lane", ctypes.c_uint64),
         ("told", ToldFirst),
     )
 
@@ -309,11 +313,17 @@ class Sweep:
                 end_cycle=event.end_cycle,
                 simulated=event.simulated,
                 nanoseconds=event.nanoseconds,
+                in_lane=bool(event.in_lane),
                 left=_difference(event.operation, event.bytes, event.byte_count),
                 noted=_difference(event.noted_operation, event.noted, event.noted_count),
                 detected=first_rise(event.told.detected),
                 corrected=first_rise(event.told.corrected),
             )
+
+    @property
+    def lanes_differ(self) -> bool:
+        """The lane model was seen to do what the compiled model does not do; it is not used any more."""
+        return bool(self._calls.resil_sweep_lanes_differ(self._handle))
 
     @property
     def times(self) -> SweepTimes:
@@ -331,6 +341,7 @@ class Sweep:
             "resil_sweep_create": (handle, [handle, handle, handle]),
             "resil_sweep_destroy": (None, [handle]),
             "resil_sweep_lanes": (ctypes.c_int32, [handle, handle]),
+            "resil_sweep_lanes_differ": (ctypes.c_int32, [handle]),
             "resil_sweep_begin": (None, [handle, number, word]),
             "resil_sweep_add": (None, [handle, number, ctypes.POINTER(FlippedBit), number, number]),
             "resil_sweep_next": (None, [handle, ctypes.POINTER(_Event)]),

@@ -192,6 +192,8 @@ class VerilatorEngine:
                 early.append(done.injection)
             self.ends[done.how] += 1
             self.simulated += done.simulated
+            if done.note and done.note not in self.notes:
+                self.notes.append(done.note)
             self.observer(done)
             yield done.injection
         self.early_stops += len(early)

@@ -33,6 +33,7 @@ class Outcome(NamedTuple):
         simulated: Cycles that were simulated.
         how: How it became known, for statistics.
         nanoseconds: Time spent on it alone, as far as that is measured.
+        note: What the user should know of how it was found.
     """
 
     injection: Injection
@@ -40,6 +41,7 @@ class Outcome(NamedTuple):
     simulated: int
     how: str
     nanoseconds: int = 0
+    note: str = ""
 
 
 Work = Callable[[Sequence[Fault]], Iterator[Outcome]]

@@ -17,6 +17,11 @@ from rtl_harness.workload import OutputSpec
 # Runs that left the RTL and are finished together.
 TOGETHER = 256
 
+LANES_DIFFER = (
+    "simulated faults one at a time: the lane model was seen to do what the compiled model does not do; "
+    "all faults that had been in it were simulated again"
+)
+
 
 class Sweeper:
     """Takes faults through a sweep.
@@ -59,7 +64,24 @@ class Sweeper:
         self._alarms = alarms
 
     def outcomes(self, faults: Sequence[Fault], shortcuts: Shortcut) -> Iterator[Outcome]:
-        """Yield an outcome for each of these different faults, as they become known."""
+        """Yield an outcome for each of these different faults, as they become known.
+
+        Those of faults that were in a lane come last: if lane model and compiled model are seen to differ before,
+        these faults are simulated again, without lanes.
+        """
+        doubtful: list[Outcome] = []
+        spoilt: list[Fault] = []
+        yield from self._swept(faults, shortcuts, doubtful, spoilt)
+        if not self.sweep.lanes_differ:
+            yield from doubtful
+        elif again := [*spoilt, *(done.injection.fault for done in doubtful)]:
+            for done in self.outcomes(again, shortcuts):
+                yield done._replace(note=LANES_DIFFER)
+
+    def _swept(
+        self, faults: Sequence[Fault], shortcuts: Shortcut, doubtful: list[Outcome], spoilt: list[Fault]
+    ) -> Iterator[Outcome]:
+        """Yield outcomes that no lane had part in; add others to `doubtful`, or faults without one to `spoilt`."""
         if self._exits is None:
             shortcuts &= ~Shortcut.LEAVE
         ordered = sorted(faults, key=lambda fault: (fault.cycle, fault.site))
@@ -67,23 +89,35 @@ class Sweeper:
         followers: dict[int, list[SweepResult]] = {}
         left: list[SweepResult] = []
         undecided: dict[Fault, Corruption | None] = {}
+        in_lanes: set[Fault] = set()
         lost: list[Fault] = []
+
+        def given(done: Outcome, doubt: bool) -> Iterator[Outcome]:
+            if doubt:
+                doubtful.append(done)
+            else:
+                yield done
 
         def answer(result: SweepResult, end: RunEnd, how: str, early: bool) -> Iterator[Outcome]:
             injection, alarms = self._injection(ordered[result.job], result, end, None, ())
-            yield Outcome(injection, early, result.simulated, how, result.nanoseconds)
-            waiting = [(one, injection.corruption, alarms) for one in followers.pop(result.job, [])]
+            doubt = result.in_lane
+            yield from given(Outcome(injection, early, result.simulated, how, result.nanoseconds), doubt)
+            waiting = [(one, injection.corruption, alarms, doubt) for one in followers.pop(result.job, [])]
             while waiting:
-                one, corruption, later = waiting.pop()
+                one, corruption, later, doubt = waiting.pop()
+                doubt |= one.in_lane
                 injection, alarms = self._injection(ordered[one.job], one, end, corruption, later)
-                yield Outcome(injection, True, one.simulated, "merged", one.nanoseconds)
-                waiting += [(nxt, injection.corruption, alarms) for nxt in followers.pop(one.job, [])]
+                yield from given(Outcome(injection, True, one.simulated, "merged", one.nanoseconds), doubt)
+                waiting += [(nxt, injection.corruption, alarms, doubt) for nxt in followers.pop(one.job, [])]
 
         def finish() -> Iterator[Outcome]:
             for result, end in zip(left, self._finished(left), strict=True):
                 if end is None:
-                    for one in self._all(result, followers):
+                    alike = list(self._all(result, followers))
+                    for one in alike:
                         undecided[ordered[one.job]] = self._corruption(one, self._corruption(result, None))
+                    if any(one.in_lane for one in alike):
+                        in_lanes.update(ordered[one.job] for one in alike)
                 else:
                     yield from answer(result, end, "left", True)
             left.clear()
@@ -99,6 +133,8 @@ class Sweeper:
                 case SweepEnd.VANISHED:
                     end = replace(self._golden, end_cycle=result.end_cycle)
                     yield from answer(result, end, "vanished", True)
+                case SweepEnd.SPOILT:
+                    spoilt += [ordered[one.job] for one in self._all(result, followers)]
                 case SweepEnd.STOPPED if result.ending is Ending.NOT_APPLIED:
                     # A sweep enters a cycle from another one. If the design holds storage in reset there by a
                     # register of its own, the model takes that for an edge, which in the run itself came
@@ -113,8 +149,10 @@ class Sweeper:
         yield from (self._alone(fault) for fault in sorted(lost, key=lambda fault: fault.cycle))
         if undecided:
             for done in self.outcomes(list(undecided), shortcuts & ~Shortcut.LEAVE):
-                injection = replace(done.injection, corruption=undecided[done.injection.fault])
-                yield done._replace(injection=injection, how=f"undecided, then {done.how}")
+                fault = done.injection.fault
+                injection = replace(done.injection, corruption=undecided[fault])
+                done = done._replace(injection=injection, how=f"undecided, then {done.how}")
+                yield from given(done, fault in in_lanes)
 
     def _injection(
         self, fault: Fault, result: SweepResult, end: RunEnd, corruption: Corruption | None, later: Rises
