@@ -10,6 +10,7 @@ from pathlib import Path
 
 from rtl_harness.cache import cached_folder, content_key
 from rtl_harness.elaboration.netlist import Netlist
+from rtl_harness.elaboration.parallel import may_coincide
 from rtl_harness.elaboration.yosys import read_commands, rtl_key, run_yosys
 from rtl_harness.errors import HarnessError, SimulationError
 from rtl_harness.lanes.design import read_design
@@ -88,7 +89,8 @@ def lane_model(target: Target, parameters: Mapping[str, int]) -> LaneModel:
     """Return the lane model of a target, built or from the cache.
 
     Raises:
-        UnsupportedError: If the design has several clocks, latches, loops, or cells of unknown kinds.
+        UnsupportedError: If the design has several clocks, latches, loops, or cells of unknown kinds, or
+            leaves open which of several conditions counts.
         SimulationError: If the compiler fails, with the end of what it says.
     """
     folder = cached_folder("lanes", _key(target, parameters), lambda made: _build(target, parameters, made))
@@ -124,6 +126,8 @@ def _build(target: Target, parameters: Mapping[str, int], folder: Path) -> None:
 
 def _generate(target: Target, parameters: Mapping[str, int], folder: Path) -> dict[str, object]:
     """Write the source; return where its storage is."""
+    if several := may_coincide(target):
+        raise UnsupportedError(several)
     run_yosys([*read_commands(target, parameters, [], folder), *SCRIPT], folder, f"words of {target.name}")
     file = folder / "words.json"
     document = json.loads(file.read_text(encoding="utf-8"))

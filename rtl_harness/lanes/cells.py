@@ -102,19 +102,11 @@ class CellWriter:
                 at = stop
             return " | ".join(parts)
         if cell.kind == "$pmux":
-            value = self._value(cell.pins["A"][first : first + width], width)
-            parts = []
+            found = self._value(cell.pins["A"][first : first + width], width)
             for i, select in enumerate(cell.pins["S"]):
                 bits = cell.pins["B"][i * whole + first : i * whole + first + width]
-                if width > 1 and all(b == "0" for b in bits):
-                    continue
-                one, mask = self._value(bits, width), self.writer.mask(select)
-                none = "M{0}" if width == 1 else f"all<{type_of(width)}>(0)"
-                parts.append(f"({one} & {mask})" if width == 1 else f"choose({mask}, {one}, {none})")
-            none = "M{0}" if width == 1 else f"all<{type_of(width)}>(0)"
-            any_one = self.writer.any_of(cell.pins["S"])
-            default = f"({value} & ~{any_one})" if width == 1 else f"choose({any_one}, {none}, {value})"
-            return " | ".join([default, *parts])
+                found = self._chosen(self.writer.mask(select), self._value(bits, width), found, width)
+            return found
         table = [
             cell.pins["A"][i * whole + first : i * whole + first + width]
             for i in range(len(cell.pins["A"]) // whole)

@@ -39,7 +39,7 @@ class SweepEnd(IntEnum):
 
     VANISHED: as the golden run, `shift` cycles later. STOPPED: the campaign's `faulty` instance stands at its
     end. LEFT: at the end of an operation, with nothing but memory different. MERGED: as another injection of
-    the sweep. SPOILT: it was in a lane when lane model and compiled model differed, and nothing is known of it.
+    the sweep. SPOILT: it was in a lane when lane model and compiled model differed: nothing is known of it.
     """
 
     VANISHED = 1

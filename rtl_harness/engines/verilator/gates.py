@@ -15,6 +15,7 @@ import numpy.typing as npt
 from rtl_harness.cache import cached_folder, content_key
 from rtl_harness.elaboration import Elaboration
 from rtl_harness.elaboration.netlist import Netlist
+from rtl_harness.elaboration.parallel import may_coincide
 from rtl_harness.elaboration.yosys import read_commands, rtl_key, run_yosys
 from rtl_harness.engines.verilator.logic import ONE, ZERO, Logic, Net
 from rtl_harness.engines.verilator.word_cells import KINDS, Bit, made_of, parts_of
@@ -77,9 +78,11 @@ def read_gates(target: Target, elaboration: Elaboration) -> Gates:
 
     Raises:
         UnsupportedError: If a flip-flop has another clock than the target's, or the design has latches, loops
-            or cells without a known function; if Yosys cannot make the gates, as of a memory that is written
-            and never read.
+            or cells without a known function, or leaves open which of several conditions counts; if Yosys
+            cannot make the gates, as of a memory that is written and never read.
     """
+    if several := may_coincide(target):
+        raise UnsupportedError(several)
     parameters = dict(elaboration.parameters)
     outputs = json.dumps([target.clock, target.reset, list(target.outputs.items())])
     own = content_key(*(Path(__file__).with_name(name) for name in ("gates.py", "logic.py", "word_cells.py")))

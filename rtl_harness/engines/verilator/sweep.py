@@ -66,8 +66,8 @@ class Sweeper:
     def outcomes(self, faults: Sequence[Fault], shortcuts: Shortcut) -> Iterator[Outcome]:
         """Yield an outcome for each of these different faults, as they become known.
 
-        Those of faults that were in a lane come last: if lane model and compiled model are seen to differ before,
-        these faults are simulated again, without lanes.
+        Those of faults that were in a lane come last: if lane model and compiled model are seen to differ
+        before, these faults are simulated again, without lanes.
         """
         doubtful: list[Outcome] = []
         spoilt: list[Fault] = []
@@ -81,7 +81,7 @@ class Sweeper:
     def _swept(
         self, faults: Sequence[Fault], shortcuts: Shortcut, doubtful: list[Outcome], spoilt: list[Fault]
     ) -> Iterator[Outcome]:
-        """Yield outcomes that no lane had part in; add others to `doubtful`, or faults without one to `spoilt`."""
+        """Yield outcomes that no lane had part in; add others, or faults that have none, to the lists."""
         if self._exits is None:
             shortcuts &= ~Shortcut.LEAVE
         ordered = sorted(faults, key=lambda fault: (fault.cycle, fault.site))

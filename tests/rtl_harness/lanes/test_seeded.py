@@ -1,0 +1,65 @@
+"""Faults put into the lane model and into the sweep: the running comparison or the audit sees them."""
+
+import shutil
+
+import pytest
+
+from rtl_harness.cache import content_key
+from rtl_harness.elaboration import elaborate
+from rtl_harness.engines.verilator.engine import Audit, VerilatorEngine
+from rtl_harness.engines.verilator.sweep import LANES_DIFFER
+from rtl_harness.errors import AuditError
+from rtl_harness.lanes import build as lanes
+from rtl_harness.verilated import build
+from tests.rtl_harness.lanes.test_machines import TARGET, WORKLOAD, faults_of, outcomes
+
+FAULTS = 400
+CELLS = {
+    "a cell that is wrong": ("parity(", "~parity("),
+    "a write port that is left out": ("  write1(s);\n", ""),
+    "words that are forgotten": ("if (a >= 16) continue;", "if (a >= 13) continue;"),
+}
+_HASHED = "h = (h ^ (b.offset << 8 ^ b.mask)) * 0x9e3779b97f4a7c15 + (h >> 29);"
+SWEEPS = {
+    "jobs merged that differ": {"other->d == job.d &&": "", _HASHED: ";"},
+    "a memory not compared": {"campaign.memories.difference(faulty.state(), d);": ""},
+}
+
+
+@pytest.fixture(scope="module")
+def plain():
+    return outcomes(WORKLOAD, faults_of(WORKLOAD, FAULTS), False)[0]
+
+
+@pytest.mark.parametrize("what", CELLS)
+def test_lanes_that_differ_are_closed_and_no_row_is_wrong(what, plain, monkeypatch):
+    right, key = lanes.source, lanes._key
+    old, new = CELLS[what]
+
+    def wrong(*arguments):
+        text = right(*arguments)
+        assert old in text
+        return text.replace(old, new)
+
+    monkeypatch.setattr(lanes, "source", wrong)
+    monkeypatch.setattr(lanes, "_key", lambda *arguments: content_key(what, key(*arguments)))
+    found, notes = outcomes(WORKLOAD, list(plain), True)
+    assert notes == [LANES_DIFFER]
+    assert found == plain
+
+
+@pytest.mark.parametrize("what", SWEEPS)
+def test_the_audit_sees_what_sweeps_do_wrong(what, monkeypatch, tmp_path):
+    folder = shutil.copytree(build.HERE, tmp_path / "verilated")
+    text = (folder / "sweep.cpp").read_text()
+    for old, new in SWEEPS[what].items():
+        assert old in text
+        text = text.replace(old, new)
+    (folder / "sweep.cpp").write_text(text)
+    monkeypatch.setattr(build, "SHARED", tuple(folder / file.name for file in build.SHARED))
+    faults = faults_of(WORKLOAD, FAULTS)
+    with (
+        VerilatorEngine(TARGET, WORKLOAD, elaborate(TARGET), sweep=True, audit=Audit(1.0)) as engine,
+        pytest.raises(AuditError, match="the run to the end gives"),
+    ):
+        list(engine.run(faults))
