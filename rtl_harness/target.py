@@ -77,7 +77,8 @@ class Target:
         operation: Output of the top: number of operations finished so far; "" if it has none.
         inferences: Output of the top: number of inferences finished so far, for runs of several; "" if it has
             none.
-        blocks: Block name to the instance paths below the top that belong to it; the longest match wins.
+        blocks: Block name to the paths below the top that belong to it, of instances, generate blocks or
+            registers; the longest match wins.
         macros: Patterns of instances or registers below the top whose flip-flops lie inside an SRAM macro, as
             its output latches do: no choice of cells reaches them. "*" stands for anything but a dot.
         memories: By name.

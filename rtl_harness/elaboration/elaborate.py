@@ -70,6 +70,11 @@ def block_of(path: str, blocks: Mapping[str, Iterable[str]]) -> str:
     return best
 
 
+def in_macro(pattern: str, path: str) -> bool:
+    """Whether a pattern of a target's `macros` names a register, or something around it."""
+    return re.match(re.escape(pattern).replace(r"\*", "[^.]*") + r"(?![^.\[])", path) is not None
+
+
 @contextmanager
 def _no_garbage() -> Iterator[None]:
     """Keep Python from looking for garbage among millions of nets, which takes as long as all the rest."""
@@ -90,21 +95,21 @@ def _build(target: Target, parameters: Mapping[str, int], folder: Path) -> None:
     file = folder / "netlist.json"
     netlist = Netlist(json.loads(file.read_text(encoding="utf-8")), target.top)
     file.unlink()
-    _check(target, netlist, declarations)
-    elaboration = _assemble(
-        target, parameters, find_storage(netlist, declarations, _memory_paths(target)), netlist
-    )
+    found = find_storage(netlist, declarations, _memory_paths(target))
+    _check(target, netlist, declarations, found)
+    elaboration = _assemble(target, parameters, found, netlist)
     write_atomically(folder / _RESULT, _dump(elaboration).encode())
 
 
-def _check(target: Target, netlist: Netlist, declarations: Declarations) -> None:
+def _check(target: Target, netlist: Netlist, declarations: Declarations, found: Storage) -> None:
     scopes = declarations.scopes | {
         scope.rpartition("[")[0] for scope in declarations.scopes if scope.endswith("]")
     }
     named = [("dut", target.dut)]
     named += [(f"blocks.{block}", path) for block, paths in target.blocks.items() for path in paths]
+    registers = {path for e in found.elements for path in (e.path, e.path.rpartition("[")[0])}
     for key, path in named:
-        if path not in scopes:
+        if path not in scopes and (key == "dut" or path not in registers):
             raise _absent(target, key, "an instance or generate block below the top", path, scopes)
     memories = {m.path for m in netlist.memories.values()}
     for name, memory in target.memories.items():
@@ -186,8 +191,7 @@ def _with_macros(target: Target, sites: list[StorageElement]) -> list[StorageEle
     inside: set[str] = set()
     registers = [element.path for element in sites if element.kind == "ff"]
     for pattern in target.macros:
-        anything = re.compile(re.escape(pattern).replace(r"\*", "[^.]*") + r"(?![^.\[])")
-        found = {path for path in registers if anything.match(path)}
+        found = {path for path in registers if in_macro(pattern, path)}
         if not found:
             raise _absent(
                 target, "macros", "a pattern of instances or registers with flip-flops", pattern, registers

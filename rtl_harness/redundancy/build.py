@@ -1,0 +1,274 @@
+"""Protected RTL of a target: netlists in place of some instances, alarms led out, constraints."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rtl_harness.elaboration import Elaboration, in_macro
+from rtl_harness.elaboration.yosys import read_commands, run_yosys
+from rtl_harness.errors import HarnessError
+from rtl_harness.redundancy.built import Built, Constrained, as_declared, in_netlist
+from rtl_harness.redundancy.clocks import clock_and_reset
+from rtl_harness.redundancy.editable import free_name
+from rtl_harness.redundancy.edits import edit_sources
+from rtl_harness.redundancy.groups import Group, GroupError, LeftOut, Mechanism, Piece, pieces_of
+from rtl_harness.redundancy.modules import Instance, instance_of, read_instances
+from rtl_harness.redundancy.names import Renamed, keep_names, rename
+from rtl_harness.redundancy.netlist import ProtectedNetlist, Request
+from rtl_harness.redundancy.page import constraints_text, page_text
+from rtl_harness.redundancy.places import MAJOR, MINOR, Design, netlist_instances
+from rtl_harness.redundancy.source_text import SourceText
+from rtl_harness.redundancy.target_file import target_text
+from rtl_harness.redundancy.verilog import module_files, stored_in
+from rtl_harness.target import Target, TargetAlarm
+
+RTL = "rtl"
+TARGET, CONSTRAINTS, PAGE = "target.toml", "constraints.tcl", "README.md"
+# Names of the alarms in the target file.
+ALARMS = {"alert_minor": TargetAlarm(MINOR, "corrected"), "alert_major": TargetAlarm(MAJOR, "detected")}
+
+_LIBRARY = Path(__file__).parent / "rtl"
+_OPTIMISE = (
+    *("dffunmap", "chformal -remove", "delete */t:$print", "opt_expr", "opt_clean"),
+    "setundef -zero -undriven",
+)
+
+
+def build_protection(
+    target: Target, elaboration: Elaboration, groups: Sequence[Group], folder: Path
+) -> Built:
+    """Write the protected RTL of a target to a folder, which is there in full or not at all.
+
+    Args:
+        target: The design.
+        elaboration: Its storage; with what is hardware, blocks are protected without the rest.
+        groups: What is protected, and how.
+        folder: That is made; it must not be there, or be empty.
+
+    Returns:
+        What was built.
+
+    Raises:
+        GroupError: A group cannot be protected; its message begins with its path.
+        HarnessError: The folder has content, or the RTL cannot be read.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise HarnessError(f"{folder}: expected no such folder, or an empty one, found content; give another")
+    pieces, left_out = pieces_of(target, elaboration, groups)
+    _check_alarms(target)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        (made := scratch / "made").mkdir()
+        (work := scratch / "work").mkdir()
+        built = _Builder(target, elaboration, work, made, folder.resolve()).build(pieces, left_out)
+        (made / CONSTRAINTS).write_text(
+            constraints_text(target, built.registers, built.constrained), encoding="utf-8"
+        )
+        (made / PAGE).write_text(page_text(target, built), encoding="utf-8")
+        if folder.exists():
+            folder.rmdir()
+        made.replace(folder)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    return built
+
+
+def _check_alarms(target: Target) -> None:
+    outputs = {alarm.output: name for name, alarm in target.alarms.items()}
+    for name, alarm in ALARMS.items():
+        if name in target.alarms or alarm.output in outputs:
+            taken = name if name in target.alarms else outputs[alarm.output]
+            raise HarnessError(
+                f"target {target.name}: alarms.{taken}: expected neither an alarm {name} nor an output "
+                f"{alarm.output}, which protection adds, found it; rename it"
+            )
+
+
+class _Builder:
+    def __init__(self, target: Target, elaboration: Elaboration, work: Path, made: Path, final: Path) -> None:
+        self.target = target
+        self.elaboration = elaboration
+        self.work = work
+        self.made = made
+        self.final = final
+        self._renamed: dict[str, Renamed] = {}
+        self._stored: dict[str, set[str]] = {}
+
+    def build(self, pieces: Sequence[Piece], left_out: Sequence[LeftOut]) -> Built:
+        hardened = tuple(p for p in pieces if p.group.mechanism is Mechanism.HARDENED)
+        redundant = [p for p in pieces if p.group.mechanism is not Mechanism.HARDENED]
+        (self.made / RTL).mkdir()
+        if not redundant:
+            self._write_target({}, [], alarms=False)
+            return Built(hardened=hardened, constrained=self._constrained(hardened), left_out=tuple(left_out))
+        design = self._read()
+        requests = [self._request(piece, design.instances) for piece in redundant]
+        tops = netlist_instances(design, {(r.instance, r.piece.group.path): None for r in requests})
+        netlists = {top: self._netlist(design, top, requests) for top in tops}
+        names = self._write_netlists(design, netlists)
+        edited, alarms = self._edit(design, names)
+        self._move_blocks()
+        library = [self._copy(file) for file in sorted(_LIBRARY.glob("*.sv"))]
+        self._write_target(edited, [*self._made(names), *library], alarms=True)
+        return Built(
+            registers=tuple(r for n in netlists.values() for r in n.built),
+            hardened=hardened,
+            constrained=self._constrained(hardened),
+            left_out=(*left_out, *(lo for n in netlists.values() for lo in n.left_out)),
+            netlists={top: names[top][0] for top in tops},
+            edited=tuple(edited),
+            alarms=tuple(alarms),
+        )
+
+    def _read(self) -> Design:
+        options = ["--best-effort-hierarchy", "--dump-ast"]
+        read = read_commands(self.target, self.elaboration.parameters, options, self.work)
+        what = f"reading {self.target.name}"
+        log = run_yosys([*read, "memory_collect", "write_rtlil design.il"], self.work, what)
+        texts = {
+            p: SourceText(p.read_text(encoding="utf-8", errors="surrogateescape"))
+            for p in self.target.sources
+        }
+        return Design(self.target, read_instances(log, self.target.top), texts)
+
+    def _request(self, piece: Piece, instances: Mapping[str, Instance]) -> Request:
+        place = self.elaboration.locations[piece.element.path]
+        holder = instance_of(place.net, instances)
+        return Request(piece, holder, place.net.removeprefix(f"{holder}."), place.net_low + piece.low)
+
+    def _netlist(self, design: Design, top: str, requests: Sequence[Request]) -> ProtectedNetlist:
+        """Read what is below one instance and give it redundancy."""
+        own = [r for r in requests if r.instance == top or r.instance.startswith((f"{top}.", f"{top}["))]
+        module = f"{design.instances[top].module}${self.target.top}.{top}"
+        words = {
+            f"memory_map {design.instances[r.instance].module}${self.target.top}.{r.instance}/c:{memory}"
+            for r in own
+            if (memory := r.wire.rpartition("[")[0]) and r.wire.endswith("]")
+        }
+        script = [f"read_rtlil {self.work / 'design.il'}", f"hierarchy -top {module}", *sorted(words)]
+        script += [*_OPTIMISE, "write_json netlist.json"]
+        run_yosys(script, self._folder(top), f"netlist of {top}")
+        document = json.loads((self._folder(top) / "netlist.json").read_text(encoding="utf-8"))
+        netlist = ProtectedNetlist(document, top, module)
+        netlist.protect(own)
+        netlist.lead_out()
+        keep_names(netlist, netlist.cut)
+        if top == self.target.dut:
+            netlist.add_alert(*self._clock_and_reset(design))
+        return netlist
+
+    def _folder(self, top: str) -> Path:
+        folder = self.work / top
+        folder.mkdir(exist_ok=True)
+        return folder
+
+    def _write_netlists(
+        self, design: Design, netlists: Mapping[str, ProtectedNetlist]
+    ) -> dict[str, list[str]]:
+        """Write the modules of the netlists; return their names by instance, the top's first."""
+        taken = {i.module for i in design.instances.values()} | {p.stem for p in _LIBRARY.glob("*.sv")}
+        names: dict[str, list[str]] = {}
+
+        def name(path: str) -> str:
+            own = free_name(f"{design.instances[path].module}_protected", taken)
+            taken.add(own)
+            return own
+
+        for top, netlist in netlists.items():
+            instance = design.instances[top]
+            renamed = rename(netlist, instance.types, name)
+            top_name = renamed.modules[top]
+            folder = self._folder(top)
+            (folder / "protected.json").write_text(json.dumps(netlist.document), encoding="utf-8")
+            script = ["read_json protected.json", "bwmuxmap", "write_verilog -sv protected.v"]
+            run_yosys(script, folder, f"protected netlist of {top}")
+            text = (folder / "protected.v").read_text(encoding="utf-8")
+            made_of = f"{instance.module} with protected registers, as a netlist, for the instance {top}."
+            files = module_files(text, top_name, instance.parameters, instance.types, made_of)
+            for module, content in files.items():
+                (self.made / RTL / f"{module}.sv").write_text(content, encoding="utf-8")
+                self._stored[module] = stored_in(content)
+            self._renamed[top] = renamed
+            names[top] = [top_name, *(module for module in files if module != top_name)]
+        return names
+
+    def _moved(self, path: str) -> list[str]:
+        """Return the paths that an instance, generate block or register of the source has become."""
+        for top, renamed in self._renamed.items():
+            if path == top or path.startswith(f"{top}."):
+                return renamed.of(path, self._stored)
+        return [path]
+
+    def _constrained(self, hardened: Sequence[Piece]) -> tuple[Constrained, ...]:
+        """Return the registers that hardened bits are in the RTL that was made."""
+        found: list[Constrained] = []
+        for number, piece in enumerate(hardened):
+            place = self.elaboration.locations[piece.element.path]
+            moved = self._moved(place.net)
+            if not any(place.net.startswith(f"{top}.") for top in self._renamed):
+                found.append(as_declared(piece))
+            else:
+                first = place.net_low + piece.low
+                found += in_netlist(place.net, moved, first, first + piece.bits - 1)
+            bits = sum(abs(own.left - own.right) + 1 for own in found)
+            if bits != sum(p.bits for p in hardened[: number + 1]):
+                raise GroupError(
+                    piece.group.path, f"{piece.name} is not found again beside what is protected"
+                )
+        return tuple(found)
+
+    def _move_blocks(self) -> None:
+        """Give the target the block map and the macros of the new names."""
+        blocks = {
+            block: tuple(new for path in paths for new in self._moved(path))
+            for block, paths in self.target.blocks.items()
+        }
+        macros: dict[str, None] = {}
+        for pattern in self.target.macros:
+            for element in self.elaboration.sites.elements:
+                if element.kind == "macro" and in_macro(pattern, element.path):
+                    net = self.elaboration.locations[element.path].net
+                    moved = self._moved(net)
+                    macros.update(dict.fromkeys([pattern] if moved == [net] else moved))
+        self.target = replace(self.target, blocks=blocks, macros=tuple(macros))
+
+    def _made(self, names: Mapping[str, list[str]]) -> list[Path]:
+        return [Path(RTL) / f"{module}.sv" for own in names.values() for module in own]
+
+    def _edit(self, design: Design, names: Mapping[str, list[str]]) -> tuple[dict[Path, Path], list[str]]:
+        """Edit the sources around the netlists; return copies of them by source, and the alarms' bits."""
+        modules = {top: own[0] for top, own in names.items()}
+        files, alarms = edit_sources(design, modules, lambda: self._clock_and_reset(design))
+        edited = {file: Path(RTL) / file.name for file in files}
+        for file, copy in edited.items():
+            (self.made / copy).write_text(design.texts[file].text, encoding="utf-8", errors="surrogateescape")
+        return edited, alarms
+
+    def _clock_and_reset(self, design: Design) -> tuple[str, str, bool]:
+        """Return the ports of the design under test that carry clock and reset, and if that is active low."""
+        top, dut = self.target.top, self.target.dut
+        chain = design.chain(dut)
+        modules = {p: f"{design.instances[p].module}${top}.{p}" if p else top for p in chain}
+        folder = self._folder("around")
+        script = [f"read_rtlil {self.work / 'design.il'}", f"select {' '.join(modules.values())}"]
+        run_yosys([*script, "write_json -selected chain.json"], folder, f"reading {self.target.name}")
+        found = json.loads((folder / "chain.json").read_text(encoding="utf-8"))["modules"]
+        inner = [dut, *chain[:-1]]
+        cells = [path.removeprefix(f"{around}.") for path, around in zip(inner, chain, strict=True)]
+        return clock_and_reset(
+            self.target, [(cell, found[modules[p]]) for cell, p in zip(cells, chain, strict=True)]
+        )
+
+    def _copy(self, file: Path) -> Path:
+        shutil.copyfile(file, self.made / RTL / file.name)
+        return Path(RTL) / file.name
+
+    def _write_target(self, edited: Mapping[Path, Path], added: Sequence[Path], *, alarms: bool) -> None:
+        text = target_text(self.target, self.final, edited, added, ALARMS if alarms else {})
+        (self.made / TARGET).write_text(text, encoding="utf-8")

@@ -1,0 +1,81 @@
+"""What was built of redundancy, and where hardened registers are in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rtl_harness.redundancy.groups import LeftOut, Piece
+from rtl_harness.redundancy.names import plain
+from rtl_harness.redundancy.netlist import Redundant
+
+_PART = re.compile(r"(?P<own>.+)_(?P<high>\d+)_(?P<low>\d+)(?:_\d+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Constrained:
+    """Bits of a register that a constraint names.
+
+    Attributes:
+        path: Of the register below the top, as the RTL has it.
+        left: Index of the leftmost bit.
+        right: Of the rightmost.
+    """
+
+    path: str
+    left: int
+    right: int
+
+
+@dataclass(frozen=True)
+class Built:
+    """What was built.
+
+    Attributes:
+        registers: Redundant registers.
+        hardened: Bits that constraints name for hardened cells.
+        constrained: What these are in the RTL that was made.
+        left_out: What lies in protected blocks and is not protected.
+        netlists: Module that took the place of each instance, by path.
+        edited: Sources that were copied and given ports, by their path.
+        alarms: Instance whose alarms each bit of the alarm outputs tells, from bit 0 on.
+    """
+
+    registers: tuple[Redundant, ...] = ()
+    hardened: tuple[Piece, ...] = ()
+    constrained: tuple[Constrained, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+    netlists: Mapping[str, str] = field(default_factory=dict)
+    edited: tuple[Path, ...] = ()
+    alarms: tuple[str, ...] = ()
+
+
+def as_declared(piece: Piece) -> Constrained:
+    """Return bits of a register that is source code still."""
+    element, sign = piece.element, -1 if piece.element.ascending else 1
+    left, right = (element.lsb + sign * bit for bit in (piece.low + piece.bits - 1, piece.low))
+    return Constrained(element.path, left, right)
+
+
+def in_netlist(net: str, moved: Sequence[str], first: int, last: int) -> list[Constrained]:
+    """Return bits of a register of a netlist, of which redundancy may have taken parts.
+
+    Args:
+        net: Path that the register's wire had.
+        moved: Registers that it has become: itself, or parts of it, which their names tell.
+        first: Position of the lowest bit in the wire.
+        last: Of the highest.
+    """
+    found = []
+    for path in moved:
+        name = path.rpartition(".")[2]
+        part = _PART.fullmatch(name)
+        if part is None or not plain(net).endswith(part["own"]):
+            found.append(Constrained(path, last, first))
+            continue
+        low, high = max(first, int(part["low"])), min(last, int(part["high"]))
+        if low <= high:
+            found.append(Constrained(path, high - int(part["low"]), low - int(part["low"])))
+    return found

@@ -1,0 +1,228 @@
+"""Protected groups: which bits of which registers, by which mechanism."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rtl_harness.elaboration import Elaboration
+from rtl_harness.errors import HarnessError
+from rtl_harness.sites import Hardware, StorageElement
+from rtl_harness.target import Target
+
+# Bits that one parity bit looks after.
+PARITY_BITS = 16
+
+_RANGE = re.compile(r"(?P<path>.+)\[(?P<left>-?\d+)(:(?P<right>-?\d+))?\]")
+
+
+class Mechanism(StrEnum):
+    """How a group is protected.
+
+    HARDENED: by cells that upset less often, which only a constraint for synthesis can ask for. PARITY: one
+    more bit for each sixteen, which tells. DUPLICATION: a copy, and a comparator that tells. TRIPLICATION:
+    two copies, and a vote that corrects and tells.
+    """
+
+    HARDENED = "hardened"
+    PARITY = "parity"
+    DUPLICATION = "duplication"
+    TRIPLICATION = "triplication"
+
+    @property
+    def corrects(self) -> bool:
+        """Whether its alarm is the minor one: what was wrong has been put right."""
+        return self is Mechanism.TRIPLICATION
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """What is protected in one way.
+
+    Attributes:
+        path: A block of the target's block map, an instance below the design under test or the design itself
+            (all flip-flops in it), a register, or `register[left:right]` with indices as declared.
+        mechanism: How.
+    """
+
+    path: str
+    mechanism: Mechanism
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Consecutive bits of one register in a group.
+
+    Attributes:
+        element: The register.
+        low: The first bit, counted from the least significant.
+        bits: How many.
+        group: That it belongs to.
+        strict: The group names the register: if it cannot be protected, the group is refused.
+    """
+
+    element: StorageElement
+    low: int
+    bits: int
+    group: Group
+    strict: bool
+
+    @property
+    def name(self) -> str:
+        """The bits as the source code would write them."""
+        if self.bits == self.element.width:
+            return self.element.path
+        ends = [self.low + self.bits - 1, self.low]
+        sign = -1 if self.element.ascending else 1
+        left, right = (self.element.lsb + sign * end for end in ends)
+        path = self.element.path
+        # Elements that are part of a register end with their range.
+        if found := _RANGE.fullmatch(path):
+            path = found["path"] if found["right"] is not None else path
+        return f"{path}[{left}:{right}]"
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What lies in a protected block and is not protected, with the reason."""
+
+    path: str
+    bits: int
+    reason: str
+
+
+class GroupError(HarnessError):
+    """A group that cannot be protected as asked; the message begins with its path."""
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"{path}: {reason}")
+
+
+def pieces_of(
+    target: Target, elaboration: Elaboration, groups: Sequence[Group]
+) -> tuple[list[Piece], list[LeftOut]]:
+    """Return the bits of each group, and what lies in protected blocks and cannot be protected.
+
+    Of a block or an instance the flip-flops are taken that are hardware as far as the elaboration knows;
+    memories, flip-flops inside SRAM macros and latches are left out. A register that a group names must be
+    one of flip-flops.
+
+    Raises:
+        GroupError: A group names nothing that is there, what cannot be protected, or bits of another group.
+    """
+    if not groups:
+        raise GroupError(target.name, "expected at least one protected group, found none; name a register")
+    pieces: list[Piece] = []
+    left_out: list[LeftOut] = []
+    for group in groups:
+        found = _named(target, elaboration, group) or _inside(target, elaboration, group, left_out)
+        if not found:
+            raise GroupError(
+                group.path,
+                f"expected a block, an instance or a register with flip-flops of {target.dut}, found none of "
+                "that name; `resil sites` lists them",
+            )
+        pieces += found
+    _check_apart(pieces)
+    return pieces, left_out
+
+
+def _named(target: Target, elaboration: Elaboration, group: Group) -> list[Piece]:
+    """Return the bits if the group names a register, or a part of one."""
+    path, ends = group.path, None
+    elements = [e for e in elaboration.sites.elements if _of_register(e, path)]
+    if not elements and (found := _RANGE.fullmatch(path)):
+        path, ends = found["path"], (int(found["left"]), int(found["right"] or found["left"]))
+        elements = [e for e in elaboration.sites.elements if _of_register(e, path)]
+    pieces = []
+    for element in elements:
+        if why := _no_copy(target, elaboration, element, group.mechanism):
+            raise GroupError(group.path, f"is no register of flip-flops that can be copied: {why}")
+        positions = sorted(abs(end - element.lsb) for end in ends) if ends else [0, element.width - 1]
+        outside = ends is not None and any(
+            (end < element.lsb) != element.ascending for end in ends if end != element.lsb
+        )
+        first, last = max(positions[0], 0), min(positions[1], element.width - 1)
+        if ends is not None and len(elements) == 1 and (outside or positions[1] >= element.width):
+            raise GroupError(
+                group.path, f"expected bits of {element.path}, which has {element.width}; correct the range"
+            )
+        if not outside and first <= last:
+            pieces.append(Piece(element, first, last - first + 1, group, strict=True))
+    return pieces
+
+
+def _of_register(element: StorageElement, path: str) -> bool:
+    if element.path == path:
+        return True
+    found = _RANGE.fullmatch(element.path)
+    return found is not None and found["right"] is not None and found["path"] == path
+
+
+def _inside(target: Target, elaboration: Elaboration, group: Group, left_out: list[LeftOut]) -> list[Piece]:
+    """Return the bits of all flip-flops in a block or below an instance."""
+    pieces = []
+    is_block = group.path in target.blocks
+    sites = elaboration.sites
+    gone = {Hardware.CONSTANT, Hardware.UNUSED, Hardware.LATCH}
+    absent = {
+        site: run.hardware.value
+        for run in sites.absent
+        if run.hardware in gone
+        for site in range(run.first, run.end)
+    }
+    for index, element in enumerate(sites.elements):
+        below = element.path.startswith((f"{group.path}.", f"{group.path}["))
+        if not (element.block == group.path if is_block else below):
+            continue
+        if why := _no_copy(target, elaboration, element, group.mechanism):
+            left_out.append(LeftOut(element.path, element.bits, why))
+            continue
+        first = sites.offsets[index]
+        kept = [bit for bit in range(element.width) if first + bit not in absent]
+        if len(kept) < element.width:
+            bits = element.width - len(kept)
+            left_out.append(LeftOut(element.path, bits, "no hardware: constant, or read by nothing"))
+        pieces += [Piece(element, low, bits, group, strict=False) for low, bits in _runs(kept)]
+    return pieces
+
+
+def _no_copy(target: Target, elaboration: Elaboration, element: StorageElement, mechanism: Mechanism) -> str:
+    """Say why a register cannot be protected; "" if it can.
+
+    Copies without reset are equal from the first edge of their clock on, which must come while the design is
+    in reset, since the alarms wait as long.
+    """
+    if element.kind == "sram":
+        return "a memory: codes on memories are not built"
+    if element.kind == "macro":
+        return "flip-flops inside an SRAM macro"
+    if elaboration.is_latch(element.path):
+        return "made of latches"
+    clocking = elaboration.clocking[element.path]
+    if mechanism is not Mechanism.HARDENED and not clocking.fully_reset and clocking.clock != target.clock:
+        return f"no reset, and a gated clock ({clocking.clock}): its copies would differ until it is clocked"
+    return ""
+
+
+def _check_apart(pieces: Sequence[Piece]) -> None:
+    owners: dict[tuple[str, int], Group] = {}
+    for piece in pieces:
+        for bit in range(piece.low, piece.low + piece.bits):
+            other = owners.setdefault((piece.element.path, bit), piece.group)
+            if other is not piece.group:
+                raise GroupError(
+                    piece.group.path, f"{piece.name} is in the group {other.path} too; name each bit once"
+                )
+
+
+def _runs(positions: Sequence[int]) -> list[tuple[int, int]]:
+    found: list[tuple[int, int]] = []
+    for position in positions:
+        if found and sum(found[-1]) == position:
+            found[-1] = (found[-1][0], found[-1][1] + 1)
+        else:
+            found.append((position, 1))
+    return found

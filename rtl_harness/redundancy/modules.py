@@ -1,0 +1,176 @@
+"""What must be known of each instance of a design to put a netlist in its place, from slang's syntax tree."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+_VALUE = re.compile(r"-?\d+|\d+'s?[bodh][0-9a-fA-F]+")
+# System tasks of an initial block that give storage its content.
+_FILLS = ("$readmem", "$fread", "$fscanf", "$sscanf", "$value$plusargs")
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter that an instance may be given: its value, or "" for a type."""
+
+    name: str
+    value: str
+
+
+@dataclass
+class Instance:
+    """An instance.
+
+    Attributes:
+        path: Below the top.
+        module: That it is of.
+        parameters: In their order.
+        types: Ports that are of a type of a package, with the type as the source would write it.
+        obstacles: What keeps a netlist from taking its place, in words.
+        initial: It holds storage whose value an initial block or a declaration sets.
+    """
+
+    path: str
+    module: str
+    parameters: list[Parameter] = field(default_factory=list)
+    types: dict[str, str] = field(default_factory=dict)
+    obstacles: list[str] = field(default_factory=list)
+    initial: bool = False
+
+    @property
+    def name(self) -> str:
+        """Its own name, without scopes."""
+        return self.path.rpartition(".")[2]
+
+
+def read_instances(log: str, top: str) -> dict[str, Instance]:
+    """Return all instances below `top` by path, the top itself as "", from a log of `read_slang --dump-ast`.
+
+    Raises:
+        ValueError: If the log holds no syntax tree.
+    """
+    start = log.find("\n{")
+    if start < 0:
+        raise ValueError("the log of read_slang holds no syntax tree")
+    root, _ = json.JSONDecoder().raw_decode(log, start + 1)
+    reader = _Reader()
+    reader.aliases(root)
+    for member in _members(root):
+        if member["kind"] == "Instance" and member["name"] == top:
+            reader.instance(member, "")
+    return reader.found
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.found: dict[str, Instance] = {}
+        self._aliases: dict[str, str] = {}
+
+    def aliases(self, node: object) -> None:
+        if isinstance(node, dict):
+            if node.get("kind") == "TypeAlias":
+                self._aliases[str(node["addr"])] = str(node["target"])
+            for value in node.values():
+                if isinstance(value, dict | list):
+                    self.aliases(value)
+        elif isinstance(node, list):
+            for item in node:
+                self.aliases(item)
+
+    def instance(self, node: Mapping[str, Any], path: str) -> None:
+        body = node["body"]
+        module = str(body.get("definition", "")).split(" ")[-1] or str(body["name"])
+        instance = self.found[path] = Instance(path, module)
+        for member in _members(body):
+            self._interface(member, instance)
+        self._scope(body, path, instance)
+
+    def _interface(self, member: Mapping[str, Any], instance: Instance) -> None:
+        """Take in a port or a parameter."""
+        kind, name = member["kind"], str(member["name"])
+        if kind == "TypeParameter" and member.get("isPort"):
+            instance.parameters.append(Parameter(name, ""))
+        elif kind == "Parameter" and member.get("isPort") and not member.get("isLocal"):
+            value = str(member.get("value", ""))
+            instance.parameters.append(Parameter(name, value))
+            if not _VALUE.fullmatch(value):
+                instance.obstacles.append(f"its parameter {name} is no number")
+        elif kind == "Port":
+            self._port(member, name, instance)
+        elif kind in {"InterfacePort", "MultiPort"}:
+            instance.obstacles.append(f"its port {name} is an interface or a part of others")
+
+    def _port(self, member: Mapping[str, Any], name: str, instance: Instance) -> None:
+        kind = str(member["type"])
+        resolved = self._resolved(kind)
+        if "$" in kind or "$[" in resolved or resolved.startswith(("struct{", "union{")):
+            instance.obstacles.append(f"its port {name} is an unpacked array or structure")
+        elif member.get("direction") not in {"In", "Out"}:
+            instance.obstacles.append(f"its port {name} is neither input nor output")
+        elif alias := re.fullmatch(r"\d+ (\w+::\w+)((?:\[-?\d+:-?\d+\])*)", kind):
+            instance.types[name] = " ".join(part for part in alias.groups() if part)
+        elif re.fullmatch(r"enum\{.*|\d+ [^\[]+", resolved) and member["direction"] == "Out":
+            instance.obstacles.append(f"its output {name} is of an enumerated type of no package")
+
+    def _resolved(self, kind: str) -> str:
+        """Follow names of types; what still begins with a number is an enumerated type."""
+        seen = 0
+        while (alias := re.fullmatch(r"(\d+) ([^\[$]+)", kind)) and alias[1] in self._aliases and seen < 32:
+            kind, seen = self._aliases[alias[1]], seen + 1
+        return kind
+
+    def _scope(self, node: Mapping[str, Any], path: str, owner: Instance) -> None:
+        for member in _members(node):
+            kind, name = str(member["kind"]), str(member["name"])
+            below = f"{path}.{name}" if path and name else path or name
+            if kind == "Instance":
+                self.instance(member, below)
+            elif kind in {"InstanceArray", "GenerateBlockArray"}:
+                self._array(member, below, owner)
+            elif kind == "GenerateBlock":
+                if not member.get("isUninstantiated", False):
+                    self._scope(member, below, owner)
+            elif kind == "ProceduralBlock" and member.get("procedureKind") == "Initial":
+                owner.initial |= _stores(member["body"])
+            elif kind == "Variable" and "initializer" in member:
+                owner.initial = True
+
+    def _array(self, node: Mapping[str, Any], path: str, owner: Instance) -> None:
+        if node["kind"] == "GenerateBlockArray":
+            for member in _members(node):
+                if member["kind"] == "GenerateBlock":
+                    genvar = next(m for m in _members(member) if m["kind"] == "Parameter")
+                    self._scope(member, f"{path}[{genvar['value']}]", owner)
+            return
+        left, right = (int(bound) for bound in str(node["range"]).strip("[]").split(":"))
+        step = 1 if left <= right else -1
+        for position, member in enumerate(_members(node)):
+            below = f"{path}[{left + step * position}]"
+            if member["kind"] == "InstanceArray":
+                self._array(member, below, owner)
+            else:
+                self.instance(member, below)
+
+
+def instance_of(path: str, instances: Mapping[str, Instance]) -> str:
+    """Return the path of the innermost instance that what is named `path` lies in."""
+    while path:
+        path = path.rpartition(".")[0]
+        if path in instances:
+            return path
+    return ""
+
+
+def _stores(node: object) -> bool:
+    if isinstance(node, dict):
+        fills = str(node.get("subroutine", "")).startswith(_FILLS)
+        return fills or node.get("kind") == "Assignment" or any(_stores(v) for v in node.values())
+    return isinstance(node, list) and any(_stores(item) for item in node)
+
+
+def _members(node: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    yield from node.get("members", [])

@@ -1,0 +1,160 @@
+"""Names of a netlist: registers keep those of the source, and none needs an escape."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from rtl_harness.elaboration.netlist import runs
+from rtl_harness.redundancy.editable import EditableNetlist, Module, Net, binary, free_name
+from rtl_harness.synthesis import KEEP
+
+_LEGAL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+# Attributes that synthesis is to see.
+_TOLD = {*KEEP, "keep_hierarchy"}
+
+
+def plain(name: str) -> str:
+    """Return a name of letters, digits and "_" for one of the source, indices and scopes included."""
+    own = re.sub(r"\W+", "_", name.replace("]", "").replace("-", "m")).strip("_")
+    return own if _LEGAL.fullmatch(own) else f"n_{own}"
+
+
+def keep_names(netlist: EditableNetlist, cut: Collection[tuple[str, str]]) -> None:
+    """Let flip-flops drive a wire of their own name where they drive a port, or only a part is left.
+
+    Else what writes the netlist calls the register by the name of the port, or by none.
+
+    Args:
+        netlist: That is changed.
+        cut: Flip-flop cells of which a part was taken out: path of the instance, and name.
+    """
+    for path, module in netlist.modules.items():
+        flip_flops = {
+            name: cell["connections"]["Q"]
+            for name, cell in module["cells"].items()
+            if re.fullmatch(r"\$\w*(dff|latch)\w*", cell["type"])
+        }
+        ports = {bit for port in module["ports"].values() for bit in port["bits"]}
+        own = [w["bits"] for w in module["netnames"].values() if not w.get("hide_name")]
+        found = {n for n, nets in flip_flops.items() if (path, n) in cut or ports.intersection(nets)}
+        renewed: dict[Net, int] = {}
+        for name in sorted(_with_neighbours(found, flip_flops, own)):
+            cell = module["cells"][name]
+            old, new = cell["connections"]["Q"], [netlist.net(path) for _ in flip_flops[name]]
+            cell["connections"]["Q"] = new
+            parameters = {"WIDTH": binary(len(old), 32)}
+            netlist.add_cell(path, f"$resil${new[0]}", "$buf", parameters, {"A": new, "Y": old})
+            renewed |= dict(zip(old, new, strict=True))
+        _name(module, renewed)
+
+
+def _with_neighbours(
+    found: set[str], flip_flops: Mapping[str, Sequence[Net]], wires: Sequence[Sequence[Net]]
+) -> set[str]:
+    """Return flip-flop cells with those that hold other bits of the same registers."""
+    owner = {net: name for name, nets in flip_flops.items() for net in nets}
+    sharing = [{owner[net] for net in wire if net in owner} for wire in wires]
+    while more := {n for names in sharing if names & found for n in names - found}:
+        found |= more
+    return found
+
+
+def _name(module: Module, renewed: Mapping[Net, Net]) -> None:
+    """Give new nets, which stand before old ones, the names of the registers that the old ones are."""
+    names = module["netnames"]
+    for name, wire in list(names.items()):
+        places = [i for i, bit in enumerate(wire["bits"]) if bit in renewed]
+        if name in module["ports"] or wire.get("hide_name") or not places:
+            continue
+        if len(places) == len(wire["bits"]):
+            wire["bits"] = [renewed[bit] for bit in wire["bits"]]
+            continue
+        for first, bits in runs(places):
+            own = free_name(f"{name}_{first + bits - 1}_{first}", {*names, *module["cells"]})
+            part = [renewed[bit] for bit in wire["bits"][first : first + bits]]
+            names[own] = {"hide_name": 0, "bits": part, "attributes": {}}
+
+
+@dataclass(frozen=True)
+class Renamed:
+    """What a netlist's names have become.
+
+    Attributes:
+        modules: Name of the module of each instance, by its old path.
+        paths: New path of each instance, by the old one.
+        own: New names of wires and cells of each instance by the old ones.
+    """
+
+    modules: Mapping[str, str]
+    paths: Mapping[str, str]
+    own: Mapping[str, Mapping[str, str]]
+
+    def of(self, path: str, stored: Mapping[str, Collection[str]]) -> list[str]:
+        """Return the new paths of an instance, a generate block or a register.
+
+        A generate block is none any more: it has become the registers and instances that were in it.
+
+        Args:
+            path: The old one.
+            stored: Names of registers and instances in each module.
+        """
+        if path in self.paths:
+            return [self.paths[path]]
+        holder = max((p for p in self.paths if path.startswith(f"{p}.")), key=len)
+        inner = path.removeprefix(f"{holder}.")
+        found = {
+            new
+            for old, new in self.own[holder].items()
+            if old.startswith((f"{inner}.", f"{inner}["))
+            or re.fullmatch(rf"{re.escape(inner)}(_\d+_\d+(_\d+)?)?", old)
+        }
+        return [f"{self.paths[holder]}.{new}" for new in sorted(found & set(stored[self.modules[holder]]))]
+
+
+def rename(netlist: EditableNetlist, typed: Collection[str], module_name: Callable[[str], str]) -> Renamed:
+    """Give everything names that need no escape.
+
+    Args:
+        netlist: That is changed.
+        typed: Ports of the top that are of types of packages: their bits get names of their own.
+        module_name: Makes a module's name from the path of its instance.
+    """
+    names = {path: module_name(path) for path in netlist.modules}
+    for below in netlist.parents:
+        netlist.cell_of(below)["type"] = names[below]
+    own = {path: _make_plain(module) for path, module in netlist.modules.items()}
+    paths = {netlist.top: netlist.top}
+    for path in sorted(netlist.parents, key=len):
+        parent, cell = netlist.parents[path]
+        paths[path] = f"{paths[parent]}.{own[parent][cell]}"
+    top = netlist.modules[netlist.top]
+    for port in typed:
+        bits = f"{port}_bits"
+        top["ports"] = {bits if p == port else p: held for p, held in top["ports"].items()}
+        top["netnames"][bits] = top["netnames"].pop(port)
+    netlist.document["modules"] = {names[path]: module for path, module in netlist.modules.items()}
+    return Renamed(names, paths, own)
+
+
+def _make_plain(module: Module) -> dict[str, str]:
+    """Rename what needs an escape; return new names by old ones."""
+    names: dict[str, str] = {}
+    taken = {n for kind in ("netnames", "cells") for n in module[kind] if _LEGAL.fullmatch(n)}
+    for kind in ("netnames", "cells"):
+        renamed = {}
+        for name, held in module[kind].items():
+            own = name
+            if not name.startswith("$") and not _LEGAL.fullmatch(name):
+                own = free_name(plain(name), taken)
+                taken.add(own)
+            held["attributes"] = {k: v for k, v in held["attributes"].items() if k in _TOLD}
+            if held.get("type") == "$mem_v2":
+                held["parameters"]["MEMID"] = f"\\{own}"
+            renamed[own] = held
+            if not name.startswith("$"):
+                names[name] = own
+        module[kind] = renamed
+    module["attributes"] = {k: v for k, v in module["attributes"].items() if k in _TOLD}
+    return names

@@ -1,0 +1,117 @@
+"""What a folder of protected RTL says of itself: a page for people, and constraints for synthesis."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from rtl_harness.redundancy.built import Built, Constrained
+from rtl_harness.redundancy.groups import Mechanism
+from rtl_harness.redundancy.netlist import Redundant
+from rtl_harness.target import Target
+
+_WORDS = {
+    Mechanism.HARDENED: "hardened cells, by constraint",
+    Mechanism.PARITY: "parity, tells",
+    Mechanism.DUPLICATION: "duplication with compare, tells",
+    Mechanism.TRIPLICATION: "triplication with vote, corrects and tells",
+}
+_TCL = """\
+# Constraints for the synthesis of {name}; written by resil. Names are below the design under test.
+
+# Copies, voters and comparators: synthesis must neither merge, move nor remove them.
+set resil_redundant {{
+{redundant}}}
+
+# Registers for hardened flip-flops: its name as synthesis has it, leftmost and rightmost bit.
+set resil_hardened {{
+{hardened}}}
+
+foreach path $resil_redundant {{
+  set_dont_touch [get_cells -hierarchical -filter "full_name =~ *$path"]
+}}
+
+# Define resil_harden before this file is sourced: it is given the cell of each bit, and chooses the library's
+# hardened flip-flop for it, whose name resil cannot know.
+foreach {{path left right}} $resil_hardened {{
+  for {{set bit [expr {{min($left, $right)}}]}} {{$bit <= max($left, $right)}} {{incr bit}} {{
+    resil_harden [get_cells -hierarchical -filter "full_name =~ *$path\\[$bit\\]"]
+  }}
+}}
+"""
+
+
+def constraints_text(target: Target, registers: Sequence[Redundant], hardened: Sequence[Constrained]) -> str:
+    """Return the constraints for synthesis, as Tcl."""
+    redundant = "".join(f"  {_below(target, r.path)}\n" for r in registers)
+    rows = "".join(f"  {{{_cell(target, c.path)}}} {c.left} {c.right}\n" for c in hardened)
+    return _TCL.format(name=target.name, redundant=redundant, hardened=rows)
+
+
+def _below(target: Target, path: str) -> str:
+    return path.removeprefix(f"{target.dut}.").replace(".", "/")
+
+
+def _cell(target: Target, path: str) -> str:
+    """Return the name that synthesis gives a register: "_reg" behind it, before the indices of an array."""
+    around, dot, name = path.rpartition(".")
+    name, bracket, indices = name.partition("[")
+    return _below(target, f"{around}{dot}{name}_reg{bracket}{indices}")
+
+
+def page_text(target: Target, built: Built) -> str:
+    """Return the page, as Markdown."""
+    lines = [f"# {target.name} with protection", "", *_summary(built)]
+    if built.netlists:
+        lines += _netlists(built) + _alarms(built) + _registers(built)
+    if built.hardened:
+        rows = [f"| `{p.name}` | `{p.group.path}` | {p.bits} |" for p in built.hardened]
+        lines += _table("Registers for hardened flip-flops", ["register", "group", "bits"], rows)
+    if built.left_out:
+        rows = [f"| `{found.path}` | {found.bits:,} | {found.reason} |" for found in built.left_out]
+        lines += _table("Not protected, though in a protected block", ["storage", "bits", "why"], rows)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _table(title: str, columns: Sequence[str], rows: Sequence[str]) -> list[str]:
+    head = [f"| {' | '.join(columns)} |", "|" + "---|" * len(columns)]
+    return [*([f"## {title}", ""] if title else []), *head, *rows, ""]
+
+
+def _summary(built: Built) -> list[str]:
+    bits: Counter[Mechanism] = Counter()
+    for register in built.registers:
+        bits[register.mechanism] += register.bits
+    for piece in built.hardened:
+        bits[Mechanism.HARDENED] += piece.bits
+    return [
+        *_table("", ["mechanism", "bits"], [f"| {_WORDS[m]} | {bits[m]:,} |" for m in bits]),
+        "`target.toml` is the target file, `constraints.tcl` is for synthesis, `rtl/` holds what is new or "
+        "changed; all else is the source code, where it was. That the protection does what it should is "
+        "*not* confirmed by injection: run a campaign on `target.toml`.",
+        "",
+        "Hardened flip-flops upset as others do in this RTL: only the constraint names them.",
+        "",
+    ]
+
+
+def _netlists(built: Built) -> list[str]:
+    rows = [f"| `{path}` | `{module}` |" for path, module in built.netlists.items()]
+    ports = ", ".join(f"`{file.name}`" for file in built.edited)
+    return [*_table("Netlists", ["instance", "module"], rows), f"Given ports for the alarms: {ports}.", ""]
+
+
+def _alarms(built: Built) -> list[str]:
+    rows = [f"| {bit} | `{path}` |" for bit, path in enumerate(built.alarms)]
+    told = "`alert_minor_o`: an error was corrected. `alert_major_o`: one was found. Both stay until reset."
+    return ["## Alarms", "", told, "", *_table("", ["bit", "instance"], rows)]
+
+
+def _registers(built: Built) -> list[str]:
+    columns = ["registers", "group", "mechanism", "bits", "instance"]
+    rows = [
+        f"| {', '.join(f'`{name}`' for name in r.names)} | `{r.group}` | {r.mechanism} | {r.bits} | "
+        f"`{r.path}` |"
+        for r in built.registers
+    ]
+    return _table("Redundant registers", columns, rows)

@@ -1,0 +1,126 @@
+"""Where netlists go: the innermost instances with what is protected whose surroundings can be edited."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from rtl_harness.redundancy.groups import GroupError
+from rtl_harness.redundancy.modules import Instance
+from rtl_harness.redundancy.source_text import NotEditableError, SourceText
+from rtl_harness.target import Target
+
+MINOR, MAJOR = "alert_minor_o", "alert_major_o"
+# Names that edits add to a module of the source; none may be there.
+OWN = (MINOR, MAJOR, "resil_minor", "resil_major", "u_resil_alert")
+
+
+@dataclass
+class Design:
+    """A design as its source code has it.
+
+    Attributes:
+        target: Of it.
+        instances: By path below the top.
+        texts: Of the sources.
+    """
+
+    target: Target
+    instances: Mapping[str, Instance]
+    texts: Mapping[Path, SourceText]
+
+    def file_of(self, module: str) -> Path:
+        """Return the source that defines a module; NotEditableError unless it is one."""
+        found = [path for path, text in self.texts.items() if module in text.modules()]
+        if len(found) != 1:
+            raise NotEditableError(f"module {module} is defined in {len(found)} of the sources")
+        return found[0]
+
+    def parent(self, path: str) -> str:
+        """Return the path of the instance around one."""
+        while path:
+            path = path.rpartition(".")[0]
+            if path in self.instances:
+                break
+        return path
+
+    def chain(self, path: str) -> list[str]:
+        """Return the instances around one, the top last."""
+        found = []
+        while path:
+            path = self.parent(path)
+            found.append(path)
+        return found
+
+
+def netlist_instances(design: Design, wanted: Iterable[tuple[str, str]]) -> list[str]:
+    """Return the instances in whose place netlists go, none inside another.
+
+    A netlist replaces the instance that holds a protected register, so that all else stays source code. Where
+    that is impossible (it lies in a loop or an array of instances, its module is used several times, its
+    ports need types that a netlist has not, ...) the next one around it is taken, as far as the design.
+
+    Args:
+        design: Of which.
+        wanted: Instances that hold protected registers, each with the group that asks for it.
+
+    Raises:
+        GroupError: Neither an instance nor one around it can be replaced.
+    """
+    chosen = {_replaceable(design, path, group) for path, group in wanted}
+    return sorted(p for p in chosen if not any(p != other and _inside(p, other) for other in chosen))
+
+
+def _inside(path: str, other: str) -> bool:
+    return path.startswith((f"{other}.", f"{other}["))
+
+
+def _replaceable(design: Design, path: str, group: str) -> str:
+    dut = design.target.dut
+    reasons = []
+    if not (path == dut or _inside(path, dut)):
+        raise GroupError(group, f"lies in {path or 'the top'}, outside the design under test {dut}")
+    while True:
+        why = _obstacle(design, path)
+        if not why:
+            return path
+        reasons.append(f"{path}: {why}")
+        if path == dut:
+            break
+        path = design.parent(path)
+    raise GroupError(
+        group, f"no netlist can take the place of an instance that holds it ({'; '.join(reasons)})"
+    )
+
+
+def _obstacle(design: Design, path: str) -> str:
+    instance = design.instances[path]
+    if instance.obstacles:
+        return instance.obstacles[0]
+    below = [i for p, i in design.instances.items() if p == path or _inside(p, path)]
+    if found := next((i.path for i in below if i.initial), ""):
+        return f"storage in {found} has an initial value or content, which a netlist would lose"
+    filled = [m.path for m in design.target.memories.values() if _inside(m.path, path)]
+    if filled:
+        return f"the memory {filled[0]} in it is filled by the workload"
+    uses = Counter(i.module for i in design.instances.values())
+    below_path = path
+    for around in design.chain(path):
+        holder, inner = design.instances[around], design.instances[below_path]
+        if "[" in below_path.removeprefix(around):
+            return f"{below_path} is one of a loop or an array"
+        if around and uses[holder.module] > 1:
+            return f"its module {holder.module} around it is used {uses[holder.module]} times"
+        try:
+            text = design.texts[design.file_of(holder.module)]
+            text.check_module(holder.module)
+            text.check_instance(holder.module, inner.module, inner.name)
+            for word in OWN:
+                if text.uses(holder.module, word):
+                    return f"module {holder.module} already has {word}, which would be its alarm's name"
+        except NotEditableError as error:
+            return str(error)
+        below_path = around
+    return ""

@@ -1,0 +1,86 @@
+"""A target file for protected RTL: that of the design, with other sources and the alarms that were added."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from rtl_harness.redundancy.editable import free_name
+from rtl_harness.target import Target, TargetAlarm
+
+_TEXTS = ("top", "clock", "reset", "dut", "done", "status", "operation", "inferences")
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def target_text(
+    target: Target,
+    folder: Path,
+    edited: Mapping[Path, Path],
+    added: Sequence[Path],
+    alarms: Mapping[str, TargetAlarm],
+) -> str:
+    """Return a target file.
+
+    Args:
+        target: The design without protection.
+        folder: In which the file will lie; paths are relative to it.
+        edited: Sources that others, in that folder, take the place of.
+        added: Further sources in that folder.
+        alarms: That the protection adds.
+    """
+    sources = [str(edited[s]) if s in edited else os.path.relpath(s, folder) for s in target.sources]
+    sources += map(str, added)
+    beside = {s.parent for s in edited}
+    folders = dict.fromkeys([*target.include_dirs, *sorted(beside)])
+    lines = [
+        f"# {target.name} with protection; written by resil.",
+        f"name = {_text(f'{target.name}-protected')}",
+    ]
+    lines += [f"{key} = {_text(getattr(target, key))}" for key in _TEXTS if getattr(target, key)]
+    lines += [f"reset_active_low = {str(target.reset_active_low).lower()}"]
+    lines += [f"reset_cycles = {target.reset_cycles}", "sources = ["]
+    lines += [*(f"  {_text(source)}," for source in sources), "]"]
+    if folders:
+        lines.append(f"include_dirs = {_texts(os.path.relpath(f, folder) for f in folders)}")
+    if target.macros:
+        lines.append(f"macros = {_texts(target.macros)}")
+    lines += _table("defines", {k: _text(v) for k, v in target.defines.items()})
+    lines += _table("parameters", {k: str(v) for k, v in target.parameters.items()})
+    blocks = dict(target.blocks)
+    if alarms:
+        blocks[free_name("alerts", set(blocks))] = (f"{target.dut}.u_resil_alert",)
+    lines += _table("blocks", {k: _texts(v) for k, v in blocks.items()})
+    lines += _table("titles", {k: _text(v) for k, v in target.titles.items()})
+    all_alarms = {**target.alarms, **alarms}
+    lines += _table(
+        "alarms",
+        {k: f"{{ output = {_text(a.output)}, tells = {_text(a.tells)} }}" for k, a in all_alarms.items()},
+    )
+    for name, memory in target.memories.items():
+        values = {"path": _text(memory.path), "word_bytes": str(memory.word_bytes)}
+        values |= {"plusarg": _text(memory.plusarg), "observed": str(memory.observed).lower()}
+        if memory.words_plusarg:
+            values["words_plusarg"] = _text(memory.words_plusarg)
+        lines += _table(f"memories.{_key(name)}", values)
+    return "\n".join(lines) + "\n"
+
+
+def _table(name: str, values: Mapping[str, str]) -> list[str]:
+    if not values:
+        return []
+    return ["", f"[{name}]", *(f"{_key(key)} = {value}" for key, value in values.items())]
+
+
+def _key(name: str) -> str:
+    return name if _BARE.fullmatch(name) else _text(name)
+
+
+def _text(value: str) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _texts(values: object) -> str:
+    return json.dumps(list(values), ensure_ascii=False)  # type: ignore[call-overload]

@@ -1,0 +1,202 @@
+"""Protected designs are those that they were, and tell of what strikes them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from rtl_harness.elaboration import elaborate
+from rtl_harness.engines.verilator.engine import VerilatorEngine
+from rtl_harness.errors import HarnessError
+from rtl_harness.faults import Fault, Seen
+from rtl_harness.redundancy import Group, Mechanism, build_protection
+from rtl_harness.target import TargetAlarm, load_target
+from tests.rtl_harness.redundancy.designs import CORE, awkward, awkward_work, core_work, target_of
+
+CONTROL = "u_dut.u_control"
+MIXED = [
+    Group(f"{CONTROL}.state_q", Mechanism.TRIPLICATION),
+    Group(f"{CONTROL}.step_q", Mechanism.DUPLICATION),
+    Group(f"{CONTROL}.round_q[5:2]", Mechanism.PARITY),
+]
+
+
+def built(target, groups, folder):
+    build = build_protection(target, elaborate(target), groups, folder)
+    return build, load_target(folder / "target.toml")
+
+
+def engines(before, after, work):
+    found = [VerilatorEngine(t, work, elaborate(t, work.parameters)) for t in (before, after)]
+    ends = [engine.golden().end for engine in found]
+    assert ends[0].output == ends[1].output
+    assert ends[0].end_cycle == ends[1].end_cycle
+    assert ends[0].status == ends[1].status
+    assert ends[1].alarms == ends[0].alarms == ()
+    return found[1]
+
+
+def struck(engine, elaboration, part, cycles):
+    """Upsets of all bits of registers whose path has a part, as (seen, detected by, corrected by)."""
+    sites = elaboration.sites
+    faults = [
+        Fault(sites.offsets[i] + bit, cycle)
+        for i, element in enumerate(sites.elements)
+        if part in element.path
+        for bit in range(element.bits)
+        for cycle in cycles
+    ]
+    assert faults
+    return Counter(
+        (i.seen, i.detected and i.detected.alarm, i.corrected and i.corrected.alarm)
+        for i in engine.run(faults)
+    )
+
+
+def test_copies_correct_or_tell(tmp_path):
+    target = awkward()
+    build, protected = built(target, MIXED, tmp_path / "out")
+    assert {(r.mechanism, r.bits) for r in build.registers} == {
+        (Mechanism.TRIPLICATION, 3),
+        (Mechanism.DUPLICATION, 4),
+        (Mechanism.PARITY, 4),
+    }
+    engine = engines(target, protected, awkward_work())
+    elaboration = elaborate(protected)
+    # The alarms stay: they are state that differs, so what is corrected is seen as latent.
+    corrected = struck(engine, elaboration, "u_state_q.u_copy_", range(20, 280, 60))
+    assert corrected == {(Seen.LATENT, None, "alert_minor"): 3 * 3 * 5}
+    for part in ("u_step_q.u_copy_", "u_round_q_5_2.u_data", "u_round_q_5_2.u_parity"):
+        for (_, detected, minor), _count in struck(engine, elaboration, part, range(20, 280, 60)).items():
+            assert detected in ("alert_major", "error")
+            assert minor is None
+    assert struck(engine, elaboration, "u_resil_alert.major_q", [50]) == {
+        (Seen.LATENT, "alert_major", None): 1
+    }
+
+
+@pytest.mark.parametrize("mechanism", [m for m in Mechanism if m is not Mechanism.HARDENED])
+@pytest.mark.parametrize("path", ["u_dut", "even"])
+def test_whole_blocks_are_what_they_were(path, mechanism, tmp_path):
+    target = awkward()
+    build, protected = built(target, [Group(path, mechanism)], tmp_path / "out")
+    engines(target, protected, awkward_work())
+    before, after = elaborate(target), elaborate(protected)
+    assert not after.unmapped
+    if path == "u_dut":
+        assert [found.reason for found in build.left_out] == [
+            "a memory: codes on memories are not built",
+            "read by nothing",
+        ]
+    # Unprotected registers keep their names and blocks; what a generate block held is still in its block.
+    names = {e.path: e.block for e in after.sites.elements}
+    kept = {e.path: e.block for e in before.sites.elements if e.path in names}
+    assert kept == {path: names[path] for path in kept}
+    assert {e.block for e in after.sites.elements} == {"control", "lanes", "even", "history", "alerts"}
+
+
+def test_odd_clocks_and_resets(tmp_path):
+    """Falling edges, gated clocks, enables, synchronous resets and none, and a reset that is active high."""
+    target = target_of(tmp_path, CORE)
+    build, protected = built(target, [Group("core", Mechanism.TRIPLICATION)], tmp_path / "out")
+    names = ["u_sum_q", "u_fall_q", "u_gated_q", "u_sync_q", "u_bare_q"]
+    assert sorted(r.path.rpartition(".")[2] for r in build.registers) == sorted(names)
+    assert [(found.path.rpartition(".")[2], found.reason) for found in build.left_out] == [
+        ("on_l", "made of latches")
+    ]
+    assert list(build.netlists.values()) == ["core_protected"]
+    engine = engines(target, protected, core_work())
+    found = struck(engine, elaborate(protected), "u_copy_", range(3, 30, 4))
+    # The falling edge writes its register anew before the alarm could be taken.
+    assert set(found) == {(Seen.LATENT, None, "alert_minor"), (Seen.MASKED, None, None)}
+    quiet = found[Seen.MASKED, None, None]
+    assert quiet == 8 * 3 * 7
+
+
+def test_hardened_cells_are_a_constraint_alone(tmp_path):
+    target = awkward()
+    groups = [Group(f"{CONTROL}.round_q[7:6]", Mechanism.HARDENED), Group("lanes", Mechanism.HARDENED)]
+    build, protected = built(target, groups, tmp_path / "out")
+    assert build.registers == ()
+    assert protected.sources == target.sources
+    constraints = (tmp_path / "out" / "constraints.tcl").read_text()
+    assert "{u_control/round_q_reg} 7 6" in constraints
+    assert "{u_lanes/coef_q_reg[3]} 7 0" in constraints
+
+
+def test_hardened_bits_are_found_beside_what_is_protected(tmp_path):
+    groups = [
+        Group(f"{CONTROL}.round_q[5:2]", Mechanism.PARITY),
+        Group(f"{CONTROL}.round_q[7:6]", Mechanism.HARDENED),
+        Group(f"{CONTROL}.twin_q[2:1]", Mechanism.HARDENED),
+    ]
+    built(awkward(), groups, tmp_path / "out")
+    constraints = (tmp_path / "out" / "constraints.tcl").read_text()
+    assert "{u_control/round_q_7_6_reg} 1 0" in constraints
+    assert "{u_control/twin_q_reg} 2 1" in constraints
+
+
+@pytest.mark.parametrize(
+    ("path", "why"),
+    [
+        ("u_dut.u_history.past_q", "a memory"),
+        ("u_dut.nothing", "expected a block, an instance or a register"),
+        (f"{CONTROL}.state_q[3:2]", "which has 3"),
+        (f"{CONTROL}._unread_q", "read by nothing"),
+    ],
+)
+def test_what_cannot_be_protected_is_refused_by_name(path, why, tmp_path):
+    with pytest.raises(HarnessError) as error:
+        built(awkward(), [*MIXED, Group(path, Mechanism.PARITY)], tmp_path / "out")
+    assert str(error.value).startswith(path)
+    assert why in str(error.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_bit_in_two_groups_is_refused(tmp_path):
+    with pytest.raises(HarnessError, match="name each bit once"):
+        built(awkward(), [*MIXED, Group("control", Mechanism.DUPLICATION)], tmp_path / "out")
+
+
+ASYNCHRONOUS = CORE.replace(
+    "always_ff @(posedge clk) bare_q <= fall_q;",
+    "always_ff @(posedge clk or posedge rst) if (rst) bare_q <= step; else bare_q <= fall_q;",
+)
+
+
+@pytest.mark.parametrize(
+    ("core", "register", "why"),
+    [
+        (ASYNCHRONOUS, "bare_q", "loaded asynchronously with what is no constant"),
+        (CORE, "on_l", "made of latches"),
+        (CORE.replace("@(posedge clk) bare_q", "@(posedge gated) bare_q"), "bare_q", "no reset, and a gated"),
+        (CORE.replace("sum_q, fall_q", "sum_q = 8'h1, fall_q"), "sum_q", "initial value"),
+        (
+            CORE.replace("output logic [31:0] data", "output logic [31:0] data, output logic alert_minor_o"),
+            "sum_q",
+            "already has alert_minor_o",
+        ),
+    ],
+)
+def test_designs_that_cannot_be_protected(core, register, why, tmp_path):
+    target = target_of(tmp_path, core)
+    with pytest.raises(HarnessError) as error:
+        built(target, [Group(f"gen_dut.u_core.{register}", Mechanism.TRIPLICATION)], tmp_path / "out")
+    assert why in str(error.value)
+    assert not (tmp_path / "out").exists()
+
+
+def test_alarms_of_a_name_that_is_taken_are_refused(tmp_path):
+    target = replace(awkward(), alarms={"alert_minor": TargetAlarm("error_o")})
+    with pytest.raises(HarnessError, match=r"alarms\.alert_minor: expected neither"):
+        built(target, MIXED, tmp_path / "out")
+
+
+def test_a_folder_with_content_is_kept(tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "mine").write_text("")
+    with pytest.raises(HarnessError, match="found content"):
+        built(awkward(), MIXED, tmp_path / "out")
+    assert (tmp_path / "out" / "mine").exists()
