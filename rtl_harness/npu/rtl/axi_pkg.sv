@@ -4,8 +4,8 @@ package axi_pkg;
   // AXI4 with 64-bit data, 32-bit addresses, INCR bursts of whole beats.
   typedef enum logic [2:0] {
     RdCommand = 3'd0,
-    RdScale   = 3'd1,
-    RdWeight  = 3'd2,
+    RdWeight  = 3'd1,
+    RdScale   = 3'd2,
     RdIfm     = 3'd3,
     RdCopy    = 3'd4
   } rd_client_e;

@@ -52,6 +52,8 @@ module npu
   localparam int unsigned AccBanks = Lanes * UblkD / 4;
   localparam int unsigned VecWeights = 8 * UblkD;
   localparam int unsigned OutRate = Macs <= 64 ? 1 : Macs / 64;
+  // Beats of the weight stream in flight and queued: faster decoders take them faster than a latency gives 16
+  localparam int unsigned WeightBeats = Macs <= 64 ? 16 : 32;
 
   // Clock and power
   typedef enum logic [2:0] {
@@ -172,8 +174,9 @@ module npu
   logic [127:0] stage_rd_data, stage_wr_data;
 
   dma #(
-    .UblkW(UblkW),
-    .UblkH(UblkH)
+    .UblkW      (UblkW),
+    .UblkH      (UblkH),
+    .WeightBeats(WeightBeats)
   ) u_dma (
     .clk_i          (clk[DmaDomain]),
     .rst_ni         (rst_n),

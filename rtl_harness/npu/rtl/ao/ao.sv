@@ -1,7 +1,7 @@
 /// Output unit: turns accumulators or operands into OFM elements, in rows of the staging area.
 ///
-/// For each group of 16 channels of the block: the channels' parameters, then each pixel, `Rate` channels a
-/// cycle; one a cycle with a look-up table. Nothing holds up what has been taken from the shared buffer: up to
+/// For each group of 16 channels of the block: each pixel, `Rate` channels a cycle; one a cycle with a look-up
+/// table. The parameters of the next group's channels come meanwhile. Nothing holds up what has been taken from the shared buffer: up to
 /// twelve rows are on their way to the staging area.
 module ao
   import npu_pkg::*;
@@ -49,7 +49,7 @@ module ao
   localparam int unsigned Entry = 9;
 
   // Walk
-  logic start, load, loaded, take;
+  logic start, next_group, loaded, take;
   logic [3:0] channel;
   logic [1:0] log2_rate, more;
   logic [5:0] bw_m1, bh_m1;
@@ -68,7 +68,7 @@ module ao
     .stage_full_i  (stage_full_i),
     .loaded_i      (loaded),
     .start_o       (start),
-    .load_o        (load),
+    .next_o        (next_group),
     .take_o        (take),
     .channel_o     (channel),
     .log2_rate_o   (log2_rate),
@@ -171,9 +171,8 @@ module ao
     .stream_valid_i (scale_valid_i),
     .stream_ready_o (scale_ready_o),
     .stream_data_i  (scale_data_i),
-    .load_i         (load),
-    .load_channel_i (channel),
     .loaded_o       (loaded),
+    .next_i         (next_group),
     .channel_i      (channel_q),
     .bias_o         (bias),
     .scale_o        (scale),

@@ -1,5 +1,5 @@
-/// Walk of the output unit through a block: for each group of 16 channels their parameters, then each row,
-/// each pixel, and of it a few channels a cycle.
+/// Walk of the output unit through a block: for each group of 16 channels, once their parameters are there,
+/// each row, each pixel, and of it a few channels a cycle.
 module ao_walk
   import npu_pkg::*;
 #(
@@ -14,9 +14,9 @@ module ao_walk
   input  step_t      step_i,
   input  logic       scale_idle_i,
   input  logic       stage_full_i,
-  input  logic       loaded_i,       // these parameters are there
+  input  logic       loaded_i,       // the parameters of the next group are there
   output logic       start_o,        // a block begins
-  output logic       load_o,         // waits for the parameters of a channel
+  output logic       next_o,         // they are those of the group from now on
   output logic       take_o,         // takes the elements at this place
   output logic [3:0] channel_o,      // within the group
   output logic [1:0] log2_rate_o,
@@ -32,7 +32,7 @@ module ao_walk
 );
   typedef enum logic [1:0] {
     Idle,
-    Load,
+    Wait,  // for the group's parameters
     Walk,
     Switch
   } state_e;
@@ -72,7 +72,7 @@ module ao_walk
   assign last_y     = y_q == bh_m1;
 
   assign start_o        = state_q == Idle && valid_i && scale_idle_i;
-  assign load_o         = state_q == Load;
+  assign next_o         = loaded_i && weighted && (state_q == Wait || (state_q == Switch && !last_group));
   assign take_o         = state_q == Walk && ready_i && !stage_full_i;
   assign channel_o      = c_q;
   assign log2_rate_o    = log2_rate;
@@ -97,19 +97,14 @@ module ao_walk
       unique case (state_q)
         Idle: begin
           if (start_o) begin
-            state_q <= weighted ? Load : Walk;
+            state_q <= weighted ? Wait : Walk;
             left_q  <= step_i.bd;
             c_q     <= '0;
             x_q     <= '0;
             y_q     <= '0;
           end
         end
-        Load: begin
-          if (loaded_i) begin
-            c_q <= left == 5'd1 ? '0 : c_q + 4'd1;
-            if (left == 5'd1) state_q <= Walk;
-          end
-        end
+        Wait: if (loaded_i) state_q <= Walk;
         Walk: begin
           if (take_o) begin
             c_q <= last_c ? '0 : c_q + 4'(rate);
@@ -125,7 +120,7 @@ module ao_walk
         // The last elements come from the shared buffer, and their parameters are read, in this cycle.
         Switch: begin
           left_q  <= left_q - Group;
-          state_q <= last_group ? Idle : (weighted ? Load : Walk);
+          state_q <= last_group ? Idle : (weighted && !loaded_i ? Wait : Walk);
         end
         default: state_q <= Idle;
       endcase

@@ -4,7 +4,8 @@ module dma
   import npu_pkg::*;
 #(
   parameter int unsigned UblkW = 1,
-  parameter int unsigned UblkH = 1
+  parameter int unsigned UblkH = 1,
+  parameter int unsigned WeightBeats = 16  // queue of weights, which holds two bursts
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -99,8 +100,8 @@ module dma
   logic weight_idle, fetch_last, scale_last, copy_last;
   logic [29:0] fetch_left, scale_left, weight_left, copy_left;
   dma_linear #(
-    .Depth   (8),
-    .MaxBurst(4)
+    .Depth   (16),
+    .MaxBurst(8)
   ) u_command (
     .clk_i     (clk_i),
     .rst_ni    (rst_ni),
@@ -122,7 +123,7 @@ module dma
     .left_o    (fetch_left)
   );
   dma_linear #(
-    .Depth   (8),
+    .Depth   (16),
     .MaxBurst(8)
   ) u_scale (
     .clk_i     (clk_i),
@@ -145,8 +146,8 @@ module dma
     .left_o    (scale_left)
   );
   dma_linear #(
-    .Depth   (16),
-    .MaxBurst(8)
+    .Depth   (WeightBeats),
+    .MaxBurst(WeightBeats / 2)
   ) u_weight (
     .clk_i     (clk_i),
     .rst_ni    (rst_ni),

@@ -30,7 +30,7 @@ module dma_linear
   output logic [29:0] left_o  // beats that are not handed on
 );
 
-  localparam int unsigned CountW = $clog2(Depth + 1);
+  localparam int unsigned CountW = $clog2(Depth + 1);  // holds a burst's length, too
   localparam int unsigned BlockBeats = 16;  // a burst stays inside a block of them
 
   logic port_q;
@@ -52,7 +52,7 @@ module dma_linear
   end
 
   logic ask, asked, receive, give;
-  assign ask        = !ask_valid_q && to_ask_q != '0 && !drop_q && 5'(room_q) >= want;
+  assign ask        = !ask_valid_q && to_ask_q != '0 && !drop_q && CountW'(want) <= room_q;
   assign ar_valid_o = ask_valid_q;
   assign ar_port_o  = port_q;
   assign ar_o       = '{word: addr_q, len: 5'(ask_len_q)};
