@@ -17,6 +17,7 @@ from tests.rtl_harness.npu.blocks.simulator import SOURCES, build, run_on
 _BENCHES = (
     (r"ao/.*", ("bench_element", "bench_ao")),
     (r"cc/(cc_check|cc_sizes|cc_op|cc_pkg|cc_cmd_pkg)\.sv", ("bench_check",)),
+    (r"cc/(cc_decode|cc_control|cc_regs|cc_copy|cc_status|cc_cmd_pkg)\.sv", ("bench_decode",)),
     (r"cc/(cc_apb|cc_pmu|cc_pkg)\.sv", ("bench_small", "bench_pmu")),
     (r"common/.*|dma/.*", ("bench_dma",)),
     (r"common/.*|wd/.*", ("bench_wd",)),

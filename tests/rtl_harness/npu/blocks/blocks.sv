@@ -33,6 +33,11 @@ module blocks
   input  logic [$bits(check_in_t)-1:0] check_i,
   output logic [$bits(check_out_t)-1:0] check_o,
 
+  input  logic decode_clk,
+  input  logic [NumRegions*$bits(region_t)-1:0] decode_regions,
+  input  logic [$bits(decode_in_t)-1:0] decode_i,
+  output logic [$bits(decode_out_t)-1:0] decode_o,
+
   input  logic apb_clk,
   input  logic [$bits(apb_in_t)-1:0] apb_i,
   output logic [$bits(apb_out_t)-1:0] apb_o,
@@ -366,6 +371,50 @@ module blocks
     .address_error_o(check_out.address_error),
     .scale_error_o  (check_out.scale_error),
     .op_o           (check_out.op)
+  );
+
+  // Command processor
+  decode_in_t decode_in;
+  decode_out_t decode_out;
+  assign decode_in = decode_i;
+  assign decode_o  = decode_out;
+  op_t decode_op;
+  assign decode_out.kind     = decode_op.kind;
+  assign decode_out.weight   = decode_op.weight;
+  assign decode_out.scale    = decode_op.scale;
+  assign decode_out.ofm_w_m1 = decode_op.ofm_w_m1;
+  cc_decode #(
+    .UblkW (UblkW),
+    .UblkH (UblkH),
+    .UblkD (UblkD),
+    .Banks (Banks),
+    .Usable(Usable)
+  ) u_decode (
+    .clk_i        (decode_clk),
+    .rst_ni       (decode_in.rst_n),
+    .start_i      (decode_in.start),
+    .clear_irq_i  (decode_in.clear_irq),
+    .stream_i     (decode_in.stream),
+    .regions_i    (decode_regions),
+    .status_o     (decode_out.status),
+    .qread_o      (decode_out.qread),
+    .running_o    (decode_out.running),
+    .irq_o        (decode_out.irq),
+    .fetch_start_o(decode_out.fetch_start),
+    .fetch_stop_o (decode_out.fetch_stop),
+    .fetch_idle_i (decode_in.fetch_idle),
+    .fetch_valid_i(decode_in.fetch_valid),
+    .fetch_ready_o(decode_out.fetch_ready),
+    .fetch_data_i (decode_in.fetch_data),
+    .op_start_o   (decode_out.op_start),
+    .op_o         (decode_op),
+    .op_busy_i    (decode_in.op_busy),
+    .op_error_i   (decode_in.op_error),
+    .copy_start_o (decode_out.copy_start),
+    .copy_o       (decode_out.copy),
+    .copy_busy_i  (decode_in.copy_busy),
+    .pmu_irq_i    (decode_in.pmu_irq),
+    .counted_o    (decode_out.counted)
   );
 
   // Programming interface

@@ -167,6 +167,38 @@ package blocks_pkg;
 
   typedef struct packed {
     logic        rst_n;
+    logic        start;
+    logic        clear_irq;
+    linear_req_t stream;
+    logic        fetch_idle;
+    logic        fetch_valid;
+    logic [63:0] fetch_data;
+    logic        op_busy;
+    op_error_t   op_error;
+    logic        copy_busy;
+    logic        pmu_irq;
+  } decode_in_t;
+
+  typedef struct packed {
+    logic [31:0] status;
+    logic [31:0] qread;
+    logic        running;
+    logic        irq;
+    logic        fetch_start;
+    logic        fetch_stop;
+    logic        fetch_ready;
+    logic        op_start;
+    kind_e       kind;
+    stream_t     weight;
+    stream_t     scale;
+    logic [15:0] ofm_w_m1;
+    logic        copy_start;
+    copy_req_t   copy;
+    logic        counted;
+  } decode_out_t;
+
+  typedef struct packed {
+    logic        rst_n;
     logic        psel;
     logic        penable;
     logic        pwrite;
