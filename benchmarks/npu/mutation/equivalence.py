@@ -27,13 +27,18 @@ _FUNCTION = re.compile(r"^ +function automatic [^(]*?(\w+)\(.*?endfunction", re.
 _TOP = "npu"
 _SCRIPT = """
 read_slang {gold} --top {top} {parameters} --ignore-initial --no-synthesis-define
-proc; flatten; memory; opt_clean; rename -top gold; design -stash gold
+proc; flatten; memory; async2sync; opt_expr; opt_clean; {hide}; rename -top gold; design -stash gold
 read_slang {gate} --top {top} {parameters} --ignore-initial --no-synthesis-define
-proc; flatten; memory; opt_clean; rename -top gate; design -stash gate
+proc; flatten; memory; async2sync; opt_expr; opt_clean; {hide}; rename -top gate; design -stash gate
 design -copy-from gold -as gold gold; design -copy-from gate -as gate gate
 equiv_make gold gate equiv; hierarchy -top equiv; opt -share_all; opt_clean
-equiv_simple -undef; equiv_induct -undef -seq 2; equiv_status -assert
+equiv_simple -undef; {induct}; equiv_status -assert
 """
+# Signals of one name are compared, which helps where they are equal. What is equal at the registers and outputs
+# alone needs them hidden.
+_SHOWN = "select -clear"
+_HIDDEN = "rename -hide w:* t:$*ff* %co1:+[Q] w:* %i %d"
+_INDUCT = "equiv_induct -undef -seq 2"
 _SIDE = Path(__file__).parents[3] / "rtl_harness" / "elaboration" / "yosys_side.py"
 _UNPROVEN = "unproven $equiv cells"
 
@@ -98,6 +103,18 @@ def instances(sources: tuple[Path, ...], macs: int) -> dict[str, set[tuple[tuple
 def _compare(
     top: str, parameters: tuple[tuple[str, str], ...], mutation: Mutation, sources: Sequence[Path]
 ) -> str:
+    shown = _run(top, parameters, mutation, sources, _SHOWN, "")
+    return _run(top, parameters, mutation, sources, _HIDDEN, _INDUCT) if shown == DIFFERS else shown
+
+
+def _run(
+    top: str,
+    parameters: tuple[tuple[str, str], ...],
+    mutation: Mutation,
+    sources: Sequence[Path],
+    hide: str,
+    induct: str,
+) -> str:
     with tempfile.TemporaryDirectory(prefix="resil-equivalence-") as name:
         folder = Path(name)
         mutant = folder / mutation.file.name
@@ -108,6 +125,8 @@ def _compare(
             gold=" ".join(map(str, sources)),
             gate=" ".join(map(str, gate)),
             top=top,
+            hide=hide,
+            induct=induct,
             parameters=" ".join(f"-G {key}={value}" for key, value in parameters),
         )
         (folder / "script.ys").write_text(script.replace("; ", "\n"), encoding="ascii")
