@@ -13,7 +13,7 @@ first kind. A mutant is
     missed      only stimuli that no test runs find it
     open        something differed that README.md leaves open: cycles, or the memory after an error
     unseen      nothing differed in any run, nor is there a proof
-    harmless    as the two before, and `reviewed.toml` says why nothing specified depends on it
+    harmless    no test finds it, and `reviewed.toml` says why nothing specified depends on it
     proven      the module does the same for any inputs
 
 With `--results` verdicts are kept in a file: a run that is ended, or has had its `--minutes`, goes on there
@@ -80,18 +80,18 @@ class Court:
         found = found or self._host.judge(number)
         if found:
             return "killed", found, ""
-        formal = equivalence(mutation, self._sources, self._macs)
+        reason = review_of(mutation, self._reviews)
+        formal = "" if reason else equivalence(mutation, self._sources, self._macs)
         if formal == EQUAL:
             return "proven", "", formal
         found = self._blocks.judge(number)
         if found:
             return "killed", found, formal
+        if reason:
+            return "harmless", reason, formal
         found, further = self._run(number, self._further)
         if found:
             return "missed", found, formal
-        reason = review_of(mutation, self._reviews)
-        if reason:
-            return "harmless", reason, formal
         return ("open" if differs or further else "unseen"), "", formal
 
     def _run(self, number: int, stimuli: Sequence[Judged]) -> tuple[str, bool]:

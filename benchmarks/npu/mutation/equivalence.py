@@ -21,7 +21,7 @@ from benchmarks.npu.mutation.schemata import one_mutant
 from benchmarks.npu.mutation.sites import Mutation
 
 EQUAL, DIFFERS, OPEN = "equal", "differs", "open"
-TIME_S = 30
+TIME_S = 20
 _MODULE = re.compile(r"^module (\w+)", re.MULTILINE)
 _FUNCTION = re.compile(r"^ +function automatic [^(]*?(\w+)\(.*?endfunction", re.MULTILINE | re.DOTALL)
 _TOP = "npu"
@@ -34,8 +34,8 @@ design -copy-from gold -as gold gold; design -copy-from gate -as gate gate
 equiv_make gold gate equiv; hierarchy -top equiv; opt -share_all; opt_clean
 equiv_simple -undef; {induct}; equiv_status -assert
 """
-# Signals of one name are compared, which helps where they are equal. What is equal at the registers and outputs
-# alone needs them hidden.
+# Signals of one name are compared, which helps where they are equal. Where they differ though registers and
+# outputs do not, they must be hidden.
 _SHOWN = "select -clear"
 _HIDDEN = "rename -hide w:* t:$*ff* %co1:+[Q] w:* %i %d"
 _INDUCT = "equiv_induct -undef -seq 2"
@@ -44,7 +44,7 @@ _UNPROVEN = "unproven $equiv cells"
 
 
 def equivalence(mutation: Mutation, sources: Sequence[Path], macs: int) -> str:
-    """Return EQUAL, DIFFERS or OPEN; OPEN: in no module or function, or not decided within half a minute."""
+    """Return EQUAL, DIFFERS or OPEN; OPEN: in no module or function, or not decided in time."""
     there = instances(tuple(sources), macs)
     for module in _modules(mutation, sources):
         for parameters in there.get(module, ()):
@@ -104,7 +104,10 @@ def _compare(
     top: str, parameters: tuple[tuple[str, str], ...], mutation: Mutation, sources: Sequence[Path]
 ) -> str:
     shown = _run(top, parameters, mutation, sources, _SHOWN, "")
-    return _run(top, parameters, mutation, sources, _HIDDEN, _INDUCT) if shown == DIFFERS else shown
+    if shown != DIFFERS:
+        return shown
+    hidden = _run(top, parameters, mutation, sources, _HIDDEN, _INDUCT)
+    return DIFFERS if hidden == OPEN else hidden
 
 
 def _run(

@@ -20,14 +20,13 @@ from rtl_harness.target import Target
 from rtl_harness.verilated.build import Variable
 from tests.rtl_harness.npu.model_cases import FEATURES, NAMES, random_case
 from tests.rtl_harness.npu.model_support import Case as Operation
-from tests.rtl_harness.npu.test_rtl_operations import CASES
+from tests.rtl_harness.npu.test_rtl_operations import CASES, FEATURE_CASES, FEATURED
 
 # Of a mutant: cycles in which something must move, and cycles that no sound run of these stimuli needs.
 PATIENCE = 50_000
 LONGEST = 600_000
 # What `tests/rtl_harness/npu/test_rtl_robustness.py` runs.
 DAMAGED_RUNS, DAMAGED_SEED = 200, 7
-_FEATURED = ("conv", "depthwise", "max", "average", "add", "mul")
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +74,7 @@ def operation_trials(accelerator: str, seeds: range) -> Iterator[Trial]:
             yield _as_trial(name, accelerator, random_case(name, npu, np.random.default_rng(seed)))
     for feature in FEATURES:
         rng = np.random.default_rng(seeds.start + 7)
-        for name in _FEATURED:
+        for name in FEATURE_CASES * FEATURED:
             yield _as_trial(name, accelerator, random_case(name, npu, rng, (feature,)))
 
 

@@ -18,13 +18,13 @@ class Review:
     """Mutants of one kind of expression.
 
     Attributes:
-        file: Name of the file.
+        file: Pattern that the whole name of the file matches.
         context: Pattern that the whole source line matches.
         change: Pattern that the whole change matches, as `Mutation.change` has it.
         reason: Why they do no harm.
     """
 
-    file: str
+    file: re.Pattern[str]
     context: re.Pattern[str]
     change: re.Pattern[str]
     reason: str
@@ -32,7 +32,7 @@ class Review:
     def takes(self, mutation: Mutation) -> bool:
         """Whether the mutant is one of these."""
         return (
-            mutation.file.name == self.file
+            self.file.fullmatch(mutation.file.name) is not None
             and self.context.fullmatch(mutation.context) is not None
             and self.change.fullmatch(mutation.change) is not None
         )
@@ -42,7 +42,7 @@ def read_reviews() -> list[Review]:
     """Return what `reviewed.toml` says."""
     entries = tomllib.loads(_FILE.read_text(encoding="utf-8"))["reviewed"]
     return [
-        Review(e["file"], re.compile(e["line"]), re.compile(e.get("change", ".*")), e["reason"])
+        Review(re.compile(e["file"]), re.compile(e["line"]), re.compile(e.get("change", ".*")), e["reason"])
         for e in entries
     ]
 

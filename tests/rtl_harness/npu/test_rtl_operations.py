@@ -13,6 +13,8 @@ from tests.rtl_harness.npu.model_support import CONSTANTS, RAM, Case
 from tests.rtl_harness.npu.rtl_support import run_stream
 
 CASES = 8
+FEATURE_CASES = 3
+FEATURED = ("conv", "depthwise", "max", "average", "add", "mul")
 SIZES = [
     "ethos-u55-32",
     pytest.param("ethos-u55-64", marks=pytest.mark.slow),
@@ -44,5 +46,5 @@ def test_random_operations_equal_the_model(npu: str, name: str):
 @pytest.mark.parametrize("npu", SIZES)
 def test_random_operations_with_tiles_upscaling_and_tables(npu: str, feature: str):
     rng = np.random.default_rng(7)
-    for name in ("conv", "depthwise", "max", "average", "add", "mul"):
+    for name in FEATURE_CASES * FEATURED:
         compare(random_case(name, npu_config(npu), rng, (feature,)), npu)

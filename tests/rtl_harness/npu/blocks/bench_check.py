@@ -41,6 +41,17 @@ LIMITS = {
     "IFM2_PRECISION": (0, 1, 4, 5, 8, 9, 12, 0x40, 0x80, 0x100),
     "KERNEL_STRIDE": (0, 1, 2, 3, 4, 8, 0x10, 0x20, 0x40, 0x41, 0x42, 0x80, 0x200, 0x202, 0x243),
 }  # fmt: skip
+# Registers that decide what fits the buffers, or how many taps there are, and how far they go
+FITTING = {
+    "IFM_IB_END": BANKS + 2, "AB_START": USABLE + 2, "IFM2_IB_START": BANKS + 2, "OFM_BLK_WIDTH_M1": 64,
+    "OFM_BLK_HEIGHT_M1": 64, "OFM_BLK_DEPTH_M1": 128, "IFM_DEPTH_M1": 80, "KERNEL_WIDTH_M1": 20,
+    "KERNEL_HEIGHT_M1": 20,
+}  # fmt: skip
+SHAPES = {
+    "IFM_UPSCALE": (1, 2), "KERNEL_STRIDE": (2, 4, 8, 0x10, 0x20, 0x30), "IFM2_BROADCAST": (1, 2, 4, 3, 6),
+    "OFM_BLK_WIDTH_M1": (3, 4), "OFM_BLK_HEIGHT_M1": (3, 4), "KERNEL_HEIGHT_M1": (4, 8),
+    "OFM_DEPTH_M1": (60, 100),
+}  # fmt: skip
 Set = dict[Register, tuple[int, int]]
 
 
@@ -111,6 +122,18 @@ def model_refuses(settings: Set, kind: Opcode, parameter: int, read_only: frozen
     return end.reason if end.status == Status.CMD_ERROR else ""
 
 
+def borders(settings: Set, kind: Opcode, parameter: int, rng: random.Random) -> list[Set]:
+    """The operation in another shape, with a register at both sides of where it becomes right or wrong."""
+    shaped = dict(settings)
+    for name in rng.sample(list(SHAPES), rng.choice([0, 1, 2])):
+        shaped[Register[name]] = (rng.choice(SHAPES[name]), 0)
+    name = rng.choice(list(FITTING))
+    tried = [{**shaped, Register[name]: (value, 0)} for value in range(FITTING[name])]
+    refused = [bool(model_refuses(case, kind, parameter, frozenset())) for case in tried]
+    places = [i for i in range(1, len(tried)) if refused[i - 1] != refused[i]]
+    return [tried[place - side] for place in places[-2:] for side in (0, 1)]
+
+
 @cocotb.test()
 async def every_rule_from_both_sides(dut: Any) -> None:
     block, rng, numbers = Block(dut, "check"), random.Random(1), np.random.default_rng(1)
@@ -125,6 +148,9 @@ async def every_rule_from_both_sides(dut: Any) -> None:
             if kind in (Opcode.CONV, Opcode.DEPTHWISE):
                 case_parameter = 0
             await _compare(block, rng, case, kind, case_parameter, seen, reasons)
+        for _ in range(3):
+            for case in borders(settings, kind, parameter, rng):
+                await _compare(block, rng, case, kind, parameter, seen, reasons)
     assert min(seen.values()) > 100, seen
     assert len(reasons) > 40, f"{len(reasons)} different reasons: {sorted(reasons)}"
 
