@@ -100,8 +100,11 @@ def _row(values: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _reached(summary: Mapping[str, Any], *, predicted: bool) -> bool | None:
-    """Whether the total is known to the margin that was asked for; None if none was, or nothing injected."""
+    """Whether the total is known to the margin that was asked for.
+
+    None if none was, if nothing was injected, or if the verdict was settled before.
+    """
     sampling = summary.get("sampling") or {}
-    if predicted or sampling.get("margin") is None:
+    if predicted or sampling.get("margin") is None or sampling["reason"] == "budget":
         return None
     return bool(sampling["reason"] in ("margin", "exhausted"))

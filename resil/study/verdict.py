@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from resil.errors import ExitCode
-from resil.study.answers import FAILED, INCONCLUSIVE, MET, MISSED, NONE, WAITING, is_injected
+from resil.study.answers import FAILED, INCONCLUSIVE, MET, MISSED, NONE, WAITING, is_answered, is_injected
 
 _ORDER = (MISSED, FAILED, WAITING, INCONCLUSIVE, "not assessed", MET, NONE)
 
@@ -21,7 +21,7 @@ def study_verdict(cells: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """
     counts = Counter(cell["verdict"] for cell in cells)
     told = ", ".join(f"{counts[word]} {word}" for word in _ORDER if counts[word])
-    foreseen = [cell for cell in cells if cell["predicted"]]
+    foreseen = [cell for cell in cells if cell["predicted"] and is_answered(cell)]
     reason = f"{len(cells)} cells: {told}."
     if foreseen:
         reason += f" {len(foreseen)} predicted without an injection: they decide nothing."

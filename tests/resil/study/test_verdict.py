@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from resil.errors import ExitCode
-from resil.study.answers import verdict_of
+from resil.study.answers import _reached, verdict_of
 from resil.study.verdict import study_code, study_verdict
 
 WORDS = ("met", "missed", "inconclusive", "not assessed", "none", "failed", "not run")
@@ -35,6 +35,11 @@ def test_only_cells_that_are_all_met_by_injections_are_met(words):
     assert (result == "met") == ((one, other, predicted) == ("met", "met", False))
     assert (result == "missed") == ("missed" in (one, other))
     assert (code(cells) is ExitCode.MET) == (result == "met" or {one, other} == {"none"})
+
+
+def test_only_what_was_predicted_is_called_so():
+    reason = study_verdict([cell("met"), cell("inconclusive", True), cell("not run", True)])["reason"]
+    assert "1 predicted without an injection" in reason
 
 
 def test_an_empty_study_is_not_met():
@@ -75,3 +80,19 @@ def summary(budget, safety=None):
 )
 def test_budget_and_claims_of_a_cell(budget, safety, claimed, predicted, expected):
     assert verdict_of(summary(budget, safety), predicted=predicted, claimed=claimed) == expected
+
+
+@pytest.mark.parametrize(
+    ("margin", "reason", "reached"),
+    [
+        (None, "maximum", None),
+        (0.1, "margin", True),
+        (0.1, "exhausted", True),
+        (0.1, "maximum", False),
+        (0.1, "budget", None),
+    ],
+)
+def test_a_margin_is_reached_or_not(margin, reason, reached):
+    found = {"sampling": {"margin": margin, "reason": reason}}
+    assert _reached(found, predicted=False) is reached
+    assert _reached(found, predicted=True) is None

@@ -1,0 +1,75 @@
+"""A study of two small designs on the fast engine, from their RTL to the report."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.engine.resume import rows
+from resil.cli import main
+
+AWKWARD = Path(__file__).parents[3] / "examples" / "awkward"
+STUDY = """
+[study]
+name = "two small designs"
+seed = 11
+[[target]]
+file = "plain.toml"
+[[target]]
+file = "coarse.toml"
+[[workload]]
+name = "two pages"
+decision = "exact"
+parameters = {{ SourceWords = 64 }}
+images = [{{ memory = "source", files = ["{0}/source0.hex", "{0}/source1.hex"] }}]
+output = {{ memory = "sink", offset = 0, shape = [12, 4], dtype = "uint64" }}
+[[workload]]
+name = "no such memory"
+images = [{{ memory = "sauce", file = "{0}/source0.hex" }}]
+output = {{ memory = "sink", offset = 0, shape = [12, 4], dtype = "uint64" }}
+[faults]
+kinds = ["ff", "sram"]
+injections = 120
+[sampling]
+plan = "uniform"
+[technology]
+name = "finfet-16nm"
+[budget]
+fit = 1000.0
+rationale = "anything will do"
+"""
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("small")
+    text = (AWKWARD / "target.toml").read_text().replace('"rtl/', f'"{AWKWARD}/rtl/')
+    (folder / "plain.toml").write_text(text)
+    coarse = text.replace('even = ["u_dut.u_lanes.g_lane[0]", "u_dut.u_lanes.g_lane[2]"]\n', "")
+    assert coarse != text
+    (folder / "coarse.toml").write_text(coarse.replace('name = "awkward"', 'name = "coarse"'))
+    (folder / "study.toml").write_text(STUDY.format(AWKWARD))
+    code = main(["study", str(folder / "study.toml"), "--out", str(folder / "out"), "--quiet"])
+    return code, folder / "out"
+
+
+def test_cells_that_can_run_are_injected_and_the_others_say_why(study):
+    code, out = study
+    found = json.loads((out / "study.json").read_text())
+    assert [cell["verdict"] for cell in found["cells"]] == ["met", "failed", "met", "failed"]
+    assert "sauce" in found["cells"][1]["error"]
+    assert (code, found["verdict"]["result"]) == (2, "inconclusive")
+    assert rows(out / "plain" / "two-pages").num_rows == 120
+    blocks = [{row["block"] for row in cell["blocks"]} for cell in (found["cells"][0], found["cells"][2])]
+    assert blocks[0] - blocks[1] == {"even"}
+    assert {row["register_class"] for row in found["classes"]} > {"control"}
+
+
+def test_a_finished_cell_is_a_run_that_other_commands_take(study, capsys):
+    _, out = study
+    cell = out / "plain" / "two-pages"
+    assert main(["report", str(cell)]) == 0
+    assert main(["compare", str(cell), str(out / "coarse" / "two-pages")]) == 0
+    assert "two-pages" in capsys.readouterr().out
