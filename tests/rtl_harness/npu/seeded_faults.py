@@ -71,6 +71,10 @@ SEEDED: dict[str, list[Place]] = {
     ],
     "BIsTaken": [("dma_wr_port.sv", "b_ready_o   = ⟦1'b1⟧;", "1'b0")],
     # Buffers between the units
+    "ParametersWait": [("ao_channels.sv", "load     = valid && ⟦!full_q⟧ &&", "1'b1")],
+    "ParametersAreWhole": [
+        ("ao_walk.sv", "next_o         = ⟦loaded_i⟧ && weighted", "1'b1"),
+    ],
     "PieceFindsFreeBuffer": [
         ("cc_sequencer.sv", "piece_valid_o = piece_walk && ⟦!ifm_full_q[ifm_wr_q]⟧;", "1'b1")
     ],
