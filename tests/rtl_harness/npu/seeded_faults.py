@@ -120,7 +120,7 @@ SEEDED: dict[str, list[Place]] = {
     "StateIsLegal": [("cc_control.sv", "if (param == '0) state_d = ⟦WaitOp⟧;", "state_e'(5'd25)")],
     "OneClientIsServed": [("dma_rd_port.sv", "if (valid_i[i] && ⟦!any⟧) begin", "1'b1")],
     # Shared buffer
-    "BankReadsNoRowThatIsWritten": [("mac_accumulate.sv", "(!clear_i || keep_i) && ⟦!forward⟧;", "1'b1")],
+    "BankReadsNoRowThatIsWritten": [("mac_accumulate.sv", "lower_clear_i) && ⟦!forward⟧;", "1'b1")],
     "BankIsReadOnce": [("npu_pkg.sv", "if (operand2) return ⟦op.ib2_start⟧ +", "6'd2")],
     "BankIsWrittenOnce": [("cc_pieces.sv", ": ⟦ifm_buffer_bank(op_i, Lanes, buffer_d)⟧;", "6'd0")],
     "BankExists": [("dma_receive.sv", "wr_bank_o = ⟦wr_bank_q⟧;", "6'd63")],

@@ -46,7 +46,7 @@ module ao_fetch
     .rst_ni        (rst_ni),
     .en_i          (en_i),
     .start_i       (start_i && !elementwise),
-    .one_row_i     (op_i.one_row),
+    .one_row_i     (UblkH > 1 && op_i.one_row),
     .group_i       (acc_buffer_group(op_i, Usable, AccBanks, acc_buffer_i)),
     .bw_m1_i       (bw_m1_i),
     .bh_m1_i       (bh_m1_i),

@@ -73,7 +73,7 @@ module cc_pieces
     piece_o.c        = part_q.c;
     piece_o.bank     = part_q.bank;
     piece_o.spread   = !elementwise;
-    piece_o.one_row  = op_i.one_row;
+    piece_o.one_row  = Lanes > 2 && op_i.one_row;
     piece_o.stride_x = op_i.stride_x;
     piece_o.stride_y = op_i.stride_y;
     piece_o.limit_x  = elementwise ? '1 : (op_i.ifm_w + 18'(op_i.upscale)) >> op_i.upscale;

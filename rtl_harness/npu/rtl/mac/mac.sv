@@ -109,7 +109,7 @@ module mac
   assign load_weights = load && take_group_q.new_vector;
 
   // Multiply, then sum
-  logic mul_q, sum_q, mul_clear_q, sum_clear_q, mul_keep_q, sum_keep_q;
+  logic mul_q, sum_q, mul_clear_q, sum_clear_q, sum_lower_clear;
   logic [Lanes-1:0] mul_absent_q, sum_absent_q;
   logic [11:0] mul_acc_q, sum_acc_q;
   logic [UblkD*8*9-1:0] weights_q;
@@ -148,25 +148,42 @@ module mac
     .Lanes(Lanes),
     .UblkD(UblkD)
   ) u_accumulate (
-    .clk_i    (clk_i),
-    .rst_ni   (rst_ni),
-    .en_i     (en_i),
-    .max_i    (op_i.kind == MaxPool),
-    .valid_i  (sum_q),
-    .clear_i  (sum_clear_q),
-    .keep_i   (sum_keep_q),
-    .absent_i (sum_absent_q),
-    .acc_i    (sum_acc_q),
-    .dot_i    (dot),
-    .rd_o     (acc_rd_o),
-    .rd_row_o (acc_rd_row),
-    .rd_data_i(acc_rd_data_i),
-    .wr_o     (acc_wr_o),
-    .wr_row_o (acc_wr_row),
-    .wr_data_o(acc_wr_data_o)
+    .clk_i        (clk_i),
+    .rst_ni       (rst_ni),
+    .en_i         (en_i),
+    .max_i        (op_i.kind == MaxPool),
+    .valid_i      (sum_q),
+    .clear_i      (sum_clear_q),
+    .lower_clear_i(sum_lower_clear),
+    .absent_i     (sum_absent_q),
+    .acc_i        (sum_acc_q),
+    .dot_i        (dot),
+    .rd_o         (acc_rd_o),
+    .rd_row_o     (acc_rd_row),
+    .rd_data_i    (acc_rd_data_i),
+    .wr_o         (acc_wr_o),
+    .wr_row_o     (acc_wr_row),
+    .wr_data_o    (acc_wr_data_o)
   );
   assign {acc_rd_group_o, acc_rd_row_o} = acc_rd_row;
   assign {acc_wr_group_o, acc_wr_row_o} = acc_wr_row;
+
+  // In a one-row operation the lower half of the lanes may have to stay.
+  if (UblkH > 1) begin : gen_one_row
+    logic mul_lower_clear_q, sum_lower_clear_q;
+    assign sum_lower_clear = sum_lower_clear_q;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) begin
+        mul_lower_clear_q <= 1'b0;
+        sum_lower_clear_q <= 1'b0;
+      end else if (en_i) begin
+        if (load) mul_lower_clear_q <= take_group_q.clear && !take_group_q.keep;
+        if (mul_q) sum_lower_clear_q <= mul_lower_clear_q;
+      end
+    end
+  end else begin : gen_no_one_row
+    assign sum_lower_clear = sum_clear_q;
+  end
 
   // What has ended: a step when its last vector is taken, a block when its last sums are written
   logic step_done_q, row_done_q, mul_end_q, sum_end_q, add_end_q;
@@ -204,14 +221,12 @@ module mac
     if (!rst_ni) begin
       mul_q        <= 1'b0;
       mul_clear_q  <= 1'b0;
-      mul_keep_q   <= 1'b0;
       mul_absent_q <= '0;
       mul_acc_q    <= '0;
       mul_end_q    <= 1'b0;
       weights_q    <= '0;
       sum_q        <= 1'b0;
       sum_clear_q  <= 1'b0;
-      sum_keep_q   <= 1'b0;
       sum_absent_q <= '0;
       sum_acc_q    <= '0;
       sum_end_q    <= 1'b0;
@@ -222,7 +237,6 @@ module mac
       mul_q <= load;
       if (load) begin
         mul_clear_q  <= take_group_q.clear;
-        mul_keep_q   <= take_group_q.keep;
         mul_absent_q <= take_absent_q;
         mul_acc_q    <= take_group_q.acc;
       end
@@ -230,7 +244,6 @@ module mac
       sum_q <= mul_q;
       if (mul_q) begin
         sum_clear_q  <= mul_clear_q;
-        sum_keep_q   <= mul_keep_q;
         sum_absent_q <= mul_absent_q;
         sum_acc_q    <= mul_acc_q;
       end

@@ -12,7 +12,7 @@ module mac_accumulate #(
   // A group of pixels, and its dot products
   input  logic        valid_i,
   input  logic        clear_i,
-  input  logic        keep_i,     // the lower half of the lanes
+  input  logic        lower_clear_i,  // the lower half of the lanes
   input  logic [Lanes-1:0] absent_i,
   input  logic [11:0] acc_i,
   input  logic [Lanes-1:0][UblkD-1:0][31:0] dot_i,
@@ -27,7 +27,7 @@ module mac_accumulate #(
   localparam logic [31:0] Lowest = 32'h8000_0000;
   localparam int unsigned DotW = 22;   // what a dot product of 8-bit elements needs
 
-  logic add_q, clear_q, keep_q, forward_q;
+  logic add_q, clear_q, forward_q;
   logic [Lanes-1:0] absent_q;
   logic [11:0] acc_q;
   logic [Lanes-1:0][UblkD-1:0][DotW-1:0] dot_q;
@@ -35,13 +35,20 @@ module mac_accumulate #(
   logic [Lanes-1:0][UblkD-1:0][31:0] sum_q;
 
   logic forward;
-  assign rd_o     = valid_i && (!clear_i || keep_i) && !forward;  // no row is read while it is written
+  assign rd_o     = valid_i && !(clear_i && lower_clear_i) && !forward;  // no row is read while it is written
   assign rd_row_o = acc_i;
   assign forward  = add_q && acc_q == acc_i;
 
   logic [Lanes-1:0] clear;
-  for (genvar l = 0; l < Lanes; l++) begin : gen_clear
-    assign clear[l] = clear_q && !(keep_q && l < Lanes / 2);
+  if (Lanes > 2) begin : gen_lower
+    logic lower_clear_q;
+    assign clear = {{Lanes / 2{clear_q}}, {Lanes / 2{lower_clear_q}}};
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) lower_clear_q <= 1'b0;
+      else if (en_i && valid_i) lower_clear_q <= lower_clear_i;
+    end
+  end else begin : gen_no_lower
+    assign clear = {Lanes{clear_q}};
   end
 
   logic [Lanes-1:0][UblkD-1:0][31:0] dot, old, sum;
@@ -67,7 +74,6 @@ module mac_accumulate #(
     if (!rst_ni) begin
       add_q      <= 1'b0;
       clear_q    <= 1'b0;
-      keep_q     <= 1'b0;
       forward_q  <= 1'b0;
       absent_q   <= '0;
       acc_q      <= '0;
@@ -78,7 +84,6 @@ module mac_accumulate #(
       add_q <= valid_i;
       if (valid_i) begin
         clear_q   <= clear_i;
-        keep_q    <= keep_i;
         forward_q <= forward;
         absent_q  <= absent_i;
         acc_q     <= acc_i;

@@ -50,8 +50,7 @@ module mac_walk
   logic first_tap_q, new_vector_q;
   // In a one-row operation pairs of pixels follow one another without a gap: where their number is odd, every
   // second group of channels begins in the upper half of the row in which the one before it has ended.
-  logic odd_pairs_q;
-  logic upper_q, upper_half_q;   // of the group of channels, of the group of pixels
+  logic odd_pairs, upper, upper_half;  // upper: of the group of channels, of the group of pixels
   logic [11:0] acc_q, first_acc_q, next_acc_q;
 
   logic word_inner;      // the IFM words are an inner loop, else the outermost
@@ -60,7 +59,7 @@ module mac_walk
   assign padded     = (op_i.kind == Conv && op_i.part_kernel) || op_i.kind == Depthwise;
 
   logic shared_row;
-  assign shared_row = odd_pairs_q && !upper_q;
+  assign shared_row = odd_pairs && !upper;
 
   logic last_column, last_row, last_group, last_word, last_tap, last_element, last_channels;
   logic real_vector;
@@ -85,7 +84,7 @@ module mac_walk
   assign last_row_o    = last_row;
   assign channels_o    = channels_q;
   assign word_o        = word_q;
-  assign upper_half_o  = upper_half_q;
+  assign upper_half_o  = upper_half;
   assign lower_half_o  = last_column && shared_row;
   assign acc_o         = acc_q;
 
@@ -117,8 +116,34 @@ module mac_walk
                                 : 6'((step_i.bw - 7'd1) >> $clog2(UblkW));
   assign rows    = 6'((step_i.bh - 7'd1) >> $clog2(UblkH));
 
-  logic upper;
-  assign upper = next_channels ? shared_row && !last_channels : upper_q;
+  if (UblkH > 1) begin : gen_one_row
+    logic odd_pairs_q, upper_q, upper_half_q, next_upper;
+    assign odd_pairs  = odd_pairs_q;
+    assign upper      = upper_q;
+    assign upper_half = upper_half_q;
+    assign next_upper = next_channels ? shared_row && !last_channels : upper_q;
+
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) begin
+        odd_pairs_q  <= 1'b0;
+        upper_q      <= 1'b0;
+        upper_half_q <= 1'b0;
+      end else if (en_i) begin
+        if (start_i) begin
+          odd_pairs_q  <= op_i.one_row && (step_i.bw[1:0] == 2'd1 || step_i.bw[1:0] == 2'd2);
+          upper_q      <= 1'b0;
+          upper_half_q <= 1'b0;
+        end else if (next_i) begin
+          upper_q      <= next_upper;
+          upper_half_q <= last_group && next_upper;
+        end
+      end
+    end
+  end else begin : gen_no_one_row
+    assign odd_pairs  = 1'b0;
+    assign upper      = 1'b0;
+    assign upper_half = 1'b0;
+  end
 
   always_ff @(posedge clk_i or negedge rst_ni) begin
     if (!rst_ni) begin
@@ -138,9 +163,6 @@ module mac_walk
       row_q            <= '0;
       first_tap_q      <= 1'b0;
       new_vector_q     <= 1'b0;
-      odd_pairs_q      <= 1'b0;
-      upper_q          <= 1'b0;
-      upper_half_q     <= 1'b0;
       acc_q            <= '0;
       first_acc_q      <= '0;
       next_acc_q       <= '0;
@@ -162,15 +184,10 @@ module mac_walk
         row_q            <= rows;
         first_tap_q      <= 1'b1;
         new_vector_q     <= 1'b1;
-        odd_pairs_q      <= op_i.one_row && (step_i.bw[1:0] == 2'd1 || step_i.bw[1:0] == 2'd2);
-        upper_q          <= 1'b0;
-        upper_half_q     <= 1'b0;
         acc_q            <= '0;
         first_acc_q      <= '0;
       end else if (next_i) begin
         new_vector_q <= last_group;
-        upper_q      <= upper;
-        upper_half_q <= last_group && upper;
         if (!last_group) begin
           acc_q    <= acc;
           column_q <= last_column ? columns_q : column_q - 6'd1;
