@@ -10,14 +10,15 @@ module dma_follow
   output logic     exists_o,  // its first beat is at most three behind the other's last one
   output arrival_t next_o
 );
-  logic [6:0] end_at, next_at;  // bytes from the beginning of the segment's first beat
+  logic [6:0] next_at;  // bytes from the beginning of the segment's first beat
+  logic [3:0] last;     // its last beat
   logic [3:0] beats;
   logic moves;
-  assign end_at   = 7'(segment_i.shift) + 7'(segment_i.bytes) - 7'd1;
+  assign last     = 4'((7'(segment_i.shift) + 7'(segment_i.bytes) - 7'd1) >> 3);
   assign next_at  = 7'(segment_i.shift) + 7'(pitch_i.step);
-  assign beats    = next_at[6:3] - end_at[6:3];
+  assign beats    = next_at[6:3] - last;
   assign moves    = !pitch_i.spread || ifm_lanes_end(segment_i.x[1:0], pitch_i.one_row, UblkW);
-  assign exists_o = pitch_i.near && beats[3:2] == '0;
+  assign exists_o = pitch_i.dense && beats[3:2] == '0;
 
   always_comb begin
     next_o         = segment_i;

@@ -47,7 +47,7 @@ module dma_piece
   arrival_t arrival;
   pitch_t pitch;
   assign step    = pixel_step(fmap_i);
-  assign pitch   = '{near: step[31:6] == '0, step: step[5:0], words: words, spread: piece_i.spread,
+  assign pitch   = '{dense: step[31:6] == '0, step: step[5:0], words: words, spread: piece_i.spread,
                    one_row: piece_i.one_row};
   assign arrival = '{zero: segment.leaves, advance: advance, shift: segment.addr[2:0], bytes: segment.bytes,
                      x: segment.x, y: segment.y, word: segment.word};

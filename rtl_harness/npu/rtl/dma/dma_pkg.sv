@@ -20,7 +20,7 @@ package dma_pkg;
 
   // How the segments of pixels that are neighbours in a row follow from each other.
   typedef struct packed {
-    logic       near;    // a pixel begins fewer than 64 bytes behind the one before it:
+    logic       dense;   // a pixel begins fewer than 64 bytes behind the one before it:
     logic [5:0] step;    // so many
     logic [6:0] words;   // of a pixel in the shared buffer
     logic       spread;  // over the lanes,
