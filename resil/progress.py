@@ -74,6 +74,7 @@ class Progress:
         self._line = ""
         self._lock = threading.RLock()
         self._working: list[tuple[str, float]] = []
+        self._whole: Callable[[], str] | None = None
 
     def stage(self, text: str) -> None:
         """Say what is being done now."""
@@ -124,6 +125,10 @@ class Progress:
         while not done.wait(_TICK if self._terminal else _PLAIN_INTERVAL):
             self.tick()
 
+    def beside(self, whole: Callable[[], str] | None) -> None:
+        """Say behind the injections, from now on, how a larger work of which they are a part gets on."""
+        self._whole = whole
+
     def begin(self, total: int, done: int) -> None:
         """Start to count injections: `done` of `total` were there before."""
         self._total, self._done = total, done
@@ -157,11 +162,12 @@ class Progress:
     def _status(self, now: float) -> str:
         passed = 0.0 if self._began is None else now - self._began
         said = f"{self._done:,} of {self._total:,} injections ({100.0 * self._done / self._total:.0f} %)"
+        whole = f"; {self._whole()}" if self._whole is not None else ""
         if passed < _FORETOLD_AFTER:
-            return said
+            return said + whole
         rate = (self._done - self._before) / max(passed, 1e-9)
         left = _minutes((self._total - self._done) / rate) if rate else "unknown time"
-        return f"{said}, {rate:.1f}/s, {left} left"
+        return f"{said}, {rate:.1f}/s, {left} left{whole}"
 
     def _draw(self, text: str) -> None:
         if loudness() is Loudness.QUIET:

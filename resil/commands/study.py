@@ -116,6 +116,7 @@ class _Study:
     def _carry_out(self, cell: Cell, place: int, of: int) -> None:
         self._progress.stage(f"cell {place} of {of}: {cell.name}{', predicted' if cell.predicted else ''}")
         began = time.monotonic()
+        self._progress.beside(lambda: self._pace.short(time.monotonic() - began))
         try:
             found = self._answer(cell)
         except KeyboardInterrupt:

@@ -45,11 +45,15 @@ class Pace:
 
     def text(self) -> str:
         """Return a line for people: cells done, rate, time left."""
+        rate = f", {self._injections / self._seconds:,.0f} injections/s" if self._seconds else ""
+        return f"{self.short(0.0)}{rate}"
+
+    def short(self, present: float) -> str:
+        """Return the cells done and the time left, less the seconds that the present one took by now."""
         done = self._cells - len(self._left)
-        rate = f"{self._injections / self._seconds:,.0f} injections/s" if self._seconds else "no rate yet"
         left = self.seconds_left
-        rest = "" if left is None else f", about {spoken(left)} left"
-        return f"{done} of {self._cells} cells, {rate}{rest}"
+        rest = "" if left is None else f", about {spoken(max(0.0, left - present))} left"
+        return f"{done} of {self._cells} cells{rest}"
 
 
 def spoken(seconds: float) -> str:

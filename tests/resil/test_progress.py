@@ -132,3 +132,12 @@ def test_a_stream_that_was_closed_ends_nothing():
     progress.stage("compiling")
     with progress.working("compiling"):
         progress.tick()
+
+
+def test_a_larger_work_stands_behind_the_injections():
+    stream = io.StringIO()
+    progress = Progress(stream, clock=lambda: 0.0)
+    progress.beside(lambda: "1 of 4 cells")
+    progress.begin(1, 0)
+    progress.advance()
+    assert stream.getvalue() == "resil: 1 of 1 injections (100 %); 1 of 4 cells\n"

@@ -1,0 +1,32 @@
+"""What is left is foretold from what was carried out."""
+
+from __future__ import annotations
+
+import pytest
+
+from resil.study.pace import Pace
+from tests.resil.studies import study
+
+
+def test_a_network_takes_as_long_as_on_another_target_and_others_the_mean():
+    cells = study().cells
+    pace = Pace(cells)
+    assert pace.seconds_left is None
+    assert pace.short(3.0) == "0 of 4 cells"
+    pace.answered(cells[0])
+    pace.note(cells[0], 10.0, 500)
+    assert pace.seconds_left == pytest.approx(30.0)
+    assert pace.text() == "1 of 4 cells, about 30 s left, 50 injections/s"
+    pace.answered(cells[1])
+    pace.note(cells[1], 40.0, 500)
+    assert pace.seconds_left == pytest.approx(50.0)
+    assert pace.short(20.0) == "2 of 4 cells, about 30 s left"
+    assert pace.short(90.0) == "2 of 4 cells, about 0 s left"
+
+
+def test_what_was_finished_before_counts_and_tells_no_time():
+    cells = study().cells
+    pace = Pace(cells)
+    for cell in cells[:3]:
+        pace.answered(cell)
+    assert pace.text() == "3 of 4 cells"
