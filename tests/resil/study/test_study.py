@@ -128,6 +128,11 @@ BROKEN = {
         ("[budget]", "[protection]\nwanted = 3\n[budget]"),
         "[protection] wanted: expected true or false",
     ),
+    "model": (
+        ("[budget]", '[estimate]\nmodel = "x"\n[budget]'),
+        "[estimate] model: expected a sensitivity model",
+    ),
+    "model key": (("[budget]", '[estimate]\nmodle = "x"\n[budget]'), 'did you mean "model"?'),
     "protection key": (
         ("[budget]", "[protection]\nbudget = 3\n[budget]"),
         "[protection] budget: expected one of",
