@@ -31,16 +31,34 @@ def protect(
         str | None,
         typer.Option("--name", help="Keep the plan as protection/NAME.json; default: its target."),
     ] = None,
+    build: Annotated[
+        Path | None,
+        typer.Option(
+            "--build",
+            metavar="DIR",
+            help="Write the RTL with this protection to a new folder, prove it and measure its area. That it "
+            "reaches the target is not confirmed by injection: run a campaign on its target.toml.",
+        ),
+    ] = None,
     json_: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
     """Choose the protection of least area that keeps a finished run within its budget."""
+    from resil.commands.build import build_plan, build_text
     from resil.commands.protect import protect_run, protection_code
 
     results = protect_run(run_dir, budget_fit=budget_fit, spfm_target=spfm_target, options=options, name=name)
-    plan = results.protection or {}
-    show(plan, json_, lambda: results.show(run_dir))
+    plan = dict(results.protection or {})
+    if build is not None:
+        plan["build"] = build_plan(run_dir, plan, build, options=options)
+
+    def text() -> None:
+        results.show(run_dir)
+        if build is not None:
+            print(build_text(plan["build"]))
+
+    show(plan, json_, text)
     raise typer.Exit(protection_code(plan))
 
 

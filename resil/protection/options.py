@@ -12,6 +12,7 @@ from typing import Any
 
 from resil.errors import ResilError
 from rtl_harness.errors import HarnessError
+from rtl_harness.redundancy.groups import Mechanism
 from rtl_harness.toml_file import parse_toml, read_toml
 
 KINDS = ("ff", "macro", "sram")
@@ -63,6 +64,7 @@ class Option:
         raw_factor_high: Most that it may be.
         coverage_low: Least that the coverage may be.
         coverage_high: Most that it may be.
+        builds: Mechanism of `rtl_harness.redundancy` that its RTL has; "" if none can be built.
     """
 
     name: str
@@ -80,6 +82,7 @@ class Option:
     raw_factor_high: float | None = None
     coverage_low: float | None = None
     coverage_high: float | None = None
+    builds: str = ""
 
     def raw_share(self, kind: str) -> float:
         """Return the share of the upset rate of bits of that kind that remains."""
@@ -212,6 +215,10 @@ def _option(table: Mapping[str, Any], where: str) -> Option:
             raise ProtectionError(
                 f"{spot}: expected {key}_low <= {key} <= {key}_high <= 1, found {low}, {value}, {high}"
             )
+    if option.builds not in ("", *Mechanism):
+        raise ProtectionError(
+            f"{spot}: builds is one of {', '.join(Mechanism)}, or not there, found {option.builds!r}"
+        )
     if option.turns_into not in _TURNS_INTO:
         raise ProtectionError(
             f"{spot}: turns_into is one of {', '.join(_TURNS_INTO)}, found {option.turns_into!r}"

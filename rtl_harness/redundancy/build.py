@@ -57,8 +57,7 @@ def build_protection(
         GroupError: A group cannot be protected; its message begins with its path.
         HarnessError: The folder has content, or the RTL cannot be read.
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise HarnessError(f"{folder}: expected no such folder, or an empty one, found content; give another")
+    require_empty(folder)
     pieces, left_out = pieces_of(target, elaboration, groups)
     _check_alarms(target)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -77,6 +76,12 @@ def build_protection(
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     return built
+
+
+def require_empty(folder: Path) -> None:
+    """Raise HarnessError unless a folder can be made: it is not there, or is empty."""
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise HarnessError(f"{folder}: expected no such folder, or an empty one, found content; give another")
 
 
 def _check_alarms(target: Target) -> None:
@@ -117,7 +122,11 @@ class _Builder:
         library = [self._copy(file) for file in sorted(_LIBRARY.glob("*.sv"))]
         self._write_target(edited, [*self._made(names), *library], alarms=True)
         return Built(
-            registers=tuple(r for n in netlists.values() for r in n.built),
+            registers=tuple(
+                replace(r, path=self._renamed[top].cell(r.path))
+                for top, n in netlists.items()
+                for r in n.built
+            ),
             hardened=hardened,
             constrained=self._constrained(hardened),
             left_out=(*left_out, *(lo for n in netlists.values() for lo in n.left_out)),

@@ -86,11 +86,19 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """What lies in a protected block and is not protected, with the reason."""
+    """What lies in a protected block and is not protected.
+
+    Attributes:
+        path: Register or memory.
+        bits: How many of its bits.
+        reason: In words.
+        hardware: They can upset: they are a risk that stays.
+    """
 
     path: str
     bits: int
     reason: str
+    hardware: bool = True
 
 
 class GroupError(HarnessError):
@@ -184,7 +192,8 @@ def _inside(target: Target, elaboration: Elaboration, group: Group, left_out: li
         kept = [bit for bit in range(element.width) if first + bit not in absent]
         if len(kept) < element.width:
             bits = element.width - len(kept)
-            left_out.append(LeftOut(element.path, bits, "no hardware: constant, or read by nothing"))
+            why = "no hardware: constant, or read by nothing"
+            left_out.append(LeftOut(element.path, bits, why, hardware=False))
         pieces += [Piece(element, low, bits, group, strict=False) for low, bits in _runs(kept)]
     return pieces
 

@@ -38,7 +38,10 @@ def keep_names(netlist: EditableNetlist, cut: Collection[tuple[str, str]]) -> No
         }
         ports = {bit for port in module["ports"].values() for bit in port["bits"]}
         own = [w["bits"] for w in module["netnames"].values() if not w.get("hide_name")]
-        found = {n for n, nets in flip_flops.items() if (path, n) in cut or ports.intersection(nets)}
+        redundant = {bit for c in module["cells"].values() for bit in c["connections"].get("q_o", [])}
+        mixed = {bit for wire in own if redundant.intersection(wire) for bit in wire}
+        apart = ports | mixed
+        found = {n for n, nets in flip_flops.items() if (path, n) in cut or apart.intersection(nets)}
         renewed: dict[Net, int] = {}
         for name in sorted(_with_neighbours(found, flip_flops, own)):
             cell = module["cells"][name]
@@ -64,17 +67,17 @@ def _with_neighbours(
 def _name(module: Module, renewed: Mapping[Net, Net]) -> None:
     """Give new nets, which stand before old ones, the names of the registers that the old ones are."""
     names = module["netnames"]
-    for name, wire in list(names.items()):
-        places = [i for i, bit in enumerate(wire["bits"]) if bit in renewed]
-        if name in module["ports"] or wire.get("hide_name") or not places:
-            continue
-        if len(places) == len(wire["bits"]):
-            wire["bits"] = [renewed[bit] for bit in wire["bits"]]
-            continue
+    own = {n: w for n, w in names.items() if n not in module["ports"] and not w.get("hide_name")}
+    whole = [wire for wire in own.values() if all(bit in renewed for bit in wire["bits"])]
+    named = {bit for wire in whole for bit in wire["bits"]}
+    for name, wire in own.items():
+        places = [i for i, bit in enumerate(wire["bits"]) if bit in renewed and bit not in named]
         for first, bits in runs(places):
-            own = free_name(f"{name}_{first + bits - 1}_{first}", {*names, *module["cells"]})
             part = [renewed[bit] for bit in wire["bits"][first : first + bits]]
-            names[own] = {"hide_name": 0, "bits": part, "attributes": {}}
+            free = free_name(f"{name}_{first + bits - 1}_{first}", {*names, *module["cells"]})
+            names[free] = {"hide_name": 0, "bits": part, "attributes": {}}
+    for wire in whole:
+        wire["bits"] = [renewed[bit] for bit in wire["bits"]]
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,14 @@ class Renamed:
     paths: Mapping[str, str]
     own: Mapping[str, Mapping[str, str]]
 
+    def cell(self, path: str) -> str:
+        """Return the new path of a cell."""
+        holder = self._holder(path)
+        return f"{self.paths[holder]}.{self.own[holder][path.removeprefix(f'{holder}.')]}"
+
+    def _holder(self, path: str) -> str:
+        return max((p for p in self.paths if path.startswith(f"{p}.")), key=len)
+
     def of(self, path: str, stored: Mapping[str, Collection[str]]) -> list[str]:
         """Return the new paths of an instance, a generate block or a register.
 
@@ -102,7 +113,7 @@ class Renamed:
         """
         if path in self.paths:
             return [self.paths[path]]
-        holder = max((p for p in self.paths if path.startswith(f"{p}.")), key=len)
+        holder = self._holder(path)
         inner = path.removeprefix(f"{holder}.")
         found = {
             new

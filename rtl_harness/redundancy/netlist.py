@@ -21,6 +21,9 @@ MODULES = {
 }
 
 
+_CONSTANT, _UNREAD = "constant", "read by nothing"
+
+
 @dataclass(frozen=True, slots=True)
 class Redundant:
     """A redundant register that was built.
@@ -158,7 +161,7 @@ class ProtectedNetlist(EditableNetlist):
             place = request.low + bit
             net = nets[place] if place < len(nets) else None
             if net is None or net not in drivers:
-                lost["constant" if isinstance(net, str) else "read by nothing"] += 1
+                lost[_CONSTANT if isinstance(net, str) else _UNREAD] += 1
                 continue
             cell, position = drivers[net]
             kind = module["cells"][cell]["type"]
@@ -173,7 +176,7 @@ class ProtectedNetlist(EditableNetlist):
         for why, bits in lost.items():
             if piece.strict:
                 raise GroupError(piece.group.path, f"{bits} of {piece.bits} bits of {piece.name}: {why}")
-            self.left_out.append(LeftOut(piece.name, bits, why))
+            self.left_out.append(LeftOut(piece.name, bits, why, hardware=why not in (_CONSTANT, _UNREAD)))
 
     def _replace(self, path: str, mechanism: Mechanism, chunk: _Chunk) -> None:
         cell = self.modules[path]["cells"][chunk.cell]

@@ -37,7 +37,7 @@ def target_text(
     folders = dict.fromkeys([*target.include_dirs, *sorted(beside)])
     lines = [
         f"# {target.name} with protection; written by resil.",
-        f"name = {_text(f'{target.name}-protected')}",
+        f"name = {_text(target.name)}",
     ]
     lines += [f"{key} = {_text(getattr(target, key))}" for key in _TEXTS if getattr(target, key)]
     lines += [f"reset_active_low = {str(target.reset_active_low).lower()}"]

@@ -12,6 +12,7 @@ from rtl_harness.engines.verilator.engine import VerilatorEngine
 from rtl_harness.errors import HarnessError
 from rtl_harness.faults import Fault, Seen
 from rtl_harness.redundancy import Group, Mechanism, build_protection
+from rtl_harness.redundancy.proof import check_alarms
 from rtl_harness.target import TargetAlarm, load_target
 from tests.rtl_harness.redundancy.designs import CORE, awkward, awkward_work, core_work, target_of
 
@@ -85,6 +86,7 @@ def test_whole_blocks_are_what_they_were(path, mechanism, tmp_path):
     engines(target, protected, awkward_work())
     before, after = elaborate(target), elaborate(protected)
     assert not after.unmapped
+    check_alarms(protected, after, build.registers)
     if path == "u_dut":
         assert [found.reason for found in build.left_out] == [
             "a memory: codes on memories are not built",

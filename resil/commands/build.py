@@ -1,0 +1,193 @@
+"""`resil protect --build`: a plan as RTL, with proofs, a run without faults, and its measured area."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from resil.bench.bench import Bench
+from resil.bench.site_list import block_name
+from resil.campaign.campaign import Campaign, load_campaign
+from resil.errors import ConsistencyError
+from resil.files import json_text, write_text
+from resil.folder.store import CAMPAIGN, recorded_definition
+from resil.prepare import prepare
+from resil.progress import Progress
+from resil.protection.build import groups_of
+from resil.protection.options import load_options
+from rtl_harness.area import area_per_block
+from rtl_harness.elaboration import Elaboration, elaborate
+from rtl_harness.hardware import with_hardware
+from rtl_harness.redundancy import Built, build_protection
+from rtl_harness.redundancy.build import RTL, TARGET, require_empty
+from rtl_harness.redundancy.proof import check_alarms, check_copies, prove_mechanisms
+from rtl_harness.target import Target, load_target
+
+SCHEMA = 1
+RECORD = "build.json"
+
+
+def build_plan(
+    run_dir: Path, plan: Mapping[str, Any], folder: Path, *, options: Path | None = None
+) -> dict[str, Any]:
+    """Build the protection of a plan into the target of a run, prove it and measure it.
+
+    The folder is there in full or not at all.
+
+    Args:
+        run_dir: The run that the plan is for.
+        plan: Content of `protection.json`.
+        folder: That is made.
+        options: The file of options that the plan was chosen from, too.
+
+    Returns:
+        The content of `build.json`.
+
+    Raises:
+        ProtectionError: The plan holds what cannot be built.
+        HarnessError: A register cannot be protected, or a proof fails.
+        ConsistencyError: The protected design does not compute what the run's did.
+        StoreError: The run was made with something else than what is here now.
+    """
+    require_empty(folder)
+    progress = Progress()
+    campaign = load_campaign(run_dir / CAMPAIGN)
+    target = load_target(campaign.target)
+    groups = groups_of(plan, load_options(options), target.blocks)
+    bench = prepare(campaign, progress)
+    if not plan["predicted"]:
+        bench.identity.require(recorded_definition(run_dir), str(run_dir))
+    progress.stage(f"building {len(groups)} protected blocks into {target.name}")
+    before = with_hardware(target, elaborate(target, bench.parameters))
+    made = folder.with_name(f".{folder.name}.building")
+    shutil.rmtree(made, ignore_errors=True)
+    try:
+        built = build_protection(target, before, groups, made)
+        record = _judged(campaign, bench, plan, built, made, progress)
+        record["rtl"] = str(folder)
+        write_text(made / RECORD, json_text(record))
+        if folder.exists():
+            folder.rmdir()
+        made.replace(folder)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+    return record
+
+
+def _judged(
+    campaign: Campaign, bench: Bench, plan: Mapping[str, Any], built: Built, made: Path, progress: Progress
+) -> dict[str, Any]:
+    protected = load_target(made / TARGET)
+    progress.stage("proving what the mechanisms do, and that no copy is merged and no alarm open")
+    after = with_hardware(protected, elaborate(protected, bench.parameters))
+    proofs = prove_mechanisms(made / RTL, built.registers)
+    if built.registers:
+        check_alarms(protected, after, built.registers)
+        check_copies(after, built.registers)
+    equal = _same_runs(bench, prepare(replace(campaign, target=str(made / TARGET)), progress), progress)
+    area = _area(campaign, bench, plan, protected, after, built)
+    bits: Counter[str] = Counter()
+    for register in built.registers:
+        bits[register.mechanism.value] += register.bits
+    for piece in built.hardened:
+        bits["hardened"] += piece.bits
+    return {
+        "schema": SCHEMA,
+        "plan": plan["name"],
+        "rtl": "",
+        "bits": dict(bits),
+        "netlists": dict(built.netlists),
+        "left_out": [
+            {"path": found.path, "bits": found.bits, "reason": found.reason}
+            for found in built.left_out
+            if found.hardware
+        ],
+        "proofs": proofs,
+        "bit_exact": {"network": bench.network.name, "inputs": len(bench.inputs), "equal": equal},
+        **area,
+        "confirmed": False,
+    }
+
+
+def _same_runs(before: Bench, after: Bench, progress: Progress) -> bool:
+    """Compare the runs without a fault, of all inputs: the same outputs in the same cycles, and no alarm.
+
+    Raises:
+        ConsistencyError: One differs.
+    """
+    for position, label in enumerate(before.inputs):
+        with progress.working("running without a fault"):
+            with before.engine(position) as engine:
+                old = engine.golden().end
+            with after.engine(position) as engine:
+                new = engine.golden().end
+        for what, a, b in (
+            ("output", old.output_hash, new.output_hash),
+            ("cycles", old.end_cycle, new.end_cycle),
+            ("status", old.status, new.status),
+            ("alarms", [r.alarm for r in old.alarms], [r.alarm for r in new.alarms]),
+        ):
+            if a != b:
+                raise ConsistencyError(
+                    f"input {label}: expected the protected design to give the same {what} without a fault, "
+                    f"{a}, found {b}: the folder was not written; please report it"
+                )
+    return True
+
+
+def _area(
+    campaign: Campaign,
+    bench: Bench,
+    plan: Mapping[str, Any],
+    protected: Target,
+    after: Elaboration,
+    built: Built,
+) -> dict[str, Any]:
+    """Return the measured area beside the plan's figure; hardened cells have that of the plan alone."""
+    old = bench.area()
+    new = area_per_block(protected, after, campaign.liberty)
+    added = new.total.total - old.total.total
+    blocks = {
+        block_name(name): {"before": old.of(block_name(name)).total, "after": area.total}
+        for name, area in new.blocks.items()
+    }
+    return {
+        "area_predicted": {
+            "added": plan["area_added"],
+            "overhead": plan["area_overhead"],
+            "unit": old.unit,
+        },
+        "area_measured": {
+            "added": added,
+            "overhead": added / old.total.total,
+            "unit": new.unit,
+            "hardened_included": False if built.hardened else None,
+            "blocks": blocks,
+        },
+    }
+
+
+def build_text(record: Mapping[str, Any]) -> str:
+    """Return what was built as lines for a person."""
+    predicted, measured = record["area_predicted"], record["area_measured"]
+    bits = ", ".join(f"{count:,} bits by {name}" for name, count in record["bits"].items())
+    lines = [
+        f"built: {record['rtl']}: {bits}",
+        f"area added: {measured['added']:,.0f} {measured['unit']} ({measured['overhead']:+.1%}) measured, "
+        f"{predicted['added']:,.0f} ({predicted['overhead']:+.1%}) by the options' figures",
+    ]
+    if measured["hardened_included"] is False:
+        lines.append("  hardened cells are a constraint: what they add is not in the measured area")
+    if left := sum(found["bits"] for found in record["left_out"]):
+        lines.append(f"NOT PROTECTED though in a protected block: {left:,} bits, listed in README.md there")
+    exact = record["bit_exact"]
+    lines.append(
+        f"without a fault the same outputs in the same cycles, no alarm ({exact['network']}, "
+        f"inputs: {exact['inputs']}); proofs of mechanisms: {record['proofs']}"
+    )
+    lines.append("NOT CONFIRMED by injection: run a campaign on its target.toml")
+    return "\n".join(lines)

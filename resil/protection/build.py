@@ -1,0 +1,43 @@
+"""From a plan to what is built: the groups of registers that its choices protect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from resil.protection.options import OptionSet, ProtectionError
+from rtl_harness.redundancy.groups import Group, Mechanism
+
+
+def groups_of(plan: Mapping[str, Any], options: OptionSet, blocks: Mapping[str, object]) -> list[Group]:
+    """Return the protected groups of a plan, a block each.
+
+    Args:
+        plan: Content of `protection.json`.
+        options: That it was chosen from.
+        blocks: The target's block map.
+
+    Raises:
+        ProtectionError: The plan reaches no target or protects nothing, or a choice cannot be built.
+    """
+    if plan["result"] != "optimal":
+        why = "needs no protection" if plan["result"] == "not_needed" else "reaches its target with no option"
+        raise ProtectionError(f"--build: expected a plan that protects something, found that the run {why}")
+    groups = []
+    for choice in plan["choices"]:
+        for name in choice["option"].split("+"):
+            option = options.options[name]
+            if name == "none":
+                continue
+            if not option.builds:
+                raise ProtectionError(
+                    f"{choice['block']}: {option.title} ({name}) was chosen for it and cannot be built; "
+                    f'leave it out with exclude = ["{name}"] in a file for --options'
+                )
+            if choice["block"] not in blocks:
+                raise ProtectionError(
+                    f"{choice['block']}: is no block of the target file, so nothing can be built for it; "
+                    "name what it holds under [blocks]"
+                )
+            groups.append(Group(choice["block"], Mechanism(option.builds)))
+    return groups
