@@ -66,7 +66,7 @@ def test_what_cannot_be_built_is_named_and_leaves_nothing(run, tmp_path, capsys)
     options.write_text(
         'exclude = ["hardened_light", "hardened_leap_dice", "triplicate", "duplicate"]\n'
         '[[option]]\nname = "magic"\ntitle = "magic"\nprotects = ["ff"]\nblock_area = 0.1\n'
-        'raw_factor = 0.001\ncoverage = 0.0\n'
+        "raw_factor = 0.001\ncoverage = 0.0\n"
         'turns_into = "corrected"\nstatus = "assumed"\nsource = "none"\n'
     )
     made = tmp_path / "made"
