@@ -11,7 +11,7 @@ from resil.campaign.section import Section
 KINDS = ("ff", "macro", "sram")
 UPSET, STUCK_AT = "upset", "stuck_at"
 MODELS = (UPSET, STUCK_AT)
-_PLANS_OF_STUCK_BITS = ("proportional", "uniform")
+PERMANENT_PLANS = ("proportional", "uniform")
 _FEWEST_PREDICTED = 100
 
 
@@ -72,8 +72,8 @@ def check_plan(section: Section, faults: FaultSettings, sampling: SamplingSettin
         if faults.clusters != (1.0,):
             found = f'model = "{STUCK_AT}", whose bits are single'
             raise section.fail("clusters", 'the key with model = "upset" only', found, "remove it")
-        if sampling.plan not in _PLANS_OF_STUCK_BITS:
-            expected = f"a plan for faults that are there from reset on ({', '.join(_PLANS_OF_STUCK_BITS)})"
+        if sampling.plan not in PERMANENT_PLANS:
+            expected = f"a plan for faults that are there from reset on ({', '.join(PERMANENT_PLANS)})"
             found = f'plan = "{sampling.plan}", which goes by the operation that is running'
             raise section.fail("model", expected, found, "change the plan")
     if sampling.plan != "predicted":

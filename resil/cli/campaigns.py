@@ -59,7 +59,7 @@ def study(
     from reports import STUDY_REPORT, parse_study, study_text
     from resil.commands.study import run_study
     from resil.commands.study_plan import plan_study, plan_study_text
-    from resil.study.study import load_study, with_workers
+    from resil.study.study_file import load_study, with_workers
     from resil.study.verdict import study_code
 
     settings = with_workers(load_study(study_file), workers)

@@ -58,14 +58,20 @@ def run_study(
 
 def finished_cell(cell: Cell, out: Path) -> Finished | None:
     """Return what the folder of a cell holds, if it is all that the study in `out` asks of the cell."""
-    folder = out / cell.folder
+    permanent = cell.permanent
+    if permanent is not None and finished_folder(out / cell.permanent_folder, permanent, RUN) is None:
+        return None
+    return finished_folder(out / cell.folder, cell.campaign_in(out), ESTIMATE if cell.predicted else RUN)
+
+
+def finished_folder(folder: Path, campaign: Campaign, kind: str) -> Finished | None:
+    """Return what a folder holds, if it is all that the campaign asks, and of that kind."""
     try:
         found = finished_results(folder)
         recorded = load_campaign(folder / CAMPAIGN)
     except (ResilError, ConsistencyError):
         return None
-    same = _asked(recorded) == _asked(cell.campaign)
-    return found if same and found.kind == (ESTIMATE if cell.predicted else RUN) else None
+    return found if _asked(recorded) == _asked(campaign) and found.kind == kind else None
 
 
 def _asked(campaign: Campaign) -> str:
@@ -148,7 +154,10 @@ class _Study:
         if cell.predicted:
             estimate_campaign(cell.campaign, folder, model_file=self._study.model, progress=self._progress)
         else:
-            run_campaign(cell.campaign, folder, resume=True, progress=self._progress)
+            if cell.permanent is not None:
+                place = self._out / cell.permanent_folder
+                run_campaign(cell.permanent, place, resume=True, progress=self._progress)
+            run_campaign(cell.campaign_in(self._out), folder, resume=True, progress=self._progress)
         return finished_results(folder)
 
     def _keep(self, cell: Cell, found: Finished) -> None:

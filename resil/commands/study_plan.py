@@ -26,10 +26,11 @@ def plan_study(
 
     Returns:
         `study`, `out`; `cells`: each with `target`, `network`, `predicted`, `state` ("finished", "to do" or
-        "fails"), `injections` (the most that would be made), `done`, `seconds` (None if there is nothing to
-        go by) and `error`; `builds`: targets to be elaborated and built, but for what lies in the cache;
-        `campaigns` and `estimates` to be made; `injections`: the most that are left; `seconds`: of the cells
-        whose time is known; `unknown`: number of the others; `protection`: whether it is asked for.
+        "fails"), `campaigns` (1, or 2 with one of permanent faults), `injections` (the most that would be
+        made), `done`, `seconds` (None if there is nothing to go by) and `error`; `builds`: targets to be
+        elaborated and built, but for what lies in the cache; `campaigns` and `estimates` to be made;
+        `injections`: the most that are left; `seconds`: of the cells whose time is known; `unknown`: number
+        of the others; `protection`: whether it is asked for.
 
     Raises:
         As `resil.commands.study.run_study`, before it begins.
@@ -45,7 +46,7 @@ def plan_study(
         "out": str(out),
         "cells": cells,
         "builds": len({cell["target"] for cell in injected}),
-        "campaigns": len(injected),
+        "campaigns": sum(cell["campaigns"] for cell in injected),
         "estimates": len(left) - len(injected),
         "injections": sum(cell["injections"] - cell["done"] for cell in injected),
         "seconds": round(sum(known), 1),
@@ -56,17 +57,28 @@ def plan_study(
 
 def _cell(cell: Cell, out: Path, progress: Progress) -> dict[str, Any]:
     told: dict[str, Any] = {"target": cell.target, "network": cell.network, "predicted": cell.predicted}
-    told |= {"state": "to do", "injections": 0, "done": 0, "seconds": None, "error": None}
+    told |= {"state": "to do", "campaigns": 1, "injections": 0, "done": 0, "seconds": None, "error": None}
     if finished_cell(cell, out) is not None:
         return told | {"state": "finished"}
     if cell.predicted:
         return told
     progress.stage(cell.name)
+    asked = [(cell.campaign_in(out), cell.folder)]
+    if cell.permanent is not None:
+        asked.insert(0, (cell.permanent, cell.permanent_folder))
     try:
-        plan = plan_run(cell.campaign, out / cell.folder, resume=True, progress=progress)
+        plans = [
+            plan_run(campaign, out / folder, resume=True, progress=progress) for campaign, folder in asked
+        ]
     except _REFUSALS as error:
         return told | {"state": "fails", "error": str(error)}
-    return told | {key: plan[key] for key in ("injections", "done", "seconds")}
+    seconds = [plan["seconds"] for plan in plans]
+    return told | {
+        "campaigns": len(plans),
+        "injections": sum(plan["injections"] for plan in plans),
+        "done": sum(plan["done"] for plan in plans),
+        "seconds": None if None in seconds else sum(seconds),
+    }
 
 
 def plan_study_text(plan: Mapping[str, Any], width: int | None = None) -> str:

@@ -33,6 +33,7 @@ def answered(cell: Cell, found: Finished) -> dict[str, Any]:
         "predicted": predicted,
         "run": cell.folder,
         "error": None,
+        "permanent": cell.permanent_folder if cell.permanent is not None else None,
         "foreseen": budget.get("predicted") if predicted else None,
         "budget": budget["result"],
         "budget_fit": budget["budget_fit"],

@@ -1,34 +1,19 @@
-"""The study file: targets by networks, and what is asked of each pair."""
+"""A study: targets by networks, and what is asked of each pair."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypeVar
 
-from networks import zoo
-from resil.campaign.campaign import Campaign, campaign_of, read_target
-from resil.campaign.key_places import Places, key_places
-from resil.campaign.network_settings import ZOO_PREFIX, NetworkSettings, read_network
-from resil.campaign.problems import Problems
-from resil.campaign.rules import RULES, Rules, Tables, read_rules
-from resil.campaign.section import Section
-from resil.campaign.workload_settings import WorkloadSettings, read_workload
-from resil.errors import CampaignError
-from rtl_harness.errors import HarnessError
-from rtl_harness.toml_file import read_toml
+from resil.campaign.campaign import Campaign, campaign_of
+from resil.campaign.fault_settings import FaultSettings
+from resil.campaign.network_settings import NetworkSettings
+from resil.campaign.rules import Rules
+from resil.campaign.sampling_settings import SamplingSettings
+from resil.campaign.workload_settings import WorkloadSettings
 
-FIRST = "study"
-ALL_OF_THE_ZOO = f"{ZOO_PREFIX}*"
-_TABLES = (FIRST, "target", "network", "workload", *RULES, "estimate", "protection")
-_TARGET = "a list of tables, one for each target"
-
-T = TypeVar("T")
 Work = NetworkSettings | WorkloadSettings
 
 
@@ -72,6 +57,7 @@ class Cell:
         campaign: What is carried out.
         predicted: By `resil estimate` alone.
         folder: Of the run or the estimate, relative to the study's.
+        permanent: Campaign of permanent faults that the cell's safety rows use; None if there is none.
     """
 
     target: str
@@ -79,6 +65,20 @@ class Cell:
     campaign: Campaign
     predicted: bool
     folder: str
+    permanent: Campaign | None = None
+
+    @property
+    def permanent_folder(self) -> str:
+        """Of the run of permanent faults, relative to the study's."""
+        return f"{self.folder}.permanent"
+
+    def campaign_in(self, out: Path) -> Campaign:
+        """Return the campaign; its safety rows use the run of permanent faults in the folder `out`."""
+        safety = self.campaign.safety
+        if self.permanent is None or safety is None:
+            return self.campaign
+        place = out.resolve() / self.permanent_folder
+        return replace(self.campaign, safety=replace(safety, permanent=place))
 
     @property
     def name(self) -> str:
@@ -98,6 +98,8 @@ class Study:
         targets: In the order of the file.
         works: Likewise.
         protection: Whether protection of each target is asked for.
+        permanent: Which permanent faults are injected for the safety rows, and how they are chosen; None if
+            none are.
         model: Sensitivity model of the cells that are estimated; None for the one that comes with resil.
     """
 
@@ -107,12 +109,13 @@ class Study:
     targets: tuple[StudyTarget, ...]
     works: tuple[StudyWork, ...]
     protection: bool
+    permanent: tuple[FaultSettings, SamplingSettings] | None = None
     model: Path | None = None
 
     @property
     def slug(self) -> str:
         """The name as that of a folder."""
-        return _slug(self.name) or FIRST
+        return slug_of(self.name) or "study"
 
     @property
     def cells(self) -> tuple[Cell, ...]:
@@ -126,164 +129,17 @@ class Study:
         )
         name = f"{self.name}: {work.name} on {target.name}"
         campaign = campaign_of(self.file, self.rules, name, seed, work.settings, target.place)
-        folder = f"{_slug(target.name)}/{_slug(work.name)}{'.estimate' if predicted else ''}"
-        return Cell(target.name, work.name, campaign, predicted, folder)
+        folder = f"{slug_of(target.name)}/{slug_of(work.name)}{'.estimate' if predicted else ''}"
+        return Cell(target.name, work.name, campaign, predicted, folder, self._permanent(campaign, predicted))
+
+    def _permanent(self, campaign: Campaign, predicted: bool) -> Campaign | None:
+        if self.permanent is None or predicted:
+            return None
+        faults, sampling = self.permanent
+        name = f"{campaign.name}, permanent faults"
+        return replace(campaign, name=name, faults=faults, sampling=sampling, budget=None, safety=None)
 
 
-def load_study(path: str | Path) -> Study:
-    """Read and check a study file. Paths in it are relative to its folder.
-
-    Raises:
-        CampaignError: the file cannot be read; a key is missing, unknown, of the wrong type or out of range.
-    """
-    try:
-        path = Path(path).expanduser().absolute()
-        text, tables = read_toml(path, "study file")
-    except (HarnessError, RuntimeError) as error:
-        raise CampaignError(str(error)) from None
-    return parse_study(path, tables, key_places(text))
-
-
-def with_workers(study: Study, workers: int | None) -> Study:
-    """Return the study with a number of simulator processes from the command line, if there is one."""
-    if workers is None:
-        return study
-    execution = replace(study.rules.execution, workers=workers)
-    return replace(study, rules=replace(study.rules, execution=execution))
-
-
-def parse_study(file: Path, tables: Mapping[str, Any], places: Places | None = None) -> Study:
-    """Check the tables of a study file; see `load_study`, and `parse_campaign` for the arguments.
-
-    Raises:
-        CampaignError: something is wrong; all of it is said.
-    """
-    problems = Problems(file, places or {})
-    known = Tables(problems, tables, _TABLES)
-    rules = read_rules(known, FIRST, own_work="workload" in tables)
-    if isinstance(tables.get("safety"), dict) and "permanent" in tables["safety"]:
-        known.section("safety").wrong(
-            "permanent",
-            "no such key in a study: it names the run of one network on one target",
-            "the key",
-            "judge permanent faults cell by cell, with resil run, or claim rows of transient faults alone",
-        )
-    targets = problems.attempt(lambda: _targets(known)) or ()
-    works = problems.attempt(lambda: _works(file, known)) or ()
-    protection = problems.attempt(lambda: _protection(known.section("protection"), "protection" in tables))
-    model = problems.attempt(lambda: _model(known.section("estimate")))
-    _check_predictions(problems, rules, [*targets, *works])
-    problems.finish()
-    return Study(file, rules.head.name, rules, targets, works, protection, model)
-
-
-def _targets(tables: Tables) -> tuple[StudyTarget, ...]:
-    found = _read(tables.problems, tables.sections("target", _TARGET), _target)
-    _refuse_repeated(tables.problems, "target", [target.name for target in found])
-    return tuple(found)
-
-
-def _target(section: Section) -> StudyTarget:
-    estimate = section.flag("estimate", default=False)
-    place = read_target(section)
-    return StudyTarget(place.stem if isinstance(place, Path) else place, place, estimate)
-
-
-def _works(file: Path, tables: Tables) -> tuple[StudyWork, ...]:
-    given = [table for table in ("network", "workload") if table in tables]
-    if len(given) != 1:
-        if not given and tables.meant & {"network", "workload"}:
-            return ()
-        raise CampaignError(
-            f"{file}: expected either tables [[network]], for targets that run compiled networks, or tables "
-            f"[[workload]], for any others, found {'both' if given else 'neither'}; keep or add one sort"
-        )
-    if given == ["workload"]:
-        sections = tables.sections("workload", "a list of tables, one for each workload")
-        found = _read(tables.problems, sections, _workload)
-    else:
-        sections = tables.sections("network", "a list of tables, one for each network or for all of the zoo")
-        found = [work for own in _read(tables.problems, sections, _networks) for work in own]
-    _refuse_repeated(tables.problems, given[0], [work.name for work in found])
-    return tuple(found)
-
-
-def _workload(section: Section) -> StudyWork:
-    settings = read_workload(section, "")
-    if not settings.name.strip() and section.sound("name"):
-        section.wrong("name", "a name", "nothing", "add the key: folders and tables are named by it")
-    return StudyWork(settings.name, settings)
-
-
-def _networks(section: Section) -> list[StudyWork]:
-    """Return the networks of a table; of an unsound one none."""
-    estimate = section.flag("estimate", default=False)
-    name = section.text("name") if section.has("name") else None
-    settings = read_network(section)
-    if settings.path == ALL_OF_THE_ZOO:
-        if name is not None:
-            section.wrong("name", "no name for all of the zoo", f'"{name}"', "remove it")
-        return [
-            StudyWork(known, replace(settings, path=f"{ZOO_PREFIX}{known}"), estimate)
-            for known in zoo.names()
-        ]
-    if not settings.path.startswith(ZOO_PREFIX):
-        return [StudyWork(name or Path(settings.path).stem, settings, estimate)] if settings.path else []
-    known = settings.path.removeprefix(ZOO_PREFIX)
-    if known not in zoo.names():
-        near = get_close_matches(known, zoo.names(), n=1)
-        section.wrong(
-            "path",
-            f'"{ALL_OF_THE_ZOO}", or {ZOO_PREFIX} and one of {", ".join(zoo.names())}',
-            f'"{settings.path}"',
-            f'did you mean "{ZOO_PREFIX}{near[0]}"?' if near else "correct the name",
-        )
-    return [StudyWork(name or known, settings, estimate)]
-
-
-def _read(problems: Problems, sections: list[Section], read: Callable[[Section], T]) -> list[T]:
-    """Return what `read` makes of each table, but for those that cannot be read."""
-    return [found for section in sections if (found := problems.attempt(partial(read, section)))]
-
-
-def _refuse_repeated(problems: Problems, table: str, names: list[str]) -> None:
-    slugs = [_slug(name) for name in names]
-    for place, (name, slug) in enumerate(zip(names, slugs, strict=True)):
-        if name and slug in slugs[:place]:
-            other = names[slugs.index(slug)]
-            again = (
-                f'"{name}" again' if name == other else f'"{name}", which names the folder of "{other}" too'
-            )
-            remedy = 'remove one, or tell them apart by the key "name"' if table != "target" else "remove one"
-            problems.add((table, name), f"[[{table}]]: expected each once, found {again}; {remedy}")
-
-
-def _protection(section: Section, there: bool) -> bool:
-    wanted = section.flag("wanted", default=there)
-    section.finish()
-    return wanted
-
-
-def _model(section: Section) -> Path | None:
-    model = section.path("model", "a sensitivity model") if section.has("model") else None
-    section.finish(optional=("model",))
-    return model
-
-
-def _check_predictions(problems: Problems, rules: Rules, parts: list[StudyTarget | StudyWork]) -> None:
-    """Note an estimate that is asked of what no sensitivity model has learnt from."""
-    if not any(part.estimate for part in parts) or not problems.sound("faults") or not problems.sound(FIRST):
-        return
-    for table, wrong, found in (
-        ("faults", rules.faults.permanent, f'model = "{rules.faults.model}"'),
-        (FIRST, rules.head.inferences > 1, f"inferences = {rules.head.inferences}"),
-    ):
-        if wrong:
-            message = (
-                f"[{table}]: expected upsets in single inferences where a cell is estimated, found {found}"
-            )
-            problems.add((table, ""), f"{message}; remove estimate = true, or change the key")
-
-
-def _slug(name: str) -> str:
+def slug_of(name: str) -> str:
+    """Return a name as that of a folder."""
     return re.sub(r"[^\w-]+", "-", name).strip("-")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
-from resil.study.study import Study, parse_study
+from resil.study.study import Study
+from resil.study.study_file import parse_study
 
 TEXT = """
 [study]

@@ -188,6 +188,25 @@ def test_predictions_without_a_budget_claim_nothing(command, tmp_path):
     assert record(tmp_path / "out")["verdict"]["result"] == "none"
 
 
+def test_rows_of_permanent_faults_rest_on_a_run_of_each_cell(command, tmp_path, monkeypatch):
+    claims = '[safety]\nclaims = ["spfm_permanent"]\nspfm = 0.5\nleft_out = "SRAM is not asked about"\n'
+    text = DIGITS_ALONE + claims + '[permanent]\nkinds = ["ff"]\ninjections = 100\nplan = "uniform"\n'
+    code = command(text=text)
+    out = tmp_path / "out"
+    found = record(out)
+    assert [cell["permanent"] for cell in found["cells"]] == [
+        f"{cell['run']}.permanent" for cell in found["cells"]
+    ]
+    assert rows(out / "ethos-u55-32" / "digits.permanent").num_rows == 100
+    summary = json.loads((out / "ethos-u55-32" / "digits" / "summary.json").read_text())
+    (row,) = (own for own in summary["safety"]["rows"] if own["name"] == "spfm_permanent")
+    assert row["state"] in ("met", "missed", "inconclusive")
+    assert found["cells"][0]["safety"] == row["state"]
+    assert code == {"met": 0, "missed": 1, "inconclusive": 3}[found["verdict"]["result"]]
+    failing(monkeypatch, AssertionError("carried out again"), "digits")
+    assert command(text=text) == code
+
+
 def test_protection_that_is_wanted_is_never_passed_over(command, tmp_path, capsys):
     text = TEXT.replace("fit = 0.01", "fit = 0.0001") + "[protection]\nwanted = true\n"
     assert command(text=text) == 1

@@ -15,7 +15,7 @@ from networks import zoo
 from resil.campaign.campaign import load_campaign
 from resil.campaign.text import campaign_text
 from resil.errors import CampaignError
-from resil.study.study import _TABLES, load_study, parse_study
+from resil.study.study_file import _TABLES, load_study, parse_study
 from tests.resil.studies import CELLS, TEXT, study, write_study
 
 SAFETY = '[safety]\nclaims = ["spfm_transient"]\nasil = "B"\n'
@@ -71,6 +71,17 @@ def test_tflite_files_and_target_files_are_relative_to_the_study_file(tmp_path):
     assert found.works[0].name == "own"
     assert found.works[0].settings.path == str(tmp_path / "own.tflite")
     assert (found.targets[1].name, found.targets[1].place) == ("chip", tmp_path / "chip.toml")
+
+
+def test_a_table_of_permanent_faults_gives_each_cell_a_campaign_of_its_own(tmp_path):
+    text = TEXT + SAFETY.replace('"spfm_transient"', '"spfm_permanent"') + "[permanent]\ninjections = 30\n"
+    cell = study(text).cells[1]
+    assert cell.permanent.faults.permanent
+    assert (cell.permanent.faults.injections, cell.permanent.sampling.plan) == (30, "proportional")
+    assert cell.permanent.safety is None is cell.permanent.budget
+    place = cell.campaign_in(tmp_path).safety.permanent
+    assert place == tmp_path / "ethos-u55-32" / "mnist_lenet.permanent"
+    assert study().cells[0].campaign_in(tmp_path) == study().cells[0].campaign
 
 
 DIGITS = 'path = "zoo:digits"\ninputs = [0, 3]'
@@ -136,6 +147,22 @@ BROKEN = {
     "protection key": (
         ("[budget]", "[protection]\nbudget = 3\n[budget]"),
         "[protection] budget: expected one of",
+    ),
+    "permanent without safety": (
+        ("[budget]", "[permanent]\ninjections = 3\n[budget]"),
+        "[permanent]: expected a table [safety], whose rows permanent faults are for",
+    ),
+    "permanent key": (
+        ("[budget]", f"{SAFETY}[permanent]\ninjection = 3\n[budget]"),
+        "[permanent] injection: expected one of the keys plan, kinds, injections",
+    ),
+    "permanent plan": (
+        ("[budget]", f'{SAFETY}[permanent]\ninjections = 3\nplan = "adaptive"\n[budget]'),
+        "[permanent] plan: expected one of proportional, uniform",
+    ),
+    "permanent clusters": (
+        ("[budget]", f"{SAFETY}[permanent]\ninjections = 3\nclusters = {{ 1 = 1.0 }}\n[budget]"),
+        "[permanent] clusters: expected no such key",
     ),
     "permanent": (
         ("[budget]", f'{SAFETY}permanent = "x"\n[budget]'),

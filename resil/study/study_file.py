@@ -1,0 +1,209 @@
+"""The study file, read strictly: all that is wrong with it is said at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from difflib import get_close_matches
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from networks import zoo
+from resil.campaign.campaign import read_target
+from resil.campaign.fault_settings import PERMANENT_PLANS, STUCK_AT, FaultSettings, read_faults
+from resil.campaign.key_places import Places, key_places
+from resil.campaign.network_settings import ZOO_PREFIX, read_network
+from resil.campaign.problems import Problems
+from resil.campaign.rules import RULES, Rules, Tables, read_rules
+from resil.campaign.sampling_settings import PLANS, SamplingSettings
+from resil.campaign.section import Section
+from resil.campaign.workload_settings import read_workload
+from resil.errors import CampaignError
+from resil.study.study import Study, StudyTarget, StudyWork, slug_of
+from rtl_harness.errors import HarnessError
+from rtl_harness.toml_file import read_toml
+
+FIRST = "study"
+ALL_OF_THE_ZOO = f"{ZOO_PREFIX}*"
+_TABLES = (FIRST, "target", "network", "workload", *RULES, "permanent", "estimate", "protection")
+_TARGET = "a list of tables, one for each target"
+
+T = TypeVar("T")
+
+
+def load_study(path: str | Path) -> Study:
+    """Read and check a study file. Paths in it are relative to its folder.
+
+    Raises:
+        CampaignError: the file cannot be read; a key is missing, unknown, of the wrong type or out of range.
+    """
+    try:
+        path = Path(path).expanduser().absolute()
+        text, tables = read_toml(path, "study file")
+    except (HarnessError, RuntimeError) as error:
+        raise CampaignError(str(error)) from None
+    return parse_study(path, tables, key_places(text))
+
+
+def with_workers(study: Study, workers: int | None) -> Study:
+    """Return the study with a number of simulator processes from the command line, if there is one."""
+    if workers is None:
+        return study
+    execution = replace(study.rules.execution, workers=workers)
+    return replace(study, rules=replace(study.rules, execution=execution))
+
+
+def parse_study(file: Path, tables: Mapping[str, Any], places: Places | None = None) -> Study:
+    """Check the tables of a study file; see `load_study`, and `parse_campaign` for the arguments.
+
+    Raises:
+        CampaignError: something is wrong; all of it is said.
+    """
+    problems = Problems(file, places or {})
+    known = Tables(problems, _with_permanent(problems, tables), _TABLES)
+    rules = read_rules(known, FIRST, own_work="workload" in tables)
+    permanent = problems.attempt(lambda: _permanent(known)) if "permanent" in tables else None
+    targets = problems.attempt(lambda: _targets(known)) or ()
+    works = problems.attempt(lambda: _works(file, known)) or ()
+    protection = problems.attempt(lambda: _protection(known.section("protection"), "protection" in tables))
+    model = problems.attempt(lambda: _model(known.section("estimate")))
+    _check_predictions(problems, rules, [*targets, *works])
+    problems.finish()
+    return Study(file, rules.head.name, rules, targets, works, protection, permanent, model)
+
+
+def _targets(tables: Tables) -> tuple[StudyTarget, ...]:
+    found = _read(tables.problems, tables.sections("target", _TARGET), _target)
+    _refuse_repeated(tables.problems, "target", [target.name for target in found])
+    return tuple(found)
+
+
+def _target(section: Section) -> StudyTarget:
+    estimate = section.flag("estimate", default=False)
+    place = read_target(section)
+    return StudyTarget(place.stem if isinstance(place, Path) else place, place, estimate)
+
+
+def _works(file: Path, tables: Tables) -> tuple[StudyWork, ...]:
+    given = [table for table in ("network", "workload") if table in tables]
+    if len(given) != 1:
+        if not given and tables.meant & {"network", "workload"}:
+            return ()
+        raise CampaignError(
+            f"{file}: expected either tables [[network]], for targets that run compiled networks, or tables "
+            f"[[workload]], for any others, found {'both' if given else 'neither'}; keep or add one sort"
+        )
+    if given == ["workload"]:
+        sections = tables.sections("workload", "a list of tables, one for each workload")
+        found = _read(tables.problems, sections, _workload)
+    else:
+        sections = tables.sections("network", "a list of tables, one for each network or for all of the zoo")
+        found = [work for own in _read(tables.problems, sections, _networks) for work in own]
+    _refuse_repeated(tables.problems, given[0], [work.name for work in found])
+    return tuple(found)
+
+
+def _workload(section: Section) -> StudyWork:
+    settings = read_workload(section, "")
+    if not settings.name.strip() and section.sound("name"):
+        section.wrong("name", "a name", "nothing", "add the key: folders and tables are named by it")
+    return StudyWork(settings.name, settings)
+
+
+def _networks(section: Section) -> list[StudyWork]:
+    """Return the networks of a table; of an unsound one none."""
+    estimate = section.flag("estimate", default=False)
+    name = section.text("name") if section.has("name") else None
+    settings = read_network(section)
+    if settings.path == ALL_OF_THE_ZOO:
+        if name is not None:
+            section.wrong("name", "no name for all of the zoo", f'"{name}"', "remove it")
+        return [
+            StudyWork(known, replace(settings, path=f"{ZOO_PREFIX}{known}"), estimate)
+            for known in zoo.names()
+        ]
+    if not settings.path.startswith(ZOO_PREFIX):
+        return [StudyWork(name or Path(settings.path).stem, settings, estimate)] if settings.path else []
+    known = settings.path.removeprefix(ZOO_PREFIX)
+    if known not in zoo.names():
+        near = get_close_matches(known, zoo.names(), n=1)
+        section.wrong(
+            "path",
+            f'"{ALL_OF_THE_ZOO}", or {ZOO_PREFIX} and one of {", ".join(zoo.names())}',
+            f'"{settings.path}"',
+            f'did you mean "{ZOO_PREFIX}{near[0]}"?' if near else "correct the name",
+        )
+    return [StudyWork(name or known, settings, estimate)]
+
+
+def _read(problems: Problems, sections: list[Section], read: Callable[[Section], T]) -> list[T]:
+    """Return what `read` makes of each table, but for those that cannot be read."""
+    return [found for section in sections if (found := problems.attempt(partial(read, section)))]
+
+
+def _refuse_repeated(problems: Problems, table: str, names: list[str]) -> None:
+    slugs = [slug_of(name) for name in names]
+    for place, (name, slug) in enumerate(zip(names, slugs, strict=True)):
+        if name and slug in slugs[:place]:
+            other = names[slugs.index(slug)]
+            again = (
+                f'"{name}" again' if name == other else f'"{name}", which names the folder of "{other}" too'
+            )
+            remedy = 'remove one, or tell them apart by the key "name"' if table != "target" else "remove one"
+            problems.add((table, name), f"[[{table}]]: expected each once, found {again}; {remedy}")
+
+
+def _protection(section: Section, there: bool) -> bool:
+    wanted = section.flag("wanted", default=there)
+    section.finish()
+    return wanted
+
+
+def _with_permanent(problems: Problems, tables: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the tables with [safety] as that of a campaign whose run of permanent faults is there."""
+    safety = tables.get("safety")
+    if isinstance(safety, dict) and "permanent" in safety:
+        problems.add(
+            ("safety", "permanent"),
+            "[safety] permanent: expected no such key in a study, found one: it names the run of one network "
+            "on one target; remove it, and add a table [permanent], by which each cell gets a run of its own",
+        )
+    if not isinstance(safety, dict) or "permanent" not in tables:
+        return tables
+    return {**tables, "safety": {**safety, "permanent": "."}}
+
+
+def _permanent(tables: Tables) -> tuple[FaultSettings, SamplingSettings]:
+    section = tables.section("permanent")
+    plan = section.choice("plan", PERMANENT_PLANS, PERMANENT_PLANS[0])
+    faults = read_faults(section)
+    for key in ("model", "clusters"):
+        if section.has(key) and section.sound(key):
+            section.wrong(key, "no such key", "one", "remove it: bits are held at 0 or 1, each by itself")
+    if "safety" not in tables:
+        found = "expected a table [safety], whose rows permanent faults are for, found none"
+        tables.problems.add(("permanent",), f"[permanent]: {found}; add it, or remove this one")
+    sampling = SamplingSettings(next(name for name in PLANS if name == plan))
+    return replace(faults, model=STUCK_AT), sampling
+
+
+def _model(section: Section) -> Path | None:
+    model = section.path("model", "a sensitivity model") if section.has("model") else None
+    section.finish(optional=("model",))
+    return model
+
+
+def _check_predictions(problems: Problems, rules: Rules, parts: list[StudyTarget | StudyWork]) -> None:
+    """Note an estimate that is asked of what no sensitivity model has learnt from."""
+    if not any(part.estimate for part in parts) or not problems.sound("faults") or not problems.sound(FIRST):
+        return
+    for table, wrong, found in (
+        ("faults", rules.faults.permanent, f'model = "{rules.faults.model}"'),
+        (FIRST, rules.head.inferences > 1, f"inferences = {rules.head.inferences}"),
+    ):
+        if wrong:
+            message = (
+                f"[{table}]: expected upsets in single inferences where a cell is estimated, found {found}"
+            )
+            problems.add((table, ""), f"{message}; remove estimate = true, or change the key")
