@@ -77,15 +77,15 @@ DEAD = (
 )
 
 
-# Queues that are empty between operations; where a fault changed how much went through, they are turned. The
-# last one is the part of the shared buffer in which the output waits for the DMA.
+# Queues that are empty between operations; where a fault changed how much went through, they are turned.
+# Only those whose depth is a power of two: in the queues of copies and of OFM beats not every value of a
+# pointer is a place. The last one is the part of the shared buffer in which the output waits for the DMA.
 TURNED = (
     *(
         Queue(f"{fifo}.level_q", (f"{fifo}.head_q", f"{fifo}.tail_q"))
         for fifo in _of(
             "u_dma",
-            "u_piece.u_runs.u_queue u_scale.u_fifo u_weight.u_fifo u_copy_source.u_fifo"
-            " u_ofm.u_collect.u_beats",
+            "u_piece.u_runs.u_queue u_scale.u_fifo u_weight.u_fifo",
         )
     ),
     Queue("u_npu.u_dma.u_ofm.level_q", ("u_npu.u_dma.u_ofm.head_q", "u_npu.u_ao.u_pack.tail_q")),

@@ -186,8 +186,8 @@ def test_runs_leave_while_a_copy_is_under_way(target):
 
 
 def test_pointers_of_different_queues_are_found_out(target, workload, elaboration, monkeypatch):
-    runs, scales = "u_npu.u_dma.u_piece.u_runs.u_queue", "u_npu.u_dma.u_scale.u_fifo"
-    wrong = Queue(f"{runs}.level_q", (f"{runs}.head_q", f"{scales}.head_q"))
+    rows, weights = "u_npu.u_dma.u_ofm.u_collect.u_beats", "u_npu.u_dma.u_weight.u_fifo"
+    wrong = Queue(f"{rows}.level_q", (f"{rows}.head_q", f"{weights}.head_q"))
     monkeypatch.setattr(npu_tail, "TURNED", (wrong,))
     check_exits_are_closed(target, workload, elaboration)
 
