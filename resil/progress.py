@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from enum import Enum
 from typing import TextIO
 
@@ -60,6 +60,9 @@ class Progress:
     Args:
         stream: Where to write; default stderr at the time of the call.
         clock: Seconds, monotonic.
+
+    Attributes:
+        built_seconds: What builds have taken by now.
     """
 
     def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
@@ -75,6 +78,8 @@ class Progress:
         self._lock = threading.RLock()
         self._working: list[tuple[str, float]] = []
         self._whole: Callable[[], str] | None = None
+        self._builds = 0
+        self.built_seconds = 0.0
 
     def stage(self, text: str) -> None:
         """Say what is being done now."""
@@ -87,9 +92,18 @@ class Progress:
             self._erase()
             self._write(f"resil: {self._time()}{text}\n")
 
-    def building(self, kind: str) -> AbstractContextManager[None]:
+    @contextmanager
+    def building(self, kind: str) -> Iterator[None]:
         """As `working`, while a result of `kind` is made for the cache; see `rtl_harness.cache`."""
-        return self.working(_BUILDS.get(kind, kind))
+        began, outermost = self._clock(), not self._builds
+        self._builds += 1
+        try:
+            with self.working(_BUILDS.get(kind, kind)):
+                yield
+        finally:
+            self._builds -= 1
+            if outermost:
+                self.built_seconds += self._clock() - began
 
     @contextmanager
     def working(self, text: str) -> Iterator[None]:

@@ -121,7 +121,7 @@ class _Study:
 
     def _carry_out(self, cell: Cell, place: int, of: int) -> None:
         self._progress.stage(f"cell {place} of {of}: {cell.name}{', predicted' if cell.predicted else ''}")
-        began = time.monotonic()
+        began, built = time.monotonic(), self._progress.built_seconds
         self._progress.beside(lambda: self._pace.short(time.monotonic() - began))
         try:
             found = self._answer(cell)
@@ -145,7 +145,8 @@ class _Study:
             self._fail(cell, f"internal error: {type(error).__name__}: {error} ({where})", internal=True)
         else:
             self._keep(cell, found)
-            self._pace.note(cell, time.monotonic() - began, self._cells[cell.folder]["injections"])
+            injections, built = self._cells[cell.folder]["injections"], self._progress.built_seconds - built
+            self._pace.note(cell, time.monotonic() - began, injections, built)
             self._progress.stage(self._pace.text())
 
     def _answer(self, cell: Cell) -> Finished:

@@ -11,7 +11,8 @@ from resil.study.study import Cell
 class Pace:
     """Foretells what is left from cells that were carried out in this go.
 
-    A network takes as long as it took on another target; one that was not met yet as long as the mean.
+    A network takes as long as it took on another target; one that was not met yet as long as the mean. To
+    that comes, for each target that was not met yet, the mean time of the builds of others.
 
     Args:
         cells: Of the study.
@@ -21,6 +22,7 @@ class Pace:
         self._left = {cell.folder: cell for cell in cells}
         self._cells = len(cells)
         self._times: dict[tuple[str, bool], list[float]] = {}
+        self._built: dict[str, float] = {}
         self._seconds = 0.0
         self._injections = 0
 
@@ -28,9 +30,11 @@ class Pace:
         """Take note that nothing is left to do for a cell."""
         self._left.pop(cell.folder, None)
 
-    def note(self, cell: Cell, seconds: float, injections: int) -> None:
-        """Take note of how long a cell took."""
-        self._times.setdefault((cell.network, cell.predicted), []).append(seconds)
+    def note(self, cell: Cell, seconds: float, injections: int, built: float = 0.0) -> None:
+        """Take note of how long a cell took, and how much of that went into builds."""
+        self._times.setdefault((cell.network, cell.predicted), []).append(seconds - built)
+        if not cell.predicted:
+            self._built[cell.target] = self._built.get(cell.target, 0.0) + built
         self._seconds += seconds
         self._injections += injections
 
@@ -41,7 +45,9 @@ class Pace:
             return None
         mean = fmean(own for times in self._times.values() for own in times)
         known = {key: fmean(times) for key, times in self._times.items()}
-        return sum(known.get((cell.network, cell.predicted), mean) for cell in self._left.values())
+        cells = sum(known.get((cell.network, cell.predicted), mean) for cell in self._left.values())
+        new = {cell.target for cell in self._left.values() if not cell.predicted} - self._built.keys()
+        return cells + len(new) * (fmean(self._built.values()) if self._built else 0.0)
 
     def text(self) -> str:
         """Return a line for people: cells done, rate, time left."""

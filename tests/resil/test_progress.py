@@ -141,3 +141,11 @@ def test_a_larger_work_stands_behind_the_injections():
     progress.begin(1, 0)
     progress.advance()
     assert stream.getvalue() == "resil: 1 of 1 injections (100 %); 1 of 4 cells\n"
+
+
+def test_builds_within_builds_count_once():
+    now = [0.0]
+    progress = Progress(io.StringIO(), clock=lambda: now[0])
+    with progress.building("area"), progress.building("synthesis"):
+        now[0] = 7.0
+    assert progress.built_seconds == 7.0

@@ -24,6 +24,17 @@ def test_a_network_takes_as_long_as_on_another_target_and_others_the_mean():
     assert pace.short(90.0) == "2 of 4 cells, about 0 s left"
 
 
+def test_builds_are_foretold_for_each_target_once():
+    cells = study().cells
+    pace = Pace(cells)
+    pace.answered(cells[0])
+    pace.note(cells[0], 110.0, 500, 100.0)
+    assert pace.seconds_left == pytest.approx(10.0 + 2 * 10.0 + 100.0)
+    pace.answered(cells[2])
+    pace.note(cells[2], 70.0, 500, 60.0)
+    assert pace.seconds_left == pytest.approx(20.0)
+
+
 def test_what_was_finished_before_counts_and_tells_no_time():
     cells = study().cells
     pace = Pace(cells)
