@@ -36,7 +36,9 @@ class HostJudge:
         outcomes = _Outcomes()
         with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(io.StringIO()):
             patch.setattr(rtl_support, "runner", lambda *_: self._runner)
-            pytest.main(["-q", "-x", "-p", "no:cacheprovider", "-n", "0", str(_TESTS)], [outcomes])
+            pytest.main(
+                ["-q", "-x", "-n", "0", "--noconftest", "-p", "no:cacheprovider", str(_TESTS)], [outcomes]
+            )
         assert outcomes.ran, "no test ran"
         return outcomes.failed
 
