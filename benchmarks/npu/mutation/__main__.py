@@ -30,7 +30,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -39,7 +39,7 @@ from benchmarks.npu.mutation.draw import block_of, draw
 from benchmarks.npu.mutation.equivalence import EQUAL, equivalence
 from benchmarks.npu.mutation.host import HostJudge
 from benchmarks.npu.mutation.judge import Judge, Judged, further_stimuli, test_stimuli
-from benchmarks.npu.mutation.reviewed import read_reviews, review_of
+from benchmarks.npu.mutation.reviewed import Review, read_reviews, review_of
 from benchmarks.npu.mutation.schemata import mutated_target
 from benchmarks.npu.mutation.sites import Mutation
 from benchmarks.npu.mutation.store import OUTCOMES, Result, Store
@@ -80,19 +80,19 @@ class Court:
         found = found or self._host.judge(number)
         if found:
             return "killed", found, ""
-        reason = review_of(mutation, self._reviews)
-        formal = "" if reason else equivalence(mutation, self._sources, self._macs)
+        reviewed = bool(review_of(mutation, self._reviews))
+        formal = "" if reviewed else equivalence(mutation, self._sources, self._macs)
         if formal == EQUAL:
             return "proven", "", formal
         found = self._blocks.judge(number)
         if found:
             return "killed", found, formal
-        if reason:
-            return "harmless", reason, formal
-        found, further = self._run(number, self._further)
+        if not reviewed:
+            found, further = self._run(number, self._further)
+            differs |= further
         if found:
             return "missed", found, formal
-        return ("open" if differs or further else "unseen"), "", formal
+        return ("open" if differs else "unseen"), "", formal
 
     def _run(self, number: int, stimuli: Sequence[Judged]) -> tuple[str, bool]:
         verdict = self._judge.judge(number, stimuli)
@@ -123,7 +123,15 @@ def run(
                 if time.monotonic() > end:
                     break
         _courts.pop()
-    return [result for mutation in drawn if (result := store.get(mutation)) is not None]
+    reviews = read_reviews()
+    found = [(mutation, result) for mutation in drawn if (result := store.get(mutation)) is not None]
+    return [with_review(mutation, result, reviews) for mutation, result in found]
+
+
+def with_review(mutation: Mutation, result: Result, reviews: Sequence[Review]) -> Result:
+    """Return the result, "harmless" if no test tells the mutant from the original and a review says why."""
+    reason = review_of(mutation, reviews) if result.outcome in ("open", "unseen") else ""
+    return replace(result, outcome="harmless", by=reason) if reason else result
 
 
 def score(results: Sequence[Result]) -> float:

@@ -14,7 +14,7 @@ from rtl_harness.npu.model.commands import OPERATIONS, Opcode, Register, parse
 from rtl_harness.npu.model.config import npu_config
 from rtl_harness.npu.model.program import End, lower
 from rtl_harness.npu.model.status import Status
-from tests.rtl_harness.npu.blocks.block import BANKS, MACS, USABLE, Block, Values, pack
+from tests.rtl_harness.npu.blocks.block import ACC_BANKS, BANKS, MACS, USABLE, Block, Values, pack
 from tests.rtl_harness.npu.blocks.structs import structs
 
 NPU = f"ethos-u55-{MACS}"
@@ -128,6 +128,14 @@ def borders(settings: Set, kind: Opcode, parameter: int, rng: random.Random) -> 
     for name in rng.sample(list(SHAPES), rng.choice([0, 1, 2])):
         shaped[Register[name]] = (rng.choice(SHAPES[name]), 0)
     name = rng.choice(list(FITTING))
+    if rng.random() < 0.4:  # few channels out of many pixels: the IFM is what must fit
+        name = "IFM_IB_END"
+        roomy = {
+            "OFM_DEPTH_M1": 3, "OFM_BLK_DEPTH_M1": 3, "KERNEL_STRIDE": 0, "IFM_UPSCALE": rng.randrange(3),
+            "OFM_BLK_WIDTH_M1": rng.randint(7, 15), "OFM_BLK_HEIGHT_M1": rng.randint(7, 15),
+            "AB_START": USABLE - max(8, 2 * ACC_BANKS),
+        }  # fmt: skip
+        shaped |= {Register[register]: (value, 0) for register, value in roomy.items()}
     tried = [{**shaped, Register[name]: (value, 0)} for value in range(FITTING[name])]
     refused = [bool(model_refuses(case, kind, parameter, frozenset())) for case in tried]
     places = [i for i in range(1, len(tried)) if refused[i - 1] != refused[i]]
