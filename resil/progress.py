@@ -25,6 +25,7 @@ _BUILDS = {
     "hardware": "following storage bits to the gates",
     "area": "mapping gates to cells",
     "gates": "making gates for the fast engine",
+    "lanes": "making a model of 32 machines at a time",
     "verilated": "compiling the simulator",
     "driver": "compiling what all simulators share",
     "verilated-runtime": "compiling the simulator's runtime",

@@ -117,6 +117,11 @@ def cached_folder(kind: str, key: str, build: Callable[[Path], None]) -> Path:
     return folder
 
 
+def is_cached(kind: str, key: str) -> bool:
+    """Say whether `cached_folder` would build nothing."""
+    return (cache_root() / kind / key / ".complete").is_file()
+
+
 def _check_path(root: Path) -> None:
     if found := _APART.search(str(root)):
         raise HarnessError(

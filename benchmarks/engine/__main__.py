@@ -199,13 +199,20 @@ def run(engine: VerilatorEngine | CocotbEngine, faults: list[Fault]) -> dict[Fau
     return {injection.fault: injection for injection in engine.run(faults)}
 
 
-def uniform_faults(engine: VerilatorEngine, count: int, seed: int, kinds: Sequence[str]) -> list[Fault]:
+def uniform_faults(
+    engine: VerilatorEngine,
+    count: int,
+    seed: int,
+    kinds: Sequence[str],
+    cycles: tuple[int, int] | None = None,
+) -> list[Fault]:
     """Return faults uniform over the bits of these kinds and over cycles, in order."""
     choose = random.Random(seed)
-    table, cycles = engine.elaboration.sites, engine.golden().end.end_cycle
+    table = engine.elaboration.sites
+    first, last = cycles or (0, engine.golden().end.end_cycle)
     bits = [range(table.offsets[i], table.offsets[i + 1]) for i in range(len(table.elements))]
     sites = [site for r, e in zip(bits, table.elements, strict=True) if e.kind in kinds for site in r]
-    return sorted({Fault(choose.choice(sites), choose.randrange(cycles)) for _ in range(count)})
+    return sorted({Fault(choose.choice(sites), choose.randrange(first, last)) for _ in range(count)})
 
 
 def two_workers(engine: VerilatorEngine, faults: list[Fault]) -> float:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtl_harness.cache import cached_folder, content_key
+from rtl_harness.cache import cached_folder, content_key, is_cached
 from rtl_harness.elaboration.netlist import Netlist
 from rtl_harness.elaboration.parallel import may_coincide
 from rtl_harness.elaboration.yosys import read_commands, rtl_key, run_yosys
@@ -103,6 +103,11 @@ def lane_model(target: Target, parameters: Mapping[str, int]) -> LaneModel:
         tuple((path, first) for path, first in found["memories"]),
         tuple(found["shared"]),
     )
+
+
+def is_made(target: Target, parameters: Mapping[str, int]) -> bool:
+    """Say whether `lane_model` would build nothing."""
+    return is_cached("lanes", _key(target, parameters))
 
 
 def _key(target: Target, parameters: Mapping[str, int]) -> str:

@@ -177,7 +177,9 @@ LanesMachine* lanes_create() {
   self->state = static_cast<State*>(zeroed(sizeof(State)));
   self->owned.push_back(self->state);
   for (const MemoryPlace& m : kMemories) {
-    void* const p = zeroed(m.words * m.limbs * 8 * (m.layout == kShared ? 1 : kMachines));
+    // Pages that no word in use lies in are never touched.
+    void* const p = std::calloc(m.words * m.limbs * (m.layout == kShared ? 1 : kMachines), 8);
+    if (!p) throw std::bad_alloc();
     self->owned.push_back(p);
     std::memcpy(reinterpret_cast<char*>(self->state) + m.offset, &p, sizeof p);
   }

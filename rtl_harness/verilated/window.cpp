@@ -2,6 +2,10 @@
 
 #include "window.h"
 
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
 #include <bit>
 #include <functional>
 #include <stdexcept>
@@ -19,15 +23,24 @@ void each_word(Lanes& y, const Lanes& a, const Lanes& b, Function&& function) {
 
 // Words, a bit for each, in which some lane of a net is 1, or is 0.
 uint8_t ones(const Lanes& a) {
+#ifdef __AVX512F__
+  const __m512i all = _mm512_loadu_si512(a.word);
+  return static_cast<uint8_t>(_mm512_test_epi64_mask(all, all));
+#else
   unsigned found = 0;
   for (size_t k = 0; k < kWords; ++k) found |= unsigned{a.word[k] != 0} << k;
   return static_cast<uint8_t>(found);
+#endif
 }
 
 uint8_t zeros(const Lanes& a) {
+#ifdef __AVX512F__
+  return static_cast<uint8_t>(_mm512_cmpneq_epi64_mask(_mm512_loadu_si512(a.word), _mm512_set1_epi64(-1)));
+#else
   unsigned found = 0;
   for (size_t k = 0; k < kWords; ++k) found |= unsigned{a.word[k] != ~uint64_t{0}} << k;
   return static_cast<uint8_t>(found);
+#endif
 }
 
 // Exchange row i and column i of a matrix of 64 by 64 bits; halves first, then halves of these (Warren, "Hacker's

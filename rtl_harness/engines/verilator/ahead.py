@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from rtl_harness.cache import build_meanwhile
 from rtl_harness.elaboration import Elaboration
-from rtl_harness.engines.verilator.engine import SWEEP_FROM
+from rtl_harness.engines.verilator.engine import LANES_MADE_FROM, SWEEP_FROM
 from rtl_harness.engines.verilator.gates import read_gates
 from rtl_harness.engines.verilator.state import variables_of
+from rtl_harness.lanes.build import lane_model
 from rtl_harness.target import Target
 from rtl_harness.verilated.runner import Runner
 from rtl_harness.workload import Workload
@@ -16,7 +19,7 @@ _OFF = 2
 
 
 def build_ahead(target: Target, workload: Workload, elaboration: Elaboration, fault_cycles: int) -> None:
-    """Begin to build the simulator, and the gates if so many faults times cycles ask for them.
+    """Begin to build the simulator, and gates and lane model if so many faults times cycles ask for them.
 
     Args:
         target: The design.
@@ -24,8 +27,10 @@ def build_ahead(target: Target, workload: Workload, elaboration: Elaboration, fa
         elaboration: Its storage.
         fault_cycles: Faults times estimated cycles of the golden run.
     """
+    builds: list[Callable[[], object]]
     builds = [lambda: Runner(target, workload.parameters, variables_of(elaboration))]
     if workload.inferences == 1 and fault_cycles >= _OFF * SWEEP_FROM:
-        build_meanwhile(*builds, lambda: read_gates(target, elaboration))
-    else:
-        build_meanwhile(*builds)
+        builds.append(lambda: read_gates(target, elaboration))
+    if workload.inferences == 1 and fault_cycles >= _OFF * LANES_MADE_FROM:
+        builds.append(lambda: lane_model(target, elaboration.parameters))
+    build_meanwhile(*builds)

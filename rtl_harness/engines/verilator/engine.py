@@ -23,7 +23,7 @@ from rtl_harness.engines.verilator.single import Singles
 from rtl_harness.engines.verilator.sweep import Sweeper
 from rtl_harness.errors import AuditError, HarnessError
 from rtl_harness.faults import Fault, Injection
-from rtl_harness.lanes.build import lane_model
+from rtl_harness.lanes.build import is_made, lane_model
 from rtl_harness.lanes.words import UnsupportedError as UnsupportedLanesError
 from rtl_harness.target import Target
 from rtl_harness.verilated.campaign import Shortcut
@@ -35,6 +35,10 @@ GOLDEN_LIMIT_CYCLES = 20_000_000
 
 # Faults times cycles of the golden run from which on the gates of the design are worth their making.
 SWEEP_FROM = 100_000_000
+
+# Faults times cycles from which on a lane model is used if it is there, and is worth its making.
+LANES_FROM = 1_000_000_000
+LANES_MADE_FROM = 10_000_000_000
 
 # Faults that are taken through a sweep together: so many that going through the golden run costs each little.
 SWEEP_FAULTS = 50_000
@@ -75,7 +79,8 @@ class VerilatorEngine:
         sweep: Take the shortcuts that need the design's gates, in sweeps of all faults through the golden
             run; None does so once enough faults have been asked for to pay for the gates.
         lanes: In sweeps, simulate faults that live long 32 at a time in a lane model, which is compiled
-            first. The outcomes are the same.
+            first; None does so once enough faults have been asked for to pay for it. The outcomes are the
+            same.
         audit: How many early stops are audited.
         seed: Chooses which.
 
@@ -97,7 +102,7 @@ class VerilatorEngine:
         golden_limit: int = GOLDEN_LIMIT_CYCLES,
         shortcuts: Shortcut = Shortcut.ALL,
         sweep: bool | None = None,
-        lanes: bool = False,
+        lanes: bool | None = None,
         audit: Audit | None = None,
         seed: int = 0,
     ) -> None:
@@ -118,6 +123,7 @@ class VerilatorEngine:
         self._wants_sweep = sweep if self.shortcuts & _IN_SWEEPS and workload.inferences == 1 else False
         self._sweeper: Sweeper | None = None
         self._wants_lanes = lanes
+        self._has_lanes = False
         self._asked = 0
         self._timeout_factor = timeout_factor
         self._golden_limit = golden_limit
@@ -202,8 +208,8 @@ class VerilatorEngine:
     def prepare(self) -> None:
         """Do now what is done once: the golden run, and what sweeps need if there are to be any."""
         self.golden()
-        if self._sweeper is None:
-            self._new_sweeper()
+        if sweeper := self._sweeper or self._new_sweeper():
+            self._add_lanes(sweeper.sweep)
 
     @property
     def sweep_times(self) -> SweepTimes:
@@ -255,6 +261,7 @@ class VerilatorEngine:
         self._asked += times.total()
         unanswered = set(times)
         if sweeper := self._sweeper or self._new_sweeper():
+            self._add_lanes(sweeper.sweep)
             try:
                 for done in run_chunks(
                     _spread(sorted(times), workers),
@@ -302,7 +309,6 @@ class VerilatorEngine:
                 self._give_up_sweeps(str(error))
                 return None
             sweep = Sweep(model.campaign, circuit, golden.exits.boundaries if golden.exits else None)
-            self._add_lanes(sweep)
             self._sweeper = Sweeper(
                 sweep,
                 model.map,
@@ -318,12 +324,22 @@ class VerilatorEngine:
         return self._sweeper
 
     def _add_lanes(self, sweep: Sweep) -> None:
-        """Let faults that are simulated for long go on in a lane model, if that is wanted."""
-        if self._wants_lanes:
-            try:
-                sweep.add_lanes(lanes_of(lane_model(self.target, self.elaboration.parameters), self._model))
-            except UnsupportedLanesError as error:
-                self.notes.append(f"simulated faults one at a time: {error}")
+        """Let faults that are simulated for long go on in a lane model, if it is wanted and not there yet."""
+        if self._has_lanes or not self._lanes_pay():
+            return
+        self._has_lanes = True
+        try:
+            sweep.add_lanes(lanes_of(lane_model(self.target, self.elaboration.parameters), self._model))
+        except UnsupportedLanesError as error:
+            self.notes.append(f"simulated faults one at a time: {error}")
+
+    def _lanes_pay(self) -> bool:
+        if self._wants_lanes is not None:
+            return self._wants_lanes
+        work = self._asked * self.golden().end.end_cycle
+        if work < LANES_FROM:
+            return False
+        return work >= LANES_MADE_FROM or is_made(self.target, self.elaboration.parameters)
 
     def _give_up_sweeps(self, reason: str) -> None:
         self.notes.append(f"simulated every fault by itself: {reason}")

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from rtl_harness.elaboration import elaborate
+from rtl_harness.engines.verilator import engine
 from rtl_harness.engines.verilator.engine import Audit, VerilatorEngine
 from rtl_harness.engines.verilator.lanes import lanes_of
 from rtl_harness.engines.verilator.model import Model
@@ -109,6 +110,34 @@ def test_a_campaign_ends_as_without_lanes():
     assert notes == more == []
     assert found == plain
     assert len({injection.outcome for injection in plain.values()}) > 2
+
+
+@pytest.mark.parametrize(
+    ("least", "making", "there", "used"),
+    [
+        (2, 4, True, False),
+        (1, 4, False, False),
+        (1, 4, True, True),
+        (1, 1, False, True),
+        (0.4, 0.5, False, True),
+    ],
+)
+def test_lanes_are_used_where_they_pay(least, making, there, used, monkeypatch):
+    """`least` and `making` are the work from which on they do, as multiples of what is asked for."""
+    faults, asked = faults_of(WORKLOAD, 20), []
+
+    def asked_for(*arguments):
+        asked.append(arguments)
+        return lane_model(*arguments)
+
+    monkeypatch.setattr(engine, "lane_model", asked_for)
+    monkeypatch.setattr(engine, "is_made", lambda *arguments: there)
+    with VerilatorEngine(TARGET, WORKLOAD, elaborate(TARGET), sweep=True, audit=Audit(0.0, 0)) as one:
+        work = len(faults) * one.golden().end.end_cycle
+        monkeypatch.setattr(engine, "LANES_FROM", least * work)
+        monkeypatch.setattr(engine, "LANES_MADE_FROM", making * work)
+        list(one.run(faults))
+    assert len(asked) == used
 
 
 def test_a_second_clock_is_refused_by_name_and_the_campaign_goes_on():
