@@ -35,6 +35,9 @@ _PARTS = (
     "ripple",
     "seats",
     "sweep",
+    "sweep_follow",
+    "sweep_lanes",
+    "sweep_simulate",
     "window",
 )
 # What every model shares, and what is compiled anew for each: it includes what Verilator generated.

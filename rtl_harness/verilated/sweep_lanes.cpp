@@ -1,0 +1,98 @@
+// Jobs of a sweep in lanes. See sweep_state.h.
+
+#include "sweep_state.h"
+
+namespace {
+
+// Machines that have to go on together for lanes to be faster than the compiled model.
+constexpr int kTogether = 8;
+// To compare a machine with the golden run costs as much as some 30 cycles in a lane: what has lived so long is compared
+// less often.
+constexpr uint64_t kOld = 1024;
+
+}  // namespace
+
+bool Sweep::rides() const {
+  if (lanes_differ) return seats->taken() > 0;
+  if (seats->due() || seats->full()) return true;
+  if (!current.empty() || seats->taken() == 0) return false;
+  const uint64_t first = upcoming();
+  return first == kNever || (seats->taken() >= kTogether && seats->between(window.first(), first));
+}
+
+bool Sweep::ride(SweepEvent& event) {
+  if (lanes_differ) return spoil(event);
+  if (!seats->due() && seats->taken() < kTogether) return alight(event);
+  while (!seats->due()) {
+    uint64_t spent = 0;
+    {
+      const Timer timer(spent);
+      lanes_differ = !seats->step(limit);
+    }
+    times.simulating += spent;
+    seats->share(spent);
+    if (lanes_differ) return false;
+  }
+  while (seats->due()) {
+    const int lane = seats->next_due();
+    Arrival now{};
+    timed(seats->at(lane).job, times.simulating, [&] { return (now = see_to(lane, event)) == Arrival::kEnded; });
+    if (now == Arrival::kStays) continue;
+    Job job = seats->vacate(lane);
+    if (now == Arrival::kEnded || requeue(job, event)) return true;
+  }
+  return false;
+}
+
+bool Sweep::spoil(SweepEvent& event) {
+  Job job = seats->vacate(seats->slowest());
+  return end(job, event, kSpoilt);
+}
+
+bool Sweep::alight(SweepEvent& event) {
+  const int lane = seats->slowest();
+  const uint64_t start = seats->at(lane).start, check = seats->at(lane).check;
+  Simulated now{};
+  timed(seats->at(lane).job, times.simulating, [&] { return seats->arrive(lane), false; });
+  Job job = seats->vacate(lane);
+  timed(job, times.simulating, [&] { return (now = go_on(job, event, start, check, false)) == Simulated::kEnded; });
+  return now == Simulated::kEnded || requeue(job, event);
+}
+
+bool Sweep::requeue(Job& job, SweepEvent& event) {
+  if (job.d.empty()) return end(job, event, kVanished);
+  (inside(job.cycle) ? current : parked).push_back(std::move(job));
+  return false;
+}
+
+Arrival Sweep::see_to(int lane, SweepEvent& event) {
+  Seat& seat = seats->at(lane);
+  Job& job = seat.job;
+  campaign.faulty->cycle = seat.cycle;
+  bool stored = false;
+  const auto store = [&] {
+    if (!stored) seats->machines().store(lane);
+    stored = true;
+  };
+  if (seat.moved && leaves()) {
+    store();
+    if (at_boundary(job, seats->machines().operation(lane))) {
+      return is_late(job) && end(job, event, kLeft) ? Arrival::kEnded : Arrival::kSmall;
+    }
+  }
+  if (!seat.done && seat.cycle < limit) {
+    if (seat.cycle < seat.check) return Arrival::kStays;
+    seat.check = check_after(job, seat.cycle, seat.start);
+    if (seat.cycle - seat.start >= kOld) seat.check += kSeldom - (job.cycle + seat.check - seat.cycle + 1) % kSeldom;
+    const Digest now = campaign.registers.digest_row(seats->machines().row(lane));
+    if (rejoin(job, now, store)) return Arrival::kSmall;
+    if (may_follow(job) && nearly(job)) {
+      store();
+      compare(job);
+      if (job.small) return Arrival::kSmall;
+    }
+    if (!((shortcuts & kRepetition) && job.repetition.found(campaign, now, store))) return Arrival::kStays;
+  }
+  seats->arrive(lane);
+  return run_out(job, event) ? Arrival::kEnded : Arrival::kSmall;
+}
