@@ -170,7 +170,7 @@ def test_a_result_of_a_sweep_that_is_wrong_is_caught_by_the_audit(
     def forgetful(sweep, jobs, limit, shortcuts):
         for number in range(len(jobs)):
             yield SweepResult(
-                number, SweepEnd.VANISHED, Ending.NOT_APPLIED, 0, 0, limit // 2, 0, 0, None, None, None, None
+                number, SweepEnd.VANISHED, Ending.NOT_APPLIED, 0, 0, limit // 2, 0, 0, False, *[None] * 4
             )
 
     monkeypatch.setattr(Sweep, "run", forgetful)
