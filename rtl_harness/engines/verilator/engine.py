@@ -36,8 +36,8 @@ GOLDEN_LIMIT_CYCLES = 20_000_000
 # Faults times cycles of the golden run from which on the gates of the design are worth their making.
 SWEEP_FROM = 100_000_000
 
-# Faults times cycles from which on a lane model is used if it is there, and is worth its making: on 2,000 faults of
-# ResNet-8, 10^9 of these, it saved 15 of 52 s of processor time; to make it takes one to two minutes.
+# Faults times cycles from which on a lane model is used if it is there, and is worth its making. On 2,000
+# faults of ResNet-8, 10^9 of these, it saved 15 of 52 s of processor time; it takes a minute or two to make.
 LANES_FROM = 1_000_000_000
 LANES_MADE_FROM = 10_000_000_000
 
