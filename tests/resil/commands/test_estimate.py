@@ -68,7 +68,8 @@ def test_totals_are_the_sums_of_the_blocks_and_inside_their_intervals(summary):
     found = summary[2]
     total, blocks = found["total"], found["blocks"]
     assert total["fit"] == pytest.approx(sum(block["fit"] for block in blocks))
-    assert total["ff_bits"] == sum(block["ff_bits"] for block in blocks) == 15_821
+    assert total["ff_bits"] == sum(block["ff_bits"] for block in blocks) == 19_660
+    assert total["macro_bits"] == sum(block["macro_bits"] for block in blocks) == 2_048
     for row in (total, *blocks):
         assert row["fit_lo"] <= row["fit"] <= row["fit_hi"] <= row["fit_raw"] + 1e-12
         assert sum(rate[0] for rate in row["rates"].values()) == pytest.approx(1.0 if row["avf"] else 0.0)
@@ -80,10 +81,14 @@ def test_limits_of_every_block_and_kind_are_there_and_marked_predicted(summary):
     assert found["strata"] == []
     by_name = {row["block"]: row for row in found["blocks"]}
     assert {own["block"] for own in found["limits"]} == set(by_name)
+    for block, row in by_name.items():
+        kinds = {own["kind"]: own["fit"] for own in found["limits"] if own["block"] == block}
+        assert set(kinds) == {kind for kind in ("ff", "macro") if row[f"{kind}_bits"]}
+        assert sum(fit[0] for fit in kinds.values()) == pytest.approx(row["fit"])
+        if len(kinds) == 1:
+            assert kinds["ff"] == pytest.approx([row[f"fit{end}"] for end in ("", "_lo", "_hi")])
     for own in found["limits"]:
         assert own["predicted"] is True
-        assert own["kind"] == "ff"
-        assert own["fit"] == pytest.approx([by_name[own["block"]][f"fit{end}"] for end in ("", "_lo", "_hi")])
         assert own["fit"][2] < own["fit_hi_joint"] <= own["fit_raw"]
 
 

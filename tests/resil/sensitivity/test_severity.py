@@ -95,7 +95,7 @@ def test_the_start_has_rates_of_its_own():
         kind: np.mean([model.outcomes(cell, kind)[[C, OUTCOMES.index("hang")]].sum() for cell in cells])
         for kind in (START_KIND, "conv")
     }
-    assert hazards[START_KIND] < 0.5 * hazards["conv"]
+    assert hazards[START_KIND] < 0.8 * hazards["conv"]
     assert run_with("n", 0.1).kind_of(START) == START_KIND
 
 
@@ -161,10 +161,10 @@ def test_intervals_of_the_shipped_model_hold_for_networks_left_out():
 
 
 def test_a_rate_near_zero_has_an_interval_that_reaches_what_was_observed():
-    """Flip-flops of the shared buffer: hardly an event in 64,000 injections is no proof of a rate of 1e-6."""
+    """Output latches of the shared buffer: hardly an event in 7,000 injections is no proof of a rate of 1e-6."""
     rows = load_model(SHIPPED).left_out
-    own = [row for row in rows if (row.block, row.kind) == ("sb", "ff")]
-    found = ModelError(rows).interval("sb", "ff", ("sdc_critical", "hang"), 1e-5, 0.95)
+    own = [row for row in rows if (row.block, row.kind) == ("sb", "macro")]
+    found = ModelError(rows).interval("sb", "macro", ("sdc_critical", "hang"), 1e-5, 0.95)
     injections = sum(row.trials for row in own)
     events = sum(row.observed(("sdc_critical", "hang")) for row in own)
     assert found.hi >= clopper_pearson(round(events), round(injections)).hi
