@@ -161,7 +161,7 @@ def test_intervals_of_the_shipped_model_hold_for_networks_left_out():
 
 
 def test_a_rate_near_zero_has_an_interval_that_reaches_what_was_observed():
-    """Output latches of the shared buffer: hardly an event in 7,000 injections is no proof of a rate of 1e-6."""
+    """Latches of the shared buffer: hardly an event in 7,000 injections is no proof of a rate of 1e-6."""
     rows = load_model(SHIPPED).left_out
     own = [row for row in rows if (row.block, row.kind) == ("sb", "macro")]
     found = ModelError(rows).interval("sb", "macro", ("sdc_critical", "hang"), 1e-5, 0.95)
