@@ -11,17 +11,20 @@ from resil.cli.app import CampaignFile, Json, Quiet, Verbose, app
 from resil.cli.output import show, width
 from resil.progress import Progress
 
+Workers = Annotated[int | None, typer.Option("--workers", min=1, help="Simulator processes.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Only compile and elaborate, and say what would run.")
+]
+
 
 @app.command()
 def run(
     campaign: CampaignFile,
     out: Annotated[Path | None, typer.Option("--out", help="Run folder; default runs/NAME.")] = None,
     engine: Annotated[str | None, typer.Option("--engine", help="Engine in place of the campaign's.")] = None,
-    workers: Annotated[int | None, typer.Option("--workers", min=1, help="Simulator processes.")] = None,
+    workers: Workers = None,
     resume: Annotated[bool, typer.Option("--resume", help="Finish a run that was interrupted.")] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only compile and elaborate, and say what would run.")
-    ] = False,
+    dry_run: DryRun = False,
     json_: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -46,11 +49,9 @@ def run(
 def study(
     study_file: Annotated[Path, typer.Argument(metavar="STUDY.toml", help="Study file.")],
     out: Annotated[Path | None, typer.Option("--out", help="Folder; default runs/NAME.")] = None,
-    workers: Annotated[int | None, typer.Option("--workers", min=1, help="Simulator processes.")] = None,
+    workers: Workers = None,
     resume: Annotated[bool, typer.Option("--resume", help="Finish a study that was interrupted.")] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only compile and elaborate, and say what would run.")
-    ] = False,
+    dry_run: DryRun = False,
     json_: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,

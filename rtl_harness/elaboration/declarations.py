@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-Node = Mapping[str, object]
+from rtl_harness.elaboration.syntax_tree import (
+    DIMENSION,
+    Node,
+    blocks_of_array,
+    instances_of_array,
+    members,
+    read_tree,
+    tops,
+    type_aliases,
+)
 
-_DIMENSION = re.compile(r"\[(-?\d+):(-?\d+)\]")
 _DECLARING = {"Port", "Net", "Variable", "Parameter", "TypeParameter", "TypeAlias", "EmptyMember"}
 _WAITING = {"Timed", "Wait", "WaitFork", "WaitOrder"}
 _SCOPES = {"GenerateBlock", "StatementBlock", "InstanceArray", "GenerateBlockArray", "Instance"}
@@ -81,40 +87,22 @@ def read_declarations(log: str, top: str) -> Declarations:
     Raises:
         ValueError: If the log holds no syntax tree.
     """
-    start = log.find("\n{")
-    if start < 0:
-        raise ValueError("the log of read_slang holds no syntax tree")
-    root, _ = json.JSONDecoder().raw_decode(log, start + 1)
-    return _Reader(root).read(top)
+    return _Reader(read_tree(log)).read(top)
 
 
 class _Reader:
     def __init__(self, root: Node) -> None:
         self.root = root
-        self.aliases: dict[str, str] = {}
+        self.aliases = type_aliases(root)
         self.found = Declarations()
 
     def read(self, top: str) -> Declarations:
-        self._collect_aliases(self.root)
-        for member in _members(self.root):
-            if member["kind"] == "Instance" and member["name"] == top:
-                self._instance(member, "")
+        for instance in tops(self.root, top):
+            self._instance(instance, "")
         return self.found
-
-    def _collect_aliases(self, node: object) -> None:
-        if isinstance(node, dict):
-            if node.get("kind") == "TypeAlias":
-                self.aliases[str(node["addr"])] = str(node["target"])
-            for value in node.values():
-                if isinstance(value, dict | list):
-                    self._collect_aliases(value)
-        elif isinstance(node, list):
-            for item in node:
-                self._collect_aliases(item)
 
     def _instance(self, node: Node, path: str) -> None:
         body = node["body"]
-        assert isinstance(body, dict)
         self.found.instances[path] = str(body.get("definition", "")).split(" ")[-1] or str(body["name"])
         if _is_stub(body):
             self.found.stubs[path] = self.found.instances[path]
@@ -122,16 +110,18 @@ class _Reader:
 
     def _scope(self, node: Node, path: str, module: str) -> None:
         self.found.scopes.add(path)
-        outputs = {m["name"] for m in _members(node) if m["kind"] == "Port" and m.get("direction") != "In"}
-        for member in _members(node):
+        outputs = {m["name"] for m in members(node) if m["kind"] == "Port" and m.get("direction") != "In"}
+        for member in members(node):
             kind, name = str(member["kind"]), str(member["name"])
             below = f"{path}.{name}" if path and name else path or name
             if kind == "Instance":
                 self._instance(member, below)
             elif kind == "InstanceArray":
-                self._instance_array(member, below)
+                for instance, own in instances_of_array(member, below):
+                    self._instance(instance, own)
             elif kind == "GenerateBlockArray":
-                self._generate_array(member, below, module)
+                for block, own in blocks_of_array(member, below):
+                    self._scope(block, own, module)
             elif kind in _SCOPES:
                 if not member.get("isUninstantiated", False):
                     self._scope(member, below, module)
@@ -141,26 +131,9 @@ class _Reader:
             elif kind in {"Variable", "Net"}:
                 self._declare(member, path, module, name in outputs)
 
-    def _instance_array(self, node: Node, path: str) -> None:
-        left, right = _bounds(str(node["range"]))
-        step = 1 if left <= right else -1
-        for position, member in enumerate(_members(node)):
-            below = f"{path}[{left + step * position}]"
-            if member["kind"] == "InstanceArray":
-                self._instance_array(member, below)
-            else:
-                self._instance(member, below)
-
-    def _generate_array(self, node: Node, path: str, module: str) -> None:
-        for member in _members(node):
-            if member["kind"] != "GenerateBlock":
-                continue
-            genvar = next(m for m in _members(member) if m["kind"] == "Parameter")
-            self._scope(member, f"{path}[{genvar['value']}]", module)
-
     def _declare(self, node: Node, path: str, module: str, port: bool) -> None:
         base, unpacked = self._resolve(str(node["type"]))
-        packed = _DIMENSION.findall(base) if re.match(r"(logic|reg|bit)\b", base) else []
+        packed = DIMENSION.findall(base) if re.match(r"(logic|reg|bit)\b", base) else []
         left: int | None = None
         right: int | None = None
         if len(packed) == 1:
@@ -182,9 +155,9 @@ class _Reader:
 
 def _is_stub(body: Node) -> bool:
     """Whether a module declares outputs and nothing else than ports and parameters."""
-    members = list(_members(body))
-    outputs = any(m["kind"] == "Port" and m.get("direction") != "In" for m in members)
-    empty = all(m["kind"] in _DECLARING and "initializer" not in m for m in members)
+    held = list(members(body))
+    outputs = any(m["kind"] == "Port" and m.get("direction") != "In" for m in held)
+    empty = all(m["kind"] in _DECLARING and "initializer" not in m for m in held)
     return outputs and empty
 
 
@@ -199,16 +172,4 @@ def _split_unpacked(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
     match = re.match(r"^(.*?)\$((?:\[-?\d+:-?\d+\])+)$", text, re.DOTALL)
     if match is None:
         return text, ()
-    return match[1], tuple((int(a), int(b)) for a, b in _DIMENSION.findall(match[2]))
-
-
-def _bounds(text: str) -> tuple[int, int]:
-    match = _DIMENSION.fullmatch(text)
-    assert match is not None, text
-    return int(match[1]), int(match[2])
-
-
-def _members(node: Node) -> Iterator[dict[str, object]]:
-    members = node.get("members", [])
-    assert isinstance(members, list)
-    yield from members
+    return match[1], tuple((int(a), int(b)) for a, b in DIMENSION.findall(match[2]))

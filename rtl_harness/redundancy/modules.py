@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from rtl_harness.elaboration.syntax_tree import (
+    blocks_of_array,
+    instances_of_array,
+    members,
+    read_tree,
+    tops,
+    type_aliases,
+)
 
 _VALUE = re.compile(r"-?\d+|\d+'s?[bodh][0-9a-fA-F]+")
 # System tasks of an initial block that give storage its content.
@@ -53,39 +61,23 @@ def read_instances(log: str, top: str) -> dict[str, Instance]:
     Raises:
         ValueError: If the log holds no syntax tree.
     """
-    start = log.find("\n{")
-    if start < 0:
-        raise ValueError("the log of read_slang holds no syntax tree")
-    root, _ = json.JSONDecoder().raw_decode(log, start + 1)
-    reader = _Reader()
-    reader.aliases(root)
-    for member in _members(root):
-        if member["kind"] == "Instance" and member["name"] == top:
-            reader.instance(member, "")
+    root = read_tree(log)
+    reader = _Reader(type_aliases(root))
+    for instance in tops(root, top):
+        reader.instance(instance, "")
     return reader.found
 
 
 class _Reader:
-    def __init__(self) -> None:
+    def __init__(self, aliases: Mapping[str, str]) -> None:
         self.found: dict[str, Instance] = {}
-        self._aliases: dict[str, str] = {}
-
-    def aliases(self, node: object) -> None:
-        if isinstance(node, dict):
-            if node.get("kind") == "TypeAlias":
-                self._aliases[str(node["addr"])] = str(node["target"])
-            for value in node.values():
-                if isinstance(value, dict | list):
-                    self.aliases(value)
-        elif isinstance(node, list):
-            for item in node:
-                self.aliases(item)
+        self._aliases = aliases
 
     def instance(self, node: Mapping[str, Any], path: str) -> None:
         body = node["body"]
         module = str(body.get("definition", "")).split(" ")[-1] or str(body["name"])
         instance = self.found[path] = Instance(path, module)
-        for member in _members(body):
+        for member in members(body):
             self._interface(member, instance)
         self._scope(body, path, instance)
 
@@ -124,13 +116,17 @@ class _Reader:
         return kind
 
     def _scope(self, node: Mapping[str, Any], path: str, owner: Instance) -> None:
-        for member in _members(node):
+        for member in members(node):
             kind, name = str(member["kind"]), str(member["name"])
             below = f"{path}.{name}" if path and name else path or name
             if kind == "Instance":
                 self.instance(member, below)
-            elif kind in {"InstanceArray", "GenerateBlockArray"}:
-                self._array(member, below, owner)
+            elif kind == "InstanceArray":
+                for instance, own in instances_of_array(member, below):
+                    self.instance(instance, own)
+            elif kind == "GenerateBlockArray":
+                for block, own in blocks_of_array(member, below):
+                    self._scope(block, own, owner)
             elif kind == "GenerateBlock":
                 if not member.get("isUninstantiated", False):
                     self._scope(member, below, owner)
@@ -138,22 +134,6 @@ class _Reader:
                 owner.initial |= _stores(member["body"])
             elif kind == "Variable" and "initializer" in member:
                 owner.initial = True
-
-    def _array(self, node: Mapping[str, Any], path: str, owner: Instance) -> None:
-        if node["kind"] == "GenerateBlockArray":
-            for member in _members(node):
-                if member["kind"] == "GenerateBlock":
-                    genvar = next(m for m in _members(member) if m["kind"] == "Parameter")
-                    self._scope(member, f"{path}[{genvar['value']}]", owner)
-            return
-        left, right = (int(bound) for bound in str(node["range"]).strip("[]").split(":"))
-        step = 1 if left <= right else -1
-        for position, member in enumerate(_members(node)):
-            below = f"{path}[{left + step * position}]"
-            if member["kind"] == "InstanceArray":
-                self._array(member, below, owner)
-            else:
-                self.instance(member, below)
 
 
 def instance_of(path: str, instances: Mapping[str, Instance]) -> str:
@@ -170,7 +150,3 @@ def _stores(node: object) -> bool:
         fills = str(node.get("subroutine", "")).startswith(_FILLS)
         return fills or node.get("kind") == "Assignment" or any(_stores(v) for v in node.values())
     return isinstance(node, list) and any(_stores(item) for item in node)
-
-
-def _members(node: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    yield from node.get("members", [])
