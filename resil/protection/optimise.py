@@ -18,6 +18,8 @@ FloatArray = npt.NDArray[np.float64]
 
 _SCALE = 1e3
 _RESOLUTION = 1e-9
+# Steps that a limit is divided into for the solver.
+_STEPS = 2.0**30
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,10 +209,14 @@ class _Programme:
             self.add_row(np.array(coefficients, dtype=np.float64), most)
 
     def add_row(self, coefficients: FloatArray, most: float) -> None:
-        """Ask that `coefficients @ x <= most`, scaled to where the solver's tolerance is small."""
+        """Ask that `coefficients @ x <= most`, in whole steps, each coefficient rounded down.
+
+        So no set that keeps the limit is lost: with figures of many sizes in a row the solver's presolve
+        rounds too, and not to the safe side. What keeps the row alone is found by `Limits.kept_by`.
+        """
         useful = coefficients * self._upper
         unit = max(most, float(np.abs(useful).max(initial=0.0))) or 1.0
-        self._append(useful / unit * _SCALE, -np.inf, most / unit * _SCALE)
+        self._append(np.floor(useful / unit * _STEPS), -np.inf, np.ceil(most / unit * _STEPS))
 
     def forbid(self, chosen: tuple[int, ...]) -> None:
         """Cut one set off."""

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from resil.protection.front import pareto_front
@@ -113,7 +113,31 @@ def test_the_front_is_every_non_dominated_pair(blocks):
         )
 
 
+def options_of(*figures):
+    return tuple(Candidate("o", area, fit_hi) for area, fit_hi in figures)
+
+
+# FITs ten orders apart, of which presolve lost the cheapest set that keeps the budget.
+FAR_APART = [
+    [options_of((0.0, 0.01), (1.0, 5e-10)), options_of((1e-5, 1e-12), (1.0, 5e-10), (99999.0, 0.0))],
+    [
+        options_of((0.0, 0.0078125), (1.0, 0.0)),
+        options_of((0.0, 1.1920928955078125e-07), (1.0, 0.0)),
+        options_of((0.0, 1e-12), (1.0, 0.0)),
+    ],
+    [
+        options_of((0.5, 1e-05), (3.0, 1.1920928955078125e-07), (100000.0, 0.0009765625)),
+        options_of((3.0, 1e-12), (100000.0, 1.19e-07), (1e-05, 0.0009765625)),
+        options_of((1.0, 0.01)),
+        options_of((3.0, 0.0), (1.0, 0.0009765625)),
+    ],
+]
+
+
 @given(INSTANCES)
+@example(FAR_APART[0])
+@example(FAR_APART[1])
+@example(FAR_APART[2])
 @settings(max_examples=40, deadline=None)
 def test_choice_and_front_agree(blocks):
     for point in pareto_front(blocks)[:4]:
