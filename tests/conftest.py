@@ -33,8 +33,9 @@ def pytest_configure(config: pytest.Config) -> None:
     # A shell starts its background jobs with interrupts ignored, and their children inherit that.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    if "RESIL_CACHE" not in os.environ and config.cache is not None:
-        os.environ["RESIL_CACHE"] = str(config.cache.mkdir("resil"))
+    cache = getattr(config, "cache", None)
+    if "RESIL_CACHE" not in os.environ and cache is not None:
+        os.environ["RESIL_CACHE"] = str(cache.mkdir("resil"))
 
 
 @pytest.fixture(scope="session")
