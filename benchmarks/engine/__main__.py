@@ -36,7 +36,8 @@ from networks import zoo
 from networks.compile import compile_network
 from rtl_harness.elaboration import elaborate
 from rtl_harness.engines.cocotb.engine import CocotbEngine
-from rtl_harness.engines.verilator.engine import Audit, VerilatorEngine
+from rtl_harness.engines.verilator.audit import NOTHING, Audit
+from rtl_harness.engines.verilator.engine import VerilatorEngine
 from rtl_harness.engines.verilator.pool import Outcome as EngineOutcome
 from rtl_harness.faults import Fault, Injection, Outcome
 from rtl_harness.npu.workload import npu_workload
@@ -181,7 +182,7 @@ def ablation(workload: Workload, options: argparse.Namespace) -> dict[str, objec
     expected: dict[Fault, Injection] | None = None
     for name, shortcuts in ABLATION.items():
         with VerilatorEngine(
-            target, workload, elaboration, sweep=True, shortcuts=shortcuts, audit=Audit(0, 0)
+            target, workload, elaboration, sweep=True, shortcuts=shortcuts, audit=NOTHING
         ) as engine:
             engine.prepare()
             faults = uniform_faults(engine, options.ablation, options.seed, options.kinds)

@@ -24,7 +24,8 @@ from scipy.stats import t as student
 from benchmarks.engine.__main__ import run, timed, uniform_faults, workloads
 from networks import zoo
 from rtl_harness.elaboration import elaborate
-from rtl_harness.engines.verilator.engine import Audit, VerilatorEngine
+from rtl_harness.engines.verilator.audit import NOTHING
+from rtl_harness.engines.verilator.engine import VerilatorEngine
 from rtl_harness.target import load_target
 from rtl_harness.workload import Workload
 
@@ -61,7 +62,7 @@ def measure(workload: Workload, options: argparse.Namespace) -> Gain:
     target = load_target(options.accelerator)
     elaboration = elaborate(target, workload.parameters)
     engines = [
-        VerilatorEngine(target, workload, elaboration, sweep=True, lanes=lanes, audit=Audit(0, 0))
+        VerilatorEngine(target, workload, elaboration, sweep=True, lanes=lanes, audit=NOTHING)
         for lanes in (False, True)
     ]
     engines[0].prepare()

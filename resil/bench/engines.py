@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Protocol, Self, cast
@@ -10,7 +10,7 @@ from typing import Protocol, Self, cast
 from resil.campaign.rules import ENGINE_NAMES
 from resil.errors import ResilError
 from rtl_harness.elaboration import Elaboration
-from rtl_harness.engines.base import GoldenRun
+from rtl_harness.engines.base import Audited, GoldenRun
 from rtl_harness.faults import Fault, Injection
 from rtl_harness.target import Target
 from rtl_harness.workload import Workload
@@ -39,6 +39,19 @@ class CampaignEngine(Protocol):
 
     def replay(self, fault: Fault) -> Injection:
         """Simulate one fault from its beginning to its end, whatever was simulated before."""
+        ...
+
+    @property
+    def audits(self) -> Mapping[str, Audited]:
+        """Answers that the engine has audited some of so far, by the way in which they came about."""
+        ...
+
+    def audit_kept(self, injections: Iterable[Injection], workers: int = 1) -> None:
+        """Audit what an engine of this name answered in another session, which may have had no audit.
+
+        Raises:
+            AuditError: an answer is wrong.
+        """
         ...
 
     def __enter__(self) -> Self:

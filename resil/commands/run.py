@@ -23,10 +23,11 @@ from resil.faults.population import Population
 from resil.faults.sampling import Sampling, look_text
 from resil.files import json_text, write_text
 from resil.folder import provenance
+from resil.folder.audits import Audits
 from resil.folder.before import Before, require_as_many
 from resil.folder.execute import Executor
 from resil.folder.plans import accepted_plan
-from resil.folder.store import CAMPAIGN, DERIVED, PROVENANCE, SITES, SUMMARY, RunFolder, check_run, open_run
+from resil.folder.store import CAMPAIGN, DERIVED, SITES, SUMMARY, RunFolder, check_run, open_run
 from resil.folder.whole import RESULTS, seal
 from resil.prepare import prepare
 from resil.progress import Progress
@@ -183,6 +184,7 @@ class _Run:
         self._progress = progress
         self._workers = campaign.execution.workers or len(os.sched_getaffinity(0))
         self._injected = False
+        self._audits = Audits(folder, [])
         self._content = Content.joined(())
         self._before = Before(folder)
 
@@ -191,7 +193,7 @@ class _Run:
         try:
             self.complete(engines, sampling)
         except ConsistencyError as error:
-            self._note({"failed": str(error)})
+            self._folder.note({"failed": str(error)})
             self._drop_results()
             raise
 
@@ -200,6 +202,8 @@ class _Run:
         if not self._before.finished:
             self._describe()
         found = self.stored()
+        self._audits = Audits(self._folder, engines)
+        self._audit_kept()
         before = 0
         while (plan := sampling.wanted) is not None:
             missing = plan.missing(found.injections)
@@ -214,6 +218,8 @@ class _Run:
             before += plan.size
             if missing.size and self._campaign.sampling.goes_by_results:
                 self._progress.stage(look_text(sampling, self._campaign))
+        if self._injected and (text := self._audits.text):
+            self._progress.stage(text)
 
     def finished(self, seconds: float) -> dict[str, Any]:
         """Return the provenance of the finished run; new times are noted only if something was injected."""
@@ -250,16 +256,12 @@ class _Run:
         results = Results(summary, accepted_plan(path, sha256(text.encode()).hexdigest()))
         results.write(path)
         write_text(path / SUMMARY, text)
-        self._note(summary["provenance"] | {RESULTS: seal(path, provenance.RUN, self._content)})
+        self._folder.note(summary["provenance"] | {RESULTS: seal(path, provenance.RUN, self._content)})
         return results
 
     def _describe(self) -> None:
         write_text(self._folder.path / CAMPAIGN, campaign_text(self._campaign))
         write_parquet(self._bench.sites, self._folder.path / SITES)
-
-    def _note(self, facts: dict[str, Any]) -> None:
-        """Keep facts in `provenance.json`, beside those that are there."""
-        write_text(self._folder.path / PROVENANCE, json_text(self._folder.provenance() | facts))
 
     def stored(self) -> Content:
         """Return the injections that the folder holds."""
@@ -272,7 +274,7 @@ class _Run:
     def _inject(self, engines: list[CampaignEngine], plan: Plan, missing: IntArray, before: int) -> None:
         if not self._injected:
             self._injected = True
-            self._note({"finished": None})
+            self._folder.note({"finished": None})
             self._describe()
         size = before + plan.size
         self._progress.stage(f"{missing.size:,} injections with the {self._campaign.execution.engine} engine")
@@ -286,12 +288,24 @@ class _Run:
             self._folder,
             self._workers,
             self._progress,
+            self._audits.cover,
         )
         try:
             executor.run(missing)
         except KeyboardInterrupt:
             kept = size - plan.missing(self.stored().injections).size
             raise Interrupted(f"{kept:,} of {size:,} injections are kept in {self._go_on()}") from None
+
+    def _audit_kept(self) -> None:
+        """Audit what was kept of a session that was interrupted before its engine had done so."""
+        if not self._audits.uncovered:
+            return
+        self._progress.stage("audit of injections that an earlier session kept")
+        with self._progress.working("audit"):
+            try:
+                self._audits.try_kept(self._bench.inputs, self._workers)
+            except KeyboardInterrupt:
+                raise Interrupted(f"all injections are kept in {self._go_on()}") from None
 
     def _go_on(self) -> str:
         folder = self._folder.path

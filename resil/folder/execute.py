@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ import numpy.typing as npt
 from resil.bench.bench import Describe
 from resil.errors import ConsistencyError
 from resil.faults.plan import Plan
+from resil.folder.audits import replay_text
 from resil.folder.rows import RowMaker
 from resil.folder.store import RunFolder
 from resil.progress import Progress
@@ -38,6 +39,7 @@ class Executor:
         folder: Where the part files go.
         workers: Simulator processes.
         progress: Told of every injection.
+        covered: Called when the engine has audited all that is kept.
     """
 
     def __init__(
@@ -50,8 +52,10 @@ class Executor:
         folder: RunFolder,
         workers: int,
         progress: Progress,
+        covered: Callable[[], None] = lambda: None,
     ) -> None:
         self._plan = plan
+        self._covered = covered
         self._maker = RowMaker(
             plan, sites, labels, [engine.golden().operation_ends for engine in engines], describe
         )
@@ -79,6 +83,8 @@ class Executor:
                 for start in range(0, len(rows), CALL_FAULTS):
                     for index, injection in self._simulate(engine, rows[start : start + CALL_FAULTS]):
                         self._keep(index, injection)
+                    self._flush()
+                    self._covered()
         finally:
             self._flush()
             self._progress.finish()
@@ -97,7 +103,7 @@ class Executor:
             if waiting:
                 raise
             raise ConsistencyError(
-                f"the {engine.name} engine withdrew its answers: {error}{self._replay(error, rows)}"
+                f"the {engine.name} engine withdrew its answers: {error}{self._shown(error, rows)}"
             ) from error
         if waiting:
             missing = next(iter(waiting))
@@ -105,13 +111,11 @@ class Executor:
                 f"the {engine.name} engine left out {len(waiting)} faults, {missing} for one"
             )
 
-    def _replay(self, error: SimulationError, rows: npt.NDArray[np.int64]) -> str:
-        """Return the command that shows the fault which an audit found, if it was one."""
+    def _shown(self, error: SimulationError, rows: npt.NDArray[np.int64]) -> str:
         if not isinstance(error, AuditError):
             return ""
-        found = next(index for index in rows.tolist() if self._plan.fault(index) == error.fault)
-        number = self._plan.injection[found]
-        return f"; to see the run to its end: resil replay {self._folder.path} {number} --engine cocotb"
+        found = next((index for index in rows.tolist() if self._plan.fault(index) == error.fault), None)
+        return "" if found is None else replay_text(self._folder, int(self._plan.injection[found]))
 
     def _keep(self, index: int, injection: Injection) -> None:
         self._rows.append(index)

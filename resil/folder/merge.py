@@ -13,6 +13,7 @@ from resil.bench.identity import Identity
 from resil.errors import StoreError
 from resil.faults.content import Content
 from resil.files import json_text, write_bytes
+from resil.folder.audits import AUDIT
 from resil.folder.contents import IntArray, content_of, require_equal
 from resil.folder.parts import read_part
 from resil.folder.store import (
@@ -27,7 +28,7 @@ from resil.folder.store import (
 )
 from resil.folder.whole import RESULTS, stored_injections
 
-_NOTED = ("finished", "failed", RESULTS)
+_NOTED = ("finished", "failed", AUDIT, RESULTS)
 
 
 def merge_runs(out: Path, runs: Sequence[Path]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from resil.bench.bench import Bench
 from resil.campaign.campaign import Campaign
 
 # Of folders of results: raised whenever what they hold, or what a figure in them means, changes.
-SCHEMA = 9
+SCHEMA = 10
 RUN = "run"
 ESTIMATE = "estimate"
 PACKAGES = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -10,7 +10,7 @@ import pyarrow as pa
 from resil.bench.bench import Describe
 from resil.faults.plan import FAULT_NAMES, IntArray, Plan
 from resil.folder.parts import SCHEMA
-from rtl_harness.faults import NEVER, Injection, Rise
+from rtl_harness.faults import NEVER, Fault, Injection, Outcome, Rise, Seen, Told
 from rtl_harness.sites import SiteTable
 
 
@@ -99,6 +99,30 @@ def outcome_columns(injections: Sequence[Injection]) -> dict[str, list[int] | li
         "status": [injection.status for injection in injections],
         "output_hash": [injection.output_hash for injection in injections],
     }
+
+
+def injections_of(rows: pa.Table) -> Iterator[Injection]:
+    """Yield what rows of `parts.SCHEMA` say came of their faults; corruptions are not kept in them."""
+    names = ("site", "cycle", "bits", "fault", "seen", "end_cycle", "status", "output_hash")
+    told = ("alarm", "alarm_cycle", "correction", "correction_cycle", "first", "second")
+    for row in rows.select([*names, *told]).to_pylist():
+        held = FAULT_NAMES.index(row["fault"]) - 1
+        fault = Fault(row["site"], row["cycle"], row["bits"], None if held < 0 else held)
+        yield Injection(
+            fault,
+            Seen(row["seen"]),
+            row["end_cycle"],
+            row["status"],
+            row["output_hash"],
+            _rise(row["alarm"], Told.DETECTED, row["alarm_cycle"]),
+            _rise(row["correction"], Told.CORRECTED, row["correction_cycle"]),
+            Outcome(row["first"]) if row["first"] else None,
+            Outcome(row["second"]) if row["second"] else None,
+        )
+
+
+def _rise(alarm: str, tells: Told, cycle: int) -> Rise | None:
+    return Rise(alarm, tells, cycle) if cycle != NEVER else None
 
 
 def _rises(name: str, found: Sequence[Rise | None]) -> dict[str, list[int] | list[str]]:

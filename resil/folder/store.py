@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from resil.bench.identity import Identity
 from resil.errors import ConsistencyError, StoreError
 from resil.faults.content import Content
-from resil.files import TEMPORARY_SUFFIX, read_json, write_text
+from resil.files import TEMPORARY_SUFFIX, json_text, read_json, write_text
 from resil.folder.contents import content_of, repeating, require_equal
 from resil.folder.parts import PartError, read_part, write_part
 from resil.folder.provenance import ESTIMATE, RUN, SCHEMA
@@ -100,9 +100,21 @@ class RunFolder:
         """Keep `rows`, of `parts.SCHEMA`, as a new part file."""
         folder = self.path / INJECTIONS
         folder.mkdir(exist_ok=True)
-        used = [int(path.name.split("-")[1].split(".")[0]) for path in folder.glob("part-*.parquet*")]
-        number = max(used, default=-1) + 1
-        write_part(folder / f"part-{number:06d}.parquet", rows, self.identity.digest)
+        write_part(folder / f"part-{self.next_part:06d}.parquet", rows, self.identity.digest)
+
+    @property
+    def next_part(self) -> int:
+        """Number of the next part file: greater than that of any there ever was."""
+        return max(map(_number, (self.path / INJECTIONS).glob("part-*.parquet*")), default=-1) + 1
+
+    def parts_from(self, number: int) -> list[Path]:
+        """Return the part files from this number on, in order."""
+        parts = sorted((self.path / INJECTIONS).glob("part-*.parquet"))
+        return [path for path in parts if _number(path) >= number]
+
+    def note(self, facts: Mapping[str, Any]) -> None:
+        """Keep facts in `provenance.json`, beside those that are there."""
+        write_text(self.path / PROVENANCE, json_text({**self.provenance(), **facts}))
 
     def provenance(self) -> dict[str, Any]:
         """Return the content of `provenance.json`."""
@@ -270,6 +282,10 @@ def locked(path: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+def _number(part: Path) -> int:
+    return int(part.name.split("-")[1].split(".")[0])
 
 
 def _set_aside(path: Path, reason: str) -> str:

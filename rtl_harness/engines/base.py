@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from rtl_harness.elaboration import Elaboration
 from rtl_harness.errors import HarnessError, SimulationError
@@ -30,6 +30,18 @@ class GoldenRun:
     def cycles(self) -> int:
         """Length of the inference in cycles, of the first if there are two: faults strike in it alone."""
         return (self.end.first or self.end).end_cycle
+
+
+class Audited(NamedTuple):
+    """How many answers there were of a kind, and how many of these were tried again.
+
+    Attributes:
+        answers: Injections that ended in this way.
+        tried: Those among them that were run to the end as well, with the same result.
+    """
+
+    answers: int
+    tried: int
 
 
 class Engine(Protocol):

@@ -10,7 +10,7 @@ import os
 import random
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
@@ -26,7 +26,7 @@ from resil.bench.identity import Identity
 from resil.campaign.campaign import Campaign
 from resil.cli import main as command_line
 from resil.progress import Progress
-from rtl_harness.engines.base import GoldenRun
+from rtl_harness.engines.base import Audited, GoldenRun
 from rtl_harness.errors import AuditError, SimulationError
 from rtl_harness.faults import Fault, Injection, Rise, RunEnd, Seen, Told
 from rtl_harness.sites import SiteTable, StorageElement
@@ -58,6 +58,9 @@ class FakeEngine:
         repeats: Site that is answered for twice.
         breaks: Site at which the simulator dies.
         withdraws: Site at which an audit fails in the end.
+        refutes: Site at which an audit of what an earlier session kept fails.
+        kept: What it was given to audit of earlier sessions.
+        answered: The faults that it has answered for.
         notes: What it has to say.
     """
 
@@ -67,6 +70,9 @@ class FakeEngine:
     repeats: int | None = None
     breaks: int | None = None
     withdraws: int | None = None
+    refutes: int | None = None
+    kept: list[Injection] = field(default_factory=list)
+    answered: list[Fault] = field(default_factory=list)
     notes: list[str] = field(default_factory=lambda: ["of the fake"])
     name: str = "cocotb"
 
@@ -83,11 +89,24 @@ class FakeEngine:
             if fault.site == self.breaks:
                 raise SimulationError("the simulator died")
             if fault.site != self.forgets:
+                self.answered.append(fault)
                 yield self.outcome(fault)
             if fault.site == self.repeats:
                 yield self.outcome(fault)
         if self.withdraws is not None:
             raise AuditError("the audit found a difference", min(faults))
+
+    @property
+    def audits(self) -> dict[str, Audited]:
+        found = {"guessed": Audited(len(self.answered), 1), "kept": Audited(len(self.kept), 1)}
+        return {kind: audited for kind, audited in found.items() if audited.answers}
+
+    def audit_kept(self, injections: Iterable[Injection], workers: int = 1) -> None:
+        self.kept.extend(injections)
+        for injection in self.kept:
+            assert injection == self.outcome(injection.fault)
+            if injection.fault.site == self.refutes:
+                raise AuditError("the run to the end gives another", injection.fault)
 
     def __enter__(self) -> FakeEngine:
         return self

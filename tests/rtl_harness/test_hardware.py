@@ -12,7 +12,8 @@ from rtl_harness import hardware
 from rtl_harness.area import area_per_block
 from rtl_harness.elaboration import elaborate
 from rtl_harness.engines.cocotb.engine import CocotbEngine
-from rtl_harness.engines.verilator.engine import Audit, VerilatorEngine
+from rtl_harness.engines.verilator.audit import EVERYTHING
+from rtl_harness.engines.verilator.engine import VerilatorEngine
 from rtl_harness.errors import HarnessError
 from rtl_harness.faults import Fault, Outcome
 from rtl_harness.hardware import with_hardware
@@ -235,7 +236,7 @@ def test_a_stuck_flip_flop_holds_all_that_it_stands_for(target, elaboration):
     faults = [Fault(site, 0, held=value) for site in pairs for value in (0, 1)]
     with VerilatorEngine(target, WORKLOAD, elaboration, shortcuts=Shortcut.NONE) as engine:
         found = {injection.fault: injection for injection in engine.run(faults)}
-    with VerilatorEngine(target, WORKLOAD, elaboration, audit=Audit(1.0)) as engine:
+    with VerilatorEngine(target, WORKLOAD, elaboration, audit=EVERYTHING) as engine:
         assert {injection.fault: injection for injection in engine.run(faults)} == found
         assert engine.audited == engine.early_stops
         assert engine.replay(faults[0]) == found[faults[0]]

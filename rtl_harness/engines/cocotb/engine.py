@@ -6,7 +6,7 @@ import math
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from selectors import EVENT_READ, DefaultSelector
 from types import TracebackType
@@ -14,6 +14,7 @@ from typing import Any, Self, cast
 
 from rtl_harness.elaboration import Elaboration
 from rtl_harness.engines.base import (
+    Audited,
     GoldenRun,
     check_fault,
     check_inferences,
@@ -93,6 +94,14 @@ class CocotbEngine:
     def close(self) -> None:
         """End all simulator processes and remove temporary files; the engine cannot be used afterwards."""
         self._cleanup()
+
+    @property
+    def audits(self) -> dict[str, Audited]:
+        """Nothing: every answer is a run to the end."""
+        return {}
+
+    def audit_kept(self, injections: Iterable[Injection], workers: int = 1) -> None:
+        """Do nothing: what this engine has answered were runs to the end."""
 
     @property
     def timeout_cycles(self) -> int:

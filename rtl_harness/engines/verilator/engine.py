@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from rtl_harness.elaboration import Elaboration
-from rtl_harness.engines.base import GoldenRun, check_fault
+from rtl_harness.engines.base import Audited, GoldenRun, check_fault
+from rtl_harness.engines.verilator.audit import Audit, Auditor
 from rtl_harness.engines.verilator.circuit import circuit_of
 from rtl_harness.engines.verilator.gates import UnsupportedError, read_gates
 from rtl_harness.engines.verilator.golden import GoldenPass
@@ -22,7 +21,7 @@ from rtl_harness.engines.verilator.pool import Outcome, run_chunks
 from rtl_harness.engines.verilator.single import Singles
 from rtl_harness.engines.verilator.sweep import Sweeper
 from rtl_harness.errors import AuditError, HarnessError
-from rtl_harness.faults import Fault, Injection
+from rtl_harness.faults import Fault, Injection, digest
 from rtl_harness.lanes.build import is_made, lane_model
 from rtl_harness.lanes.words import UnsupportedError as UnsupportedLanesError
 from rtl_harness.target import Target
@@ -50,25 +49,13 @@ CHUNK = 32
 _IN_SWEEPS = Shortcut.FORESIGHT | Shortcut.LEAVE | Shortcut.SEEN
 
 
-@dataclass(frozen=True)
-class Audit:
-    """Early stops that are run to their end after all, to prove that they were right.
-
-    Attributes:
-        share: Part of all early stops.
-        minimum: Number that is audited in any case, as far as there are early stops.
-    """
-
-    share: float = 0.005
-    minimum: int = 20
-
-
 class VerilatorEngine:
     """Simulates one workload on one target in a compiled model.
 
     Each injection starts from a copy of the golden run's state in the fault's cycle. It ends when the design
     is done or the time-out comes, or earlier, when its whole state shows how it will end: see `Shortcut`.
-    Outcomes are those of a run to the end; a random share of early stops is run to the end to audit that.
+    Outcomes are those of a run to the end; that is audited: some of every kind of exit in every block are run
+    to the end.
 
     Args:
         target: The design.
@@ -82,8 +69,14 @@ class VerilatorEngine:
         lanes: In sweeps, simulate faults that live long 32 at a time in a lane model, which is compiled
             first; None does so once enough faults have been asked for to pay for it. The outcomes are the
             same.
-        audit: How many early stops are audited.
+        audit: How many answers are tried again.
         seed: Chooses which.
+
+    Attributes:
+        early_stops: Answers that were known before the end was reached.
+        audited: Answers that were tried again.
+        ends: How many ended how.
+        simulated: Cycles that were simulated, the audit's aside.
 
     Raises:
         HarnessError: If the workload or the elaboration does not fit the target.
@@ -129,6 +122,7 @@ class VerilatorEngine:
         self._timeout_factor = timeout_factor
         self._golden_limit = golden_limit
         self._audit = audit or Audit()
+        self._made_auditor: Auditor | None = None
         self._random = random.Random(seed)
         self._passed: GoldenPass | None = None
         self._made_singles: Singles | None = None
@@ -163,6 +157,13 @@ class VerilatorEngine:
         return self._golden.run
 
     @property
+    def _auditor(self) -> Auditor:
+        if self._made_auditor is None:
+            end = self.golden().end.end_cycle
+            self._made_auditor = Auditor(self._audit, self.elaboration.sites, end, self._random)
+        return self._made_auditor
+
+    @property
     def _golden(self) -> GoldenPass:
         if self._passed is None:
             leave = bool(self.shortcuts & Shortcut.LEAVE)
@@ -193,18 +194,35 @@ class VerilatorEngine:
         golden = self.golden()
         for fault in faults:
             check_fault(fault, self.elaboration, golden.cycles)
-        early: list[Injection] = []
         for done in self._outcomes(faults, workers):
-            if done.early:
-                early.append(done.injection)
+            self.early_stops += done.early
+            # Alone, a fault that is not stopped early has been simulated as the audit would.
+            if done.early or self._sweeper is not None:
+                self._auditor.offer(done)
             self.ends[done.how] += 1
             self.simulated += done.simulated
             if done.note and done.note not in self.notes:
                 self.notes.append(done.note)
             self.observer(done)
             yield done.injection
-        self.early_stops += len(early)
-        self._run_audit(early, workers)
+        self._run_audit(workers)
+
+    def audit_kept(self, injections: Iterable[Injection], workers: int = 1) -> None:
+        """Try a sample of what another session, of which nothing else is known, has answered.
+
+        Raises:
+            HarnessError: If a fault lies outside the site table or after the end of the golden run.
+            AuditError: If a run to the end gives something else.
+        """
+        for injection in injections:
+            check_fault(injection.fault, self.elaboration, self.golden().cycles)
+            self._auditor.offer_kept(injection)
+        self._run_audit(workers)
+
+    @property
+    def audits(self) -> dict[str, Audited]:
+        """Answers that are not by themselves runs to the end, and how many of them were, by kind of exit."""
+        return self._auditor.tally if self._made_auditor else {}
 
     def prepare(self) -> None:
         """Do now what is done once: the golden run, and what sweeps need if there are to be any."""
@@ -349,20 +367,35 @@ class VerilatorEngine:
             self._sweeper.sweep.close()
             self._sweeper = None
 
-    def _run_audit(self, early: list[Injection], workers: int) -> None:
-        wanted = max(self._audit.minimum, math.ceil(self._audit.share * self.early_stops)) - self.audited
-        chosen = self._random.sample(early, max(0, min(wanted, len(early))))
-        expected = {injection.fault: injection for injection in chosen}
+    def _run_audit(self, workers: int) -> None:
+        """Run answers to their end, one by one without shortcuts, and compare."""
+        expected = {injection.fault: injection for injection in self._auditor.draw()}
         for done in self._simulated(expected, Shortcut.NONE, workers):
-            found = done.injection
-            if found != expected[found.fault]:
-                raise AuditError(
-                    f"audit of early stops: {self._model.describe(found.fault)} was taken for "
-                    f"{expected[found.fault]}, the run to the end gives {found}; "
-                    "what this engine answered cannot be trusted",
-                    found.fault,
+            found, answer = done.injection, expected[done.injection.fault]
+            if found != answer:
+                raise self._refuted(answer, f"the run to the end gives {found}")
+            if (output := self._output_of(answer)) not in (None, found.output_hash):
+                raise self._refuted(
+                    answer, f"the memory that it is said to have corrupted gives output {output}"
                 )
-        self.audited += len(expected)
+            self.audited += 1
+
+    def _output_of(self, injection: Injection) -> str | None:
+        """Return the digest of the output that a run ends with which has this corruption; None if unknown."""
+        exits, corruption = self._golden.exits, injection.corruption
+        if exits is None or corruption is None or corruption.truncated:
+            return None
+        image = exits.finished(corruption)
+        if image is None:
+            return None
+        return digest(exits.output(image, self.workload.outputs, self.golden().end.output))
+
+    def _refuted(self, answer: Injection, why: str) -> AuditError:
+        return AuditError(
+            f"audit of early stops: {self._model.describe(answer.fault)} was taken for {answer}, {why}; "
+            "what this engine answered cannot be trusted",
+            answer.fault,
+        )
 
 
 def _spread(faults: Sequence[Fault], workers: int) -> list[Sequence[Fault]]:

@@ -34,6 +34,7 @@ class Outcome(NamedTuple):
         how: How it became known, for statistics.
         nanoseconds: Time spent on it alone, as far as that is measured.
         note: What the user should know of how it was found.
+        in_lane: It was in a lane for a while, or ends as one that was.
     """
 
     injection: Injection
@@ -42,6 +43,7 @@ class Outcome(NamedTuple):
     how: str
     nanoseconds: int = 0
     note: str = ""
+    in_lane: bool = False
 
 
 Work = Callable[[Sequence[Fault]], Iterator[Outcome]]

@@ -101,13 +101,16 @@ class Sweeper:
         def answer(result: SweepResult, end: RunEnd, how: str, early: bool) -> Iterator[Outcome]:
             injection, alarms = self._injection(ordered[result.job], result, end, None, ())
             doubt = result.in_lane
-            yield from given(Outcome(injection, early, result.simulated, how, result.nanoseconds), doubt)
+            spent = result.nanoseconds
+            yield from given(Outcome(injection, early, result.simulated, how, spent, in_lane=doubt), doubt)
             waiting = [(one, injection.corruption, alarms, doubt) for one in followers.pop(result.job, [])]
             while waiting:
                 one, corruption, later, doubt = waiting.pop()
                 doubt |= one.in_lane
                 injection, alarms = self._injection(ordered[one.job], one, end, corruption, later)
-                yield from given(Outcome(injection, True, one.simulated, "merged", one.nanoseconds), doubt)
+                spent = one.nanoseconds
+                merged = Outcome(injection, True, one.simulated, "merged", spent, in_lane=doubt)
+                yield from given(merged, doubt)
                 waiting += [(nxt, injection.corruption, alarms, doubt) for nxt in followers.pop(one.job, [])]
 
         def finish() -> Iterator[Outcome]:
@@ -151,8 +154,9 @@ class Sweeper:
             for done in self.outcomes(list(undecided), shortcuts & ~Shortcut.LEAVE):
                 fault = done.injection.fault
                 injection = replace(done.injection, corruption=undecided[fault])
-                done = done._replace(injection=injection, how=f"undecided, then {done.how}")
-                yield from given(done, fault in in_lanes)
+                doubt, how = fault in in_lanes, f"undecided, then {done.how}"
+                done = done._replace(injection=injection, how=how, in_lane=doubt or done.in_lane)
+                yield from given(done, doubt)
 
     def _injection(
         self, fault: Fault, result: SweepResult, end: RunEnd, corruption: Corruption | None, later: Rises
@@ -186,12 +190,7 @@ class Sweeper:
             if image is None or image == exits.golden_end:
                 yield None
                 continue
-            output, start = b"", 0
-            for spec in self._outputs:
-                golden = self._golden.output[start : start + spec.size]
-                own = image[spec.offset : spec.offset + spec.size]
-                output += own if spec.memory == exits.tail.memory else golden
-                start += spec.size
+            output = exits.output(image, self._outputs, self._golden.output)
             # The memory is part of the state: which other state there is changes no outcome any more.
             yield replace(self._golden, end_cycle=result.end_cycle, output=output, state_hash="")
 

@@ -19,6 +19,7 @@ from rtl_harness.verilated.campaign import Campaign
 from rtl_harness.verilated.library import Instance
 from rtl_harness.verilated.storage import Storage
 from rtl_harness.verilated.sweep import BYTE, Boundaries, MemoryDifference, QueueBytes
+from rtl_harness.workload import OutputSpec
 
 
 class Exits:
@@ -114,6 +115,27 @@ class Exits:
             xors=found.xors[:CORRUPTION_BYTES].tobytes(),
             total=len(found.offsets),
         )
+
+    def output(self, image: bytes, outputs: Sequence[OutputSpec], golden: bytes) -> bytes:
+        """Return the output tensors of a run that ended with these contents of the tail's memory.
+
+        Args:
+            image: The contents.
+            outputs: The tensors; those in other memories are as in the golden run.
+            golden: Output of the golden run.
+        """
+        found, start = b"", 0
+        for spec in outputs:
+            own = image[spec.offset : spec.offset + spec.size]
+            found += own if spec.memory == self.tail.memory else golden[start : start + spec.size]
+            start += spec.size
+        return found
+
+    def finished(self, corruption: Corruption) -> bytes | None:
+        """Return the contents at the end of a run with a corruption kept in full, as `Tail.finish`."""
+        offsets = np.array(corruption.offsets, np.int64)
+        xors = np.frombuffer(corruption.xors, np.uint8)
+        return self.tail.finish([Departure(corruption.operation, offsets, xors)])[0]
 
     def _contents(self, edges: int) -> bytes:
         words = self._campaign.recall_memories(edges).view(self._storage)

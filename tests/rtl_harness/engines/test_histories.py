@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from rtl_harness.elaboration import elaborate
-from rtl_harness.engines.verilator.engine import Audit, VerilatorEngine
+from rtl_harness.engines.verilator.audit import NOTHING
+from rtl_harness.engines.verilator.engine import VerilatorEngine
 from rtl_harness.faults import Fault, Rise, Seen, Told
 from rtl_harness.target import Target, TargetAlarm, TargetMemory
 from rtl_harness.verilated.campaign import Shortcut
@@ -57,7 +58,7 @@ def elaboration():
 
 @pytest.fixture(scope="module")
 def engine(elaboration):
-    with VerilatorEngine(TARGET, WORKLOAD, elaboration, sweep=True, audit=Audit(0, 0)) as made:
+    with VerilatorEngine(TARGET, WORKLOAD, elaboration, sweep=True, audit=NOTHING) as made:
         assert made.golden().end.end_cycle == END
         yield made
         assert made.notes == []

@@ -9,7 +9,8 @@ import pytest
 from rtl_harness.elaboration import elaborate
 from rtl_harness.elaboration.model import Clocking
 from rtl_harness.engines.cocotb.engine import CocotbEngine
-from rtl_harness.engines.verilator.engine import Audit, VerilatorEngine
+from rtl_harness.engines.verilator.audit import EVERYTHING
+from rtl_harness.engines.verilator.engine import VerilatorEngine
 from rtl_harness.errors import AuditError, HarnessError
 from rtl_harness.faults import Fault, Outcome
 from rtl_harness.target import load_target
@@ -46,7 +47,7 @@ def plain(target, workload, elaboration, faults):
 
 
 def test_shortcuts_give_what_runs_to_the_end_give(target, workload, elaboration, faults, plain):
-    with VerilatorEngine(target, workload, elaboration, audit=Audit(1.0)) as made:
+    with VerilatorEngine(target, workload, elaboration, audit=EVERYTHING) as made:
         assert {injection.fault: injection for injection in made.run(faults, workers=2)} == plain
         assert made.ends["vanished"] > 200
         assert made.simulated < 0.8 * sum(injection.end_cycle for injection in plain.values())

@@ -8,7 +8,8 @@ import pytest
 
 from rtl_harness.elaboration import elaborate
 from rtl_harness.engines.cocotb.engine import CocotbEngine
-from rtl_harness.engines.verilator.engine import Audit, VerilatorEngine
+from rtl_harness.engines.verilator.audit import EVERYTHING
+from rtl_harness.engines.verilator.engine import VerilatorEngine
 from rtl_harness.errors import HarnessError, SimulationError
 from rtl_harness.faults import Fault, Outcome, Rise, RunEnd, Seen, Told
 from rtl_harness.target import Target, TargetAlarm, TargetMemory
@@ -66,7 +67,7 @@ def sites(elaboration, path):
 
 
 def test_shortcuts_give_what_runs_to_the_end_give(target, elaboration, faults, plain):
-    with VerilatorEngine(target, WORKLOAD, elaboration, audit=Audit(1.0), sweep=True) as made:
+    with VerilatorEngine(target, WORKLOAD, elaboration, audit=EVERYTHING, sweep=True) as made:
         assert {injection.fault: injection for injection in made.run(faults)} == plain
         assert made.audited == made.early_stops > 300
 

@@ -10,7 +10,8 @@ import pytest
 
 from rtl_harness.elaboration import elaborate
 from rtl_harness.engines.verilator import engine
-from rtl_harness.engines.verilator.engine import Audit, VerilatorEngine
+from rtl_harness.engines.verilator.audit import NOTHING
+from rtl_harness.engines.verilator.engine import VerilatorEngine
 from rtl_harness.engines.verilator.lanes import lanes_of
 from rtl_harness.engines.verilator.model import Model
 from rtl_harness.faults import Fault
@@ -93,7 +94,7 @@ def test_machines_with_different_faults_are_verilators(plain, model, monkeypatch
 
 def outcomes(workload, faults, lanes):
     with VerilatorEngine(
-        TARGET, workload, elaborate(TARGET, workload.parameters), sweep=True, lanes=lanes, audit=Audit(0.0, 0)
+        TARGET, workload, elaborate(TARGET, workload.parameters), sweep=True, lanes=lanes, audit=NOTHING
     ) as engine:
         found = {injection.fault: injection for injection in engine.run(faults)}
         return found, engine.notes
@@ -132,7 +133,7 @@ def test_lanes_are_used_where_they_pay(least, making, there, used, monkeypatch):
 
     monkeypatch.setattr(engine, "lane_model", asked_for)
     monkeypatch.setattr(engine, "is_made", lambda *arguments: there)
-    with VerilatorEngine(TARGET, WORKLOAD, elaborate(TARGET), sweep=True, audit=Audit(0.0, 0)) as one:
+    with VerilatorEngine(TARGET, WORKLOAD, elaborate(TARGET), sweep=True, audit=NOTHING) as one:
         work = len(faults) * one.golden().end.end_cycle
         monkeypatch.setattr(engine, "LANES_FROM", least * work)
         monkeypatch.setattr(engine, "LANES_MADE_FROM", making * work)

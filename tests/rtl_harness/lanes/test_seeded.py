@@ -6,7 +6,8 @@ import pytest
 
 from rtl_harness.cache import content_key
 from rtl_harness.elaboration import elaborate
-from rtl_harness.engines.verilator.engine import Audit, VerilatorEngine
+from rtl_harness.engines.verilator.audit import EVERYTHING
+from rtl_harness.engines.verilator.engine import VerilatorEngine
 from rtl_harness.engines.verilator.sweep import LANES_DIFFER
 from rtl_harness.errors import AuditError
 from rtl_harness.lanes import build as lanes
@@ -57,7 +58,7 @@ def test_the_audit_sees_what_sweeps_do_wrong(what, monkeypatch, tmp_path):
     monkeypatch.setattr(build, "SHARED", tuple(folder / file.name for file in build.SHARED))
     faults = faults_of(WORKLOAD, FAULTS)
     with (
-        VerilatorEngine(TARGET, WORKLOAD, elaborate(TARGET), sweep=True, audit=Audit(1.0)) as engine,
+        VerilatorEngine(TARGET, WORKLOAD, elaborate(TARGET), sweep=True, audit=EVERYTHING) as engine,
         pytest.raises(AuditError, match="the run to the end gives"),
     ):
         list(engine.run(faults))

@@ -8,7 +8,8 @@ import pytest
 from networks import zoo
 from networks.compile import compile_network
 from rtl_harness.elaboration import elaborate
-from rtl_harness.engines.verilator.engine import Audit, VerilatorEngine
+from rtl_harness.engines.verilator.audit import NOTHING
+from rtl_harness.engines.verilator.engine import VerilatorEngine
 from rtl_harness.faults import Fault, Outcome
 from rtl_harness.hardware import with_hardware
 from rtl_harness.npu.infer import infer
@@ -44,7 +45,7 @@ def parts(request, digits, compiled, target):
 
 @pytest.fixture(scope="module")
 def engine(parts):
-    with VerilatorEngine(*parts, audit=Audit(0, 0)) as made:
+    with VerilatorEngine(*parts, audit=NOTHING) as made:
         yield made
 
 

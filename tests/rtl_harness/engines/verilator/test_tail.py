@@ -9,7 +9,8 @@ from networks import zoo
 from networks.compile import compile_network
 from rtl_harness.elaboration import elaborate
 from rtl_harness.engines.tail import Departure, Held, Queue
-from rtl_harness.engines.verilator.engine import Audit, VerilatorEngine
+from rtl_harness.engines.verilator.audit import EVERYTHING
+from rtl_harness.engines.verilator.engine import VerilatorEngine
 from rtl_harness.errors import HarnessError, SimulationError
 from rtl_harness.faults import Fault, Outcome
 from rtl_harness.npu import tail as npu_tail
@@ -227,7 +228,7 @@ def test_a_tail_that_is_wrong_is_caught_by_the_audit(target, workload, elaborati
         ]
 
     monkeypatch.setattr(workload.tail, "finish", wrong)
-    audit = Audit(share=1.0)
+    audit = EVERYTHING
     with (
         VerilatorEngine(target, workload, elaboration, sweep=True, audit=audit) as engine,
         pytest.raises(SimulationError, match=r"audit of early stops: .*cannot be trusted"),

@@ -1,0 +1,121 @@
+"""What the engines' audits have covered, kept with the run, so that whoever goes on with it knows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from resil.bench.engines import CampaignEngine
+from resil.errors import ConsistencyError
+from resil.folder.parts import read_part
+from resil.folder.rows import injections_of
+from resil.folder.store import RunFolder
+from rtl_harness.errors import AuditError
+from rtl_harness.faults import Injection
+
+AUDIT = "audit"
+
+
+class Audits:
+    """The audits of a run, those of earlier sessions with them.
+
+    An engine audits what it has answered at the end of each call. What it answered in a call that never came
+    to its end is kept, but nothing is known of it; it is audited when the run goes on.
+
+    Args:
+        folder: The run.
+        engines: One for each input of the campaign, in order.
+    """
+
+    def __init__(self, folder: RunFolder, engines: Sequence[CampaignEngine]) -> None:
+        self._folder = folder
+        self._engines = engines
+        facts = folder.provenance().get(AUDIT, {})
+        self._covered = int(facts.get("parts", 0))
+        self._before: dict[str, dict[str, int]] = facts.get("kinds", {})
+
+    @property
+    def uncovered(self) -> list[Path]:
+        """Part files of which an engine has not audited anything."""
+        return self._folder.parts_from(self._covered)
+
+    def cover(self) -> None:
+        """Note that all that is kept now has been audited, and what that was."""
+        self._covered = self._folder.next_part
+        self._folder.note({AUDIT: self.facts})
+
+    def try_kept(self, labels: Sequence[int], workers: int) -> None:
+        """Let the engines audit what is not covered.
+
+        Args:
+            labels: Label of each input.
+            workers: Simulator processes.
+
+        Raises:
+            ConsistencyError: something that was kept is wrong.
+        """
+        for label, engine in zip(labels, self._engines, strict=True):
+            try:
+                engine.audit_kept(self._kept(label), workers)
+            except AuditError as error:
+                raise ConsistencyError(
+                    f"{self._folder.path}: an earlier session kept what the {engine.name} engine refutes: "
+                    f"{error}{self._shown(label, error)}"
+                ) from error
+        self.cover()
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The content of `provenance.json` under `AUDIT`."""
+        answers, tried = Counter[str](), Counter[str]()
+        for kind, numbers in self._before.items():
+            answers[kind] += numbers["answers"]
+            tried[kind] += numbers["tried"]
+        for engine in self._engines:
+            for kind, found in engine.audits.items():
+                answers[kind] += found.answers
+                tried[kind] += found.tried
+        kinds = {kind: {"answers": answers[kind], "tried": tried[kind]} for kind in sorted(answers)}
+        return {
+            "parts": self._covered,
+            "answers": answers.total(),
+            "tried": tried.total(),
+            "kinds": kinds,
+        }
+
+    @property
+    def text(self) -> str:
+        """What was audited, for a person; empty if nothing was."""
+        facts = self.facts
+        if not facts["tried"]:
+            return ""
+        return (
+            f"audit: {facts['tried']:,} of {facts['answers']:,} answers, of {len(facts['kinds'])} kinds, "
+            "run to the end: none differs"
+        )
+
+    def _kept(self, label: int) -> Iterator[Injection]:
+        for rows in self._rows(label):
+            yield from injections_of(rows)
+
+    def _rows(self, label: int) -> Iterator[pa.Table]:
+        for part in self.uncovered:
+            rows = read_part(part, self._folder.identity.digest)
+            yield rows.filter(pc.field("input") == label)
+
+    def _shown(self, label: int, error: AuditError) -> str:
+        for rows in self._rows(label):
+            for number, injection in zip(rows["injection"].to_pylist(), injections_of(rows), strict=True):
+                if injection.fault == error.fault:
+                    return replay_text(self._folder, number)
+        return ""
+
+
+def replay_text(folder: RunFolder, number: int) -> str:
+    """Return the command that shows the run to the end of an injection that an audit found wrong."""
+    return f"; to see the run to its end: resil replay {folder.path} {number} --engine cocotb"
