@@ -11,6 +11,7 @@ from typing import Literal, TypeVar, cast
 
 from rtl_harness.cache import content_key
 from rtl_harness.errors import HarnessError
+from rtl_harness.storage_names import StorageNames, read_storage_names
 from rtl_harness.toml_file import read_toml
 
 # Of the alarms that a target names; so many fit into a word.
@@ -83,6 +84,7 @@ class Target:
             its output latches do: no choice of cells reaches them. "*" stands for anything but a dot.
         memories: By name.
         titles: Blocks in words, for people; a block may have none.
+        storage_names: What storage was called in the design that the RTL was made from.
     """
 
     name: str
@@ -105,6 +107,7 @@ class Target:
     inferences: str = ""
     titles: Mapping[str, str] = field(default_factory=dict)
     macros: tuple[str, ...] = ()
+    storage_names: StorageNames = field(default_factory=StorageNames)
 
     @property
     def outputs(self) -> dict[str, str]:
@@ -183,6 +186,7 @@ class _TargetFile:
             titles=self._titles(),
             macros=self._macros(),
             alarms=self._alarms(),
+            storage_names=self._storage_names(),
         )
 
     def _fail(self, key: str, message: str) -> HarnessError:
@@ -281,6 +285,10 @@ class _TargetFile:
         if twice := [pattern for i, pattern in enumerate(patterns) if pattern in patterns[:i]]:
             raise self._fail("macros", f"{twice[0]!r} is there twice; name it once")
         return tuple(patterns)
+
+    def _storage_names(self) -> StorageNames:
+        file = self._typed(self.table, "storage_names", str, "a string", "")
+        return read_storage_names(self.path.parent / file) if file else StorageNames()
 
     def _alarms(self) -> dict[str, TargetAlarm]:
         texts = {key: self._typed(self.table, key, str, "a string", "") for key in _SHORTHAND}

@@ -22,13 +22,14 @@ from rtl_harness.redundancy.names import Renamed, keep_names, rename
 from rtl_harness.redundancy.netlist import ProtectedNetlist, Request
 from rtl_harness.redundancy.page import constraints_text, page_text
 from rtl_harness.redundancy.places import MAJOR, MINOR, Design, netlist_instances
+from rtl_harness.redundancy.renamed_storage import storage_names
 from rtl_harness.redundancy.source_text import SourceText
 from rtl_harness.redundancy.target_file import target_text
 from rtl_harness.redundancy.verilog import module_files, stored_in
 from rtl_harness.target import Target, TargetAlarm
 
 RTL = "rtl"
-TARGET, CONSTRAINTS, PAGE = "target.toml", "constraints.tcl", "README.md"
+TARGET, CONSTRAINTS, PAGE, NAMES = "target.toml", "constraints.tcl", "README.md", "names.json"
 # Names of the alarms in the target file.
 ALARMS = {"alert_minor": TargetAlarm(MINOR, "corrected"), "alert_major": TargetAlarm(MAJOR, "detected")}
 
@@ -121,12 +122,13 @@ class _Builder:
         self._move_blocks()
         library = [self._copy(file) for file in sorted(_LIBRARY.glob("*.sv"))]
         self._write_target(edited, [*self._made(names), *library], alarms=True)
+        registers = tuple(
+            replace(r, path=self._renamed[top].cell(r.path)) for top, n in netlists.items() for r in n.built
+        )
+        became = storage_names(self.elaboration, list(netlists), self._moved, registers)
+        (self.made / NAMES).write_text(became.text(), encoding="utf-8")
         return Built(
-            registers=tuple(
-                replace(r, path=self._renamed[top].cell(r.path))
-                for top, n in netlists.items()
-                for r in n.built
-            ),
+            registers=registers,
             hardened=hardened,
             constrained=self._constrained(hardened),
             left_out=(*left_out, *(lo for n in netlists.values() for lo in n.left_out)),
@@ -195,7 +197,9 @@ class _Builder:
             top_name = renamed.modules[top]
             folder = self._folder(top)
             (folder / "protected.json").write_text(json.dumps(netlist.document), encoding="utf-8")
-            script = ["read_json protected.json", "bwmuxmap", "write_verilog -sv protected.v"]
+            # Of what selects several at once, as a fault may, one counts: parallel_case would leave it open.
+            script = ["read_json protected.json", "bwmuxmap", "techmap -map +/pmux2mux.v", "opt_clean"]
+            script += ["write_verilog -sv protected.v"]
             run_yosys(script, folder, f"protected netlist of {top}")
             text = (folder / "protected.v").read_text(encoding="utf-8")
             made_of = f"{instance.module} with protected registers, as a netlist, for the instance {top}."
@@ -279,5 +283,6 @@ class _Builder:
         return Path(RTL) / file.name
 
     def _write_target(self, edited: Mapping[Path, Path], added: Sequence[Path], *, alarms: bool) -> None:
-        text = target_text(self.target, self.final, edited, added, ALARMS if alarms else {})
+        names = NAMES if alarms else ""
+        text = target_text(self.target, self.final, edited, added, ALARMS if alarms else {}, names)
         (self.made / TARGET).write_text(text, encoding="utf-8")

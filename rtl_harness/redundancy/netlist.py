@@ -34,6 +34,7 @@ class Redundant:
         bits: That it protects.
         names: Of what it protects, as the source code writes it.
         group: That asked for it.
+        elements: Paths of the registers of the source that these are bits of.
     """
 
     path: str
@@ -41,6 +42,7 @@ class Redundant:
     bits: int
     names: tuple[str, ...]
     group: str
+    elements: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +211,8 @@ class ProtectedNetlist(EditableNetlist):
             pieces = [piece for piece, _ in own.values()]
             names = tuple(dict.fromkeys(piece.name for piece in pieces))
             group = pieces[0].group.path
-            self.built.append(Redundant(f"{path}.{built}", mechanism, len(part), names, group))
+            elements = tuple(dict.fromkeys(piece.element.path for piece in pieces))
+            self.built.append(Redundant(f"{path}.{built}", mechanism, len(part), names, group, elements))
         self._take_out(path, chunk.cell, positions)
 
     def _reset(self, path: str, cell: Mapping[str, Any]) -> tuple[list[Net], list[str], bool]:

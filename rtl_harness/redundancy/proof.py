@@ -11,6 +11,7 @@ from rtl_harness.elaboration.yosys import read_commands, run_yosys
 from rtl_harness.errors import HarnessError
 from rtl_harness.redundancy.groups import Mechanism
 from rtl_harness.redundancy.netlist import MODULES, Redundant
+from rtl_harness.redundancy.renamed_storage import copies_of
 from rtl_harness.sites import Hardware
 from rtl_harness.target import Target
 
@@ -161,8 +162,7 @@ def _copies(elaboration: Elaboration, register: Redundant) -> Iterator[str]:
         HarnessError: One is missing.
     """
     known = {element.path for element in elaboration.sites.elements}
-    for copy in _CLAIMS[register.mechanism]:
-        path = f"{register.path}.{copy}.q_q"
+    for path in copies_of(register).values():
         if path not in known:
             raise HarnessError(f"{path}: expected a register, found none in the protected design")
         yield path

@@ -21,6 +21,7 @@ def target_text(
     edited: Mapping[Path, Path],
     added: Sequence[Path],
     alarms: Mapping[str, TargetAlarm],
+    names: str = "",
 ) -> str:
     """Return a target file.
 
@@ -30,6 +31,7 @@ def target_text(
         edited: Sources that others, in that folder, take the place of.
         added: Further sources in that folder.
         alarms: That the protection adds.
+        names: File in that folder with what storage was called before; "" if nothing is called otherwise.
     """
     sources = [str(edited[s]) if s in edited else os.path.relpath(s, folder) for s in target.sources]
     sources += map(str, added)
@@ -45,6 +47,8 @@ def target_text(
     lines += [*(f"  {_text(source)}," for source in sources), "]"]
     if folders:
         lines.append(f"include_dirs = {_texts(os.path.relpath(f, folder) for f in folders)}")
+    if names:
+        lines.append(f"storage_names = {_text(names)}")
     if target.macros:
         lines.append(f"macros = {_texts(target.macros)}")
     lines += _table("defines", {k: _text(v) for k, v in target.defines.items()})

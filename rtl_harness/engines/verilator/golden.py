@@ -73,13 +73,15 @@ class GoldenPass:
         tail = model.workload.tail
         if tail is None:
             return None
-        if loud := model.alarms.loud(tail.quiet, end.alarms):
+        quiet = (*tail.quiet, *model.target.storage_names.alerts)
+        if loud := model.alarms.loud(quiet, end.alarms):
             self.notes.append(
                 f"workload {model.workload.name}: its tail cannot tell whether {', '.join(loud)} would rise "
                 "in a run that it finishes, so no run leaves the RTL; injections take longer"
             )
             return None
         exits = Exits(model.target, tail, model.map, model.campaign)
+        self.notes += exits.notes
         self._close_wrong_exits(end, exits)
         return exits
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from random import Random
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy.typing as npt
 
 from rtl_harness.engines.tail import Departure, Queue, Tail
 from rtl_harness.engines.verilator.state import StateMap
+from rtl_harness.engines.verilator.tail_names import TailNames
 from rtl_harness.errors import HarnessError
 from rtl_harness.faults import CORRUPTION_BYTES, Corruption
 from rtl_harness.target import Target
@@ -33,6 +33,7 @@ class Exits:
 
     Attributes:
         boundaries: Where to leave, for a sweep.
+        notes: What a user should know of what the tail names.
         golden_end: The golden run's contents of the tail's memory at the end.
 
     Raises:
@@ -56,7 +57,11 @@ class Exits:
         golden = {value: self._contents(edges) for edges, value in self._edges}
         self.golden_end = self._contents(campaign.cursor.cycle)
         allowed = tail.prepare(golden, self.golden_end)
-        self._dead = self._dead_storage()
+        self._names = TailNames(tail, target.storage_names, state_map)
+        self.notes = self._names.notes
+        self._dead = [
+            (*state_map.place(path), range(state_map.storage(path).depth)) for path in self._names.dead
+        ]
         open_ends = [value in allowed for _, value in self._edges]
         live = [
             _bytes([*self._live(value), *held]) if allow else np.zeros(0, BYTE)
@@ -67,7 +72,7 @@ class Exits:
             _bytes(self._dead),
             live,
             open_ends,
-            [self._queue(queue) for queue in tail.queues()],
+            [self._queue(queue) for queue in self._names.queues],
             [
                 [self._piece(part) for part in tail.unsettled(value)] if allow else []
                 for (_, value), allow in zip(self._edges, open_ends, strict=True)
@@ -96,7 +101,7 @@ class Exits:
             random = noise.integers(0, 256, len(dead)) & dead["mask"]
             random[np.isin(dead["offset"], live["offset"])] = 0
             instance.state[dead["offset"]] ^= random.astype(np.uint8)
-            for queue in self.tail.queues():
+            for queue in self._names.queues:
                 self._turn(instance, queue, noise)
             instance.settle()
 
@@ -141,20 +146,6 @@ class Exits:
         words = self._campaign.recall_memories(edges).view(self._storage)
         return words[:, : self._word_bytes].tobytes()
 
-    def _dead_storage(self) -> list[tuple[Storage, int, int, Sequence[int]]]:
-        """Return storage, lowest bit, bits and words of what is dead."""
-        paths = self._state_map.paths
-        found: dict[str, None] = {}
-        for pattern in self.tail.dead():
-            matching = [path for path in paths if fnmatchcase(path, pattern)]
-            if not matching:
-                raise HarnessError(
-                    f"the workload's tail says that {pattern} is dead when an operation has ended; the "
-                    "design has no such register or memory"
-                )
-            found.update(dict.fromkeys(matching))
-        return [(*self._state_map.place(path), range(self._state_map.storage(path).depth)) for path in found]
-
     def _piece(self, part: range) -> tuple[int, int]:
         """Return first byte and bytes, in the state, of a part of the memory."""
         first, last = (
@@ -167,14 +158,9 @@ class Exits:
         """Return where a queue lies.
 
         Raises:
-            HarnessError: If the design has no such registers, or they are not variables of their own.
+            HarnessError: If its registers are not variables of their own.
         """
         paths = (queue.level, *queue.pointers)
-        if missing := sorted(set(paths) - set(self._state_map.paths)):
-            raise HarnessError(
-                f"the workload's tail names a queue with the registers {', '.join(missing)}; the design has "
-                "none of these"
-            )
         places = [self._state_map.place(path) for path in paths]
         whole = all(low == 0 and width == storage.width for storage, low, width in places)
         level, first, behind = (storage for storage, _, _ in places)
@@ -207,13 +193,13 @@ class Exits:
                 instance.run_to(edges)
                 yield [
                     (*self._state_map.place(path), range(1))
-                    for held in self.tail.held()
+                    for held in self._names.held
                     if any(instance.read(self._state_map.storage(path)) for path in held.by)
                     for path in held.registers
                 ]
 
     def _live(self, operation: int) -> list[tuple[Storage, int, int, Sequence[int]]]:
-        rows = self.tail.live(operation)
+        rows = self._names.live(self.tail.live(operation))
         return [(*self._state_map.place(path), words) for path, words in rows.items()]
 
 

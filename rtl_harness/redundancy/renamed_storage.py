@@ -1,0 +1,82 @@
+"""What each register and memory of the source has become in netlists with protection."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from rtl_harness.elaboration import Elaboration
+from rtl_harness.redundancy.groups import Mechanism
+from rtl_harness.redundancy.names import plain
+from rtl_harness.redundancy.netlist import Redundant
+from rtl_harness.redundancy.places import MAJOR, MINOR
+from rtl_harness.storage_names import Became, StorageNames
+
+# Instances in a redundant register, each of which holds a register `q_q`.
+COPIES = {
+    Mechanism.TRIPLICATION: ("u_copy_a", "u_copy_b", "u_copy_c"),
+    Mechanism.DUPLICATION: ("u_copy_a", "u_copy_b"),
+    Mechanism.PARITY: ("u_data", "u_parity"),
+}
+_PART = re.compile(r"_(?P<high>\d+)_(?P<low>\d+)$")
+
+
+def copies_of(register: Redundant) -> dict[str, str]:
+    """Return the paths of a redundant register's copies, by their instances."""
+    return {copy: f"{register.path}.{copy}.q_q" for copy in COPIES[register.mechanism]}
+
+
+def storage_names(
+    elaboration: Elaboration,
+    netlists: Sequence[str],
+    moved: Callable[[str], list[str]],
+    registers: Sequence[Redundant],
+) -> StorageNames:
+    """Return the new names of all storage in instances that have become netlists.
+
+    Storage whose new name is not certain has become nothing: who asks for it is told that it is not there.
+
+    Args:
+        elaboration: Storage of the source.
+        netlists: Paths of these instances.
+        moved: Returns what a register has become, by the path of its wire; it may name others too.
+        registers: Redundant registers with their new paths.
+    """
+    copies: dict[str, list[str]] = {}
+    for register in registers:
+        for path in register.elements:
+            copies.setdefault(path, []).extend(copies_of(register).values())
+    became = {}
+    inside = tuple(f"{top}." for top in netlists)
+    for element in elaboration.sites.elements:
+        place = elaboration.locations[element.path]
+        if place.net.startswith(inside):
+            last = place.net_low + element.width - 1
+            own = _certain(place.net, moved(place.net), place.net_low, last)
+            became[element.path] = Became(element.bits, own, tuple(copies.get(element.path, ())))
+    return StorageNames(became, (MINOR, MAJOR))
+
+
+def _certain(net: str, moved: Sequence[str], first: int, last: int) -> tuple[str, ...]:
+    """Return those of the paths that hold bits of a register and no others, as far as names tell it.
+
+    Args:
+        net: Path that its wire had.
+        moved: Paths of the same name, or of that name and a range of bits.
+        first: Position of its lowest bit in the wire.
+        last: Of the highest.
+    """
+    names = {path: path.rpartition(".")[2] for path in moved}
+    if whole := [path for path, name in names.items() if plain(net).endswith(name)]:
+        return tuple(whole)
+    found = []
+    for path, name in names.items():
+        part = _PART.search(name)
+        if part is None:
+            return ()
+        low, high = int(part["low"]), int(part["high"])
+        if first <= low and high <= last:
+            found.append(path)
+        elif low <= last and high >= first:
+            return ()
+    return tuple(found)

@@ -1,0 +1,187 @@
+"""What a tail names is found again in protected RTL, or left out; nothing that matters is taken for dead."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+
+import pytest
+
+from networks import zoo
+from networks.compile import compile_network
+from rtl_harness.elaboration import elaborate
+from rtl_harness.engines.tail import Held, Queue
+from rtl_harness.engines.verilator.engine import VerilatorEngine
+from rtl_harness.engines.verilator.tail_names import TailNames
+from rtl_harness.errors import HarnessError
+from rtl_harness.npu.workload import npu_workload
+from rtl_harness.redundancy import Group, Mechanism, build_protection
+from rtl_harness.storage_names import Became, StorageNames, read_storage_names
+from rtl_harness.target import load_target
+from tests.rtl_harness.engines.verilator.test_tail import data_faults
+
+COPIES = ("d.u_state_q.u_copy_a.q_q", "d.u_state_q.u_copy_b.q_q")
+NAMES = StorageNames(
+    {
+        "d.state_q": Became(4, (), COPIES),
+        "d.lane[0].data_q": Became(8, ("d.lane_0_data_q",)),
+        "d.mixed_q": Became(8, ("d.mixed_q_3_0",), ("d.u_mixed_q_7_4.u_data.q_q",)),
+        "d.mem[0].mem_q": Became(64, ("d.mem_0_mem_q",)),
+        "d.wide_q": Became(4, ("d.wide",)),
+        "d.level_q": Became(2, ("d.fifo_level_q",)),
+    },
+    ("alert_minor_o",),
+)
+WIDTHS = {
+    **dict.fromkeys(COPIES, 4),
+    "d.lane_0_data_q": 8,
+    "d.mixed_q_3_0": 4,
+    "d.u_mixed_q_7_4.u_data.q_q": 4,
+    "d.mem_0_mem_q": 8,
+    "d.wide": 6,
+    "d.fifo_level_q": 2,
+    "d.head_q": 2,
+    "d.tail_q": 2,
+    "d.kept_q": 1,
+}
+
+
+@dataclass
+class Map:
+    """Widths of registers; memories have 8 words."""
+
+    widths: dict
+
+    @property
+    def paths(self):
+        return list(self.widths)
+
+    def place(self, path):
+        return self.storage(path), 0, self.widths[path]
+
+    def storage(self, path):
+        return SimpleNamespace(depth=8 if "mem" in path else 1)
+
+
+@dataclass
+class Names:
+    """A tail as far as it names storage."""
+
+    patterns: tuple = ()
+    holding: tuple = ()
+    rings: tuple = ()
+
+    def dead(self):
+        return self.patterns
+
+    def held(self):
+        return self.holding
+
+    def queues(self):
+        return self.rings
+
+
+def resolved(names=NAMES, **said):
+    return TailNames(Names(**said), names, Map(WIDTHS))
+
+
+def test_old_names_are_found_and_copies_are_never_dead():
+    found = resolved(patterns=("d.lane[[]*].data_q", "d.mi*_q", "d.state_q", "d.kept_q"))
+    assert found.dead == ["d.lane_0_data_q", "d.mixed_q_3_0", "d.kept_q"]
+    assert "2 of the registers" in found.notes[0]
+    assert resolved(patterns=("d.kept_q",)).notes == []
+
+
+def test_a_new_name_is_none_of_the_tail_s():
+    """A pattern is about the design that was protected: what it would match by chance now is not meant."""
+    with pytest.raises(HarnessError, match=r"d\.lane_0_data_q is dead.*no such register"):
+        resolved(patterns=("d.lane_0_data_q",))
+    with pytest.raises(HarnessError, match="no such register"):
+        resolved(patterns=("d.u_state_q.*",))
+
+
+def test_what_holds_more_than_the_register_is_left_out():
+    assert resolved(patterns=("d.wide_q",)).dead == []
+
+
+def test_queues_keep_their_names_or_are_left_out():
+    found = resolved(rings=(Queue("d.level_q", ("d.head_q", "d.tail_q")),))
+    assert found.queues == [Queue("d.fifo_level_q", ("d.head_q", "d.tail_q"))]
+    found = resolved(rings=(Queue("d.state_q", ("d.head_q", "d.tail_q")),))
+    assert found.queues == []
+    assert "the queue of d.state_q" in found.notes[0]
+    with pytest.raises(HarnessError, match=r"a queue with the registers d\.gone_q"):
+        resolved(rings=(Queue("d.level_q", ("d.gone_q", "d.tail_q")),))
+
+
+def test_what_holds_is_read_from_its_copies():
+    valid = StorageNames({"d.valid_q": Became(1, (), COPIES[:1])})
+    found = resolved(valid, patterns=("d.kept_q",), holding=(Held(("d.valid_q",), ("d.kept_q",)),))
+    assert found.held == [Held(COPIES[:1], ("d.kept_q",))]
+    assert found.dead == ["d.kept_q"]
+    # Of some bits nothing is known: it is taken to hold always.
+    found = resolved(patterns=("d.kept_q",), holding=(Held(("d.mixed_q",), ("d.kept_q",)),))
+    assert found.dead == []
+    with pytest.raises(HarnessError, match=r"d\.gone_q holds others"):
+        resolved(holding=(Held(("d.gone_q",), ("d.kept_q",)),))
+
+
+def test_words_that_matter_are_those_of_the_memory_s_present_name():
+    assert resolved().live({"d.mem[0].mem_q": [1, 2]}) == {"d.mem_0_mem_q": [1, 2]}
+    with pytest.raises(HarnessError, match=r"words of d\.mem\[1\]\.mem_q matter"):
+        resolved().live({"d.mem[1].mem_q": [1]})
+
+
+def test_names_are_read_back(tmp_path):
+    file = tmp_path / "names.json"
+    file.write_text(NAMES.text())
+    assert read_storage_names(file) == NAMES
+    for damaged in (
+        "",
+        "[]",
+        '{"alerts": [1], "became": {}}',
+        '{"alerts": [], "became": {"a": {"bits": 1}}}',
+    ):
+        file.write_text(damaged)
+        with pytest.raises(HarnessError, match="expected the names that storage had"):
+            read_storage_names(file)
+
+
+@pytest.fixture(scope="module")
+def digits():
+    network = zoo.load("digits")
+    return npu_workload(compile_network(network.path, "ethos-u55-32"), network.heldout_inputs[0])
+
+
+def test_a_wrong_name_is_found_by_trial(digits):
+    """If a name leads to what does matter, scrambling tells, and no run leaves."""
+    target = load_target("ethos-u55-32")
+    elaboration = elaborate(target, digits.parameters)
+    wrong = StorageNames({"u_npu.u_cc.u_decode.op_q": Became(0, ("u_npu.u_cc.u_decode.u_control.state_q",))})
+    wrong_target = replace(target, storage_names=wrong)
+    assert any(e.path == "u_npu.u_cc.u_decode.u_control.state_q" for e in elaboration.sites.elements)
+    with VerilatorEngine(wrong_target, digits, elaboration, sweep=True) as engine:
+        engine.golden()
+        assert "scrambling that changed the run" in engine.notes[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mechanism", [Mechanism.TRIPLICATION, Mechanism.PARITY])
+def test_protected_npu_in_sweeps_and_lanes(digits, mechanism, tmp_path):
+    """Sweeps, runs that leave and lanes give what whole simulations give, alarms included."""
+    target = load_target("ethos-u55-32")
+    build_protection(target, elaborate(target, digits.parameters), [Group("cc", mechanism)], tmp_path / "out")
+    protected = load_target(tmp_path / "out" / "target.toml")
+    elaboration = elaborate(protected, digits.parameters)
+    with VerilatorEngine(protected, digits, elaboration, sweep=False) as engine:
+        faults = data_faults(engine, 300, ("u_npu.u_cc.", "u_npu.u_mac.", "u_npu.u_dma."))
+        plain = {i.fault: replace(i, corruption=None) for i in engine.run(faults)}
+    for lanes in (False, True):
+        with VerilatorEngine(protected, digits, elaboration, sweep=True, lanes=lanes) as engine:
+            found = {i.fault: replace(i, corruption=None) for i in engine.run(faults)}
+            assert found == plain
+            assert len(engine.notes) == 1, engine.notes
+            assert engine.ends["left"] > 0
+    told = Counter((i.detected or i.corrected).alarm for i in plain.values() if i.detected or i.corrected)
+    assert told["alert_minor" if mechanism.corrects else "alert_major"] > 50
