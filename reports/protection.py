@@ -82,6 +82,8 @@ class Protection:
     pareto: tuple[FrontPoint, ...]
     assumptions: tuple[str, ...]
     predicted: bool
+    fit_share_target: float | None = None
+    due_fit_target: float | None = None
 
     @property
     def target(self) -> str:
@@ -91,6 +93,10 @@ class Protection:
             parts.append(f"a budget of {numbers.given(self.budget_fit)} FIT")
         if self.spfm_target is not None:
             parts.append(f"SPFM of at least {numbers.percent(self.spfm_target)}")
+        if self.fit_share_target is not None:
+            parts.append(f"at most {numbers.percent(self.fit_share_target)} of the FIT without protection")
+        if self.due_fit_target is not None:
+            parts.append(f"at most {numbers.given(self.due_fit_target)} FIT detected")
         return " and ".join(parts)
 
     @property
@@ -112,7 +118,8 @@ def parse_protection(document: Mapping[str, object]) -> Protection:
     if result == "optimal":
         for key in ("area_added", "area_overhead", "fit_hi"):
             root.at(key).number()
-    if root.at("budget_fit").value is None and root.at("spfm_target").value is None:
+    asked = ("budget_fit", "spfm_target", "fit_share_target", "due_fit_target")
+    if all(root.maybe(key) is None for key in asked):
         root.at("budget_fit").fail("a budget, as there is no spfm_target")
     front = tuple(_front_point(node) for node in root.at("pareto").items())
     return Protection(
@@ -138,6 +145,7 @@ def parse_protection(document: Mapping[str, object]) -> Protection:
         pareto=tuple(sorted(front, key=lambda point: (point.area_added, point.fit_hi))),
         assumptions=tuple(node.text() for node in root.at("assumptions").items()),
         predicted=root.at("predicted").flag(),
+        **{key: None if (own := root.maybe(key)) is None else own.number() for key in asked[2:]},
     )
 
 

@@ -10,11 +10,14 @@ import typer
 from resil.cli.app import Json, Quiet, RunDir, Verbose, app
 from resil.cli.output import show, width
 from resil.errors import ExitCode
+from resil.protection.units import Granularity
 
 
 @app.command()
 def protect(
-    run_dir: RunDir,
+    run_dirs: Annotated[
+        list[Path], typer.Argument(metavar="RUN_DIR...", help="Run folders, of networks on one target.")
+    ],
     budget_fit: Annotated[
         float | None, typer.Option("--budget-fit", help="Budget in FIT in place of the campaign's.")
     ] = None,
@@ -23,6 +26,21 @@ def protect(
         typer.Option(
             "--spfm-target", help="Require this SPFM too, as 0.99. Hardening shrinks its denominator."
         ),
+    ] = None,
+    granularity: Annotated[
+        Granularity | None,
+        typer.Option(
+            "--granularity",
+            help="Choose for each block, register, or group of 8 bits by half of the injections, judge by "
+            "the other. Default: for each block by all of them; for several runs, for each group.",
+        ),
+    ] = None,
+    fit_share: Annotated[
+        float | None,
+        typer.Option("--fit-share", help="Leave at most this share of each network's FIT, as 0.1."),
+    ] = None,
+    due_budget: Annotated[
+        float | None, typer.Option("--due-budget", help="Most detected failures, in FIT.")
     ] = None,
     options: Annotated[
         Path | None, typer.Option("--options", help="TOML file of protection options of your own.")
@@ -44,17 +62,35 @@ def protect(
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
-    """Choose the protection of least area that keeps a finished run within its budget."""
+    """Choose the protection of least area that keeps finished runs within their budget."""
     from resil.commands.build import build_plan, build_text
     from resil.commands.protect import protect_run, protection_code
+    from resil.commands.protect_units import protect_units, units_text
+    from resil.protection.judging import Targets
 
-    results = protect_run(run_dir, budget_fit=budget_fit, spfm_target=spfm_target, options=options, name=name)
+    run_dir = run_dirs[0]
+    by_units = len(run_dirs) > 1 or any(given is not None for given in (granularity, fit_share, due_budget))
+    if by_units:
+        results = protect_units(
+            run_dirs,
+            granularity=granularity or Granularity.GROUP,
+            targets=Targets(budget_fit, spfm_target, fit_share, due_budget),
+            options=options,
+            name=name,
+            buildable=build is not None,
+        )
+    else:
+        results = protect_run(
+            run_dir, budget_fit=budget_fit, spfm_target=spfm_target, options=options, name=name
+        )
     plan = dict(results.protection or {})
     if build is not None:
         plan["build"] = build_plan(run_dir, plan, build, options=options)
 
     def text() -> None:
         results.show(run_dir)
+        if by_units:
+            print(units_text(plan))
         if build is not None:
             print(build_text(plan["build"]))
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from resil.protection.group_plan import parts_of
 from resil.protection.options import OptionSet, ProtectionError
 from rtl_harness.redundancy.groups import Group, Mechanism
 
 
 def groups_of(plan: Mapping[str, Any], options: OptionSet, blocks: Mapping[str, object]) -> list[Group]:
-    """Return the protected groups of a plan, a block each.
+    """Return the protected groups of a plan: blocks, or what its units name.
 
     Args:
         plan: Content of `protection.json`.
@@ -24,20 +25,29 @@ def groups_of(plan: Mapping[str, Any], options: OptionSet, blocks: Mapping[str, 
         why = "needs no protection" if plan["result"] == "not_needed" else "reaches its target with no option"
         raise ProtectionError(f"--build: expected a plan that protects something, found that the run {why}")
     groups = []
-    for choice in plan["choices"]:
-        for name in choice["option"].split("+"):
-            option = options.options[name]
-            if name == "none":
-                continue
-            if not option.builds:
-                raise ProtectionError(
-                    f"{choice['block']}: {option.title} ({name}) was chosen for it and cannot be built; "
-                    f'leave it out with exclude = ["{name}"] in a file for --options'
-                )
-            if choice["block"] not in blocks:
-                raise ProtectionError(
-                    f"{choice['block']}: is no block of the target file, so nothing can be built for it; "
-                    "name what it holds under [blocks]"
-                )
-            groups.append(Group(choice["block"], Mechanism(option.builds)))
+    for path, name in _protected(plan):
+        option = options.options[name]
+        if not option.builds:
+            raise ProtectionError(
+                f"{path}: {option.title} ({name}) was chosen for it and cannot be built; "
+                f'leave it out with exclude = ["{name}"] in a file for --options'
+            )
+        if "granularity" not in plan and path not in blocks:
+            raise ProtectionError(
+                f"{path}: is no block of the target file, so nothing can be built for it; "
+                "name what it holds under [blocks]"
+            )
+        groups.append(Group(path, Mechanism(option.builds)))
     return groups
+
+
+def _protected(plan: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return what is protected, as paths of groups, each with the name of its option."""
+    if "granularity" in plan:
+        return parts_of(plan)
+    return [
+        (choice["block"], name)
+        for choice in plan["choices"]
+        for name in choice["option"].split("+")
+        if name != "none"
+    ]

@@ -117,7 +117,8 @@ class Combination:
 def menu_of(block: Block, options: OptionSet) -> list[Combination]:
     """Return all combinations for a block, no protection first."""
     kinds = set(block.hazards)
-    useful = [option for option in options.options.values() if kinds & set(option.protects)]
+    offered = [option for option in options.options.values() if "block" in option.units]
+    useful = [option for option in offered if kinds & set(option.protects)]
     joined = [
         Combination(pair)
         for pair in combinations(sorted(useful, key=lambda o: sorted(kinds & set(o.protects))), 2)

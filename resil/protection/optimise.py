@@ -9,17 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
-from scipy.optimize import Bounds, LinearConstraint, milp
 
-FloatArray = npt.NDArray[np.float64]
+from resil.protection.programme import BoolArray, Programme
 
-_SCALE = 1e3
 _RESOLUTION = 1e-9
-# Steps that a limit is divided into for the solver.
-_STEPS = 2.0**30
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,111 +142,39 @@ def least_area(blocks: Sequence[Choices], limits: Limits) -> Solution | None:
     """
     if any(not choices for choices in blocks):
         raise ValueError("every block needs at least one option (none, say)")
-    programme = _Programme(blocks, limits)
-    while (found := programme.solve(programme.area)) is not None:
-        if limits.kept_by(programme.candidates(found.chosen)):
-            break
-        programme.forbid(found.chosen)
+    flat = [c for choices in blocks for c in choices]
+    starts = np.cumsum([0, *(len(choices) for choices in blocks)])
+    area = np.array([c.area_added for c in flat], dtype=np.float64)
+    fit_hi = np.array([c.fit_hi for c in flat], dtype=np.float64)
+    budget = np.inf if limits.budget_fit is None else limits.budget_fit
+    sets = [np.arange(low, high) for low, high in pairwise(starts.tolist())]
+    programme = Programme(len(flat), sets, fit_hi <= budget)
+    for coefficients, most in limits.rows(flat):
+        programme.add_limit(np.array(coefficients, dtype=np.float64), most)
+
+    def taken(chosen: BoolArray) -> list[Candidate]:
+        return [flat[i] for i in np.flatnonzero(chosen)]
+
+    found = programme.least(area, lambda chosen: limits.kept_by(taken(chosen)))
     if found is None:
         return None
-    chosen = _least_fit(programme, limits, found.chosen)
-    area, fit_hi = _sums(programme.candidates(chosen))
-    bound = min(found.bound, area)
-    if area - bound <= _RESOLUTION * float(programme.area.max(initial=0.0)):
-        return Solution(chosen, area, fit_hi, area, 0.0)
-    return Solution(chosen, area, fit_hi, bound, (area - bound) / area)
+    best = _sums(taken(found.chosen))
+    programme.add_limit(area, best[0])
 
+    def as_small(chosen: BoolArray) -> bool:
+        return _sums(taken(chosen))[0] <= best[0] and limits.kept_by(taken(chosen))
 
-def _least_fit(programme: _Programme, limits: Limits, chosen: tuple[int, ...]) -> tuple[int, ...]:
-    """Return, among sets with the area of `chosen`, one of least FIT that keeps the limits."""
-    best = _sums(programme.candidates(chosen))
-    programme.add_row(programme.area, best[0])
-    for _ in range(100):
-        other = programme.solve(programme.fit_hi)
-        if other is None:
-            break
-        candidates = programme.candidates(other.chosen)
-        area, fit_hi = _sums(candidates)
-        if area <= best[0] and limits.kept_by(candidates):
-            return other.chosen if fit_hi < best[1] or area < best[0] else chosen
-        programme.forbid(other.chosen)
-    return chosen
+    finest = programme.least(fit_hi, as_small, most_refused=100)
+    chosen = found.chosen
+    if finest is not None and _sums(taken(finest.chosen))[::-1] < best[::-1]:
+        chosen = finest.chosen
+    area_added, residual = _sums(taken(chosen))
+    indices = tuple(int(np.flatnonzero(chosen[own])[0]) for own in sets)
+    bound = min(found.bound, area_added)
+    if area_added - bound <= _RESOLUTION * float(area.max(initial=0.0)):
+        return Solution(indices, area_added, residual, area_added, 0.0)
+    return Solution(indices, area_added, residual, bound, (area_added - bound) / area_added)
 
 
 def _sums(candidates: Sequence[Candidate]) -> tuple[float, float]:
     return float(sum(c.area_added for c in candidates)), float(sum(c.fit_hi for c in candidates))
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    chosen: tuple[int, ...]
-    bound: float
-
-
-class _Programme:
-    """The programme: one binary variable for each option, options that alone break the budget left out."""
-
-    def __init__(self, blocks: Sequence[Choices], limits: Limits) -> None:
-        self._blocks = blocks
-        self._flat = [c for choices in blocks for c in choices]
-        self._starts = np.cumsum([0, *(len(choices) for choices in blocks)])
-        self.area = np.array([c.area_added for c in self._flat], dtype=np.float64)
-        self.fit_hi = np.array([c.fit_hi for c in self._flat], dtype=np.float64)
-        self._rows: list[FloatArray] = []
-        self._most: list[float] = []
-        self._least: list[float] = []
-        budget = np.inf if limits.budget_fit is None else limits.budget_fit
-        self._upper = (self.fit_hi <= budget).astype(np.float64)
-        for start, end in zip(self._starts[:-1], self._starts[1:], strict=True):
-            one = np.zeros(len(self._flat))
-            one[start:end] = 1.0
-            self._append(one, 1.0, 1.0)
-        for coefficients, most in limits.rows(self._flat):
-            self.add_row(np.array(coefficients, dtype=np.float64), most)
-
-    def add_row(self, coefficients: FloatArray, most: float) -> None:
-        """Ask that `coefficients @ x <= most`, in whole steps, each coefficient rounded down.
-
-        So no set that keeps the limit is lost: with figures of many sizes in a row the solver's presolve
-        rounds too, and not to the safe side. What keeps the row alone is found by `Limits.kept_by`.
-        """
-        useful = coefficients * self._upper
-        unit = max(most, float(np.abs(useful).max(initial=0.0))) or 1.0
-        self._append(np.floor(useful / unit * _STEPS), -np.inf, np.ceil(most / unit * _STEPS))
-
-    def forbid(self, chosen: tuple[int, ...]) -> None:
-        """Cut one set off."""
-        row = np.zeros(len(self._flat))
-        row[self._starts[:-1] + np.array(chosen, dtype=np.int64)] = 1.0
-        self._append(row, -np.inf, len(chosen) - 1.0)
-
-    def candidates(self, chosen: tuple[int, ...]) -> list[Candidate]:
-        """Return the options of a set."""
-        return [choices[i] for choices, i in zip(self._blocks, chosen, strict=True)]
-
-    def solve(self, objective: FloatArray) -> _Found | None:
-        """Return a set that minimises `objective`, with the proven bound; None if there is none."""
-        if not self._blocks:
-            return _Found((), 0.0)
-        unit = float(objective.max()) or 1.0
-        result = milp(
-            objective / unit * _SCALE,
-            integrality=np.ones(len(objective)),
-            bounds=Bounds(0.0, self._upper),
-            constraints=LinearConstraint(np.array(self._rows), self._least, self._most),
-            options={"mip_rel_gap": 0.0},
-        )
-        if result.status == 2:
-            return None
-        if result.x is None or result.status != 0:
-            raise RuntimeError(f"the solver HiGHS gave up: {result.message}")
-        chosen = tuple(
-            int(np.argmax(result.x[start:end]))
-            for start, end in zip(self._starts[:-1], self._starts[1:], strict=True)
-        )
-        return _Found(chosen, float(result.mip_dual_bound) / _SCALE * unit)
-
-    def _append(self, row: FloatArray, least: float, most: float) -> None:
-        self._rows.append(row)
-        self._least.append(least)
-        self._most.append(most)

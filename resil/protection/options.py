@@ -19,6 +19,11 @@ KINDS = ("ff", "macro", "sram")
 CELL_KINDS = ("ff", "sram")
 STATUSES = ("measured", "modelled", "assumed")
 _TURNS_INTO = ("due", "corrected")
+# Where an option is offered: to a block, in the choice by blocks of one run; and in the choice by units,
+# to groups of flip-flops, to memories, to a block or the NPU as a copy of it, to the NPU as a mechanism.
+UNITS = ("block", "group", "memory", "whole_block", "npu")
+WATCHDOG, ERROR_FLAG = "watchdog", "error_flag"
+_AREAS = ("block_area", "ff_area", "sram_area", "cells_area")
 
 
 class ProtectionError(ResilError):
@@ -65,6 +70,9 @@ class Option:
         coverage_low: Least that the coverage may be.
         coverage_high: Most that it may be.
         builds: Mechanism of `rtl_harness.redundancy` that its RTL has; "" if none can be built.
+        units: Where it is offered, out of `UNITS`.
+        added_bits: Storage bits that it adds to each protected one.
+        cells_area: Added area as a multiple of that of one flip-flop, once.
     """
 
     name: str
@@ -83,6 +91,9 @@ class Option:
     coverage_low: float | None = None
     coverage_high: float | None = None
     builds: str = ""
+    units: tuple[str, ...] = ("block",)
+    added_bits: float = 0.0
+    cells_area: float = 0.0
 
     def raw_share(self, kind: str) -> float:
         """Return the share of the upset rate of bits of that kind that remains."""
@@ -201,7 +212,14 @@ def _option(table: Mapping[str, Any], where: str) -> Option:
         raise ProtectionError(
             f"{spot}: protects needs to be a list of {', '.join(KINDS)}, found {protects!r}"
         )
-    option = Option(**{**values, "protects": tuple(protects)})
+    units = values.get("units", ["block"])
+    if not isinstance(units, list) or not units or any(unit not in UNITS for unit in units):
+        raise ProtectionError(f"{spot}: units needs to be a list of {', '.join(UNITS)}, found {units!r}")
+    option = Option(**{**values, "protects": tuple(protects), "units": tuple(units)})
+    if option.name != "none" and not set(_AREAS) & set(table):
+        raise ProtectionError(
+            f"{spot}: has no area, and would be free: give one of {', '.join(_AREAS)} (0 if it takes none)"
+        )
     if "macro" in protects and (option.ff_area or option.raw_factor < 1.0):
         raise ProtectionError(
             f"{spot}: protects names macro, whose flip-flops lie inside SRAM macros: no other cell can be "

@@ -27,6 +27,7 @@ source = "our beam test"
 name = "clip"
 title = "activation clipping"
 protects = ["ff", "sram"]
+block_area = 0
 raw_factor = 1.0
 coverage = 0.2
 turns_into = "corrected"
@@ -38,14 +39,15 @@ source = "our simulation"
 def test_every_shipped_figure_has_a_source_and_a_sane_value():
     shipped = load_options()
     assert list(shipped.options) == [
-        *("none", "hardened_light", "hardened_leap_dice", "duplicate", "triplicate", "parity", "secded")
+        *("none", "hardened_light", "hardened_leap_dice", "duplicate", "triplicate", "parity", "secded"),
+        *("flop_parity", "flop_duplicate", "flop_triplicate", "lockstep", "watchdog", "error_flag"),
     ]
     for option in shipped.options.values():
         assert option.source
         assert 0 < option.raw_factor <= 1
         for kind in option.protects:
             assert option.residual_share(kind, ["sdc_critical"]) < 1
-            assert option.area_added(100.0, 40.0, 30.0) > 0
+            assert option.area_added(100.0, 40.0, 30.0) + option.cells_area > 0 or option.name == "error_flag"
     assert {("ff", "GE"), ("sram", "GE")} <= set(shipped.cells)
 
 
@@ -100,6 +102,8 @@ def test_a_users_file_replaces_adds_and_leaves_out(tmp_path):
         ("raw_factor = 0.02", "raw_factor = true", "raw_factor needs to be a number >= 0, found True"),
         ("raw_factor = 0.02", "", "option hardened_light: missing key raw_factor"),
         ("ff_area = 0.35", "ff_factor = 0.35", "unknown key ff_factor"),
+        ("ff_area = 0.35", "", "option hardened_light: has no area, and would be free"),
+        ("ff_area = 0.35", 'ff_area = 0.35\nunits = ["bit"]', "units needs to be a list of block, group"),
         ('protects = ["ff"]', 'protects = ["latch"]', "protects needs to be a list of ff, macro, sram"),
         (
             'protects = ["ff"]',
@@ -115,8 +119,8 @@ def test_a_users_file_replaces_adds_and_leaves_out(tmp_path):
         ('source = "our beam test"', 'source = " "', "source needs to be a text that is not empty"),
         (
             'exclude = ["triplicate"]',
-            'exclude = ["lockstep"]',
-            "exclude names 'lockstep'; it may name any of",
+            'exclude = ["magic"]',
+            "exclude names 'magic'; it may name any of",
         ),
         ('exclude = ["triplicate"]', 'exclude = ["none"]', "exclude names 'none'"),
         ('exclude = ["triplicate"]', "exclude = 3", "exclude needs to be a list"),

@@ -1,0 +1,91 @@
+"""What options do to rates: of flip-flops and memories one by one, and of mechanisms of the whole NPU."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from resil.protection.options import Option
+from resil.protection.risks import FATES, HANG, HANG_TOLD, HARMFUL, HARMFUL_TOLD, TOLD
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What an option makes of a kind of storage, at the weak ends of its ranges.
+
+    Attributes:
+        residual: Share of the hazardous rate that remains, with that of the storage that the option adds:
+            what is added is as dangerous as what it guards, and guarded as well.
+        raw: Share of the upset rate that remains at the strong end: the denominator of SPFM at its least.
+            Storage that is added does not enlarge it.
+        due_of_raw: Detected failures that it makes, as a share of the upset rate: every upset is told,
+            whether it would have done harm or not, and those of the storage that is added too.
+        due_kept: Share of the detected failures that were there before and remain.
+    """
+
+    residual: float = 1.0
+    raw: float = 1.0
+    due_of_raw: float = 0.0
+    due_kept: float = 1.0
+
+    @staticmethod
+    def of(option: Option, kind: str, hazardous: Collection[str]) -> Effect:
+        """Return the effect of an option."""
+        if kind not in option.protects:
+            return Effect()
+        weak = option.raw_share_at(kind, weak=True)
+        grown = 1.0 + option.added_bits
+        residual = option.worst_residual_share(kind, hazardous) * grown
+        raw = option.raw_share_at(kind, weak=False)
+        if option.turns_into == "due":
+            return Effect(residual, raw, weak * grown, 0.0)
+        return Effect(residual, raw, 0.0, weak)
+
+
+def undetected() -> FloatArray:
+    """Return the share of each fate that counts in the hazardous FIT of a campaign: no alarm told of it."""
+    share = np.zeros(FATES)
+    share[[HARMFUL, HANG]] = 1.0
+    return share
+
+
+@dataclass(frozen=True, slots=True)
+class Mechanisms:
+    """Mechanisms of the whole NPU, which change what the fate of an upset counts as.
+
+    Attributes:
+        watchdog: Turns hangs into detected failures; None for none.
+        error_flag: The error status is declared as a mechanism, so what it tells of in time is detected;
+            None if it is not, and such an outcome counts by what it does.
+    """
+
+    watchdog: Option | None = None
+    error_flag: Option | None = None
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """Those that there are."""
+        return tuple(option for option in (self.watchdog, self.error_flag) if option is not None)
+
+    def hazardous(self, outcomes: Collection[str]) -> FloatArray:
+        """Return the share of each fate that stays hazardous, shape (`FATES`,)."""
+        share = np.zeros(FATES)
+        missed = 1.0 if self.watchdog is None else self.watchdog.worst_residual_share("ff", outcomes)
+        share[[HARMFUL, HANG]] = 1.0, missed
+        if self.error_flag is None:
+            share[[HARMFUL_TOLD, HANG_TOLD]] = 1.0, missed
+        return share
+
+    def detected(self) -> FloatArray:
+        """Return the share of each fate that is a detected failure at most, shape (`FATES`,)."""
+        share = np.zeros(FATES)
+        if self.watchdog is not None:
+            share[[HANG, HANG_TOLD]] = 1.0
+        if self.error_flag is not None:
+            share[[HARMFUL_TOLD, HANG_TOLD, TOLD]] = 1.0
+        return share

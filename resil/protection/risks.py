@@ -1,0 +1,166 @@
+"""Risks of small groups of storage, shrunk: what a choice rests on, never what it is judged by.
+
+A cell of eight bits gets a handful of injections, so its own maximum is mostly luck, and a choice that ranks
+cells by what was found in them protects the lucky ones. Each rate is drawn towards that of the register, the
+register class and the block around it over all networks, as strongly as predicts other injections best
+(`stats.sensitivity`), and what is left of error, mostly that cells in which nothing was found are not as
+harmless as that, is taken from what injections that did not predict say of the predictions (`calibration`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import isotonic_regression
+
+from resil.protection.units import Cells
+from stats.sensitivity import Levels, pooled_rates, tune_strengths
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+# What came of an injection, as far as protection asks: no harm and no alarm; a hazardous outcome that is no
+# hang, or a hang, of which nothing told; the same two, detected; and an alarm without harm.
+HARMLESS, HARMFUL, HANG, HARMFUL_TOLD, HANG_TOLD, TOLD = range(6)
+FATES = 6
+
+
+@dataclass(frozen=True)
+class Network:
+    """One run: what was injected into one network.
+
+    Attributes:
+        name: Of the run.
+        bit: Bit of the storage that each injection struck, shape (injections,).
+        fate: What came of it, one of those above.
+        number: Of each injection; its halves are those of odd and of even number.
+        fit_per_bit: Raw upset rate of a bit, by block and kind.
+        confidence: Of the run's intervals.
+        hazardous: Outcomes that count as failures.
+        facts: For the reports: what `summary.json` says.
+    """
+
+    name: str
+    bit: IntArray
+    fate: IntArray
+    number: IntArray
+    fit_per_bit: dict[tuple[str, str], float]
+    confidence: float
+    hazardous: tuple[str, ...]
+    facts: Any = None
+
+    def where(self, chosen: BoolArray) -> Network:
+        """Return some of the injections."""
+        return Network(
+            self.name,
+            self.bit[chosen],
+            self.fate[chosen],
+            self.number[chosen],
+            self.fit_per_bit,
+            self.confidence,
+            self.hazardous,
+            self.facts,
+        )
+
+    def halves(self) -> tuple[Network, Network]:
+        """Return the half that chooses and the half that judges."""
+        even = self.number % 2 == 0
+        return self.where(even), self.where(~even)
+
+    def raw(self, cells: Cells) -> FloatArray:
+        """Return the raw upset rate of each cell in FIT."""
+        own = zip(cells.block, cells.kind, strict=True)
+        return np.array([self.fit_per_bit.get(key, 0.0) for key in own]) * cells.bits
+
+
+def shrunk_risks(networks: Sequence[Network], cells: Cells) -> FloatArray:
+    """Return P(fate | a bit of the cell flips) of each network, drawn towards what is around the cell.
+
+    Returns:
+        Shape (networks, cells, `FATES`), each row summing to 1.
+    """
+    folds = [_fold(network) for network in networks]
+    counts = np.concatenate(
+        [_counts(n, cells, fold == f) for n, fold in zip(networks, folds, strict=True) for f in (0, 1)]
+    )
+    size = len(cells.bits)
+    rows = np.tile(np.arange(size), 2 * len(networks))
+    network = np.repeat(np.arange(len(networks)), 2 * size)
+    fold = np.tile(np.repeat([0, 1], size), len(networks))
+    groups = (*(level[rows] for level in cells.levels), network * size + rows)
+    levels = Levels(groups)
+    struck = counts.sum(axis=1) > 0
+    strengths = tune_strengths(
+        Levels(tuple(_renumbered(group[struck]) for group in groups)), counts[struck], fold[struck]
+    )
+    whole = len(networks) * size
+    rates = pooled_rates(levels, counts, strengths)[-1]
+    predicted, events, trials = [], [], []
+    for own in (0, 1):
+        half = np.where((fold == own)[:, None], counts, 0.0)
+        predicted.append(_harmful(pooled_rates(levels, half, strengths)[-1]))
+        other = np.zeros((whole, FATES))
+        np.add.at(other, groups[-1][fold != own], counts[fold != own])
+        events.append(_harmful(other))
+        trials.append(other.sum(axis=1))
+    curve = calibration(*(np.concatenate(values) for values in (predicted, events, trials)))
+    old = _harmful(rates)
+    new = np.minimum(curve(old), 1.0 - (rates.sum(axis=1) - rates[:, HARMLESS] - old))
+    rates[:, [HARMFUL, HANG]] *= (new / np.maximum(old, 1e-300))[:, None]
+    rates[:, HARMLESS] = np.maximum(0.0, 1.0 - rates[:, 1:].sum(axis=1))
+    return rates.reshape(len(networks), size, FATES)
+
+
+def calibration(
+    predicted: FloatArray, events: FloatArray, trials: FloatArray
+) -> Callable[[FloatArray], FloatArray]:
+    """Return what a predicted rate is worth, from predictions and what was then seen.
+
+    Cells in the order of their predictions are pooled until the rates that were seen rise with them (isotonic
+    regression), half an event more in each pool: where a prediction says nearly nothing, what is left of many
+    such cells together is still counted.
+
+    References:
+        R. E. Barlow et al., "Statistical Inference under Order Restrictions" (1972); B. Zadrozny, C. Elkan,
+        KDD 2002, for its use on predictions.
+
+    Examples:
+        Predictions that are five times too low at the bottom:
+
+        >>> curve = calibration(np.array([0.001, 0.1]), np.array([5.0, 100.0]), np.array([1000.0, 1000.0]))
+        >>> curve(np.array([0.001, 0.1])).round(4).tolist()
+        [0.0055, 0.1005]
+    """
+    known = trials > 0.0
+    if not known.any():
+        return lambda rate: rate
+    order = np.argsort(predicted[known], kind="stable")
+    p, x, n = predicted[known][order], events[known][order], trials[known][order]
+    blocks = isotonic_regression(x / n, weights=n).blocks
+    sums = [np.add.reduceat(values, blocks[:-1]) for values in (p * n, x, n)]
+    mean, seen = sums[0] / sums[2], (sums[1] + 0.5) / sums[2]
+    seen = isotonic_regression(seen, weights=sums[2]).x
+    return lambda rate: np.interp(rate, mean, seen)
+
+
+def _harmful(rates: FloatArray) -> FloatArray:
+    return np.asarray(rates[:, HARMFUL] + rates[:, HANG], dtype=np.float64)
+
+
+def _renumbered(group: IntArray) -> IntArray:
+    return np.unique(group, return_inverse=True)[1].astype(np.int64)
+
+
+def _fold(network: Network) -> IntArray:
+    return (network.number // 2) % 2
+
+
+def _counts(network: Network, cells: Cells, chosen: BoolArray) -> FloatArray:
+    key = cells.of_bit[network.bit[chosen]] * FATES + network.fate[chosen]
+    found = np.bincount(key, minlength=len(cells.bits) * FATES)
+    return found.reshape(len(cells.bits), FATES).astype(np.float64)

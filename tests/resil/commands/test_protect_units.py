@@ -1,0 +1,112 @@
+"""`resil protect` over groups and several runs: kept in each, shown, and refused with nothing written."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from resil.cli import main
+from tests.resil import fake
+from tests.resil.campaigns import TEXT, write_campaign
+
+MORE = TEXT.replace('["ff"]', '["ff", "sram"]').replace("injections = 200", "injections = 4000")
+
+
+def run_of(folder, capsys, text=MORE):
+    folder.mkdir(exist_ok=True)
+    assert main(["run", str(write_campaign(folder, text)), "--out", str(folder / "run")]) in (0, 1, 3)
+    capsys.readouterr()
+    return folder / "run"
+
+
+@pytest.fixture
+def two(tmp_path, monkeypatch, capsys):
+    fake.install(monkeypatch)
+    return [
+        run_of(tmp_path / "one", capsys),
+        run_of(tmp_path / "two", capsys, MORE.replace("seed = 7", "seed = 8")),
+    ]
+
+
+def protect(*arguments):
+    return main(["protect", *map(str, arguments)])
+
+
+def test_a_choice_over_two_runs_is_in_both(two, capsys):
+    code = protect(*two, "--fit-share", "0.5", "--json")
+    plan = json.loads(capsys.readouterr().out)
+    assert code == {"optimal": 0, "infeasible": 1}[plan["result"]]
+    assert plan["result"] == "optimal"
+    assert plan["granularity"] == "group"
+    assert [own["missed"] for own in plan["networks"]] == [[], []]
+    assert len(plan["based_on"]) == 2
+    kept = [json.loads((run / "protection.json").read_text()) for run in two]
+    assert kept[0] == plan
+    assert kept[0]["groups"] == kept[1]["groups"]
+    assert kept[0]["basis"] != kept[1]["basis"]
+    for run in two:
+        assert main(["report", str(run)]) == 0
+        assert "PROTECTED: at most" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("granularity", ["block", "register", "group"])
+def test_each_granularity_names_its_units(two, capsys, granularity):
+    assert protect(two[0], "--granularity", granularity, "--fit-share", "0.5") == 0
+    out = capsys.readouterr().out
+    assert "judged by" in out
+    plan = json.loads((two[0] / "protection.json").read_text())
+    parts = {part for group in plan["groups"] for part in group["parts"]}
+    known = {"block": "mac", "register": "u_npu.u_mac.acc_q[0]", "group": "u_npu.u_mac.acc_q[0][7:0]"}
+    assert any(part.startswith(known[granularity]) for part in parts)
+    assert plan["area_added"] == pytest.approx(
+        sum(group["area_added"] for group in plan["groups"] + plan["mechanisms"])
+    )
+
+
+def test_fewer_bits_together_cost_no_more(two, capsys):
+    areas = []
+    for granularity in ("block", "register", "group"):
+        protect(two[0], "--granularity", granularity, "--fit-share", "0.7", "--json")
+        areas.append(json.loads(capsys.readouterr().out)["area_added"])
+    assert areas == sorted(areas, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--fit-share", "1.5"], "a share of the FIT is from 0 to 1, found 1.5"),
+        (["--spfm-target", "2", "--granularity", "group"], "an SPFM target is from 0 to 1"),
+        (["--due-budget", "-1"], "a budget of detected failures is a number of FIT >= 0"),
+        (["--granularity", "bit"], "bit"),
+    ],
+)
+def test_a_wrong_target_is_refused_with_nothing_written(two, capsys, arguments, message):
+    before = sorted(path.name for run in two for path in run.rglob("*"))
+    assert protect(*two, *arguments) == 2
+    assert message in capsys.readouterr().err
+    assert sorted(path.name for run in two for path in run.rglob("*")) == before
+
+
+def test_runs_that_contradict_each_other_are_refused(two, tmp_path, capsys):
+    other = run_of(tmp_path / "three", capsys, MORE.replace('kinds = ["ff", "sram"]', 'kinds = ["ff"]'))
+    assert protect(two[0], other, "--fit-share", "0.5") == 2
+    assert "runs contradict each other: kinds of storage" in capsys.readouterr().err
+    dearer = run_of(tmp_path / "four", capsys, MORE.replace("fit = 0.01", "fit = 0.02"))
+    assert protect(two[0], dearer) == 2
+    assert "targets contradict: the campaigns' budgets are 0.01, 0.02 FIT" in capsys.readouterr().err
+    assert not (two[0] / "protection.json").exists()
+
+
+def test_detected_failures_that_are_hazardous_have_no_budget_of_their_own(tmp_path, monkeypatch, capsys):
+    fake.install(monkeypatch)
+    run = run_of(tmp_path / "due", capsys, MORE + 'hazardous = ["sdc_critical", "hang", "due"]\n')
+    assert protect(run, "--due-budget", "1") == 2
+    assert "targets contradict" in capsys.readouterr().err
+
+
+def test_what_no_injection_shows_is_not_reached(tmp_path, monkeypatch, capsys):
+    fake.install(monkeypatch)
+    run = run_of(tmp_path / "few", capsys, TEXT)
+    assert protect(run, "--granularity", "group", "--budget-fit", "1e-7") == 1
+    assert "NOT REACHED" in capsys.readouterr().out

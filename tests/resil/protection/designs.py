@@ -1,0 +1,53 @@
+"""Small made designs and networks for the choice over units."""
+
+import numpy as np
+
+from resil.protection.blocks import Block
+from resil.protection.group_menu import Design
+from resil.protection.options import load_options
+from resil.protection.risks import FATES, Network
+from resil.protection.units import Granularity, Storage, cells_of, units_of
+
+
+def storage_of(registers):
+    """Return storage from (path, bits, kind, block, class)."""
+    columns = [[], [], [], [], []]
+    for path, bits, kind, block, role in registers:
+        for column, value in zip(columns, (path, None, kind, block, role), strict=True):
+            column += list(range(bits)) if value is None else [value] * bits
+    text = [np.array(column, dtype=object) for column in columns]
+    return Storage(text[0], np.array(columns[1], dtype=np.int64), *text[2:], {r[0]: r[1] for r in registers})
+
+
+def design_of(storage, granularity=Granularity.GROUP, options=None, exclude=(), buildable=False):
+    cells = cells_of(storage)
+    known = load_options(options)
+    for name in exclude:
+        del known.options[name]
+    blocks, bits = {}, {}
+    for name in dict.fromkeys(cells.block):
+        for kind in ("ff", "sram"):
+            bits[name, kind] = int(((storage.block == name) & (storage.kind == kind)).sum())
+        flops, memory = 6.667 * bits[name, "ff"], 0.66 * bits[name, "sram"]
+        blocks[name] = Block(name, 3.0 * flops + memory, flops, memory, "GE", {})
+    area = sum(block.area for block in blocks.values())
+    units = units_of(storage, cells, granularity)
+    return Design(cells, units, blocks, bits, "GE", area, known, buildable)
+
+
+def network_of(storage, rates, injections, rng, name="made", hazardous=("sdc_critical", "hang"), fit=1e-4):
+    """Return a network whose injections have fates drawn from rates of each bit, shape (bits, FATES)."""
+    bit = rng.integers(0, len(storage), injections)
+    edges = np.cumsum(rates, axis=1)[bit]
+    fate = np.minimum((rng.random(injections)[:, None] > edges).sum(axis=1), FATES - 1)
+    owners = set(zip(storage.block.tolist(), storage.kind.tolist(), strict=True))
+    raw = dict.fromkeys(owners, fit)
+    return Network(name, bit, fate, np.arange(injections), raw, 0.95, hazardous)
+
+
+def rates_of(storage, harmful, hang=0.0, told=0.0):
+    """Return fates of each bit from its rate of harm, of hangs and of harm that is told."""
+    rates = np.zeros((len(storage), FATES))
+    rates[:, 1], rates[:, 2], rates[:, 3] = harmful, hang, told
+    rates[:, 0] = 1.0 - rates.sum(axis=1)
+    return rates
