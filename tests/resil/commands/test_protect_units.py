@@ -52,7 +52,7 @@ def test_a_choice_over_two_runs_is_in_both(two, capsys):
 
 @pytest.mark.parametrize("granularity", ["block", "register", "group"])
 def test_each_granularity_names_its_units(two, capsys, granularity):
-    assert protect(two[0], "--granularity", granularity, "--fit-share", "0.5") == 0
+    assert protect(two[0], "--granularity", granularity, "--fit-share", "0.05") == 0
     out = capsys.readouterr().out
     assert "judged by" in out
     plan = json.loads((two[0] / "protection.json").read_text())
