@@ -37,6 +37,8 @@ _LIBRARY = Path(__file__).parent / "rtl"
 _OPTIMISE = (
     *("dffunmap", "chformal -remove", "delete */t:$print", "opt_expr", "opt_clean"),
     "setundef -zero -undriven",
+    # A part of a word beyond its ends is zeros: written as a part-select it is no legal Verilog.
+    "chtype -set $shift t:$shiftx",
 )
 
 

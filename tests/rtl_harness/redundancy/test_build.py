@@ -202,3 +202,22 @@ def test_a_folder_with_content_is_kept(tmp_path):
     with pytest.raises(HarnessError, match="found content"):
         built(awkward(), MIXED, tmp_path / "out")
     assert (tmp_path / "out" / "mine").exists()
+
+
+PLACED = """
+module core (input logic clk, input logic rst, input logic [4:0] step, output logic [31:0] data);
+  logic [8:0] word_q;
+  always_ff @(posedge clk or posedge rst) if (rst) word_q <= 9'h0a5; else word_q <= word_q + 9'(step);
+  always_comb begin
+    data = '0;
+    for (int unsigned c = 0; c < 2; c++) data[9*((c+32'(step[0]))%3)+:9] = step[1] ? word_q : 9'd1;
+  end
+endmodule
+"""
+
+
+def test_a_part_that_is_written_at_a_place_that_moves_becomes_legal_verilog(tmp_path):
+    """The shift that this is has an operand narrower than its result: no part-select can say it."""
+    target = target_of(tmp_path, PLACED)
+    _, after = built(target, [Group("gen_dut.u_core.word_q[7:0]", Mechanism.PARITY)], tmp_path / "out")
+    engines(target, after, core_work())
