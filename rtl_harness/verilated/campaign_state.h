@@ -9,14 +9,20 @@
 #include "campaign.h"
 #include "golden.h"
 #include "instance.h"
+#include "repetition.h"
 
-// Cycles from the flip to the next comparison: each of the first, then ever fewer, for a fault that has lived
-// long is likely to live on.
-inline constexpr uint64_t kDenseChecks = 16;
-inline constexpr uint64_t kSparsest = 64;
+// What a comparison with the golden run costs, in cycles of the compiled model; and the most cycles between two.
+inline constexpr uint64_t kComparison = 2;
+inline constexpr uint64_t kLongestPause = 1024;
 
-inline uint64_t next_check(uint64_t lived) {
-  return lived < kDenseChecks ? lived + 1 : lived + std::min(kSparsest, std::max<uint64_t>(lived / 8, 1));
+// When a run that has lived so long is compared again, in cycles from now, where a comparison costs as much as `cost` cycles. What
+// has lived long is likely to live on: the chance to come to an end falls as 1 / lived, and a comparison every
+// sqrt(2 cost lived) cycles is then the cheapest. `edges`: its place in the golden run, whose registers are kept at
+// multiples of powers of two.
+inline uint64_t next_comparison(uint64_t lived, uint64_t edges, uint64_t cost) {
+  uint64_t pause = 1;
+  while (pause < kLongestPause && 4 * pause * pause <= 2 * cost * lived) pause *= 2;
+  return pause - edges % pause;
 }
 
 // The registers of the golden run when an operation had ended.
@@ -26,12 +32,17 @@ struct GoldenBoundary {
   std::vector<char> registers;
 };
 
-// A state that a faulty run once had.
-struct Loop {
-  uint64_t lived = 0;
-  Digest registers;
-  Digest memories;
+// A run of the faulty instance.
+struct Run {
+  uint64_t start;  // edges after which it began to be simulated
+  uint64_t check;  // when it is compared next
+  uint64_t limit;
+  uint64_t skipped = 0;  // cycles of a loop that are left out
+  Told told = kNothingTold;
 };
+
+// Why a run has halted.
+enum class Halt { kDone, kPaused, kFinished, kLimit, kReleased, kMoved, kCheck };
 
 struct Campaign {
   Instance* origin;
@@ -107,83 +118,75 @@ struct Campaign {
     return held.empty() || hold(held);
   }
 
-  // The number of edges after which the golden run had the present state of `faulty`; 0 if none is known, or
-  // if the run would end beyond `limit`, or that was before `from` edges.
-  uint64_t rejoined(const Digest& now, uint64_t limit, uint32_t shortcuts, uint64_t from = 0) {
-    uint64_t edges = 0;
-    if ((shortcuts & kSameCycle) && timeline.matches(now, faulty->cycle)) {
-      edges = faulty->cycle;
-    } else if (shortcuts & kShiftedCycle) {
-      edges = timeline.find(now);
+  // The number of edges after which the golden run had these registers; 0 if none is known, or if the run would end beyond
+  // `limit`, or that was before `from` edges.
+  uint64_t recognised(const Digest& now, uint64_t edges, uint64_t limit, uint32_t shortcuts, uint64_t from = 0) const {
+    if (!((shortcuts & kSameCycle) && timeline.matches(now, edges))) {
+      edges = shortcuts & kShiftedCycle ? timeline.find(now) : 0;
     }
     // The limit is that of the inference that is under way.
-    if (edges == 0 || edges < from) return 0;
-    if ((edges < pause ? pause : timeline.length()) + faulty->cycle - edges > limit) return 0;
-    memories.seek(edges);
-    return memories.equals(faulty->state()) ? edges : 0;
+    const uint64_t end = edges < pause ? pause : timeline.length();
+    return edges == 0 || edges < from || end + faulty->cycle - edges > limit ? 0 : edges;
+  }
+
+  // Take `faulty` on to the next comparison, or until something happens. A run halts where the first of two inferences has
+  // ended, unless it `paused` there already, and, if that is wanted, where an operation has ended.
+  Halt advance(Run& run, Holds held = {}, bool paused = false, bool operations = false) {
+    const uint64_t operation = faulty->outputs.operation;
+    while (true) {
+      if (faulty->cycle > 0 && faulty->outputs.done) return Halt::kDone;
+      if (pause && !paused && faulty->outputs.inferences > 0) return Halt::kPaused;
+      if (faulty->outputs.finished) return Halt::kFinished;
+      if (faulty->cycle + run.skipped >= run.limit) return Halt::kLimit;
+      if (!rise(held)) return Halt::kReleased;
+      latch(run.told, run.skipped);
+      if (operations && faulty->outputs.operation != operation) return Halt::kMoved;
+      if (faulty->cycle >= run.check && !faulty->outputs.done) return Halt::kCheck;
+    }
   }
 
   // Run `faulty` on to its end. With held bits the golden run is rejoined only where that has their value from then on:
   // after `from` edges. What `result` has as told is what the run has told up to its present cycle. Of cycles that are
-  // left out, those behind a rejoined golden state raise no alarm that counts, and those of a loop none that was not up in
-  // the loop before. Where the first of two inferences has ended it comes back, unless it `paused` there already.
+  // left out, those behind a rejoined golden state raise no alarm that counts, and those of a loop, `period` cycles long
+  // if it is known already, none that was not up in the loop before.
   void run(uint64_t limit, uint32_t shortcuts, InjectionResult& result, Holds held = {}, uint64_t from = 0,
-           bool paused = false) {
-    const uint64_t start = faulty->cycle;
-    uint64_t check = start + 1;
-    uint64_t skipped = 0;
-    Loop loop;
-    while (true) {
-      if (faulty->cycle > 0 && faulty->outputs.done) {
-        result.stop = kRanToDone;
-        break;
-      }
-      if (pause && !paused && faulty->outputs.inferences > 0) {
-        result.stop = kPaused;
-        break;
-      }
-      if (faulty->outputs.finished) {
-        result.stop = kFinished;
-        break;
-      }
-      if (faulty->cycle + skipped >= limit) {
-        result.stop = kRanToLimit;
-        break;
-      }
-      if (!rise(held)) {
-        result.stop = kNotApplied;
-        break;
-      }
-      latch(result.told, skipped);
-      if (!shortcuts || faulty->cycle < check || faulty->outputs.done) continue;
-      check = start + next_check(faulty->cycle - start);
+           bool paused = false, uint64_t period = 0) {
+    Run run{faulty->cycle, shortcuts ? faulty->cycle + 1 : ~uint64_t{0}, limit, 0, result.told};
+    Repetition repetition;
+    const auto skip = [&] { run.skipped = (limit - faulty->cycle) / period * period; };
+    if (period) skip();
+    Halt halt;
+    while ((halt = advance(run, held, paused)) == Halt::kCheck) {
+      run.check = faulty->cycle + next_comparison(faulty->cycle - run.start, faulty->cycle, kComparison);
       const Digest now = registers.digest(faulty->state());
-      if (const uint64_t edges = rejoined(now, limit, shortcuts, from)) {
-        result.stop = kRejoined;
-        result.shift = static_cast<int64_t>(faulty->cycle) - static_cast<int64_t>(edges);
-        break;
-      }
-      if ((shortcuts & kRepetition) && skipped == 0) {
-        if (const uint64_t period = repeats(loop, now, faulty->cycle - start)) {
-          skipped = (limit - faulty->cycle) / period * period;
+      if (const uint64_t edges = recognised(now, faulty->cycle, limit, shortcuts, from)) {
+        memories.seek(edges);
+        if (memories.equals(faulty->state())) {
+          result.stop = kRejoined;
+          result.shift = static_cast<int64_t>(faulty->cycle) - static_cast<int64_t>(edges);
+          break;
         }
       }
+      if ((shortcuts & kRepetition) && run.skipped == 0) {
+        period = repetition.period(faulty->cycle, now, [&] { return memories.digest(faulty->state()); });
+        if (period) skip();
+      }
     }
-    result.simulated = faulty->cycle - start;
-    result.end_cycle = faulty->cycle + skipped;
-    if (result.stop == kRejoined) result.end_cycle = timeline.length() + result.shift;
+    if (halt != Halt::kCheck) result.stop = stop_of(halt);
+    result.told = run.told;
+    result.simulated = faulty->cycle - run.start;
+    result.end_cycle = faulty->cycle + run.skipped;
+    if (result.stop == kRejoined) result.end_cycle = timeline.length() + static_cast<uint64_t>(result.shift);
   }
 
-  // Compare with the state in `loop`, which moves on at doubling distances; return the cycles in between if
-  // nothing differs, else 0.
-  uint64_t repeats(Loop& loop, const Digest& now, uint64_t lived) {
-    const bool same = loop.lived > 0 && loop.registers == now;
-    if (!same && lived < 2 * loop.lived) return 0;
-    if (lived < kDenseChecks) return 0;
-    const Digest held = memories.digest(faulty->state());
-    if (same && loop.memories == held) return lived - loop.lived;
-    if (lived >= 2 * loop.lived) loop = {lived, now, held};
-    return 0;
+  static InjectionStop stop_of(Halt halt) {
+    switch (halt) {
+      case Halt::kDone: return kRanToDone;
+      case Halt::kPaused: return kPaused;
+      case Halt::kFinished: return kFinished;
+      case Halt::kReleased: return kNotApplied;
+      default: return kRanToLimit;
+    }
   }
 };
 

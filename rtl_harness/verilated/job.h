@@ -40,41 +40,22 @@ struct Departure {
   Difference d;
 };
 
-// Tells that an injection is in a state in which it was before. One earlier state is recent, the other ever further back.
-// Memories are hashed only in states whose registers were seen before.
-class Repetition {
- public:
-  /// `now` are the registers of the faulty instance, to which `store` gives the memories if they are needed.
-  template <typename Store>
-  bool found(const Campaign& campaign, const Digest& now, Store&& store) {
-    const uint64_t cycle = campaign.faulty->cycle;
-    if (!begun_) begun_ = cycle;
-    if (again(campaign, recent_, now, store) || again(campaign, old_, now, store)) return true;
-    if (cycle >= recent_.lived + kRecent) recent_ = {cycle, now, std::nullopt};
-    if (cycle - begun_ >= 2 * (old_.lived - std::min(old_.lived, begun_))) old_ = recent_;
-    return false;
-  }
+// What decides how a run goes on, and what is still to be learnt of it: runs of which all of this is equal end alike.
+struct Prospect {
+  uint64_t cycle;    // as of a job
+  int64_t shift;
+  uint64_t awaited;  // alarms that are news
+  bool noted;        // whether it has been told what it damaged first
+  Difference d;
+  bool operator==(const Prospect&) const = default;
 
- private:
-  struct State {
-    uint64_t lived = 0;
-    Digest registers;
-    std::optional<Digest> memories;
+  struct Hash {
+    size_t operator()(const Prospect& p) const {
+      uint64_t h = p.cycle * 0x9e3779b97f4a7c15 + static_cast<uint64_t>(p.shift) + p.awaited + p.noted;
+      for (const ByteDifference& b : p.d) h = (h ^ (b.offset << 8 ^ b.mask)) * 0x9e3779b97f4a7c15 + (h >> 29);
+      return h;
+    }
   };
-
-  template <typename Store>
-  static bool again(const Campaign& campaign, State& state, const Digest& now, Store&& store) {
-    if (!state.lived || !(state.registers == now)) return false;
-    store();
-    const Digest memories = campaign.memories.digest(campaign.faulty->state());
-    if (state.memories == memories) return true;
-    state.memories = memories;
-    return false;
-  }
-
-  static constexpr uint64_t kRecent = 256;
-  uint64_t begun_ = 0;
-  State recent_, old_;
 };
 
 struct Job {
@@ -89,10 +70,18 @@ struct Job {
   uint64_t nanoseconds = 0;
   uint64_t simulated = 0;
   bool in_lane = false;  // it was in one
+  uint64_t known = 0;    // number of the window in which others may have been found to be in a state it had
   Told told = kNothingTold;  // in the cycles before `cycle`, and in those that were simulated
   Repetition repetition;
   std::optional<Departure> leave;  // the last boundary, if the run could have left there
   std::optional<Departure> noted;  // the first
+
+  // It was simulated for so many cycles.
+  void ran(uint64_t cycles) {
+    cycle += cycles;
+    simulated += cycles;
+    apart += cycles;
+  }
 };
 
 #endif

@@ -11,11 +11,13 @@ void Seats::clear() {
   due_ = 0;
 }
 
-bool Seats::board(Job& job, uint64_t start, uint64_t check) {
+bool Seats::board(Job& job, uint64_t start) {
   const int lane = std::countr_one(watch_.busy);
   if (!machines_.load(lane)) return false;
   job.in_lane = true;
-  seats_[lane].emplace(std::move(job), campaign_.faulty->cycle, start, check);
+  const uint64_t cycle = campaign_.faulty->cycle;
+  const uint64_t check = cycle + next_comparison(cycle - start, job.cycle + 1, kLaneComparison);
+  seats_[lane].emplace(std::move(job), cycle, start, check);
   watch_.busy |= uint32_t{1} << lane;
   await(lane);
   return true;
@@ -48,7 +50,7 @@ void Seats::arrive(int lane) {
 }
 
 bool Seats::step(uint64_t limit) {
-  uint64_t cycles = kSeldom;
+  uint64_t cycles = kLongestPause;
   for (const std::optional<Seat>& seat : seats_) {
     if (seat) cycles = std::min({cycles, seat->check - seat->cycle, limit - seat->cycle});
   }
@@ -70,9 +72,7 @@ bool Seats::step(uint64_t limit) {
     if (!seats_[lane]) continue;
     Seat& seat = *seats_[lane];
     seat.cycle += ran;
-    seat.job.cycle += ran;
-    seat.job.simulated += ran;
-    seat.job.apart += ran;
+    seat.job.ran(ran);
     if (up[lane]) {
       campaign_.tell(seat.job.told, up[lane], seat.cycle - 1);
       await(lane);

@@ -9,8 +9,8 @@
 #include "job.h"
 #include "lane_machines.h"
 
-// Cycles after which a job in a lane is looked at, at the latest.
-inline constexpr uint64_t kSeldom = 256;
+// What it costs to compare a machine with the golden run, in cycles of one machine in a lane.
+inline constexpr uint64_t kLaneComparison = 44;
 // In one step of so many a machine is compared with the compiled model, to 3 % of the time of lanes.
 inline constexpr uint64_t kCompareEvery = 8;
 
@@ -31,7 +31,7 @@ class Seats {
   /// Leave all lanes.
   void clear();
   /// Let a job, whose state is the faulty instance's, go on in a lane; false if the lane model cannot be in that state.
-  bool board(Job& job, uint64_t start, uint64_t check);
+  bool board(Job& job, uint64_t start);
   /// Free a lane; what was in it is returned.
   Job vacate(int lane);
   /// Bring the faulty instance to where a lane is.

@@ -1,7 +1,5 @@
 // See sweep.h. The order of the work.
 
-#include <unordered_map>
-
 #include "sweep_state.h"
 
 void Sweep::next(SweepEvent& event) {
@@ -34,7 +32,9 @@ void Sweep::open() {
   for (Job& job : parked) (inside(job.cycle) ? current : later).push_back(std::move(job));
   parked = std::move(later);
   while (!waiting.empty() && inside(waiting.front().cycle)) {
-    current.push_back(std::move(waiting.front()));
+    Job job{waiting.front().id, waiting.front().cycle};
+    job.d = std::move(waiting.front().d);
+    current.push_back(std::move(job));
     waiting.pop_front();
   }
 }
@@ -48,32 +48,26 @@ uint64_t Sweep::upcoming() const {
 void Sweep::load(uint64_t first) {
   const Timer timer(times.loading);
   const uint64_t before = campaign.cursor->cycle;
+  known.clear();
+  ++windows;
   window.load(first);
   times.golden_cycles += campaign.cursor->cycle - std::min(before, campaign.cursor->cycle);
 }
 
 void Sweep::merge() {
-  std::unordered_map<uint64_t, size_t> seen;
+  std::unordered_map<Prospect, uint64_t, Prospect::Hash> seen;
   std::deque<Job> kept;
   for (Job& job : parked) {
     if (job.small) {
-      const auto [at, fresh] = seen.emplace(hash(job), kept.size());
-      const Job* const other = fresh ? nullptr : &kept[at->second];
-      if (other && other->cycle == job.cycle && other->shift == job.shift && other->d == job.d &&
-          campaign.awaited(other->told) == campaign.awaited(job.told)) {
-        merged.emplace_back(std::move(job), other->id);
+      const auto [at, fresh] = seen.emplace(prospect(job), job.id);
+      if (!fresh) {
+        merged.emplace_back(std::move(job), at->second);
         continue;
       }
     }
     kept.push_back(std::move(job));
   }
   parked = std::move(kept);
-}
-
-uint64_t Sweep::hash(const Job& job) const {
-  uint64_t h = job.cycle * 0x9e3779b97f4a7c15 + static_cast<uint64_t>(job.shift) + campaign.awaited(job.told);
-  for (const ByteDifference& b : job.d) h = (h ^ (b.offset << 8 ^ b.mask)) * 0x9e3779b97f4a7c15 + (h >> 29);
-  return h;
 }
 
 bool Sweep::end(Job& job, SweepEvent& event, SweepEventKind kind) {
@@ -87,6 +81,8 @@ void Sweep::emit(SweepEvent& event, SweepEventKind kind) {
   event.job = ended.id;
   event.simulated = ended.simulated;
   event.in_lane = ended.in_lane;
+  event.known = ended.known == windows;
+  event.windows = windows;
   event.told = ended.told;
   if (kind == kVanished) {
     event.shift = ended.shift;
@@ -145,13 +141,14 @@ void resil_sweep_begin(Sweep* self, uint64_t limit, uint32_t shortcuts) {
   self->parked.clear();
   self->current.clear();
   self->merged.clear();
+  self->known.clear();
   if (self->seats) self->seats->clear();
   self->limit = limit;
   self->shortcuts = shortcuts;
 }
 
 void resil_sweep_add(Sweep* self, uint64_t job, const Flip* flips, uint64_t count, uint64_t cycle) {
-  Job made{job, cycle};
+  Waiting made{job, cycle, {}};
   for (uint64_t i = 0; i < count; ++i) made.d.push_back({flips[i].offset, flips[i].mask});
   std::sort(made.d.begin(), made.d.end(), by_offset);
   Difference joined;

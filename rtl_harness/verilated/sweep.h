@@ -67,6 +67,8 @@ struct SweepEvent {
   const ByteDifference* noted;  // null if it never did
   uint64_t noted_count;
   uint64_t nanoseconds;  // spent on this injection
+  uint64_t windows;      // how many have been loaded
+  uint64_t known;        // 1 if injections may still be merged with this one, until the next window is loaded
   uint64_t in_lane;      // 1 if it was in a lane: where the models differ later in the sweep, it cannot be trusted
   Told told;             // of a merged injection, up to where it was merged
 };

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
@@ -77,6 +77,8 @@ class SweepResult:
         end_cycle: Cycles from reset to the end; not of merged ones.
         simulated: Cycles that were simulated.
         nanoseconds: Time spent on it alone.
+        windows: How many windows of the golden run have been loaded.
+        known: Others may still be merged with it, until the next window is loaded.
         in_lane: It was in a lane for a while.
         left: Of one that left, what differed.
         noted: What differed at the first boundary at which nothing but memory did.
@@ -93,6 +95,8 @@ class SweepResult:
     end_cycle: int
     simulated: int
     nanoseconds: int
+    windows: int
+    known: bool
     in_lane: bool
     left: MemoryDifference | None
     noted: MemoryDifference | None
@@ -155,6 +159,8 @@ class _Event(ctypes.Structure):
         ("noted", ctypes.c_void_p),
         ("noted_count", ctypes.c_uint64),
         ("nanoseconds", ctypes.c_uint64),
+        ("windows", ctypes.c_uint64),
+        ("known", ctypes.c_uint64),
         ("in_lane", ctypes.c_uint64),
         ("told", ToldFirst),
     )
@@ -280,7 +286,7 @@ class Sweep:
             self._handle = None
 
     def run(
-        self, jobs: Sequence[tuple[Sequence[Flip], int]], limit: int, shortcuts: Shortcut
+        self, jobs: Iterable[tuple[Sequence[Flip], int]], limit: int, shortcuts: Shortcut
     ) -> Iterator[SweepResult]:
         """Yield one result for each injection, in the order in which they end.
 
@@ -313,6 +319,8 @@ class Sweep:
                 end_cycle=event.end_cycle,
                 simulated=event.simulated,
                 nanoseconds=event.nanoseconds,
+                windows=event.windows,
+                known=bool(event.known),
                 in_lane=bool(event.in_lane),
                 left=_difference(event.operation, event.bytes, event.byte_count),
                 noted=_difference(event.noted_operation, event.noted, event.noted_count),

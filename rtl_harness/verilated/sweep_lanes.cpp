@@ -6,9 +6,6 @@ namespace {
 
 // Machines that have to go on together for lanes to be faster than the compiled model.
 constexpr int kTogether = 8;
-// To compare a machine with the golden run costs as much as some 30 cycles in a lane: what has lived so long is compared
-// less often.
-constexpr uint64_t kOld = 1024;
 
 }  // namespace
 
@@ -55,7 +52,7 @@ bool Sweep::alight(SweepEvent& event) {
   Simulated now{};
   timed(seats->at(lane).job, times.simulating, [&] { return seats->arrive(lane), false; });
   Job job = seats->vacate(lane);
-  timed(job, times.simulating, [&] { return (now = go_on(job, event, start, check, false)) == Simulated::kEnded; });
+  timed(job, times.simulating, [&] { return (now = go_on(job, event, start, check, false, {})) == Simulated::kEnded; });
   return now == Simulated::kEnded || requeue(job, event);
 }
 
@@ -69,6 +66,7 @@ Arrival Sweep::see_to(int lane, SweepEvent& event) {
   Seat& seat = seats->at(lane);
   Job& job = seat.job;
   campaign.faulty->cycle = seat.cycle;
+  uint64_t period = 0;
   bool stored = false;
   const auto store = [&] {
     if (!stored) seats->machines().store(lane);
@@ -82,8 +80,7 @@ Arrival Sweep::see_to(int lane, SweepEvent& event) {
   }
   if (!seat.done && seat.cycle < limit) {
     if (seat.cycle < seat.check) return Arrival::kStays;
-    seat.check = check_after(job, seat.cycle, seat.start);
-    if (seat.cycle - seat.start >= kOld) seat.check += kSeldom - (job.cycle + seat.check - seat.cycle + 1) % kSeldom;
+    seat.check = seat.cycle + next_comparison(seat.cycle - seat.start, job.cycle + 1, kLaneComparison);
     const Digest now = campaign.registers.digest_row(seats->machines().row(lane));
     if (rejoin(job, now, store)) return Arrival::kSmall;
     if (may_follow(job) && nearly(job)) {
@@ -91,8 +88,9 @@ Arrival Sweep::see_to(int lane, SweepEvent& event) {
       compare(job);
       if (job.small) return Arrival::kSmall;
     }
-    if (!((shortcuts & kRepetition) && job.repetition.found(campaign, now, store))) return Arrival::kStays;
+    period = repeats(job, now, store);
+    if (!period) return Arrival::kStays;
   }
   seats->arrive(lane);
-  return run_out(job, event) ? Arrival::kEnded : Arrival::kSmall;
+  return run_out(job, event, period) ? Arrival::kEnded : Arrival::kSmall;
 }

@@ -4,7 +4,7 @@
 
 namespace {
 
-// Cycles of simulation after which a job goes on in a lane.
+// Cycles of simulation after which a job goes on in a lane, and the state in which it began is kept.
 constexpr uint64_t kAlone = 128;
 
 }  // namespace
@@ -36,10 +36,10 @@ bool Sweep::finish(Job& job, SweepEvent& event) {
   return restore(job) ? run_out(job, event) : end(job, event, kStopped);
 }
 
-bool Sweep::run_out(Job& job, SweepEvent& event) {
+bool Sweep::run_out(Job& job, SweepEvent& event, uint64_t period) {
   InjectionResult result{};
   result.told = job.told;
-  campaign.run(limit, shortcuts & (kSameCycle | kShiftedCycle | kRepetition), result);
+  campaign.run(limit, shortcuts & (kSameCycle | kShiftedCycle | kRepetition), result, {}, 0, false, period);
   job.simulated += result.simulated;
   job.told = result.told;
   if (result.stop == kRejoined) {
@@ -52,38 +52,48 @@ bool Sweep::run_out(Job& job, SweepEvent& event) {
 }
 
 Simulated Sweep::simulate(Job& job, SweepEvent& event) {
+  std::optional<Prospect> began;
+  if (shortcuts & kSeen) {
+    began = prospect(job);
+    if (const auto other = known.find(*began); other != known.end()) {
+      merged.emplace_back(std::move(job), other->second);
+      return Simulated::kElsewhere;
+    }
+  }
   if (!restore(job)) return ended_as(end(job, event, kStopped));
   const uint64_t start = campaign.faulty->cycle;
   job.small = false;
-  return go_on(job, event, start, start + 1, seats && !lanes_differ);
+  return go_on(job, event, start, start + 1, true, std::move(began));
 }
 
-Simulated Sweep::go_on(Job& job, SweepEvent& event, uint64_t start, uint64_t check, bool may_board) {
+Simulated Sweep::go_on(Job& job, SweepEvent& event, uint64_t start, uint64_t check, bool young,
+                       std::optional<Prospect> began) {
   Instance& faulty = *campaign.faulty;
-  uint64_t operation = faulty.outputs.operation;
+  Run run{start, check, limit, 0, job.told};
+  const auto here = [] {};
   while (true) {
-    if (faulty.outputs.done || faulty.outputs.finished || faulty.cycle >= limit) {
-      return ended_as(run_out(job, event));
+    const uint64_t before = faulty.cycle;
+    const Halt halt = campaign.advance(run, {}, false, leaves());
+    job.told = run.told;
+    job.ran(faulty.cycle - before);
+    if (halt == Halt::kMoved) {
+      if (at_boundary(job, faulty.outputs.operation)) return ended_as(is_late(job) && end(job, event, kLeft));
+      continue;
     }
-    faulty.rise();
-    campaign.latch(job.told);
-    ++job.cycle;
-    ++job.simulated;
-    ++job.apart;
-    if (leaves() && faulty.outputs.operation != operation) {
-      operation = faulty.outputs.operation;
-      if (at_boundary(job, operation)) return ended_as(is_late(job) && end(job, event, kLeft));
-    }
-    if (faulty.cycle < check || faulty.outputs.done) continue;
-    check = check_after(job, faulty.cycle, start);
+    if (halt != Halt::kCheck) return ended_as(run_out(job, event));
+    const uint64_t lived = faulty.cycle - start;
+    run.check = faulty.cycle + next_comparison(lived, job.cycle + 1, kComparison);
     const Digest now = campaign.registers.digest(faulty.state());
-    const auto here = [] {};
     if (rejoin(job, now, here)) return Simulated::kGoesOn;
     if (may_follow(job) && nearly(job) && (compare(job), job.small)) return Simulated::kGoesOn;
-    if ((shortcuts & kRepetition) && job.repetition.found(campaign, now, here)) return ended_as(run_out(job, event));
-    if (may_board && faulty.cycle - start >= kAlone) {
-      may_board = false;
-      if (seats->board(job, start, check)) return Simulated::kInLane;
+    if (const uint64_t period = repeats(job, now, here)) return ended_as(run_out(job, event, period));
+    if (young && lived >= kAlone) {
+      young = false;
+      if (began) {
+        known.emplace(std::move(*began), job.id);
+        job.known = windows;
+      }
+      if (seats && !lanes_differ && seats->board(job, start)) return Simulated::kElsewhere;
     }
   }
 }
@@ -95,16 +105,10 @@ const char* Sweep::golden_row(const Job& job) const {
 
 bool Sweep::rejoin(Job& job, const Digest& now, const Store& store) {
   const Instance& faulty = *campaign.faulty;
-  uint64_t cycle = job.cycle;
-  if (!((shortcuts & kSameCycle) && campaign.timeline.matches(now, cycle + 1))) {
-    if (!(shortcuts & kShiftedCycle)) return false;
-    const uint64_t edges = campaign.timeline.find(now);
-    if (edges == 0) return false;
-    cycle = edges - 1;
-  }
-  const int64_t shift = static_cast<int64_t>(faulty.cycle) - static_cast<int64_t>(cycle + 1);
-  if (static_cast<int64_t>(campaign.timeline.length()) + shift > static_cast<int64_t>(limit)) return false;
-  campaign.memories.seek(cycle + 1);
+  const uint64_t edges = campaign.recognised(now, job.cycle + 1, limit, shortcuts);
+  if (edges == 0) return false;
+  const uint64_t cycle = edges - 1;
+  campaign.memories.seek(edges);
   store();
   Difference d;
   if (follows() && cycle >= window.first() && job.apart >= job.stint) {
@@ -114,10 +118,18 @@ bool Sweep::rejoin(Job& job, const Digest& now, const Store& store) {
     return false;
   }
   job.cycle = cycle;
-  job.shift = shift;
+  job.shift = static_cast<int64_t>(faulty.cycle) - static_cast<int64_t>(edges);
   job.d = std::move(d);
   job.small = true;
   return true;
+}
+
+uint64_t Sweep::repeats(Job& job, const Digest& now, const Store& store) const {
+  if (!(shortcuts & kRepetition)) return 0;
+  return job.repetition.period(campaign.faulty->cycle, now, [&] {
+    store();
+    return campaign.memories.digest(campaign.faulty->state());
+  });
 }
 
 bool Sweep::nearly(const Job& job) const {

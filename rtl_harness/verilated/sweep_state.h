@@ -6,6 +6,7 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "boundary.h"
@@ -19,11 +20,18 @@ inline constexpr size_t kFewRegisters = 32;
 inline constexpr size_t kFewBytes = 4096;
 inline constexpr uint64_t kNever = ~uint64_t{0};
 
-enum class Simulated { kEnded, kGoesOn, kInLane };
+enum class Simulated { kEnded, kGoesOn, kElsewhere };  // in a lane, or merged
 enum class Arrival { kEnded, kSmall, kStays };
 
 // Gives the faulty instance its state, of which it may have no more than the cycle.
 using Store = std::function<void()>;
+
+// An injection whose cycle has not come yet.
+struct Waiting {
+  uint64_t id;
+  uint64_t cycle;
+  Difference d;
+};
 
 struct Sweep {
   Campaign& campaign;
@@ -33,8 +41,12 @@ struct Sweep {
   Ripple ripple;
   uint64_t limit = 0;
   uint32_t shortcuts = 0;
-  std::deque<Job> waiting, parked, current;
+  std::deque<Waiting> waiting;
+  std::deque<Job> parked, current;
   std::deque<std::pair<Job, uint64_t>> merged;  // and with which
+  // States in which jobs of this window began to be simulated, for long, and which job it was.
+  std::unordered_map<Prospect, uint64_t, Prospect::Hash> known;
+  uint64_t windows = 0;  // loaded so far
   Job ended;  // whose event is out
   std::vector<char> found;
   std::optional<Seats> seats;  // if there is a lane model
@@ -69,7 +81,9 @@ struct Sweep {
   // Of parked jobs in the same state go on with one. What they have told may differ, but not of which kinds it is: then
   // whatever alarm is news for one that goes on for others is news for these, too.
   void merge();
-  uint64_t hash(const Job& job) const;
+  Prospect prospect(const Job& job) const {
+    return {job.cycle, job.shift, campaign.awaited(job.told), job.noted.has_value(), job.d};
+  }
   bool end(Job& job, SweepEvent& event, SweepEventKind kind);
   void emit(SweepEvent& event, SweepEventKind kind);
   // Take a job to the end of the window; true if it ended before that.
@@ -103,22 +117,20 @@ struct Sweep {
   // Bring the faulty instance to the state of a job; false if a bit that was injected did not hold.
   bool restore(Job& job);
   bool finish(Job& job, SweepEvent& event);
-  // Simulate to the end without the golden run beside it.
-  bool run_out(Job& job, SweepEvent& event);
+  // Simulate to the end without the golden run beside it; of a loop, so many cycles long, only what is needed of it.
+  bool run_out(Job& job, SweepEvent& event, uint64_t period = 0);
   // Simulate a job until it is small, beyond the window if need be, or to its end; or for a while, and let it go on in a
   // lane.
   Simulated simulate(Job& job, SweepEvent& event);
   static Simulated ended_as(bool ended) { return ended ? Simulated::kEnded : Simulated::kGoesOn; }
-  Simulated go_on(Job& job, SweepEvent& event, uint64_t start, uint64_t check, bool may_board);
-  // When a job that has come to `cycle` is compared again.
-  static uint64_t check_after(const Job& job, uint64_t cycle, uint64_t start) {
-    const uint64_t lived = cycle - start;
-    return lived < kSparsest ? start + next_check(lived) : cycle + kSparsest - (job.cycle + 1) % kSparsest;
-  }
+  // One that is `young` may go on in a lane; `began`, if given, is the state in which it was at `start`.
+  Simulated go_on(Job& job, SweepEvent& event, uint64_t start, uint64_t check, bool young, std::optional<Prospect> began);
   // The golden registers in the job's cycle; null if they were not kept.
   const char* golden_row(const Job& job) const;
   // The registers are those of a golden cycle, of this window or later: from there on the job is a difference of memories.
   bool rejoin(Job& job, const Digest& now, const Store& store);
+  // Cycles since the job was in its present state before; 0 if it is not known to have been.
+  uint64_t repeats(Job& job, const Digest& now, const Store& store) const;
   // The registers of the faulty instance are almost those of the golden run in the job's cycle.
   bool nearly(const Job& job) const;
   // Work out the difference in the job's cycle, whose golden registers are known.

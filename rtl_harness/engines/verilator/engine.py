@@ -40,9 +40,6 @@ SWEEP_FROM = 100_000_000
 LANES_FROM = 1_000_000_000
 LANES_MADE_FROM = 10_000_000_000
 
-# Faults that are taken through a sweep together: so many that going through the golden run costs each little.
-SWEEP_FAULTS = 50_000
-
 # Neighbouring faults that are simulated one after another by one worker when there is no sweep.
 CHUNK = 32
 
@@ -283,7 +280,7 @@ class VerilatorEngine:
             self._add_lanes(sweeper.sweep)
             try:
                 for done in run_chunks(
-                    _spread(sorted(times), workers),
+                    _spread(times, workers),
                     lambda chunk: self._checked(sweeper.outcomes(chunk, self.shortcuts)),
                     workers,
                 ):
@@ -398,7 +395,13 @@ class VerilatorEngine:
         )
 
 
-def _spread(faults: Sequence[Fault], workers: int) -> list[Sequence[Fault]]:
-    """Divide faults among sweeps, each of which has some from everywhere."""
-    sweeps = workers * max(1, -(-len(faults) // (SWEEP_FAULTS * workers)))
-    return [chunk for i in range(sweeps) if (chunk := faults[i::sweeps])]
+def _spread(faults: Iterable[Fault], workers: int) -> list[list[Fault]]:
+    """Divide faults among sweeps, one a worker.
+
+    Those in the same bits stay together, for they come to the same states; neighbouring bits do not.
+    """
+    sweep_of: dict[int, int] = {}
+    sweeps: list[list[Fault]] = [[] for _ in range(workers)]
+    for fault in sorted(faults, key=lambda fault: fault.site):
+        sweeps[sweep_of.setdefault(fault.site, len(sweep_of) % workers)].append(fault)
+    return [sweep for sweep in sweeps if sweep]

@@ -174,9 +174,17 @@ def test_a_result_of_a_sweep_that_is_wrong_is_caught_by_the_audit(
     critical = [fault for fault, injection in plain.items() if injection.outcome is Outcome.SDC_CRITICAL]
 
     def forgetful(sweep, jobs, limit, shortcuts):
-        for number in range(len(jobs)):
+        for number, _ in enumerate(jobs):
             yield SweepResult(
-                number, SweepEnd.VANISHED, Ending.NOT_APPLIED, 0, 0, limit // 2, 0, 0, False, *[None] * 4
+                number,
+                SweepEnd.VANISHED,
+                Ending.NOT_APPLIED,
+                0,
+                0,
+                limit // 2,
+                *[0] * 3,
+                *[False] * 2,
+                *[None] * 4,
             )
 
     monkeypatch.setattr(Sweep, "run", forgetful)
