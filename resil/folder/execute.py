@@ -20,9 +20,9 @@ from rtl_harness.errors import AuditError, SimulationError
 from rtl_harness.faults import Injection
 from rtl_harness.sites import SiteTable
 
-# Faults that an engine gets at once: so many that what a call costs (a walk through the golden run, workers
-# that start and wait for each other) is little, so few that memory does not grow with the campaign.
-CALL_FAULTS = 32_768
+# Faults that an engine gets at once: so many that walks through the golden run cost each little and that many come to the
+# same states, so few that memory does not grow with the campaign (a million take some hundred bytes each).
+CALL_FAULTS = 1 << 20
 PART_ROWS = 16_384
 PART_SECONDS = 5.0
 
