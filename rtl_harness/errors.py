@@ -37,3 +37,6 @@ class AuditError(SimulationError):
     def __init__(self, message: str, fault: Fault) -> None:
         super().__init__(message)
         self.fault = fault
+
+    def __reduce__(self) -> tuple[type[AuditError], tuple[str, Fault]]:
+        return AuditError, (str(self), self.fault)

@@ -20,8 +20,8 @@ from rtl_harness.errors import AuditError, SimulationError
 from rtl_harness.faults import Injection
 from rtl_harness.sites import SiteTable
 
-# Faults that an engine gets at once: so many that walks through the golden run cost each little and that many come to the
-# same states, so few that memory does not grow with the campaign (a million take some hundred bytes each).
+# Faults that an engine gets at once: so many that walks through the golden run cost each little and that many
+# come to the same states, so few that memory does not grow with the campaign.
 CALL_FAULTS = 1 << 20
 PART_ROWS = 16_384
 PART_SECONDS = 5.0
@@ -100,7 +100,7 @@ class Executor:
                     )
                 yield index, injection
         except SimulationError as error:
-            if waiting:
+            if waiting and not isinstance(error, AuditError):
                 raise
             raise ConsistencyError(
                 f"the {engine.name} engine withdrew its answers: {error}{self._shown(error, rows)}"

@@ -119,9 +119,9 @@ class Sweeper:
                 walk.doubtful.clear()
         if not self.sweep.lanes_differ:
             yield from walk.doubtful
+        elif given is not None:
+            raise AuditError(f"{_DIFFER}; others that had been in it were answered before", given)
         elif again := [*walk.spoilt, *(done.injection.fault for done in walk.doubtful)]:
-            if given is not None:
-                raise AuditError(f"{_DIFFER}; others that had been in it were answered before", given)
             for done in self.outcomes(again, shortcuts):
                 yield done._replace(note=LANES_DIFFER)
 

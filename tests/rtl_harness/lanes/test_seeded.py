@@ -1,17 +1,20 @@
 """Faults put into the lane model and into the sweep: the running comparison or the audit sees them."""
 
+import pickle
 import shutil
 
 import pytest
 
 from rtl_harness.cache import content_key
 from rtl_harness.elaboration import elaborate
+from rtl_harness.engines.verilator import sweep
 from rtl_harness.engines.verilator.audit import EVERYTHING
 from rtl_harness.engines.verilator.engine import VerilatorEngine
 from rtl_harness.engines.verilator.sweep import LANES_DIFFER
 from rtl_harness.errors import AuditError
 from rtl_harness.lanes import build as lanes
 from rtl_harness.verilated import build
+from rtl_harness.verilated.sweep import Sweep
 from tests.rtl_harness.lanes.test_machines import TARGET, WORKLOAD, faults_of, outcomes
 
 FAULTS = 400
@@ -67,3 +70,13 @@ def test_the_audit_sees_what_sweeps_do_wrong(what, monkeypatch, tmp_path):
         pytest.raises(AuditError, match="the run to the end gives"),
     ):
         list(engine.run(faults))
+
+
+def test_lanes_that_differ_after_answers_were_given_are_an_error(plain, monkeypatch):
+    """As if the running comparison had met the fault late: what was answered cannot be taken back."""
+    asked = iter([False])
+    monkeypatch.setattr(sweep, "HELD", 8)
+    monkeypatch.setattr(Sweep, "lanes_differ", property(lambda self: next(asked, True)))
+    with pytest.raises(AuditError, match="others that had been in it were answered before") as error:
+        outcomes(WORKLOAD, list(plain), True)
+    assert pickle.loads(pickle.dumps(error.value)).fault == error.value.fault
