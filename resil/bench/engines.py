@@ -33,6 +33,10 @@ class CampaignEngine(Protocol):
         """See `rtl_harness.engines.base.Engine`."""
         ...
 
+    def expect(self, faults: int) -> None:
+        """See `rtl_harness.engines.base.Engine`."""
+        ...
+
     def run(self, faults: Sequence[Fault], workers: int = 1) -> Iterator[Injection]:
         """See `rtl_harness.engines.base.Engine`."""
         ...

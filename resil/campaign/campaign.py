@@ -113,13 +113,23 @@ def with_options(campaign: Campaign, *, engine: str | None = None, workers: int 
     """Return the campaign with command-line options in place of its own.
 
     Raises:
-        CampaignError: there is no engine of that name.
+        CampaignError: there is no engine of that name, or a farm has the number of its workers already.
     """
     if engine is not None and engine not in ENGINE_NAMES:
         raise CampaignError(f"--engine: expected one of {', '.join(ENGINE_NAMES)}, found {engine!r}")
     execution = campaign.execution
+    check_workers(execution, workers)
     execution = replace(execution, engine=engine or execution.engine, workers=workers or execution.workers)
     return replace(campaign, execution=execution)
+
+
+def check_workers(execution: ExecutionSettings, workers: int | None) -> None:
+    """Raise CampaignError if simulator processes are asked for where a farm simulates."""
+    if workers is not None and execution.farm is not None:
+        raise CampaignError(
+            f"--workers: expected a campaign that is simulated here, found [execution] dask and --workers "
+            f"{workers}; leave one out"
+        )
 
 
 def parse_campaign(file: Path, tables: Mapping[str, Any], places: Places | None = None) -> Campaign:

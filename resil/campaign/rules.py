@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from resil.campaign.farm_settings import FarmSettings, read_farm
 from resil.campaign.fault_settings import FaultSettings, check_plan, read_faults
 from resil.campaign.problems import Problems, UnreadError
 from resil.campaign.safety import SafetySettings, read_safety
@@ -37,11 +38,13 @@ class ExecutionSettings:
         engine: Name of the engine.
         workers: Simulator processes; None for one a processor.
         timeout_factor: A run that takes longer than this times the golden run is a hang.
+        farm: Workers elsewhere that simulate; None if this process and its children do.
     """
 
     engine: str
     workers: int | None
     timeout_factor: float
+    farm: FarmSettings | None = None
 
 
 @dataclass(frozen=True)
@@ -204,8 +207,12 @@ def _execution(section: Section) -> ExecutionSettings:
     engine = section.choice("engine", ENGINE_NAMES, ENGINE_NAMES[0])
     workers = section.integer("workers", low=1, high=1024) if section.has("workers") else None
     timeout_factor = section.number("timeout_factor", 2.0, low=1.0, high=1000.0)
-    section.finish()
-    return ExecutionSettings(engine, workers, timeout_factor)
+    farm = read_farm(section)
+    if farm is not None and workers is not None:
+        remedy = "remove it: [execution.dask] says how many workers there are"
+        section.wrong("workers", "the key without dask only", "both", remedy)
+    section.finish(optional=("workers", "dask"))
+    return ExecutionSettings(engine, workers, timeout_factor, farm)
 
 
 def _budget(section: Section) -> tuple[Budget | None, tuple[str, ...]]:

@@ -51,6 +51,10 @@ class Section:
         """Whether the table holds `key`; does not take it."""
         return key in self._values
 
+    def is_table(self, key: str) -> bool:
+        """Whether the table holds a table of its own as `key`; does not take it."""
+        return isinstance(self._values.get(key), dict)
+
     def text(self, key: str, default: str = _REQUIRED, *, remedy: str = "") -> str:
         """Take a string that is not blank."""
         value = self._take(key, default, "a string", remedy)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from resil.campaign.campaign import Campaign
+from resil.campaign.farm_settings import FarmSettings
 from resil.campaign.network_settings import NetworkSettings
 from resil.campaign.safety import Mechanism
 from resil.campaign.workload_settings import ImageSettings
@@ -46,6 +48,7 @@ def campaign_tables(campaign: Campaign) -> dict[str, dict[str, Value]]:
             "workers": execution.workers,
             "timeout_factor": execution.timeout_factor,
         },
+        "execution.dask": _farm(execution.farm),
         "technology": {
             "name": technology.name,
             "flip_flop_fit": technology.flip_flop_fit,
@@ -114,6 +117,10 @@ def _sampling(campaign: Campaign) -> dict[str, Value | None]:
     return values | {"margin": sampling.margin, "until_decided": sampling.until_decided}
 
 
+def _farm(farm: FarmSettings | None) -> dict[str, Value | None]:
+    return {} if farm is None else {name: value for name, value in asdict(farm).items() if value}
+
+
 def _budget(campaign: Campaign) -> dict[str, Value | None]:
     if campaign.budget is None:
         return {}
@@ -165,6 +172,8 @@ def _key(text: str) -> str:
 
 
 def _literal(value: Value) -> str:
+    if isinstance(value, bool):
+        return json.dumps(value)
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, Mapping):

@@ -17,6 +17,8 @@ from resil.campaign.campaign import Campaign
 from resil.campaign.text import campaign_text
 from resil.commands.permanent import permanent_of
 from resil.errors import ConsistencyError, ExitCode, Interrupted, StoreError
+from resil.farm.cluster import Farm, open_farm
+from resil.farm.executor import FarmExecutor
 from resil.faults.content import Content
 from resil.faults.plan import IntArray, Plan
 from resil.faults.population import Population
@@ -83,7 +85,8 @@ def run_campaign(
         sampling = Sampling(campaign, population, rates)
         first = json_text(provenance.begin(campaign, bench))
         folder = stack.enter_context(open_run(out, bench.identity, first))
-        run = _Run(campaign, bench, population, folder, progress)
+        farm = stack.enter_context(open_farm(campaign.execution.farm, progress))
+        run = _Run(campaign, bench, population, folder, progress, farm)
         run.complete_or_fail(engines, sampling)
         _tell(engines, progress, told)
         facts = run.finished(time.monotonic() - began)
@@ -176,6 +179,7 @@ class _Run:
         population: Population,
         folder: RunFolder,
         progress: Progress,
+        farm: Farm | None,
     ) -> None:
         self._campaign = campaign
         self._bench = bench
@@ -183,6 +187,8 @@ class _Run:
         self._folder = folder
         self._progress = progress
         self._workers = campaign.execution.workers or len(os.sched_getaffinity(0))
+        self._farm = farm
+        self._farmed: FarmExecutor | None = None
         self._injected = False
         self._audits = Audits(folder, [])
         self._content = Content.joined(())
@@ -279,19 +285,11 @@ class _Run:
         size = before + plan.size
         self._progress.stage(f"{missing.size:,} injections with the {self._campaign.execution.engine} engine")
         self._progress.begin(size, size - missing.size)
-        executor = Executor(
-            plan,
-            self._bench.sites,
-            engines,
-            self._bench.inputs,
-            self._bench.describe,
-            self._folder,
-            self._workers,
-            self._progress,
-            self._audits.cover,
-        )
         try:
-            executor.run(missing)
+            if self._farm is not None:
+                self._farm_out(self._farm, engines, plan, missing)
+            else:
+                self._here(engines, plan).run(missing)
         except KeyboardInterrupt:
             kept = size - plan.missing(self.stored().injections).size
             raise Interrupted(f"{kept:,} of {size:,} injections are kept in {self._go_on()}") from None
@@ -306,6 +304,22 @@ class _Run:
                 self._audits.try_kept(self._bench.inputs, self._workers)
             except KeyboardInterrupt:
                 raise Interrupted(f"all injections are kept in {self._go_on()}") from None
+
+    def _here(self, engines: list[CampaignEngine], plan: Plan) -> Executor:
+        bench = self._bench
+        return Executor(
+            plan, bench.sites, engines, bench.inputs, bench.describe, self._folder, self._workers,
+            self._progress, self._audits.cover,
+        )  # fmt: skip
+
+    def _farm_out(self, farm: Farm, engines: list[CampaignEngine], plan: Plan, missing: IntArray) -> None:
+        if self._farmed is None:
+            self._farmed = FarmExecutor(
+                self._campaign, self._bench, self._population, engines, self._folder, farm, self._audits,
+                self._progress,
+            )  # fmt: skip
+        self._farmed.run(plan, missing)
+        self._workers = self._farmed.workers
 
     def _go_on(self) -> str:
         folder = self._folder.path

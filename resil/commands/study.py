@@ -16,6 +16,7 @@ from resil.campaign.text import campaign_text
 from resil.commands.estimate import estimate_campaign
 from resil.commands.run import run_campaign
 from resil.errors import ConsistencyError, Interrupted, ResilError
+from resil.farm.cluster import open_farm
 from resil.folder.provenance import ESTIMATE, RUN, now
 from resil.folder.store import CAMPAIGN
 from resil.folder.whole import Finished, finished_results
@@ -52,7 +53,10 @@ def run_study(
     """
     out, progress = Path(out), progress or Progress()
     definition = definition_of(study)
-    with open_study(out, definition, resume=resume) as earlier:
+    with (
+        open_study(out, definition, resume=resume) as earlier,
+        open_farm(study.rules.execution.farm, progress),
+    ):
         return _Study(study, out, definition, earlier or {}, progress).run()
 
 
@@ -75,8 +79,8 @@ def finished_folder(folder: Path, campaign: Campaign, kind: str) -> Finished | N
 
 
 def _asked(campaign: Campaign) -> str:
-    """Return what a campaign asks for, however many simulators carry it out."""
-    return campaign_text(replace(campaign, execution=replace(campaign.execution, workers=None)))
+    """Return what a campaign asks for, whoever carries it out."""
+    return campaign_text(replace(campaign, execution=replace(campaign.execution, workers=None, farm=None)))
 
 
 class _Study:

@@ -52,6 +52,22 @@ class Population:
         order = np.argsort(found[0], kind="stable")
         return Plan(self.strata, *(column[order] for column in found))
 
+    def of_numbers(self, injections: IntArray) -> Plan:
+        """Return the faults with these injection numbers, which are ascending and each there once.
+
+        Raises:
+            ValueError: a stratum has no such fault.
+        """
+        draws, owner = np.divmod(injections, len(self.strata))
+        found = np.empty((7, len(injections)), dtype=np.int64)
+        found[0], found[1] = injections, owner
+        for index in np.unique(owner).tolist():
+            own = np.flatnonzero(owner == index)
+            first, last = int(draws[own].min()), int(draws[own].max())
+            drawn = self.strata[index].draw(self.seed, self.clusters, first, last + 1 - first)
+            found[2:, own] = np.stack(drawn)[:, draws[own] - first]
+        return Plan(self.strata, *found)
+
     def owners(self, injections: IntArray) -> IntArray:
         """Return the stratum of each injection number."""
         return injections % len(self.strata)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,12 @@ from resil.errors import ConsistencyError
 from resil.folder.parts import read_part
 from resil.folder.rows import injections_of
 from resil.folder.store import RunFolder
+from rtl_harness.engines.base import Audited
 from rtl_harness.errors import AuditError
 from rtl_harness.faults import Injection
 
 AUDIT = "audit"
+WORKERS = "workers"
 
 
 class Audits:
@@ -38,6 +40,8 @@ class Audits:
         facts = folder.provenance().get(AUDIT, {})
         self._covered = int(facts.get("parts", 0))
         self._before: dict[str, dict[str, int]] = facts.get("kinds", {})
+        self._workers = Counter[str](facts.get(WORKERS, {}))
+        self._elsewhere: dict[str, Audited] = {}
 
     @property
     def uncovered(self) -> list[Path]:
@@ -69,6 +73,16 @@ class Audits:
                 ) from error
         self.cover()
 
+    def take(self, kinds: Mapping[str, Audited]) -> None:
+        """Take notice of what the engine of a worker elsewhere has audited of one call."""
+        for kind, found in kinds.items():
+            known = self._elsewhere.get(kind, Audited(0, 0))
+            self._elsewhere[kind] = Audited(known.answers + found.answers, known.tried + found.tried)
+
+    def take_repeated(self, answers: int, tried: int) -> None:
+        """Take notice of rows that workers have answered, and of those that others have simulated again."""
+        self._workers += Counter({"answers": answers, "tried": tried})
+
     @property
     def facts(self) -> dict[str, Any]:
         """The content of `provenance.json` under `AUDIT`."""
@@ -76,8 +90,8 @@ class Audits:
         for kind, numbers in self._before.items():
             answers[kind] += numbers["answers"]
             tried[kind] += numbers["tried"]
-        for engine in self._engines:
-            for kind, found in engine.audits.items():
+        for audits in (self._elsewhere, *(engine.audits for engine in self._engines)):
+            for kind, found in audits.items():
                 answers[kind] += found.answers
                 tried[kind] += found.tried
         kinds = {kind: {"answers": answers[kind], "tried": tried[kind]} for kind in sorted(answers)}
@@ -86,6 +100,7 @@ class Audits:
             "answers": answers.total(),
             "tried": tried.total(),
             "kinds": kinds,
+            **({WORKERS: dict(self._workers)} if self._workers else {}),
         }
 
     @property
@@ -94,9 +109,13 @@ class Audits:
         facts = self.facts
         if not facts["tried"]:
             return ""
+        repeated = ""
+        if WORKERS in facts:
+            of = facts[WORKERS]
+            repeated = f"; {of['tried']:,} of {of['answers']:,} rows simulated again by another worker"
         return (
             f"audit: {facts['tried']:,} of {facts['answers']:,} answers, of {len(facts['kinds'])} kinds, "
-            "run to the end: none differs"
+            f"run to the end{repeated}: none differs"
         )
 
     def _kept(self, label: int) -> Iterator[Injection]:
@@ -112,10 +131,10 @@ class Audits:
         for rows in self._rows(label):
             for number, injection in zip(rows["injection"].to_pylist(), injections_of(rows), strict=True):
                 if injection.fault == error.fault:
-                    return replay_text(self._folder, number)
+                    return replay_text(self._folder.path, number)
         return ""
 
 
-def replay_text(folder: RunFolder, number: int) -> str:
+def replay_text(folder: Path, number: int) -> str:
     """Return the command that shows the run to the end of an injection that an audit found wrong."""
-    return f"; to see the run to its end: resil replay {folder.path} {number} --engine cocotb"
+    return f"; to see the run to its end: resil replay {folder} {number} --engine cocotb"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -81,41 +82,16 @@ class Executor:
             for position, engine in enumerate(self._engines):
                 rows = missing[inputs == position]
                 for start in range(0, len(rows), CALL_FAULTS):
-                    for index, injection in self._simulate(engine, rows[start : start + CALL_FAULTS]):
+                    call = rows[start : start + CALL_FAULTS]
+                    for index, injection in answers(
+                        engine, self._plan, call, self._folder.path, self._workers
+                    ):
                         self._keep(index, injection)
                     self._flush()
                     self._covered()
         finally:
             self._flush()
             self._progress.finish()
-
-    def _simulate(self, engine: Engine, rows: npt.NDArray[np.int64]) -> Iterator[tuple[int, Injection]]:
-        waiting = {self._plan.fault(index): index for index in rows.tolist()}
-        try:
-            for injection in engine.run(tuple(waiting), self._workers):
-                index = waiting.pop(injection.fault, None)
-                if index is None:
-                    raise ConsistencyError(
-                        f"the {engine.name} engine answered twice, or unasked, for {injection.fault}"
-                    )
-                yield index, injection
-        except SimulationError as error:
-            if waiting and not isinstance(error, AuditError):
-                raise
-            raise ConsistencyError(
-                f"the {engine.name} engine withdrew its answers: {error}{self._shown(error, rows)}"
-            ) from error
-        if waiting:
-            missing = next(iter(waiting))
-            raise ConsistencyError(
-                f"the {engine.name} engine left out {len(waiting)} faults, {missing} for one"
-            )
-
-    def _shown(self, error: SimulationError, rows: npt.NDArray[np.int64]) -> str:
-        if not isinstance(error, AuditError):
-            return ""
-        found = next((index for index in rows.tolist() if self._plan.fault(index) == error.fault), None)
-        return "" if found is None else replay_text(self._folder, int(self._plan.injection[found]))
 
     def _keep(self, index: int, injection: Injection) -> None:
         self._rows.append(index)
@@ -130,3 +106,47 @@ class Executor:
             self._rows, self._injections = [], []
             self._folder.append(self._maker.table(rows, injections))
         self._flushed = time.monotonic()
+
+
+def answers(
+    engine: Engine, plan: Plan, rows: npt.NDArray[np.int64], folder: Path, workers: int = 1
+) -> Iterator[tuple[int, Injection]]:
+    """Yield row and injection of these rows of a plan, as they come in.
+
+    Args:
+        engine: Of the input of all these rows.
+        plan: Which fault has which number.
+        rows: Of the plan.
+        folder: Run folder, for messages.
+        workers: Simulator processes.
+
+    Raises:
+        ConsistencyError: the engine left a fault out, answered for one it was not asked for, or found its own
+            answers wrong.
+        SimulationError: the simulator broke.
+    """
+    waiting = {plan.fault(index): index for index in rows.tolist()}
+    try:
+        for injection in engine.run(tuple(waiting), workers):
+            index = waiting.pop(injection.fault, None)
+            if index is None:
+                raise ConsistencyError(
+                    f"the {engine.name} engine answered twice, or unasked, for {injection.fault}"
+                )
+            yield index, injection
+    except SimulationError as error:
+        if waiting and not isinstance(error, AuditError):
+            raise
+        raise ConsistencyError(
+            f"the {engine.name} engine withdrew its answers: {error}{_shown(error, plan, rows, folder)}"
+        ) from error
+    if waiting:
+        missing = next(iter(waiting))
+        raise ConsistencyError(f"the {engine.name} engine left out {len(waiting)} faults, {missing} for one")
+
+
+def _shown(error: SimulationError, plan: Plan, rows: npt.NDArray[np.int64], folder: Path) -> str:
+    if not isinstance(error, AuditError):
+        return ""
+    found = next((index for index in rows.tolist() if plan.fault(index) == error.fault), None)
+    return "" if found is None else replay_text(folder, int(plan.injection[found]))

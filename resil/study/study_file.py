@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from networks import zoo
-from resil.campaign.campaign import read_target
+from resil.campaign.campaign import check_workers, read_target
 from resil.campaign.fault_settings import PERMANENT_PLANS, STUCK_AT, FaultSettings, read_faults
 from resil.campaign.key_places import Places, key_places
 from resil.campaign.network_settings import ZOO_PREFIX, read_network
@@ -47,7 +47,12 @@ def load_study(path: str | Path) -> Study:
 
 
 def with_workers(study: Study, workers: int | None) -> Study:
-    """Return the study with a number of simulator processes from the command line, if there is one."""
+    """Return the study with a number of simulator processes from the command line, if there is one.
+
+    Raises:
+        CampaignError: a farm has the number of its workers already.
+    """
+    check_workers(study.rules.execution, workers)
     if workers is None:
         return study
     execution = replace(study.rules.execution, workers=workers)

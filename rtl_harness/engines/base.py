@@ -56,6 +56,10 @@ class Engine(Protocol):
         """Simulate without a fault; raise SimulationError if the design does not finish."""
         ...
 
+    def expect(self, faults: int) -> None:
+        """Say how many faults will be asked for in all, by and by: what pays for so many is made at once."""
+        ...
+
     def run(self, faults: Sequence[Fault], workers: int = 1) -> Iterator[Injection]:
         """Yield one injection for each fault, in any order; raise SimulationError on a broken simulator.
 

@@ -80,6 +80,9 @@ class FakeEngine:
         cycles = CYCLES + 7 * self.position
         return GoldenRun(RunEnd(True, cycles, 0x22, b"\x05\x01", "0" * 16), (2000, cycles))
 
+    def expect(self, faults: int) -> None:
+        pass
+
     def run(self, faults: Sequence[Fault], workers: int = 1) -> Iterator[Injection]:
         order = list(faults)
         random.Random(workers).shuffle(order)

@@ -174,6 +174,10 @@ class VerilatorEngine:
             self._made_singles = Singles(self._model, self._golden, self._timeout_factor)
         return self._made_singles
 
+    def expect(self, faults: int) -> None:
+        """Take it that so many faults will be asked for: sweeps and lanes that pay for them begin at once."""
+        self._asked = max(self._asked, faults)
+
     def run(self, faults: Sequence[Fault], workers: int = 1) -> Iterator[Injection]:
         """Yield one injection for each fault, as they come in.
 

@@ -1,0 +1,103 @@
+"""A scheduler and workers as processes of their own, which are started again when they have ended."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+SCHEDULER = (sys.executable, "-m", "distributed.cli.dask_scheduler", "--no-dashboard", "--no-show")
+WORKER = (sys.executable, "-m", "distributed.cli.dask_worker")
+
+
+@dataclass
+class Processes:
+    """A scheduler and workers of one simulator each.
+
+    Attributes:
+        folder: For what they say, and for their scratch files.
+        worker: Command of a worker; it gets the address of the scheduler and options.
+        workers: How many there are.
+        environment: Of workers; None for this process's own.
+        port: Of the scheduler.
+        running: By name: "scheduler", "worker 0" and so on.
+    """
+
+    folder: Path
+    worker: Sequence[str] = WORKER
+    workers: int = 2
+    environment: Mapping[str, str] | None = None
+    port: int = 0
+    running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.port:
+            with socket.socket() as probe:
+                probe.bind(("127.0.0.1", 0))
+                self.port = probe.getsockname()[1]
+
+    @property
+    def address(self) -> str:
+        """Of the scheduler."""
+        return f"tcp://127.0.0.1:{self.port}"
+
+    @property
+    def names(self) -> list[str]:
+        """Of all processes that there should be."""
+        return ["scheduler", *(f"worker {i}" for i in range(self.workers))]
+
+    def tend(self) -> int:
+        """Start what is not running; return how many processes that were."""
+        ended = [name for name in self.names if name not in self.running or self._over(name)]
+        for name in ended:
+            scheduler = name == "scheduler"
+            command = [*SCHEDULER, "--host", "127.0.0.1", "--port", str(self.port)]
+            if not scheduler:
+                command = [*self.worker, self.address, "--no-nanny", "--nthreads", "1", "--no-dashboard"]
+                command += ["--memory-limit", "0", "--death-timeout", "60", "--host", "127.0.0.1"]
+                command += ["--local-directory", str(self.folder)]
+            with (self.folder / f"{name.replace(' ', '-')}.log").open("ab") as log:
+                self.running[name] = subprocess.Popen(
+                    command, stdout=log, stderr=log, env=None if scheduler else self.environment
+                )
+        return len(ended)
+
+    def kill(self, name: str) -> bool:
+        """End a process by SIGKILL; False if it has ended already."""
+        if self._over(name):
+            return False
+        self.running[name].kill()
+        self.running[name].wait()
+        return True
+
+    def _over(self, name: str) -> bool:
+        return self.running[name].poll() is not None
+
+
+@contextmanager
+def processes(given: Processes) -> Iterator[Processes]:
+    """Start processes, and end them."""
+    given.folder.mkdir(parents=True, exist_ok=True)
+    given.tend()
+    try:
+        yield given
+    finally:
+        for process in reversed(given.running.values()):
+            process.kill()
+        for process in given.running.values():
+            process.wait()
+
+
+def wait_until(true: object, seconds: float, what: str) -> None:
+    """Call `true` until it returns something true; SystemExit says what did not come about."""
+    assert callable(true)
+    end = time.monotonic() + seconds
+    while not true():
+        if time.monotonic() > end:
+            raise SystemExit(f"after {seconds:.0f} s: {what}")
+        time.sleep(0.05)

@@ -1,0 +1,1 @@
+"""Injections simulated by workers elsewhere: numbers go out, rows come back, and one process writes them."""

@@ -1,0 +1,209 @@
+"""A scheduler to give work to: one that is there, or one that is started here with workers of its own."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, Protocol
+
+from resil.campaign.farm_settings import JOBS, LOCAL, FarmSettings
+from resil.farm.ledger import FarmError
+from resil.progress import Progress
+
+# Seconds that a scheduler which has gone may take to come back, and that one attempt takes.
+PATIENCE, ATTEMPT = 60.0, 10.0
+_INSTALL = 'install it with: pip install "resil[farm]"'
+_JOB_CLUSTERS = dict(zip(JOBS, ("SLURMCluster", "LSFCluster", "PBSCluster"), strict=True))
+
+# What calls of a client raise when its scheduler has gone.
+_GONE = (OSError, TimeoutError, RuntimeError)
+
+
+class SchedulerGoneError(Exception):
+    """The scheduler does not answer."""
+
+
+class Future(Protocol):
+    """What comes of a call that a worker makes; see `distributed.Future`."""
+
+    status: str
+
+    def result(self, timeout: float) -> object:
+        """Return what the call returned, or raise what it raised."""
+        ...
+
+    def exception(self, timeout: float) -> BaseException:
+        """Return what the call raised."""
+        ...
+
+    def cancel(self, *, force: bool = False) -> None:
+        """Let the call not be made, if it has not begun."""
+        ...
+
+    def add_done_callback(self, call: Callable[[object], None]) -> None:
+        """Have something called when the call has ended in whatever way."""
+        ...
+
+
+class Farm:
+    """Workers that can be given calls, and a scheduler that may go and come back.
+
+    Args:
+        settings: Which scheduler, or what to start.
+        progress: Told of what a person should know.
+    """
+
+    def __init__(self, settings: FarmSettings, progress: Progress) -> None:
+        self.settings = settings
+        self._progress = progress
+        self._distributed = _module("distributed")
+        self._cluster: Any = None
+        self._client: Any = None
+
+    def open(self) -> None:
+        """Connect, and start what is to be started.
+
+        Raises:
+            FarmError: a package is missing, or there is no such scheduler.
+        """
+        settings = self.settings
+        for name in ("distributed", "distributed.worker", "distributed.scheduler", "distributed.nanny"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        try:
+            if settings.cluster:
+                self._progress.stage(f"starting {settings.workers} workers ({settings.cluster})")
+                self._cluster = self._start()
+            where = self._cluster or settings.scheduler
+            self._client = self._distributed.Client(where, timeout=ATTEMPT, set_as_default=False)
+        except (*_GONE, ValueError) as error:
+            self.close()
+            place = settings.scheduler or f"cluster {settings.cluster}"
+            raise FarmError(
+                f"[execution] dask: {place}: expected a scheduler that answers, found none ({_text(error)}); "
+                "start one with: dask scheduler, or correct the table"
+            ) from None
+        link = self._client.dashboard_link
+        self._progress.stage(f"workers by {self._client.scheduler.address}, dashboard {link}")
+
+    def renew(self) -> None:
+        """Connect anew after the scheduler has gone; what was given out before is forgotten.
+
+        Raises:
+            FarmError: it does not come back.
+        """
+        self._progress.warn("the scheduler has gone; waiting for it")
+        began = time.monotonic()
+        while True:
+            self.close()
+            try:
+                return self.open()
+            except FarmError:
+                if time.monotonic() - began > PATIENCE:
+                    raise
+                time.sleep(1.0)
+
+    @property
+    def there(self) -> bool:
+        """Whether the scheduler is connected, as far as is known."""
+        return self._client is not None and self._client.status == "running"
+
+    def workers(self) -> set[str]:
+        """Return the addresses of all workers; SchedulerGoneError if the scheduler does not answer."""
+        if not self.there:
+            raise SchedulerGoneError
+        try:
+            return set(self._client.nthreads())
+        except _GONE as error:
+            raise SchedulerGoneError from error
+
+    def submit(self, address: str, call: Callable[..., object], *arguments: object) -> Future:
+        """Return the future of a call that this worker is to make, and no other.
+
+        Raises:
+            SchedulerGoneError: the scheduler does not answer.
+        """
+        where = {"workers": [address], "allow_other_workers": False}
+        try:
+            future: Future = self._client.submit(call, *arguments, **where, pure=False, retries=0)
+        except _GONE as error:
+            raise SchedulerGoneError from error
+        return future
+
+    def close(self) -> None:
+        """Leave the scheduler, and end what was started here."""
+        for thing in (self._client, self._cluster):
+            if thing is not None:
+                with suppress(*_GONE):
+                    thing.close(timeout=5)
+        self._client = self._cluster = None
+
+    def _start(self) -> object:
+        settings = self.settings
+        if settings.cluster == LOCAL:
+            return self._distributed.LocalCluster(
+                n_workers=settings.workers, threads_per_worker=1, processes=True, memory_limit=0,
+                dashboard_address="127.0.0.1:0", host="127.0.0.1", silence_logs=logging.CRITICAL,
+                preload=["resil.farm.preload"],
+            )  # fmt: skip
+        cluster = getattr(_module("dask_jobqueue"), _JOB_CLUSTERS[settings.cluster])(**job_options(settings))
+        # Jobs that the system ends are asked for again.
+        cluster.adapt(minimum=settings.workers, maximum=settings.workers)
+        return cluster
+
+
+def job_options(settings: FarmSettings) -> dict[str, Any]:
+    """Return the arguments of a cluster of dask-jobqueue: a job is one worker with one simulator."""
+    options: dict[str, Any] = {
+        "cores": 1,
+        "processes": 1,
+        "memory": settings.memory,
+        "nanny": False,
+        "python": settings.python or f"exec {sys.executable}",
+        "job_script_prologue": list(settings.prologue),
+        "job_extra_directives": list(settings.directives),
+    }
+    for name in ("walltime", "queue", "account", "interface"):
+        if value := getattr(settings, name):
+            options[name] = value
+    return options
+
+
+_open: dict[FarmSettings, Farm] = {}
+
+
+@contextmanager
+def open_farm(settings: FarmSettings | None, progress: Progress) -> Iterator[Farm | None]:
+    """Open a farm, or use the one that is open already with these settings; None without settings.
+
+    Raises:
+        FarmError: as `Farm.open`.
+    """
+    if settings is None or settings in _open:
+        yield None if settings is None else _open[settings]
+        return
+    farm = Farm(settings, progress)
+    farm.open()
+    _open[settings] = farm
+    try:
+        yield farm
+    finally:
+        del _open[settings]
+        farm.close()
+
+
+def _module(name: str) -> Any:  # noqa: ANN401
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise FarmError(
+            f"[execution] dask: needs the package {name.replace('_', '-')}, which is not installed "
+            f"({error}); {_INSTALL}"
+        ) from None
+
+
+def _text(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

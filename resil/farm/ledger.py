@@ -1,0 +1,99 @@
+"""Which injections are still to be simulated, in portions; nothing is lost and nothing is given out twice."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from resil.errors import ResilError
+from resil.faults.plan import IntArray
+
+# A portion is to take so long: that what it costs to hand it out and to walk through the golden run is
+# little, and that little is lost with a worker.
+PORTION_SECONDS = 10.0
+LEAST, FIRST, MOST = 64, 512, 8192
+# A portion that is lost with its worker is halved, so in the end one injection is left that ends workers.
+# It is given up when so many were lost with it alone.
+LOSSES = 3
+
+
+class FarmError(ResilError):
+    """A farm that cannot be used, or cannot go on."""
+
+
+@dataclass(frozen=True)
+class Portion:
+    """Injections for one worker.
+
+    Attributes:
+        position: Place of their input.
+        numbers: Ascending.
+        losses: Workers that were lost with it, if it is one injection alone.
+    """
+
+    position: int
+    numbers: IntArray
+    losses: int = 0
+
+
+class Ledger:
+    """Hands out portions, and takes back those that were lost.
+
+    Args:
+        numbers: Of the injections that are wanted, ascending, for each input.
+    """
+
+    def __init__(self, numbers: Sequence[IntArray]) -> None:
+        self._fresh = deque((place, own) for place, own in enumerate(numbers) if len(own))
+        self._returned: deque[Portion] = deque()
+
+    @property
+    def left(self) -> int:
+        """Injections that nobody has."""
+        fresh = sum(len(own) for _, own in self._fresh)
+        return fresh + sum(len(portion.numbers) for portion in self._returned)
+
+    def take(self, rate: float | None, workers: int) -> Portion | None:
+        """Return the next portion; None if there is none.
+
+        Args:
+            rate: Injections a second that the worker has shown; None if it has shown none.
+            workers: That share what is left.
+        """
+        if self._returned:
+            return self._returned.popleft()
+        if not self._fresh:
+            return None
+        wanted = FIRST if rate is None else int(rate * PORTION_SECONDS)
+        share = -(-self.left // (2 * max(workers, 1)))
+        size = max(LEAST, min(wanted, share, MOST))
+        place, own = self._fresh.popleft()
+        if len(own) > size:
+            self._fresh.appendleft((place, own[size:]))
+        return Portion(place, own[:size])
+
+    def give_back(self, portion: Portion, *, lost: bool = True) -> None:
+        """Take a portion back that was not answered.
+
+        Args:
+            portion: What is to be simulated by another worker.
+            lost: Its worker was lost with it.
+
+        Raises:
+            FarmError: it was one injection, and was lost too often.
+        """
+        if not lost:
+            self._returned.append(portion)
+            return
+        numbers = portion.numbers
+        if len(numbers) == 1:
+            if portion.losses + 1 >= LOSSES:
+                raise FarmError(
+                    f"injection {numbers[0]} was given to {LOSSES} workers alone, and all of them were lost; "
+                    "look into their logs, and try it without [execution] dask"
+                )
+            self._returned.append(Portion(portion.position, numbers, portion.losses + 1))
+            return
+        half = -(-len(numbers) // 2)
+        self._returned += [Portion(portion.position, part) for part in (numbers[:half], numbers[half:])]

@@ -1,0 +1,175 @@
+"""A campaign on a farm of separate processes is the campaign of one machine, whoever is lost meanwhile."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from benchmarks.engine.resume import rows
+from benchmarks.faults_of_our_own.processes import Processes, processes
+from resil.cli import main
+from tests.resil import fake
+from tests.resil.campaigns import TEXT, write_campaign
+
+WORKER = (sys.executable, "-m", "tests.resil.fake_worker")
+LONGER = TEXT.replace("injections = 200", "injections = 3000")
+VOLATILE = {"workers", "seconds"}
+
+
+@pytest.fixture
+def calm(tmp_path, monkeypatch):
+    """The run of one machine, of a campaign text."""
+    fake.install(monkeypatch)
+
+    def carry_out(text):
+        folder = tmp_path / "calm"
+        main(["run", str(write_campaign(tmp_path, text)), "--out", str(folder), "--quiet"])
+        return folder
+
+    return carry_out
+
+
+def farm(tmp_path, workers=2, **environment):
+    given = {**os.environ, "PYTHONHASHSEED": "0", **environment}
+    return processes(Processes(tmp_path / "farm", WORKER, workers, given))
+
+
+def start(tmp_path, there, text, *, audit=0.005, **environment):
+    """Start `resil run` of a campaign on a farm."""
+    file = tmp_path / "farmed.toml"
+    table = f'[execution.dask]\nscheduler = "{there.address}"\naudit = {audit}\n'
+    file.write_text(f"{text}\n{table}")
+    command = [sys.executable, "-m", "tests.resil.fake", "run", str(file), "--out", str(tmp_path / "run")]
+    return subprocess.Popen(
+        [*command, "--resume"], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
+        env={**os.environ, **environment},
+    )  # fmt: skip
+
+
+def finish(process):
+    said = process.communicate(timeout=120)[1]
+    return process.returncode, said
+
+
+def same(calm, run):
+    """Rows and results are equal but for times, workers and what names the run."""
+    assert rows(run).equals(rows(calm))
+    assert (run / "blocks.csv").read_bytes() == (calm / "blocks.csv").read_bytes()
+    told = [json.loads((folder / "summary.json").read_text()) for folder in (calm, run)]
+    for summary in told:
+        del summary["provenance"]
+        summary["campaign"] = {k: v for k, v in summary["campaign"].items() if k not in VOLATILE}
+    assert told[0] == told[1]
+
+
+@pytest.mark.parametrize("text", [LONGER, LONGER + '[sampling]\nplan = "adaptive"\nmargin = 0.2\n'])
+def test_two_workers_give_what_one_machine_gives(tmp_path, calm, text):
+    with farm(tmp_path) as there:
+        code, said = finish(start(tmp_path, there, text))
+    assert code in (0, 1, 3), said
+    assert f"workers by {there.address}, dashboard http" in said
+    same(calm(text), tmp_path / "run")
+    assert json.loads((tmp_path / "run" / "provenance.json").read_text())["workers"] in (1, 2)
+
+
+def test_a_worker_of_another_version_is_refused_by_name(tmp_path, calm):
+    with farm(tmp_path, FAKE_SECONDS="0.002") as there:
+        old = Processes(tmp_path / "old", WORKER, 1, {**os.environ, "FAKE_VERSION": "0.0.9"}, there.port)
+        old.running["scheduler"] = there.running["scheduler"]
+        old.folder.mkdir()
+        old.tend()
+        code, said = finish(start(tmp_path, there, LONGER))
+        old.kill("worker 0")
+    assert code in (0, 1, 3), said
+    assert "is refused: expected resil" in said
+    assert "found resil 0.0.9; install this version there" in said
+    same(calm(LONGER), tmp_path / "run")
+
+
+def test_a_farm_of_none_but_other_versions_is_refused(tmp_path, monkeypatch):
+    with farm(tmp_path, FAKE_VERSION="0.0.9") as there:
+        code, said = finish(start(tmp_path, there, TEXT))
+    assert code == 2
+    assert "every worker of the farm was refused" in said
+
+
+def test_whatever_is_killed_the_same_rows_come(tmp_path, calm):
+    """Workers, scheduler and coordinator, at random moments; what has ended is started again."""
+    chance = random.Random(3)
+    with farm(tmp_path, FAKE_SECONDS="0.004") as there:
+        run = start(tmp_path, there, LONGER)
+        for victim in ("worker 0", "scheduler", "worker 1", "coordinator"):
+            time.sleep(4 + chance.random())
+            if victim == "coordinator":
+                run.send_signal(signal.SIGKILL)
+                finish(run)
+                run = start(tmp_path, there, LONGER)
+            else:
+                there.kill(victim)
+            there.tend()
+        while run.poll() is None:
+            there.tend()
+            time.sleep(0.2)
+        code, said = finish(run)
+    assert code in (0, 1, 3), said
+    same(calm(LONGER), tmp_path / "run")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_worker_that_simulates_wrongly_fails_the_run(tmp_path, workers):
+    """One wrong worker beside a right one; alone, this process audits it."""
+    with farm(tmp_path, workers=1, FAKE_WRONG="0.3") as there:
+        if workers == 2:
+            right = Processes(tmp_path / "right", WORKER, 1, None, there.port)
+            right.running["scheduler"] = there.running["scheduler"]
+            right.folder.mkdir()
+            right.tend()
+        code, said = finish(start(tmp_path, there, LONGER))
+        if workers == 2:
+            right.kill("worker 0")
+    assert code == 4
+    assert "audit of workers: injection" in said
+    assert main(["report", str(tmp_path / "run")]) == 4
+
+
+def test_ctrl_c_leaves_what_resume_continues(tmp_path, calm):
+    with farm(tmp_path, FAKE_SECONDS="0.002") as there:
+        run = start(tmp_path, there, LONGER)
+        for line in run.stderr:
+            if "3,000 injections with" in line:
+                break
+        time.sleep(4)
+        run.send_signal(signal.SIGINT)
+        code, said = finish(run)
+        assert code == 130
+        assert "go on with: resil run" in said
+        assert 0 < rows(tmp_path / "run").num_rows < 3000
+        assert finish(start(tmp_path, there, LONGER))[0] in (0, 1, 3)
+    same(calm(LONGER), tmp_path / "run")
+
+
+def test_no_scheduler_is_said(tmp_path, monkeypatch, capsys):
+    fake.install(monkeypatch)
+    monkeypatch.setattr("resil.farm.cluster.ATTEMPT", 1.0)
+    file = write_campaign(tmp_path, TEXT + '[execution]\ndask = "tcp://127.0.0.1:9"\n')
+    assert main(["run", str(file), "--out", str(tmp_path / "run")]) == 2
+    assert "tcp://127.0.0.1:9: expected a scheduler that answers, found none" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("package", "table"),
+    [("distributed", 'dask = "tcp://127.0.0.1:9"'), ("dask_jobqueue", 'dask = {cluster="slurm",workers=1}')],
+)
+def test_a_missing_package_is_said_with_what_installs_it(tmp_path, monkeypatch, capsys, package, table):
+    fake.install(monkeypatch)
+    monkeypatch.setitem(sys.modules, package, None)
+    file = write_campaign(tmp_path, f"{TEXT}[execution]\n{table}\n")
+    assert main(["run", str(file), "--out", str(tmp_path / "run")]) == 2
+    assert 'pip install "resil[farm]"' in capsys.readouterr().err
