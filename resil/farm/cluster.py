@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import logging
 import sys
 import time
@@ -60,7 +59,7 @@ class Farm:
     def __init__(self, settings: FarmSettings, progress: Progress) -> None:
         self.settings = settings
         self._progress = progress
-        self._distributed = _module("distributed")
+        self._distributed = _distributed()
         self._cluster: Any = None
         self._client: Any = None
 
@@ -149,7 +148,7 @@ class Farm:
                 dashboard_address="127.0.0.1:0", host="127.0.0.1", silence_logs=logging.CRITICAL,
                 preload=["resil.farm.preload"],
             )  # fmt: skip
-        cluster = getattr(_module("dask_jobqueue"), _JOB_CLUSTERS[settings.cluster])(**job_options(settings))
+        cluster = getattr(_dask_jobqueue(), _JOB_CLUSTERS[settings.cluster])(**job_options(settings))
         # Jobs that the system ends are asked for again.
         cluster.adapt(minimum=settings.workers, maximum=settings.workers)
         return cluster
@@ -195,14 +194,26 @@ def open_farm(settings: FarmSettings | None, progress: Progress) -> Iterator[Far
         farm.close()
 
 
-def _module(name: str) -> Any:  # noqa: ANN401
+def _distributed() -> Any:  # noqa: ANN401
     try:
-        return importlib.import_module(name)
+        import distributed
     except ImportError as error:
-        raise FarmError(
-            f"[execution] dask: needs the package {name.replace('_', '-')}, which is not installed "
-            f"({error}); {_INSTALL}"
-        ) from None
+        raise _missing("distributed", error) from None
+    return distributed
+
+
+def _dask_jobqueue() -> Any:  # noqa: ANN401
+    try:
+        import dask_jobqueue
+    except ImportError as error:
+        raise _missing("dask-jobqueue", error) from None
+    return dask_jobqueue
+
+
+def _missing(package: str, error: ImportError) -> FarmError:
+    return FarmError(
+        f"[execution] dask: needs the package {package}, which is not installed ({error}); {_INSTALL}"
+    )
 
 
 def _text(error: BaseException) -> str:

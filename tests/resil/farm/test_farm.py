@@ -27,6 +27,7 @@ VOLATILE = {"workers", "seconds"}
 def calm(tmp_path, monkeypatch):
     """The run of one machine, of a campaign text."""
     fake.install(monkeypatch)
+    monkeypatch.setenv("FAKE_SECONDS", "0")
 
     def carry_out(text):
         folder = tmp_path / "calm"
@@ -34,6 +35,13 @@ def calm(tmp_path, monkeypatch):
         return folder
 
     return carry_out
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """A farm of two workers for all that do it no harm."""
+    with farm(tmp_path_factory.mktemp("shared"), FAKE_SECONDS="0.004") as there:
+        yield there
 
 
 def farm(tmp_path, workers=2, **environment):
@@ -70,27 +78,28 @@ def same(calm, run):
 
 
 @pytest.mark.parametrize("text", [LONGER, LONGER + '[sampling]\nplan = "adaptive"\nmargin = 0.2\n'])
-def test_two_workers_give_what_one_machine_gives(tmp_path, calm, text):
-    with farm(tmp_path) as there:
-        code, said = finish(start(tmp_path, there, text))
+def test_two_workers_give_what_one_machine_gives(tmp_path, calm, shared, text):
+    code, said = finish(start(tmp_path, shared, text))
     assert code in (0, 1, 3), said
-    assert f"workers by {there.address}, dashboard http" in said
+    assert f"workers by {shared.address}, dashboard http" in said
+    assert "rows simulated again by another worker: none differs" in said
     same(calm(text), tmp_path / "run")
-    assert json.loads((tmp_path / "run" / "provenance.json").read_text())["workers"] in (1, 2)
+    facts = json.loads((tmp_path / "run" / "provenance.json").read_text())
+    assert facts["workers"] in (1, 2)
+    assert facts["audit"]["workers"]["answers"] == rows(tmp_path / "run").num_rows
+    assert facts["audit"]["workers"]["tried"] >= 20
 
 
-def test_a_worker_of_another_version_is_refused_by_name(tmp_path, calm):
-    with farm(tmp_path, FAKE_SECONDS="0.002") as there:
-        old = Processes(tmp_path / "old", WORKER, 1, {**os.environ, "FAKE_VERSION": "0.0.9"}, there.port)
-        old.running["scheduler"] = there.running["scheduler"]
-        old.folder.mkdir()
-        old.tend()
-        code, said = finish(start(tmp_path, there, LONGER))
-        old.kill("worker 0")
+def test_a_worker_of_another_version_is_refused_by_name(tmp_path, calm, shared):
+    old = Processes(tmp_path, WORKER, 1, {**os.environ, "FAKE_VERSION": "0.0.9"}, shared.port)
+    old.running["scheduler"] = shared.running["scheduler"]
+    old.tend()
+    code, said = finish(start(tmp_path, shared, LONGER.replace("= 3000", "= 9000")))
+    old.kill("worker 0")
     assert code in (0, 1, 3), said
     assert "is refused: expected resil" in said
     assert "found resil 0.0.9; install this version there" in said
-    same(calm(LONGER), tmp_path / "run")
+    same(calm(LONGER.replace("= 3000", "= 9000")), tmp_path / "run")
 
 
 def test_a_farm_of_none_but_other_versions_is_refused(tmp_path, monkeypatch):
@@ -139,20 +148,18 @@ def test_a_worker_that_simulates_wrongly_fails_the_run(tmp_path, workers):
     assert main(["report", str(tmp_path / "run")]) == 4
 
 
-def test_ctrl_c_leaves_what_resume_continues(tmp_path, calm):
-    with farm(tmp_path, FAKE_SECONDS="0.002") as there:
-        run = start(tmp_path, there, LONGER)
-        for line in run.stderr:
-            if "3,000 injections with" in line:
-                break
-        time.sleep(4)
-        run.send_signal(signal.SIGINT)
-        code, said = finish(run)
-        assert code == 130
-        assert "go on with: resil run" in said
-        assert 0 < rows(tmp_path / "run").num_rows < 3000
-        assert finish(start(tmp_path, there, LONGER))[0] in (0, 1, 3)
-    same(calm(LONGER), tmp_path / "run")
+def test_ctrl_c_leaves_what_resume_continues(tmp_path, calm, shared):
+    text = LONGER.replace("= 3000", "= 6000")
+    run = start(tmp_path, shared, text)
+    while not list((tmp_path / "run").glob("injections/part-*.parquet")):
+        time.sleep(0.05)
+    run.send_signal(signal.SIGINT)
+    code, said = finish(run)
+    assert code == 130
+    assert "go on with: resil run" in said
+    assert 0 < rows(tmp_path / "run").num_rows < 6000
+    assert finish(start(tmp_path, shared, text))[0] in (0, 1, 3)
+    same(calm(text), tmp_path / "run")
 
 
 def test_no_scheduler_is_said(tmp_path, monkeypatch, capsys):

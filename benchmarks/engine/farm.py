@@ -1,0 +1,149 @@
+"""What a farm costs: one and two local workers, and from that, many by calculation.
+
+Each run carries out the same campaign in a new folder. Counted is the time of injecting, from the first
+portion that a worker has answered to the last, so that starting and building are apart. Of the coordinator,
+which all rows go through, the processor time is counted: that bounds what any number of workers can do.
+
+    python -m benchmarks.engine.farm CAMPAIGN.toml [--injections N] [--workers 1 2] [--total 10000000]
+                                     [--json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from resil.campaign.campaign import Campaign, load_campaign
+from resil.campaign.farm_settings import LOCAL, FarmSettings
+from resil.commands.run import run_campaign
+from resil.farm.crew import Job, Member
+from resil.farm.executor import FarmExecutor
+from resil.farm.order import Reply
+from resil.progress import Loudness, set_loudness
+
+
+@dataclass
+class Measured:
+    """Of one run on a farm.
+
+    Attributes:
+        workers: Local worker processes.
+        injections: That were made, those of audits aside.
+        portions: Answers that brought them.
+        preparing: Seconds of a worker before its first injection, the most.
+        working: Seconds that workers spent on portions, all together.
+        seconds: From the first answer to the last.
+        counted: Injections in that time.
+        coordinator: Seconds of processor time of this process, scheduler included, in that time.
+    """
+
+    workers: int
+    injections: int = 0
+    portions: int = 0
+    preparing: float = 0.0
+    working: float = 0.0
+    seconds: float = 0.0
+    counted: int = 0
+    coordinator: float = 0.0
+
+    @property
+    def rate(self) -> float:
+        """Injections a second."""
+        return self.counted / self.seconds if self.seconds else float("nan")
+
+
+def measure(campaign: Campaign, workers: int, folder: Path) -> Measured:
+    """Carry a campaign out with local workers."""
+    found = Measured(workers)
+    began: list[tuple[float, float]] = []
+    judge = FarmExecutor._judge
+
+    def watched(self: FarmExecutor, member: Member, job: Job, reply: object) -> None:
+        judge(self, member, job, reply)
+        if not isinstance(reply, Reply) or isinstance(job.work, list) or job.work is None:
+            return
+        if began:
+            found.counted += len(job.work.numbers)
+            found.seconds = time.monotonic() - began[0][0]
+            found.coordinator = time.process_time() - began[0][1]
+        else:
+            began.append((time.monotonic(), time.process_time()))
+        found.injections += len(job.work.numbers)
+        found.portions += 1
+        found.preparing = max(found.preparing, reply.preparing)
+        found.working += reply.seconds
+
+    farm = FarmSettings(cluster=LOCAL, workers=workers)
+    FarmExecutor._judge = watched  # type: ignore[method-assign]
+    try:
+        execution = replace(campaign.execution, workers=None, farm=farm)
+        run_campaign(replace(campaign, execution=execution), folder)
+    finally:
+        FarmExecutor._judge = judge  # type: ignore[method-assign]
+    return found
+
+
+def foretold(single: Measured, workers: int, total: int) -> dict[str, float]:
+    """Return what so many workers would take, by calculation.
+
+    Each has the rate of one. All rows go through the coordinator, whose processor time a row is that of
+    `single`. Every worker prepares once, and in the end waits for the slowest, half a portion on average.
+    """
+    row = single.coordinator / max(single.counted, 1)
+    portion = single.working / single.portions
+    injecting = max(total / (workers * single.rate), total * row)
+    seconds = single.preparing + injecting + portion / 2
+    return {
+        "workers": workers,
+        "seconds": round(seconds, 1),
+        "efficiency": round(total / single.rate / workers / seconds, 3),
+        "coordinator_busy": round(total * row / seconds, 3),
+    }
+
+
+def main() -> None:
+    """Print what came out."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("campaign", type=Path)
+    parser.add_argument("--injections", type=int)
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--total", type=int, default=10_000_000)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    set_loudness(Loudness.QUIET)
+    campaign = load_campaign(options.campaign)
+    if options.injections:
+        faults = replace(campaign.faults, injections=options.injections)
+        campaign = replace(campaign, faults=faults)
+    with tempfile.TemporaryDirectory() as folder:
+        runs = [measure(campaign, n, Path(folder) / str(n)) for n in options.workers]
+    single = runs[0]
+    told: list[dict[str, Any]] = [
+        {
+            "workers": run.workers,
+            "injections": run.injections,
+            "portions": run.portions,
+            "per_second": round(run.rate, 1),
+            "efficiency": round(run.rate / (run.workers * single.rate / single.workers), 3),
+            "preparing_seconds": round(run.preparing, 1),
+            "portion_seconds": round(run.working / run.portions, 2),
+            "coordinator_ms_a_portion": round(1e3 * run.coordinator / max(run.portions - 1, 1), 1),
+            "coordinator_us_a_row": round(1e6 * run.coordinator / max(run.counted, 1), 1),
+        }
+        for run in runs
+    ]
+    calculated = [foretold(single, n, options.total) for n in (100, 1000)]
+    if options.json:
+        print(json.dumps({"measured": told, "calculated": calculated}))
+        return
+    for line in (*told, *calculated):
+        print(", ".join(f"{name} {value:,}" for name, value in line.items()))
+
+
+if __name__ == "__main__":
+    main()

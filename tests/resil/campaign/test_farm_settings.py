@@ -1,0 +1,83 @@
+"""[execution] dask: what it may say, and that the resolved campaign says the same."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from resil.campaign.campaign import parse_campaign, with_options
+from resil.campaign.farm_settings import FarmSettings
+from resil.campaign.text import campaign_text
+from resil.errors import CampaignError
+from resil.farm.cluster import job_options
+from tests.resil.campaigns import TEXT, campaign
+
+JOBS = (
+    'cluster = "slurm"\nworkers = 3\nwalltime = "01:00:00"\nqueue = "debug"\ndirectives = ["--exclusive"]\n'
+)
+
+
+def farm(text):
+    return campaign(f"{TEXT}\n{text}")
+
+
+@pytest.mark.parametrize(
+    ("text", "settings"),
+    [
+        ('[execution]\ndask = "tcp://head:8786"', FarmSettings("tcp://head:8786")),
+        ('[execution.dask]\nscheduler = "tls://h:1"\naudit = 1.0', FarmSettings("tls://h:1", audit=1.0)),
+        ('[execution.dask]\ncluster = "local"\nworkers = 2', FarmSettings(cluster="local", workers=2)),
+        (
+            f"[execution.dask]\n{JOBS}",
+            FarmSettings("", "slurm", 3, "4GB", "01:00:00", "debug", directives=("--exclusive",)),
+        ),
+    ],
+)
+def test_what_is_said_is_read_and_written_again(text, settings):
+    read = farm(text)
+    assert read.execution.farm == settings
+    again = parse_campaign(Path("small.toml"), tomllib.loads(campaign_text(read)))
+    assert again.execution == read.execution
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('[execution]\ndask = "head:8786"', "expected the address of a dask scheduler"),
+        ("[execution]\ndask = 8786", "expected a string"),
+        ('[execution]\ndask = "tcp://h:1"\nworkers = 2', "expected the key without dask only"),
+        ("[execution.dask]\nworkers = 2", "expected either a scheduler or a cluster, found neither"),
+        ('[execution.dask]\ncluster = "local"\nscheduler = "tcp://h:1"', "found both"),
+        ('[execution.dask]\ncluster = "slurmy"\nworkers = 2', "expected one of local, slurm, lsf, pbs"),
+        ('[execution.dask]\ncluster = "slurm"', "workers: expected an integer"),
+        ('[execution.dask]\ncluster = "slurm"\nworkers = 1\nmemory = "much"', "expected a number and a unit"),
+        ('[execution.dask]\ncluster = "local"\nworkers = 1\nqueue = "x"', "an unknown key"),
+        ('[execution.dask]\ncluster = "local"\nworkers = 1\naudit = 0', "audit: expected a number above 0"),
+    ],
+)
+def test_what_is_wrong_is_said(text, message):
+    with pytest.raises(CampaignError, match=message):
+        farm(text)
+
+
+def test_workers_of_the_command_line_are_not_those_of_a_farm():
+    with pytest.raises(CampaignError, match="--workers"):
+        with_options(farm('[execution]\ndask = "tcp://h:1"'), workers=2)
+
+
+def test_a_job_is_one_worker_that_ends_with_its_shell():
+    options = job_options(farm(f"[execution.dask]\n{JOBS}").execution.farm)
+    assert (options["cores"], options["processes"], options["nanny"]) == (1, 1, False)
+    assert options["python"].startswith("exec ")
+    assert (options["queue"], options["walltime"]) == ("debug", "01:00:00")
+    assert options["job_extra_directives"] == ["--exclusive"]
+    assert "account" not in options
+
+
+def test_an_adaptive_campaign_is_read_back():
+    adaptive = farm('[sampling]\nplan = "adaptive"\nmargin = 0.2\nuntil_decided = false')
+    again = parse_campaign(Path("small.toml"), tomllib.loads(campaign_text(adaptive)))
+    assert replace(again, file=adaptive.file) == adaptive
