@@ -7,11 +7,11 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
-from rtl_harness.cache import cached_folder, content_key
+from rtl_harness.cache import build_together, cached_folder, content_key
 from rtl_harness.errors import HarnessError
 from rtl_harness.target import Target, headers_of
 from rtl_harness.tools import (
@@ -20,6 +20,7 @@ from rtl_harness.tools import (
     find_compiler,
     find_verilator,
     make_verilated,
+    run_tool,
     verilate,
 )
 from rtl_harness.verilated.glue import PREFIX, write_glue
@@ -45,6 +46,8 @@ SHARED = tuple(HERE / f"{part}.cpp" for part in _PARTS)
 OWN = HERE / "driver.cpp"
 HEADERS = tuple(sorted(HERE.glob("*.h")))
 LIBRARY = "libmodel.so"
+_OWN_HEADERS = (HERE / "driver.h", HERE / "instance.h")
+_TEXTS = ("storage.vlt", "glue.h")
 
 # An unknown value is 0 everywhere, so that builds which see different variables agree.
 VERILATOR_FLAGS = (
@@ -90,6 +93,30 @@ def build_model(
         ToolMissingError: If a compiler, make or Verilator is missing.
         SimulationError: If Verilator or the compiler fails, with the end of the log.
     """
+    objects = design_objects(target, parameters, variables, assertions)
+    key = content_key(objects.name, SHARED, HEADERS, LINKER_FLAGS)
+
+    def build(folder: Path) -> None:
+        parts = [*objects.glob("*.o"), *shared_objects(), *objects.glob("*.a")]
+        compiler = str(find_compiler())
+        run_tool(
+            [compiler, *LINKER_FLAGS, *map(str, parts), "-pthread", "-lm", "-o", LIBRARY],
+            folder,
+            "the linker",
+        )
+        for name in _TEXTS:
+            shutil.copy(objects / name, folder)
+
+    return cached_folder("verilated", key, build) / LIBRARY
+
+
+def design_objects(
+    target: Target, parameters: Mapping[str, int], variables: Iterable[Variable], assertions: bool
+) -> Path:
+    """Return a folder with all that is compiled of a design itself; arguments and errors as `build_model`.
+
+    A change of the driver's shared parts costs no more than linking these again.
+    """
     missing = [str(p) for p in target.sources if not p.is_file()]
     if missing:
         raise HarnessError(f"target {target.name}: no such source file: {', '.join(missing)}")
@@ -97,23 +124,25 @@ def build_model(
     public = sorted(set(variables))
     key = content_key(
         _description(target), merged, [list(v) for v in public], target.sources, headers_of(target),
-        SHARED, OWN, HEADERS, (HERE / "glue.py",),
-        _verilator_flags(assertions), COMPILER_FLAGS, LINKER_FLAGS, _optimisation(), find_verilator().version,
+        OWN, _OWN_HEADERS, (HERE / "glue.py",),
+        _verilator_flags(assertions), COMPILER_FLAGS, _optimisation(), find_verilator().version,
         compiler_version(), processor(),
     )  # fmt: skip
 
     def build(folder: Path) -> None:
-        (folder / "storage.vlt").write_text(_configuration(public))
-        for file in (OWN, *HEADERS):
+        (folder / _TEXTS[0]).write_text(_configuration(public))
+        for file in (OWN, *_OWN_HEADERS):
             shutil.copy(file, folder)
         verilate(_arguments(target, merged, assertions, folder), folder)
         write_glue(target, folder)
-        for file in (*runtime_objects(), *shared_objects()):
+        for file in runtime_objects():
             shutil.copy(file, folder)
-        make_verilated(f"{PREFIX}.mk", folder, _make_variables())
-        _keep(folder, LIBRARY, "storage.vlt", "glue.h")
+        # Everything but the link: that comes with the shared parts.
+        make_verilated(f"{PREFIX}.mk", folder, {**_make_variables(), "LINK": "true"})
+        made = {f"{OWN.stem}.o", f"{PREFIX}__ALL.a", *_TEXTS}
+        _keep(folder, *made, *(file.name for file in folder.glob("verilated*.o")))
 
-    return cached_folder("verilated", key, build) / LIBRARY
+    return cached_folder("objects", key, build)
 
 
 def runtime_objects() -> list[Path]:
@@ -151,9 +180,16 @@ def shared_objects() -> list[Path]:
     key = content_key(SHARED, HEADERS, flags, compiler_version(), processor())
 
     def build(folder: Path) -> None:
-        compile_objects(SHARED, flags, folder)
+        for made in build_together(partial(_shared_object, source, flags) for source in SHARED):
+            shutil.copy(made, folder)
 
     return sorted(cached_folder("driver", key, build).glob("*.o"))
+
+
+def _shared_object(source: Path, flags: list[str]) -> Path:
+    key = content_key(source, HEADERS, flags, compiler_version(), processor())
+    folder = cached_folder("driver-part", key, lambda folder: compile_objects([source], flags, folder))
+    return folder / f"{source.stem}.o"
 
 
 def _keep(folder: Path, *names: str) -> None:
@@ -200,7 +236,7 @@ def _arguments(target: Target, parameters: Mapping[str, int], assertions: bool, 
         *(f"-D{name}={value}" for name, value in sorted(target.defines.items())),
         *(f"-I{path.resolve()}" for path in target.include_dirs),
         *_tool_flags(), "storage.vlt", *(str(path.resolve()) for path in target.sources),
-        OWN.name, *(f"{part}.o" for part in _PARTS),
+        OWN.name,
     ]  # fmt: skip
 
 

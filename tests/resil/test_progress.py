@@ -120,8 +120,8 @@ def test_builds_are_told_of_and_what_is_cached_is_not(tmp_path, monkeypatch):
     stream = io.StringIO()
     progress = Progress(stream, Clock())
     observe_builds(progress.building)
-    cached_folder("verilated", "key", lambda folder: progress.tick())
-    cached_folder("verilated", "key", lambda folder: progress.tick())
+    cached_folder("objects", "key", lambda folder: progress.tick())
+    cached_folder("objects", "key", lambda folder: progress.tick())
     assert stream.getvalue() == "resil: compiling the simulator: 0:00 so far\n"
 
 

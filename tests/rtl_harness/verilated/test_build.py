@@ -74,6 +74,19 @@ def test_shared_objects_follow_their_sources(closed_library, monkeypatch, tmp_pa
     assert len(before) == 1 + len(others)
 
 
+def test_a_change_of_the_shared_parts_only_links_the_design_anew(closed_library, monkeypatch, tmp_path):
+    changed = tmp_path / "activity.cpp"
+    for file in (*build.HEADERS, build.HERE / changed.name):
+        (tmp_path / file.name).write_text(file.read_text())
+    changed.write_text(changed.read_text() + "\nint resil_changed = 2;\n")
+    others = [file for file in build.SHARED if file.name != changed.name]
+    monkeypatch.setattr(build, "SHARED", (changed, *others))
+    monkeypatch.setattr(build, "verilate", None)
+    made = build_model(closed_target(), {}, variables_at(ELEMENTS))
+    assert made != closed_library.path
+    assert b"resil_changed" in made.read_bytes()
+
+
 def test_dynamic_state_is_refused(tmp_path):
     text = """
     module bench(input logic clk_i, rst_ni, output logic done_o);
