@@ -20,6 +20,7 @@ from rtl_harness.npu.model.status import ERRORS
 
 ROW_BYTES = 16
 _BATCH = 64
+_TABLE = (CONSTANTS_REGION, SHARED_BUFFER)
 
 
 def _of(scope: str, names: str) -> tuple[str, ...]:
@@ -159,7 +160,7 @@ class NpuTail:
         count = len(self._program.operations)
         self._unsettled = self._find_unsettled(len(end))
         image = np.frombuffer(golden[first], np.uint8)[None].copy()
-        buffer = np.zeros((1, self._npu.shared_buffer_bytes), np.uint8)
+        buffer = self._tables_before(first)[None]
         self._golden, self._buffers = [image[0].copy()] * (count + 1), [buffer[0].copy()] * (count + 1)
         try:
             for step in self._steps(image, buffer, first):
@@ -295,6 +296,20 @@ class NpuTail:
                         self._mark(weights, stream.region, stream.base, stream.length)
         unsettled[0] |= weights
         return unsettled
+
+    def _tables_before(self, operations: int) -> Bytes:
+        """Return the shared buffer with what was copied to it from the constants before so many had ended."""
+        buffer = np.zeros(self._npu.shared_buffer_bytes, np.uint8)
+        for step in self._program.steps:
+            match step.action:
+                case Copy() as copy if (copy.source_region, copy.destination_region) == _TABLE:
+                    source = self._constants[copy.source : copy.source + copy.length]
+                    buffer[copy.destination : copy.destination + copy.length] = source
+                case Execute():
+                    operations -= 1
+                    if not operations:
+                        break
+        return buffer
 
     def _mark(self, mask: Mask, region: int, first: int, length: int, value: bool = True) -> None:
         if region in self.regions and region != CONSTANTS_REGION:

@@ -153,6 +153,22 @@ def test_runs_leave_with_queues_that_are_turned(target, workload, elaboration, m
     assert left[0] < left[1]
 
 
+def test_a_run_that_would_leave_and_end_too_late_is_a_hang(target, workload, elaboration):
+    """The fault: a run falls behind and leaves, and its end counts though the time-out comes first."""
+    units = ("u_npu.u_mac.u_sequencer.u_walk.columns_q", "u_npu.u_wd.u_pairs.owed_q")
+    late = []
+    with VerilatorEngine(target, workload, elaboration, sweep=True) as engine:
+        cycles = engine.golden().cycles
+        engine.observer = lambda done: late.append(done.injection) if done.how == "left" else None
+        list(engine.run(data_faults(engine, 300, units)))
+    faults = [injection.fault for injection in late if injection.end_cycle > cycles]
+    assert faults
+    with VerilatorEngine(target, workload, elaboration, sweep=True, timeout_factor=1.0) as engine:
+        found = {injection.fault: injection for injection in engine.run(faults)}
+        assert all(injection.outcome is Outcome.HANG for injection in found.values())
+        assert found == {fault: engine.replay(fault) for fault in faults}
+
+
 def test_runs_leave_while_a_copy_is_under_way(target):
     network = zoo.load("digits_separable")
     workload = npu_workload(compile_network(network.path, "ethos-u55-32"), network.heldout_inputs[0])

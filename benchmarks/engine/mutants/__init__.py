@@ -1,0 +1,1 @@
+"""Mutants of the fast engine, and what notices them."""

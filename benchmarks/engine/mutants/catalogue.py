@@ -1,0 +1,453 @@
+"""Mutants of the fast engine: small edits, each with what it breaks and the tests that notice it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+CPP = "rtl_harness/verilated"
+PY = "rtl_harness/engines/verilator"
+TESTS = "tests/rtl_harness/engines"
+
+STALL = f"{TESTS}/verilator/test_stall.py"
+LATE = f"{STALL}::test_a_run_that_comes_too_late_is_a_hang"
+BEHIND = f"{STALL}::test_the_same_difference_at_another_distance_is_another_run"
+ALONE = f"{STALL}::test_what_goes_on_in_a_memory_alone_is_no_hang"
+UNSETTLED = f"{TESTS}/verilator/test_unsettled.py"
+HISTORIES = f"{TESTS}/test_histories.py"
+AWKWARD = f"{TESTS}/verilator/test_engine.py::test_each_shortcut_gives_what_a_run_to_the_end_gives"
+LEAVE = f"{TESTS}/verilator/test_tail.py::test_runs_that_leave_end_as_in_the_rtl"
+COPY = f"{TESTS}/verilator/test_tail.py::test_runs_leave_while_a_copy_is_under_way"
+TURNED = f"{TESTS}/verilator/test_tail.py::test_runs_leave_with_queues_that_are_turned"
+DEAD = f"{TESTS}/verilator/test_tail.py::test_storage_that_is_wrongly_called_dead_is_found_out"
+CLOSED = f"{TESTS}/verilator/test_tail.py::test_nothing_leaves_where_model_and_rtl_differ"
+CORRUPTION = f"{TESTS}/verilator/test_tail.py::test_a_corruption_is_all_that_it_takes"
+LATE_LEAVE = f"{TESTS}/verilator/test_tail.py::test_a_run_that_would_leave_and_end_too_late_is_a_hang"
+WORDS = f"{TESTS}/verilator/test_memory_words.py"
+LANES = "tests/rtl_harness/lanes/test_machines.py"
+TABLES = f"{TESTS}/verilator/test_tables.py"
+
+
+class AnchorError(Exception):
+    """The text that an edit replaces is not there, or not once: the mutant has to be written anew."""
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Text of a file, which it has exactly once, and what takes its place."""
+
+    file: str
+    old: str
+    new: str
+
+    def applied(self, text: str) -> str:
+        """Return the changed text."""
+        if (found := text.count(self.old)) != 1:
+            raise AnchorError(f"{self.file}: expected once, found {found} times: {self.old!r}")
+        return text.replace(self.old, self.new)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """An engine that does one thing wrong.
+
+    Attributes:
+        name: Of the mutant.
+        breaks: What it does wrong, in a few words.
+        edits: What is changed.
+        tests: Tests that fail with it.
+    """
+
+    name: str
+    breaks: str
+    edits: tuple[Edit, ...]
+    tests: tuple[str, ...]
+
+
+def _mutant(name: str, breaks: str, file: str, old: str, new: str, *tests: str) -> Mutant:
+    return Mutant(name, breaks, (Edit(file, old, new),), tests)
+
+
+_END = "static_cast<int64_t>(campaign.timeline.length()) + shift"
+_RETURN_DUE = f"if ({_END} > static_cast<int64_t>(limit)) return false;"
+
+BOUNDARY = (
+    _mutant(
+        "unsettled-ignored",
+        "runs leave with bytes that a copy has under way, or with weights that are still to be decoded",
+        f"{CPP}/boundary.cpp",
+        "return is_settled(byte.offset, i);",
+        "return true;",
+        UNSETTLED,
+    ),
+    _mutant(
+        "live-ignored",
+        "rows of tables, and registers in use, count as dead",
+        f"{CPP}/boundary.cpp",
+        "return live == live_[i].end() || !(byte.mask & live->second);",
+        "return true;",
+        TABLES,
+    ),
+    _mutant(
+        "dead-by-byte",
+        "a byte of which some bits are dead is dead as a whole",
+        f"{CPP}/boundary.cpp",
+        " || (byte.mask & ~dead->second)",
+        "",
+        LEAVE,
+    ),
+    _mutant(
+        "open-ignored",
+        "runs leave where model and RTL have not the same memory",
+        f"{CPP}/boundary.cpp",
+        "return open_[i] && std::all_of",
+        "return std::all_of",
+        CLOSED,
+    ),
+    _mutant(
+        "queue-not-empty",
+        "pointers of a queue may differ while it holds something",
+        f"{CPP}/boundary.cpp",
+        " || !empty_[i][found->second]",
+        "",
+        TURNED,
+    ),
+    _mutant(
+        "queue-half-turned",
+        "one pointer of an empty queue may differ alone",
+        f"{CPP}/boundary.cpp",
+        "return other != d.end() && *other == wanted;",
+        "return true;",
+        TURNED,
+    ),
+    _mutant(
+        "boundary-not-asked",
+        "a run leaves when its registers are right, whatever its memories",
+        f"{CPP}/sweep_simulate.cpp",
+        "if (!boundary->permits(d, *i)) return false;",
+        "",
+        LEAVE,
+    ),
+    _mutant(
+        "left-end-not-shifted",
+        "a run that left late ends when the golden run does",
+        f"{CPP}/sweep.cpp",
+        "event.end_cycle = campaign.timeline.length() + static_cast<uint64_t>(ended.leave->shift);",
+        "event.end_cycle = campaign.timeline.length();",
+        LEAVE,
+    ),
+    _mutant(
+        "left-too-late",
+        "a run that leaves is finished though it would end after the time-out",
+        f"{CPP}/sweep_simulate.cpp",
+        f"{_RETURN_DUE}\n  Difference d;\n  if (!boundary",
+        "Difference d;\n  if (!boundary",
+        LATE_LEAVE,
+    ),
+    _mutant(
+        "external-dropped",
+        "of what a run leaves with the first byte is forgotten",
+        f"{CPP}/boundary.cpp",
+        "  std::copy_if(d.begin(), d.end(),",
+        "  std::copy_if(d.begin() + !d.empty(), d.end(),",
+        LEAVE,
+    ),
+)
+
+MERGES = (
+    Mutant(
+        "merge-without-shift",
+        "runs that are behind by different times are merged",
+        (
+            Edit(f"{CPP}/sweep.cpp", "other->shift == job.shift && ", ""),
+            Edit(f"{CPP}/sweep.cpp", " + static_cast<uint64_t>(job.shift) + campaign", " + campaign"),
+        ),
+        (BEHIND,),
+    ),
+    Mutant(
+        "merge-without-told",
+        "runs that have told of different things are merged",
+        (
+            Edit(f"{CPP}/sweep.cpp", "campaign.awaited(other->told) == campaign.awaited(job.told)", "true"),
+            Edit(f"{CPP}/sweep.cpp", " + campaign.awaited(job.told);", ";"),
+        ),
+        (HISTORIES,),
+    ),
+    Mutant(
+        "merge-by-places",
+        "runs with other values in the same bytes are merged",
+        (
+            Edit(f"{CPP}/sweep.cpp", "other->d == job.d &&", "other->d.size() == job.d.size() &&"),
+            Edit(f"{CPP}/sweep.cpp", "(b.offset << 8 ^ b.mask)", "(b.offset << 8)"),
+        ),
+        (LEAVE, HISTORIES),
+    ),
+)
+
+REJOINING = (
+    _mutant(
+        "rejoined-too-late",
+        "alone, a run is in a golden state again, and counts though its end comes after the time-out",
+        f"{CPP}/campaign_state.h",
+        "if ((edges < pause ? pause : timeline.length()) + faulty->cycle - edges > limit) return 0;",
+        "",
+        LATE,
+    ),
+    _mutant(
+        "rejoined-too-late-in-a-sweep",
+        "the same in a sweep",
+        f"{CPP}/sweep_simulate.cpp",
+        f"{_RETURN_DUE}\n  campaign.memories.seek(cycle + 1);",
+        "campaign.memories.seek(cycle + 1);",
+        LATE,
+    ),
+    _mutant(
+        "rejoined-by-registers",
+        "alone, a run has the golden registers, and its memories are not compared",
+        f"{CPP}/campaign_state.h",
+        "return memories.equals(faulty->state()) ? edges : 0;",
+        "return edges;",
+        AWKWARD,
+        ALONE,
+    ),
+    _mutant(
+        "rejoined-by-registers-in-a-sweep",
+        "a run has golden registers of a cycle outside the window, and its memories are not compared",
+        f"{CPP}/sweep_simulate.cpp",
+        "} else if (!campaign.memories.equals(faulty.state())) {",
+        "} else if (false) {",
+        AWKWARD,
+        ALONE,
+    ),
+    _mutant(
+        "few-bytes",
+        "of wrong memory no more than 16 bytes are taken along",
+        f"{CPP}/sweep_simulate.cpp",
+        "if (d.size() > kFewBytes) return false;",
+        "d.resize(std::min<size_t>(d.size(), 16));",
+        LEAVE,
+        AWKWARD,
+    ),
+    _mutant(
+        "end-not-shifted",
+        "a run that is as the golden one again, but later, ends when that does",
+        f"{CPP}/sweep.cpp",
+        "event.end_cycle = campaign.timeline.length() + static_cast<uint64_t>(ended.shift);",
+        "event.end_cycle = campaign.timeline.length();",
+        LATE,
+        AWKWARD,
+    ),
+    _mutant(
+        "milestones",
+        "registers are compared with golden ones of another cycle",
+        f"{CPP}/golden.cpp",
+        "? rows_.data() + (i - 1) * row_bytes_",
+        "? rows_.data() + (i > 1 ? i - 2 : 0) * row_bytes_",
+        LEAVE,
+    ),
+    _mutant(
+        "repetition-by-registers",
+        "in a sweep, a run whose registers repeat never ends, whatever goes on in its memories",
+        f"{CPP}/job.h",
+        "if (state.memories == memories) return true;",
+        "return true;",
+        ALONE,
+    ),
+    _mutant(
+        "repetition-by-registers-alone",
+        "the same alone",
+        f"{CPP}/campaign_state.h",
+        "if (same && loop.memories == held)",
+        "if (same)",
+        ALONE,
+    ),
+)
+
+SIMULATING = (
+    _mutant(
+        "not-settled",
+        "what depends on the flipped storage is not recomputed",
+        f"{CPP}/sweep_simulate.cpp",
+        "  faulty.select();\n  faulty.settle();",
+        "  faulty.select();",
+        AWKWARD,
+        LEAVE,
+    ),
+    _mutant(
+        "alarms-not-latched",
+        "alarms that rise while a run is simulated in a sweep are not told",
+        f"{CPP}/sweep_simulate.cpp",
+        "    campaign.latch(job.told);\n    ++job.cycle;",
+        "    ++job.cycle;",
+        AWKWARD,
+        HISTORIES,
+    ),
+    _mutant(
+        "memories-of-another-cycle",
+        "a run goes on with the golden memories of the cycle before",
+        f"{CPP}/sweep_simulate.cpp",
+        "campaign.memories.seek(job.cycle + 1);\n  campaign.memories.restore",
+        "campaign.memories.seek(job.cycle);\n  campaign.memories.restore",
+        AWKWARD,
+        LEAVE,
+    ),
+    _mutant(
+        "cluster-loses-a-bit",
+        "of a cluster within a byte one bit flips",
+        f"{CPP}/sweep.cpp",
+        "joined.back().mask |= byte.mask;",
+        "joined.back().mask = byte.mask;",
+        AWKWARD,
+    ),
+    _mutant(
+        "lane-loses-a-word",
+        "a machine begins in a lane without the last word of each memory",
+        f"{CPP}/lane_machines.cpp",
+        "state + m.offset, m.entry_bytes, m.words);\n  }\n  return true;",
+        "state + m.offset, m.entry_bytes, m.words - 1);\n  }\n  return true;",
+        LANES,
+    ),
+    _mutant(
+        "lane-tells-late",
+        "an alarm that rises in a lane is told a cycle late",
+        f"{CPP}/seats.cpp",
+        "campaign_.tell(seat.job.told, up[lane], seat.cycle - 1);",
+        "campaign_.tell(seat.job.told, up[lane], seat.cycle);",
+        LANES,
+    ),
+)
+
+FOLLOWING = (
+    _mutant(
+        "select-not-observed",
+        "what selects the input of a multiplexer counts as unobserved",
+        f"{CPP}/window.cpp",
+        "observed_[g->s] |= y;",
+        "",
+        AWKWARD,
+        LEAVE,
+    ),
+    _mutant(
+        "address-not-observed",
+        "the address of a write counts as unobserved",
+        f"{CPP}/window.cpp",
+        "observed_[network_.address(port)[i]] |= writing;",
+        "",
+        AWKWARD,
+        LEAVE,
+    ),
+    _mutant(
+        "disturbed-ignored",
+        "a changed select does not make the other input count",
+        f"{CPP}/ripple.cpp",
+        "return lane <= found ? spread(d, lane, end, true) : found;",
+        "return found;",
+        AWKWARD,
+        LEAVE,
+    ),
+    _mutant(
+        "write-not-seen",
+        "a word that only the faulty run writes is forgotten",
+        f"{CPP}/ripple.cpp",
+        "if (faulty) written.push_back(faulty_address(port, lane));",
+        "",
+        AWKWARD,
+        LEAVE,
+    ),
+    _mutant(
+        "words-forgotten",
+        "wrong words of a memory are forgotten when a register changes",
+        f"{CPP}/ripple.cpp",
+        "if (active_[memory] != stamp_) step_memory(memory, lane, d, next);",
+        "",
+        AWKWARD,
+        LEAVE,
+    ),
+    _mutant(
+        "read-not-seen",
+        "reads of a wrong word are not looked at",
+        f"{CPP}/ripple.cpp",
+        "for (const int32_t gate : network_.read_gates[memory]) push(gate);",
+        "",
+        AWKWARD,
+        LEAVE,
+    ),
+    _mutant(
+        "alarm-not-awaited",
+        "an alarm that rises along the gates is not seen",
+        f"{CPP}/ripple.cpp",
+        "if (!(awaited_ >> sink.index & 1)) break;",
+        "break;",
+        AWKWARD,
+        HISTORIES,
+    ),
+)
+
+PYTHON = (
+    _mutant(
+        "stale-taken-for-masked",
+        "where output and memory are golden, stale storage is not looked at",
+        f"{PY}/sweep.py",
+        "if image is None or image == exits.golden_end:",
+        "if image is None:",
+        LEAVE,
+    ),
+    _mutant(
+        "corruption-of-another-operation",
+        "a corruption of memory is noted at the operation before",
+        f"{PY}/tail.py",
+        "operation=found.operation,",
+        "operation=max(found.operation - 1, 1),",
+        CORRUPTION,
+    ),
+    _mutant(
+        "followers-forget",
+        "of merged runs the second does not tell what the first tells later",
+        f"{PY}/sweep.py",
+        "result.corrected), later)",
+        "result.corrected), ())",
+        HISTORIES,
+    ),
+    _mutant(
+        "words-not-watched",
+        "writes beyond the words of a memory go unnoticed",
+        f"{PY}/model.py",
+        "for storage in self.map.unused:",
+        "for storage in ():",
+        WORDS,
+    ),
+    _mutant(
+        "trial-of-the-dead-ignored",
+        "storage that is called dead is not tried",
+        f"{PY}/golden.py",
+        "if harmless(known.values()):",
+        "if harmless(known.values()) or known:",
+        DEAD,
+    ),
+    _mutant(
+        "weights-settled",
+        "weights that are still to be decoded may differ where a run leaves",
+        "rtl_harness/npu/tail.py",
+        "unsettled[number] |= weights",
+        "pass",
+        UNSETTLED,
+    ),
+    _mutant(
+        "copies-settled",
+        "bytes that a copy has under way may differ where a run leaves",
+        "rtl_harness/npu/tail.py",
+        "for k in under_way:",
+        "for k in ():",
+        UNSETTLED,
+        COPY,
+    ),
+    _mutant(
+        "tables-dead",
+        "tables that later operations use count as dead",
+        "rtl_harness/npu/tail.py",
+        "live |= frozenset(range(base, base + size))",
+        "pass",
+        TABLES,
+    ),
+)
+
+MUTANTS = (*BOUNDARY, *MERGES, *REJOINING, *SIMULATING, *FOLLOWING, *PYTHON)

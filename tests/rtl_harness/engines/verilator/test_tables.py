@@ -1,0 +1,113 @@
+"""A network whose activations are tables in the shared buffer: they matter long after the copy of them."""
+
+import random
+
+import numpy as np
+import pytest
+
+from networks.compile import compile_network
+from networks.graph import Graph, Operator, Quantisation, Tensor
+from networks.tflite_writer import write_network
+from rtl_harness.elaboration import elaborate
+from rtl_harness.engines.verilator.audit import EVERYTHING
+from rtl_harness.engines.verilator.engine import VerilatorEngine
+from rtl_harness.faults import Fault, Seen
+from rtl_harness.npu.workload import npu_workload
+from rtl_harness.target import load_target
+
+SHAPE = (1, 4, 4, 8)
+WIDE, TANH, LOGISTIC = ((1 / 20, 3), (1 / 128, 0), (1 / 256, -128))
+# Each product goes through the table behind it; the same table of TANH serves three of them.
+STEPS = ("TANH", "TANH", "", "TANH", "LOGISTIC")
+
+
+def tables_network():
+    """Products with constants, some followed by TANH or LOGISTIC, which become tables of 256 bytes."""
+    choose = np.random.default_rng(8)
+    tensors, operators = [Tensor("input", SHAPE, "int8", quantisation(WIDE))], []
+
+    def add(name, scale, data=None):
+        tensors.append(Tensor(name, SHAPE, "int8", quantisation(scale), data))
+        return len(tensors) - 1
+
+    last = 0
+    for number, activation in enumerate(STEPS):
+        factors = choose.integers(-128, 128, SHAPE).astype(np.int8)
+        constant = add(f"factors{number}", (1 / 40, 0), factors)
+        product = add(f"product{number}", WIDE)
+        options = {"fused_activation_function": "NONE"}
+        operators.append(Operator("MUL", (last, constant), (product,), options, "MulOptions", 2))
+        last = product
+        if activation:
+            last = add(f"mapped{number}", TANH if activation == "TANH" else LOGISTIC)
+            operators.append(Operator(activation, (product,), (last,), version=2))
+    return Graph(tuple(tensors), tuple(operators), (0,), (last,))
+
+
+def quantisation(scale):
+    return Quantisation((float(np.float32(scale[0])),), (scale[1],))
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory):
+    path = tmp_path_factory.mktemp("tables") / "tables.tflite"
+    write_network(tables_network(), path)
+    target = load_target("ethos-u55-32")
+    values = np.random.default_rng(9).integers(-128, 128, SHAPE, dtype=np.int8)
+    workload = npu_workload(compile_network(path, "ethos-u55-32"), values)
+    return target, workload, elaborate(target, workload.parameters)
+
+
+@pytest.fixture
+def engine(parts):
+    with VerilatorEngine(*parts, sweep=True, audit=EVERYTHING) as made:
+        yield made
+
+
+def table_faults(parts, ends, number):
+    """Faults in rows that hold a table when an operation has ended, from that cycle until the next has."""
+    choose, sites = random.Random(3), parts[2].sites
+    first = {e.path: offset for e, offset in zip(sites.elements, sites.offsets, strict=False)}
+    width = {e.path: e.width for e in sites.elements}
+    chosen = set()
+    while len(chosen) < number:
+        operation = choose.randrange(1, len(ends))
+        rows = [(path, row) for path, held in parts[1].tail.live(operation).items() for row in held]
+        if not rows:
+            continue
+        path, row = choose.choice(rows)
+        site = first[path] + row * width[path] + choose.randrange(width[path])
+        chosen.add(Fault(site, choose.randrange(ends[operation - 1], ends[operation])))
+    return sorted(chosen)
+
+
+def test_tables_are_live_between_operations(parts, engine):
+    ends = engine.golden().operation_ends
+    assert engine.notes == []
+    live = [parts[1].tail.live(operation) for operation in range(len(ends) + 1)]
+    rows = [sum(map(len, held.values())) for held in live]
+    assert rows[-1] == 0
+    assert sum(held >= 16 for held in rows[1:]) >= 3
+    assert set(engine._golden.exits.open) == set(range(1, len(ends) + 1))
+
+
+def test_faults_in_tables_end_as_in_runs_to_the_end(parts, engine):
+    """The fault: a run whose table is damaged leaves, as if the next operations had a whole one."""
+    faults = table_faults(parts, engine.golden().operation_ends, 160)
+    found = list(engine.run(faults))
+    assert engine.audited == len(faults)
+    assert engine.notes == []
+    assert sum(injection.seen is Seen.MASKED for injection in found) < len(found)
+    assert len({injection.seen for injection in found}) >= 3
+
+
+def test_faults_of_all_blocks_end_as_in_runs_to_the_end(parts, engine):
+    choose, sites = random.Random(4), parts[2].sites
+    chosen = set()
+    while len(chosen) < 150:
+        element = choose.randrange(len(sites.elements))
+        site = choose.randrange(sites.offsets[element], sites.offsets[element + 1])
+        chosen.add(Fault(site, choose.randrange(engine.golden().cycles)))
+    list(engine.run(sorted(chosen)))
+    assert engine.audited == len(chosen)
+    assert engine.ends["left"] > 0

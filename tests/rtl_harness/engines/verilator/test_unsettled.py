@@ -1,0 +1,58 @@
+"""Bytes that a copy has under way, or that decide how long decoding takes, keep a run in the RTL."""
+
+import random
+
+import pytest
+
+from networks import zoo
+from networks.compile import compile_network
+from rtl_harness.elaboration import elaborate
+from rtl_harness.engines.verilator.audit import EVERYTHING
+from rtl_harness.engines.verilator.engine import VerilatorEngine
+from rtl_harness.faults import Fault
+from rtl_harness.npu.workload import npu_workload
+from rtl_harness.target import load_target
+from rtl_harness.verilated.campaign import Flip
+
+EACH = 8
+
+
+@pytest.fixture(scope="module")
+def parts():
+    network, target = zoo.load("digits_separable"), load_target("ethos-u55-32")
+    workload = npu_workload(compile_network(network.path, "ethos-u55-32"), network.heldout_inputs[0])
+    return target, workload, elaborate(target, workload.parameters)
+
+
+def places(parts, engine):
+    """Bytes of the memory, a cycle before the end of an operation, whether they are unsettled there."""
+    choose, target, workload = random.Random(6), parts[0], parts[1]
+    chosen = []
+    for operation, cycle in enumerate(engine.golden().operation_ends, 1):
+        unsettled = [byte for piece in workload.tail.unsettled(operation) for byte in piece]
+        settled = sorted(
+            set(range(workload.words["sram"] * target.memories["sram"].word_bytes)) - {*unsettled}
+        )
+        for bytes_, number in ((unsettled, EACH), (settled, 2)):
+            some = choose.sample(bytes_, min(number, len(bytes_)))
+            chosen += [(byte, cycle - 3, bytes_ is unsettled) for byte in some]
+    return chosen
+
+
+def test_runs_that_differ_there_do_not_leave(parts, monkeypatch):
+    """The fault: such a byte differs at the end of an operation, and the run is finished by the model, which
+    knows nothing of the time that decoding takes or of what a copy has read already."""
+    with VerilatorEngine(*parts, sweep=True, audit=EVERYTHING) as engine:
+        memory = parts[0].memories["sram"]
+        storage, chosen = engine._model.map.storage(memory.path), places(parts, engine)
+
+        def flips(fault):
+            word, byte = divmod(chosen[fault.site][0], memory.word_bytes)
+            return [Flip(storage, word, 8 * byte + bit) for bit in (0, 3, 6)]
+
+        monkeypatch.setattr(engine._model.map, "flips", flips)
+        faults = [Fault(number, cycle) for number, (_, cycle, _) in enumerate(chosen)]
+        later = [i for i in engine.run(faults) if i.end_cycle != engine.golden().cycles]
+        assert sum(chosen[injection.fault.site][2] for injection in later) > 3
+        assert engine.ends["left"] > 3
+        assert engine.audited == len(faults)
