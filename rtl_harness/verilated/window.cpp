@@ -16,11 +16,6 @@ namespace {
 // In one window of so many, gates and model are compared in all flip-flops; in the others in those that a difference reaches.
 constexpr uint64_t kCheckEvery = 8;
 
-template <typename Function>
-void each_word(Lanes& y, const Lanes& a, const Lanes& b, Function&& function) {
-  for (size_t k = 0; k < kWords; ++k) y.word[k] = function(a.word[k], b.word[k]);
-}
-
 // Words, a bit for each, in which some lane of a net is 1, or is 0.
 uint8_t ones(const Lanes& a) {
 #ifdef __AVX512F__
@@ -56,6 +51,12 @@ void transpose_bits(uint64_t* rows) {
   }
 }
 
+#ifndef __AVX512F__
+template <typename Function>
+void each_word(Lanes& y, const Lanes& a, const Lanes& b, Function&& function) {
+  for (size_t k = 0; k < kWords; ++k) y.word[k] = function(a.word[k], b.word[k]);
+}
+
 void evaluate_all(int32_t operation, Lanes& y, const Lanes& a, const Lanes& b, const Lanes& s) {
   switch (operation) {
     case 1: each_word(y, a, b, [](uint64_t p, uint64_t) { return ~p; }); return;
@@ -69,6 +70,7 @@ void evaluate_all(int32_t operation, Lanes& y, const Lanes& a, const Lanes& b, c
       for (size_t k = 0; k < kWords; ++k) y.word[k] = evaluated(operation, a.word[k], b.word[k], s.word[k]);
   }
 }
+#endif
 
 }  // namespace
 
@@ -122,8 +124,7 @@ void Window::load(uint64_t first) {
     if (g.operation == kRead) {
       read(g.a);
     } else {
-      evaluate_all(g.operation, golden_[g.y], golden_[g.a], golden_[g.b], golden_[g.s]);
-      note_values(g.y);
+      evaluate(g);
     }
   }
   note_writes();
@@ -132,6 +133,35 @@ void Window::load(uint64_t first) {
   if (loads_++ % kCheckEvery == 0) {
     for (const FlipFlop& f : network_.flip_flops) verify(f);
   }
+}
+
+void Window::evaluate(const Gate& g) {
+#ifdef __AVX512F__
+  const __m512i a = _mm512_loadu_si512(golden_[g.a].word), b = _mm512_loadu_si512(golden_[g.b].word);
+  const __m512i s = _mm512_loadu_si512(golden_[g.s].word);
+  const auto chosen = [&]<int kTable>() { return _mm512_ternarylogic_epi64(s, b, a, kTable); };
+  __m512i y;
+  switch (g.operation) {
+    case 0: y = a; break;
+    case 1: y = chosen.operator()<0x55>(); break;
+    case 2: y = _mm512_and_si512(a, b); break;
+    case 3: y = chosen.operator()<0x77>(); break;
+    case 4: y = _mm512_or_si512(a, b); break;
+    case 5: y = chosen.operator()<0x11>(); break;
+    case 6: y = _mm512_xor_si512(a, b); break;
+    case 7: y = chosen.operator()<0x99>(); break;
+    case 8: y = _mm512_andnot_si512(b, a); break;
+    case 9: y = chosen.operator()<0xbb>(); break;
+    case 10: y = chosen.operator()<0xca>(); break;
+    default: y = chosen.operator()<0x35>(); break;
+  }
+  _mm512_storeu_si512(golden_[g.y].word, y);
+  ones_[g.y] = static_cast<uint8_t>(_mm512_test_epi64_mask(y, y));
+  zeros_[g.y] = static_cast<uint8_t>(_mm512_cmpneq_epi64_mask(y, _mm512_set1_epi64(-1)));
+#else
+  evaluate_all(g.operation, golden_[g.y], golden_[g.a], golden_[g.b], golden_[g.s]);
+  note_values(g.y);
+#endif
 }
 
 void Window::note_values(int32_t net) {
@@ -146,11 +176,18 @@ void Window::transpose() {
     const size_t width = std::min<size_t>(8, row_bytes_ - position);
     for (size_t k = 0; k < kWords; ++k) {
       const char* from = rows_.data() + 64 * k * row_bytes_ + position;
+      uint64_t changed = 0;
       for (size_t i = 0; i < 64; ++i, from += row_bytes_) {
         block[i] = 0;
         std::memcpy(&block[i], from, width);
+        changed |= block[i] ^ block[0];
       }
-      transpose_bits(block);
+      if (changed) {
+        transpose_bits(block);
+      } else {
+        const uint64_t row = block[0];
+        for (size_t i = 0; i < 64; ++i) block[i] = -(row >> i & 1);
+      }
       for (size_t byte = 0; byte < width; ++byte) {
         for (const int32_t i : columns_[position + byte]) {
           const FlipFlop& f = network_.flip_flops[i];

@@ -54,6 +54,7 @@ class Window {
   void read(int32_t number);
   void note_writes();
   void observe();
+  void evaluate(const Gate& gate);
   void note_values(int32_t net);
 
   Campaign& campaign_;
