@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from reports import numbers
 from reports.layout import fit_order
-from reports.protection import Protection
+from reports.protection import Protection, confirmation_line
 from reports.safety import beside_protection
 from reports.summary import Block, Summary
 
@@ -178,7 +178,7 @@ def _optimal(summary: Summary, protection: Protection) -> str:
     unit = numbers.unit(summary.total.area_unit)
     text = (
         f"For {numbers.percent(protection.area_overhead)} more area"
-        f" ({numbers.area(protection.area_added)} {unit})"
+        f" ({numbers.area(protection.area_added)} {unit}{', measured' if protection.area_measured else ''})"
         f" the upper bound falls from {numbers.fit(protection.fit_hi_unprotected)}"
         f" to {numbers.fit(protection.fit_hi)} FIT, which meets {protection.target}."
     )
@@ -189,4 +189,4 @@ def _optimal(summary: Summary, protection: Protection) -> str:
         text += " No set of these options does it with less area; that is proven."
     elif protection.gap is not None:
         text += f" The proven optimality gap is {numbers.percent(protection.gap)}."
-    return text
+    return f"{text} {confirmation_line(protection)}".rstrip()

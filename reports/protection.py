@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reports import numbers
 from reports.node import Node
 from reports.summary_json import STATUSES
 
-SCHEMA = 3
+SCHEMA = 4
+_SHARES = ("fit_share_target", "due_fit_target")
 RESULTS = ("optimal", "infeasible", "not_needed")
 _FILE = "protection.json"
 _REMEDY = "the file is damaged or of another version: write it anew with 'resil protect RUN_DIR'"
@@ -57,8 +58,34 @@ class FrontPoint:
 
 
 @dataclass(frozen=True, slots=True)
+class Confirmation:
+    """What new injections into the protected RTL said, on the network with the highest upper limit.
+
+    Attributes:
+        confirmed: The plan holds by them alone.
+        fit: Hazardous rate that was measured, in FIT.
+        fit_lo: Its lower limit.
+        fit_hi: Its upper limit.
+        spfm_lo: Lower limit of SPFM.
+        injections: On all networks.
+        reasons: Why it is not confirmed.
+    """
+
+    confirmed: bool
+    fit: float
+    fit_lo: float
+    fit_hi: float
+    spfm_lo: float
+    injections: int
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Protection:
-    """All of `protection.json`; None where a figure does not exist for the result."""
+    """All of `protection.json`; None where a figure does not exist for the result.
+
+    Added areas are those of synthesis where `area_measured` says so, else by the figures of the options.
+    """
 
     budget_fit: float | None
     result: str
@@ -84,6 +111,9 @@ class Protection:
     predicted: bool
     fit_share_target: float | None = None
     due_fit_target: float | None = None
+    built: bool = False
+    area_measured: bool = False
+    confirmation: Confirmation | None = None
 
     @property
     def target(self) -> str:
@@ -118,10 +148,27 @@ def parse_protection(document: Mapping[str, object]) -> Protection:
     if result == "optimal":
         for key in ("area_added", "area_overhead", "fit_hi"):
             root.at(key).number()
-    asked = ("budget_fit", "spfm_target", "fit_share_target", "due_fit_target")
-    if all(root.maybe(key) is None for key in asked):
+    if all(root.maybe(key) is None for key in ("budget_fit", "spfm_target", *_SHARES)):
         root.at("budget_fit").fail("a budget, as there is no spfm_target")
     front = tuple(_front_point(node) for node in root.at("pareto").items())
+    return _with_area(root, _planned(root, result, front))
+
+
+def confirmation_line(protection: Protection) -> str:
+    """Return what injection into the built protection said, in a sentence; "" if nothing was built."""
+    found = protection.confirmation
+    if found is None:
+        return "Built; NOT CONFIRMED by injection." if protection.built else ""
+    measured = (
+        f"{numbers.fit(found.fit)} [{numbers.fit(found.fit_lo)}, {numbers.fit(found.fit_hi)}] FIT, SPFM at "
+        f"least {numbers.spfm(found.spfm_lo)} by {numbers.count(found.injections)} new injections"
+    )
+    if found.confirmed:
+        return f"CONFIRMED by injection: {measured}."
+    return f"NOT CONFIRMED by injection: {measured}; {'; '.join(found.reasons)}."
+
+
+def _planned(root: Node, result: str, front: tuple[FrontPoint, ...]) -> Protection:
     return Protection(
         budget_fit=_optional(root, "budget_fit"),
         result=result,
@@ -144,13 +191,57 @@ def parse_protection(document: Mapping[str, object]) -> Protection:
         gap=_optional(root, "gap"),
         pareto=tuple(sorted(front, key=lambda point: (point.area_added, point.fit_hi))),
         assumptions=tuple(node.text() for node in root.at("assumptions").items()),
-        predicted=root.at("predicted").flag(),
-        **{key: None if (own := root.maybe(key)) is None else own.number() for key in asked[2:]},
+        fit_share_target=_given(root, "fit_share_target"),
+        due_fit_target=_given(root, "due_fit_target"),
+        predicted=root.at("from_estimate").flag(),
+        built=root.maybe("rtl") is not None,
+        confirmation=_confirmation(root),
+    )
+
+
+def _with_area(root: Node, planned: Protection) -> Protection:
+    """Return a plan with measured areas, if all that was added is in them: hardened cells are not."""
+    measured = root.maybe("area_measured")
+    if measured is None or measured.at("hardened_included").value is False:
+        return planned
+    blocks = measured.at("blocks")
+    added = {name: blocks.at(name).at("after").number() for name in blocks.mapping()}
+    choices = tuple(
+        replace(choice, area_added=added[choice.block] - blocks.at(choice.block).at("before").number())
+        if choice.block in added
+        else choice
+        for choice in planned.choices
+    )
+    return replace(
+        planned,
+        choices=choices,
+        area_added=measured.at("added").number(),
+        area_overhead=measured.at("overhead").number(),
+        area_measured=True,
+    )
+
+
+def _confirmation(root: Node) -> Confirmation | None:
+    measured = root.maybe("measured")
+    if measured is None:
+        return None
+    return Confirmation(
+        confirmed=root.at("confirmed").flag(),
+        fit=measured.at("fit").number(),
+        fit_lo=measured.at("fit_lo").number(),
+        fit_hi=measured.at("fit_hi").number(),
+        spfm_lo=measured.at("spfm_lo").number(),
+        injections=int(measured.at("injections").number()),
+        reasons=tuple(node.text() for node in root.at("reasons").items()),
     )
 
 
 def _optional(node: Node, key: str) -> float | None:
     node.at(key)
+    return _given(node, key)
+
+
+def _given(node: Node, key: str) -> float | None:
     found = node.maybe(key)
     return None if found is None else found.number()
 

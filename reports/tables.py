@@ -9,7 +9,7 @@ from reports import numbers
 from reports.narrative import heading
 from reports.node import Interval
 from reports.outcomes import OUTCOMES
-from reports.protection import Protection
+from reports.protection import Protection, confirmation_line
 from reports.safety import (
     Safety,
     beside_protection,
@@ -291,7 +291,8 @@ def metrics_line(summary: Summary) -> str:
 def protection_line(protection: Protection, safety: Safety | None = None) -> str:
     """Return the outcome of the search for protection in one line, and what it leaves open."""
     head = "PREDICTED, NOT MEASURED: " if protection.predicted else ""
-    return f"{head}{_plan_line(protection)} {beside_protection(safety)}".rstrip()
+    told = f"{head}{_plan_line(protection)} {confirmation_line(protection)}".rstrip()
+    return f"{told} {beside_protection(safety)}".rstrip()
 
 
 def _plan_line(protection: Protection) -> str:
@@ -304,10 +305,11 @@ def _plan_line(protection: Protection) -> str:
     against = "" if lockstep is None else f", against +{numbers.percent(lockstep)} for duplicating everything"
     proof = "" if protection.gap is None else f"; optimality gap {numbers.percent(protection.gap)}"
     spfm = "" if protection.spfm is None else _spfm(protection)
+    measured = "measured " if protection.area_measured else ""
     return (
         f"PROTECTED: at most {numbers.fit(protection.fit_hi)} FIT for"
-        f" +{numbers.percent(protection.area_overhead)} area{against} (asked: {protection.target}{proof})."
-        f"{spfm}"
+        f" +{numbers.percent(protection.area_overhead)} {measured}area{against}"
+        f" (asked: {protection.target}{proof}).{spfm}"
     )
 
 

@@ -13,13 +13,13 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 
 
-def allocate_proportional(total: int, sizes: npt.ArrayLike, minimum: int = 0) -> tuple[int, ...]:
+def allocate_proportional(total: int, sizes: npt.ArrayLike, minimum: npt.ArrayLike = 0) -> tuple[int, ...]:
     """Divide `total` in proportion to the sizes of the strata.
 
     Args:
         total: Injections to divide.
         sizes: Members of each stratum, shape (strata,).
-        minimum: Fewest injections in a stratum.
+        minimum: Fewest injections in a stratum; of each, shape (strata,), or one number for all.
 
     Returns:
         Injections for each stratum.
@@ -136,12 +136,14 @@ def _members(sizes: npt.ArrayLike) -> FloatArray:
     return members
 
 
-def _divide(total: int, shares: FloatArray, members: FloatArray, minimum: int) -> tuple[int, ...]:
-    lower = np.minimum(float(minimum), members)
+def _divide(total: int, shares: FloatArray, members: FloatArray, minimum: npt.ArrayLike) -> tuple[int, ...]:
+    fewest = np.asarray(minimum, dtype=np.float64)
+    lower = np.minimum(fewest, members)
     upper = np.where(shares > 0, np.minimum(members, float(total)), lower)
     if total < lower.sum():
         raise ValueError(
-            f"a minimum of {minimum} in each of {len(members)} strata needs {int(lower.sum())} injections, "
+            f"a minimum of {fewest.max():.0f} in {'each' if fewest.ndim == 0 else 'some'} of {len(members)} "
+            f"strata needs {int(lower.sum())} injections, "
             f"and {total} were given: give more or lower the minimum"
         )
     if total > upper.sum():

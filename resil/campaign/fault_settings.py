@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from resil.campaign.clusters import read_clusters
 from resil.campaign.sampling_settings import SamplingSettings
@@ -27,6 +28,7 @@ class FaultSettings:
         clusters: Part of the upsets that flip 1, 2, ... adjacent bits of a word; they sum to 1.
         model: "upset": bits inverted once, transient faults; "stuck_at": a bit held at 0 or 1 from reset on,
             permanent faults.
+        minimum_in: Least number in each kind of storage of some blocks, in place of `minimum_per_block`.
     """
 
     kinds: tuple[str, ...]
@@ -34,6 +36,7 @@ class FaultSettings:
     minimum_per_block: int
     clusters: tuple[float, ...] = (1.0,)
     model: str = UPSET
+    minimum_in: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def permanent(self) -> bool:
@@ -50,10 +53,27 @@ def read_faults(section: Section) -> FaultSettings:
     if minimum > injections and section.sound("injections"):
         expected = f"at most the {injections:,} injections"
         section.wrong("minimum_per_block", expected, f"{minimum:,}", "lower it or ask for more injections")
+    minima = _minima(section, injections)
     clusters = read_clusters(section)
     model = section.choice("model", MODELS, UPSET)
     section.finish()
-    return FaultSettings(kinds, injections, minimum, clusters, model)
+    return FaultSettings(kinds, injections, minimum, clusters, model, minima)
+
+
+def _minima(section: Section, injections: int) -> dict[str, int]:
+    """Take the least numbers of injections in some blocks."""
+    if not section.has("minimum_in"):
+        return {}
+    expected = "a table of blocks and numbers, { cc = 500 }"
+    value = section.raw("minimum_in", expected)
+    if not isinstance(value, dict) or not all(type(n) is int and n >= 0 for n in value.values()):
+        raise section.fail("minimum_in", expected, repr(value), "correct it")
+    if sum(value.values()) > injections and section.sound("injections"):
+        found = f"{sum(value.values()):,}"
+        section.wrong(
+            "minimum_in", f"at most the {injections:,} injections", found, "ask for more injections"
+        )
+    return value
 
 
 def check_plan(section: Section, faults: FaultSettings, sampling: SamplingSettings, safety: bool) -> None:
@@ -76,6 +96,11 @@ def check_plan(section: Section, faults: FaultSettings, sampling: SamplingSettin
             expected = f"a plan for faults that are there from reset on ({', '.join(PERMANENT_PLANS)})"
             found = f'plan = "{sampling.plan}", which goes by the operation that is running'
             raise section.fail("model", expected, found, "change the plan")
+    if faults.minimum_in and sampling.plan != "proportional":
+        found = f'plan = "{sampling.plan}"'
+        raise section.fail(
+            "minimum_in", 'the plan "proportional"', found, "change the plan, or remove the key"
+        )
     if sampling.plan != "predicted":
         return
     for key, wrong in (

@@ -40,6 +40,7 @@ def campaign_tables(campaign: Campaign) -> dict[str, dict[str, Value]]:
             "kinds": list(faults.kinds),
             "injections": faults.injections,
             "minimum_per_block": faults.minimum_per_block,
+            "minimum_in": dict(faults.minimum_in) or None,
             "clusters": {str(i): share for i, share in enumerate(faults.clusters, start=1) if share},
         },
         "sampling": _sampling(campaign),

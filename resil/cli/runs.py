@@ -54,20 +54,42 @@ def protect(
         typer.Option(
             "--build",
             metavar="DIR",
-            help="Write the RTL with this protection to a new folder, prove it and measure its area. That it "
-            "reaches the target is not confirmed by injection: run a campaign on its target.toml.",
+            help="Write the RTL with this protection to a new folder, prove it and measure its area.",
         ),
+    ] = None,
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify",
+            help="Inject into what --build wrote, with a new seed and on other networks; exit code 0 only if "
+            "that confirms the plan.",
+        ),
+    ] = False,
+    verify_network: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--verify-network",
+            metavar="NAME_OR_PATH",
+            help="Zoo network, or campaign file whose network or workload is taken, in place of two of the "
+            "zoo; may be repeated.",
+        ),
+    ] = None,
+    verify_seed: Annotated[
+        int | None, typer.Option("--verify-seed", help="Seed of the new injections; default: an unused one.")
     ] = None,
     json_: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
     """Choose the protection of least area that keeps finished runs within their budget."""
-    from resil.commands.build import build_plan, build_text
-    from resil.commands.protect import protect_run, protection_code
+    from resil.commands.build import build_plan, build_text, built_before
+    from resil.commands.protect import protect_run, protection_code, with_plan
     from resil.commands.protect_units import protect_units, units_text
+    from resil.commands.verify import confirmation_text, verify_build
     from resil.protection.judging import Targets
 
+    if build is None and (verify or verify_network or verify_seed is not None):
+        raise typer.BadParameter("expected --build DIR too: what is built is confirmed")
     run_dir = run_dirs[0]
     by_units = len(run_dirs) > 1 or any(given is not None for given in (granularity, fit_share, due_budget))
     if by_units:
@@ -85,7 +107,14 @@ def protect(
         )
     plan = dict(results.protection or {})
     if build is not None:
-        plan["build"] = build_plan(run_dir, plan, build, options=options)
+        before = built_before(build, plan) if verify else None
+        plan["build"] = before or build_plan(run_dir, plan, build, options=options)
+    if build is not None and verify:
+        plan["confirmation"] = verify_build(
+            run_dirs, plan, build, options=options, networks=verify_network or (), seed=verify_seed
+        )
+    if build is not None:
+        results = with_plan(run_dir, results)
 
     def text() -> None:
         results.show(run_dir)
@@ -93,9 +122,12 @@ def protect(
             print(units_text(plan))
         if build is not None:
             print(build_text(plan["build"]))
+        if verify:
+            print(confirmation_text(plan["confirmation"]))
 
     show(plan, json_, text)
-    raise typer.Exit(protection_code(plan))
+    code = protection_code(plan)
+    raise typer.Exit(ExitCode.MISSED if verify and not plan["confirmation"]["confirmed"] else code)
 
 
 @app.command()

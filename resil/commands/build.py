@@ -13,13 +13,15 @@ from resil.bench.bench import Bench
 from resil.bench.site_list import block_name
 from resil.campaign.campaign import Campaign, load_campaign
 from resil.errors import ConsistencyError
-from resil.files import json_text, write_text
+from resil.files import json_text, read_json, write_text
+from resil.folder.plans import add_to_plan
 from resil.folder.store import CAMPAIGN, recorded_definition
 from resil.prepare import prepare
 from resil.progress import Progress
 from resil.protection.build import groups_of
 from resil.protection.options import load_options
 from rtl_harness.area import area_per_block
+from rtl_harness.cache import content_key
 from rtl_harness.elaboration import Elaboration, elaborate
 from rtl_harness.hardware import with_hardware
 from rtl_harness.redundancy import Built, build_protection
@@ -59,7 +61,7 @@ def build_plan(
     target = load_target(campaign.target)
     groups = groups_of(plan, load_options(options), target.blocks)
     bench = prepare(campaign, progress)
-    if not plan["predicted"]:
+    if not plan["from_estimate"]:
         bench.identity.require(recorded_definition(run_dir), str(run_dir))
     progress.stage(f"building {len(groups)} protected blocks into {target.name}")
     before = with_hardware(target, elaborate(target, bench.parameters))
@@ -75,7 +77,23 @@ def build_plan(
         made.replace(folder)
     finally:
         shutil.rmtree(made, ignore_errors=True)
+    keys = ("rtl", "area_predicted", "area_measured", "bit_exact", "confirmed")
+    built_by = f"resil protect {run_dir} --build {folder}"
+    add_to_plan(run_dir, plan["name"], {**{key: record[key] for key in keys}, "commands": [built_by]})
     return record
+
+
+def built_before(folder: Path, plan: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the content of `build.json` if a folder holds what was built of just this plan, else None."""
+    if not (folder / RECORD).is_file():
+        return None
+    record = read_json(folder / RECORD, "build into another folder")
+    return record if record.get("choice") == _choice(plan) else None
+
+
+def _choice(plan: Mapping[str, Any]) -> str:
+    """Return a digest of what a plan rests on and protects."""
+    return content_key(*(json_text(plan.get(key)) for key in ("name", "basis", "choices", "groups")))
 
 
 def _judged(
@@ -88,7 +106,7 @@ def _judged(
     if built.registers:
         check_alarms(protected, after, built.registers)
         check_copies(after, built.registers)
-    equal = _same_runs(bench, prepare(replace(campaign, target=str(made / TARGET)), progress), progress)
+    equal = same_runs(bench, prepare(replace(campaign, target=made / TARGET), progress), progress)
     area = _area(campaign, bench, plan, protected, after, built)
     bits: Counter[str] = Counter()
     for register in built.registers:
@@ -98,6 +116,7 @@ def _judged(
     return {
         "schema": SCHEMA,
         "plan": plan["name"],
+        "choice": _choice(plan),
         "rtl": "",
         "bits": dict(bits),
         "netlists": dict(built.netlists),
@@ -106,14 +125,18 @@ def _judged(
             for found in built.left_out
             if found.hardware
         ],
+        "hardened": [
+            {"path": own.path, "left": own.left, "right": own.right, "group": own.group}
+            for own in built.constrained
+        ],
         "proofs": proofs,
-        "bit_exact": {"network": bench.network.name, "inputs": len(bench.inputs), "equal": equal},
+        "bit_exact": {"networks": [bench.network.name], "inputs": len(bench.inputs), "equal": equal},
         **area,
         "confirmed": False,
     }
 
 
-def _same_runs(before: Bench, after: Bench, progress: Progress) -> bool:
+def same_runs(before: Bench, after: Bench, progress: Progress) -> bool:
     """Compare the runs without a fault, of all inputs: the same outputs in the same cycles, and no alarm.
 
     Raises:
@@ -186,8 +209,9 @@ def build_text(record: Mapping[str, Any]) -> str:
         lines.append(f"NOT PROTECTED though in a protected block: {left:,} bits, listed in README.md there")
     exact = record["bit_exact"]
     lines.append(
-        f"without a fault the same outputs in the same cycles, no alarm ({exact['network']}, "
+        f"without a fault the same outputs in the same cycles, no alarm ({', '.join(exact['networks'])}, "
         f"inputs: {exact['inputs']}); proofs of mechanisms: {record['proofs']}"
     )
-    lines.append("NOT CONFIRMED by injection: run a campaign on its target.toml")
+    if not record["confirmed"]:
+        lines.append("NOT CONFIRMED by injection: --verify injects into it")
     return "\n".join(lines)

@@ -9,7 +9,7 @@ from typing import Any
 
 from reports import parse_summary
 from resil.errors import ExitCode
-from resil.folder.plans import basis_of, keep_plan
+from resil.folder.plans import accepted_plan, basis_of, keep_plan
 from resil.folder.whole import finished_results, require_upsets
 from resil.protection.options import load_options
 from resil.protection.plan import plan_protection
@@ -60,6 +60,13 @@ def protect_run(
     accepted = keep_plan(found, named, plan)
     Results(summary, accepted).write(run_dir)
     return Results(summary, {**plan, "name": named, "basis": basis_of(found)})
+
+
+def with_plan(run_dir: Path, results: Results) -> Results:
+    """Return a run's results with what has become of its plan by now, and write its reports again."""
+    accepted = accepted_plan(run_dir, finished_results(run_dir).digest)
+    Results(results.summary, accepted).write(run_dir)
+    return Results(results.summary, accepted)
 
 
 def _name(budget_fit: float | None, spfm_target: float | None, options: Path | None) -> str:

@@ -237,8 +237,15 @@ def _planner(campaign: Campaign, strata: Strata, risks: tuple[float, ...]) -> Ca
 def _proportional(campaign: Campaign, strata: Strata) -> Callable[[list[Batch]], Step]:
     """Return the plan that shares out all injections at once in proportion to the faults."""
     faults = campaign.faults
+    blocks = [label[0] for label in strata.labels]
+    if unknown := sorted(set(faults.minimum_in) - set(blocks)):
+        raise CampaignError(
+            f"{campaign.file}: [faults] minimum_in: expected blocks with storage that is injected into, "
+            f"{', '.join(sorted(set(blocks)))}, found {', '.join(unknown)}; correct the names"
+        )
+    minima = [faults.minimum_in.get(block, faults.minimum_per_block) for block in blocks]
     try:
-        counts = allocate_proportional(faults.injections, strata.sizes, faults.minimum_per_block)
+        counts = allocate_proportional(faults.injections, strata.sizes, minima)
     except ValueError as error:
         raise CampaignError(f"{campaign.file}: [faults] injections: {error}") from None
     design = stratified_design(strata)

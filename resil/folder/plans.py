@@ -80,6 +80,23 @@ def keep_plan(found: Finished, name: str, plan: Mapping[str, Any]) -> dict[str, 
     return named
 
 
+def kept_plan(path: Path, name: str) -> dict[str, Any]:
+    """Return the plan that is kept by a name; StoreError if there is none."""
+    return read_json(path / PLANS / f"{check_name(name)}.json", _AGAIN.format(path))
+
+
+def add_to_plan(path: Path, name: str, facts: Mapping[str, Any]) -> None:
+    """Add what became of a plan to it, as it is kept by name and as `protection.json` if it is that one.
+
+    Raises:
+        StoreError: it is not kept there, is damaged, or cannot be written.
+    """
+    for file in (path / PLANS / f"{check_name(name)}.json", path / PROTECTION):
+        plan = read_json(file, _AGAIN.format(path))
+        if plan.get("name") == name:
+            write_text(file, json_text({**plan, **facts}))
+
+
 def basis_of(found: Finished) -> dict[str, Any]:
     """Return what a plan says of the results that it rests on."""
     return {"summary": found.digest, "injections": found.summary["total"]["injections"]}

@@ -25,7 +25,7 @@ def groups_of(plan: Mapping[str, Any], options: OptionSet, blocks: Mapping[str, 
         why = "needs no protection" if plan["result"] == "not_needed" else "reaches its target with no option"
         raise ProtectionError(f"--build: expected a plan that protects something, found that the run {why}")
     groups = []
-    for path, name in _protected(plan):
+    for path, name in protected_parts(plan):
         option = options.options[name]
         if not option.builds:
             raise ProtectionError(
@@ -41,7 +41,7 @@ def groups_of(plan: Mapping[str, Any], options: OptionSet, blocks: Mapping[str, 
     return groups
 
 
-def _protected(plan: Mapping[str, Any]) -> list[tuple[str, str]]:
+def protected_parts(plan: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return what is protected, as paths of groups, each with the name of its option."""
     if "granularity" in plan:
         return parts_of(plan)

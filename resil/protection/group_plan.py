@@ -41,7 +41,7 @@ def _common(
     copies = whole_npu(design, networks[0].hazardous)
     return {
         "schema": SCHEMA,
-        "predicted": False,
+        "from_estimate": False,
         "granularity": granularity.value,
         "budget_fit": targets.budget_fit,
         "spfm_target": targets.spfm,

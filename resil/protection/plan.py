@@ -12,7 +12,7 @@ from resil.protection.menu import Combination, menu_of
 from resil.protection.optimise import Candidate, Choices, Limits, least_area, least_spfm
 from resil.protection.options import OptionSet, ProtectionError
 
-SCHEMA = 3
+SCHEMA = 4
 LOCKSTEP = "duplicate"
 
 
@@ -53,7 +53,7 @@ def plan_protection(
     area = float(summary["total"]["area"])
     document: dict[str, Any] = {
         "schema": SCHEMA,
-        "predicted": bool(summary.get("predicted", False)),
+        "from_estimate": bool(summary.get("predicted", False)),
         "budget_fit": budget_fit,
         "spfm_target": spfm_target,
         "result": "infeasible",

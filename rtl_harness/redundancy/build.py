@@ -230,7 +230,7 @@ class _Builder:
                 found.append(as_declared(piece))
             else:
                 first = place.net_low + piece.low
-                found += in_netlist(place.net, moved, first, first + piece.bits - 1)
+                found += in_netlist(place.net, moved, first, first + piece.bits - 1, piece.group.path)
             bits = sum(abs(own.left - own.right) + 1 for own in found)
             if bits != sum(p.bits for p in hardened[: number + 1]):
                 raise GroupError(

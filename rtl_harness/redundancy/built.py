@@ -22,11 +22,13 @@ class Constrained:
         path: Of the register below the top, as the RTL has it.
         left: Index of the leftmost bit.
         right: Of the rightmost.
+        group: That asked for it.
     """
 
     path: str
     left: int
     right: int
+    group: str = ""
 
 
 @dataclass(frozen=True)
@@ -56,10 +58,10 @@ def as_declared(piece: Piece) -> Constrained:
     """Return bits of a register that is source code still."""
     element, sign = piece.element, -1 if piece.element.ascending else 1
     left, right = (element.lsb + sign * bit for bit in (piece.low + piece.bits - 1, piece.low))
-    return Constrained(element.path, left, right)
+    return Constrained(element.path, left, right, piece.group.path)
 
 
-def in_netlist(net: str, moved: Sequence[str], first: int, last: int) -> list[Constrained]:
+def in_netlist(net: str, moved: Sequence[str], first: int, last: int, group: str) -> list[Constrained]:
     """Return bits of a register of a netlist, of which redundancy may have taken parts.
 
     Args:
@@ -67,15 +69,16 @@ def in_netlist(net: str, moved: Sequence[str], first: int, last: int) -> list[Co
         moved: Registers that it has become: itself, or parts of it, which their names tell.
         first: Position of the lowest bit in the wire.
         last: Of the highest.
+        group: That asked for it.
     """
     found = []
     for path in moved:
         name = path.rpartition(".")[2]
         part = _PART.fullmatch(name)
         if part is None or not plain(net).endswith(part["own"]):
-            found.append(Constrained(path, last, first))
+            found.append(Constrained(path, last, first, group))
             continue
         low, high = max(first, int(part["low"])), min(last, int(part["high"]))
         if low <= high:
-            found.append(Constrained(path, high - int(part["low"]), low - int(part["low"])))
+            found.append(Constrained(path, high - int(part["low"]), low - int(part["low"]), group))
     return found

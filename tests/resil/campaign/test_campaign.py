@@ -133,6 +133,17 @@ WRONG = {
     "kinds empty": ('["ff"]', "[]", r"\[faults\] kinds: "),
     "no injections": ("injections = 100", "injections = 0", r"\[faults\] injections: .*found 0"),
     "minimum too large": ("block = 10", "block = 101", r"minimum_per_block: expected at most the 100"),
+    "minima no table": (
+        "block = 10",
+        "block = 10\nminimum_in = 3",
+        r"minimum_in: expected a table",
+    ),
+    "minima too large": ("block = 10", "block = 10\nminimum_in = { cc = 101 }", r"minimum_in: .* found 101"),
+    "minima with another plan": (
+        "block = 10",
+        'block = 10\nminimum_in = { cc = 5 }\n[sampling]\nplan = "uniform"',
+        r'minimum_in: expected the plan "proportional"',
+    ),
     **{
         f"clusters {name}": ("block = 10", f"block = 10\nclusters = {value}", message)
         for name, value, message in (
@@ -263,6 +274,15 @@ def test_a_second_inference_needs_upsets_and_a_plan_without_predictions(tmp_path
     file = write(tmp_path, f'{text}\n[sampling]\nplan = "{plan}"\n')
     with pytest.raises(CampaignError, match=rf"\[campaign\] inferences: {message}"):
         load_campaign(file)
+
+
+def test_minima_of_blocks_are_kept_in_the_resolved_campaign(tmp_path):
+    campaign = load_campaign(
+        write(tmp_path, GOOD.replace("block = 10", "block = 10\nminimum_in = { cc = 5 }"))
+    )
+    assert campaign.faults.minimum_in == {"cc": 5}
+    again = parse_campaign(campaign.file, tomllib.loads(campaign_text(campaign)))
+    assert again == campaign
 
 
 def test_a_fault_model_is_kept_in_the_resolved_campaign(tmp_path):

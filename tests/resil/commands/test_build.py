@@ -39,7 +39,7 @@ def test_a_plan_becomes_rtl(run, tmp_path, capsys):
     chosen = {c["block"]: c["option"] for c in plan["choices"]}
     assert "duplicate" in chosen.values()
     assert record["confirmed"] is False
-    assert record["bit_exact"] == {"network": "two pages of words", "inputs": 2, "equal": True}
+    assert record["bit_exact"] == {"networks": ["two pages of words"], "inputs": 2, "equal": True}
     assert record["area_predicted"]["added"] == plan["area_added"]
     blocks = record["area_measured"]["blocks"]
     added = sum(b["after"] - b["before"] for b in blocks.values())

@@ -282,3 +282,19 @@ def test_inputs_that_differ_widen_the_intervals_for_inputs_like_these(tmp_path, 
         assert other["fit_hi"] >= one["fit_hi"] - 1e-15
         assert other["avf_hi"] >= one["avf_hi"] - 1e-12
     assert any("Intervals are for inputs like the 5" in note for note in like["notes"])
+
+
+def test_blocks_may_have_minima_of_their_own():
+    """Others share what is left, in proportion."""
+    asked = campaign(TEXT.replace("minimum_per_block = 10", "minimum_in = { b = 150 }"))
+    sites = SiteTable(
+        [StorageElement(f"{name}.q", "ff", bits, 1, name) for name, bits in (("a", 900), ("b", 100))]
+    )
+    ends = [GoldenRun(RunEnd(True, 100, 0, b"", ""), ()) for _ in asked.network.inputs]
+    population = make_population(asked, sites, ends)
+    plan = Sampling(asked, population, RATES).wanted
+    names = [population.strata[i].block for i in plan.stratum]
+    assert {name: names.count(name) for name in names} == {"a": 50, "b": 150}
+    wrong = replace(asked, faults=replace(asked.faults, minimum_in={"c": 1}))
+    with pytest.raises(CampaignError, match=r"minimum_in: expected blocks .* a, b, found c"):
+        Sampling(wrong, population, RATES)

@@ -1,0 +1,209 @@
+"""What a confirmation injected into built protection, read back from its run folders and counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+from resil.bench.site_list import block_name
+from resil.campaign.campaign import Campaign
+from resil.commands.build import RECORD
+from resil.errors import StoreError
+from resil.files import read_json, write_text
+from resil.folder.run import Run
+from resil.folder.store import SITES
+from resil.prepare import prepare
+from resil.progress import Progress
+from resil.protection.build import groups_of, protected_parts
+from resil.protection.confirm import Copies, Observed, Stratum
+from resil.protection.options import Option, OptionSet
+from resil.results.estimate import upset_rates
+from rtl_harness.elaboration import Elaboration, elaborate
+from rtl_harness.hardware import with_hardware
+from rtl_harness.redundancy.build import NAMES, TARGET
+from rtl_harness.redundancy.groups import Mechanism
+from rtl_harness.redundancy.target_file import target_text
+from rtl_harness.sites import Hardware, StorageElement
+from rtl_harness.target import Target, load_target
+from stats.evidence import Group
+
+_CONFIRM = "confirm.toml"
+_SHOWN = ("sdc_tolerable", "sdc_critical", "hang")
+# Cycles at the end of a run in which an alarm has no time to rise.
+_LAST_CYCLES = 2
+_PLAIN = (1.0, 1.0, 1.0)
+Factors = tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Built:
+    """Protection that was built, as a confirmation injects into it.
+
+    Attributes:
+        target: Of the build.
+        confirm_target: A target file of the same RTL, in which all redundant registers are one block.
+        block: Name of that block.
+        alerts: Name of the block that holds the alarms' registers.
+        copies: Paths of copies and parity bits.
+        elaboration: Storage of the protected design, blocks as in `confirm_target`.
+        hardened: Bits for hardened cells, as `build.json` has them.
+        factors: Share of the upset rate that hardened cells leave, least, stated and most, by their group.
+    """
+
+    target: Target
+    confirm_target: Path
+    block: str
+    alerts: str
+    copies: frozenset[str]
+    elaboration: Elaboration
+    hardened: Sequence[Mapping[str, Any]]
+    factors: Mapping[str, Factors]
+
+    def share(self, kinds: Sequence[str]) -> float:
+        """Return the part of redundant bits in all storage of these kinds."""
+        every = self._bits(lambda element: element.kind in kinds)
+        return self._bits(lambda element: element.path in self.copies) / every if every else 0.0
+
+    @property
+    def alert_bits(self) -> int:
+        """Bits of the alarms' registers."""
+        return self._bits(lambda element: block_name(element.block) == self.alerts)
+
+    def _bits(self, chosen: Callable[[StorageElement], bool]) -> int:
+        sites = self.elaboration.sites
+        return sum(sites.present(index) for index, element in enumerate(sites.elements) if chosen(element))
+
+    def told_late(self, path: str) -> bool:
+        """Whether a copy is written anew before its alarm could be taken: it is on the falling edge."""
+        return not self.elaboration.clocking[path].rising
+
+
+def read_built(
+    folder: Path, plan: Mapping[str, Any], options: OptionSet, campaign: Campaign, progress: Progress
+) -> Built:
+    """Return what a build holds, and write a target file for its confirmation beside its own.
+
+    Raises:
+        StoreError: The folder is none of a build, is one of another plan, or lacks what it was built with.
+        HarnessError: Its RTL cannot be read.
+    """
+    record = read_json(folder / RECORD, "build it with: resil protect RUN_DIR --build DIR")
+    if record.get("plan") != plan["name"]:
+        raise StoreError(
+            f"{folder}: expected the build of plan {plan['name']}, found that of {record.get('plan')}; build "
+            "it anew into another folder"
+        )
+    target = load_target(folder / TARGET)
+    became = target.storage_names.became.values()
+    copies = frozenset(path for found in became for path in found.copies)
+    block = _free("redundant", target.blocks)
+    alerts = next((b for b, paths in target.blocks.items() if f"{target.dut}.u_resil_alert" in paths), "")
+    instances = tuple(sorted({path.rsplit(".", 2)[0] for path in copies}))
+    blocks = {b: tuple(p for p in paths if p not in instances) for b, paths in target.blocks.items()}
+    blocks = {b: paths for b, paths in {**blocks, block: instances}.items() if paths}
+    own = replace(target, blocks=blocks, titles={b: t for b, t in target.titles.items() if b in blocks})
+    text = target_text(own, folder, {}, [], {}, NAMES if copies else "")
+    write_text(folder / _CONFIRM, text)
+    bench = prepare(replace(campaign, target=(folder / _CONFIRM).resolve()), progress)
+    elaboration = with_hardware(own, elaborate(own, bench.parameters))
+    known = {element.path for element in elaboration.sites.elements}
+    if missing := sorted(copies - known):
+        raise StoreError(
+            f"{folder}: expected {len(copies):,} copies of registers, found {len(missing):,} of them gone, "
+            f"{missing[0]} first; the RTL was changed, build it again"
+        )
+    groups = groups_of(plan, options, target.blocks)
+    hardening = {g.path for g in groups if g.mechanism is Mechanism.HARDENED}
+    return Built(
+        target,
+        (folder / _CONFIRM).resolve(),
+        block,
+        alerts,
+        copies,
+        elaboration,
+        record["hardened"],
+        {path: _factors(options.options[name]) for path, name in protected_parts(plan) if path in hardening},
+    )
+
+
+def _free(name: str, taken: Mapping[str, object]) -> str:
+    return next(n for n in (name, *(f"{name}_{i}" for i in range(len(taken) + 1))) if n not in taken)
+
+
+def _factors(option: Option) -> Factors:
+    least, most = (option.raw_share_at("ff", weak=weak) for weak in (False, True))
+    return least, option.raw_share("ff"), most
+
+
+def observed_on(network: str, run: Run, built: Built, campaign: Campaign) -> Observed:
+    """Return what a campaign of upsets found.
+
+    Args:
+        network: Its name.
+        run: The finished campaign.
+        built: What it injected into.
+        campaign: Says the raw rates.
+    """
+    technology = upset_rates(campaign)
+    factors = _site_factors(run, built)
+    sites = pq.read_table(run.path / SITES, columns=["block", "kind", "hardware"]).to_pydict()
+    bits: Counter[tuple[str, str, Factors]] = Counter()
+    kept = zip(sites["block"], sites["kind"], sites["hardware"], strict=True)
+    for site, (block, kind, hardware) in enumerate(kept):
+        if hardware == Hardware.KEPT.value and kind in campaign.faults.kinds:
+            bits[block, kind, factors.get(site, _PLAIN)] += 1
+    rows = run.injections()
+    counts: dict[tuple[str, str, Factors], Counter[str]] = {key: Counter() for key in bits}
+    for site, block, kind, outcome in zip(
+        rows["site"], rows["block"], rows["kind"], rows["outcome"], strict=True
+    ):
+        counts[block, kind, factors.get(site, _PLAIN)][outcome] += 1
+    strata = tuple(
+        Stratum(Group(block, kind, n * technology.fit_per_bit(kind), counts[block, kind, own]), own)
+        for (block, kind, own), n in sorted(bits.items())
+    )
+    safety = run.summary["safety"]
+    return Observed(network, strata, _copies(run, built, campaign), safety and safety["result"])
+
+
+def _site_factors(run: Run, built: Built) -> dict[int, Factors]:
+    """Return the factors of sites that are to become hardened cells."""
+    if not built.hardened:
+        return {}
+    wanted: dict[str, list[tuple[int, int, Factors]]] = {}
+    for own in built.hardened:
+        ends = sorted((own["left"], own["right"]))
+        wanted.setdefault(own["path"], []).append((ends[0], ends[1], built.factors[own["group"]]))
+    sites = pq.read_table(run.path / SITES, columns=["path", "bit"]).to_pydict()
+    found = {}
+    for site, (path, bit) in enumerate(zip(sites["path"], sites["bit"], strict=True)):
+        for low, high, factors in wanted.get(path, ()):
+            if low <= bit <= high:
+                found[site] = factors
+    return found
+
+
+def _copies(run: Run, built: Built, campaign: Campaign) -> Copies:
+    rows = run.injections()
+    rows = rows[rows["register"].isin(built.copies)]
+    hazardous = rows["outcome"].isin(campaign.hazardous)
+    corrected = rows["correction"] != ""
+    silent = (rows["alarm"] == "") & ~corrected
+    last = min(run.summary["golden"]["cycles"]) - _LAST_CYCLES
+    late = rows["register"].map(built.told_late).astype(bool)
+    untold = silent & (rows["cycle"] < last) & (rows["bits"] == 1) & ~late
+    wrong = corrected & (rows["alarm"] == "") & rows["seen"].isin(_SHOWN)
+    return Copies(len(rows), int(hazardous.sum()), int(wrong.sum()), int(untold.sum()))
+
+
+def mechanism_counts(run: Run, built: Built) -> tuple[int, int]:
+    """Return of how many stuck bits of mechanisms an alarm told, and how many there were."""
+    rows = run.injections()
+    rows = rows[rows["block"].isin([built.block, built.alerts])]
+    told = (rows["alarm"] != "") | (rows["correction"] != "")
+    return int(told.sum()), len(rows)

@@ -1,0 +1,208 @@
+"""`resil protect --build DIR --verify`: new injections into what was built, on networks new to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from networks import zoo
+from resil.campaign.campaign import Campaign, load_campaign
+from resil.campaign.fault_settings import STUCK_AT, FaultSettings
+from resil.campaign.network_settings import ZOO_PREFIX, NetworkSettings
+from resil.campaign.sampling_settings import SamplingSettings
+from resil.commands.build import RECORD, same_runs
+from resil.commands.confirmed import Built, mechanism_counts, observed_on, read_built
+from resil.commands.fresh import HISTORY, asked_work, fresh_seed, fresh_works, read_history
+from resil.commands.run import run_campaign
+from resil.files import json_text, read_json, write_text
+from resil.folder.plans import PLANS, add_to_plan, kept_plan
+from resil.folder.run import Run
+from resil.folder.store import CAMPAIGN
+from resil.prepare import prepare
+from resil.progress import Progress
+from resil.protection.confirm import Observed, confirmation, latent_coverage
+from resil.protection.options import load_options
+from rtl_harness.target import rtl_digest
+
+CONFIRMATION = "confirmation"
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much is injected on each network.
+
+    Attributes:
+        uniform: Upsets spread evenly over all storage.
+        redundant: Further upsets of copies and parity bits.
+        stuck: Stuck bits of copies, parity bits and alarm registers, on the first network.
+    """
+
+    uniform: int = 2000
+    redundant: int = 3000
+    stuck: int = 400
+
+
+def verify_build(
+    run_dirs: Sequence[Path],
+    plan: Mapping[str, Any],
+    folder: Path,
+    *,
+    options: Path | None = None,
+    networks: Sequence[str] = (),
+    seed: int | None = None,
+    sizes: Sizes | None = None,
+) -> dict[str, Any]:
+    """Inject into built protection once, judge its plan by that alone, and keep what was found.
+
+    Args:
+        run_dirs: The runs that the plan is for; predicted is the most that it predicts for any of them.
+        plan: Content of `protection.json` of the first.
+        folder: Of the build.
+        options: The file of options that the plan was chosen from, too.
+        networks: Names of zoo networks, or campaign files whose [network] or [workload] is taken.
+        seed: Of the new injections; None for one that was not used yet.
+        sizes: How many; None for the usual numbers.
+
+    Returns:
+        The content of `confirmation.json`.
+
+    Raises:
+        StoreError: The build was confirmed with this seed before, the seed or a network took part in the
+            choice or in a confirmation that failed, or there is no such network.
+        ConsistencyError: Without a fault the protected design does something else than the source.
+        HarnessError, NetworkError: The target or a network cannot be used.
+    """
+    sizes = sizes or Sizes()
+    progress = Progress()
+    campaign = load_campaign(run_dirs[0] / CAMPAIGN)
+    built = read_built(folder, plan, load_options(options), campaign, progress)
+    history = [entry for run_dir in run_dirs for entry in read_history(run_dir)]
+    digest = rtl_digest(built.target)
+    seed = fresh_seed(run_dirs, history, digest, seed, folder)
+    works = fresh_works(run_dirs, history, networks)
+    exact = _bit_exact(campaign, built, works, progress)
+    observed: list[Observed] = []
+    mechanisms: dict[str, Any] = {}
+    for number, (name, work) in enumerate(works.items()):
+        place = folder / CONFIRMATION / name
+        own = replace(work, seed=seed, target=built.confirm_target, safety=None)
+        permanent = campaign.safety is not None and campaign.safety.permanent is not None
+        if not number or permanent:
+            latent = _stuck(own, name, place / "stuck-at", built, sizes, progress, permanent)
+            mechanisms = mechanisms or latent
+        if campaign.safety is not None:
+            run = place / "stuck-at" if permanent else None
+            own = replace(own, safety=replace(campaign.safety, permanent=run))
+        observed.append(_upsets(own, name, place / "upsets", built, sizes, progress))
+    kept = [plan, *(kept_plan(run_dir, plan["name"]) for run_dir in run_dirs[1:])]
+    plan = max(kept, key=lambda own: float(own["fit"]))
+    found = confirmation(plan, observed, campaign.hazardous, campaign.confidence)
+    found |= {
+        "plan": plan["name"],
+        "seed": seed,
+        "seed_of_choice": campaign.seed,
+        "rtl": str(folder),
+        "rtl_digest": digest,
+        "hardened_not_confirmed": sorted({own["group"] for own in built.hardened}),
+        "latent": mechanisms,
+        "bit_exact": exact,
+        "commands": [
+            f"resil run {run / CAMPAIGN} --out {run} --resume"
+            for run in sorted(path.parent for path in (folder / CONFIRMATION).glob(f"*/*/{CAMPAIGN}"))
+        ],
+    }
+    _keep(run_dirs, plan, folder, found)
+    return found
+
+
+def _bit_exact(
+    campaign: Campaign, built: Built, works: Mapping[str, Campaign], progress: Progress
+) -> dict[str, Any]:
+    """Compare runs without a fault of all networks, those of the zoo too if the run's is one of them."""
+    found = dict(works)
+    if isinstance(campaign.work, NetworkSettings) and campaign.work.path.startswith(ZOO_PREFIX):
+        found |= {name: asked_work(campaign, name) for name in zoo.names() if name not in found}
+    inputs = 0
+    for work in found.values():
+        before = prepare(work, progress)
+        same_runs(before, prepare(replace(work, target=built.confirm_target), progress), progress)
+        inputs += len(before.inputs)
+    return {"networks": sorted(found), "inputs": inputs, "equal": True}
+
+
+def _upsets(
+    campaign: Campaign, name: str, place: Path, built: Built, sizes: Sizes, progress: Progress
+) -> Observed:
+    """Inject upsets on one network, more of them into redundant storage."""
+    minima = {}
+    injections = sizes.uniform
+    if built.copies:
+        minima[built.block] = sizes.redundant + round(sizes.uniform * built.share(campaign.faults.kinds))
+        injections += sizes.redundant
+    faults = FaultSettings(campaign.faults.kinds, injections, 0, campaign.faults.clusters, minimum_in=minima)
+    asked = replace(campaign, name=f"{name}-upsets", faults=faults, sampling=SamplingSettings())
+    run_campaign(asked, place, resume=True, progress=progress)
+    return observed_on(name, Run(place), built, asked)
+
+
+def _stuck(
+    campaign: Campaign,
+    name: str,
+    place: Path,
+    built: Built,
+    sizes: Sizes,
+    progress: Progress,
+    everything: bool,
+) -> dict[str, Any]:
+    """Hold bits of the mechanisms, and of all storage if asked, and count of how many an alarm tells."""
+    if not built.copies:
+        return {}
+    minima = {built.block: sizes.stuck, built.alerts: min(2 * built.alert_bits, sizes.stuck)}
+    total = sum(minima.values()) + (sizes.uniform if everything else 0)
+    faults = FaultSettings(("ff", "macro"), total, 0, model=STUCK_AT, minimum_in=minima)
+    asked = replace(campaign, name=f"{name}-stuck-at", faults=faults, sampling=SamplingSettings())
+    run_campaign(asked, place, resume=True, progress=progress)
+    told, injections = mechanism_counts(Run(place), built)
+    return {"network": name, **latent_coverage(told, injections, campaign.confidence)}
+
+
+def _keep(run_dirs: Sequence[Path], plan: Mapping[str, Any], folder: Path, found: Mapping[str, Any]) -> None:
+    """Keep a confirmation beside the build, in the plan and in the runs' history, whatever it says."""
+    write_text(folder / f"{CONFIRMATION}.json", json_text(dict(found)))
+    entry = {key: found[key] for key in ("plan", "rtl", "rtl_digest", "seed", "confirmed")}
+    entry["networks"] = [row["network"] for row in found["networks"]]
+    record = read_json(folder / RECORD, "build it again")
+    write_text(folder / RECORD, json_text({**record, "confirmed": found["confirmed"]}))
+    keys = ("predicted", "measured", "bit_exact", "confirmed", "latent", "reasons", "commands", "rtl")
+    for run_dir in run_dirs:
+        text = json_text({"confirmations": [*read_history(run_dir), entry]})
+        write_text(run_dir / PLANS / HISTORY, text)
+        add_to_plan(run_dir, plan["name"], {key: found[key] for key in keys})
+
+
+def confirmation_text(found: Mapping[str, Any]) -> str:
+    """Return a confirmation as lines for a person."""
+    lines = [
+        f"{row['network']}: {row['fit']:.3g} [{row['fit_lo']:.3g}, {row['fit_hi']:.3g}] FIT, SPFM at least "
+        f"{row['spfm_lo']:.3%}; {row['hazardous']} of {row['injections']:,} upsets hazardous"
+        for row in found["networks"]
+    ]
+    copies, latent = found["copies"], found["latent"]
+    if copies["injections"]:
+        lines.append(
+            f"redundant storage: {copies['hazardous']} of {copies['injections']:,} upsets hazardous: at "
+            f"least {copies['harmless_lo']:.3%} harmless ({copies['confidence']:.0%} confidence)"
+        )
+    if latent:
+        lines.append(
+            f"stuck bits of mechanisms: {latent['told']} of {latent['injections']} told, at least "
+            f"{latent['coverage_lo']:.1%}"
+        )
+    if left := found["hardened_not_confirmed"]:
+        lines.append(f"hardened cells cannot be confirmed in RTL: {', '.join(left)}; their range is in it")
+    said = f"CONFIRMED by injection, seed {found['seed']}" if found["confirmed"] else "NOT CONFIRMED"
+    lines.append(f"{said}: predicted {found['predicted']['fit']:.3g} FIT")
+    lines += [f"  {reason}" for reason in found["reasons"]]
+    return "\n".join(lines)

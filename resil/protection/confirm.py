@@ -1,0 +1,209 @@
+"""Whether new injections into built protection confirm what its plan predicts: pure, one look."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from stats.evidence import Evidence, Group
+from stats.intervals import Interval, clopper_pearson
+from stats.metrics import spfm
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """New injections into storage of one kind in one block, hardened by one option or not at all.
+
+    Attributes:
+        group: Its raw rate without hardening, and its counts by outcome.
+        factors: Share of that rate which hardened cells leave: least, stated, and most. RTL cannot show it.
+    """
+
+    group: Group
+    factors: tuple[float, float, float] = (1.0, 1.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """New injections into redundant storage itself: copies and parity bits.
+
+    Attributes:
+        injections: All of them.
+        hazardous: With a hazardous outcome.
+        wrong: Said to be corrected, and yet the result differed or did not come.
+        untold: Of which no alarm told, although there was a clock edge left to tell of it.
+    """
+
+    injections: int
+    hazardous: int
+    wrong: int
+    untold: int
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What was found on one network that took no part in the choice.
+
+    Attributes:
+        network: Its name.
+        strata: Upsets, of all storage.
+        copies: The part of them that struck redundant storage.
+        safety: Result of the campaign's safety verdict on this data alone; None if there is none.
+    """
+
+    network: str
+    strata: tuple[Stratum, ...]
+    copies: Copies
+    safety: str | None = None
+
+
+def confirmation(
+    plan: Mapping[str, Any], observed: Sequence[Observed], hazardous: Collection[str], confidence: float
+) -> dict[str, Any]:
+    """Return what `protection.json` says of a confirmation.
+
+    Confirmed is a plan if, by the new data alone,
+
+    - its predicted FIT lies in what was measured: not below the interval of any network (too low), and not
+      above all of them (too high);
+    - its limits, of FIT, SPFM and detected failures, are met on each network, and the safety verdict if one
+      is asked for; a limit in shares of a network's own FIT cannot be;
+    - no upset of redundant storage was hazardous, none that was said to be corrected showed, and of each an
+      alarm told.
+
+    Intervals of several networks hold together: each has its part of the error (Bonferroni). Those of
+    `copies` are exact (Clopper and Pearson).
+
+    Args:
+        plan: Content of `protection.json`.
+        observed: What was found, a network each.
+        hazardous: Outcomes that count as failures.
+        confidence: Of the plan's campaign.
+    """
+    joint = 1.0 - (1.0 - confidence) / len(observed)
+    rows = [_network(found, hazardous, joint) for found in observed]
+    worst = max(rows, key=lambda row: float(row["fit_hi"]))
+    reasons = [*_prediction(plan, rows), *_limits(plan, rows)]
+    for found in observed:
+        reasons += _mechanisms(found)
+    injections, struck = (sum(int(row[key]) for row in rows) for key in ("injections", "copies"))
+    bad = sum(found.copies.hazardous for found in observed)
+    measured = {key: worst[key] for key in ("fit", "fit_lo", "fit_hi", "spfm", "spfm_lo")}
+    return {
+        "confirmed": not reasons,
+        "reasons": reasons,
+        "predicted": {
+            "fit": plan["fit"],
+            "fit_lo": None,
+            "fit_hi": plan["fit_hi"],
+            "spfm": plan["spfm"],
+            "spfm_lo": plan["spfm_lo"],
+            "injections": plan["basis"]["injections"],
+        },
+        "measured": {**measured, "injections": injections, "network": worst["network"]},
+        "networks": rows,
+        "copies": {
+            "injections": struck,
+            "hazardous": bad,
+            "harmless_lo": 1.0 - clopper_pearson(bad, struck, confidence, "upper").hi if struck else 0.0,
+            "confidence": confidence,
+        },
+    }
+
+
+def latent_coverage(told: int, injections: int, confidence: float) -> dict[str, Any]:
+    """Return the part of the stuck bits of mechanisms that an alarm tells of, with its exact lower limit."""
+    found = clopper_pearson(told, injections, confidence, "lower")
+    return {
+        "injections": injections,
+        "told": told,
+        "coverage": found.estimate,
+        "coverage_lo": found.lo,
+        "confidence": confidence,
+    }
+
+
+def _network(found: Observed, hazardous: Collection[str], confidence: float) -> dict[str, Any]:
+    ends = [_evidence(found.strata, end, confidence) for end in range(3)]
+    rates = [evidence.rate(hazardous) for evidence in ends]
+    fit = Interval(rates[1].estimate, rates[0].lo, rates[2].hi, confidence)
+    metrics = [spfm(rate, evidence.fit_raw) for rate, evidence in zip(rates, ends, strict=True)]
+    return {
+        "network": found.network,
+        "injections": ends[1].injections,
+        "copies": found.copies.injections,
+        "hazardous": ends[1].count(hazardous),
+        "fit": fit.estimate,
+        "fit_lo": fit.lo,
+        "fit_hi": fit.hi,
+        "fit_raw": ends[1].fit_raw,
+        "due_fit_hi": ends[2].rate({"due"}).hi,
+        "spfm": metrics[1].estimate,
+        "spfm_lo": min(metric.lo for metric in metrics),
+        "confidence": confidence,
+        "safety": found.safety,
+    }
+
+
+def _evidence(strata: Sequence[Stratum], end: int, confidence: float) -> Evidence:
+    groups = (
+        Group(s.group.block, s.group.kind, s.group.fit_raw * s.factors[end], s.group.counts) for s in strata
+    )
+    return Evidence(tuple(groups), confidence, confidence)
+
+
+def _prediction(plan: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    fit = float(plan["fit"])
+    reasons = [
+        f"predicted {fit:.3g} FIT is too low: measured {row['fit_lo']:.3g} to {row['fit_hi']:.3g} FIT on "
+        f"{row['network']}"
+        for row in rows
+        if fit < row["fit_lo"]
+    ]
+    if all(fit > row["fit_hi"] for row in rows):
+        most = max(float(row["fit_hi"]) for row in rows)
+        reasons.append(f"predicted {fit:.3g} FIT is too high: at most {most:.3g} FIT measured")
+    return reasons
+
+
+def _limits(plan: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    budget, target, due = plan["budget_fit"], plan["spfm_target"], plan.get("due_fit_target")
+    reasons = []
+    if plan.get("fit_share_target") is not None:
+        reasons.append(
+            "a share of each network's own FIT was asked, and what these networks have without protection is "
+            "not measured; ask for a budget or for SPFM"
+        )
+    for row in rows:
+        if budget is not None and row["fit_hi"] > budget:
+            reasons.append(
+                f"on {row['network']} at most {row['fit_hi']:.3g} FIT, asked: {budget:g} FIT or less"
+            )
+        if target is not None and row["spfm_lo"] < target:
+            reasons.append(
+                f"on {row['network']} SPFM of at least {row['spfm_lo']:.3%}, asked: {target:.3%} or more"
+            )
+        if due is not None and row["due_fit_hi"] > due:
+            reasons.append(
+                f"on {row['network']} at most {row['due_fit_hi']:.3g} FIT of detected failures, asked: "
+                f"{due:g} FIT or less"
+            )
+        if row["safety"] not in (None, "met"):
+            reasons.append(f"on {row['network']} the safety verdict is {row['safety']}, asked: met")
+    return reasons
+
+
+def _mechanisms(found: Observed) -> list[str]:
+    copies, on = (
+        found.copies,
+        f"of {found.copies.injections:,} upsets of redundant storage on {found.network}",
+    )
+    if not copies.injections:
+        return []
+    told = [
+        (copies.hazardous, "were hazardous: a mechanism does not protect"),
+        (copies.wrong, "were said to be corrected and showed: a mechanism does not correct"),
+        (copies.untold, "raised no alarm: a mechanism does not tell"),
+    ]
+    return [f"{count:,} {on} {what}" for count, what in told if count]

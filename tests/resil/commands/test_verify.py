@@ -1,0 +1,171 @@
+"""`--verify`: what was built is confirmed by new injections, and a broken mechanism is not."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+from resil.cli import main
+from resil.commands.verify import Sizes, verify_build
+from resil.errors import StoreError
+from tests.test_files_page import covers, documented, leaves
+
+SIZES = Sizes(uniform=1500, redundant=600, stuck=60)
+FEW = Sizes(uniform=300, redundant=500, stuck=20)
+OPTIONS = 'exclude = ["hardened_light", "hardened_leap_dice", "duplicate", "secded", "parity"]'
+
+
+def words(seed):
+    return "".join(f"{(seed * 2654435761 + i * 40503 * (seed + i)) % 2**32:08x}\n" for i in range(64))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory, repository):
+    """A run, a plan that triplicates, its RTL, and a workload that took no part."""
+    folder = tmp_path_factory.mktemp("verify")
+    example = repository / "examples" / "awkward"
+    text = (example / "campaign.toml").read_text().replace('"target.toml"', f'"{example / "target.toml"}"')
+    text = text.replace('"source0.hex", "source1.hex"', '"a.hex"').replace('["ff", "sram"]', '["ff"]')
+    text = text.replace("= 400", "= 1500")
+    for number, name in enumerate("abc", start=1):
+        (folder / f"{name}.hex").write_text(words(number))
+        (folder / f"{name}.toml").write_text(text.replace("a.hex", f"{name}.hex"))
+    (folder / "options.toml").write_text(OPTIONS)
+    assert main(["run", str(folder / "a.toml"), "--out", str(folder / "run"), "--quiet"]) == 0
+    assert main([*arguments(folder), "--build", str(folder / "built"), "--quiet"]) == 0
+    return folder
+
+
+def arguments(folder):
+    own = ["--budget-fit", "0.0055", "--options", str(folder / "options.toml")]
+    return ["protect", str(folder / "run"), *own]
+
+
+@pytest.fixture
+def again(made, tmp_path):
+    """A copy of the run and of the build, in which all may be changed."""
+    for name in ("run", "built"):
+        shutil.copytree(made / name, tmp_path / name)
+    for name in ("options.toml", "a.toml", "b.toml", "c.toml", "a.hex", "b.hex", "c.hex"):
+        shutil.copy(made / name, tmp_path)
+    return tmp_path
+
+
+def plan_of(folder):
+    return json.loads((folder / "run" / "protection.json").read_text())
+
+
+def verified(folder, networks=("b.toml",), sizes=SIZES, plan=None, seed=None):
+    return verify_build(
+        [folder / "run"],
+        plan or plan_of(folder),
+        folder / "built",
+        options=folder / "options.toml",
+        networks=[str(folder / name) for name in networks],
+        sizes=sizes,
+        seed=seed,
+    )
+
+
+def test_a_sound_build_is_confirmed(again):
+    found = verified(again)
+    assert found["reasons"] == []
+    assert found["confirmed"] is True
+    assert found["seed"] not in (found["seed_of_choice"],)
+    assert found["copies"]["injections"] >= SIZES.redundant
+    assert found["copies"]["hazardous"] == 0
+    assert found["latent"]["injections"] >= SIZES.stuck
+    assert found["bit_exact"] == {"networks": ["b"], "inputs": 1, "equal": True}
+    names = documented("confirmation.json")
+    keys = set(leaves(json.loads((again / "built" / "confirmation.json").read_text())))
+    assert {path for path in keys if not any(covers(name, path) for name in names)} == set()
+    assert {name for name in names if not any(covers(name, path) for path in keys)} == set()
+    plan = plan_of(again)
+    assert plan["confirmed"] is True
+    assert plan["measured"] == found["measured"]
+    assert plan["area_measured"]["added"] > 0
+    assert all(command.startswith("resil run ") for command in plan["commands"])
+    assert json.loads((again / "built" / "build.json").read_text())["confirmed"] is True
+    # The same seed for the same RTL is refused, and what took part in the choice.
+    with pytest.raises(StoreError, match=f"was confirmed with seed {found['seed']} before"):
+        verified(again, seed=found["seed"])
+    with pytest.raises(StoreError, match="expected a seed that took no part"):
+        verified(again, seed=found["seed_of_choice"])
+    with pytest.raises(StoreError, match="a took part in the choice"):
+        verified(again, networks=["a.toml"])
+
+
+VOTE = "(a_i & b_i) | (a_i & c_i) | (b_i & c_i)"
+TELL = "|((a_i ^ b_i) | (b_i ^ c_i))"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "why"),
+    [
+        ("resil_voter.sv", VOTE, "a_i", "said to be corrected and showed"),
+        ("resil_voter.sv", TELL, "1'b0", "raised no alarm"),
+        # What synthesis would make of two copies that it takes for one.
+        (
+            "resil_flop_tmr.sv",
+            ".b_i             (b)",
+            ".b_i             (a)",
+            "said to be corrected and showed",
+        ),
+    ],
+    ids=["voter votes wrong", "alarm open", "copies merged"],
+)
+def test_a_broken_mechanism_is_not_confirmed(file, old, new, why, again):
+    source = again / "built" / "rtl" / file
+    text = source.read_text()
+    assert text.count(old) == 1
+    source.write_text(text.replace(old, new))
+    found = verified(again, sizes=FEW)
+    assert found["confirmed"] is False
+    assert any(why in reason for reason in found["reasons"]), found["reasons"]
+    plan = plan_of(again)
+    assert plan["confirmed"] is False
+    assert plan["reasons"] == found["reasons"]
+    # One look: neither this RTL again, nor what it failed on.
+    with pytest.raises(StoreError, match=f"was not confirmed with seed {found['seed']}; one look"):
+        verified(again, networks=["c.toml"])
+    source.write_text(text)
+    with pytest.raises(StoreError, match=r"b took part in the confirmation of .*, which failed"):
+        verified(again)
+
+
+def test_a_copy_that_is_gone_is_no_confirmation(again):
+    source = again / "built" / "rtl" / "resil_flop_tmr.sv"
+    text = source.read_text()
+    source.write_text(text.replace("u_copy_c", "u_other"))
+    with pytest.raises(StoreError, match=r"of them gone, .*u_copy_c"):
+        verified(again, sizes=FEW)
+
+
+def test_a_prediction_that_is_too_low_is_not_confirmed(again):
+    found = verified(again, sizes=FEW, plan={**plan_of(again), "fit": 1e-4})
+    assert found["confirmed"] is False
+    assert any("predicted 0.0001 FIT is too low" in reason for reason in found["reasons"])
+    report = (again / "run" / "report.html").read_text()
+    assert "CONFIRMED by injection: " not in report.replace("NOT CONFIRMED", "")
+
+
+def test_the_command_ends_with_0_only_if_confirmed(again, capsys):
+    """On a build that is there already, with the usual numbers of injections; then not confirmed."""
+    asked = [*arguments(again), "--build", str(again / "built"), "--verify"]
+    built = (again / "built" / "build.json").stat().st_mtime_ns
+    capsys.readouterr()
+    assert main([*asked, "--verify-network", str(again / "b.toml")]) == 0
+    assert "CONFIRMED by injection, seed 12" in capsys.readouterr().out
+    assert "CONFIRMED by injection" in (again / "run" / "report.html").read_text()
+    assert (again / "built" / "build.json").stat().st_mtime_ns >= built
+    assert main([*asked, "--verify-network", "nothing"]) == 2
+    assert "expected a zoo network" in capsys.readouterr().err
+    assert main([*asked[:-3], "--verify"]) == 2
+    assert main(asked) == 2
+    assert "its workload is its own" in capsys.readouterr().err
+    voter = again / "built" / "rtl" / "resil_voter.sv"
+    voter.write_text(voter.read_text().replace(VOTE, "a_i"))
+    assert main([*asked, "--verify-network", str(again / "c.toml")]) == 1
+    assert "NOT CONFIRMED: predicted" in capsys.readouterr().out

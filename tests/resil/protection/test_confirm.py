@@ -1,0 +1,102 @@
+"""A confirmation fails by name for each thing that new injections may contradict."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from resil.protection.confirm import Copies, Observed, Stratum, confirmation, latent_coverage
+from stats.evidence import Group
+from stats.intervals import clopper_pearson
+
+PLAN = {
+    "fit": 0.010,
+    "fit_hi": 0.03,
+    "spfm": 0.999,
+    "spfm_lo": 0.995,
+    "budget_fit": 0.05,
+    "spfm_target": 0.99,
+    "basis": {"injections": 2500},
+}
+HAZARDOUS = ("sdc_critical", "hang")
+
+
+def on(network="other", bad=2, injections=2000, **changes):
+    """A network: so many of the upsets outside copies are hazardous, of a raw rate of 8 FIT."""
+    rest = Group("cc", "ff", 8.0, {"masked": injections - bad, "hang": bad})
+    copies = Group("redundant", "ff", 2.0, {"latent": 3000})
+    found = Observed(network, (Stratum(rest), Stratum(copies)), Copies(3000, 0, 0, 0))
+    return replace(found, **changes)
+
+
+def judged(*observed, **changes):
+    return confirmation({**PLAN, **changes}, observed, HAZARDOUS, 0.95)
+
+
+def test_what_is_measured_confirms():
+    found = judged(on())
+    assert found["reasons"] == []
+    assert found["confirmed"] is True
+    measured = found["measured"]
+    assert measured["fit"] == pytest.approx(0.008)
+    assert measured["fit_lo"] < PLAN["fit"] < measured["fit_hi"] < 0.05
+    assert measured["spfm_lo"] == pytest.approx(1 - measured["fit_hi"] / 10.0)
+    assert measured["injections"] == 5000
+    assert found["predicted"]["injections"] == 2500
+    # None of 3,000: 99.9 % are harmless, at 95 % confidence; 99.88 at 97.5 %.
+    assert found["copies"]["harmless_lo"] == pytest.approx(1 - clopper_pearson(0, 3000, 0.95, "upper").hi)
+    assert found["copies"]["harmless_lo"] > 0.9988
+
+
+@pytest.mark.parametrize(
+    ("observed", "changes", "why"),
+    [
+        ((on(),), {"fit": 0.0005}, "predicted 0.0005 FIT is too low"),
+        ((on(),), {"fit": 0.04}, "predicted 0.04 FIT is too high"),
+        ((on(),), {"budget_fit": 0.02}, "asked: 0.02 FIT or less"),
+        ((on(),), {"spfm_target": 0.999}, "asked: 99.900% or more"),
+        ((on(copies=Copies(3000, 1, 0, 0)),), {}, "1 of 3,000 upsets of redundant storage on other were haz"),
+        ((on(copies=Copies(3000, 0, 1, 0)),), {}, "said to be corrected and showed"),
+        ((on(copies=Copies(3000, 0, 0, 1)),), {}, "raised no alarm"),
+        ((on(safety="inconclusive"),), {}, "the safety verdict is inconclusive"),
+        ((on(bad=2), on("worse", bad=20)), {"budget_fit": 1.0}, r"too low: .* on worse"),
+        ((on(bad=2), on("worse", bad=9)), {}, r"on worse at most .* asked: 0.05"),
+        ((on(),), {"fit_share_target": 0.1}, "a share of each network's own FIT"),
+        ((on(),), {"due_fit_target": 0.001}, "detected failures, asked: 0.001 FIT"),
+        ((on(injections=50, bad=0),), {}, "SPFM of at least"),
+    ],
+)
+def test_what_contradicts_is_named(observed, changes, why):
+    found = judged(*observed, **changes)
+    assert found["confirmed"] is False
+    assert any(re.search(why, reason) for reason in found["reasons"]), found["reasons"]
+
+
+def test_a_safety_verdict_that_is_met_counts_for_it():
+    assert judged(on(safety="met"))["confirmed"]
+
+
+def test_intervals_of_several_networks_hold_together():
+    one, two = judged(on()), judged(on("a"), on("b"))
+    assert two["measured"]["fit_hi"] > one["measured"]["fit_hi"]
+    assert [row["confidence"] for row in two["networks"]] == pytest.approx([0.975, 0.975])
+
+
+def test_hardened_cells_keep_their_range():
+    """Their factor is no result of RTL: limits are at its ends, and SPFM at the worse of them."""
+    plain = judged(on())["measured"]
+    hardened = on()
+    strata = (replace(hardened.strata[0], factors=(0.1, 0.25, 0.5)), hardened.strata[1])
+    found = judged(replace(hardened, strata=strata))["measured"]
+    assert found["fit"] == pytest.approx(plain["fit"] * 0.25)
+    assert found["fit_lo"] == pytest.approx(plain["fit_lo"] * 0.1)
+    # The bound of the copies, whose rate stays, is in it too.
+    assert plain["fit_hi"] * 0.5 < found["fit_hi"] < plain["fit_hi"]
+    assert found["spfm_lo"] < 1 - found["fit_hi"] / 10.0
+
+
+def test_latent_coverage_is_exact():
+    found = latent_coverage(95, 100, 0.95)
+    assert found["coverage_lo"] == pytest.approx(clopper_pearson(95, 100, 0.95, "lower").lo)
