@@ -5,7 +5,7 @@
 namespace {
 
 // Cycles of simulation after which a job goes on in a lane, and the state in which it began is kept.
-constexpr uint64_t kAlone = 128;
+constexpr uint64_t kAlone = 64;
 
 }  // namespace
 
