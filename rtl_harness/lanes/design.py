@@ -7,10 +7,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rtl_harness.lanes.cells import CellWriter, WideError
+from rtl_harness.lanes.decoders import decoded
 from rtl_harness.lanes.enables import FlipFlop, with_enables
 from rtl_harness.lanes.expressions import Writer, name_of
 from rtl_harness.lanes.guards import Guard, Statement, common, guard, uses_of
-from rtl_harness.lanes.words import FLIP_FLOPS, Bit, Bits, Cell, Piece, UnsupportedError, Words, divide
+from rtl_harness.lanes.words import (
+    FLIP_FLOPS,
+    Bit,
+    Bits,
+    Cell,
+    Piece,
+    UnsupportedError,
+    Words,
+    divide,
+    read_cells,
+)
 
 
 @dataclass(frozen=True)
@@ -64,7 +75,10 @@ def read_design(
     Raises:
         UnsupportedError: If there are cells of unknown kinds, other clocks, latches or loops.
     """
-    words = divide(module, outputs)
+    ports = {name: (port["direction"], tuple(port["bits"])) for name, port in module["ports"].items()}
+    cells, looked = decoded(read_cells(module), [ports[name][1] for name in outputs])
+    shown = dict(zip(outputs, looked, strict=True))
+    words = divide(cells, {n: bits for n, (way, bits) in ports.items() if way == "input"}, looked)
     edge = module["ports"][clock]["bits"][0]
     flip_flops, writes = [], []
     reads: list[tuple[Port, list[Piece]]] = []
@@ -87,7 +101,6 @@ def read_design(
         name: Memory(name, name, m["width"], m["size"], m["start_offset"])
         for name, m in module.get("memories", {}).items()
     }
-    shown = {name: tuple(module["ports"][name]["bits"]) for name in outputs}
     flip_flops, enables = with_enables(words, flip_flops)
     design = Design(words, flip_flops, memories, reads, sorted(writes, key=lambda p: p.order), shown, inputs)
     statements = [*_statements(design), *enables]
@@ -182,11 +195,9 @@ def _looked(design: Design) -> dict[Piece, Guard]:
     for bits in design.outputs.values():
         look(bits, root)
     for f in design.flip_flops:
-        guard = root
         if isinstance(f.enable, int):
             look([f.enable], root)
-            guard = root.child(((f.enable,), f.rising))
-        look(f.data, guard)
+        look(f.data, f.guard(root))
         if isinstance(f.reset, int):
             look([f.reset], root)
     for port in design.writes:

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rtl_harness.lanes.design import Design
 from rtl_harness.lanes.expressions import Writer, element_bits, literal, name_of, type_of
-from rtl_harness.lanes.guards import Condition, Guard, Statement
+from rtl_harness.lanes.guards import Condition, Guard, Statement, common
 from rtl_harness.lanes.storage import Storage
-from rtl_harness.lanes.words import Bit, Piece, UnsupportedError
+from rtl_harness.lanes.words import Bit, Bits, Piece, UnsupportedError
 
 PARTS = 160  # statements of a function
 _NAME = re.compile(r"\bs\.p(\d+)\b")
@@ -167,21 +167,21 @@ class _Emitter:
     def _taken(self) -> list[Statement]:
         """Return what keeps the next values of flip-flops that are other flip-flops' present ones."""
         own = {f.piece for f in self.design.flip_flops}
-        made = []
+        made: dict[Bits, Statement] = {}
         for f in self.design.flip_flops:
             self.writer.fresh()
             value = self._value(f.data, f.piece.width)
             reads = frozenset(self.writer.reads)
-            if not reads & own:
+            if not reads & own or f.never:
                 continue
-            target = Piece(len(self.words.pieces), -2, 0, f.piece.width)
-            self.words.pieces.append(target)
-            self.next.append((f.piece, name_of(target)))
-            guard = self.design.root
-            if isinstance(f.enable, int):
-                guard = guard.child(((f.enable,), f.rising))
-            made.append(Statement(f"{name_of(target)} = {value};", (target,), reads, (), guard))
-        return made
+            if f.data not in made:
+                target = Piece(len(self.words.pieces), -2, 0, f.piece.width)
+                self.words.pieces.append(target)
+                made[f.data] = Statement(f"{name_of(target)} = {value};", (target,), reads, ())
+            statement = made[f.data]
+            statement.guard = common(statement.guard, f.guard(self.design.root))
+            self.next.append((f.piece, name_of(statement.targets[0])))
+        return list(made.values())
 
     def _value(self, bits: Sequence[Bit], width: int) -> str:
         return self.writer.mask(bits[0]) if width == 1 else self.writer.word(bits, element_bits(width))

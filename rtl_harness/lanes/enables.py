@@ -1,13 +1,17 @@
-"""When registers change: where none of the multiplexers before them hands back what they hold."""
+"""When registers change: where none of the multiplexers before them hands back what they hold.
+
+What they change to is then worked out without these multiplexers.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rtl_harness.lanes.expressions import Writer, name_of
-from rtl_harness.lanes.guards import Statement
-from rtl_harness.lanes.words import Bit, Bits, Cell, Piece, Words
+from rtl_harness.lanes.guards import Condition, Guard, Statement, selection
+from rtl_harness.lanes.words import Bit, Bits, Piece, Words
 
 
 @dataclass(frozen=True)
@@ -22,6 +26,7 @@ class FlipFlop:
         reset: Net of the asynchronous reset; None if there is none.
         reset_level: When it resets.
         reset_value: What it is reset to.
+        within: Conditions without which it never changes, outermost first.
     """
 
     piece: Piece
@@ -31,89 +36,144 @@ class FlipFlop:
     reset: Bit | None
     reset_level: bool
     reset_value: int
+    within: tuple[Condition, ...] = ()
+
+    @property
+    def never(self) -> bool:
+        """It keeps what it holds."""
+        return self.enable == ("0" if self.rising else "1")
+
+    def guard(self, root: Guard) -> Guard:
+        """Return where the next value is looked at."""
+        inner = root
+        for condition in self.within:
+            inner = inner.child(condition)
+        return inner.child(((self.enable,), self.rising)) if isinstance(self.enable, int) else inner
 
 
 def with_enables(words: Words, flip_flops: Sequence[FlipFlop]) -> tuple[list[FlipFlop], list[Statement]]:
-    """Find when registers change: where none of the multiplexers before them hands back what they hold."""
-    found: list[FlipFlop] = []
-    made: list[Statement] = []
-    seen: dict[str, tuple[Bit, bool]] = {}
-    for f in flip_flops:
-        if f.enable is None:
-            writer = Writer(words)
-            change = _change(words, writer, f.data, words.nets(f.piece), _LARGEST)
-            if change is not None and change.nodes:
-                if change.text not in seen:
-                    seen[change.text] = change.single or _synthetic(words, change, writer, made)
-                net, rising = seen[change.text]
-                f = replace(f, enable=net, rising=rising)
-        found.append(f)
-    return found, made
+    """Find when registers change: where none of the multiplexers before them hands back what they hold.
+
+    Returns:
+        The registers, and statements for enables that are no nets of the design. Cells that are needed more
+        are added to `words`.
+    """
+    changes = _Changes(words)
+    return [changes.of(f) for f in flip_flops], changes.made
 
 
-_LARGEST = 16
+_MOST = 48  # multiplexers that are looked through for one register
 
 
 @dataclass(frozen=True)
 class _Change:
-    """When a value is not the register's own: a mask, or a net and its level."""
+    """When a value is not the register's own, and what it is then.
+
+    Attributes:
+        text: A mask of the machines in which it is not.
+        nodes: Multiplexers that were looked through.
+        data: The value, where it is not the register's own.
+        uses: Nets that the mask reads, each with the condition under which it does.
+        within: Conditions without which it is the register's own, outermost first.
+        single: A net that is the mask, and its level.
+    """
 
     text: str
     nodes: int
+    data: Bits
+    uses: tuple[tuple[Bit, Condition | None], ...] = ()
+    within: tuple[Condition, ...] = ()
     single: tuple[Bit, bool] | None = None
 
 
-_ALWAYS = _Change("~M{0}", 0)
-_NEVER = _Change("M{0}", 1)
+_ALWAYS = "~M{0}"
+_NEVER = "M{0}"
 
 
-def _change(words: Words, writer: Writer, data: Bits, own: Bits, room: int) -> _Change:
-    if data == own:
-        return _NEVER
-    cell, first = _multiplexer(words, data)
-    if cell is None or room <= 0:
-        return _ALWAYS
-    select = cell.pins["S"][0]
-    a, b = (cell.pins[p][first : first + len(data)] for p in ("A", "B"))
-    if_0 = _change(words, writer, a, own, room // 2)
-    if_1 = _change(words, writer, b, own, room // 2)
-    if not if_0.nodes and not if_1.nodes:
-        return _ALWAYS
-    s = writer.mask(select)
-    nodes = if_0.nodes + if_1.nodes + 1
-    if if_0 == _NEVER and if_1 == _NEVER:
-        return _NEVER
-    if if_0 == _NEVER and if_1 == _ALWAYS:
-        return _Change(s, nodes, (select, True))
-    if if_1 == _NEVER and if_0 == _ALWAYS:
-        return _Change(f"~{s}", nodes, (select, False))
-    parts = []
-    if if_1 != _NEVER:
-        parts.append(s if if_1 == _ALWAYS else f"({s} & {if_1.text})")
-    if if_0 != _NEVER:
-        parts.append(f"~{s}" if if_0 == _ALWAYS else f"(~{s} & {if_0.text})")
-    return _Change("(" + " | ".join(parts) + ")", nodes)
+class _Changes:
+    def __init__(self, words: Words) -> None:
+        self.made: list[Statement] = []
+        self._words = words
+        self._writer = Writer(words)
+        self._room = 0
+        self._seen: dict[str, tuple[Bit, bool]] = {}
+        self._choices: dict[tuple[Bit, Bits, Bits], Bits] = {}
 
+    def of(self, f: FlipFlop) -> FlipFlop:
+        """Return a register with its enable."""
+        if f.enable is not None:
+            return f
+        self._room = _MOST
+        change = self._change(f.data, self._words.nets(f.piece))
+        if not change.nodes:
+            return f
+        if change.text == _NEVER:
+            return replace(f, enable="0", rising=True)
+        if change.text not in self._seen:
+            self._seen[change.text] = change.single or self._synthetic(change)
+        net, rising = self._seen[change.text]
+        return replace(f, enable=net, rising=rising, data=change.data, within=change.within)
 
-def _multiplexer(words: Words, data: Bits) -> tuple[Cell | None, int]:
-    """Return the multiplexer whose output these nets are, and from which bit on."""
-    if not all(isinstance(b, int) for b in data):
-        return None, 0
-    homes = [words.home(b) for b in data]
-    piece, at = homes[0]
-    if piece.cell < 0 or homes != [(piece, at + i) for i in range(len(data))]:
-        return None, 0
-    cell = words.cells[piece.cell]
-    if cell.kind != "$mux" or not isinstance(cell.pins["S"][0], int):
-        return None, 0
-    return cell, piece.first + at
+    def _change(self, data: Bits, own: Bits) -> _Change:
+        if data == own:
+            return _Change(_NEVER, 1, data)
+        found = selection(self._words, data)
+        if found is None or self._room <= 0:
+            return _Change(_ALWAYS, 0, data)
+        self._room -= 1
+        select, a, b = found
+        if_0 = self._change(a, own)
+        if_1 = self._change(b, own)
+        if not if_0.nodes and not if_1.nodes:
+            return _Change(_ALWAYS, 0, data)
+        s = self._writer.mask(select)
+        nodes = if_0.nodes + if_1.nodes + 1
+        if if_0.text == if_1.text == _NEVER:
+            return _Change(_NEVER, nodes, data)
+        if _NEVER not in (if_0.text, if_1.text):
+            return self._either(select, if_0, if_1, nodes, data if (a, b) == (if_0.data, if_1.data) else None)
+        level = if_0.text == _NEVER
+        inner, sign = (if_1, s) if level else (if_0, f"~{s}")
+        condition = ((select,), level)
+        if inner.text == _ALWAYS:
+            return _Change(sign, nodes, inner.data, ((select, None),), (), (select, level))
+        uses = ((select, None), *((net, within or condition) for net, within in inner.uses))
+        within = inner.within or ((((inner.single[0],), inner.single[1]),) if inner.single else ())
+        return _Change(f"({sign} & {inner.text})", nodes, inner.data, uses, (condition, *within))
 
+    def _either(self, select: Bit, if_0: _Change, if_1: _Change, nodes: int, data: Bits | None) -> _Change:
+        """Return a change that both sides of a multiplexer may make."""
+        s = self._writer.mask(select)
+        one = s if if_1.text == _ALWAYS else f"({s} & {if_1.text})"
+        other = f"~{s}" if if_0.text == _ALWAYS else f"(~{s} & {if_0.text})"
+        if if_1.text == _ALWAYS:
+            other = if_0.text
+        elif if_0.text == _ALWAYS:
+            other, one = if_1.text, f"~{s}"
+        uses = (
+            (select, None),
+            *((net, within or ((select,), True)) for net, within in if_1.uses),
+            *((net, within or ((select,), False)) for net, within in if_0.uses),
+        )
+        return _Change(f"({one} | {other})", nodes, data or self._chosen(select, if_0.data, if_1.data), uses)
 
-def _synthetic(words: Words, change: _Change, writer: Writer, made: list[Statement]) -> tuple[Bit, bool]:
-    net = words.synthetic()
-    piece = words.home(net)[0]
-    reads = frozenset(p for p in writer.reads if name_of(p) in change.text)
-    made.append(
-        Statement(f"{name_of(piece)} = {change.text};", (piece,), reads, tuple((p, None) for p in reads))
-    )
-    return net, True
+    def _chosen(self, select: Bit, a: Bits, b: Bits) -> Bits:
+        """Return the nets of a multiplexer, added if there is none."""
+        if a == b:
+            return a
+        key = select, a, b
+        if key not in self._choices:
+            pins = {"A": a, "B": b, "S": (select,)}
+            self._choices[key] = self._words.add_cell("$mux", pins, len(a))
+        return self._choices[key]
+
+    def _synthetic(self, change: _Change) -> tuple[Bit, bool]:
+        net = self._words.synthetic()
+        piece = self._words.home(net)[0]
+        taken: dict[Piece, set[Condition | None]] = defaultdict(set)
+        for bit, condition in change.uses:
+            if isinstance(bit, int):
+                taken[self._words.home(bit)[0]].add(condition)
+        uses = tuple((p, next(iter(c)) if len(c) == 1 else None) for p, c in taken.items())
+        self.made.append(Statement(f"{name_of(piece)} = {change.text};", (piece,), frozenset(taken), uses))
+        return net, True

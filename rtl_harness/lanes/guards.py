@@ -82,6 +82,35 @@ class Statement:
     cost: int = 1
 
 
+def one_select(cell: Cell, first: int, last: int) -> Bit | None:
+    """Return the net that chooses between two operands for bits of the output; None if there is none."""
+    if cell.kind == "$mux":
+        return cell.pins["S"][0]
+    if cell.kind != "$bwmux" or len(set(cell.pins["S"][first:last])) > 1:
+        return None
+    return cell.pins["S"][first]
+
+
+def selection(words: Words, data: Bits) -> tuple[Bit, Bits, Bits] | None:
+    """Return what chooses these nets, what they are where it is 0, and where it is 1.
+
+    None if they are not the output of one multiplexer with a net that selects.
+    """
+    if not all(isinstance(bit, int) for bit in data):
+        return None
+    homes = [words.home(bit) for bit in data]
+    piece, at = homes[0]
+    if piece.cell < 0 or homes != [(piece, at + i) for i in range(len(data))]:
+        return None
+    cell = words.cells[piece.cell]
+    first = piece.first + at
+    select = one_select(cell, first, first + len(data))
+    if not isinstance(select, int):
+        return None
+    a, b = (cell.pins[port][first : first + len(data)] for port in ("A", "B"))
+    return select, a, b
+
+
 def uses_of(
     words: Words, cell: Cell, piece: Piece, reads: frozenset[Piece]
 ) -> tuple[tuple[Piece, Condition | None], ...]:
@@ -95,11 +124,11 @@ def uses_of(
             if isinstance(bit, int):
                 taken[words.home(bit)[0]].add(condition)
 
-    if cell.kind == "$mux" and isinstance(cell.pins["S"][0], int):
-        select = cell.pins["S"]
-        take(select, None)
-        take(cell.pins["B"][first:last], (select, True))
-        take(cell.pins["A"][first:last], (select, False))
+    select = one_select(cell, first, last)
+    if isinstance(select, int):
+        take([select], None)
+        take(cell.pins["B"][first:last], ((select,), True))
+        take(cell.pins["A"][first:last], ((select,), False))
     elif cell.kind == "$pmux":
         take(cell.pins["S"], None)
         take(cell.pins["A"][first:last], None)

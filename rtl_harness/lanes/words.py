@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -101,6 +101,7 @@ class Words:
     of_cell: dict[int, list[Piece]] = field(default_factory=dict)
     inputs: dict[str, list[Piece]] = field(default_factory=dict)
     _home: dict[int, tuple[Piece, int]] = field(default_factory=dict)
+    _last: int = 0
 
     def runs(self, bits: Sequence[Bit]) -> list[Run]:
         """Return an operand as runs."""
@@ -146,11 +147,23 @@ class Words:
 
     def synthetic(self) -> int:
         """Add a net that no cell drives."""
-        net = -len(self.pieces) - 1
+        net = self._new()
         piece = Piece(len(self.pieces), -2, 0, 1)
         self.pieces.append(piece)
         self._home[net] = (piece, 0)
         return net
+
+    def _new(self) -> int:
+        self._last -= 1
+        return self._last
+
+    def add_cell(self, kind: str, pins: Mapping[str, Bits], width: int) -> Bits:
+        """Add a cell whose output is one piece; return its nets."""
+        nets = tuple(self._new() for _ in range(width))
+        number = len(self.cells)
+        self.cells.append(Cell(f"{kind} {number}", kind, {**pins, "Y": nets}, {}))
+        self.of_cell[number] = [self.add(number, 0, nets)]
+        return nets
 
     def nets(self, piece: Piece) -> Bits:
         """Return the nets of a piece of a cell's output."""
@@ -167,24 +180,33 @@ class Words:
         return piece
 
 
-def divide(module: Mapping[str, Any], outputs: Sequence[str]) -> Words:
-    """Return a flattened module in pieces.
+def read_cells(module: Mapping[str, Any]) -> list[Cell]:
+    """Return the cells of a flattened module that compute or hold something.
+
+    Args:
+        module: As `write_json` wrote it.
+    """
+    return [
+        Cell(name, c["type"], {p: tuple(b) for p, b in c["connections"].items()}, c["parameters"])
+        for name, c in module["cells"].items()
+        if c["type"] not in IGNORED
+    ]
+
+
+def divide(cells: list[Cell], inputs: Mapping[str, Bits], looked: Iterable[Bits]) -> Words:
+    """Return cells in pieces.
 
     Two neighbouring bits stay together if an operation needs them in one word, directly or behind
     multiplexers, flip-flops and bitwise operations, which are divided themselves.
 
     Args:
-        module: As `write_json` wrote it.
-        outputs: Ports of the top that are looked at.
+        cells: All of a design.
+        inputs: The top's, by name.
+        looked: Nets of its ports that are looked at.
 
     Raises:
         UnsupportedError: If there are cells of unknown kinds.
     """
-    cells = [
-        Cell(name, c["type"], {p: tuple(b) for p, b in c["connections"].items()}, c["parameters"])
-        for name, c in module["cells"].items()
-        if c["type"] not in IGNORED
-    ]
     words = Words(cells)
     driver: dict[int, tuple[int, int]] = {}
     for number, cell in enumerate(cells):
@@ -195,10 +217,9 @@ def divide(module: Mapping[str, Any], outputs: Sequence[str]) -> Words:
         for position, bit in enumerate(cell.pins[cell.output]):
             assert isinstance(bit, int)
             driver[bit] = (number, position)
-    joined = _joined(cells, driver, [tuple(module["ports"][o]["bits"]) for o in outputs])
-    for name, port in module["ports"].items():
-        if port["direction"] == "input":
-            words.inputs[name] = [words.add(-1, i, [bit]) for i, bit in enumerate(port["bits"])]
+    joined = _joined(cells, driver, looked)
+    for name, bits in inputs.items():
+        words.inputs[name] = [words.add(-1, i, [bit]) for i, bit in enumerate(bits)]
     for number, cell in enumerate(cells):
         if cell.kind == "$memwr_v2":
             continue
@@ -243,7 +264,7 @@ def sources(cell: Cell) -> Iterator[tuple[Bits, int]]:
 
 
 def _joined(
-    cells: Sequence[Cell], driver: Mapping[int, tuple[int, int]], outputs: Sequence[Bits]
+    cells: Sequence[Cell], driver: Mapping[int, tuple[int, int]], outputs: Iterable[Bits]
 ) -> set[tuple[int, int]]:
     """Return the positions (cell, i) where bits i - 1 and i of a cell's output stay together."""
     joined: set[tuple[int, int]] = set()
