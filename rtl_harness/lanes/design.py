@@ -9,7 +9,7 @@ from typing import Any
 from rtl_harness.lanes.cells import CellWriter, WideError
 from rtl_harness.lanes.decoders import decoded
 from rtl_harness.lanes.enables import FlipFlop, with_enables
-from rtl_harness.lanes.expressions import Writer, name_of
+from rtl_harness.lanes.expressions import LIVE, Writer, name_of
 from rtl_harness.lanes.guards import Guard, Statement, common, guard, uses_of
 from rtl_harness.lanes.words import (
     FLIP_FLOPS,
@@ -173,7 +173,7 @@ def _statements(design: Design) -> list[Statement]:
             else f"chosen<V32>({writer.mask(port.address[0])}, 1u)"
         )
         targets = ", ".join(name_of(p) for p in pieces)
-        text = f"read{number}({address}, {targets});"
+        text = f"read{number}({LIVE}, {address}, {targets});"
         reads = frozenset(writer.reads)
         made.append(
             Statement(text, tuple(pieces), reads, tuple((p, None) for p in reads), cost=20 * len(pieces))

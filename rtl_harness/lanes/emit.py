@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from rtl_harness.lanes.design import Design
-from rtl_harness.lanes.expressions import Writer, element_bits, literal, name_of, type_of
+from rtl_harness.lanes.expressions import LIVE, Writer, element_bits, literal, name_of, type_of
 from rtl_harness.lanes.guards import Condition, Guard, Statement, common
 from rtl_harness.lanes.storage import Storage
 from rtl_harness.lanes.words import Bit, Bits, Piece, UnsupportedError
@@ -82,13 +82,14 @@ class _Emitter:
                 readers[piece].append(s)
         for guard, group in self._scheduled(statements):
             test = self._test(guard)
+            live = f"  [[maybe_unused]] const M {LIVE} = {self._live(guard)};"
             for at in range(0, len(group), PARTS):
-                chunk = self._local(group[at : at + PARTS], readers)
+                chunk = [live, *self._local(group[at : at + PARTS], readers)]
                 if count + len(chunk) > PARTS and parts[-1]:
                     parts.append([])
                     count = 0
                 count += len(chunk)
-                parts[-1] += [f"  if ({test}) {{", *(f"  {t}" for t in chunk), "  }"] if test else chunk
+                parts[-1] += [f"  if ({test}) {{" if test else "  {", *(f"  {t}" for t in chunk), "  }"]
         for i, body in enumerate(parts):
             yield f"__attribute__((noinline)) void part{i}(State& s) {{"
             yield from body
@@ -121,6 +122,14 @@ class _Emitter:
 
     def _test(self, guard: Guard) -> str:
         return " && ".join(self._condition(c) for c in guard.chain())
+
+    def _live(self, guard: Guard) -> str:
+        """Return a mask of the machines in which a guard's statements matter: all its conditions hold."""
+        parts = [
+            self.writer.any_of(nets) if rising else f"~{self.writer.mask(nets[0])}"
+            for nets, rising in guard.chain()
+        ]
+        return " & ".join(parts) or "~M{0}"
 
     def _condition(self, condition: Condition) -> str:
         nets, rising = condition

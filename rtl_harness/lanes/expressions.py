@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rtl_harness.lanes.words import WIDEST, Bit, Piece, Run, Words
 
 LANE = "l"  # of loops over machines
+LIVE = "live"  # the machines in which the result of a statement matters
 
 
 def element_bits(width: int) -> int:

@@ -61,12 +61,13 @@ class Storage:
             memory = self.design.memories[port.memory]
             parameters = ", ".join(f"{type_of(p.width)}& y{i}" for i, p in enumerate(pieces))
             lines.append(
-                f"template <class S> INLINE void read{number}_(S& s, const V32& address, {parameters}) {{"
+                f"template <class S> INLINE void read{number}_(S& s, M live, const V32& address, {parameters}) {{"
             )
             for i, piece in enumerate(pieces):
                 if piece.width == 1:
                     lines.append(f"  M m{i} = 0;")
-            lines.append("  for (int l = 0; l < kMachines; ++l) {")
+            lines.append("  for (M left = live; left; left &= left - 1) {")
+            lines.append("    const int l = __builtin_ctz(left);")
             lines.append(
                 "    const uint32_t a = elements(address)[l]"
                 + (f" - {memory.first}u;" if memory.first else ";")

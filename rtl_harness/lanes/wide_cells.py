@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rtl_harness.lanes.expressions import LANE, Writer, element_bits, literal, name_of, ones
+from rtl_harness.lanes.expressions import LANE, LIVE, Writer, element_bits, literal, name_of, ones
 from rtl_harness.lanes.words import Cell, Piece, UnsupportedError
 
 SHIFTS = {"$shl", "$shr", "$sshl", "$sshr", "$shift", "$shiftx"}
@@ -63,7 +63,8 @@ def wide_cell(w: Writer, cell: Cell, pieces: Sequence[Piece]) -> str:
     before = "".join(f"M m{p.number} = 0; " for p in masks)
     after = "".join(f" {name_of(p)} = m{p.number};" for p in masks)
     body = "\n    ".join(lines)
-    return f"{{ {before}for (int {LANE} = 0; {LANE} < kMachines; ++{LANE}) {{\n    {body}\n  }}{after} }}"
+    loop = f"for (M left = {LIVE}; left; left &= left - 1) {{\n    const int {LANE} = __builtin_ctz(left);"
+    return f"{{ {before}{loop}\n    {body}\n  }}{after} }}"
 
 
 def _values(w: Writer, cell: Cell, pieces: Sequence[Piece]) -> tuple[list[str], list[str]]:
