@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rtl_harness.lanes.design import Design
 from rtl_harness.lanes.expressions import LIVE, Writer, element_bits, literal, name_of, type_of
@@ -51,7 +51,7 @@ class _Emitter:
             '#include "lane_calls.h"',
             "#include <vector>",
             "namespace {",
-            *self._state(),
+            *self._state(functions),
             *self.storage.reads(),
             *functions,
             *tables,
@@ -61,12 +61,18 @@ class _Emitter:
 
     # ---- state
 
-    def _state(self) -> list[str]:
-        pieces = sorted(self.words.pieces, key=lambda p: p.number)
-        own = {f.piece for f in self.design.flip_flops}
+    def _state(self, functions: Iterable[str]) -> list[str]:
+        """Write the state: masks beside masks, and what is used together close together."""
+        used: dict[int, int] = {}
+        for line in functions:
+            for name in _NAME.findall(line):
+                used.setdefault(int(name), len(used))
+        pieces = sorted(
+            (p for p in self.words.pieces if p not in self._gone),
+            key=lambda p: (p.width > 1, used.get(p.number, len(used)), p.number),
+        )
         lines = ["struct alignas(64) State {"]
-        lines += [f"  {type_of(p.width)} p{p.number};" for p in pieces if p in own]
-        lines += [f"  {type_of(p.width)} p{p.number};" for p in pieces if p not in own | self._gone]
+        lines += [f"  {type_of(p.width)} p{p.number};" for p in pieces]
         lines += self.storage.members()
         return [*lines, "};", ""]
 
