@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from rtl_harness.lanes.design import Design, Memory, Port
-from rtl_harness.lanes.expressions import Writer, element_bits, literal, name_of, ones, type_of
+from rtl_harness.lanes.expressions import LIVE, Writer, element_bits, literal, name_of, ones, type_of
 from rtl_harness.lanes.words import Bit, Piece
 
 INTERLEAVED = 1 << 20  # bytes of 32 memories that lie word beside word
@@ -61,12 +61,13 @@ class Storage:
             memory = self.design.memories[port.memory]
             parameters = ", ".join(f"{type_of(p.width)}& y{i}" for i, p in enumerate(pieces))
             lines.append(
-                f"template <class S> INLINE void read{number}_(S& s, M live, const V32& address, {parameters}) {{"
+                f"template <class S> INLINE void read{number}_(S& s, M {LIVE}, const V32& address, "
+                f"{parameters}) {{"
             )
             for i, piece in enumerate(pieces):
                 if piece.width == 1:
                     lines.append(f"  M m{i} = 0;")
-            lines.append("  for (M left = live; left; left &= left - 1) {")
+            lines.append(f"  for (M left = {LIVE}; left; left &= left - 1) {{")
             lines.append("    const int l = __builtin_ctz(left);")
             lines.append(
                 "    const uint32_t a = elements(address)[l]"

@@ -10,14 +10,21 @@ from rtl_harness.elaboration import elaborate
 from rtl_harness.engines.verilator import sweep
 from rtl_harness.engines.verilator.audit import EVERYTHING
 from rtl_harness.engines.verilator.engine import VerilatorEngine
+from rtl_harness.engines.verilator.model import Model
 from rtl_harness.engines.verilator.sweep import LANES_DIFFER
 from rtl_harness.errors import AuditError
 from rtl_harness.lanes import build as lanes
+from rtl_harness.lanes import decoders
 from rtl_harness.verilated import build
 from rtl_harness.verilated.sweep import Sweep
-from tests.rtl_harness.lanes.test_machines import TARGET, WORKLOAD, faults_of, outcomes
+from tests.rtl_harness.lanes.test_machines import ARRAYS, TARGET, WORKLOAD, differences, faults_of, outcomes
 
 FAULTS = 400
+ARRAY_CELLS = {
+    "a machine that reads nothing": ("left = live", "left = live & ~M{8}"),
+    "machines that matter by another rule": ("const M live = (", "const M live = ~("),
+    "a table that keeps what it holds": ("= choose(enable, ", "= choose(M{0}, "),
+}
 CELLS = {
     "a cell that is wrong": ("parity(", "~parity("),
     "a write port that is left out": ("  write1(s);\n", ""),
@@ -55,6 +62,38 @@ def test_lanes_that_differ_are_closed_and_no_row_is_wrong(what, plain, monkeypat
     found, notes = outcomes(WORKLOAD, list(plain), True)
     assert notes == [LANES_DIFFER]
     assert found == plain
+
+
+@pytest.fixture(scope="module")
+def arrays():
+    made = Model(ARRAYS, WORKLOAD, elaborate(ARRAYS))
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("what", ARRAY_CELLS)
+def test_arrays_that_are_wrong_differ(what, arrays, monkeypatch):
+    right, key = lanes.source, lanes._key
+    old, new = ARRAY_CELLS[what]
+
+    def wrong(*arguments):
+        text = right(*arguments)
+        assert old in text
+        return text.replace(old, new)
+
+    monkeypatch.setattr(lanes, "source", wrong)
+    monkeypatch.setattr(lanes, "_key", lambda *arguments: content_key(what, key(*arguments)))
+    assert list(differences(arrays, 300, 1000))
+
+
+@pytest.mark.parametrize("neighbour", [1, 2])
+def test_a_neighbour_that_is_written_differs(neighbour, arrays, monkeypatch):
+    right, key = decoders._Decoders._mask, lanes._key
+    monkeypatch.setattr(
+        decoders._Decoders, "_mask", lambda self, nets, number: right(self, nets, number ^ neighbour)
+    )
+    monkeypatch.setattr(lanes, "_key", lambda *arguments: content_key(str(neighbour), key(*arguments)))
+    assert list(differences(arrays, 300, 1000))
 
 
 @pytest.mark.parametrize("what", SWEEPS)
