@@ -37,6 +37,9 @@ LARGE = 1000
 # Reduced costs, in parts of the relaxation's, up to which options are tried for a first choice; its gap.
 _CORES = (3e-4, 3e-3, 3e-2)
 _CORE_GAP = 1e-4
+# Of the first choice that comes, where the time brought none.
+_FIRST_GAP = 0.05
+_LEAST_SECONDS = 0.01
 _SLACK = 1e-6
 
 
@@ -101,27 +104,30 @@ class Programme:
             cost: Of each option, >= 0.
             keeps: The limits, without tolerance.
             relative_gap: At which a proposal is good enough; the bound says what it leaves open.
-            seconds: After which the best found so far is returned.
+            seconds: After which the best found so far is returned, or the first to come.
             proposals: After how many that break a limit by less than a step the limits are drawn tighter by
                 as much as the solver may overlook. The bound stays that of the limits as they are; None for
                 never: the choice is then exact.
             most_refused: After how many of these there is none; None for no such end.
 
         Raises:
-            RuntimeError: The solver gave up, or found nothing in the time.
+            RuntimeError: The solver gave up.
         """
         started = monotonic()
 
         def left(share: float = 1.0) -> float | None:
-            return None if seconds is None else max(1.0, share * (seconds - (monotonic() - started)))
+            return (
+                None if seconds is None else max(_LEAST_SECONDS, share * (seconds - (monotonic() - started)))
+            )
 
         allowed, known = self._core(cost, keeps, left(0.3)) if self._options >= self._large else (None, None)
         refused, bound = 0, 0.0
         while True:
             tight = proposals is not None and refused >= proposals
-            found = self._solve(cost, relative_gap, left(), tight=tight, allowed=allowed)
+            found = self._solve(cost, relative_gap, left(), tight=tight, allowed=allowed, known=known)
             if found is None and tight:
-                tight, found = False, self._solve(cost, relative_gap, left(), tight=False, allowed=allowed)
+                tight = False
+                found = self._solve(cost, relative_gap, left(), tight=False, allowed=allowed, known=known)
             if found is None:
                 return known and Found(known.chosen, float(cost @ known.chosen))
             bound = max(bound, 0.0 if tight else found.bound)
@@ -171,7 +177,9 @@ class Programme:
         *,
         tight: bool,
         allowed: BoolArray | None = None,
+        known: Found | None = None,
     ) -> Found | None:
+        """Return a proposal; where the time brought none, what is known, else the first that comes."""
         if not self._equal.shape[0]:
             return Found(np.zeros(self._options, dtype=bool), 0.0)
         unit = float(cost.max()) or 1.0
@@ -188,9 +196,14 @@ class Programme:
             )
         if result.status == 2:
             return None
+        bound = result.mip_dual_bound
+        proven = max(0.0, float(bound)) / _SCALE * unit if bound is not None and np.isfinite(bound) else 0.0
+        if result.status == _TIME_OUT and result.x is None:
+            first = known or self._solve(cost, _FIRST_GAP, None, tight=tight, allowed=allowed)
+            return first and Found(first.chosen, proven)
         if result.x is None or result.status not in (0, _TIME_OUT):
             raise RuntimeError(f"the solver HiGHS gave up: {result.message}")
-        return Found(result.x > 0.5, max(0.0, float(result.mip_dual_bound)) / _SCALE * unit)
+        return Found(result.x > 0.5, proven)
 
     def _rows(self, *, tight: bool) -> LinearConstraint:
         rounded, hidden = (np.ceil, _HIDDEN) if tight else (np.floor, 0.0)

@@ -59,3 +59,18 @@ def test_the_solver_prints_nothing_to_standard_output(capfd):
     for seed in range(20):
         solve(*made(seed, groups=30, options=6))
     assert capfd.readouterr().out == ""
+
+
+@pytest.mark.parametrize("large", [0, 10**6])
+def test_without_time_there_is_a_choice_all_the_same(large):
+    cost, sets, rows = made(3, groups=200, options=6)
+    programme = Programme(len(cost), sets, np.ones(len(cost), dtype=bool), large=large)
+    for row, most in rows:
+        programme.add_limit(row, most)
+
+    def keeps(chosen):
+        return all(row[chosen].sum() <= most for row, most in rows)
+
+    found = programme.least(cost, keeps, seconds=1e-9, proposals=5)
+    assert keeps(found.chosen)
+    assert found.bound <= cost[found.chosen].sum()
