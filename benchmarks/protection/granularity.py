@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from time import monotonic
@@ -22,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resil.cli import main as resil
-from resil.commands.protect_units import Basis, read_basis
+from resil.commands.protect_basis import Basis, read_basis
 from resil.protection.group_choice import Candidate, Chooser, choose
 from resil.protection.group_menu import Design, whole_npu
 from resil.protection.judging import Judged, Targets, judge
@@ -207,7 +208,10 @@ def main() -> None:
         "carried over": carried(basis, arguments.seconds),
     }
     for title, rows in parts.items():
-        found = list(rows)
+        found = []
+        for row in rows:
+            print(json.dumps(row), file=sys.stderr, flush=True)
+            found.append(row)
         print(json.dumps({title: found}) if arguments.json else f"{title}\n\n{_table(found)}\n", flush=True)
 
 

@@ -16,7 +16,11 @@ from resil.protection.units import Granularity
 @app.command()
 def protect(
     run_dirs: Annotated[
-        list[Path], typer.Argument(metavar="RUN_DIR...", help="Run folders, of networks on one target.")
+        list[Path],
+        typer.Argument(
+            metavar="RUN_DIR|MODEL...",
+            help="Run folders, of networks on one target, and sensitivity models that help to choose.",
+        ),
     ],
     budget_fit: Annotated[
         float | None, typer.Option("--budget-fit", help="Budget in FIT in place of the campaign's.")
@@ -90,8 +94,9 @@ def protect(
 
     if build is None and (verify or verify_network or verify_seed is not None):
         raise typer.BadParameter("expected --build DIR too: what is built is confirmed")
-    run_dir = run_dirs[0]
-    by_units = len(run_dirs) > 1 or any(given is not None for given in (granularity, fit_share, due_budget))
+    run_dir = next((path for path in run_dirs if not path.is_file()), run_dirs[0])
+    given = (granularity, fit_share, due_budget)
+    by_units = len(run_dirs) > 1 or run_dir.is_file() or any(asked is not None for asked in given)
     if by_units:
         results = protect_units(
             run_dirs,

@@ -8,7 +8,7 @@ targets on every network; the one before it is chosen (`resil.protection.judging
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ from resil.protection.risks import Network, shrunk_risks
 FloatArray = npt.NDArray[np.float64]
 
 # Shares of what the targets allow that candidates may use by the choosing half's estimates.
-RESERVES = (0.03, 0.06, 0.1, 0.16, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 0.95, 1.0)
+RESERVES = (0.04, 0.08, 0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 1.0)
 # What a failed upset or two do to detected failures is small beside what mechanisms make of them by design.
 _RESERVE_OF_DUE = 0.3
 _GAP, _SECONDS = 1e-4, 60.0
@@ -88,7 +88,11 @@ class Choice:
 
 
 def choose(
-    design: Design, networks: Sequence[Network], targets: Targets, seconds: float = _SECONDS
+    design: Design,
+    networks: Sequence[Network],
+    targets: Targets,
+    seconds: float = _SECONDS,
+    prior: FloatArray | None = None,
 ) -> Choice:
     """Choose protections of least area that keep the targets on every network.
 
@@ -97,6 +101,7 @@ def choose(
         networks: Runs on it.
         targets: What is asked.
         seconds: Time for each candidate.
+        prior: Counts of injections of neither half, which choose too (`shrunk_risks`).
 
     Raises:
         ProtectionError: The area of an option is not known.
@@ -106,7 +111,7 @@ def choose(
     if not any(found.missed(targets) for found in before):
         return Choice(nothing, before, False, ())
     choosing, judging = zip(*(network.halves() for network in networks), strict=True)
-    risks = shrunk_risks(choosing, design.cells)
+    risks = shrunk_risks(choosing, design.cells, prior)
     tried: list[tuple[Candidate, tuple[Judged, ...]]] = []
     last: tuple[Candidate, tuple[Judged, ...]] | None = None
     chooser = Chooser(design, choosing, risks, targets)
@@ -136,6 +141,17 @@ def choose(
     )
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """A programme of one set of mechanisms, what it has to keep, and the least area by its relaxation."""
+
+    programme: Programme
+    limits: Sequence[tuple[FloatArray, float]]
+    left: Sequence[Left]
+    mechanisms: Mechanisms
+    bound: float
+
+
 class Chooser:
     """Least area by given risks."""
 
@@ -153,17 +169,22 @@ class Chooser:
 
     def least(self, reserve: float, seconds: float = _SECONDS) -> Candidate | None:
         """Return the set of least area that uses at most a share of what the targets allow; None if none."""
-        found = [
-            candidate
-            for number, mechanisms in enumerate(self._all)
-            if (candidate := self._with(number, mechanisms, reserve, seconds)) is not None
+        found = self._copies(reserve)
+        bounds = []
+        programmes = [
+            self._programme(number, mechanisms, reserve) for number, mechanisms in enumerate(self._all)
         ]
-        found += self._copies(reserve)
+        for programme in sorted(programmes, key=lambda p: p.bound):
+            if found and programme.bound >= min(c.area_added for c in found):
+                continue
+            if (candidate := self._solved(programme, reserve, seconds)) is not None:
+                found.append(candidate)
+                bounds.append(candidate.bound)
         if not found:
             return None
         best = min(found, key=lambda c: c.area_added)
-        bound = min(best.area_added, *(c.bound for c in found))
-        return Candidate(best.items, best.mechanisms, best.area_added, bound, reserve, best.claimed)
+        bound = min(best.area_added, *bounds) if bounds else best.area_added
+        return replace(best, bound=bound)
 
     def _limits(self, left: Sequence[Left], reserve: float) -> list[tuple[FloatArray, float]]:
         asked, limits = self._targets, []
@@ -179,22 +200,28 @@ class Chooser:
                 limits.append((own.due, share * asked.due_fit))
         return limits
 
-    def _with(self, number: int, mechanisms: Mechanisms, reserve: float, seconds: float) -> Candidate | None:
+    def _programme(self, number: int, mechanisms: Mechanisms, reserve: float) -> _Asked:
         menu = self._menu
         if number not in self._left:
             self._left[number] = self._of(menu.items, mechanisms)
-        left = self._left[number]
-        limits = self._limits(left, reserve)
+        limits = self._limits(self._left[number], reserve)
         programme = Programme(len(menu.items), menu.sets, np.ones(len(menu.items), dtype=bool))
         for coefficients, most in limits:
             programme.add_limit(coefficients, most)
+        bound = programme.bound(menu.cost) + self._design.mechanisms_area(mechanisms)
+        return _Asked(programme, limits, self._left[number], mechanisms, bound)
+
+    def _solved(self, asked: _Asked, reserve: float, seconds: float) -> Candidate | None:
+        menu = self._menu
 
         def keeps(chosen: BoolArray) -> bool:
-            return all(float(c[chosen].sum()) <= most for c, most in limits)
+            return all(float(c[chosen].sum()) <= most for c, most in asked.limits)
 
         gap = 0.0 if len(menu.items) < LARGE else _GAP
-        found = programme.least(menu.cost, keeps, relative_gap=gap, seconds=seconds, proposals=_PROPOSALS)
-        return None if found is None else self._candidate(menu, found, left, mechanisms, reserve)
+        found = asked.programme.least(
+            menu.cost, keeps, relative_gap=gap, seconds=seconds, proposals=_PROPOSALS
+        )
+        return None if found is None else self._candidate(menu, found, asked.left, asked.mechanisms, reserve)
 
     def _candidate(
         self, menu: Menu, found: Found, left: Sequence[Left], mechanisms: Mechanisms, reserve: float

@@ -139,17 +139,17 @@ class Programme:
                 return None
             self.forbid(found.chosen)
 
-    def _core(
-        self, cost: FloatArray, keeps: Check, seconds: float | None
-    ) -> tuple[BoolArray | None, Found | None]:
-        """Return the options that a cheaper choice than a known one can hold, and that choice.
+    def bound(self, cost: FloatArray) -> float:
+        """Return what no choice costs less than, by the relaxation: infinite if there is none."""
+        return self._relaxed(cost)[0]
 
-        The reduced cost of an option is what taking it adds at least to the bound of the relaxation: if that
-        is more than the known choice costs above the bound, no cheaper choice has the option.
-        """
+    def _relaxed(self, cost: FloatArray) -> tuple[float, FloatArray | None]:
+        """Return the least cost with parts of options, and what each option adds to that at least."""
+        if not self._equal.shape[0]:
+            return 0.0, None
         unit = float(cost.max()) or 1.0
         rows, sets = self._rows(tight=False), self._equal.shape[0]
-        relaxed = linprog(
+        found = linprog(
             cost / unit * _SCALE,
             A_eq=rows.A[:sets],
             b_eq=rows.ub[:sets],
@@ -158,15 +158,30 @@ class Programme:
             bounds=np.stack((np.zeros(self._options), self._allowed.astype(np.float64)), axis=1),
             method="highs",
         )
-        if relaxed.status != 0:
+        if found.status == 2:
+            return np.inf, None
+        if found.status != 0:
+            return 0.0, None
+        scale = unit / _SCALE
+        return max(0.0, float(found.fun)) * scale, np.asarray(found.lower.marginals, dtype=np.float64) * scale
+
+    def _core(
+        self, cost: FloatArray, keeps: Check, seconds: float | None
+    ) -> tuple[BoolArray | None, Found | None]:
+        """Return the options that a cheaper choice than a known one can hold, and that choice.
+
+        The reduced cost of an option is what taking it adds at least to the bound of the relaxation: if that
+        is more than the known choice costs above the bound, no cheaper choice has the option.
+        """
+        bound, added = self._relaxed(cost)
+        if added is None:
             return None, None
-        added = np.asarray(relaxed.lower.marginals, dtype=np.float64)
         for share in _CORES:
-            core = self._allowed & (added <= share * relaxed.fun)
+            core = self._allowed & (added <= share * bound)
             found = self._solve(cost, _CORE_GAP, seconds, tight=True, allowed=core)
             if found is not None and keeps(found.chosen):
-                room = float(cost @ found.chosen) / unit * _SCALE - relaxed.fun
-                return self._allowed & (added <= room + _SLACK * (1.0 + abs(relaxed.fun))), found
+                room = float(cost @ found.chosen) - bound
+                return self._allowed & (added <= room + _SLACK * (float(cost.max()) + bound)), found
         return None, None
 
     def _solve(

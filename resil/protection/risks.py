@@ -78,8 +78,13 @@ class Network:
         return np.array([self.fit_per_bit.get(key, 0.0) for key in own]) * cells.bits
 
 
-def shrunk_risks(networks: Sequence[Network], cells: Cells) -> FloatArray:
+def shrunk_risks(networks: Sequence[Network], cells: Cells, prior: FloatArray | None = None) -> FloatArray:
     """Return P(fate | a bit of the cell flips) of each network, drawn towards what is around the cell.
+
+    Args:
+        networks: Injections that choose.
+        cells: Of the storage.
+        prior: Counts of other injections, of networks of their own, shape (cells, `FATES`); None for none.
 
     Returns:
         Shape (networks, cells, `FATES`), each row summing to 1.
@@ -93,17 +98,23 @@ def shrunk_risks(networks: Sequence[Network], cells: Cells) -> FloatArray:
     network = np.repeat(np.arange(len(networks)), 2 * size)
     fold = np.tile(np.repeat([0, 1], size), len(networks))
     groups = (*(level[rows] for level in cells.levels), network * size + rows)
-    levels = Levels(groups)
     struck = counts.sum(axis=1) > 0
     strengths = tune_strengths(
         Levels(tuple(_renumbered(group[struck]) for group in groups)), counts[struck], fold[struck]
     )
     whole = len(networks) * size
-    rates = pooled_rates(levels, counts, strengths)[-1]
+    known = np.zeros((size, FATES)) if prior is None else prior
+    inner = (*cells.levels, whole + np.arange(size))
+    around = Levels(tuple(np.concatenate(pair) for pair in zip(groups, inner, strict=True)))
+
+    def pooled(own: FloatArray) -> FloatArray:
+        return pooled_rates(around, np.concatenate((own, known)), strengths)[-1][:whole]
+
+    rates = pooled(counts)
     predicted, events, trials = [], [], []
     for own in (0, 1):
         half = np.where((fold == own)[:, None], counts, 0.0)
-        predicted.append(_harmful(pooled_rates(levels, half, strengths)[-1]))
+        predicted.append(_harmful(pooled(half)))
         other = np.zeros((whole, FATES))
         np.add.at(other, groups[-1][fold != own], counts[fold != own])
         events.append(_harmful(other))

@@ -66,6 +66,7 @@ class Cells:
         kind: Of each cell; a memory and the flip-flops of its macro are two cells of one unit.
         block: Of each.
         path: Of each: register, memory, or instance of the macro.
+        place: Which eight bits of its register each is, from 0; 0 of a memory.
         bits: Of each.
     """
 
@@ -74,6 +75,7 @@ class Cells:
     kind: tuple[str, ...]
     block: tuple[str, ...]
     path: tuple[str, ...]
+    place: IntArray
     bits: IntArray
 
 
@@ -128,6 +130,7 @@ def cells_of(storage: Storage) -> Cells:
         tuple(str(key[1]) for key in found),
         tuple(str(key[0]) for key in found),
         tuple(str(key[3]) for key in found),
+        np.array([int(key[4]) for key in found], dtype=np.int64),
         np.bincount(of_bit, minlength=len(found)).astype(np.int64),
     )
 

@@ -169,6 +169,15 @@ def chunks(first: int, bits: int) -> list[tuple[int, int, int]]:
     return [(low, high - low, low // CHUNK_BITS) for low, high in pairwise(cuts)]
 
 
+def plain_register(path: str) -> str:
+    """Return the path of a register without the indices of its copies.
+
+    >>> plain_register("u.g_lane[3].sum_q")
+    'u.g_lane[*].sum_q'
+    """
+    return _INDEX.sub("[*]", path)
+
+
 def cell_of_elements(elements: Iterable[Known]) -> dict[str, Cell]:
     """Return for each path a cell, of which the chunk is still to be set for registers.
 
@@ -178,14 +187,14 @@ def cell_of_elements(elements: Iterable[Known]) -> dict[str, Cell]:
     known = list(elements)
     copies: dict[str, list[str]] = {}
     for path, *_ in known:
-        copies.setdefault(_INDEX.sub("[*]", path), []).append(path)
+        copies.setdefault(plain_register(path), []).append(path)
     place = {
         path: CHUNKS_OF_COPIES * i // len(own)
         for own in copies.values()
         for i, path in enumerate(sorted(own, key=_indices))
     }
     return {
-        path: Cell(kind, block, role, _INDEX.sub("[*]", path), place[path] if kind == "sram" else -1)
+        path: Cell(kind, block, role, plain_register(path), place[path] if kind == "sram" else -1)
         for path, kind, block, role in known
     }
 
