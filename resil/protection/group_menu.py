@@ -132,10 +132,11 @@ def menu_of_units(design: Design, hazardous: Sequence[str]) -> Menu:
     items: list[Item] = []
     cost: list[float] = []
     sets: list[list[int]] = []
+    bare = left_out(design)
     for number, unit in enumerate(design.units):
         own = [Item(None, (number,))]
         kinds = {kind for kind, _ in unit.bits}
-        for option in memories if unit.memory else groups:
+        for option in () if number in bare else memories if unit.memory else groups:
             if "sram" in kinds if unit.memory else kinds & set(option.protects):
                 own.append(Item(option, (number,)))
         sets.append(list(range(len(items), len(items) + len(own))))
@@ -151,6 +152,30 @@ def menu_of_units(design: Design, hazardous: Sequence[str]) -> Menu:
             items.append(Item(option, inside, block))
             cost.append(item_area(design, items[-1]))
     return Menu(items, np.array(cost), [np.array(own, dtype=np.int64) for own in sets])
+
+
+def left_out(design: Design) -> set[int]:
+    """Return the numbers of units that are offered nothing, as the file of options asks.
+
+    Raises:
+        ProtectionError: It names what no unit is in.
+    """
+    found: set[int] = set()
+    for path in design.options.leave_out:
+        own = {
+            number
+            for number, unit in enumerate(design.units)
+            if path == unit.block
+            or any(
+                name == path or name.startswith((f"{path}[", f"{path}.")) for name in (unit.name, *unit.parts)
+            )
+        }
+        if not own:
+            raise ProtectionError(
+                f"leave_out names {path}, which no unit of choice is or lies in; `resil sites` lists them"
+            )
+        found |= own
+    return found
 
 
 def whole_npu(design: Design, hazardous: Sequence[str]) -> list[tuple[Item, float]]:

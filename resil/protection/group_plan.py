@@ -226,6 +226,8 @@ def _assumptions(design: Design, networks: Sequence[Network], granularity: Granu
         "Every upset under a mechanism that detects is a detected failure, also where it would do no harm.",
         f"Chosen by {granularity}: the options' areas are figures, not measured on this design.",
     ]
+    if design.options.leave_out:
+        told.append(f"Left out by the file of options: {', '.join(design.options.leave_out)}.")
     if design.buildable:
         told.append("Only what can be built as RTL was offered.")
     if any(unit.memory for unit in design.units):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, replace
 from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
@@ -138,10 +138,12 @@ class OptionSet:
     Attributes:
         options: By name, in the order of the file; "none" is always there.
         cells: Area of a storage cell, by kind and unit.
+        leave_out: Registers, memories or blocks whose units are offered nothing, by path.
     """
 
     options: Mapping[str, Option]
     cells: Mapping[tuple[str, str], Cell]
+    leave_out: tuple[str, ...] = ()
 
 
 def load_options(user_file: Path | None = None) -> OptionSet:
@@ -149,7 +151,7 @@ def load_options(user_file: Path | None = None) -> OptionSet:
 
     Args:
         user_file: Options and cells that replace those of the same name or are added; its top-level list
-            `exclude` names options to leave out.
+            `exclude` names options to leave out, `leave_out` storage that is offered none by units.
 
     Raises:
         ProtectionError: a file cannot be read or is wrong; the message names file, table and key.
@@ -157,8 +159,10 @@ def load_options(user_file: Path | None = None) -> OptionSet:
     shipped = files("resil.protection") / "options.toml"
     base = _parse(parse_toml(shipped.read_text(), shipped.name), "options.toml of the package")
     options, cells = dict(base.options), dict(base.cells)
+    leave_out: tuple[str, ...] = ()
     if user_file is not None:
         own, excluded = _read(user_file)
+        leave_out = own.leave_out
         options.update(own.options)
         cells.update(own.cells)
         for name in excluded:
@@ -166,7 +170,7 @@ def load_options(user_file: Path | None = None) -> OptionSet:
                 others = ", ".join(other for other in options if other != "none")
                 raise ProtectionError(f"{user_file}: exclude names {name!r}; it may name any of {others}")
             del options[name]
-    return OptionSet(options, cells)
+    return OptionSet(options, cells, leave_out)
 
 
 def _read(file: Path) -> tuple[OptionSet, tuple[str, ...]]:
@@ -175,17 +179,23 @@ def _read(file: Path) -> tuple[OptionSet, tuple[str, ...]]:
     except HarnessError as error:
         raise ProtectionError(str(error)) from None
     own = _parse(document, str(file))
-    excluded = document.get("exclude", [])
-    if not isinstance(excluded, list) or not all(isinstance(name, str) for name in excluded):
-        raise ProtectionError(f"{file}: exclude needs to be a list of option names, found {excluded!r}")
-    return own, tuple(excluded)
+    excluded = _names(document, "exclude", "option names", file)
+    return replace(own, leave_out=_names(document, "leave_out", "paths", file)), excluded
+
+
+def _names(document: Mapping[str, Any], key: str, what: str, file: Path) -> tuple[str, ...]:
+    found = document.get(key, [])
+    if not isinstance(found, list) or not all(isinstance(name, str) for name in found):
+        raise ProtectionError(f"{file}: {key} needs to be a list of {what}, found {found!r}")
+    return tuple(found)
 
 
 def _parse(document: Mapping[str, Any], where: str) -> OptionSet:
-    unknown = sorted(set(document) - {"option", "cell", "exclude"})
+    unknown = sorted(set(document) - {"option", "cell", "exclude", "leave_out"})
     if unknown:
         raise ProtectionError(
-            f"{where}: unknown key {', '.join(unknown)}: the keys are [[option]], [[cell]] and exclude"
+            f"{where}: unknown key {', '.join(unknown)}: the keys are [[option]], [[cell]], exclude and "
+            "leave_out"
         )
     options: dict[str, Option] = {}
     for table in _tables(document, "option", where):

@@ -111,3 +111,28 @@ def test_choices_become_groups():
 def test_plans_that_cannot_be_built(chosen, why):
     with pytest.raises(ProtectionError, match=why):
         groups_of(chosen, load_options(), {"sb": ()})
+
+
+def test_groups_of_registers_become_rtl(run, tmp_path, capsys):
+    text = (run.parent / "campaign.toml").read_text().replace("= 60", "= 3000")
+    (tmp_path / "campaign.toml").write_text(text)
+    assert main(["run", str(tmp_path / "campaign.toml"), "--out", str(tmp_path / "run"), "--quiet"]) in (
+        0,
+        1,
+        3,
+    )
+    capsys.readouterr()
+    made = tmp_path / "made"
+    (tmp_path / "own.toml").write_text('exclude = ["hardened_light", "hardened_leap_dice"]')
+    arguments = ["protect", str(tmp_path / "run"), "--granularity", "group", "--fit-share", "0.5"]
+    arguments += ["--options", str(tmp_path / "own.toml"), "--build", str(made), "--json"]
+    code = main(arguments)
+    told = capsys.readouterr()
+    assert code == 0, told.err
+    plan = json.loads(told.out)
+    assert plan["result"] == "optimal"
+    bits = sum(group["bits"] for group in plan["groups"])
+    assert sum(plan["build"]["bits"].values()) == bits > 0
+    assert plan["build"]["bit_exact"]["equal"]
+    assert all(group["parts"] for group in plan["groups"])
+    assert load_target(made / "target.toml").alarms

@@ -262,3 +262,18 @@ def test_only_what_can_be_built_is_offered_for_building():
     assert found.chosen is not None
     assert all(item.option.builds for item in found.chosen.items if item.option)
     assert found.chosen.mechanisms.watchdog is None
+
+
+def test_what_is_left_out_is_offered_nothing():
+    rng = np.random.default_rng(14)
+    harm = np.zeros(83)
+    harm[:19] = 0.3
+    network = network_of(SMALL, rates_of(SMALL, harm), 20_000, rng)
+    design = design_of(SMALL, exclude=("lockstep",))
+    targets = Targets(fit_share=0.7)
+    design = replace(design, options=replace(design.options, leave_out=("u.u_a.x_q",)))
+    found = choose(design, [network], targets).chosen
+    assert {design.units[i.units[0]].name for i in found.items if i.option} == {"u.u_a.y_q", "u.u_b.z_q"}
+    wrong = replace(design, options=replace(design.options, leave_out=("u.u_a.x",)))
+    with pytest.raises(ProtectionError, match=r"leave_out names u\.u_a\.x, which no unit"):
+        choose(wrong, [network], targets)

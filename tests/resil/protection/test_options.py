@@ -124,6 +124,7 @@ def test_a_users_file_replaces_adds_and_leaves_out(tmp_path):
         ),
         ('exclude = ["triplicate"]', 'exclude = ["none"]', "exclude names 'none'"),
         ('exclude = ["triplicate"]', "exclude = 3", "exclude needs to be a list"),
+        ('exclude = ["triplicate"]', "leave_out = 3", "leave_out needs to be a list of paths"),
         ('exclude = ["triplicate"]', "budget = 3", "unknown key budget"),
         ('name = "clip"', 'name = "hardened_light"', "hardened_light is there twice"),
         ('name = "clip"', 'name = "none"', "the option none protects nothing"),
