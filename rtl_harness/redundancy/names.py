@@ -24,7 +24,8 @@ def plain(name: str) -> str:
 def keep_names(netlist: EditableNetlist, cut: Collection[tuple[str, str]]) -> None:
     """Let flip-flops drive a wire of their own name where they drive a port, or only a part is left.
 
-    Else what writes the netlist calls the register by the name of the port, or by none.
+    Likewise where a part of the register has a name of its own in the source, as a sign bit may. Else what
+    writes the netlist calls the register by the name of the port, or by none.
 
     Args:
         netlist: That is changed.
@@ -42,6 +43,8 @@ def keep_names(netlist: EditableNetlist, cut: Collection[tuple[str, str]]) -> No
         mixed = {bit for wire in own if redundant.intersection(wire) for bit in wire}
         apart = ports | mixed
         found = {n for n, nets in flip_flops.items() if (path, n) in cut or apart.intersection(nets)}
+        parts = _named_parts(flip_flops, module["netnames"])
+        found |= set(parts.values())
         renewed: dict[Net, int] = {}
         for name in sorted(_with_neighbours(found, flip_flops, own)):
             cell = module["cells"][name]
@@ -50,7 +53,25 @@ def keep_names(netlist: EditableNetlist, cut: Collection[tuple[str, str]]) -> No
             parameters = {"WIDTH": binary(len(old), 32)}
             netlist.add_cell(path, f"$resil${new[0]}", "$buf", parameters, {"A": new, "Y": old})
             renewed |= dict(zip(old, new, strict=True))
-        _name(module, renewed)
+        _name(module, renewed, parts)
+
+
+def _named_parts(flip_flops: Mapping[str, Sequence[Net]], wires: Mapping[str, Module]) -> dict[str, str]:
+    """Return the wires that name a part of a flip-flop cell whose whole has a name, with that cell."""
+    owner = {net: name for name, nets in flip_flops.items() for net in nets}
+    own = {n: wire["bits"] for n, wire in wires.items() if not wire.get("hide_name")}
+    whole = {
+        owner[bits[0]]
+        for bits in own.values()
+        if bits and list(bits) == list(flip_flops.get(owner.get(bits[0], ""), ()))
+    }
+    parts = {}
+    for name, bits in own.items():
+        cells = {owner.get(bit) for bit in bits}
+        cell = next(iter(cells), None)
+        if len(cells) == 1 and cell in whole and len(set(bits)) < len(flip_flops[cell]):
+            parts[name] = cell
+    return parts
 
 
 def _with_neighbours(
@@ -64,10 +85,14 @@ def _with_neighbours(
     return found
 
 
-def _name(module: Module, renewed: Mapping[Net, Net]) -> None:
-    """Give new nets, which stand before old ones, the names of the registers that the old ones are."""
+def _name(module: Module, renewed: Mapping[Net, Net], parts: Collection[str]) -> None:
+    """Give new nets, which stand before old ones, the names of the registers that the old ones are.
+
+    Wires that name a part of a register stay with the old ones.
+    """
     names = module["netnames"]
-    own = {n: w for n, w in names.items() if n not in module["ports"] and not w.get("hide_name")}
+    kept = {*module["ports"], *parts}
+    own = {n: w for n, w in names.items() if n not in kept and not w.get("hide_name")}
     whole = [wire for wire in own.values() if all(bit in renewed for bit in wire["bits"])]
     named = {bit for wire in whole for bit in wire["bits"]}
     for name, wire in own.items():

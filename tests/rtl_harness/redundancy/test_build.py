@@ -221,3 +221,24 @@ def test_a_part_that_is_written_at_a_place_that_moves_becomes_legal_verilog(tmp_
     target = target_of(tmp_path, PLACED)
     _, after = built(target, [Group("gen_dut.u_core.word_q[7:0]", Mechanism.PARITY)], tmp_path / "out")
     engines(target, after, core_work())
+
+
+SIGN = """
+module core (input logic clk, input logic rst, input logic [4:0] step, output logic [31:0] data);
+  logic [7:0] sum_q, other_q;
+  logic top_bit;
+  assign top_bit = sum_q[7];
+  always_ff @(posedge clk or posedge rst) if (rst) sum_q <= 8'h35; else sum_q <= sum_q + 8'(step);
+  always_ff @(posedge clk or posedge rst) if (rst) other_q <= '0; else other_q <= top_bit ? sum_q : other_q;
+  assign data = {23'(sum_q), top_bit, other_q};
+endmodule
+"""
+
+
+def test_a_register_whose_sign_has_a_name_is_found_again_beside_what_is_protected(tmp_path):
+    target = target_of(tmp_path, SIGN)
+    core = "gen_dut.u_core"
+    groups = [Group(f"{core}.other_q", Mechanism.PARITY), Group(f"{core}.sum_q[7:4]", Mechanism.HARDENED)]
+    _, after = built(target, groups, tmp_path / "out")
+    assert "{sum_q_reg} 7 4" in (tmp_path / "out" / "constraints.tcl").read_text()
+    engines(target, after, core_work())
