@@ -94,12 +94,18 @@ def protect(
 
     if build is None and (verify or verify_network or verify_seed is not None):
         raise typer.BadParameter("expected --build DIR too: what is built is confirmed")
-    run_dir = next((path for path in run_dirs if not path.is_file()), run_dirs[0])
+    runs_or_models, run_dirs = run_dirs, [path for path in run_dirs if not path.is_file()]
+    if verify and len(run_dirs) < len(runs_or_models):
+        raise typer.BadParameter(
+            "expected --verify without a model: the networks that it was learnt from took part in choosing, "
+            "and which they are is not told from those that confirm"
+        )
+    run_dir = next(iter(run_dirs), runs_or_models[0])
     given = (granularity, fit_share, due_budget)
-    by_units = len(run_dirs) > 1 or run_dir.is_file() or any(asked is not None for asked in given)
+    by_units = len(runs_or_models) > 1 or not run_dirs or any(asked is not None for asked in given)
     if by_units:
         results = protect_units(
-            run_dirs,
+            runs_or_models,
             granularity=granularity or Granularity.GROUP,
             targets=Targets(budget_fit, spfm_target, fit_share, due_budget),
             options=options,

@@ -84,3 +84,11 @@ def test_a_model_beside_runs_and_alone(two, model, capsys):
     assert '"model": "own.model.json.gz"' in capsys.readouterr().out
     assert main(["protect", str(model), "--fit-share", "0.5"]) == 2
     assert "is a model, which can help to choose but not to judge" in capsys.readouterr().err
+
+
+def test_a_model_and_a_confirmation_are_refused_together(two, model, capsys):
+    asked = ["protect", str(two[0]), str(model), "--fit-share", "0.5", "--build", str(model.parent / "b")]
+    assert main([*asked, "--verify"]) == 2
+    assert "expected --verify without a model" in " ".join(capsys.readouterr().err.split())
+    assert not (two[0] / "protection.json").exists()
+    assert not (model.parent / "b").exists()
