@@ -16,9 +16,11 @@ from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
+import resil.commands.build  # imported before anything is replaced: it keeps the real bench
 import resil.commands.dry_run
 import resil.commands.replay
 import resil.commands.run
+import resil.commands.verify  # likewise
 import resil.folder.execute
 import resil.prepare
 from resil.bench.bench import Area, AreaFacts, Bench, NetworkFacts, OperationFacts
