@@ -16,8 +16,14 @@ from rtl_harness.elaboration import Elaboration, block_of
 from rtl_harness.elaboration.yosys import yosys_version
 from rtl_harness.errors import HarnessError
 from rtl_harness.hardware import macro_cells
-from rtl_harness.synthesis import GATES, INSTANCES, design_netlist, gates_of_design, run_side
+from rtl_harness.synthesis import GATES, design_under_test, gates_of_design, run_side
 from rtl_harness.target import Target
+
+_HERE = Path(__file__).parent
+_OWN = [
+    *(_HERE / name for name in ("area.py", "area_library.py", "hardware.py", "sites.py")),
+    *(_HERE / "elaboration" / name for name in ("blocks.py", "model.py")),
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,18 +86,20 @@ def area_per_block(target: Target, elaboration: Elaboration, liberty: Path | Non
     """
     table = gate_table()
     library = table.liberty() if liberty is None else _read_library(liberty)
-    own = [Path(__file__).with_name(name) for name in ("area.py", "area_library.py", "hardware.py")]
-    design, gates = design_netlist(target, elaboration), gates_of_design(target, elaboration)
+    design = design_under_test(target, elaboration)
     sites = elaboration.sites
     srams = [(e.path, e.block, sites.present(i)) for i, e in enumerate(sites.elements) if e.kind == "sram"]
     macros = [asdict(elaboration.locations[e.path]) for e in sites.elements if e.kind == "macro"]
     description = json.dumps([target.blocks, srams, macros])
-    parts = (gates.name, design / INSTANCES, library, description, table.text, own)
+    parts = (design.gates_key, design.instances, library, description, table.text, _OWN)
 
     def build(folder: Path) -> None:
+        gates = gates_of_design(target, elaboration)
         (folder / "cells.lib").write_text(library, encoding="utf-8")
         _map(target, gates, folder, smallest_clock_gate(library), macro_cells(elaboration, gates))
-        report = _report(target, elaboration, table, None if liberty is None else library, design, folder)
+        report = _report(
+            target, elaboration, table, None if liberty is None else library, design.instances, folder
+        )
         write_atomically(folder / "area.json", json.dumps(asdict(report)).encode())
 
     folder = cached_folder("area", content_key(yosys_version(), *parts), build)
@@ -123,11 +131,10 @@ def _report(
     elaboration: Elaboration,
     table: GateTable,
     library: str | None,
-    design: Path,
+    instances: Mapping[str, str],
     folder: Path,
 ) -> AreaReport:
     modules: dict[str, Any] = json.loads((folder / "stat.json").read_text(encoding="utf-8"))["modules"]
-    instances: dict[str, str] = json.loads((design / INSTANCES).read_text(encoding="utf-8"))
     shutil.rmtree(folder / "abc", ignore_errors=True)
     logic = dict.fromkeys(target.blocks, 0.0)
     for path, module in instances.items():

@@ -17,6 +17,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from rtl_harness.errors import HarnessError
+from rtl_harness.shipped.results import FILES, shipped_content
 
 Part = str | bytes | int | float | bool | None | Path | Mapping[str, "Part"] | Iterable["Part"]
 
@@ -38,6 +39,10 @@ Observer = Callable[[str], AbstractContextManager[object]]
 
 _observer: Observer = lambda kind: nullcontext()  # noqa: E731
 _unobserved: ContextVar[bool] = ContextVar("unobserved", default=False)
+
+# Folders that were asked for, while whoever makes the shipped results anew wants to know; then none is taken.
+_asked: ContextVar[list[Path] | None] = ContextVar("asked", default=None)
+_COMPLETE, _FROM_PACKAGE = ".complete", "shipped"
 
 
 def observe_builds(observer: Observer) -> None:
@@ -96,7 +101,7 @@ def content_key(*parts: Part) -> str:
 
 
 def cached_folder(kind: str, key: str, build: Callable[[Path], None]) -> Path:
-    """Return the folder that `build` fills, from the cache if it is there.
+    """Return the folder that `build` fills, from the cache if it is there, or from what the package ships.
 
     Several processes may ask for the same folder: one builds, the others wait. `build` gets a folder
     that is empty and already has its final path; it is marked complete only when `build` returns, and is
@@ -111,27 +116,52 @@ def cached_folder(kind: str, key: str, build: Callable[[Path], None]) -> Path:
         HarnessError: If nothing can be written there, or if no simulator can be built in a path like it.
     """
     folder = cache_root() / kind / key
-    complete = folder / ".complete"
-    if complete.is_file():
+    asked = _asked.get()
+    if asked is not None:
+        asked.append(folder)
+    if _is_complete(folder):
         return folder
     _check_path(cache_root())
     observer = nullcontext() if _unobserved.get() else _observer(kind)
     with observer, _writable(cache_root()), _locked(folder):
-        if not complete.is_file():
+        if not _is_complete(folder):
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir()
+            shipped = shipped_content(kind, key) if asked is None else None
             try:
-                build(folder)
+                if shipped is not None:
+                    (folder / FILES[kind]).write_bytes(shipped)
+                else:
+                    build(folder)
             except BaseException:
                 shutil.rmtree(folder, ignore_errors=True)
                 raise
-            complete.touch()
+            (folder / _COMPLETE).write_text("" if shipped is None else _FROM_PACKAGE, encoding="utf-8")
     return folder
 
 
 def is_cached(kind: str, key: str) -> bool:
-    """Say whether `cached_folder` would build nothing."""
-    return (cache_root() / kind / key / ".complete").is_file()
+    """Say whether `cached_folder` would build nothing, what the package ships aside."""
+    return _is_complete(cache_root() / kind / key)
+
+
+@contextmanager
+def without_shipped() -> Iterator[list[Path]]:
+    """Take nothing that the package ships, nor what the cache has from there, but build it.
+
+    Yields a list that gets the folders that are asked for, in their order.
+    """
+    asked: list[Path] = []
+    token = _asked.set(asked)
+    try:
+        yield asked
+    finally:
+        _asked.reset(token)
+
+
+def _is_complete(folder: Path) -> bool:
+    mark = folder / _COMPLETE
+    return mark.is_file() and (_asked.get() is None or mark.read_text(encoding="utf-8") != _FROM_PACKAGE)
 
 
 def _check_path(root: Path) -> None:

@@ -13,12 +13,14 @@ from typing import Any
 from rtl_harness.cache import cached_folder, content_key, write_atomically
 from rtl_harness.elaboration import Elaboration
 from rtl_harness.sites import Absent, Hardware, SiteTable
-from rtl_harness.synthesis import AFTER, BEFORE, gates_of_design
+from rtl_harness.synthesis import AFTER, BEFORE, design_under_test, gates_of_design
 from rtl_harness.target import Target
 
 Net = tuple[str, int] | str
 
 _RESULT = "hardware.json"
+_HERE = Path(__file__).parent
+_OWN = [_HERE / "hardware.py", _HERE / "sites.py", _HERE / "elaboration" / "model.py"]
 _LATCH = re.compile(r"(?i)latch|\$sr$|_sr_")
 
 # Registers that a remark names one by one.
@@ -53,18 +55,19 @@ def with_hardware(target: Target, elaboration: Elaboration) -> Elaboration:
     Raises:
         HarnessError: If synthesis fails.
     """
-    gates = gates_of_design(target, elaboration)
+    design = design_under_test(target, elaboration)
     sites = elaboration.sites
     nets = [elaboration.locations[e.path] for e in sites.elements]
     latches = [elaboration.is_latch(e.path) for e in sites.elements]
     described = json.dumps([[(e.path, e.bits) for e in sites.elements], [asdict(n) for n in nets], latches])
 
     def build(folder: Path) -> None:
+        gates = gates_of_design(target, elaboration)
         absent, remarks = _Follower(elaboration, _names(gates / BEFORE), _names(gates / AFTER)).follow()
         found = {"absent": [asdict(run) for run in absent], "remarks": remarks}
         write_atomically(folder / _RESULT, json.dumps(found).encode())
 
-    folder = cached_folder("hardware", content_key(gates.name, described, Path(__file__)), build)
+    folder = cached_folder("hardware", content_key(design.gates_key, described, _OWN), build)
     found = json.loads((folder / _RESULT).read_text(encoding="utf-8"))
     absent = [Absent(**{**run, "hardware": Hardware(run["hardware"])}) for run in found["absent"]]
     table = SiteTable.of(sites.elements, absent)

@@ -6,26 +6,60 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from rtl_harness.cache import cached_folder, content_key
+from rtl_harness.cache import cached_folder, content_key, write_atomically
 from rtl_harness.elaboration import Elaboration
-from rtl_harness.elaboration.yosys import read_commands, rtl_key, said_of_source, yosys_version
+from rtl_harness.elaboration.yosys import READER, read_commands, rtl_key, said_of_source, yosys_version
 from rtl_harness.errors import HarnessError
 from rtl_harness.target import Target
 from rtl_harness.tools import tail
 
-DESIGN, INSTANCES, GATES, BEFORE, AFTER = (
-    *("design.il", "instances.json", "gates.il.gz"),
-    *("before.json", "after.json"),
-)
+DESIGN, GATES, BEFORE, AFTER = "design.il", "gates.il.gz", "before.json", "after.json"
+_INSTANCES, _FACTS = "instances.json", "facts.json"
 
 # Attributes of a register that forbid synthesis to merge it with another, as tools spell them.
 KEEP = ("keep", "dont_touch", "DONT_TOUCH", "KEEP", "preserve", "syn_preserve", "syn_keep")
 
 _SIDE = Path(__file__).parent / "elaboration" / "synthesis_side.py"
-_OWN = (_SIDE, Path(__file__))
+_OWN = (_SIDE, Path(__file__), *READER)
+
+
+@dataclass(frozen=True)
+class Design:
+    """What is known of the design under test by itself, without its netlist.
+
+    Attributes:
+        digest: Of its netlist.
+        instances: Module of the netlist of each of its instances, by path below the top.
+    """
+
+    digest: str
+    instances: Mapping[str, str]
+
+    @property
+    def gates_key(self) -> str:
+        """Key of the gates that remain of it."""
+        return content_key(yosys_version(), self.digest, _OWN)
+
+
+def design_under_test(target: Target, elaboration: Elaboration) -> Design:
+    """Return what is known of the design under test; its netlist is made only if nothing is known yet.
+
+    Raises:
+        HarnessError: If the RTL cannot be read.
+    """
+
+    def build(folder: Path) -> None:
+        netlist = design_netlist(target, elaboration)
+        instances = json.loads((netlist / _INSTANCES).read_text(encoding="utf-8"))
+        design = Design(content_key(netlist / DESIGN), instances)
+        write_atomically(folder / _FACTS, json.dumps(asdict(design)).encode())
+
+    folder = cached_folder("design-facts", _design_key(target, elaboration), build)
+    return Design(**json.loads((folder / _FACTS).read_text(encoding="utf-8")))
 
 
 def design_netlist(target: Target, elaboration: Elaboration) -> Path:
@@ -37,22 +71,18 @@ def design_netlist(target: Target, elaboration: Elaboration) -> Path:
     Raises:
         HarnessError: If the RTL cannot be read.
     """
-    srams = srams_of(elaboration)
-    key = content_key(
-        rtl_key(target, elaboration.parameters), json.dumps([target.dut, target.blocks, srams]), _OWN
-    )
 
     def build(folder: Path) -> None:
         config = {
             "read": read_commands(target, elaboration.parameters, ["--best-effort-hierarchy"], folder),
             "dut": target.dut,
             "boundaries": [path for paths in target.blocks.values() for path in paths],
-            "srams": srams,
+            "srams": srams_of(elaboration),
             "keep": KEEP,
         }
-        run_side(target, "read", config, folder, INSTANCES)
+        run_side(target, "read", config, folder, _INSTANCES)
 
-    return cached_folder("design", key, build)
+    return cached_folder("design", _design_key(target, elaboration), build)
 
 
 def gates_of_design(target: Target, elaboration: Elaboration) -> Path:
@@ -65,13 +95,17 @@ def gates_of_design(target: Target, elaboration: Elaboration) -> Path:
     Raises:
         HarnessError: If synthesis fails.
     """
-    design = design_netlist(target, elaboration)
-    key = content_key(yosys_version(), design / DESIGN, _OWN)
 
     def build(folder: Path) -> None:
-        run_side(target, "simplify", {"design": str(design / DESIGN)}, folder, AFTER)
+        netlist = design_netlist(target, elaboration) / DESIGN
+        run_side(target, "simplify", {"design": str(netlist)}, folder, AFTER)
 
-    return cached_folder("synthesis", key, build)
+    return cached_folder("synthesis", design_under_test(target, elaboration).gates_key, build)
+
+
+def _design_key(target: Target, elaboration: Elaboration) -> str:
+    described = json.dumps([target.dut, target.blocks, srams_of(elaboration)])
+    return content_key(rtl_key(target, elaboration.parameters), described, _OWN)
 
 
 def srams_of(elaboration: Elaboration) -> list[str]:

@@ -83,7 +83,9 @@ def verilate(arguments: Sequence[str], cwd: Path) -> None:
     run_tool([str(verilator.program), *arguments], cwd, "Verilator", {"VERILATOR_ROOT": str(verilator.root)})
 
 
-def make_verilated(makefile: str, cwd: Path, variables: Mapping[str, str], jobs: int = 2) -> None:
+def make_verilated(
+    makefile: str, cwd: Path, variables: Mapping[str, str], jobs: int = 2, goal: str = ""
+) -> None:
     """Build what `verilate` generated: run make on `makefile` in `cwd`.
 
     The compiler, archiver and Python of this machine replace those that the wheel was built with. The
@@ -94,6 +96,7 @@ def make_verilated(makefile: str, cwd: Path, variables: Mapping[str, str], jobs:
         cwd: Folder that holds it; its path must have no spaces (a limit of Verilator's makefiles).
         variables: Further make variables, OPT_FAST for instance.
         jobs: Compilers that run at the same time.
+        goal: What is made; "" for all.
 
     Raises:
         ToolMissingError: If make or the compiler is missing.
@@ -115,6 +118,7 @@ def make_verilated(makefile: str, cwd: Path, variables: Mapping[str, str], jobs:
         **variables,
     }
     command = [str(find_make()), "-f", makefile, f"-j{jobs}", *(f"{k}={v}" for k, v in settings.items())]
+    command += [goal] if goal else []
     run_tool(command, cwd, "make", {"VERILATOR_ROOT": str(find_verilator().root)})
 
 

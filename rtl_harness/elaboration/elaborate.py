@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,6 +12,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from rtl_harness.cache import cached_folder, content_key, write_atomically
+from rtl_harness.elaboration.blocks import block_of, in_macro
 from rtl_harness.elaboration.dataflow import Dataflow
 from rtl_harness.elaboration.declarations import Declarations, read_declarations
 from rtl_harness.elaboration.elements import Storage, find_storage
@@ -25,6 +25,8 @@ from rtl_harness.sites import SiteTable, StorageElement
 from rtl_harness.target import Target
 
 _RESULT = "elaboration.json"
+_HERE = Path(__file__).parent
+_OWN = [*sorted(_HERE.glob("*.py")), _HERE.parent / "sites.py"]
 
 # Clocks other than the target's that remarks name one by one.
 _CLOCKS = 8
@@ -46,10 +48,9 @@ def elaborate(target: Target, parameters: Mapping[str, int] | None = None) -> El
         ToolMissingError: If pyosys is not installed.
     """
     merged = {**target.parameters, **(parameters or {})}
-    own_code = [p for p in sorted(Path(__file__).parent.glob("*.py"))]
     memories = [asdict(m) for m in target.memories.values()]
     description = [target.dut, target.blocks, memories, target.macros, _ports(target)]
-    key = content_key(rtl_key(target, merged), own_code, json.dumps(description))
+    key = content_key(rtl_key(target, merged), _OWN, json.dumps(description))
 
     def build(folder: Path) -> None:
         with _no_garbage():
@@ -57,22 +58,6 @@ def elaborate(target: Target, parameters: Mapping[str, int] | None = None) -> El
 
     folder = cached_folder("elaboration", key, build)
     return _load((folder / _RESULT).read_text(encoding="utf-8"))
-
-
-def block_of(path: str, blocks: Mapping[str, Iterable[str]]) -> str:
-    """Return the block whose instance path is the longest that `path` lies in; "" if there is none."""
-    best, length = "", -1
-    for block, instances in blocks.items():
-        for instance in instances:
-            inside = path == instance or path.startswith((f"{instance}.", f"{instance}["))
-            if inside and len(instance) > length:
-                best, length = block, len(instance)
-    return best
-
-
-def in_macro(pattern: str, path: str) -> bool:
-    """Whether a pattern of a target's `macros` names a register, or something around it."""
-    return re.match(re.escape(pattern).replace(r"\*", "[^.]*") + r"(?![^.\[])", path) is not None
 
 
 @contextmanager

@@ -16,6 +16,8 @@ from rtl_harness.target import Target
 from rtl_harness.tools import tail
 
 _SIDE = Path(__file__).with_name("yosys_side.py")
+# What reads RTL: code that every result rests on that Yosys makes.
+READER = (Path(__file__), _SIDE)
 _CELLS = re.compile(rb"`(end)?celldefine\b")
 _PLACED = re.compile(r"(?P<path>.+?):(?P<line>\d+): ERROR: (?P<reason>.*)")
 _ERRORS = 10

@@ -59,6 +59,17 @@ COMPILER_FLAGS = (
 )  # fmt: skip
 LINKER_FLAGS = ("-shared", "-Wl,-Bsymbolic")
 
+# The table of scopes and variables is one long function that runs once an instance. A compiler that optimises
+# it takes as long for it as for all the rest, and longer than in proportion to the design.
+_MAKE_MODEL = f"""
+{PREFIX}__Syms%.o: override OPT_SLOW := -O0
+{PREFIX}__Syms%.o: VK_PCH_I_SLOW := -include $(VK_PCH_H)
+"""
+_RUNTIME = "runtime"
+_MAKE_RUNTIME = f"""
+{_RUNTIME}: $(VK_GLOBAL_OBJS)
+"""
+
 
 class Variable(NamedTuple):
     """A variable of the source code.
@@ -124,7 +135,7 @@ def design_objects(
     public = sorted(set(variables))
     key = content_key(
         _description(target), merged, [list(v) for v in public], target.sources, headers_of(target),
-        OWN, _OWN_HEADERS, (HERE / "glue.py",),
+        OWN, _OWN_HEADERS, (HERE / "glue.py",), _MAKE_MODEL,
         _verilator_flags(assertions), COMPILER_FLAGS, _optimisation(), find_verilator().version,
         compiler_version(), processor(),
     )  # fmt: skip
@@ -138,7 +149,7 @@ def design_objects(
         for file in runtime_objects():
             shutil.copy(file, folder)
         # Everything but the link: that comes with the shared parts.
-        make_verilated(f"{PREFIX}.mk", folder, {**_make_variables(), "LINK": "true"})
+        _make(folder, _MAKE_MODEL, {**_make_variables(), "LINK": "true"})
         made = {f"{OWN.stem}.o", f"{PREFIX}__ALL.a", *_TEXTS}
         _keep(folder, *made, *(file.name for file in folder.glob("verilated*.o")))
 
@@ -148,9 +159,10 @@ def design_objects(
 def runtime_objects() -> list[Path]:
     """Return the compiled parts of Verilator's own library, which are the same for all models.
 
-    Half of the time to build a small model goes into them. They come from the build of an empty one.
+    Half of the time to build a small model goes into them. They come from an empty one.
     """
     key = content_key(
+        _MAKE_RUNTIME,
         COMPILER_FLAGS,
         LINKER_FLAGS,
         _make_variables(),
@@ -168,7 +180,7 @@ def runtime_objects() -> list[Path]:
         flags = ["--prefix", PREFIX, "--top-module", "empty", "-Mdir", str(folder), "-o", LIBRARY]
         sources = ["storage.vlt", "empty.sv", "empty.cpp"]
         verilate([*VERILATOR_FLAGS, *flags, *_tool_flags(), *sources], folder)
-        make_verilated(f"{PREFIX}.mk", folder, _make_variables())
+        _make(folder, _MAKE_RUNTIME, _make_variables(), _RUNTIME)
         _keep(folder, *(file.name for file in folder.glob("verilated*.o")))
 
     return sorted(cached_folder("verilated-runtime", key, build).glob("*.o"))
@@ -190,6 +202,13 @@ def _shared_object(source: Path, flags: list[str]) -> Path:
     key = content_key(source, HEADERS, flags, compiler_version(), processor())
     folder = cached_folder("driver-part", key, lambda folder: compile_objects([source], flags, folder))
     return folder / f"{source.stem}.o"
+
+
+def _make(folder: Path, rules: str, variables: Mapping[str, str], goal: str = "") -> None:
+    """Make what Verilator generated in a folder, with further rules."""
+    makefile = folder / f"{PREFIX}.mk"
+    makefile.write_text(makefile.read_text(encoding="utf-8") + rules, encoding="utf-8")
+    make_verilated(makefile.name, folder, variables, goal=goal)
 
 
 def _keep(folder: Path, *names: str) -> None:

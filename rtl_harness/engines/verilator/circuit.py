@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from rtl_harness.engines.verilator.gates import Gates, UnsupportedError
+from rtl_harness.engines.verilator.gates import UnsupportedError
+from rtl_harness.engines.verilator.gates_file import Gates
 from rtl_harness.errors import UnmappedSiteError
 from rtl_harness.verilated.circuit import ALARM, FLIP_FLOP, GATE, MEMORY, PORT, Circuit
 from rtl_harness.verilated.library import Instance

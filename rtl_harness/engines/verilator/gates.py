@@ -10,19 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from rtl_harness.cache import cached_folder, content_key
+from rtl_harness.cache import cached_folder, content_key, write_atomically
 from rtl_harness.elaboration import Elaboration
 from rtl_harness.elaboration.netlist import Netlist
 from rtl_harness.elaboration.parallel import may_coincide
-from rtl_harness.elaboration.yosys import read_commands, rtl_key, run_yosys
+from rtl_harness.elaboration.yosys import READER, read_commands, rtl_key, run_yosys
+from rtl_harness.engines.verilator.gates_file import Gates, packed, unpacked
 from rtl_harness.engines.verilator.logic import ONE, ZERO, Logic, Net
 from rtl_harness.engines.verilator.word_cells import KINDS, Bit, made_of, parts_of
 from rtl_harness.errors import HarnessError
 from rtl_harness.target import Target
-
-Ints = npt.NDArray[np.int32]
 
 # Flip-flops and memory ports are kept as they are, an undefined value is 0 as in the simulator. Logic stays
 # in words, which are made into gates here, much faster than there; only what is seldom met is mapped.
@@ -38,39 +36,21 @@ SCRIPT = (
     "write_json gates.json",
 )
 
+_RESULT, _REFUSED = "gates.npz", "unsupported.txt"
+_HERE, _HARNESS = Path(__file__).parent, Path(__file__).parents[2]
+_OWN = [
+    *(_HERE / name for name in ("gates.py", "gates_file.py", "logic.py", "word_cells.py")),
+    *(_HARNESS / "elaboration" / name for name in ("model.py", "netlist.py", "parallel.py")),
+    _HARNESS / "sites.py",
+    *READER,
+]
+
 _FLIP_FLOP = re.compile(r"\$_(DFF_P|DFF_P[NP][01]|ALDFF_P[NP])_")
 _WAITING, _MADE = 1, 2
 
 
 class UnsupportedError(Exception):
     """The netlist has something that the evaluation of gates does not cover."""
-
-
-@dataclass(frozen=True)
-class Gates:
-    """Logic in the order of evaluation; nets are numbered, 0 and 1 are the constants.
-
-    Attributes:
-        nets: Number of nets.
-        gates: Operation and nets (a, b, s, y) of each, (gates, 5). For `READ`, `a` is the read port's number.
-        flip_flops: Nets of q, d and asynchronous reset or load, and its active level, (flip_flops, 4).
-        ports: Nets of the outputs of the top, alarms aside.
-        alarms: Nets of each alarm.
-        wires: Nets of each variable that holds storage, least significant first, by path.
-        memories: Paths of the memories.
-        reads: Memory, address nets and data nets of each read port.
-        writes: Memory, address, data and enable nets of each write port.
-    """
-
-    nets: int
-    gates: Ints
-    flip_flops: Ints
-    ports: Ints
-    alarms: tuple[tuple[int, ...], ...]
-    wires: Mapping[str, tuple[int, ...]]
-    memories: tuple[tuple[str, int], ...]
-    reads: tuple[tuple[int, tuple[int, ...], tuple[int, ...]], ...]
-    writes: tuple[tuple[int, tuple[int, ...], tuple[int, ...], tuple[int, ...]], ...]
 
 
 def read_gates(target: Target, elaboration: Elaboration) -> Gates:
@@ -84,9 +64,9 @@ def read_gates(target: Target, elaboration: Elaboration) -> Gates:
     if several := may_coincide(target):
         raise UnsupportedError(several)
     parameters = dict(elaboration.parameters)
-    outputs = json.dumps([target.clock, target.reset, list(target.outputs.items())])
-    own = content_key(*(Path(__file__).with_name(name) for name in ("gates.py", "logic.py", "word_cells.py")))
-    key = rtl_key(target, parameters, "gates", outputs, *SCRIPT, own)
+    ports = [target.clock, target.reset, target.reset_active_low, list(target.outputs.items())]
+    described = json.dumps([ports, _memories(elaboration), _variables(elaboration)])
+    key = content_key(rtl_key(target, parameters), "gates", described, SCRIPT, _OWN)
 
     def build(folder: Path) -> None:
         run_yosys(
@@ -96,19 +76,28 @@ def read_gates(target: Target, elaboration: Elaboration) -> Gates:
         document = json.loads(file.read_text(encoding="utf-8"))
         file.unlink()
         try:
-            text = _dump(_Reader(document, target, elaboration).gates())
+            gates = _Reader(document, target, elaboration).gates()
         except UnsupportedError as error:
-            text = json.dumps({"unsupported": str(error)})
-        (folder / "small.json").write_text(text, encoding="utf-8")
+            write_atomically(folder / _REFUSED, str(error).encode())
+        else:
+            write_atomically(folder / _RESULT, packed(gates))
 
     try:
         folder = cached_folder("gates", key, build)
     except HarnessError as error:
         raise UnsupportedError(str(error)) from error
-    found = json.loads((folder / "small.json").read_text(encoding="utf-8"))
-    if "unsupported" in found:
-        raise UnsupportedError(found["unsupported"])
-    return _load(found)
+    if (folder / _REFUSED).is_file():
+        raise UnsupportedError((folder / _REFUSED).read_text(encoding="utf-8"))
+    return unpacked((folder / _RESULT).read_bytes())
+
+
+def _memories(elaboration: Elaboration) -> list[str]:
+    elements = (*elaboration.sites.elements, *elaboration.bench_elements)
+    return sorted(element.path for element in elements if element.kind == "sram")
+
+
+def _variables(elaboration: Elaboration) -> list[str]:
+    return sorted({place.path for place in elaboration.locations.values()})
 
 
 @dataclass(eq=False, slots=True)
@@ -132,9 +121,8 @@ class _Reader:
         self.level = 1 if target.reset_active_low else 0
         self.outputs = (target.done, target.status)
         self.alarms = [alarm.output for alarm in target.alarms.values()]
-        elements = (*elaboration.sites.elements, *elaboration.bench_elements)
-        self.memories = {element.path for element in elements if element.kind == "sram"}
-        self.paths = {place.path for place in elaboration.locations.values()}
+        self.memories = set(_memories(elaboration))
+        self.paths = set(_variables(elaboration))
         self.logic = Logic()
         self.known: dict[Bit, Net] = {"1": ONE, self.reset: self.level}
         self.drivers: dict[Bit, _Part] = {}
@@ -255,22 +243,3 @@ class _Reader:
             return
         made = made_of(self.logic, part.kind, pins, part.parameters)
         self.known.update(zip(part.driven, made, strict=True))
-
-
-def _dump(gates: Gates) -> str:
-    fields = {name: getattr(gates, name) for name in Gates.__dataclass_fields__}
-    return json.dumps({k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in fields.items()})
-
-
-def _load(found: Mapping[str, Any]) -> Gates:
-    return Gates(
-        found["nets"],
-        np.array(found["gates"], np.int32).reshape(-1, 5),
-        np.array(found["flip_flops"], np.int32).reshape(-1, 4),
-        np.array(found["ports"], np.int32),
-        tuple(tuple(nets) for nets in found["alarms"]),
-        {path: tuple(nets) for path, nets in found["wires"].items()},
-        tuple((path, first) for path, first in found["memories"]),
-        tuple((m, tuple(a), tuple(d)) for m, a, d in found["reads"]),
-        tuple((m, tuple(a), tuple(d), tuple(e)) for m, a, d, e in found["writes"]),
-    )
