@@ -158,7 +158,7 @@ def test_protection_of_an_estimate_rests_on_its_limits_and_is_called_predicted(s
     assert "at most 0 FIT" not in told
     assert main(["protect", str(out), "--budget-fit", str(0.5 * bound), "--json"]) == 0
     plan = json.loads(capsys.readouterr().out)
-    assert (plan["predicted"], plan["result"]) == (True, "optimal")
+    assert (plan["from_estimate"], plan["result"]) == (True, "optimal")
     assert plan["fit_hi_unprotected"] == bound
     assert sum(choice["fit_hi_before"] for choice in plan["choices"]) >= bound
     assert plan["assumptions"][0].startswith("PREDICTED")
