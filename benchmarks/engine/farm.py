@@ -23,6 +23,7 @@ from resil.campaign.farm_settings import LOCAL, FarmSettings
 from resil.commands.run import run_campaign
 from resil.farm.crew import Job, Member
 from resil.farm.executor import FarmExecutor
+from resil.farm.ledger import PORTION_SECONDS
 from resil.farm.order import Reply
 from resil.progress import Loudness, set_loudness
 
@@ -37,6 +38,7 @@ class Measured:
         portions: Answers that brought them.
         preparing: Seconds of a worker before its first injection, the most.
         working: Seconds that workers spent on portions, all together.
+        processor: Seconds of processor time of workers in that time.
         seconds: From the first answer to the last.
         counted: Injections in that time.
         coordinator: Seconds of processor time of this process, scheduler included, in that time.
@@ -47,6 +49,7 @@ class Measured:
     portions: int = 0
     preparing: float = 0.0
     working: float = 0.0
+    processor: float = 0.0
     seconds: float = 0.0
     counted: int = 0
     coordinator: float = 0.0
@@ -77,6 +80,7 @@ def measure(campaign: Campaign, workers: int, folder: Path) -> Measured:
         found.portions += 1
         found.preparing = max(found.preparing, reply.preparing)
         found.working += reply.seconds
+        found.processor += reply.processor
 
     farm = FarmSettings(cluster=LOCAL, workers=workers)
     FarmExecutor._judge = watched  # type: ignore[method-assign]
@@ -89,19 +93,20 @@ def measure(campaign: Campaign, workers: int, folder: Path) -> Measured:
 
 
 def foretold(single: Measured, workers: int, total: int) -> dict[str, float]:
-    """Return what so many workers would take, by calculation.
+    """Return what so many workers would take, by calculation, each with a processor of its own.
 
-    Each has the rate of one. All rows go through the coordinator, whose processor time a row is that of
-    `single`. Every worker prepares once, and in the end waits for the slowest, half a portion on average.
+    Each has the rate of one, by its processor time. All rows go through the coordinator, whose processor time
+    a row is that of `single`. Every worker prepares once, and in the end waits for the slowest, half a
+    portion on average.
     """
     row = single.coordinator / max(single.counted, 1)
-    portion = single.working / single.portions
-    injecting = max(total / (workers * single.rate), total * row)
-    seconds = single.preparing + injecting + portion / 2
+    rate = single.injections / single.processor
+    injecting = max(total / (workers * rate), total * row)
+    seconds = single.preparing + injecting + PORTION_SECONDS / 2
     return {
         "workers": workers,
         "seconds": round(seconds, 1),
-        "efficiency": round(total / single.rate / workers / seconds, 3),
+        "efficiency": round(total / rate / workers / seconds, 3),
         "coordinator_busy": round(total * row / seconds, 3),
     }
 
@@ -131,6 +136,7 @@ def main() -> None:
             "per_second": round(run.rate, 1),
             "efficiency": round(run.rate / (run.workers * single.rate / single.workers), 3),
             "preparing_seconds": round(run.preparing, 1),
+            "processor_us_an_injection": round(1e6 * run.processor / run.injections, 1),
             "portion_seconds": round(run.working / run.portions, 2),
             "coordinator_ms_a_portion": round(1e3 * run.coordinator / max(run.portions - 1, 1), 1),
             "coordinator_us_a_row": round(1e6 * run.coordinator / max(run.counted, 1), 1),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -25,6 +24,7 @@ class Processes:
         workers: How many there are.
         environment: Of workers; None for this process's own.
         port: Of the scheduler.
+        cwd: Where processes are started; None for here.
         running: By name: "scheduler", "worker 0" and so on.
     """
 
@@ -33,6 +33,7 @@ class Processes:
     workers: int = 2
     environment: Mapping[str, str] | None = None
     port: int = 0
+    cwd: Path | None = None
     running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -63,7 +64,7 @@ class Processes:
                 command += ["--local-directory", str(self.folder)]
             with (self.folder / f"{name.replace(' ', '-')}.log").open("ab") as log:
                 self.running[name] = subprocess.Popen(
-                    command, stdout=log, stderr=log, env=None if scheduler else self.environment
+                    command, stdout=log, stderr=log, env=None if scheduler else self.environment, cwd=self.cwd
                 )
         return len(ended)
 
@@ -91,13 +92,3 @@ def processes(given: Processes) -> Iterator[Processes]:
             process.kill()
         for process in given.running.values():
             process.wait()
-
-
-def wait_until(true: object, seconds: float, what: str) -> None:
-    """Call `true` until it returns something true; SystemExit says what did not come about."""
-    assert callable(true)
-    end = time.monotonic() + seconds
-    while not true():
-        if time.monotonic() > end:
-            raise SystemExit(f"after {seconds:.0f} s: {what}")
-        time.sleep(0.05)

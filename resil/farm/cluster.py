@@ -70,8 +70,7 @@ class Farm:
             FarmError: a package is missing, or there is no such scheduler.
         """
         settings = self.settings
-        for name in ("distributed", "distributed.worker", "distributed.scheduler", "distributed.nanny"):
-            logging.getLogger(name).setLevel(logging.CRITICAL)
+        _silence()
         try:
             if settings.cluster:
                 self._progress.stage(f"starting {settings.workers} workers ({settings.cluster})")
@@ -192,6 +191,13 @@ def open_farm(settings: FarmSettings | None, progress: Progress) -> Iterator[Far
     finally:
         del _open[settings]
         farm.close()
+
+
+def _silence() -> None:
+    """Let the library log nothing here: what matters is said by resil, without tracebacks."""
+    for name in ("distributed", *logging.root.manager.loggerDict):
+        if name.split(".")[0] in ("distributed", "tornado", "asyncio"):
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
 def _distributed() -> Any:  # noqa: ANN401

@@ -11,8 +11,8 @@ from resil.faults.plan import IntArray
 
 # A portion is to take so long: that what it costs to hand it out and to walk through the golden run is
 # little, and that little is lost with a worker.
-PORTION_SECONDS = 10.0
-LEAST, FIRST, MOST = 64, 512, 8192
+PORTION_SECONDS = 20.0
+LEAST, FIRST, MOST = 64, 512, 32_768
 # A portion that is lost with its worker is halved, so in the end one injection is left that ends workers.
 # It is given up when so many were lost with it alone.
 LOSSES = 3

@@ -72,6 +72,7 @@ class Reply:
         rows: Rows of `parts.SCHEMA` as an Arrow stream.
         digest: SHA-256 of `rows`.
         seconds: Time that simulating them took.
+        processor: Seconds of processor time of the worker in that time.
         preparing: Seconds before that, of a worker's first order of a campaign.
         notes: What the engine has to say.
         audits: What the engine has audited of these rows.
@@ -82,6 +83,7 @@ class Reply:
     rows: bytes = b""
     digest: str = ""
     seconds: float = 0.0
+    processor: float = 0.0
     preparing: float = 0.0
     notes: tuple[str, ...] = ()
     audits: Mapping[str, Audited] = field(default_factory=dict)

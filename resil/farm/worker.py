@@ -96,7 +96,7 @@ def _ready_for(order: Order) -> _Ready:
 
 
 def _rows(order: Order, ready: _Ready, preparing: float) -> Reply:
-    began, bench = time.monotonic(), ready.bench
+    began, busy, bench = time.monotonic(), time.process_time(), ready.bench
     plan = ready.population.of_numbers(order.injections)
     engine = ready.engines[order.position]
     before = dict(engine.audits)
@@ -109,5 +109,5 @@ def _rows(order: Order, ready: _Ready, preparing: float) -> Reply:
         kind: Audited(*(now - then for now, then in zip(found, before.get(kind, none), strict=True)))
         for kind, found in engine.audits.items()
     }
-    seconds = time.monotonic() - began
-    return Reply(Result.ROWS, "", *packed(rows), seconds, preparing, tuple(engine.notes), audits)
+    spent = (time.monotonic() - began, time.process_time() - busy)
+    return Reply(Result.ROWS, "", *packed(rows), *spent, preparing, tuple(engine.notes), audits)

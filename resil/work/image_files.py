@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -58,7 +59,7 @@ def load_npy(path: Path, wanted: str) -> tuple[npt.NDArray[Any] | None, str]:
             array = np.load(path, mmap_mode="r", allow_pickle=False)
         if isinstance(array, np.memmap):
             array = np.array(array)
-    except (OSError, ValueError, EOFError, ArithmeticError, MemoryError) as error:
+    except (OSError, ValueError, EOFError, ArithmeticError, MemoryError, SyntaxError, TokenError) as error:
         raise CampaignError(
             f"{path}: expected a .npy file of {wanted}, found: {error}; save one with numpy.save"
         ) from None

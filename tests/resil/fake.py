@@ -1,27 +1,33 @@
 """A bench without a simulator: outcomes are a hash of the fault, each costs a little time.
 
 `python -m tests.resil.fake ARGUMENTS` is the command line with this bench; the environment variable
-FAKE_SECONDS sets the time of an injection.
+FAKE_SECONDS sets the time of an injection, FAKE_FULL after how many part files the disk is full.
 """
 
 from __future__ import annotations
 
+import errno
+import itertools
 import os
 import random
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
+
+import pyarrow as pa
 
 import resil.commands.build  # imported before anything is replaced: it keeps the real bench
 import resil.commands.dry_run
 import resil.commands.replay
 import resil.commands.run
 import resil.commands.verify  # likewise
+import resil.farm.executor
 import resil.folder.execute
+import resil.folder.parts
 import resil.prepare
 from resil.bench.bench import Area, AreaFacts, Bench, NetworkFacts, OperationFacts
 from resil.bench.identity import Identity
@@ -178,9 +184,23 @@ def install(monkeypatch, **engine: int) -> None:
         monkeypatch.setattr(module, "prepare", partial(fake_bench, **engine))
 
 
+def _until_full(parts: int) -> Callable[..., None]:
+    """Write so many part files; then the disk is full."""
+    write, left = resil.folder.parts.pq.write_table, itertools.count(parts, -1)
+
+    def write_table(table: pa.Table, *given: object, **named: object) -> None:
+        if "injection" in table.column_names and next(left) <= 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        write(table, *given, **named)
+
+    return write_table
+
+
 def main() -> int:
     resil.commands.run.prepare = fake_bench
-    resil.folder.execute.PART_ROWS = 7
+    resil.folder.execute.PART_ROWS = resil.farm.executor.PART_ROWS = 7
+    if parts := int(os.environ.get("FAKE_FULL", "0")):
+        resil.folder.parts.pq.write_table = _until_full(parts)
     return command_line(sys.argv[1:])
 
 

@@ -30,6 +30,15 @@ def test_an_array_that_claims_more_than_its_file_holds(shape, tmp_path):
         read_array(tmp_path / "x.npy")
 
 
+def test_an_array_whose_header_ends_too_early(tmp_path):
+    """Python's tokenizer, with which NumPy mends headers of Python 2, has an exception of its own."""
+    header = b"{'descr': '|i1', 'fortran_order': False, 'shape': (2L, ".ljust(117) + b"\n"
+    data = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(64)
+    (tmp_path / "x.npy").write_bytes(data)
+    with pytest.raises(CampaignError, match=r"x\.npy: expected a \.npy file of numbers, found: "):
+        read_array(tmp_path / "x.npy")
+
+
 def test_an_array_is_read_in_full(tmp_path):
     (tmp_path / "x.npy").write_bytes(claiming((8, 8)))
     array = read_array(tmp_path / "x.npy")

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from benchmarks.engine.resume import rows
+from benchmarks.engine.resume import DAMAGES, damage, rows
 from benchmarks.faults_of_our_own.processes import Processes, processes
 from resil.cli import main
 from tests.resil import fake
@@ -160,6 +160,26 @@ def test_ctrl_c_leaves_what_resume_continues(tmp_path, calm, shared):
     assert 0 < rows(tmp_path / "run").num_rows < 6000
     assert finish(start(tmp_path, shared, text))[0] in (0, 1, 3)
     same(calm(text), tmp_path / "run")
+
+
+def test_a_full_disk_leaves_what_resume_continues(tmp_path, calm, shared):
+    code, said = finish(start(tmp_path, shared, LONGER, FAKE_FULL="2"))
+    assert code == 2
+    assert "cannot be written (No space left on device); free the space" in said
+    assert rows(tmp_path / "run").num_rows > 0
+    assert finish(start(tmp_path, shared, LONGER))[0] in (0, 1, 3)
+    same(calm(LONGER), tmp_path / "run")
+
+
+def test_damaged_parts_are_made_again_by_a_farm(tmp_path, calm, shared):
+    """Each kind once: refused by who reads, made good by the next run."""
+    finish(start(tmp_path, shared, LONGER))
+    chance, done = random.Random(2), set()
+    while done != set(DAMAGES):
+        done.add(kind := damage(tmp_path / "run" / "injections", chance))
+        assert main(["report", str(tmp_path / "run")]) == 2 or kind == "altered"
+        assert finish(start(tmp_path, shared, LONGER))[0] in (0, 1, 3)
+    same(calm(LONGER), tmp_path / "run")
 
 
 def test_no_scheduler_is_said(tmp_path, monkeypatch, capsys):

@@ -28,12 +28,12 @@ def test_each_injection_is_answered_once_whoever_is_lost(seed):
 
 
 def test_portions_follow_the_rate_and_get_small_towards_the_end():
-    ledger = Ledger([np.arange(100_000)])
+    ledger = Ledger([np.arange(400_000)])
     assert len(ledger.take(None, 2).numbers) == FIRST
-    assert len(ledger.take(100.0, 2).numbers) == 1000
+    assert len(ledger.take(100.0, 2).numbers) == 2000
     assert len(ledger.take(1e6, 2).numbers) == MOST
     assert len(ledger.take(0.01, 2).numbers) == LEAST
-    assert len(ledger.take(1e6, 1000).numbers) == LEAST
+    assert len(ledger.take(1e6, 9000).numbers) == LEAST
     assert len(Ledger([np.arange(5)]).take(None, 2).numbers) == 5
 
 

@@ -1,0 +1,27 @@
+"""A worker is fit only with the very same package."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from resil import __version__
+from resil.farm.vet import question, source_digest, unfit
+
+
+def test_this_process_is_fit():
+    assert unfit(question()()) is None
+
+
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [
+        ({"resil": "0.0.9", "sources": source_digest()}, "found resil 0.0.9; install this version"),
+        ({"resil": __version__, "sources": "f" * 64}, "found ffffffffffff; install the very same package"),
+        ({"resil": "", "sources": "", "error": "ImportError: no"}, r"found no resil \(ImportError: no\)"),
+        ({"resil": __version__, "sources": "", "error": "ImportError: no vet"}, "found ImportError: no vet"),
+    ],
+)
+def test_others_are_not(facts, message):
+    assert re.search(message, unfit({"host": "h", "pid": 1, **facts}))
