@@ -21,11 +21,12 @@ from typing import Any
 from resil.campaign.campaign import Campaign, load_campaign
 from resil.campaign.farm_settings import LOCAL, FarmSettings
 from resil.commands.run import run_campaign
+from resil.farm.cluster import Farm, open_farm
 from resil.farm.crew import Job, Member
 from resil.farm.executor import FarmExecutor
-from resil.farm.ledger import PORTION_SECONDS
+from resil.farm.ledger import LEAST, MOST, PORTION_SECONDS
 from resil.farm.order import Reply
-from resil.progress import Loudness, set_loudness
+from resil.progress import Loudness, Progress, set_loudness
 
 
 @dataclass
@@ -41,7 +42,9 @@ class Measured:
         processor: Seconds of processor time of workers in that time.
         seconds: From the first answer to the last.
         counted: Injections in that time.
-        coordinator: Seconds of processor time of this process, scheduler included, in that time.
+        coordinator: Seconds of processor time that this process spent on the rows: reading, comparing with
+            the plan, choosing for the audit, writing.
+        call: Seconds of processor time that it takes to have a worker make a call, scheduler included.
     """
 
     workers: int
@@ -53,6 +56,7 @@ class Measured:
     seconds: float = 0.0
     counted: int = 0
     coordinator: float = 0.0
+    call: float = 0.0
 
     @property
     def rate(self) -> float:
@@ -63,19 +67,21 @@ class Measured:
 def measure(campaign: Campaign, workers: int, folder: Path) -> Measured:
     """Carry a campaign out with local workers."""
     found = Measured(workers)
-    began: list[tuple[float, float]] = []
+    began: list[float] = []
     judge = FarmExecutor._judge
 
     def watched(self: FarmExecutor, member: Member, job: Job, reply: object) -> None:
+        busy = time.thread_time()
         judge(self, member, job, reply)
+        busy = time.thread_time() - busy
         if not isinstance(reply, Reply) or isinstance(job.work, list) or job.work is None:
             return
         if began:
             found.counted += len(job.work.numbers)
-            found.seconds = time.monotonic() - began[0][0]
-            found.coordinator = time.process_time() - began[0][1]
+            found.seconds = time.monotonic() - began[0]
         else:
-            began.append((time.monotonic(), time.process_time()))
+            began.append(time.monotonic())
+        found.coordinator += busy
         found.injections += len(job.work.numbers)
         found.portions += 1
         found.preparing = max(found.preparing, reply.preparing)
@@ -86,21 +92,34 @@ def measure(campaign: Campaign, workers: int, folder: Path) -> Measured:
     FarmExecutor._judge = watched  # type: ignore[method-assign]
     try:
         execution = replace(campaign.execution, workers=None, farm=farm)
-        run_campaign(replace(campaign, execution=execution), folder)
+        with open_farm(farm, Progress()) as there:
+            assert there is not None
+            run_campaign(replace(campaign, execution=execution), folder)
+            found.call = cost_of_a_call(there)
     finally:
         FarmExecutor._judge = judge  # type: ignore[method-assign]
     return found
 
 
+def cost_of_a_call(farm: Farm, calls: int = 300) -> float:
+    """Return seconds of processor time of this process for a call that does nothing, with its answer."""
+    (address, *_) = farm.workers()
+    began = time.process_time()
+    for future in [farm.submit(address, int, number) for number in range(calls)]:
+        future.result(60.0)
+    return (time.process_time() - began) / calls
+
+
 def foretold(single: Measured, workers: int, total: int) -> dict[str, float]:
     """Return what so many workers would take, by calculation, each with a processor of its own.
 
-    Each has the rate of one, by its processor time. All rows go through the coordinator, whose processor time
-    a row is that of `single`. Every worker prepares once, and in the end waits for the slowest, half a
+    Each has the rate of one, by its processor time. All rows go through the coordinator, at the cost of a row
+    and of a call that `single` has. Every worker prepares once, and in the end waits for the slowest, half a
     portion on average.
     """
-    row = single.coordinator / max(single.counted, 1)
     rate = single.injections / single.processor
+    portion = max(LEAST, min(rate * PORTION_SECONDS, MOST, total / workers / 2))
+    row = single.coordinator / single.injections + single.call / portion
     injecting = max(total / (workers * rate), total * row)
     seconds = single.preparing + injecting + PORTION_SECONDS / 2
     return {
@@ -138,8 +157,8 @@ def main() -> None:
             "preparing_seconds": round(run.preparing, 1),
             "processor_us_an_injection": round(1e6 * run.processor / run.injections, 1),
             "portion_seconds": round(run.working / run.portions, 2),
-            "coordinator_ms_a_portion": round(1e3 * run.coordinator / max(run.portions - 1, 1), 1),
-            "coordinator_us_a_row": round(1e6 * run.coordinator / max(run.counted, 1), 1),
+            "coordinator_us_a_row": round(1e6 * run.coordinator / run.injections, 1),
+            "ms_a_call": round(1e3 * run.call, 2),
         }
         for run in runs
     ]
