@@ -145,10 +145,10 @@ BOUNDARY = (
     ),
     _mutant(
         "external-dropped",
-        "of what a run leaves with the first byte is forgotten",
+        "of what a run leaves with the last byte is forgotten",
         f"{CPP}/boundary.cpp",
-        "  std::copy_if(d.begin(), d.end(),",
-        "  std::copy_if(d.begin() + !d.empty(), d.end(),",
+        "  return found;\n}\n\nbool Boundary::registers",
+        "  if (found.size() > 1) found.pop_back();\n  return found;\n}\n\nbool Boundary::registers",
         LEAVE,
     ),
 )
