@@ -9,7 +9,7 @@ from rtl_harness.engines.verilator.audit import EVERYTHING, NOTHING
 from rtl_harness.engines.verilator.engine import VerilatorEngine
 from rtl_harness.faults import Fault, Seen
 from rtl_harness.target import Target, TargetAlarm, TargetMemory
-from rtl_harness.verilated.campaign import Shortcut
+from rtl_harness.verilated.campaign import Flip, Shortcut
 from rtl_harness.workload import OutputSpec, Workload, exact
 
 TARGET = Target(
@@ -79,9 +79,9 @@ def test_the_same_difference_at_another_distance_is_another_run(elaboration, mon
     """The fault: runs with the same wrong bytes in the same golden cycle are merged, one of them later."""
     flipped = {1: 0, 2: 1, 3: 2}
     with engine(elaboration, sweep=True, audit=EVERYTHING) as made:
-        flips, sum_bit = made._model.map.flip, bit(elaboration, "sum_q", 9)
+        flips, wrong = made._model.map.flip, Flip(made._model.map.storage("out_q"), 63, 0)
         lag = [bit(elaboration, "lag_q", number) for number in flipped.values()]
-        monkeypatch.setattr(made._model.map, "flips", lambda fault: [flips(fault.site), flips(sum_bit)])
+        monkeypatch.setattr(made._model.map, "flips", lambda fault: [flips(fault.site), wrong])
         found = {i.fault.site: i.end_cycle for i in made.run([Fault(site, 100) for site in lag])}
     assert found == {site: CYCLES + (1 << number) for site, number in zip(lag, flipped.values(), strict=True)}
 
