@@ -171,7 +171,7 @@ class _Builder:
         netlist = ProtectedNetlist(document, top, module)
         netlist.protect(own)
         netlist.lead_out()
-        keep_names(netlist, netlist.cut)
+        keep_names(netlist, netlist.cut, {place.net for place in self.elaboration.locations.values()})
         if top == self.target.dut:
             netlist.add_alert(*self._clock_and_reset(design))
         return netlist

@@ -21,15 +21,18 @@ def plain(name: str) -> str:
     return own if _LEGAL.fullmatch(own) else f"n_{own}"
 
 
-def keep_names(netlist: EditableNetlist, cut: Collection[tuple[str, str]]) -> None:
+def keep_names(
+    netlist: EditableNetlist, cut: Collection[tuple[str, str]], registers: Collection[str]
+) -> None:
     """Let flip-flops drive a wire of their own name where they drive a port, or only a part is left.
 
-    Likewise where a part of the register has a name of its own in the source, as a sign bit may. Else what
-    writes the netlist calls the register by the name of the port, or by none.
+    Likewise where the source has another name for the register or for a part of it, as its sign bit. Else
+    what writes the netlist calls the register by the other name, or by none.
 
     Args:
         netlist: That is changed.
         cut: Flip-flop cells of which a part was taken out: path of the instance, and name.
+        registers: Paths of the registers of the source.
     """
     for path, module in netlist.modules.items():
         flip_flops = {
@@ -43,8 +46,9 @@ def keep_names(netlist: EditableNetlist, cut: Collection[tuple[str, str]]) -> No
         mixed = {bit for wire in own if redundant.intersection(wire) for bit in wire}
         apart = ports | mixed
         found = {n for n, nets in flip_flops.items() if (path, n) in cut or apart.intersection(nets)}
-        parts = _named_parts(flip_flops, module["netnames"])
-        found |= set(parts.values())
+        owner = {net: name for name, nets in flip_flops.items() for net in nets}
+        others = _other_names(path, module, owner, registers)
+        found |= {owner[bit] for bits in others.values() for bit in bits}
         renewed: dict[Net, int] = {}
         for name in sorted(_with_neighbours(found, flip_flops, own)):
             cell = module["cells"][name]
@@ -53,25 +57,24 @@ def keep_names(netlist: EditableNetlist, cut: Collection[tuple[str, str]]) -> No
             parameters = {"WIDTH": binary(len(old), 32)}
             netlist.add_cell(path, f"$resil${new[0]}", "$buf", parameters, {"A": new, "Y": old})
             renewed |= dict(zip(old, new, strict=True))
-        _name(module, renewed, parts)
+        _name(module, renewed, others)
 
 
-def _named_parts(flip_flops: Mapping[str, Sequence[Net]], wires: Mapping[str, Module]) -> dict[str, str]:
-    """Return the wires that name a part of a flip-flop cell whose whole has a name, with that cell."""
-    owner = {net: name for name, nets in flip_flops.items() for net in nets}
-    own = {n: wire["bits"] for n, wire in wires.items() if not wire.get("hide_name")}
-    whole = {
-        owner[bits[0]]
-        for bits in own.values()
-        if bits and list(bits) == list(flip_flops.get(owner.get(bits[0], ""), ()))
+def _other_names(
+    path: str, module: Module, nets: Collection[Net], registers: Collection[str]
+) -> dict[str, list[Net]]:
+    """Return the bits of wires that name again what registers of the source hold, or a part of it."""
+    own = {
+        name: wire["bits"]
+        for name, wire in module["netnames"].items()
+        if not wire.get("hide_name") and name not in module["ports"]
     }
-    parts = {}
-    for name, bits in own.items():
-        cells = {owner.get(bit) for bit in bits}
-        cell = next(iter(cells), None)
-        if len(cells) == 1 and cell in whole and len(set(bits)) < len(flip_flops[cell]):
-            parts[name] = cell
-    return parts
+    held = {b for name, bits in own.items() if f"{path}.{name}" in registers for b in bits} & set(nets)
+    return {
+        name: bits
+        for name, bits in own.items()
+        if f"{path}.{name}" not in registers and held.issuperset(bits)
+    }
 
 
 def _with_neighbours(
@@ -85,13 +88,13 @@ def _with_neighbours(
     return found
 
 
-def _name(module: Module, renewed: Mapping[Net, Net], parts: Collection[str]) -> None:
+def _name(module: Module, renewed: Mapping[Net, Net], others: Collection[str]) -> None:
     """Give new nets, which stand before old ones, the names of the registers that the old ones are.
 
-    Wires that name a part of a register stay with the old ones.
+    Other names of registers, or of parts of them, stay with the old ones.
     """
     names = module["netnames"]
-    kept = {*module["ports"], *parts}
+    kept = {*module["ports"], *others}
     own = {n: w for n, w in names.items() if n not in kept and not w.get("hide_name")}
     whole = [wire for wire in own.values() if all(bit in renewed for bit in wire["bits"])]
     named = {bit for wire in whole for bit in wire["bits"]}

@@ -226,19 +226,24 @@ def test_a_part_that_is_written_at_a_place_that_moves_becomes_legal_verilog(tmp_
 SIGN = """
 module core (input logic clk, input logic rst, input logic [4:0] step, output logic [31:0] data);
   logic [7:0] sum_q, other_q;
-  logic top_bit;
+  logic top_bit, twin_q, zwilling;
   assign top_bit = sum_q[7];
+  assign zwilling = twin_q;
+  always_ff @(posedge clk or posedge rst) if (rst) twin_q <= 1'b0; else twin_q <= step[0];
   always_ff @(posedge clk or posedge rst) if (rst) sum_q <= 8'h35; else sum_q <= sum_q + 8'(step);
   always_ff @(posedge clk or posedge rst) if (rst) other_q <= '0; else other_q <= top_bit ? sum_q : other_q;
-  assign data = {23'(sum_q), top_bit, other_q};
+  assign data = {22'(sum_q), zwilling, top_bit, other_q};
 endmodule
 """
 
 
-def test_a_register_whose_sign_has_a_name_is_found_again_beside_what_is_protected(tmp_path):
+def test_a_register_that_has_another_name_too_is_found_again_beside_what_is_protected(tmp_path):
     target = target_of(tmp_path, SIGN)
     core = "gen_dut.u_core"
     groups = [Group(f"{core}.other_q", Mechanism.PARITY), Group(f"{core}.sum_q[7:4]", Mechanism.HARDENED)]
+    groups.append(Group(f"{core}.twin_q", Mechanism.HARDENED))
     _, after = built(target, groups, tmp_path / "out")
-    assert "{sum_q_reg} 7 4" in (tmp_path / "out" / "constraints.tcl").read_text()
+    constraints = (tmp_path / "out" / "constraints.tcl").read_text()
+    assert "{sum_q_reg} 7 4" in constraints
+    assert "{twin_q_reg} 0 0" in constraints
     engines(target, after, core_work())
