@@ -13,7 +13,10 @@ from rtl_harness.lanes.storage import Storage
 from rtl_harness.lanes.words import Bit, Bits, Piece, UnsupportedError
 
 PARTS = 160  # statements of a function
+NEAR = 32  # statements among which one with the same select is looked for
 _NAME = re.compile(r"\bs\.p(\d+)\b")
+_LIVE = re.compile(rf"\b{LIVE}\b")
+_SELECT = re.compile(r"= choose\((.*?), ")
 
 
 def source(design: Design, done: str, operation: str, alarms: Sequence[str]) -> str:
@@ -86,16 +89,27 @@ class _Emitter:
             assert s.guard
             for piece in s.reads | self._reads_of(s.guard):
                 readers[piece].append(s)
+        around: list[Condition] = []  # that the lines so far have opened
+
+        def leave(depth: int) -> None:
+            parts[-1] += ["  }"] * (len(around) - depth)
+            del around[depth:]
+
         for guard, group in self._scheduled(statements):
-            test = self._test(guard)
-            live = f"  [[maybe_unused]] const M {LIVE} = {self._live(guard)};"
+            chain = guard.chain()
             for at in range(0, len(group), PARTS):
-                chunk = [live, *self._local(group[at : at + PARTS], readers)]
+                chunk = self._local(group[at : at + PARTS], readers)
                 if count + len(chunk) > PARTS and parts[-1]:
+                    leave(0)
                     parts.append([])
                     count = 0
                 count += len(chunk)
-                parts[-1] += [f"  if ({test}) {{" if test else "  {", *(f"  {t}" for t in chunk), "  }"]
+                leave(_shared(around, chain))
+                parts[-1] += [f"  if ({self._condition(c)}) {{" for c in chain[len(around) :]]
+                around += chain[len(around) :]
+                live = f"  const M {LIVE} = {self._live(guard)};"
+                parts[-1] += ["  {", *([live] if any(map(_LIVE.search, chunk)) else []), *chunk, "  }"]
+        leave(0)
         for i, body in enumerate(parts):
             yield f"__attribute__((noinline)) void part{i}(State& s) {{"
             yield from body
@@ -126,9 +140,6 @@ class _Emitter:
             lines.append(f"  {text}")
         return lines
 
-    def _test(self, guard: Guard) -> str:
-        return " && ".join(self._condition(c) for c in guard.chain())
-
     def _live(self, guard: Guard) -> str:
         """Return a mask of the machines in which a guard's statements matter: all its conditions hold."""
         parts = [
@@ -147,7 +158,7 @@ class _Emitter:
         return {self.words.home(bit)[0] for nets, _ in guard.chain() for bit in nets if isinstance(bit, int)}
 
     def _scheduled(self, statements: Sequence[Statement]) -> Iterator[tuple[Guard, list[Statement]]]:
-        """Order statements so that those of a guard stand together."""
+        """Order statements so that those of a guard stand together, near guards and equal selects, too."""
         setter = {p: i for i, s in enumerate(statements) for p in s.targets}
         waits = [0] * len(statements)
         readers: dict[int, list[int]] = defaultdict(list)
@@ -165,11 +176,26 @@ class _Emitter:
             if not waits[i]:
                 ready[id(s.guard)].append(i)
         root = id(self.design.root)
+        chains = {name: guard.chain() for name, guard in guards.items()}
+        found = [_SELECT.search(s.text) for s in statements]
+        selects = [match[1] if match else "" for match in found]
+        now = root
         while any(ready.values()):
-            now = root if ready.get(root) else max(ready, key=lambda g: len(ready[g]))
+            if ready.get(root):
+                now = root
+            else:
+                last = chains[now]
+                near = (g for g in ready if ready[g])
+                now = max(near, key=lambda g: (_shared(last, chains[g]), len(ready[g])))
             group: list[Statement] = []
-            while ready[now]:
-                i = ready[now].pop()
+            select = ""
+            while waiting := ready[now]:
+                at = max(
+                    range(max(0, len(waiting) - NEAR), len(waiting)),
+                    key=lambda k: (selects[waiting[k]] == select, k),
+                )
+                i = waiting.pop(at)
+                select = selects[i]
                 group.append(statements[i])
                 for j in readers[i]:
                     waits[j] -= 1
@@ -284,3 +310,10 @@ class _Emitter:
             yield "  }"
         yield "  return any;"
         yield "}"
+
+
+def _shared(one: Sequence[Condition], other: Sequence[Condition]) -> int:
+    """Return how many conditions two chains begin with in common."""
+    return next(
+        (i for i, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )

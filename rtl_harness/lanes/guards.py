@@ -174,7 +174,7 @@ def guard(
     return kept
 
 
-def _prune(statements: Sequence[Statement], least: int = 6) -> None:
+def _prune(statements: Sequence[Statement], least: int = 10) -> None:
     """Drop guards that save less than they cost."""
     while True:
         cost: dict[int, int] = defaultdict(int)
