@@ -141,10 +141,10 @@ def _divide(total: int, shares: FloatArray, members: FloatArray, minimum: npt.Ar
     lower = np.minimum(fewest, members)
     upper = np.where(shares > 0, np.minimum(members, float(total)), lower)
     if total < lower.sum():
+        where = "each" if np.unique(fewest).size == 1 else "some"
         raise ValueError(
-            f"a minimum of {fewest.max():.0f} in {'each' if fewest.ndim == 0 else 'some'} of {len(members)} "
-            f"strata needs {int(lower.sum())} injections, "
-            f"and {total} were given: give more or lower the minimum"
+            f"a minimum of {fewest.max():.0f} in {where} of {len(members)} strata needs "
+            f"{int(lower.sum())} injections, and {total} were given: give more or lower the minimum"
         )
     if total > upper.sum():
         raise ValueError(

@@ -379,4 +379,4 @@ def test_the_columns_of_parts_and_the_number_of_the_folder_change_together():
         "alarm_cycle correction correction_cycle first second end_cycle status output_hash operation "
         "corruption"
     )
-    assert (provenance.SCHEMA, " ".join(SCHEMA.names)) == (9, expected)
+    assert (provenance.SCHEMA, " ".join(SCHEMA.names)) == (10, expected)
