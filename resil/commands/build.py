@@ -65,7 +65,7 @@ def build_plan(
         bench.identity.require(recorded_definition(run_dir), str(run_dir))
     progress.stage(f"building {len(groups)} protected blocks into {target.name}")
     before = with_hardware(target, elaborate(target, bench.parameters))
-    made = folder.with_name(f".{folder.name}.building")
+    made = folder.resolve().with_name(f".{folder.name}.building")
     shutil.rmtree(made, ignore_errors=True)
     try:
         built = build_protection(target, before, groups, made)

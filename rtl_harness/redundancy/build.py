@@ -60,6 +60,7 @@ def build_protection(
         GroupError: A group cannot be protected; its message begins with its path.
         HarnessError: The folder has content, or the RTL cannot be read.
     """
+    folder = folder.resolve()
     require_empty(folder)
     pieces, left_out = pieces_of(target, elaboration, groups)
     _check_alarms(target)
@@ -68,7 +69,7 @@ def build_protection(
     try:
         (made := scratch / "made").mkdir()
         (work := scratch / "work").mkdir()
-        built = _Builder(target, elaboration, work, made, folder.resolve()).build(pieces, left_out)
+        built = _Builder(target, elaboration, work, made, folder).build(pieces, left_out)
         (made / CONSTRAINTS).write_text(
             constraints_text(target, built.registers, built.constrained), encoding="utf-8"
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -194,6 +195,13 @@ def test_alarms_of_a_name_that_is_taken_are_refused(tmp_path):
     target = replace(awkward(), alarms={"alert_minor": TargetAlarm("error_o")})
     with pytest.raises(HarnessError, match=r"alarms\.alert_minor: expected neither"):
         built(target, MIXED, tmp_path / "out")
+
+
+def test_a_folder_may_be_named_from_where_one_stands(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    build, protected = built(awkward(), MIXED, Path("out"))
+    assert len(build.registers) == 3
+    assert all(Path(source).is_absolute() for source in protected.sources)
 
 
 def test_a_folder_with_content_is_kept(tmp_path):
