@@ -1,173 +1,89 @@
 """What notices a fast engine that is wrong: its tests, and its audit alone.
 
-Run as `python -m benchmarks.engine.mutants [NAME ...] [--skip-tests] [--skip-audit] [--share S] [--json]`
-from the root of the project. Each mutant of `catalogue.py` is made in a copy of the sources that is removed
-afterwards, with builds that go the same way. Then
+Run as `python -m benchmarks.engine.mutants [NAME ...] [--skip-tests] [--skip-audit] [--share S]
+[--results FILE] [--json]` from the root of the project. Each mutant of `catalogue.py` is made in a copy of
+the sources that is removed afterwards, with builds that go the same way. Then
 
 - the tests that the catalogue names for it run, which have to fail;
 - a campaign of 1,200 faults on a small network runs, with 200 answers audited as in a large one (a campaign
-  of this size has fewer: `--share 0.005`).
+  of this size has fewer: `--share 0.005`). How many of its answers are wrong is told too: where none is,
+  no audit of answers can notice anything.
 
-Without a mutant, tests and audit have to pass: that is tried first. Exit code 1 if a mutant passes its tests
-or the unchanged sources do not; 2 if an edit does not fit the sources any more.
+Without a mutant, tests and audit have to pass: that is tried first. With a file for results, a line each, a
+mutant is not tried again whose line was written for the same sources, tests and options. Exit code 1 if a
+mutant passes a test that is named for it or the unchanged sources do not; 2 if an edit does not fit the
+sources any more.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
-import shutil
-import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 from benchmarks.engine.mutants.catalogue import LANES, MUTANTS, AnchorError, Mutant
-from rtl_harness.cache import cache_root
-
-ROOT = Path(__file__).parents[3]
-COPIED = ("benchmarks", "examples", "networks", "resil", "reports", "rtl_harness", "stats", "tests")
-# What no mutant changes, or is kept under the hash of each source: taken from the user's cache. What has the
-# driver in it is made anew.
-SHARED_CACHE = ("design", "driver-part", "elaboration", "gates", "hardware", "objects", "synthesis")
-SHARED_CACHE += ("vela", "verilated-runtime", "lanes")
-SECONDS = 1800
-
-
-@dataclass(frozen=True)
-class Row:
-    """What noticed a mutant.
-
-    Attributes:
-        name: Of the mutant.
-        breaks: What it does wrong.
-        tests: Whether its tests failed, each by its name; empty if they were left out.
-        audit: What the audit said; empty if nothing.
-        notes: What the engine said on its own account.
-        tried: Answers that were tried without a difference.
-        seconds: What all that took.
-    """
-
-    name: str
-    breaks: str
-    tests: dict[str, bool]
-    audit: str
-    notes: list[str]
-    tried: int
-    seconds: float
-
-
-def judged(mutant: Mutant, options: argparse.Namespace) -> Row:
-    """Return what notices a mutant."""
-    began = time.monotonic()
-    with copied(mutant) as folder:
-        tests = {} if options.skip_tests else {test: fails(test, folder) for test in mutant.tests}
-        found = {} if options.skip_audit else audited(folder, options, LANES in mutant.tests)
-    return Row(
-        mutant.name,
-        mutant.breaks,
-        tests,
-        str(found.get("noticed", "")),
-        list(found.get("notes", [])),
-        int(found.get("tried", 0)),
-        round(time.monotonic() - began, 1),
-    )
-
-
-@contextmanager
-def copied(mutant: Mutant) -> Iterator[Path]:
-    """Make a copy of the sources with a mutant's edits, and a cache for its builds, for a while.
-
-    Raises:
-        AnchorError: If an edit does not fit.
-    """
-    changed: dict[str, str] = {}
-    for edit in mutant.edits:
-        text = changed.get(edit.file) or (ROOT / edit.file).read_text(encoding="utf-8")
-        changed[edit.file] = edit.applied(text)
-    with tempfile.TemporaryDirectory(prefix="resil-mutant-") as made:
-        folder = Path(made)
-        for name in COPIED:
-            shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-        shutil.copy(ROOT / "pyproject.toml", folder)
-        for file, text in changed.items():
-            (folder / file).write_text(text, encoding="utf-8")
-        for name in SHARED_CACHE:
-            (cache_root() / name).mkdir(parents=True, exist_ok=True)
-            (folder / "cache").mkdir(exist_ok=True)
-            (folder / "cache" / name).symlink_to(cache_root() / name)
-        yield folder
-
-
-def fails(test: str, folder: Path) -> bool:
-    """Return whether a test fails in a copy of the sources."""
-    command = [
-        "-m",
-        "pytest",
-        "-q",
-        "-x",
-        "-n",
-        "0",
-        "-p",
-        "no:cacheprovider",
-        "-m",
-        "slow or not slow",
-        test,
-    ]
-    done = _python(folder, *command)
-    if done is not None and done.returncode not in (0, 1):
-        raise SystemExit(f"{test}: could not be run:\n{done.stdout[-3000:]}")
-    return done is None or done.returncode == 1
-
-
-def audited(folder: Path, options: argparse.Namespace, lanes: bool) -> dict[str, Any]:
-    """Return what a campaign in a copy of the sources notices."""
-    command = ["-m", "benchmarks.engine.mutants.campaign"]
-    command += ["--faults", str(options.faults), "--share", str(options.share)]
-    done = _python(folder, *command, *(["--lanes"] if lanes else []))
-    if done is None:
-        return {"noticed": f"no end within {SECONDS} s"}
-    if done.returncode:
-        return {"noticed": f"broke down: {done.stderr[-300:]}"}
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
-
-
-def _python(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str] | None:
-    environment = os.environ | {"PYTHONPATH": str(folder), "RESIL_CACHE": str(folder / "cache")}
-    try:
-        return subprocess.run(
-            [sys.executable, *arguments],
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return None
+from benchmarks.engine.mutants.trial import Answers, Options, Row, judged, key_of
 
 
 def table(rows: Sequence[Row]) -> str:
     """Return the rows as a table in Markdown, and how many there are that something noticed."""
 
-    def said(text: str) -> str:
-        return "-" if not text else "yes" if text.startswith("AuditError") else text.split(":")[0]
+    def said(row: Row) -> str:
+        if row.audit:
+            return "yes" if row.audit.startswith("AuditError") else row.audit.split(":")[0]
+        return "a note" if row.notes else "-"
 
-    lines = ["| mutant | what it does wrong | tests | audit |", "|---|---|---|---|"]
+    lines = [
+        "| mutant | what it does wrong | tests that fail | wrong answers | audit |",
+        "|---|---|---|---|---|",
+    ]
     for row in rows:
         tests = f"{sum(row.tests.values())} of {len(row.tests)}" if row.tests else "left out"
-        audit = "a note" if row.notes and not row.audit else said(row.audit)
-        lines.append(f"| `{row.name}` | {row.breaks} | {tests} | {audit} |")
+        wrong = sum(row.wrong.values())
+        lines.append(f"| `{row.name}` | {row.breaks} | {tests} | {wrong} | {said(row)} |")
     noticed, audits = sum(any(row.tests.values()) for row in rows), sum(bool(row.audit) for row in rows)
-    return "\n".join([*lines, "", f"{len(rows)} mutants: {noticed} noticed by tests, {audits} by the audit"])
+    some = sum(bool(row.wrong) for row in rows)
+    lines += ["", f"{len(rows)} mutants: {noticed} noticed by tests; {some} with wrong answers"]
+    return "\n".join(lines) + f" in the campaign, {audits} noticed by the audit alone"
+
+
+def kept(file: Path | None) -> dict[str, Row]:
+    """Return the rows of a file of results, by their keys."""
+    if file is None or not file.exists():
+        return {}
+    rows = [Row(**json.loads(line)) for line in file.read_text(encoding="utf-8").splitlines()]
+    return {row.key: row for row in rows}
+
+
+def tried(wanted: Sequence[Mutant], options: Options, file: Path | None) -> list[Row]:
+    """Return what notices each mutant.
+
+    Raises:
+        AnchorError: If an edit does not fit.
+        SystemExit: If the unchanged sources fail.
+    """
+    known, right = kept(file), dict[bool, Answers]()
+    missing = [mutant for mutant in wanted if key_of(mutant, options) not in known]
+    for lanes in (False, True):
+        some = [mutant for mutant in missing if (LANES in mutant.tests) == lanes]
+        if not some:
+            continue
+        tests = tuple(dict.fromkeys(test for mutant in some for test in mutant.tests))
+        row, right[lanes] = judged(Mutant("none", "nothing", (), tests), options, {})
+        print(f"unchanged: {asdict(row)}", file=sys.stderr, flush=True)
+        if row.audit or any(row.tests.values()):
+            raise SystemExit("the unchanged sources fail; nothing can be said of mutants")
+    for mutant in missing:
+        row, _ = judged(mutant, options, right)
+        known[row.key] = row
+        print(f"{mutant.name}: {asdict(row)}", file=sys.stderr, flush=True)
+        if file is not None:
+            with file.open("a", encoding="utf-8") as out:
+                out.write(json.dumps(asdict(row)) + "\n")
+    return [known[key_of(mutant, options)] for mutant in wanted]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -180,26 +96,19 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--share", type=float, default=1.0, help="of the answers that is audited, up to 200")
     parser.add_argument("--skip-tests", action="store_true")
     parser.add_argument("--skip-audit", action="store_true")
+    parser.add_argument("--results", type=Path, help="file of what is known, which is added to")
     parser.add_argument("--json", action="store_true")
-    options = parser.parse_args(arguments)
-    wanted = [mutant for mutant in MUTANTS if not options.names or mutant.name in options.names]
-    if unknown := set(options.names) - {mutant.name for mutant in wanted}:
+    given = parser.parse_args(arguments)
+    wanted = [mutant for mutant in MUTANTS if not given.names or mutant.name in given.names]
+    if unknown := set(given.names) - {mutant.name for mutant in wanted}:
         parser.error(f"no mutants of the names {', '.join(sorted(unknown))}")
-    tests = tuple(dict.fromkeys(test for mutant in wanted for test in mutant.tests))
-    right = judged(Mutant("none", "nothing", (), tests), options)
-    print(f"unchanged: {asdict(right)}", file=sys.stderr)
-    if right.audit or any(right.tests.values()):
-        print("the unchanged sources fail; nothing can be said of mutants", file=sys.stderr)
-        return 1
-    rows = []
-    for mutant in wanted:
-        try:
-            rows.append(judged(mutant, options))
-        except AnchorError as error:
-            print(f"{mutant.name}: {error}", file=sys.stderr)
-            return 2
-        print(f"{mutant.name}: {asdict(rows[-1])}", file=sys.stderr, flush=True)
-    print(json.dumps([asdict(row) for row in rows], indent=2) if options.json else table(rows))
+    options = Options(given.faults, given.share, not given.skip_tests, not given.skip_audit)
+    try:
+        rows = tried(wanted, options, given.results)
+    except AnchorError as error:
+        print(error, file=sys.stderr)
+        return 2
+    print(json.dumps([asdict(row) for row in rows], indent=2) if given.json else table(rows))
     survived = [row.name for row in rows if row.tests and not all(row.tests.values())]
     if survived:
         print(f"not noticed by a test that is to notice it: {', '.join(survived)}", file=sys.stderr)

@@ -1,6 +1,7 @@
 """A campaign whose audit alone has to notice that the engine is wrong; prints what it noticed, as JSON.
 
-Run as `python -m benchmarks.engine.mutants.campaign [--faults N]` by the tool beside it, on each mutant.
+Run as `python -m benchmarks.engine.mutants.campaign [--faults N] [--answers FILE]` by the tool beside it, on
+each mutant. The file gets each answer with how it came about, to be compared with those of the right engine.
 """
 
 from __future__ import annotations
@@ -8,20 +9,26 @@ from __future__ import annotations
 import argparse
 import json
 import random
+from collections.abc import Sequence
+from dataclasses import astuple, replace
+from pathlib import Path
 
 from networks import zoo
 from networks.compile import compile_network
 from rtl_harness.elaboration import elaborate
-from rtl_harness.engines.verilator.audit import Audit
+from rtl_harness.engines.verilator.audit import Audit, kind_of
 from rtl_harness.engines.verilator.engine import VerilatorEngine
+from rtl_harness.engines.verilator.pool import Outcome
 from rtl_harness.errors import HarnessError
 from rtl_harness.faults import Fault
 from rtl_harness.npu.workload import npu_workload
 from rtl_harness.target import load_target
 
 
-def faults_of(engine: VerilatorEngine, number: int, seed: int) -> list[Fault]:
-    """Return faults of one to three bits, as many of each block and kind of storage as of any other."""
+def faults_of(
+    engine: VerilatorEngine, number: int, seed: int, sizes: Sequence[int] = (1, 1, 2, 3)
+) -> list[Fault]:
+    """Return faults of these numbers of bits, as many of each block and kind of storage as of any other."""
     choose, table, cycles = random.Random(seed), engine.elaboration.sites, engine.golden().cycles
     groups: dict[tuple[str, str], list[int]] = {}
     for index, element in enumerate(table.elements):
@@ -31,7 +38,7 @@ def faults_of(engine: VerilatorEngine, number: int, seed: int) -> list[Fault]:
         group = sorted(groups)[len(chosen) % len(groups)]
         index = choose.choice(groups[group])
         site = choose.randrange(table.offsets[index], table.offsets[index + 1])
-        bits = min(choose.choice((1, 1, 2, 3)), table.room(site))
+        bits = min(choose.choice(sizes), table.room(site))
         chosen.add(Fault(site, choose.randrange(cycles), bits))
     return sorted(chosen)
 
@@ -44,6 +51,7 @@ def main() -> int:
     parser.add_argument("--network", default="digits_separable")
     parser.add_argument("--lanes", action="store_true")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--answers", type=Path, help="file for all answers, as JSON")
     options = parser.parse_args()
     network, target = zoo.load(options.network), load_target("ethos-u55-32")
     workload = npu_workload(compile_network(network.path, "ethos-u55-32"), network.heldout_inputs[0])
@@ -51,14 +59,26 @@ def main() -> int:
     audit = Audit(share=options.share)
     notes: list[str] = []
     noticed, tried = "", 0
+    answers: dict[str, tuple[str, str]] = {}
     try:
         with VerilatorEngine(*parts, sweep=True, lanes=options.lanes, audit=audit) as engine:
+            end, sites = engine.golden().end.end_cycle, engine.elaboration.sites
+
+            def keep(done: Outcome) -> None:
+                fault = done.injection.fault
+                block = sites[fault.site].element.block
+                said = repr(replace(done.injection, corruption=None))
+                answers[str(astuple(fault))] = (f"{kind_of(done, end)} / {block}", said)
+
+            engine.observer = keep
             try:
                 list(engine.run(faults_of(engine, options.faults, options.seed)))
             finally:
                 notes, tried = engine.notes, engine.audited
     except HarnessError as error:
         noticed = f"{type(error).__name__}: {error}"
+    if options.answers:
+        options.answers.write_text(json.dumps(answers), encoding="utf-8")
     print(json.dumps({"noticed": noticed, "notes": notes, "tried": tried}))
     return 0
 
