@@ -31,16 +31,19 @@ _MADE_OF = (
 )
 
 # Flip-flops and memory ports are kept as they are, so that each bit of storage is one of the simulator's; an
-# undefined value is 0 as there.
+# undefined value is 0 as there. What is selected beyond the end of a word is undefined, too, but there it is
+# what the simulator happens to compute: it stays undefined, and no machine in a lane goes on with it.
+_SELECTS = "t:$bmux t:$shiftx %u"
 SCRIPT = (
     "flatten",
     "setattr -unset src",
     "setattr -set keep 1 t:$*ff* t:$mem*",
-    "setundef -zero",
+    f"setundef -zero {_SELECTS} %n",
     *("opt_expr", "opt_merge", "opt_clean", "opt_muxtree", "opt_reduce") * 3,
     "opt_merge",
     "opt_expr",
     "opt_clean",
+    f"setundef -zero {_SELECTS} %n",
     "write_json words.json",
 )
 FLAGS = ("-std=c++20", "-O1", "-fno-strict-aliasing", "-fPIC", "-shared", "-Wl,-Bsymbolic", "-w")

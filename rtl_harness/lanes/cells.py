@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rtl_harness.lanes.expressions import Writer, element_bits, literal, name_of, ones, type_of
-from rtl_harness.lanes.wide_cells import SHIFTS, SIGNS, wide_cell
+from rtl_harness.lanes.expressions import LIVE, Writer, element_bits, literal, name_of, ones, type_of
+from rtl_harness.lanes.wide_cells import SHIFTS, SIGNS, last_amount, wide_cell
 from rtl_harness.lanes.words import BITWISE, SELECTED, WIDEST, Bit, Cell, Piece, UnsupportedError, Words
 
 _TRUTHS = {
@@ -44,7 +44,7 @@ class CellWriter:
                 value = f"chosen<{type_of(width)}>({value}, 1u)"
         else:
             value = self._arithmetic(cell, width)
-        return f"{name_of(piece)} = {value};"
+        return f"{name_of(piece)} = {value};{self._undefined(cell, first, width)}"
 
     def _operand(self, cell: Cell, port: str, first: int, width: int) -> list[Bit]:
         bits = list(cell.pins[port])
@@ -119,6 +119,25 @@ class CellWriter:
                 for a, b in zip(values[::2], values[1::2], strict=True)
             ]
         return values[0]
+
+    def _undefined(self, cell: Cell, first: int, width: int) -> str:
+        """Return a statement that notes the machines in which a cell selects what is undefined."""
+        found = "M{0}"
+        if cell.kind == "$bmux":
+            whole, table = len(cell.pins["Y"]), cell.pins["A"]
+            entries = [table[i + first : i + first + width] for i in range(0, len(table), whole)]
+            values = ["~M{0}" if "x" in entry else "M{0}" for entry in entries]
+            for select in cell.pins["S"]:
+                mask = self.writer.mask(select)
+                values = [
+                    a if a == b else self._chosen(mask, b, a, 1)
+                    for a, b in zip(values[::2], values[1::2], strict=True)
+                ]
+            found = values[0]
+        elif cell.kind == "$shiftx" and 0 <= (last := last_amount(cell)) < ones(len(cell.pins["B"])):
+            size = element_bits(max(len(cell.pins["A"]), 8))
+            found = f"below(all<V{size}>({literal(last)}), {self._amount(cell.pins['B'], size)})"
+        return "" if found == "M{0}" else f" s.undefined |= ({found}) & {LIVE};"
 
     def _index(self, bits: Sequence[Bit], number: int) -> str:
         """Return a mask of the machines where `bits` are `number`."""

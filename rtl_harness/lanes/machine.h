@@ -231,18 +231,22 @@ void lanes_store_memory(LanesMachine* self, int32_t lane, int32_t memory, char* 
 uint64_t lanes_run(LanesMachine* self, uint64_t cycles, const LanesWatch* watch, LanesSeen* seen) {
   State& s = *self->state;
   *seen = {};
+  s.undefined = 0;
   if (self->stale) {
     evaluate(s);
     moved(s);
     self->stale = false;
   }
+  if ((seen->undefined = s.undefined & watch->busy)) return 0;
   for (uint64_t i = 1; i <= cycles; ++i) {
+    s.undefined = 0;
     cycle(s);
+    seen->undefined = s.undefined & watch->busy;
     seen->done = done(s) & watch->busy;
     seen->moved = moved(s) & watch->busy;
     const M raised = alarms(s, watch, seen->alarms);
     seen->beyond = s.beyond & watch->busy;
-    if (seen->done | seen->moved | seen->beyond | raised) return i;
+    if (seen->done | seen->moved | seen->beyond | seen->undefined | raised) return i;
   }
   return cycles;
 }

@@ -34,6 +34,7 @@ class Storage:
     def members(self) -> Iterator[str]:
         """Write the memories as parts of the state, and the operation counter's last value."""
         yield from self._seen()
+        yield "  M undefined;  // machines that select what is undefined"
         yield "  M beyond;  // machines that have written behind the words in use"
         yield f"  uint64_t used[{max(1, len(self.design.memories))}];  // words in use, by memory"
         for memory in self.design.memories.values():

@@ -45,6 +45,8 @@ def wide_cell(w: Writer, cell: Cell, pieces: Sequence[Piece]) -> str:
             "const int64_t by = given > (1 << 20) ? 1 << 20 : given < -(1 << 20) ? -(1 << 20) : "
             "static_cast<int64_t>(given);"
         )
+        if kind == "$shiftx" and (last := last_amount(cell)) >= 0:
+            lines.append(f"undefined |= static_cast<M>(by < 0 || by > {last}) << {LANE};")
         sign = "-" if left else ""
         values = [f"limb_at<n>(a, {p.first} + {sign}by)" for p in pieces]
     else:
@@ -60,11 +62,20 @@ def wide_cell(w: Writer, cell: Cell, pieces: Sequence[Piece]) -> str:
                 f"elements({name_of(piece)})[{LANE}] = static_cast<{kind_of_element}>(({value}){cut});"
             )
     masks = [p for p in pieces if p.width == 1]
-    before = "".join(f"M m{p.number} = 0; " for p in masks)
-    after = "".join(f" {name_of(p)} = m{p.number};" for p in masks)
+    before = "M undefined = 0; " + "".join(f"M m{p.number} = 0; " for p in masks)
+    after = " s.undefined |= undefined;" + "".join(f" {name_of(p)} = m{p.number};" for p in masks)
     body = "\n    ".join(lines)
     loop = f"for (M left = {LIVE}; left; left &= left - 1) {{\n    const int {LANE} = __builtin_ctz(left);"
     return f"{{ {before}{loop}\n    {body}\n  }}{after} }}"
+
+
+def last_amount(cell: Cell) -> int:
+    """Return the most that a `$shiftx` may move its operand by for its output to be defined.
+
+    Less than 0 if the output is wider than the operand: then it is a move to a place, and only what stands
+    there is looked at.
+    """
+    return len(cell.pins["A"]) - len(cell.pins["Y"])
 
 
 def _values(w: Writer, cell: Cell, pieces: Sequence[Piece]) -> tuple[list[str], list[str]]:

@@ -34,6 +34,9 @@ struct LanesSeen {
   uint32_t done;
   uint32_t moved;
   uint32_t alarms[kMostAlarms];
+  /// Machines whose logic now looks at what is undefined, as an entry behind the last of an array. Their storage is right,
+  /// what is seen of them in this cycle may be wrong, and they cannot go on here.
+  uint32_t undefined;
   uint32_t beyond;  // machines that have written behind the words of a memory that were loaded
 };
 

@@ -73,13 +73,14 @@ bool Seats::step(uint64_t limit) {
     Seat& seat = *seats_[lane];
     seat.cycle += ran;
     seat.job.ran(ran);
-    if (up[lane]) {
+    seat.undefined = seen.undefined >> lane & 1;
+    if (up[lane] && !seat.undefined) {
       campaign_.tell(seat.job.told, up[lane], seat.cycle - 1);
       await(lane);
     }
     seat.done = seen.done >> lane & 1;
     seat.moved = seen.moved >> lane & 1;
-    if (seat.done || seat.moved || seat.cycle >= seat.check || seat.cycle >= limit) due_ |= uint32_t{1} << lane;
+    if (seat.undefined || seat.done || seat.moved || seat.cycle >= seat.check || seat.cycle >= limit) due_ |= uint32_t{1} << lane;
   }
   return true;
 }
@@ -92,7 +93,7 @@ int Seats::compared_next() {
 }
 
 // Let the faulty instance, which is where the machine was, do the same cycles: it must come to the same state, with the same
-// to be seen on the way.
+// to be seen on the way, but in a cycle in which the lane model does not know it.
 bool Seats::agrees(int lane, uint64_t ran, const LanesSeen& seen) {
   Instance& faulty = *campaign_.faulty;
   const uint64_t awaited = campaign_.awaited(seats_[lane]->job.told);
@@ -103,6 +104,7 @@ bool Seats::agrees(int lane, uint64_t ran, const LanesSeen& seen) {
     for (int alarm = 0; i == ran && alarm < kMostAlarms; ++alarm) {
       up |= static_cast<uint64_t>(seen.alarms[alarm] >> lane & 1) << alarm;
     }
+    if (i == ran && (seen.undefined >> lane & 1)) break;
     const bool done = i == ran && (seen.done >> lane & 1), moved = i == ran && (seen.moved >> lane & 1);
     if (faulty.outputs.finished || done != (faulty.outputs.done != 0) || (faulty.outputs.alarms & awaited) != up ||
         moved != (faulty.outputs.operation != operation)) {

@@ -22,6 +22,7 @@ struct Seat {
   uint64_t check;  // when it is compared next
   bool moved = false;
   bool done = false;
+  bool undefined = false;  // it cannot go on in the lane, and what was seen of it does not count
 };
 
 class Seats {

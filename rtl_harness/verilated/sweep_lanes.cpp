@@ -20,7 +20,7 @@ bool Sweep::rides() const {
 
 bool Sweep::ride(SweepEvent& event) {
   if (lanes_differ) return spoil(event);
-  if (!seats->due() && seats->taken() < kTogether) return alight(event);
+  if (!seats->due() && seats->taken() < kTogether) return alight(seats->slowest(), event);
   while (!seats->due()) {
     uint64_t spent = 0;
     {
@@ -33,6 +33,10 @@ bool Sweep::ride(SweepEvent& event) {
   }
   while (seats->due()) {
     const int lane = seats->next_due();
+    if (seats->at(lane).undefined) {
+      if (alight(lane, event)) return true;
+      continue;
+    }
     Arrival now{};
     timed(seats->at(lane).job, times.simulating, [&] { return (now = see_to(lane, event)) == Arrival::kEnded; });
     if (now == Arrival::kStays) continue;
@@ -47,14 +51,15 @@ bool Sweep::spoil(SweepEvent& event) {
   return end(job, event, kSpoilt);
 }
 
-bool Sweep::alight(SweepEvent& event) {
-  const int lane = seats->slowest();
+bool Sweep::alight(int lane, SweepEvent& event) {
+  const bool again = seats->at(lane).undefined;
   const uint64_t start = seats->at(lane).start, check = seats->at(lane).check;
   Simulated now{};
   timed(seats->at(lane).job, times.simulating, [&] { return seats->arrive(lane), false; });
   Job job = seats->vacate(lane);
-  timed(job, times.simulating, [&] { return (now = go_on(job, event, start, check, false, {})) == Simulated::kEnded; });
-  return now == Simulated::kEnded || requeue(job, event);
+  campaign.latch(job.told);
+  timed(job, times.simulating, [&] { return (now = go_on(job, event, start, check, again, {})) == Simulated::kEnded; });
+  return now == Simulated::kEnded || (now == Simulated::kGoesOn && requeue(job, event));
 }
 
 bool Sweep::requeue(Job& job, SweepEvent& event) {

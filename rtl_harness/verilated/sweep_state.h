@@ -147,8 +147,8 @@ struct Sweep {
   bool ride(SweepEvent& event);
   // Nothing in a lane can be trusted.
   bool spoil(SweepEvent& event);
-  // There are too few for lanes: take one on in the compiled model.
-  bool alight(SweepEvent& event);
+  // Take one on in the compiled model: there are too few for lanes, or the lane model does not know how it goes on.
+  bool alight(int lane, SweepEvent& event);
   // A job is small again: true if that is its end.
   bool requeue(Job& job, SweepEvent& event);
   // See to what has happened in a lane.

@@ -41,6 +41,15 @@ TARGET = Target(
 ARRAYS = dataclasses.replace(
     TARGET, name="arrays", top="arrays", sources=(Path(__file__).parent / "arrays.sv",)
 )
+BEYOND = dataclasses.replace(
+    TARGET,
+    name="beyond",
+    top="beyond",
+    sources=(Path(__file__).parent / "beyond.sv",),
+    alarms={},
+    operation="",
+    memories={"output": TargetMemory("out_q", 4, "output")},
+)
 WORKLOAD = Workload("some", {"input": bytes(range(40, 56))}, OutputSpec("output", 0, (64,)))
 SECOND_CLOCK = dataclasses.replace(WORKLOAD, parameters={"SecondClock": 1})
 PLAIN = ("-march=x86-64",) if platform.machine() == "x86_64" else ()
@@ -100,10 +109,9 @@ def test_machines_with_different_faults_are_verilators(plain, span, model, monke
     assert list(differences(model, *span)) == []
 
 
-def outcomes(workload, faults, lanes):
-    with VerilatorEngine(
-        TARGET, workload, elaborate(TARGET, workload.parameters), sweep=True, lanes=lanes, audit=NOTHING
-    ) as engine:
+def outcomes(workload, faults, lanes, target=TARGET):
+    elaboration = elaborate(target, workload.parameters)
+    with VerilatorEngine(target, workload, elaboration, sweep=True, lanes=lanes, audit=NOTHING) as engine:
         found = {injection.fault: injection for injection in engine.run(faults)}
         return found, engine.notes
 
@@ -119,6 +127,24 @@ def test_a_campaign_ends_as_without_lanes():
     assert notes == more == []
     assert found == plain
     assert len({injection.outcome for injection in plain.values()}) > 2
+
+
+def test_what_is_selected_beyond_an_end_is_left_to_the_simulator():
+    """The fault: lanes take it for 0, where Verilator takes bits from elsewhere in the word."""
+    workload = Workload("none", {}, OutputSpec("output", 0, (256,)))
+    table = elaborate(BEYOND, {}).sites
+    starts = dict(zip((e.path.rsplit(".", 1)[-1] for e in table.elements), table.offsets, strict=False))
+    pointers = [starts[name] for name in ("short_at_q", "long_at_q", "word_at_q", "wide_at_q")]
+    faults = [
+        Fault(first + bit, cycle, bits)
+        for first, width in zip(pointers, (3, 4, 5, 7), strict=True)
+        for bit in range(width)
+        for bits in range(1, width - bit + 1)
+        for cycle in range(20, 1500, 200)
+    ]
+    (plain, _), (found, notes) = (outcomes(workload, faults, lanes, BEYOND) for lanes in (False, True))
+    assert notes == []
+    assert found == plain
 
 
 @pytest.mark.parametrize(
