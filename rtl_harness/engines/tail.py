@@ -34,10 +34,12 @@ class Queue:
     Attributes:
         level: Path of the register that counts its entries.
         pointers: Paths of the registers that point to its first entry and behind its last one.
+        places: Values that a pointer may have; 0 if it may have all.
     """
 
     level: str
     pointers: tuple[str, str]
+    places: int = 0
 
 
 @dataclass(frozen=True)

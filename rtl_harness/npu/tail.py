@@ -27,6 +27,7 @@ def _of(scope: str, names: str) -> tuple[str, ...]:
     return tuple(f"u_npu.{scope}.{name}" for name in names.split())
 
 
+_BEATS = "u_npu.u_dma.u_ofm.u_collect.u_beats"
 _POSITION = "bit_q channel_q column_q first_column_q first_x_q row_l_q row_r_q todo_*_q x_q y_q"
 _STEP = "iz_q k?_q u_blocks.b?_q u_blocks.last_?_q u_blocks.o?_q"
 
@@ -78,18 +79,16 @@ DEAD = (
 )
 
 
-# Queues that are empty between operations; where a fault changed how much went through, they are turned.
-# Only those whose depth is a power of two: in the queues of copies and of OFM beats not every value of a
-# pointer is a place. The last one is the part of the shared buffer in which the output waits for the DMA.
+# Queues that are empty between operations; where a fault changed how much went through, they are turned. The
+# last but one is the part of the shared buffer in which the output waits for the DMA; the last one is as deep
+# as dma_ofm says.
 TURNED = (
     *(
         Queue(f"{fifo}.level_q", (f"{fifo}.head_q", f"{fifo}.tail_q"))
-        for fifo in _of(
-            "u_dma",
-            "u_piece.u_runs.u_queue u_scale.u_fifo u_weight.u_fifo",
-        )
+        for fifo in _of("u_dma", "u_piece.u_runs.u_queue u_scale.u_fifo u_weight.u_fifo")
     ),
     Queue("u_npu.u_dma.u_ofm.level_q", ("u_npu.u_dma.u_ofm.head_q", "u_npu.u_ao.u_pack.tail_q")),
+    Queue(f"{_BEATS}.level_q", (f"{_BEATS}.head_q", f"{_BEATS}.tail_q"), places=12),
 )
 
 # A copy may be under way when an operation ends, and with it what waits at the ports of the bus.

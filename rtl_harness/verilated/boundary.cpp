@@ -77,7 +77,18 @@ bool Boundary::is_turned(const ByteDifference& byte, const Difference& d, size_t
   const ByteDifference wanted{of_first ? byte.offset - queue.first + queue.next : byte.offset - queue.next + queue.first,
                               byte.mask};
   const auto other = std::lower_bound(d.begin(), d.end(), wanted, by_offset);
-  return other != d.end() && *other == wanted;
+  return other != d.end() && *other == wanted && pointer(queue, d, i) < queue.values;
+}
+
+uint64_t Boundary::pointer(const QueueBytes& queue, const Difference& d, size_t i) const {
+  uint64_t value = 0;
+  for (uint64_t b = queue.pointer_bytes; b-- > 0;) {
+    const uint64_t offset = queue.first + b;
+    const auto found = std::lower_bound(d.begin(), d.end(), ByteDifference{offset, 0}, by_offset);
+    const uint32_t mask = found != d.end() && found->offset == offset ? found->mask : 0;
+    value = value << 8 | static_cast<uint8_t>(golden_[i].registers[campaign_.registers.position(offset)] ^ mask);
+  }
+  return value;
 }
 
 bool Boundary::permits(const Difference& d, size_t i) const {

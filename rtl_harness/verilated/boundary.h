@@ -32,8 +32,11 @@ class Boundary {
   bool is_external(uint64_t offset) const;
   bool is_settled(uint64_t offset, size_t i) const;
   bool is_dead(const ByteDifference& byte, size_t i) const;
-  /// The byte is of a pointer, and at boundary `i` the queue is empty and its pointers differ by the same.
+  /// The byte is of a pointer, and at boundary `i` the queue is empty, its pointers differ by the same and have a value that
+  /// they may have.
   bool is_turned(const ByteDifference& byte, const Difference& d, size_t i) const;
+  /// The pointer to the first entry of a queue, in a state that differs so from boundary `i`.
+  uint64_t pointer(const QueueBytes& queue, const Difference& d, size_t i) const;
 
   Campaign& campaign_;
   const std::vector<GoldenBoundary>& golden_;

@@ -22,6 +22,7 @@ struct QueueBytes {
   uint64_t first;  // pointer to the first entry
   uint64_t next;   // pointer behind the last
   uint64_t pointer_bytes;
+  uint64_t values;  // that a pointer may have: all below
 };
 
 /// What must be equal at the end of an operation for a run to be finished elsewhere: all state but the `external` memories

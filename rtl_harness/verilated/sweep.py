@@ -113,6 +113,7 @@ class QueueBytes(NamedTuple):
         first: First byte of the pointer to its first entry.
         next: First byte of the pointer behind its last entry.
         pointer_bytes: Bytes of each pointer.
+        values: That a pointer may have: all below this number.
     """
 
     level: int
@@ -120,6 +121,7 @@ class QueueBytes(NamedTuple):
     first: int
     next: int
     pointer_bytes: int
+    values: int
 
 
 @dataclass(frozen=True)

@@ -169,7 +169,8 @@ class Exits:
                 f"the workload's tail names a queue with the registers {', '.join(paths)}; expected three "
                 "variables of their own, two pointers of the same width among them"
             )
-        return QueueBytes(level.offset, level.size, first.offset, behind.offset, first.size)
+        pointers = first.offset, behind.offset, first.size
+        return QueueBytes(level.offset, level.size, *pointers, _values(queue, first))
 
     def _turn(self, instance: Instance, queue: Queue, noise: np.random.Generator) -> None:
         """Turn a queue by a random distance if it is empty."""
@@ -180,7 +181,7 @@ class Exits:
         first, behind = (instance.read(pointer) for pointer in pointers)
         if instance.read(level) != 0 or first != behind:
             return
-        turned = int(noise.integers(0, 1 << pointers[0].width))
+        turned = int(noise.integers(0, _values(queue, pointers[0])))
         for pointer in pointers:
             instance.write(pointer, turned)
 
@@ -201,6 +202,10 @@ class Exits:
     def _live(self, operation: int) -> list[tuple[Storage, int, int, Sequence[int]]]:
         rows = self._names.live(self.tail.live(operation))
         return [(*self._state_map.place(path), words) for path, words in rows.items()]
+
+
+def _values(queue: Queue, pointer: Storage) -> int:
+    return queue.places or 1 << pointer.width
 
 
 def _bytes(parts: Sequence[tuple[Storage, int, int, Sequence[int]]]) -> npt.NDArray[np.void]:

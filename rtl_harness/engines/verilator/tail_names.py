@@ -103,7 +103,7 @@ class TailNames:
             self._left.append(f"the queue of {queue.level}")
             return None
         (level,), (first,), (behind,) = new
-        return Queue(level, (first, behind))
+        return Queue(level, (first, behind), queue.places)
 
     def _held(self, held: Held) -> Held:
         """Return it with present paths; what holds may have copies, all equal in a run without a fault."""

@@ -16,8 +16,9 @@ from rtl_harness.faults import Fault, Outcome
 from rtl_harness.npu import tail as npu_tail
 from rtl_harness.npu.workload import npu_workload
 from rtl_harness.target import load_target
-from rtl_harness.verilated.campaign import Shortcut
+from rtl_harness.verilated.campaign import Flip, Shortcut
 from rtl_harness.verilated.library import Stop
+from rtl_harness.verilated.sweep import SweepEnd
 
 DATA = ("u_npu.u_ao.", "u_npu.u_mac.", "u_npu.u_dma.u_ofm.", "u_npu.u_cc.u_decode.op_q", "u_npu.u_sb.")
 
@@ -145,12 +146,49 @@ def test_runs_leave_with_queues_that_are_turned(target, workload, elaboration, m
     with VerilatorEngine(target, workload, elaboration, shortcuts=Shortcut.NONE) as engine:
         faults = data_faults(engine, 150, units)
         plain = {injection.fault: injection for injection in engine.run(faults)}
-    for turned in ((), npu_tail.TURNED):
+    for turned in ((), npu_tail.TURNED[:-1], npu_tail.TURNED):
         monkeypatch.setattr(npu_tail, "TURNED", turned)
         with VerilatorEngine(target, workload, elaboration, sweep=True) as engine:
             assert {injection.fault: injection for injection in engine.run(faults)} == plain
             left.append(engine.ends["left"])
-    assert left[0] < left[1]
+    assert left[0] < left[1] <= left[2]  # what a longer queue adds is seldom
+
+
+BEATS = "u_npu.u_dma.u_ofm.u_collect.u_beats"
+
+
+def test_only_places_of_a_queue_are_pointed_to(target, workload, elaboration):
+    """The fault: both pointers of an empty queue with 12 places are set to 12 to 15, and the run leaves."""
+    with VerilatorEngine(target, workload, elaboration, sweep=True) as engine:
+        engine.prepare()
+        end = engine.golden().operation_ends[0]
+        with engine.start() as instance:
+            instance.run_to(end)
+            pointers = [instance.find(f"{BEATS}.{name}") for name in ("head_q", "tail_q")]
+            was, behind = map(instance.read, pointers)
+            output = Flip(instance.find(target.memories["sram"].path), workload.output.offset // 8, 0)
+        assert was == behind
+        jobs = [
+            (
+                [
+                    output,
+                    *(Flip(p, 0, bit) for p in pointers for bit in range(4) if (was ^ value) >> bit & 1),
+                ],
+                end - 1,
+            )
+            for value in range(16)
+        ]
+        sweeper = engine._sweeper
+        found = {r.job: r.end for r in sweeper.sweep.run(jobs, sweeper.limit, Shortcut.ALL)}
+    assert {job for job, ended in found.items() if ended is SweepEnd.LEFT} == set(range(12))
+
+
+def test_a_queue_with_fewer_places_than_its_pointers_have_values_is_found_out(
+    target, workload, elaboration, monkeypatch
+):
+    wrong = Queue(f"{BEATS}.level_q", (f"{BEATS}.head_q", f"{BEATS}.tail_q"))
+    monkeypatch.setattr(npu_tail, "TURNED", (wrong,))
+    check_exits_are_closed(target, workload, elaboration)
 
 
 def test_a_run_that_would_leave_and_end_too_late_is_a_hang(target, workload, elaboration):
