@@ -14,6 +14,7 @@ struct Gate {
 struct FlipFlop {
   int32_t q, d;
   int32_t load, active;  // asynchronous reset or load: net and active level
+  int32_t sensitive;     // an upset makes an edge of a clock, or moves an open latch
   uint64_t offset;       // byte of the state that holds it
   int32_t bit;
 };

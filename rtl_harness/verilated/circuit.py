@@ -25,7 +25,7 @@ class Circuit(NamedTuple):
 GATE = np.dtype([(name, np.int32) for name in ("operation", "a", "b", "s", "y")], align=True)
 FLIP_FLOP = np.dtype(
     [
-        *((name, np.int32) for name in ("q", "d", "load", "active")),
+        *((name, np.int32) for name in ("q", "d", "load", "active", "sensitive")),
         *(("offset", np.uint64), ("bit", np.int32)),
     ],
     align=True,

@@ -157,6 +157,13 @@ void Instance::settle() {
   own.note_outputs();
 }
 
+void Instance::settle_quietly() {
+  Model& own = model(this);
+  glue_settle(own.syms());
+  glue_forget_edges(own.syms());
+  own.note_outputs();
+}
+
 void Instance::select() { Verilated::threadContextp(&model(this).context); }
 
 void Instance::copy(const Instance& other) {

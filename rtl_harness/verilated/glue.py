@@ -20,6 +20,8 @@ PREFIX = "Vdut"
 _PORT = re.compile(r"^\s*VL_(IN|OUT|INOUT)(8|16|64|W|)\(&(\w+),(\d+),(\d+)", re.MULTILINE)
 _PORT_MEMBER = re.compile(r"^VL_(?:IN|OUT|INOUT)(?:8|16|64|W|)\((\w+),")
 _MEMBER = re.compile(r"^(?P<type>[\w:<>*,/ ]+?)[ >](?P<name>\w+)(?:\[\d+\])?;$")
+_ROOT = f"{PREFIX}___024root"
+_EDGES = re.compile(rf"void ({_ROOT}___eval_triggers(?:_vec)?__act)\({_ROOT}\* vlSelf\) {{")
 _INSTANCE = re.compile(rf"^\s+{PREFIX}_\w+\s+(\w+);$", re.MULTILINE)
 
 
@@ -83,7 +85,17 @@ def write_glue(target: Target, folder: Path) -> None:
             f"expected module instances in {PREFIX}__Syms.h, found none; Verilator is too new or old"
         )
     classes = {cls: _members(folder, cls) for cls, _ in groups}
-    (folder / "glue.h").write_text(_render(target, groups, classes))
+    (folder / "glue.h").write_text(_render(target, groups, classes, _edge_detector(folder)))
+
+
+def _edge_detector(folder: Path) -> str:
+    """Return the function that looks for edges of clocks and keeps their levels for the next time."""
+    for file in sorted(folder.glob(f"{_ROOT}*.cpp")):
+        if found := _EDGES.search(file.read_text()):
+            return found[1]
+    raise SimulationError(
+        f"expected a function eval_triggers in {_ROOT}*.cpp, found none; Verilator is too new or too old"
+    )
 
 
 def _members(folder: Path, cls: str) -> list[tuple[str, str]]:
@@ -107,7 +119,7 @@ def _members(folder: Path, cls: str) -> list[tuple[str, str]]:
 
 
 def _render(
-    target: Target, groups: list[tuple[str, str]], classes: Mapping[str, list[tuple[str, str]]]
+    target: Target, groups: list[tuple[str, str]], classes: Mapping[str, list[tuple[str, str]]], edges: str
 ) -> str:
     level = "!active" if target.reset_active_low else "active"
     lines = [
@@ -126,6 +138,8 @@ def _render(
         f"inline void glue_settle(GlueSyms& syms) {{ {PREFIX}___024root___eval_settle(&syms.TOP); }}",
         f"void {PREFIX}___024root___eval({PREFIX}___024root*);",
         f"inline void glue_eval(GlueSyms& syms) {{ {PREFIX}___024root___eval(&syms.TOP); }}",
+        f"void {edges}({PREFIX}___024root*);",
+        f"inline void glue_forget_edges(GlueSyms& syms) {{ {edges}(&syms.TOP); }}",
         f"inline void set_clock(GlueModel& model, int value) {{ model.{target.clock} = value; }}",
         f"inline void set_reset(GlueModel& model, bool active) {{ model.{target.reset} = {level}; }}",
     ]

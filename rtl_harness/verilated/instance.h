@@ -52,6 +52,8 @@ struct Instance {
   void fall();
   // Recompute what depends on storage, then let the edges happen that this made in derived clocks.
   void settle();
+  // Recompute it for a state that is a settled one: derived clocks have no edge.
+  void settle_quietly();
   // Let messages and plusargs of what this thread evaluates be those of this instance.
   void select();
   // Continue exactly where `from`, an instance of the same library, is.

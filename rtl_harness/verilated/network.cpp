@@ -3,6 +3,7 @@
 #include "network.h"
 
 #include <algorithm>
+#include <bit>
 
 void Adjacency::build(size_t count, const std::vector<std::pair<int32_t, int32_t>>& pairs) {
   first_.assign(count + 1, 0);
@@ -29,6 +30,7 @@ Network::Network(const Circuit& c)
   connect(ports);
   for (size_t i = 0; i < flip_flops.size(); ++i) {
     places_[flip_flops[i].offset * 8 + flip_flops[i].bit] = static_cast<int32_t>(i);
+    has_edges |= flip_flops[i].sensitive != 0;
   }
   for (size_t i = 0; i < memories.size(); ++i) {
     ends_.emplace_back(memories[i].offset + memories[i].words * memories[i].entry_bytes, static_cast<int32_t>(i));
@@ -43,6 +45,16 @@ Network::Network(const Circuit& c)
 int32_t Network::flip_flop(uint64_t offset, int bit) const {
   const auto found = places_.find(offset * 8 + bit);
   return found == places_.end() ? -1 : found->second;
+}
+
+bool Network::makes_edge(const Difference& d) const {
+  return has_edges && std::ranges::any_of(d, [&](const ByteDifference& byte) {
+    for (uint32_t bits = byte.mask; bits; bits &= bits - 1) {
+      const int32_t i = flip_flop(byte.offset, std::countr_zero(bits));
+      if (i >= 0 && flip_flops[i].sensitive) return true;
+    }
+    return false;
+  });
 }
 
 int32_t Network::memory(uint64_t offset) const {

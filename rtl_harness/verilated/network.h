@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "circuit.h"
+#include "difference.h"
 
 // Element [i] of a list of lists.
 class Adjacency {
@@ -52,6 +53,9 @@ struct Network {
 
   /// The flip-flop in a bit of the state; -1 if there is none.
   int32_t flip_flop(uint64_t offset, int bit) const;
+  /// The model has clocks of its own, and bits of this difference decide whether they have an edge.
+  bool has_edges = false;
+  bool makes_edge(const Difference& d) const;
   /// The memory that holds a byte of the state; -1 if none does.
   int32_t memory(uint64_t offset) const;
 

@@ -58,7 +58,7 @@ void Sweep::merge() {
   std::unordered_map<Prospect, uint64_t, Prospect::Hash> seen;
   std::deque<Job> kept;
   for (Job& job : parked) {
-    if (job.small) {
+    if (job.small && !makes_edge(job)) {
       const auto [at, fresh] = seen.emplace(prospect(job), job.id);
       if (!fresh) {
         merged.emplace_back(std::move(job), at->second);
@@ -109,7 +109,7 @@ bool Sweep::advance(Job& job, SweepEvent& event) {
       parked.push_back(std::move(job));
       return false;
     }
-    if (follows() && job.small && timed(job, times.following, [&] { return follow(job); })) continue;
+    if (follows() && job.small && !makes_edge(job) && timed(job, times.following, [&] { return follow(job); })) continue;
     if (job.leave) return end(job, event, kLeft);
     Simulated now{};
     timed(job, times.simulating, [&] { return (now = simulate(job, event)) == Simulated::kEnded; });

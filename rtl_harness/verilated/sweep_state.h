@@ -66,6 +66,9 @@ struct Sweep {
   bool leaves() const { return boundary && (shortcuts & kLeave); }
   bool inside(uint64_t cycle) const { return cycle < window.last() || window.last() == last(); }
 
+  // What was injected has an effect at once: only the model tells which, and an equal difference of another job had none.
+  bool makes_edge(const Job& job) const { return job.fresh && network.makes_edge(job.d); }
+
   // A job that could leave has no window to go on in: of the golden run it has fallen behind, or the windows are past it.
   bool is_late(const Job& job) const { return job.shift != job.leave->shift || job.cycle < window.first(); }
   bool may_follow(const Job& job) const { return follows() && job.cycle >= window.first() && job.apart >= job.stint; }

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from rtl_harness.engines.verilator.gates import UnsupportedError
 from rtl_harness.engines.verilator.gates_file import Gates
+from rtl_harness.engines.verilator.moments import UnsupportedError
 from rtl_harness.errors import UnmappedSiteError
 from rtl_harness.verilated.circuit import ALARM, FLIP_FLOP, GATE, MEMORY, PORT, Circuit
 from rtl_harness.verilated.library import Instance
@@ -29,7 +29,7 @@ def circuit_of(gates: Gates, origin: Instance, words: Mapping[str, int] | None =
     if missing:
         raise UnsupportedError(f"{len(missing)} flip-flops of the gates have no name in the model")
     flip_flops = np.zeros(len(gates.flip_flops), FLIP_FLOP)
-    for column, name in enumerate(("q", "d", "load", "active")):
+    for column, name in enumerate(("q", "d", "load", "active", "sensitive")):
         flip_flops[name] = gates.flip_flops[:, column]
     flip_flops["offset"] = [places[q][0] for q in gates.flip_flops[:, 0].tolist()]
     flip_flops["bit"] = [places[q][1] for q in gates.flip_flops[:, 0].tolist()]

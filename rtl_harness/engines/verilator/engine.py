@@ -13,10 +13,11 @@ from rtl_harness.elaboration import Elaboration
 from rtl_harness.engines.base import Audited, GoldenRun, check_fault
 from rtl_harness.engines.verilator.audit import Audit, Auditor
 from rtl_harness.engines.verilator.circuit import circuit_of
-from rtl_harness.engines.verilator.gates import UnsupportedError, read_gates
+from rtl_harness.engines.verilator.gates import read_gates
 from rtl_harness.engines.verilator.golden import GoldenPass
 from rtl_harness.engines.verilator.lanes import lanes_of
 from rtl_harness.engines.verilator.model import Model
+from rtl_harness.engines.verilator.moments import UnsupportedError
 from rtl_harness.engines.verilator.pool import Outcome, run_chunks
 from rtl_harness.engines.verilator.single import Singles
 from rtl_harness.engines.verilator.sweep import Sweeper

@@ -20,7 +20,8 @@ class Gates:
     Attributes:
         nets: Number of nets.
         gates: Operation and nets (a, b, s, y) of each, (gates, 5). For `READ`, `a` is the read port's number.
-        flip_flops: Nets of q, d and asynchronous reset or load, and its active level, (flip_flops, 4).
+        flip_flops: Nets of q, d and asynchronous reset or load, its active level, and whether an upset
+            makes an edge of a clock or moves an open latch, (flip_flops, 5); latches are among them.
         ports: Nets of the outputs of the top, alarms aside.
         alarms: Nets of each alarm.
         wires: Nets of each variable that holds storage, least significant first, by path.

@@ -25,6 +25,7 @@ class Logic:
     def __init__(self) -> None:
         self.gates: list[Gate] = []
         self._made: dict[tuple[int, int, int, int], Net] = {}
+        self._of: dict[Net, tuple[int, int, int, int]] = {}
         self._inverse: dict[Net, Net] = {ZERO: ONE, ONE: ZERO}
         self._nets = 2
 
@@ -53,6 +54,9 @@ class Logic:
             return b
         if a == ZERO or b == ZERO or self._inverse.get(a) == b:
             return ZERO
+        for one, other in ((a, b), (b, a)):
+            if (lesser := self._beside(one, other)) != other:
+                return self.and_(one, lesser)
         return self._gate(AND, *((a, b) if a < b else (b, a)))
 
     def or_(self, a: Net, b: Net) -> Net:
@@ -208,10 +212,21 @@ class Logic:
 
         return [renumbered(gate) for gate in reversed(gates)], numbers
 
+    def _beside(self, one: Net, other: Net) -> Net:
+        """Return what `other` is when `one` is 1, as far as its own gate shows."""
+        operation, a, b, select = self._of.get(other, (READ, ZERO, ZERO, ZERO))
+        inverse = self._inverse.get(one)
+        if operation == MUX and select in {one, inverse}:
+            return b if select == one else a
+        if operation == AND and inverse in {a, b}:
+            return ZERO
+        return other
+
     def _gate(self, operation: int, a: Net, b: Net = ZERO, s: Net = ZERO) -> Net:
         key = (operation, a, b, s)
         found = self._made.get(key)
         if found is None:
             found = self._made[key] = self.net()
+            self._of[found] = key
             self.gates.append((*key, found))
         return found

@@ -6,7 +6,8 @@ import pytest
 
 from rtl_harness.elaboration import elaborate
 from rtl_harness.engines.verilator.engine import VerilatorEngine
-from rtl_harness.engines.verilator.gates import UnsupportedError, read_gates
+from rtl_harness.engines.verilator.gates import read_gates
+from rtl_harness.engines.verilator.moments import UnsupportedError
 from rtl_harness.faults import Fault, Outcome
 from rtl_harness.target import Target, TargetMemory
 from rtl_harness.verilated.campaign import Shortcut
