@@ -9,6 +9,8 @@ from reports.node import Interval, Node, ordered_interval
 
 VERDICTS = ("met", "missed", "inconclusive", "not assessed", "none", "failed", "not run")
 _OF_ALL = ("met", "missed", "inconclusive", "none")
+PROTECTIONS = ("not needed", "reached", "not reached", "not assessed")
+CLAIM_RESULTS = ("supported", "refuted", "open")
 _TRENDS = ("grows", "shrinks", "not shown")
 _FILE = "study.json"
 _REMEDY = "make it again with: resil study STUDY.toml --out OUT --resume"
@@ -97,12 +99,38 @@ class Growth:
 
 @dataclass(frozen=True, slots=True)
 class StudyProtection:
-    """What is known of the protection of a target; area overhead as a part, None if not known."""
+    """What is known of the protection of a target that holds for all its networks.
+
+    Attributes:
+        target: Its name.
+        result: Out of `PROTECTIONS`.
+        overhead: Area as a part of that without; None if no set was found.
+        overhead_lockstep: Likewise of a second copy of everything; None if not known.
+        networks: That it was judged on.
+        fit_hi: Upper limit of what is left on the worst of them, in FIT; None if not known.
+        spfm_lo: Lower limit of SPFM on the worst; None if not known.
+        confirmed: Whether new injections into the protected RTL have confirmed it; None if it was not tried.
+        reason: On what it rests, or why there is none.
+    """
 
     target: str
     result: str
     overhead: float | None
+    overhead_lockstep: float | None
+    networks: tuple[str, ...]
+    fit_hi: float | None
+    spfm_lo: float | None
+    confirmed: bool | None
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A sentence about all configurations, out of `CLAIM_RESULTS`, and a line of evidence for each."""
+
+    claim: str
+    result: str
+    evidence: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +144,7 @@ class StudySummary:
     confidence: float
     cells: tuple[StudyCell, ...]
     protection: tuple[StudyProtection, ...]
+    claims: tuple[Claim, ...]
     growth: Growth
     classes: tuple[StudyClass, ...]
     seconds: float
@@ -155,6 +184,7 @@ def parse_study(document: Mapping[str, object]) -> StudySummary:
         root.at("confidence").number(0.0, 1.0),
         tuple(_cell(node) for node in root.at("cells").items()),
         tuple(_protection(node) for node in root.at("protection").items()),
+        tuple(_claim(node) for node in root.at("claims").items()),
         _growth(root.at("growth")),
         tuple(_class(node) for node in root.at("classes").items()),
         root.at("seconds").number(),
@@ -206,12 +236,30 @@ def _interval(node: Node, key: str) -> Interval | None:
 
 
 def _protection(node: Node) -> StudyProtection:
-    overhead = node.maybe("overhead")
+    result = node.at("result").one_of(PROTECTIONS)
+    keys = ("overhead", "overhead_lockstep", "fit_hi", "spfm_lo")
+    known = {key: None if (own := node.maybe(key)) is None else own.number() for key in keys}
+    confirmed = node.maybe("confirmed")
+    if (known["overhead"] is None) != (result in ("not reached", "not assessed")):
+        node.fail("an area overhead of a set that was found, and none where there is none")
     return StudyProtection(
         node.at("target").text(),
-        node.at("result").text(),
-        None if overhead is None else overhead.number(),
+        result,
+        known["overhead"],
+        known["overhead_lockstep"],
+        tuple(own.text() for own in node.at("networks").items()),
+        known["fit_hi"],
+        known["spfm_lo"],
+        None if confirmed is None else confirmed.flag(),
         node.at("reason").text(),
+    )
+
+
+def _claim(node: Node) -> Claim:
+    return Claim(
+        node.at("claim").text(),
+        node.at("result").one_of(CLAIM_RESULTS),
+        tuple(own.text() for own in node.at("evidence").items()),
     )
 
 

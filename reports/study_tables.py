@@ -11,6 +11,7 @@ from reports.tables import fit_cell, percent_cell
 
 PREDICTED = "predicted: "
 _SIGN = {"grows": "grows", "shrinks": "shrinks", "not shown": "no trend shown"}
+_CONFIRMED = {True: "yes", False: "no", None: "not tried"}
 _WHAT = {"fit": "FIT", "bits": "storage bits", "raw fit": "raw FIT", "area": "area"}
 
 
@@ -79,14 +80,46 @@ def growth_table(study: StudySummary) -> Table | None:
     return Table(f"What grows with {growth.parameter}; FIT is the {networks}", columns, rows, keys=2)
 
 
-def protection_lines(study: StudySummary) -> list[str]:
-    """Return what is known of the protection of each target, a line each."""
-    return [
-        f"Protection of {own.target}: {own.result}"
-        + ("" if own.overhead is None else f", +{numbers.percent(own.overhead)} area")
-        + f" ({own.reason})."
+def protection_table(study: StudySummary) -> Table | None:
+    """Return what is known of the protection of each target; None if none was asked for."""
+    if not study.protection:
+        return None
+    heads = ("area", "lockstep", "FIT at most", "SPFM at least")
+    columns = (
+        Column("target", numeric=False),
+        Column("protection", numeric=False),
+        *map(Column, heads),
+        Column("networks"),
+        Column("confirmed", numeric=False),
+    )
+    rows = tuple(
+        (
+            own.target,
+            own.result,
+            _part(own.overhead),
+            _part(own.overhead_lockstep),
+            numbers.fit(own.fit_hi),
+            numbers.NOT_KNOWN if own.spfm_lo is None else numbers.spfm(own.spfm_lo),
+            numbers.count(len(own.networks)),
+            _CONFIRMED[own.confirmed] if own.result == "reached" else numbers.NOT_KNOWN,
+        )
         for own in study.protection
-    ]
+    )
+    return Table("Protection of each configuration that holds for all networks", columns, rows)
+
+
+def protection_lines(study: StudySummary) -> list[str]:
+    """Return on what the protection of each target rests, or why there is none."""
+    return [f"Protection of {own.target}: {own.result} ({own.reason})." for own in study.protection]
+
+
+def claim_lines(study: StudySummary) -> list[str]:
+    """Return each claim with its result, and its evidence below it."""
+    lines = []
+    for own in study.claims:
+        lines.append(f"{own.result.upper()}: {own.claim}")
+        lines += [f"  {text}" for text in own.evidence]
+    return lines
 
 
 def open_lines(study: StudySummary) -> list[str]:
@@ -126,8 +159,10 @@ def study_line(study: StudySummary) -> str:
 def study_text(study: StudySummary, width: int | None = None) -> str:
     """Return tables and verdict as lines for a person; `width` as of `Table.text`."""
     tables = [verdict_table(study), fit_matrix(study), spfm_matrix(study), class_table(study)]
-    parts = [table.text(width) for table in (*tables, growth_table(study)) if table is not None]
-    last = [*scope_lines(study), *open_lines(study), *protection_lines(study), study_line(study)]
+    tables += [growth_table(study), protection_table(study)]
+    parts = [table.text(width) for table in tables if table is not None]
+    last = [*scope_lines(study), *open_lines(study), *protection_lines(study), *claim_lines(study)]
+    last.append(study_line(study))
     return "\n".join([*parts, "".join(f"{line}\n" for line in last)])
 
 
@@ -152,6 +187,10 @@ def _spfm(cell: StudyCell) -> str:
     lo, hi = (numbers.spfm(end).removesuffix(" %") for end in (cell.spfm.lo, cell.spfm.hi))
     head = PREDICTED if cell.predicted else ""
     return f"{head}{numbers.spfm(cell.spfm.estimate)} [{lo}, {hi}]"
+
+
+def _part(value: float | None) -> str:
+    return numbers.NOT_KNOWN if value is None else f"+{numbers.percent(value)}"
 
 
 def _figure(trend: Trend, value: float | None) -> str:

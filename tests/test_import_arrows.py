@@ -30,7 +30,7 @@ ROOMS: dict[str, set[str]] = {
     "sensitivity": {"campaign", "bench", "work", "faults", "folder", "results"},
     "prepare": {"campaign", "bench", "work", "folder", "sensitivity"},
     "farm": {"campaign", "bench", "faults", "folder", "sensitivity", "prepare"},
-    "study": {"campaign", "bench", "folder", "sensitivity"},
+    "study": {"campaign", "bench", "folder", "sensitivity", "protection"},
 }
 ROOMS["commands"] = ROOMS.keys() | set()
 ROOMS["cli"] = ROOMS.keys() | set()

@@ -59,7 +59,7 @@ def protect_units(
         )
     basis = read_basis(run_dirs)
     asked = asked_of(basis, targets)
-    named = check_name(name or _name(asked, granularity, options))
+    named = check_name(name or plan_name(asked, granularity, options))
     design = basis.design(known, granularity, buildable=buildable)
     Progress().stage(
         f"choosing among {len(design.units):,} units for {len(basis.networks)} networks, "
@@ -68,12 +68,9 @@ def protect_units(
     prior = prior_counts(models, basis.found, design.cells)
     choice = choose(design, basis.networks, asked, prior=prior)
     plans = unit_plan(design, basis.networks, asked, choice, granularity)
-    rests_on = [
-        {"run": network.name, **basis_of(f)} for network, f in zip(basis.networks, basis.found, strict=True)
-    ]
     learnt = [{"model": path.name, "sha256": sha256(path.read_bytes()).hexdigest()} for path in models]
     for plan in plans:
-        plan |= {"based_on": rests_on, "models": learnt}
+        plan |= {"based_on": rests_on(basis), "models": learnt}
         parse_protection(plan)
     for found, plan in zip(basis.found, plans, strict=True):
         accepted = keep_plan(found, named, plan)
@@ -81,6 +78,12 @@ def protect_units(
     first = basis.found[0]
     plan = {**plans[0], "name": named, "basis": basis_of(first)}
     return Results(first.summary, plan)
+
+
+def rests_on(basis: Basis) -> list[dict[str, Any]]:
+    """Return on which results of which networks a plan rests."""
+    pairs = zip(basis.networks, basis.found, strict=True)
+    return [{"run": network.name, **basis_of(found)} for network, found in pairs]
 
 
 def asked_of(basis: Basis, targets: Targets) -> Targets:
@@ -116,7 +119,8 @@ def asked_of(basis: Basis, targets: Targets) -> Targets:
     return Targets(budget_fit=budget)
 
 
-def _name(targets: Targets, granularity: Granularity, options: Path | None) -> str:
+def plan_name(targets: Targets, granularity: Granularity, options: Path | None = None) -> str:
+    """Return the name of a plan from what is asked: "by-register_fit-0.01"."""
     asked = {
         "fit": targets.budget_fit,
         "spfm": targets.spfm,

@@ -15,6 +15,7 @@ from resil.campaign.campaign import Campaign, load_campaign
 from resil.campaign.text import campaign_text
 from resil.commands.estimate import estimate_campaign
 from resil.commands.run import run_campaign
+from resil.commands.study_protection import protect_target
 from resil.errors import ConsistencyError, Interrupted, ResilError
 from resil.farm.cluster import open_farm
 from resil.folder.provenance import ESTIMATE, RUN, now
@@ -22,11 +23,12 @@ from resil.folder.store import CAMPAIGN
 from resil.folder.whole import Finished, finished_results
 from resil.progress import Loudness, Progress, loudness
 from resil.study.answers import FAILED, WAITING, answered, unanswered
+from resil.study.claims import claims
 from resil.study.classes import class_means
 from resil.study.folder import ROWS, SCHEMA, definition_of, open_study, write_record
 from resil.study.growth import growth
 from resil.study.pace import Pace
-from resil.study.protection import protection_rows
+from resil.study.protection import NOT_FINISHED, unassessed
 from resil.study.rows import block_rows, write_rows
 from resil.study.study import Cell, Study
 from resil.study.verdict import study_verdict
@@ -104,6 +106,8 @@ class _Study:
         self._cells = {cell.folder: unanswered(cell, WAITING) for cell in study.cells}
         self._rows: dict[str, list[dict[str, Any]]] = {}
         self._pace = Pace(study.cells)
+        asked = study.targets if study.protection is not None else ()
+        self._protection = {own.name: unassessed(own.name, NOT_FINISHED) for own in asked}
         self._worked = False
 
     def run(self) -> dict[str, Any]:
@@ -120,6 +124,7 @@ class _Study:
         for place, cell in enumerate(waiting, start=1):
             self._carry_out(cell, place, len(waiting))
             self._write(finished=None)
+        self._protect()
         done = now() if self._worked else self._earlier["finished"]
         return self._write(finished=done)
 
@@ -153,6 +158,22 @@ class _Study:
             self._pace.note(cell, time.monotonic() - began, injections, built)
             self._progress.stage(self._pace.text())
 
+    def _protect(self) -> None:
+        wanted = self._study.protection
+        if wanted is None:
+            return
+        for place, target in enumerate(self._study.targets, start=1):
+            told = f"protection of {target.name}, {place} of {len(self._study.targets)}"
+            self._progress.stage(told)
+            try:
+                row = protect_target(wanted, target.name, self._cells_of(target.name), self._out)
+            except KeyboardInterrupt:
+                raise Interrupted(self._go_on()) from None
+            self._protection[target.name] = row
+
+    def _cells_of(self, target: str) -> list[dict[str, Any]]:
+        return [cell for cell in self._cells.values() if cell["target"] == target]
+
     def _answer(self, cell: Cell) -> Finished:
         folder = self._out / cell.folder
         folder.parent.mkdir(exist_ok=True)
@@ -179,6 +200,7 @@ class _Study:
     def _write(self, *, finished: str | None) -> dict[str, Any]:
         """Write what is known by now; reports only of a study that has ended."""
         cells = list(self._cells.values())
+        protection = list(self._protection.values())
         seconds = time.monotonic() - self._began if self._worked else 0.0
         record = {
             "schema": SCHEMA,
@@ -186,7 +208,8 @@ class _Study:
             "resil": __version__,
             "verdict": study_verdict(cells),
             "cells": cells,
-            "protection": protection_rows(self._study, cells),
+            "protection": protection,
+            "claims": claims(cells, protection),
             "growth": growth(cells),
             "classes": class_means(cells),
             "confidence": self._study.rules.head.confidence,

@@ -111,7 +111,7 @@ def plan_study_text(plan: Mapping[str, Any], width: int | None = None) -> str:
         *(f"{c['network']} on {c['target']} fails: {c['error']}" for c in plan["cells"] if c["error"]),
         f"builds: {plan['builds']} (simulator and gates of a target; what is in the cache is not built)",
         f"campaigns: {plan['campaigns']}, with {most}; estimates: {plan['estimates']}",
-        *(["protection: asked for, and not assessed yet"] if plan["protection"] else []),
+        *(["protection: of each target, chosen when its cells are there"] if plan["protection"] else []),
         f"folder: {plan['out']}",
         f"time: {time}",
     ]

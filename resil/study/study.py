@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -13,6 +13,8 @@ from resil.campaign.network_settings import NetworkSettings
 from resil.campaign.rules import Rules
 from resil.campaign.sampling_settings import SamplingSettings
 from resil.campaign.workload_settings import WorkloadSettings
+from resil.protection.judging import Targets
+from resil.protection.units import Granularity
 
 Work = NetworkSettings | WorkloadSettings
 
@@ -87,6 +89,19 @@ class Cell:
 
 
 @dataclass(frozen=True)
+class ProtectionWanted:
+    """Protection of each target that holds for all of its networks.
+
+    Attributes:
+        granularity: What it is chosen for.
+        targets: What it has to keep; nothing: the budget of the study.
+    """
+
+    granularity: Granularity = Granularity.REGISTER
+    targets: Targets = field(default_factory=Targets)
+
+
+@dataclass(frozen=True)
 class Study:
     """A study file, checked.
 
@@ -97,7 +112,7 @@ class Study:
             that cells are independent samples and do not change when others are added.
         targets: In the order of the file.
         works: Likewise.
-        protection: Whether protection of each target is asked for.
+        protection: What is asked of the protection of each target; None if none is.
         permanent: Which permanent faults are injected for the safety rows, and how they are chosen; None if
             none are.
         model: Sensitivity model of the cells that are estimated; None for the one that comes with resil.
@@ -108,7 +123,7 @@ class Study:
     rules: Rules
     targets: tuple[StudyTarget, ...]
     works: tuple[StudyWork, ...]
-    protection: bool
+    protection: ProtectionWanted | None
     permanent: tuple[FaultSettings, SamplingSettings] | None = None
     model: Path | None = None
 

@@ -20,13 +20,17 @@ from resil.campaign.sampling_settings import PLANS, SamplingSettings
 from resil.campaign.section import Section
 from resil.campaign.workload_settings import read_workload
 from resil.errors import CampaignError
-from resil.study.study import Study, StudyTarget, StudyWork, slug_of
+from resil.protection.judging import Targets
+from resil.protection.units import Granularity
+from resil.study.study import ProtectionWanted, Study, StudyTarget, StudyWork, slug_of
 from rtl_harness.errors import HarnessError
 from rtl_harness.toml_file import read_toml
 
 FIRST = "study"
 ALL_OF_THE_ZOO = f"{ZOO_PREFIX}*"
 _TABLES = (FIRST, "target", "network", "workload", *RULES, "permanent", "estimate", "protection")
+# What protection may have to keep, and what a value has to be below.
+_ASKED = {"budget_fit": float("inf"), "spfm_target": 1.0, "fit_share": 1.0, "due_budget": float("inf")}
 _TARGET = "a list of tables, one for each target"
 
 T = TypeVar("T")
@@ -159,10 +163,16 @@ def _refuse_repeated(problems: Problems, table: str, names: list[str]) -> None:
             problems.add((table, name), f"[[{table}]]: expected each once, found {again}; {remedy}")
 
 
-def _protection(section: Section, there: bool) -> bool:
+def _protection(section: Section, there: bool) -> ProtectionWanted | None:
     wanted = section.flag("wanted", default=there)
-    section.finish()
-    return wanted
+    known = tuple(own.value for own in Granularity)
+    granularity = section.choice("granularity", known, Granularity.REGISTER.value)
+    asked = {key: section.number(key, low=0.0, high=high) for key, high in _ASKED.items() if section.has(key)}
+    section.finish(optional=tuple(_ASKED))
+    targets = Targets(
+        asked.get("budget_fit"), asked.get("spfm_target"), asked.get("fit_share"), asked.get("due_budget")
+    )
+    return ProtectionWanted(Granularity(granularity), targets) if wanted else None
 
 
 def _with_permanent(problems: Problems, tables: Mapping[str, Any]) -> Mapping[str, Any]:

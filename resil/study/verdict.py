@@ -8,6 +8,7 @@ from typing import Any
 
 from resil.errors import ExitCode
 from resil.study.answers import FAILED, INCONCLUSIVE, MET, MISSED, NONE, WAITING, is_answered, is_injected
+from resil.study.protection import NOT_ASSESSED, NOT_REACHED
 
 _ORDER = (MISSED, FAILED, WAITING, INCONCLUSIVE, "not assessed", MET, NONE)
 
@@ -42,10 +43,10 @@ def study_code(record: Mapping[str, Any]) -> ExitCode:
     if any(cell["verdict"] == FAILED and cell.get("internal") for cell in record["cells"]):
         return ExitCode.INTERNAL
     result = record["verdict"]["result"]
-    if result == MISSED:
+    if result == MISSED or any(own["result"] == NOT_REACHED for own in record["protection"]):
         return ExitCode.MISSED
     if any(cell["verdict"] == FAILED for cell in record["cells"]):
         return ExitCode.USAGE
-    if result == INCONCLUSIVE or any(own["result"] == "not assessed" for own in record["protection"]):
+    if result == INCONCLUSIVE or any(own["result"] == NOT_ASSESSED for own in record["protection"]):
         return ExitCode.INCONCLUSIVE
     return ExitCode.MET

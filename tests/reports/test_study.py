@@ -47,6 +47,11 @@ def trend(what="fit", block="mac", word="grows"):
     }
 
 
+def protection(target, result, **others):
+    nothing = dict.fromkeys(("overhead", "overhead_lockstep", "fit_hi", "spfm_lo", "confirmed"))
+    return {"target": target, "result": result, "networks": [], "reason": "", **nothing, **others}
+
+
 def document(name="study"):
     return {
         "name": name,
@@ -59,7 +64,11 @@ def document(name="study"):
             cell("npu-64", "digits", "inconclusive", predicted=True, foreseen="to meet", injections=0),
             cell("npu-64", HOSTILE, "not run"),
         ],
-        "protection": [{"target": "npu-32", "result": "not assessed", "overhead": None, "reason": HOSTILE}],
+        "protection": [
+            protection("npu-32", "not assessed", reason=HOSTILE),
+            protection("npu-64", "reached", overhead=0.025, fit_hi=0.01, spfm_lo=0.991, networks=[HOSTILE]),
+        ],
+        "claims": [{"claim": HOSTILE, "result": "open", "evidence": [HOSTILE]}],
         "growth": {
             "parameter": "Macs",
             "targets": ["npu-32", "npu-64"],
@@ -81,7 +90,7 @@ def document(name="study"):
 def bare():
     found = document()
     found["cells"] = [cell("npu-32", "digits", "failed", error="broken")]
-    found |= {"protection": [], "classes": []}
+    found |= {"protection": [], "claims": [], "classes": []}
     found["growth"] = {
         "parameter": None,
         "targets": [],

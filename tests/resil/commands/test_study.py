@@ -15,6 +15,7 @@ import pytest
 
 import resil.commands.run
 import resil.commands.study
+import resil.commands.study_protection
 import resil.study.answers
 from benchmarks.engine.resume import rows
 from resil.cli import main
@@ -207,13 +208,70 @@ def test_rows_of_permanent_faults_rest_on_a_run_of_each_cell(command, tmp_path, 
     assert command(text=text) == code
 
 
-def test_protection_that_is_wanted_is_never_passed_over(command, tmp_path, capsys):
-    text = TEXT.replace("fit = 0.01", "fit = 0.0001") + "[protection]\nwanted = true\n"
-    assert command(text=text) == 1
+def test_a_budget_that_no_set_keeps_is_missed(command, tmp_path, capsys):
+    assert command(text=TEXT + "[protection]\nbudget_fit = 1e-9\n") == 1
     found = record(tmp_path / "out")["protection"]
-    assert [own["result"] for own in found] == ["not assessed"] * 2
+    assert [own["result"] for own in found] == ["not reached"] * 2
     assert [own["overhead"] for own in found] == [None, None]
-    assert "Protection of ethos-u55-32: not assessed" in capsys.readouterr().out
+    assert "Protection of ethos-u55-32: not reached (no set of options" in capsys.readouterr().out
+
+
+WANTED = "[protection]\nfit_share = 0.5\n"
+
+
+def test_protection_holds_for_all_networks_of_a_target(command, tmp_path, monkeypatch, capsys):
+    text = TEXT.replace("injections = 200", "injections = 2000") + WANTED
+    assert command(text=text) == 0
+    found = record(tmp_path / "out")
+    assert "OPEN: Selective protection suffices" in capsys.readouterr().out
+    for row in found["protection"]:
+        assert (row["result"], row["confirmed"], len(row["networks"])) == ("reached", None, 2)
+        assert 0.0 < row["overhead"] < 1.0 < row["overhead_lockstep"]
+    for cell in CELLS:
+        (plan,) = (tmp_path / "out" / cell / "protection").glob("*.json")
+        assert len(json.loads(plan.read_text())["based_on"]) == 2
+    monkeypatch.setattr(resil.commands.study_protection, "protect_units", None)  # nothing is chosen again
+    assert command(text=text) == 0
+    assert record(tmp_path / "out") == found
+
+
+def test_a_plan_that_rests_on_other_results_is_chosen_again(command, tmp_path, monkeypatch):
+    text = TEXT.replace("injections = 200", "injections = 2000") + WANTED
+    assert command(text=text) == 0
+    (plan,) = (tmp_path / "out" / CELLS[1] / "protection").glob("*.json")
+    content = json.loads(plan.read_text())
+    content["based_on"][0]["summary"] = "0" * 64
+    plan.write_text(json.dumps(content))
+    chosen, protect_units = [], resil.commands.study_protection.protect_units
+
+    def noted(folders, **others):
+        chosen.append(folders)
+        return protect_units(folders, **others)
+
+    monkeypatch.setattr(resil.commands.study_protection, "protect_units", noted)
+    assert command(text=text) == 0
+    assert chosen == [[tmp_path / "out" / cell for cell in CELLS[:2]]]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (
+            ('plan = "uniform"', 'plan = "adaptive"\nmargin = 0.5'),
+            "expected a run whose injections are spread evenly",
+        ),
+        (
+            ('[[network]]\npath = "zoo:mnist', '[[network]]\nestimate = true\npath = "zoo:mnist'),
+            "only predicted: mnist_lenet",
+        ),
+    ],
+)
+def test_what_is_in_the_way_of_a_choice_is_said(command, tmp_path, change, told):
+    text = TEXT.replace(*change) + WANTED
+    assert command(text=text) == 3
+    for row in record(tmp_path / "out")["protection"]:
+        assert (row["result"], row["overhead"]) == ("not assessed", None)
+        assert told in row["reason"]
 
 
 def test_no_protection_is_needed_where_all_is_met(command, tmp_path):
@@ -290,7 +348,7 @@ def test_other_folders_are_refused(command, tmp_path, capsys):
     assert command() == 2
     assert "found mine.txt but no study.json" in capsys.readouterr().err
     (out / "mine.txt").unlink()
-    for text, message in (("{", "damaged"), ('{"schema": 99}', "schema 99"), ('{"schema": 1}', "damaged")):
+    for text, message in (("{", "damaged"), ('{"schema": 99}', "schema 99"), ('{"schema": 2}', "damaged")):
         (out / "study.json").write_text(text)
         assert command() == 2
         assert message in capsys.readouterr().err

@@ -144,6 +144,14 @@ BROKEN = {
         "[estimate] model: expected a sensitivity model",
     ),
     "model key": (("[budget]", '[estimate]\nmodle = "x"\n[budget]'), 'did you mean "model"?'),
+    "protection granularity": (
+        ("[budget]", '[protection]\ngranularity = "bit"\n[budget]'),
+        "[protection] granularity: expected one of block, register, group",
+    ),
+    "protection target": (
+        ("[budget]", "[protection]\nspfm_target = 1.5\n[budget]"),
+        "[protection] spfm_target: expected a number above 0 and below 1, found 1.5",
+    ),
     "protection key": (
         ("[budget]", "[protection]\nbudget = 3\n[budget]"),
         "[protection] budget: expected one of",

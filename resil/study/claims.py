@@ -1,0 +1,121 @@
+"""The two claims of the study of the Ethos-U55, and the numbers that support or refute them here.
+
+Reference: arXiv 2404.09317, abstract: configurations of the NPU do not meet ASIL-D unprotected, and selective
+protection does, for 38 % of area instead of lockstep's 100 %.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from resil.study.answers import MET, MISSED, NONE, is_injected
+from resil.study.protection import NOT_NEEDED, REACHED
+
+SUPPORTED, REFUTED, OPEN = "supported", "refuted", "open"
+SHORT = "Unprotected, every configuration falls short of what is asked."
+SELECTIVE = "Selective protection suffices for every configuration, at less area than lockstep."
+
+Cells = Sequence[Mapping[str, Any]]
+
+
+def claims(cells: Cells, protection: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return each claim with `claim`, `result` ("supported", "refuted" or "open") and `evidence`, lines.
+
+    The first is refuted by a configuration on which every network was injected and meets what is asked, the
+    second by one whose set takes no less area than lockstep; where no set was shown to suffice, more
+    injections may show one. It is supported only by sets that keep the budget and that new injections into
+    the protected RTL have confirmed.
+
+    Args:
+        cells: As in `study.json`.
+        protection: Likewise.
+    """
+    targets = list(dict.fromkeys(cell["target"] for cell in cells))
+    own = {target: [cell for cell in cells if cell["target"] == target] for target in targets}
+    rows = {row["target"]: row for row in protection}
+    falls = [_falls_short(own[target]) for target in targets]
+    suffices = [_suffices(rows.get(target), _budget(own[target])) for target in targets]
+    return [
+        {
+            "claim": SHORT,
+            "result": _joined(falls),
+            "evidence": [f"{target}: {_unprotected(own[target])}" for target in targets],
+        },
+        {
+            "claim": SELECTIVE,
+            "result": _joined(suffices),
+            "evidence": [
+                f"{target}: {_protected(rows.get(target), _budget(own[target]))}" for target in targets
+            ],
+        },
+    ]
+
+
+def _joined(results: Sequence[str]) -> str:
+    """Return what holds of all configurations; one that refutes is enough, and without any all is open."""
+    if REFUTED in results:
+        return REFUTED
+    return SUPPORTED if results and set(results) == {SUPPORTED} else OPEN
+
+
+def _falls_short(cells: Cells) -> str:
+    injected = [cell for cell in cells if is_injected(cell)]
+    if any(cell["verdict"] == MISSED for cell in injected):
+        return SUPPORTED
+    whole = len(injected) == len(cells) and bool(cells)
+    return REFUTED if whole and all(cell["verdict"] == MET for cell in cells) else OPEN
+
+
+def _unprotected(cells: Cells) -> str:
+    injected = [cell for cell in cells if is_injected(cell)]
+    if not injected:
+        return "no network was injected"
+    if all(cell["verdict"] == NONE for cell in injected):
+        return "nothing was asked"
+    missed = [cell for cell in injected if cell["verdict"] == MISSED]
+    worst = max(injected, key=lambda cell: cell["fit"])
+    told = f"{len(missed)} of {len(cells)} networks miss"
+    if len(injected) < len(cells):
+        told += f", {len(cells) - len(injected)} not injected"
+    limits = f"[{worst['fit_lo']:.3g}, {worst['fit_hi']:.3g}]"
+    told += f"; worst {worst['fit']:.3g} {limits} FIT on {worst['network']}"
+    told += "" if worst["budget_fit"] is None else f", budget {worst['budget_fit']:g}"
+    lowest = min((cell for cell in injected if cell["spfm"]), key=lambda cell: cell["spfm"][1], default=None)
+    if lowest is not None:
+        told += f"; SPFM at least {lowest['spfm'][1]:.2%} on {lowest['network']}"
+    return told
+
+
+def _budget(cells: Cells) -> float | None:
+    """Return the least budget of cells that have one."""
+    return min((own for cell in cells if (own := cell.get("budget_fit")) is not None), default=None)
+
+
+def _suffices(row: Mapping[str, Any] | None, budget: float | None) -> str:
+    if row is None or row["result"] != REACHED:
+        return OPEN
+    lockstep = row["overhead_lockstep"]
+    if lockstep is not None and row["overhead"] >= lockstep:
+        return REFUTED
+    if budget is not None and row["fit_hi"] > budget:
+        return OPEN
+    return SUPPORTED if lockstep is not None and row["confirmed"] is True else OPEN
+
+
+def _protected(row: Mapping[str, Any] | None, budget: float | None) -> str:
+    if row is None:
+        return "no protection was asked for"
+    if row["result"] == NOT_NEEDED:
+        return f"none is needed: {row['reason']}"
+    if row["result"] != REACHED:
+        return f"{row['result']}: {row['reason']}"
+    lockstep = row["overhead_lockstep"]
+    told = f"+{row['overhead']:.2%} area"
+    told += "" if lockstep is None else f" where lockstep takes +{lockstep:.0%}"
+    told += f", at most {row['fit_hi']:.3g} FIT on {len(row['networks'])} networks"
+    if budget is not None and row["fit_hi"] > budget:
+        told += f", more than the budget of {budget:g}: other targets were given to it"
+    told += "" if row["spfm_lo"] is None else f", SPFM at least {row['spfm_lo']:.2%}"
+    confirmed = {True: "confirmed by injection", False: "not confirmed by injection"}
+    return f"{told}; {confirmed.get(row['confirmed'], 'not built and not injected into')}"

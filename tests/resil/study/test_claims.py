@@ -1,0 +1,108 @@
+"""What a study's two claims rest on: nothing that was not injected, or not confirmed, supports them."""
+
+import pytest
+
+from resil.study.claims import claims
+from resil.study.protection import chosen, settled, unassessed
+from resil.study.study import ProtectionWanted
+
+
+def cell(target, verdict, network="a", **others):
+    figures = {"fit": 0.2, "fit_lo": 0.1, "fit_hi": 0.3, "predicted": False, "budget_fit": 0.01}
+    return {
+        "target": target,
+        "network": network,
+        "verdict": verdict,
+        "spfm": [0.96, 0.95, 0.97],
+        **figures,
+        **others,
+    }
+
+
+def plan(**others):
+    networks = [
+        {"network": name, "fit_hi": fit, "spfm_lo": spfm}
+        for name, fit, spfm in (("a", 1e-3, 0.995), ("b", 9e-3, 0.991))
+    ]
+    known = {"result": "optimal", "granularity": "register", "name": "by-register", "reason": "none fits"}
+    area = {"area_overhead": 0.06, "area_overhead_lockstep": 1.03}
+    return {**known, **area, "networks": networks, **others}
+
+
+def results(cells, protection):
+    return [own["result"] for own in claims(cells, protection)]
+
+
+@pytest.mark.parametrize(
+    ("cells", "result"),
+    [
+        ([("32", "missed"), ("64", "missed")], "supported"),
+        ([("32", "missed"), ("64", "met")], "refuted"),
+        ([("32", "missed"), ("64", "inconclusive")], "open"),
+        ([("32", "missed"), ("64", "failed")], "open"),
+        ([("32", "missed"), ("64", "none")], "open"),
+        ([], "open"),
+    ],
+)
+def test_a_configuration_falls_short_if_a_network_misses(cells, result):
+    assert results([cell(*own) for own in cells], [])[0] == result
+
+
+def test_what_is_predicted_or_missing_neither_meets_nor_misses():
+    met = [cell("32", "met"), cell("32", "inconclusive", "b", predicted=True)]
+    assert results(met, [])[0] == "open"
+    (short, _) = claims([cell("32", "missed"), cell("32", "not run", "b", fit=None)], [])
+    assert short["result"] == "supported"
+    assert short["evidence"] == [
+        "32: 1 of 2 networks miss, 1 not injected; worst 0.2 [0.1, 0.3] FIT on a, budget 0.01; "
+        "SPFM at least 95.00% on a"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("facts", "result", "told"),
+    [
+        ({"confirmed": True}, "supported", "+6.00% area where lockstep takes +103%, at most 0.009 FIT on 2"),
+        ({"confirmed": False}, "open", "not confirmed by injection"),
+        ({}, "open", "not built and not injected into"),
+        ({"confirmed": True, "area_overhead": 1.1}, "refuted", "+110.00% area"),
+        ({"confirmed": True, "area_overhead_lockstep": None}, "open", "+6.00% area, at most"),
+        ({"result": "infeasible", "area_overhead": None}, "open", "not reached: none fits"),
+        ({"result": "not_needed", "area_overhead": 0.0, "confirmed": True}, "open", "none is needed"),
+    ],
+)
+def test_protection_suffices_only_if_it_is_confirmed(facts, result, told):
+    (_, selective) = claims([cell("32", "missed")], [chosen("32", plan(**facts))])
+    assert selective["result"] == result
+    assert told in selective["evidence"][0]
+
+
+def test_a_set_that_leaves_more_than_the_budget_does_not_suffice():
+    (_, selective) = claims([cell("32", "missed", budget_fit=0.005)], [chosen("32", plan(confirmed=True))])
+    assert selective["result"] == "open"
+    assert "more than the budget of 0.005" in selective["evidence"][0]
+
+
+def test_one_configuration_that_is_open_leaves_the_claim_open():
+    cells = [cell("32", "missed"), cell("64", "missed")]
+    good = chosen("32", plan(confirmed=True))
+    assert results(cells, [good, unassessed("64", "no results")])[1] == "open"
+    assert results(cells, [good])[1] == "open"
+
+
+def test_the_worst_network_counts():
+    row = chosen("32", plan())
+    assert (row["fit_hi"], row["spfm_lo"], row["networks"]) == (9e-3, 0.991, ["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("other", "reason"),
+    [
+        (cell("32", "failed", "b", fit=None), "no results of b"),
+        (cell("32", "not run", "b", fit=None), "no results of b"),
+        (cell("32", "inconclusive", "b", predicted=True), "only predicted: b"),
+    ],
+)
+def test_nothing_is_chosen_where_a_network_is_missing(other, reason):
+    row = settled(ProtectionWanted(), "32", [cell("32", "missed"), other])
+    assert (row["result"], row["overhead"], row["reason"]) == ("not assessed", None, reason)
