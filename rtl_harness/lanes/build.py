@@ -11,6 +11,7 @@ from pathlib import Path
 from rtl_harness.cache import cached_folder, content_key, is_cached
 from rtl_harness.elaboration.netlist import Netlist
 from rtl_harness.elaboration.parallel import may_coincide
+from rtl_harness.elaboration.undefined import DEFINED
 from rtl_harness.elaboration.yosys import read_commands, rtl_key, run_yosys
 from rtl_harness.errors import HarnessError, SimulationError
 from rtl_harness.lanes.design import read_design
@@ -33,17 +34,16 @@ _MADE_OF = (
 # Flip-flops and memory ports are kept as they are, so that each bit of storage is one of the simulator's; an
 # undefined value is 0 as there. What is selected beyond the end of a word is undefined, too, but there it is
 # what the simulator happens to compute: it stays undefined, and no machine in a lane goes on with it.
-_SELECTS = "t:$bmux t:$shiftx %u"
 SCRIPT = (
     "flatten",
     "setattr -unset src",
     "setattr -set keep 1 t:$*ff* t:$mem*",
-    f"setundef -zero {_SELECTS} %n",
+    DEFINED,
     *("opt_expr", "opt_merge", "opt_clean", "opt_muxtree", "opt_reduce") * 3,
     "opt_merge",
     "opt_expr",
     "opt_clean",
-    f"setundef -zero {_SELECTS} %n",
+    DEFINED,
     "write_json words.json",
 )
 FLAGS = ("-std=c++20", "-O1", "-fno-strict-aliasing", "-fPIC", "-shared", "-Wl,-Bsymbolic", "-w")

@@ -19,6 +19,7 @@ class Circuit(NamedTuple):
     writes: npt.NDArray[np.void]
     ports: npt.NDArray[np.int32]
     alarms: npt.NDArray[np.void]
+    undefined: npt.NDArray[np.int32]
     lists: npt.NDArray[np.int32]
 
 

@@ -23,6 +23,7 @@ Network::Network(const Circuit& c)
       writes(c.writes, c.writes + c.write_count),
       lists(c.lists, c.lists + c.list_length),
       alarms(c.alarms, c.alarms + c.alarm_count),
+      undefined(c.undefined, c.undefined + c.undefined_count),
       read_gates(c.memory_count),
       write_ports(c.memory_count) {
   std::vector<int32_t> ports(c.ports, c.ports + c.port_count);
@@ -90,6 +91,7 @@ void Network::renumber(std::vector<int32_t>& ports) {
   for (int32_t& net : lists) take(net);
   for (int32_t& net : ports) take(net);
   for (AlarmNet& a : alarms) take(a.net);
+  for (int32_t& net : undefined) take(net);
 }
 
 void Network::connect(const std::vector<int32_t>& ports) {
@@ -115,6 +117,7 @@ void Network::connect(const std::vector<int32_t>& ports) {
   }
   for (const int32_t net : ports) add(net, {kPort, 0});
   for (const AlarmNet& a : alarms) add(a.net, {kAlarm, a.alarm});
+  for (const int32_t net : undefined) add(net, {kUndefined, 0});
   for (size_t i = 0; i < writes.size(); ++i) {
     const MemoryPort& port = writes[i];
     for (int32_t k = 0; k < port.address + 2 * port.data; ++k) {

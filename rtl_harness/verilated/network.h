@@ -23,7 +23,7 @@ class Adjacency {
 };
 
 // What a net feeds that is not a gate.
-enum SinkKind : int32_t { kNextState, kLoad, kPort, kAlarm, kWrite, kWriteEnable };
+enum SinkKind : int32_t { kNextState, kLoad, kPort, kAlarm, kUndefined, kWrite, kWriteEnable };
 
 struct Sink {
   SinkKind kind;
@@ -42,6 +42,7 @@ struct Network {
   std::vector<MemoryPort> reads, writes;
   std::vector<int32_t> lists;
   std::vector<AlarmNet> alarms;
+  std::vector<int32_t> undefined;  // nets that are 1 where the gates do not know what the model computes
   std::vector<Sink> sinks;
   Adjacency fanout, sinks_of;
   std::vector<int32_t> always_observed;  // nets that decide the next state, or that an observer sees

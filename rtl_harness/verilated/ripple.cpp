@@ -81,6 +81,7 @@ size_t Ripple::spread(const Difference& d, size_t first, size_t end, bool all) {
     }
   }
   for (size_t k = k0_; k < k1_; ++k) {
+    wild_.word[k] |= window_.undefined().word[k];
     const uint64_t found = (events_.word[k] | wild_.word[k]) & mask_.word[k];
     if (!found) continue;
     const size_t lane = 64 * k + std::countr_zero(found);

@@ -127,6 +127,10 @@ void Window::load(uint64_t first) {
       evaluate(g);
     }
   }
+  undefined_ = {};
+  for (const int32_t net : network_.undefined) {
+    for (size_t k = 0; k < kWords; ++k) undefined_.word[k] |= golden_[net].word[k];
+  }
   note_writes();
   verify_alarms();
   observe();

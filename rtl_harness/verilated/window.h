@@ -42,6 +42,8 @@ class Window {
   uint8_t observed(int32_t net) const { return observed_[net]; }
   /// Bytes of a word of a memory in the cycle of a lane; null beyond its end.
   const char* contents(int32_t memory, uint64_t word, size_t lane);
+  /// Cycles in which the gates do not know all that the model computes: nothing can be followed along them.
+  const Lanes& undefined() const { return undefined_; }
   /// Lanes in which a write port writes at least one bit.
   const Lanes& writing(int32_t port) const { return writing_[port]; }
   uint64_t address(const MemoryPort& port, size_t lane) const;
@@ -68,6 +70,7 @@ class Window {
   std::vector<uint8_t> ones_, zeros_;  // of nets, a bit for each word of lanes: one of them is 1, is 0
   std::vector<uint8_t> observed_;
   std::vector<Lanes> writing_;
+  Lanes undefined_{};
   std::vector<uint64_t> alarms_;                           // of the model, by lane
   std::vector<std::vector<uint64_t>> read_addresses_;      // of read ports, by lane
   std::vector<std::vector<uint64_t>> touched_;

@@ -51,8 +51,18 @@ def circuit_of(gates: Gates, origin: Instance, words: Mapping[str, int] | None =
         lists += [*address, *data, *enable]
     bits = [(net, number) for number, nets in enumerate(gates.alarms) for net in nets]
     alarms = np.array(bits, ALARM)
+    undefined = np.array(gates.undefined, np.int32)
     return Circuit(
-        gates.nets, table, flip_flops, memories, reads, writes, gates.ports, alarms, np.array(lists, np.int32)
+        gates.nets,
+        table,
+        flip_flops,
+        memories,
+        reads,
+        writes,
+        gates.ports,
+        alarms,
+        undefined,
+        np.array(lists, np.int32),
     )
 
 

@@ -14,6 +14,7 @@ from rtl_harness.cache import cached_folder, content_key, write_atomically
 from rtl_harness.elaboration import Elaboration
 from rtl_harness.elaboration.netlist import Netlist
 from rtl_harness.elaboration.parallel import may_coincide
+from rtl_harness.elaboration.undefined import DEFINED
 from rtl_harness.elaboration.yosys import READER, read_commands, rtl_key, run_yosys
 from rtl_harness.engines.verilator.cycle import Cycle, FlipFlop, Write
 from rtl_harness.engines.verilator.gates_file import Gates, packed, unpacked
@@ -26,11 +27,11 @@ from rtl_harness.target import Target
 
 # Flip-flops, latches and memory ports are kept as they are, an undefined value is 0 as in the simulator.
 # Logic stays in words, which are made into gates here, much faster than there; only what is seldom met is
-# mapped.
+# mapped. What is selected beyond the end of a word stays undefined: there the simulator takes what it finds.
 SCRIPT = (
     "setattr -unset src",
     "setattr -set keep 1 t:$*ff* t:$*latch* t:$mem*",
-    "setundef -zero",
+    DEFINED,
     "opt_expr",
     "opt_clean",
     "simplemap t:$*ff* t:$*latch*",
@@ -42,9 +43,10 @@ SCRIPT = (
 _RESULT, _REFUSED = "gates.npz", "unsupported.txt"
 _HERE, _HARNESS = Path(__file__).parent, Path(__file__).parents[2]
 _GATES = ("gates.py", "gates_file.py", "moments.py", "cycle.py", "logic.py", "word_cells.py")
+_ELABORATION = ("model.py", "netlist.py", "parallel.py", "undefined.py")
 _OWN = [
     *(_HERE / name for name in _GATES),
-    *(_HARNESS / "elaboration" / name for name in ("model.py", "netlist.py", "parallel.py")),
+    *(_HARNESS / "elaboration" / name for name in _ELABORATION),
     _HARNESS / "sites.py",
     *READER,
 ]
@@ -161,7 +163,7 @@ class _Reader:
         roots = [net for row in rows for net in row[:3]]
         roots += [net for _, address, data in reads for net in (*address, *data)]
         roots += [net for write in cycle.writes for word in write for net in word]
-        roots += [*ports, *(net for nets in alarms for net in nets), *sensitive]
+        roots += [*ports, *(net for nets in alarms for net in nets), *sensitive, *logic.undefined]
         decide = self.deciding(sensitive)
         gates, numbers = logic.needed(roots)
 
@@ -181,6 +183,7 @@ class _Reader:
             ).reshape(-1, 5),
             np.array(renumbered(ports), np.int32),
             tuple(map(renumbered, alarms)),
+            renumbered(logic.undefined),
             wires,
             held,
             tuple((read_of[port], renumbered(a), renumbered(d)) for port, a, d in reads),

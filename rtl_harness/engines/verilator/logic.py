@@ -20,10 +20,13 @@ class Logic:
 
     Attributes:
         gates: Operation and nets (a, b, s, y) of each.
+        undefined: Nets that are 1 where a word is undefined: what the gates say of it is not what a simulator
+            computes.
     """
 
     def __init__(self) -> None:
         self.gates: list[Gate] = []
+        self.undefined: list[Net] = []
         self._made: dict[tuple[int, int, int, int], Net] = {}
         self._of: dict[Net, tuple[int, int, int, int]] = {}
         self._inverse: dict[Net, Net] = {ZERO: ONE, ONE: ZERO}
@@ -38,6 +41,11 @@ class Logic:
         """Return a new net, which something else drives."""
         self._nets += 1
         return self._nets - 1
+
+    def leave_open(self, undefined: Net) -> None:
+        """Note that a word is undefined where this net is 1."""
+        if undefined != ZERO and undefined not in self.undefined:
+            self.undefined.append(undefined)
 
     def not_(self, a: Net) -> Net:
         """Return the inverse."""

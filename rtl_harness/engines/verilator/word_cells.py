@@ -38,7 +38,11 @@ def parts_of(
         for i in range(width):
             yield {port: [word[i]] for port, word in words.items()}, 1
     else:
-        yield {port: word for port, word in pins.items() if port != "Y"}, width
+        inputs = {port: word for port, word in pins.items() if port != "Y"}
+        if kind == "$bmux":
+            table = [pins["A"][i : i + width] for i in range(0, len(pins["A"]), width)]
+            inputs["undefined"] = ["1" if "x" in word else "0" for word in table]
+        yield inputs, width
 
 
 def made_of(logic: Logic, kind: str, pins: Pins, parameters: Parameters) -> Made:
@@ -132,8 +136,12 @@ def _select(logic: Logic, pins: Pins, p: Parameters) -> Made:
 
 
 def _bmux(logic: Logic, pins: Pins, p: Parameters) -> Made:
-    width, words = p["WIDTH"], pins["A"]
-    for select in pins["S"]:
+    logic.leave_open(_chosen(logic, pins["S"], pins["undefined"], 1)[0])
+    return _chosen(logic, pins["S"], pins["A"], p["WIDTH"])
+
+
+def _chosen(logic: Logic, selects: Word, words: Made, width: int) -> Made:
+    for select in selects:
         parts = [words[i : i + width] for i in range(0, len(words), width)]
         chosen = (logic.choose(select, a, b) for a, b in zip(parts[::2], parts[1::2], strict=True))
         words = [bit for word in chosen for bit in word]
@@ -190,6 +198,19 @@ def _shift(logic: Logic, pins: Pins, p: Parameters) -> Made:
     return logic.choose(amount[-1], right, left)[: p["Y_WIDTH"]]
 
 
+def _shiftx(logic: Logic, pins: Pins, p: Parameters) -> Made:
+    """As `$shift`; beyond the operand's ends bits are undefined.
+
+    One whose output is wider than its operand is a move to a place, and only what stands there is looked at.
+    """
+    last, amount = len(pins["A"]) - p["Y_WIDTH"], pins["B"]
+    if 0 <= last < (1 << len(amount)) - 1:
+        # As a number without sign a negative amount is beyond the last one, too.
+        most = [ONE if last >> i & 1 else ZERO for i in range(len(amount))]
+        logic.leave_open(logic.less(most, amount))
+    return _shift(logic, pins, p)
+
+
 KINDS: Mapping[str, Callable[[Logic, Pins, Parameters], Made]] = {
     "$add": _add,
     "$sub": _sub,
@@ -226,7 +247,7 @@ KINDS: Mapping[str, Callable[[Logic, Pins, Parameters], Made]] = {
     "$shr": _shr,
     "$sshr": _sshr,
     "$shift": _shift,
-    "$shiftx": _shift,
+    "$shiftx": _shiftx,
     "$_BUF_": _of_one(lambda logic, a: a),
     "$_NOT_": _of_one(Logic.not_),
     "$_AND_": _of_two(Logic.and_),
