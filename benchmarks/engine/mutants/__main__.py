@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from benchmarks.engine.mutants.catalogue import LANES, MUTANTS, AnchorError, Mutant
+from benchmarks.engine.mutants.catalogue import MUTANTS, AnchorError, Mutant
 from benchmarks.engine.mutants.trial import Answers, Options, Row, judged, key_of
 
 
@@ -68,7 +68,7 @@ def tried(wanted: Sequence[Mutant], options: Options, file: Path | None) -> list
     known, right = kept(file), dict[bool, Answers]()
     missing = [mutant for mutant in wanted if key_of(mutant, options) not in known]
     for lanes in (False, True):
-        some = [mutant for mutant in missing if (LANES in mutant.tests) == lanes]
+        some = [mutant for mutant in missing if mutant.in_lanes == lanes]
         if not some:
             continue
         tests = tuple(dict.fromkeys(test for mutant in some for test in mutant.tests))

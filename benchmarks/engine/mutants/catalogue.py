@@ -25,6 +25,7 @@ LATE_LEAVE = f"{TESTS}/verilator/test_tail.py::test_a_run_that_would_leave_and_e
 WORDS = f"{TESTS}/verilator/test_memory_words.py"
 LANES = "tests/rtl_harness/lanes/test_machines.py"
 TABLES = f"{TESTS}/verilator/test_tables.py"
+BEYOND = f"{LANES}::test_what_is_selected_beyond_an_end_is_left_to_the_simulator"
 
 
 class AnchorError(Exception):
@@ -61,6 +62,11 @@ class Mutant:
     breaks: str
     edits: tuple[Edit, ...]
     tests: tuple[str, ...]
+
+    @property
+    def in_lanes(self) -> bool:
+        """Whether its campaign is to have a lane model."""
+        return any(test.startswith(LANES) for test in self.tests)
 
 
 def _mutant(name: str, breaks: str, file: str, old: str, new: str, *tests: str) -> Mutant:
@@ -115,8 +121,8 @@ BOUNDARY = (
         "queue-half-turned",
         "one pointer of an empty queue may differ alone",
         f"{CPP}/boundary.cpp",
-        "return other != d.end() && *other == wanted;",
-        "return true;",
+        "return other != d.end() && *other == wanted && pointer(queue, d, i) < queue.values;",
+        "return pointer(queue, d, i) < queue.values;",
         TURNED,
     ),
     _mutant(
@@ -299,6 +305,25 @@ SIMULATING = (
     ),
 )
 
+UNDEFINED = (
+    _mutant(
+        "lane-beyond-an-end",
+        "a machine that selects beyond the end of an array stays in its lane",
+        f"{CPP}/seats.cpp",
+        "seat.undefined = seen.undefined >> lane & 1;",
+        "seat.undefined = false;",
+        BEYOND,
+    ),
+    _mutant(
+        "gates-beyond-an-end",
+        "a difference is followed where it makes the design select beyond the end of an array",
+        f"{CPP}/network.cpp",
+        "for (const int32_t net : undefined) add(net, {kUndefined, 0});",
+        "",
+        BEYOND,
+    ),
+)
+
 FOLLOWING = (
     _mutant(
         "select-not-observed",
@@ -433,4 +458,4 @@ PYTHON = (
     ),
 )
 
-MUTANTS = (*BOUNDARY, *MERGES, *REJOINING, *SIMULATING, *FOLLOWING, *PYTHON)
+MUTANTS = (*BOUNDARY, *MERGES, *REJOINING, *SIMULATING, *UNDEFINED, *FOLLOWING, *PYTHON)

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.engine.mutants.catalogue import LANES, Mutant
+from benchmarks.engine.mutants.catalogue import Mutant
 from rtl_harness.cache import cache_root, content_key
 
 ROOT = Path(__file__).parents[3]
@@ -116,7 +116,7 @@ def judged(mutant: Mutant, options: Options, right: dict[bool, Answers]) -> tupl
         began = time.monotonic()
         tests = {test: fails(test, folder) for test in mutant.tests} if options.tests else {}
         tested = time.monotonic()
-        lanes = LANES in mutant.tests
+        lanes = mutant.in_lanes
         found, answers = audited(folder, options, lanes) if options.audit else ({}, {})
         ended = time.monotonic()
     wrong: dict[str, int] = {}

@@ -135,7 +135,12 @@ class Auditor:
 
 
 def kind_of(outcome: Outcome, golden_end: int) -> str:
-    """Return by which way an answer came about, in words."""
+    """Return by which way an answer came about, in words.
+
+    Ways that share no code are ways of their own: what was never simulated knows nothing of wrong restoring,
+    rejoining or merging in the model, and what was simulated may have come to the golden state later than the
+    answer says. So neither may be drawn for the other.
+    """
     injection, kind = outcome.injection, outcome.how
     if kind.endswith("stopped"):
         hang = injection.seen is Seen.HANG
@@ -143,8 +148,11 @@ def kind_of(outcome: Outcome, golden_end: int) -> str:
         if outcome.early:
             way = "hang foreseen" if hang else f"followed, then {way}"
         kind = kind.removesuffix("stopped") + way
-    elif kind.endswith("vanished") and injection.end_cycle != golden_end:
-        kind += ", later"
+    else:
+        if not outcome.simulated:
+            kind += " along the gates"
+        if not outcome.how.endswith("merged") and injection.end_cycle != golden_end:
+            kind += ", later"
     return f"{kind}, in a lane" if outcome.in_lane else kind
 
 

@@ -29,9 +29,11 @@ from rtl_harness.workload import OutputSpec, Workload
 SITES = SiteTable.of([StorageElement(f"u.{b}_q", "ff", 1000, block=b) for b in ("a", "b", "c")])
 
 
-def answer(site, cycle=0, how="vanished", early=True, seen=Seen.MASKED, end=100, in_lane=False, **more):
+def answer(
+    site, cycle=0, how="vanished", early=True, seen=Seen.MASKED, end=100, in_lane=False, simulated=5, **more
+):
     injection = Injection(Fault(site, cycle), seen, end, 0, "", **more)
-    return Outcome(injection, early, 5, how, in_lane=in_lane)
+    return Outcome(injection, early, simulated, how, in_lane=in_lane)
 
 
 def drawn(auditor):
@@ -43,7 +45,10 @@ def drawn(auditor):
     [
         (answer(0), "vanished"),
         (answer(0, end=101), "vanished, later"),
+        (answer(0, simulated=0), "vanished along the gates"),
         (answer(0, how="left", seen=Seen.LATENT), "left"),
+        (answer(0, how="left", end=101), "left, later"),
+        (answer(0, how="merged", end=101, simulated=0), "merged along the gates"),
         (answer(0, how="stopped", seen=Seen.HANG), "hang foreseen"),
         (answer(0, how="stopped", seen=Seen.LATENT), "followed, then simulated to the end"),
         (answer(0, how="stopped", early=False, seen=Seen.HANG), "simulated to the end"),
