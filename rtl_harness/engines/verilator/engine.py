@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -20,7 +21,7 @@ from rtl_harness.engines.verilator.model import Model
 from rtl_harness.engines.verilator.moments import UnsupportedError
 from rtl_harness.engines.verilator.pool import Outcome, run_chunks
 from rtl_harness.engines.verilator.single import Singles
-from rtl_harness.engines.verilator.sweep import Sweeper
+from rtl_harness.engines.verilator.sweep import HELD, Sweeper
 from rtl_harness.errors import AuditError, HarnessError
 from rtl_harness.faults import Fault, Injection, digest
 from rtl_harness.lanes.build import is_made, lane_model
@@ -283,6 +284,7 @@ class VerilatorEngine:
         unanswered = set(times)
         if sweeper := self._sweeper or self._new_sweeper():
             self._add_lanes(sweeper.sweep)
+            given: list[Injection] = []  # as many as can be tried again
             try:
                 for done in run_chunks(
                     _spread(times, workers),
@@ -290,9 +292,12 @@ class VerilatorEngine:
                     workers,
                 ):
                     unanswered.discard(done.injection.fault)
+                    if len(given) <= HELD:
+                        given.append(replace(done.injection, corruption=None))
                     yield from [done] * times[done.injection.fault]
             except GatesError as error:
                 self._give_up_sweeps(str(error))
+                self._try_again(given, str(error), workers)
         for done in self._simulated(unanswered, self.shortcuts & ~_IN_SWEEPS, workers):
             yield from [done] * times[done.injection.fault]
 
@@ -368,6 +373,24 @@ class VerilatorEngine:
         if self._sweeper is not None:
             self._sweeper.sweep.close()
             self._sweeper = None
+
+    def _try_again(self, given: Sequence[Injection], reason: str, workers: int) -> None:
+        """Simulate all that a sweep has answered before its gates were seen to be wrong, without gates.
+
+        Raises:
+            AuditError: One is answered differently, or there are too many.
+        """
+        if len(given) > HELD:
+            raise AuditError(
+                f"{reason}; more than {HELD:,} faults were answered by these gates before, which cannot be "
+                "trusted",
+                given[-1].fault,
+            )
+        answers = {injection.fault: injection for injection in given}
+        for done in self._simulated(answers, self.shortcuts & ~_IN_SWEEPS, workers):
+            if done.injection != answers[done.injection.fault]:
+                answer = answers[done.injection.fault]
+                raise self._refuted(answer, f"without the gates it is {done.injection}; {reason}")
 
     def _run_audit(self, workers: int) -> None:
         """Run answers to their end, one by one without shortcuts, and compare."""

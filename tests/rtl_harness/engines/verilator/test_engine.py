@@ -1,5 +1,5 @@
-import dataclasses
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,13 +8,14 @@ from rtl_harness.elaboration import elaborate
 from rtl_harness.engines.cocotb.engine import CocotbEngine
 from rtl_harness.engines.verilator import engine as module
 from rtl_harness.engines.verilator import golden, model
+from rtl_harness.engines.verilator.audit import NOTHING
 from rtl_harness.engines.verilator.engine import VerilatorEngine
-from rtl_harness.errors import HarnessError, SimulationError, UnmappedSiteError
+from rtl_harness.errors import AuditError, HarnessError, SimulationError, UnmappedSiteError
 from rtl_harness.faults import Fault, Outcome
 from rtl_harness.sites import SiteTable
 from rtl_harness.target import load_target
 from rtl_harness.verilated.campaign import Ending, Shortcut
-from rtl_harness.verilated.sweep import Sweep, SweepEnd, SweepResult
+from rtl_harness.verilated.sweep import GatesError, Sweep, SweepEnd, SweepResult
 from rtl_harness.workload import OutputSpec, Workload
 
 
@@ -74,7 +75,7 @@ def plain(target, workload, elaboration, faults):
 def test_several_outputs_are_all_compared(target, workload, elaboration, faults, plain):
     """The output in three parts, of which the decision is read from one: what is seen stays the same."""
     parts = [OutputSpec("sink", start, (size,)) for start, size in ((128, 64), (0, 128), (192, 320))]
-    cut = dataclasses.replace(workload, output=parts[0], others=tuple(parts[1:]))
+    cut = replace(workload, output=parts[0], others=tuple(parts[1:]))
     whole = by_fault(plain.values())
     with (
         VerilatorEngine(target, cut, elaboration) as made,
@@ -162,10 +163,55 @@ def test_gates_that_differ_from_the_model_are_noticed(target, workload, elaborat
     whole = module.read_gates(target, elaboration)
     gates = whole.gates.copy()
     gates[:, 0] = np.where(gates[:, 0] == 2, 4, gates[:, 0])
-    monkeypatch.setattr(module, "read_gates", lambda *_: dataclasses.replace(whole, gates=gates))
+    monkeypatch.setattr(module, "read_gates", lambda *_: replace(whole, gates=gates))
     with VerilatorEngine(target, workload, elaboration, sweep=True) as made:
         assert by_fault(made.run(list(plain)[:50])) == {fault: plain[fault] for fault in list(plain)[:50]}
         assert "the gates and the model differ" in made.notes[0]
+
+
+def broken_after(monkeypatch, results, spoil=lambda result: result):
+    """Let a sweep find its gates wrong when it has given some results, the first of which may be wrong."""
+    run = Sweep.run
+
+    def broken(sweep, jobs, limit, shortcuts):
+        for number, result in enumerate(run(sweep, jobs, limit, shortcuts)):
+            if number == results:
+                raise GatesError("the gates and the model differ, late")
+            yield spoil(result) if number == 0 else result
+
+    monkeypatch.setattr(Sweep, "run", broken)
+
+
+def test_what_wrong_gates_answered_is_tried_again(target, workload, elaboration, plain, monkeypatch):
+    broken_after(monkeypatch, 40)
+    faults = list(plain)[:80]
+    with VerilatorEngine(target, workload, elaboration, sweep=True, audit=NOTHING) as made:
+        assert by_fault(made.run(faults)) == {fault: plain[fault] for fault in faults}
+        assert "the gates and the model differ, late" in made.notes[0]
+
+
+def test_a_wrong_answer_before_the_gates_were_found_wrong_ends_the_campaign(
+    target, workload, elaboration, plain, monkeypatch
+):
+    """The fault: an answer that wrong gates gave stays, since it came before they were seen to be wrong."""
+    broken_after(monkeypatch, 40, lambda result: replace(result, end=SweepEnd.VANISHED, end_cycle=1))
+    with (
+        VerilatorEngine(target, workload, elaboration, sweep=True, audit=NOTHING) as made,
+        pytest.raises(AuditError, match=r"without the gates it is .* the gates and the model differ, late"),
+    ):
+        list(made.run(list(plain)[:80]))
+
+
+def test_more_answers_of_wrong_gates_than_can_be_tried_again_end_the_campaign(
+    target, workload, elaboration, plain, monkeypatch
+):
+    broken_after(monkeypatch, 40)
+    monkeypatch.setattr(module, "HELD", 30)
+    with (
+        VerilatorEngine(target, workload, elaboration, sweep=True, audit=NOTHING) as made,
+        pytest.raises(AuditError, match="more than 30 faults were answered by these gates before"),
+    ):
+        list(made.run(list(plain)[:80]))
 
 
 def test_a_result_of_a_sweep_that_is_wrong_is_caught_by_the_audit(
@@ -211,7 +257,7 @@ def test_faults_that_a_sweep_loses_are_simulated_alone(sweeping, plain, monkeypa
     def losing(*arguments):
         for result in whole(*arguments):
             if result.end is SweepEnd.STOPPED:
-                result = dataclasses.replace(result, ending=Ending.NOT_APPLIED)
+                result = replace(result, ending=Ending.NOT_APPLIED)
                 lost.append(result)
             yield result
 
@@ -268,7 +314,7 @@ def test_every_bit_of_a_cluster_flips_and_no_other(engine):
 
 def test_state_that_elaboration_missed_is_found(target, workload, elaboration):
     elements = [e for e in elaboration.sites.elements if e.path != "u_dut.u_control.step_q"]
-    damaged = dataclasses.replace(elaboration, sites=SiteTable.of(elements))
+    damaged = replace(elaboration, sites=SiteTable.of(elements))
     with (
         VerilatorEngine(target, workload, damaged) as made,
         pytest.raises(SimulationError, match="not all that decides the future"),
@@ -294,7 +340,7 @@ def test_a_comparison_that_skips_a_memory_is_caught(target, workload, elaboratio
 
 
 def test_unmapped_storage_forbids_early_stops(target, workload, elaboration, faults, plain):
-    partial = dataclasses.replace(elaboration, unmapped=("u_dut.latch: a latch",))
+    partial = replace(elaboration, unmapped=("u_dut.latch: a latch",))
     with VerilatorEngine(target, workload, partial) as made:
         assert by_fault(made.run(faults[:40])) == {fault: plain[fault] for fault in faults[:40]}
         assert made.early_stops == 0
@@ -303,16 +349,16 @@ def test_unmapped_storage_forbids_early_stops(target, workload, elaboration, fau
 def test_an_element_that_the_model_lacks_is_named(target, workload, elaboration):
     wrong = dict(elaboration.locations)
     path = "u_dut.u_history.guard_q"
-    wrong[path] = dataclasses.replace(wrong[path], packed_width=15)
+    wrong[path] = replace(wrong[path], packed_width=15)
     with pytest.raises(UnmappedSiteError, match=r"guard_q: expected 1 words of 15 bits, found 1 of 16"):
-        VerilatorEngine(target, workload, dataclasses.replace(elaboration, locations=wrong))
+        VerilatorEngine(target, workload, replace(elaboration, locations=wrong))
 
 
 def test_bad_requests_are_refused(target, workload, elaboration, engine):
     with pytest.raises(HarnessError, match="timeout_factor: expected at least 1"):
         VerilatorEngine(target, workload, elaboration, timeout_factor=0.5)
     with pytest.raises(HarnessError, match=r"call elaborate\(target, workload.parameters\)"):
-        VerilatorEngine(target, dataclasses.replace(workload, parameters={"SourceWords": 128}), elaboration)
+        VerilatorEngine(target, replace(workload, parameters={"SourceWords": 128}), elaboration)
     with pytest.raises(HarnessError, match="a cycle below"):
         list(engine.run([Fault(0, engine.golden().end.end_cycle)]))
     with pytest.raises(HarnessError, match="a site below"):
