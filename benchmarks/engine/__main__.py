@@ -25,6 +25,7 @@ import resource
 import statistics
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -92,6 +93,7 @@ class Figures:
         early_stops: Faults whose end was known before it was simulated.
         audited: Answers that were tried by a run to the end.
         ends: How many faults ended how.
+        cycles: Cycles that were simulated for faults that ended so and came out so, most first.
         seconds: Where the time went.
     """
 
@@ -113,6 +115,7 @@ class Figures:
     early_stops: int
     audited: int
     ends: dict[str, int]
+    cycles: dict[str, int]
     seconds: dict[str, float]
 
 
@@ -179,8 +182,17 @@ def measure(workload: Workload, options: argparse.Namespace) -> Figures:
             early_stops=early_stops,
             audited=audited,
             ends=ends,
+            cycles=cycles_by_end(outcomes),
             seconds={"all": seconds, **parts},
         )
+
+
+def cycles_by_end(outcomes: Sequence[EngineOutcome]) -> dict[str, int]:
+    """Return the cycles that were simulated, by exit and outcome, most first."""
+    found: Counter[str] = Counter()
+    for one in outcomes:
+        found[f"{one.how}: {one.injection.outcome.value}"] += one.simulated
+    return dict(found.most_common())
 
 
 def interval(
