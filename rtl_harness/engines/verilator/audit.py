@@ -113,7 +113,8 @@ class Auditor:
     def _number(self) -> int:
         if self._audit.is_off:
             return 0
-        fresh = sum(self._tried[stratum] == 0 for stratum in self._held)
+        known = {coarse(stratum) for stratum, times in self._tried.items() if times}
+        fresh = len({coarse(stratum) for stratum in self._held} - known)
         due = self._audit.wanted(self._answers.total()) - self._tried.total()
         full = self._tried.total() >= self._audit.most
         still = min(_PER_CALL, int(self._audit.share * self._since.total())) if full else 0
@@ -156,13 +157,22 @@ def kind_of(outcome: Outcome, golden_end: int) -> str:
     return f"{kind}, in a lane" if outcome.in_lane else kind
 
 
+def coarse(stratum: Stratum) -> Stratum:
+    """Return the stratum of which at least one answer is tried whatever the number.
+
+    Finer ones have their share of a large number only: a small campaign has no time for one of each.
+    """
+    kind, block = stratum
+    return kind.replace(" along the gates", "").replace("left, later", "left"), block
+
+
 def allocated(
     answers: Mapping[Stratum, int], tried: Mapping[Stratum, int], held: Mapping[Stratum, int], number: int
 ) -> dict[Stratum, int]:
     """Return how many of each stratum are tried next.
 
-    First one of each stratum that had none; then all kinds of exit alike, for each can be wrong in its own
-    way; and within a kind blocks in proportion to their answers (D'Hondt).
+    First one of each coarse stratum that had none; then one of each stratum; then all kinds of exit alike,
+    for each can be wrong in its own way; and within a kind blocks in proportion to their answers (D'Hondt).
 
     Args:
         answers: So far.
@@ -176,6 +186,7 @@ def allocated(
         {('left', 'ao'): 4, ('left', 'cc'): 1, ('vanished', 'cc'): 4}
     """
     done = Counter(tried)
+    known = Counter({coarse(stratum): 1 for stratum, times in tried.items() if times})
     kinds: Counter[str] = Counter()
     for (kind, _), times in tried.items():
         kinds[kind] += times
@@ -184,12 +195,14 @@ def allocated(
     if number >= left.total():
         return dict(left)
 
-    def order(stratum: Stratum) -> tuple[bool, int, float, Stratum]:
-        return done[stratum] > 0, kinds[stratum[0]], -answers[stratum] / (done[stratum] + 1), stratum
+    def order(stratum: Stratum) -> tuple[bool, bool, int, float, Stratum]:
+        fewest = kinds[stratum[0]], -answers[stratum] / (done[stratum] + 1)
+        return known[coarse(stratum)] > 0, done[stratum] > 0, *fewest, stratum
 
     for _ in range(number):
         stratum = min(left, key=order)
         done[stratum] += 1
+        known[coarse(stratum)] += 1
         kinds[stratum[0]] += 1
         given[stratum] += 1
         left[stratum] -= 1

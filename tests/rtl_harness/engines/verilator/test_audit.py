@@ -75,6 +75,22 @@ def test_every_stratum_is_tried_however_rare_it_is():
     assert auditor.tally["vanished"] == (30_001, 150)
 
 
+def test_few_tries_are_not_spent_on_strata_that_are_fine():
+    """The fault: a small campaign has twice as many runs to the end as it has kinds of exit and blocks."""
+    auditor = Auditor(Audit(minimum=1), SITES, 100, random.Random(1))
+    for i in range(40):
+        auditor.offer(answer(i, i))
+        auditor.offer(answer(1000 + i, i, simulated=0))
+        auditor.offer(answer(2000 + i, i, how="left", end=100 + i % 2, simulated=i % 2))
+    assert drawn(auditor) == {"a": 1, "b": 1, "c": 1}
+    answers = {(kind, "a"): 50 for kind in ("left", "left, later", "vanished", "vanished along the gates")}
+    assert set(allocated(answers, {}, answers, 2)) in (
+        {("left", "a"), ("vanished", "a")},
+        {("left", "a"), ("vanished along the gates", "a")},
+    )
+    assert set(allocated(answers, {}, answers, 40).values()) == {10}
+
+
 def test_what_is_tried_is_spread_over_kinds_then_in_proportion_over_blocks():
     answers = {("left", "a"): 30, ("left", "b"): 10, ("merged", "a"): 3, ("vanished", "c"): 10_000}
     given = allocated(answers, {}, answers, 60)
