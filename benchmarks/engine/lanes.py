@@ -1,10 +1,10 @@
 """What the lane model is worth: the fast engine with and without it, on the same faults, in turn.
 
 Run as `python -m benchmarks.engine.lanes [NETWORK ...] [--models DIR] [--only NAME] [--faults N] [--parts N]
-[--range FIRST LAST] [--accelerator NAME] [--json]` from the root of the project. The faults are divided into
-parts, each of which both engines take through a sweep, one after the other, now the one first and now the
-other. Times are processor time; the interval is that of the mean of the parts' logarithms (Student). What is
-built once is not counted. The exit code is 4 if an injection differs.
+[--range FIRST LAST] [--accelerator NAME] [--path NAME] [--json]` from the root of the project. The faults are
+divided into parts, each of which both engines take through a sweep, one after the other, now the one first
+and now the other. Times are processor time; the interval is that of the mean of the parts' logarithms
+(Student). What is built once is not counted. The exit code is 4 if an injection differs.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from networks import zoo
 from rtl_harness.elaboration import elaborate
 from rtl_harness.engines.verilator.audit import NOTHING
 from rtl_harness.engines.verilator.engine import VerilatorEngine
+from rtl_harness.lanes import build
 from rtl_harness.target import load_target
 from rtl_harness.workload import Workload
 
@@ -43,6 +44,7 @@ class Gain:
         ratio: Of the two, geometric mean over the parts.
         ratio_95: Its interval.
         simulating_ratio: The same of the time that was simulated alone, of all parts together.
+        cycles_per_second: Simulated cycles a second of the time that was simulated, without lanes and with.
         notes: Of the engine with lanes.
     """
 
@@ -54,6 +56,7 @@ class Gain:
     ratio: float
     ratio_95: tuple[float, float]
     simulating_ratio: float
+    cycles_per_second: tuple[float, float]
     notes: list[str]
 
 
@@ -85,6 +88,7 @@ def measure(workload: Workload, options: argparse.Namespace) -> Gain:
     if len(logs) > 1:
         half = student.ppf(0.975, len(logs) - 1) * statistics.stdev(logs) / math.sqrt(len(logs))
     simulating = [engine.sweep_times.simulating for engine in engines]
+    rates = [1e9 * e.simulated / e.sweep_times.simulating for e in engines]
     notes = list(engines[1].notes)
     for engine in engines:
         engine.close()
@@ -97,6 +101,7 @@ def measure(workload: Workload, options: argparse.Namespace) -> Gain:
         ratio=math.exp(mean),
         ratio_95=(math.exp(mean - half), math.exp(mean + half)),
         simulating_ratio=simulating[0] / simulating[1],
+        cycles_per_second=(rates[0], rates[1]),
         notes=notes,
     )
 
@@ -110,6 +115,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--models", type=Path, help="folder of .tflite files to measure as well")
     parser.add_argument("--only", default="", help="of all these, only those with this in their name")
     parser.add_argument("--accelerator", default="ethos-u55-32")
+    parser.add_argument("--path", choices=build.paths(), help="way to compute (default: the fastest)")
     parser.add_argument("--faults", type=int, default=10_000)
     parser.add_argument("--parts", type=int, default=4)
     parser.add_argument("--range", type=int, nargs=2, metavar=("FIRST", "LAST"), help="cycles of the faults")
@@ -117,6 +123,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
+    if options.path:
+        build.path = lambda: options.path
     gains = {
         name: measure(workload, options)
         for name, workload in workloads(options.networks, options.models, options.accelerator)

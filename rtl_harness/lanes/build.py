@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import platform
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -47,6 +48,38 @@ SCRIPT = (
     "write_json words.json",
 )
 FLAGS = ("-std=c++20", "-O1", "-fno-strict-aliasing", "-fPIC", "-shared", "-Wl,-Bsymbolic", "-w")
+
+
+# Ways to compute, the fastest first; the flags with which this processor's compiler takes each, and of what
+# its processor needs to have for that.
+AVX512 = frozenset({"avx512f", "avx512bw", "avx512vl", "avx512dq"})
+PATHS = {
+    "avx512": (AVX512, ()),
+    "avx2": (frozenset({"avx2"}), ("-mno-avx512f",)),
+    "plain": (frozenset[str](), ("-march=x86-64",)),
+}
+
+
+def paths() -> list[str]:
+    """Return the ways to compute that this processor has, the fastest first."""
+    if platform.machine() != "x86_64" or not native_flag():
+        return ["plain"]
+    info = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    line = next((line for line in info.splitlines() if line.startswith("flags")), "")
+    return [name for name, (needed, _) in PATHS.items() if needed <= set(line.split())]
+
+
+def path() -> str:
+    """Return the way in which lane models compute here."""
+    return paths()[0]
+
+
+def flags_of(name: str) -> tuple[str, ...]:
+    """Return the compiler's flags of a way to compute."""
+    if platform.machine() != "x86_64":
+        return native_flag()
+    own = PATHS[name][1]
+    return own if name == "plain" else (*native_flag(), *own)
 
 
 @dataclass(frozen=True)
@@ -115,7 +148,7 @@ def _key(target: Target, parameters: Mapping[str, int]) -> str:
     ports += [alarm.output for alarm in target.alarms.values()]
     return rtl_key(
         target, parameters, "lanes", json.dumps([ports, *SCRIPT, *FLAGS]),
-        content_key(_MADE_OF, compiler_version(), processor(), native_flag()),
+        content_key(_MADE_OF, compiler_version(), processor(), *flags_of(path())),
     )  # fmt: skip
 
 
@@ -177,7 +210,7 @@ def compile_source(what: str, folder: Path) -> None:
     """
     compiler = str(find_compiler())
     includes = ["-I", str(HERE), "-I", str(CALLS.parent)]
-    command = [compiler, *FLAGS, *native_flag(), *includes, SOURCE, "-o", LIBRARY]
+    command = [compiler, *FLAGS, *flags_of(path()), *includes, SOURCE, "-o", LIBRARY]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode != 0:
         raise SimulationError(f"{what}: {compiler} failed:\n{tail(done.stderr, 15)}")

@@ -175,7 +175,7 @@ def fails(test: str, folder: Path) -> bool:
         "slow or not slow",
         test,
     ]
-    done = _python(folder, *command)
+    done = run_python(folder, *command)
     if done is not None and done.returncode not in (0, 1):
         raise SystemExit(f"{test}: could not be run:\n{done.stdout[-3000:]}")
     return done is None or done.returncode == 1
@@ -186,7 +186,7 @@ def audited(folder: Path, options: Options, lanes: bool) -> tuple[dict[str, Any]
     file = folder / "answers.json"
     command = ["-m", "benchmarks.engine.mutants.campaign", "--answers", str(file)]
     command += ["--faults", str(options.faults), "--share", str(options.share)]
-    done = _python(folder, *command, *(["--lanes"] if lanes else []))
+    done = run_python(folder, *command, *(["--lanes"] if lanes else []))
     if done is None:
         return {"noticed": f"no end within {SECONDS} s"}, {}
     if done.returncode:
@@ -196,7 +196,8 @@ def audited(folder: Path, options: Options, lanes: bool) -> tuple[dict[str, Any]
     return found, answers
 
 
-def _python(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str] | None:
+def run_python(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str] | None:
+    """Run Python in a copy of the sources; None if that took too long."""
     environment = os.environ | {"PYTHONPATH": str(folder), "RESIL_CACHE": str(folder / "cache")}
     try:
         return subprocess.run(

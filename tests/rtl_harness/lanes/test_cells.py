@@ -1,6 +1,5 @@
 """Cells as C++ on 32 machines give what Yosys' own evaluation of the cell gives."""
 
-import platform
 import random
 import re
 from dataclasses import dataclass, field
@@ -251,14 +250,10 @@ def expected(cells, tmp_path_factory):
     return results
 
 
-PLAIN = ("-march=x86-64",) if platform.machine() == "x86_64" else ()
-
-
-@pytest.fixture(scope="module", params=["native", "plain"])
+@pytest.fixture(scope="module", params=build.paths())
 def compiled(request, cells, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
-        if request.param == "plain":
-            patch.setattr(build, "native_flag", lambda: PLAIN)
+        patch.setattr(build, "path", lambda: request.param)
         return Compiled(cells[0], tmp_path_factory.mktemp(request.param))
 
 

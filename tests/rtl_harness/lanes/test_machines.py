@@ -1,7 +1,6 @@
 """Machines in a lane model are in the states of Verilator's model, and campaigns end as without."""
 
 import dataclasses
-import platform
 import random
 from pathlib import Path
 
@@ -53,7 +52,6 @@ BEYOND = dataclasses.replace(
 )
 WORKLOAD = Workload("some", {"input": bytes(range(40, 56))}, OutputSpec("output", 0, (64,)))
 SECOND_CLOCK = dataclasses.replace(WORKLOAD, parameters={"SecondClock": 1})
-PLAIN = ("-march=x86-64",) if platform.machine() == "x86_64" else ()
 
 
 @pytest.fixture(scope="module", params=[TARGET, ARRAYS], ids=lambda target: target.name)
@@ -102,12 +100,23 @@ def differences(model, start, cycles):
     machines.close()
 
 
-@pytest.mark.parametrize("plain", [False, True], ids=["native", "plain"])
+@pytest.mark.parametrize("path", build.paths())
 @pytest.mark.parametrize("span", [(5, 40), (300, 1000)])
-def test_machines_with_different_faults_are_verilators(plain, span, model, monkeypatch):
-    if plain:
-        monkeypatch.setattr(build, "native_flag", lambda: PLAIN)
+def test_machines_with_different_faults_are_verilators(path, span, model, monkeypatch):
+    monkeypatch.setattr(build, "path", lambda: path)
     assert list(differences(model, *span)) == []
+
+
+def test_each_way_to_compute_has_a_library_of_its_own(monkeypatch):
+    """The fault: a library for instructions that a processor lacks is taken from the cache."""
+    keys = set()
+    for path in build.PATHS:
+        monkeypatch.setattr(build, "path", lambda path=path: path)
+        keys.add(build._key(TARGET, {}))
+    monkeypatch.setattr(build, "processor", lambda: "another")
+    keys.add(build._key(TARGET, {}))
+    assert len(keys) == len(build.PATHS) + 1
+    assert build.paths()[-1] == "plain"
 
 
 def outcomes(workload, faults, lanes, target=TARGET, **options):
@@ -124,7 +133,9 @@ def faults_of(workload, number):
     return sorted({Fault(choose.randrange(table.size), choose.randrange(2000)) for _ in range(number)})
 
 
-def test_a_campaign_ends_as_without_lanes():
+@pytest.mark.parametrize("path", build.paths())
+def test_a_campaign_ends_as_without_lanes(path, monkeypatch):
+    monkeypatch.setattr(build, "path", lambda: path)
     faults = faults_of(WORKLOAD, 400)
     (plain, notes), (found, more) = (outcomes(WORKLOAD, faults, lanes) for lanes in (False, True))
     assert notes == more == []
