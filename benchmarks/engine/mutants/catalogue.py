@@ -25,6 +25,7 @@ LATE_LEAVE = f"{TESTS}/verilator/test_tail.py::test_a_run_that_would_leave_and_e
 WORDS = f"{TESTS}/verilator/test_memory_words.py"
 LANES = "tests/rtl_harness/lanes/test_machines.py"
 TABLES = f"{TESTS}/verilator/test_tables.py"
+BOUNDARIES = f"{TESTS}/verilator/test_boundary.py"
 BEYOND = f"{LANES}::test_what_is_selected_beyond_an_end_is_left_to_the_simulator"
 
 
@@ -91,7 +92,7 @@ BOUNDARY = (
         f"{CPP}/boundary.cpp",
         "return live == live_[i].end() || !(byte.mask & live->second);",
         "return true;",
-        TABLES,
+        f"{TABLES}::test_nothing_leaves_with_a_damaged_table_that_is_needed",
     ),
     _mutant(
         "dead-by-byte",
@@ -99,7 +100,7 @@ BOUNDARY = (
         f"{CPP}/boundary.cpp",
         " || (byte.mask & ~dead->second)",
         "",
-        LEAVE,
+        f"{BOUNDARIES}::test_of_a_byte_the_dead_bits_alone_are_dead",
     ),
     _mutant(
         "open-ignored",
@@ -115,7 +116,7 @@ BOUNDARY = (
         f"{CPP}/boundary.cpp",
         " || !empty_[i][found->second]",
         "",
-        TURNED,
+        f"{BOUNDARIES}::test_a_queue_that_holds_something_may_not_be_turned",
     ),
     _mutant(
         "queue-half-turned",

@@ -14,6 +14,7 @@ from rtl_harness.engines.verilator.engine import VerilatorEngine
 from rtl_harness.faults import Fault, Seen
 from rtl_harness.npu.workload import npu_workload
 from rtl_harness.target import load_target
+from tests.rtl_harness.engines.verilator.boundaries import flip_at, leaving
 
 SHAPE = (1, 4, 4, 8)
 WIDE, TANH, LOGISTIC = ((1 / 20, 3), (1 / 128, 0), (1 / 256, -128))
@@ -91,8 +92,22 @@ def test_tables_are_live_between_operations(parts, engine):
     assert set(engine._golden.exits.open) == set(range(1, len(ends) + 1))
 
 
-def test_faults_in_tables_end_as_in_runs_to_the_end(parts, engine):
+def test_nothing_leaves_with_a_damaged_table_that_is_needed(parts, engine):
     """The fault: a run whose table is damaged leaves, as if the next operations had a whole one."""
+    engine.golden()
+    boundaries = engine._golden.exits.boundaries
+    tried = whole = 0
+    for place, live in enumerate(boundaries.live[:-1]):
+        rows = [byte for byte in live if byte["mask"] == 0xFF][:20]
+        flips = [[flip_at(engine, int(byte["offset"]), 3)] for byte in rows]
+        left = leaving(engine, place, [[], *flips])
+        assert left <= {0}
+        tried, whole = tried + len(rows), whole + len(left)
+    assert tried >= 40
+    assert whole >= 2
+
+
+def test_faults_in_tables_end_as_in_runs_to_the_end(parts, engine):
     faults = table_faults(parts, engine.golden().operation_ends, 160)
     found = list(engine.run(faults))
     assert engine.audited == len(faults)

@@ -1,0 +1,31 @@
+"""Which differences of the state leave at the end of an operation."""
+
+from rtl_harness.verilated.campaign import Flip, Shortcut
+from rtl_harness.verilated.sweep import SweepEnd
+
+
+def flip_at(engine, offset, bit):
+    """Return a flip of a bit of a byte of the state."""
+    model = engine._model
+    for storage in (*model.map.registers, *model.map.memories):
+        if storage.offset <= offset < storage.offset + storage.size:
+            word, byte = divmod(offset - storage.offset, storage.entry_bytes)
+            return Flip(storage, word, 8 * byte + bit)
+    raise AssertionError(offset)
+
+
+def leaving(engine, place, differences):
+    """Return the numbers of those differences that leave where they come up, at an end of an operation.
+
+    Args:
+        engine: Has had its golden run; sweeps may be made or not.
+        place: The end, counted from 0.
+        differences: Each a list of flips besides one in the memory that whoever finishes a run is given.
+    """
+    engine.prepare()
+    exits, sweeper = engine._golden.exits, engine._sweeper
+    end = engine.golden().operation_ends[place]
+    external = flip_at(engine, exits.boundaries.external[0][0] + engine.workload.output.offset // 8 * 8, 0)
+    jobs = [([external, *flips], end - 1) for flips in differences]
+    found = sweeper.sweep.run(jobs, sweeper.limit, Shortcut.ALL)
+    return {r.job for r in found if r.end is SweepEnd.LEFT and r.left.operation == place + 1}
