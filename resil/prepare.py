@@ -8,7 +8,7 @@ from hashlib import sha256
 from resil import __version__
 from resil.bench.bench import Area, AreaFacts, Bench
 from resil.bench.engines import CampaignEngine, build_ahead, make_engine
-from resil.bench.identity import Identity
+from resil.bench.identity import Identity, timeout_definition
 from resil.bench.site_list import block_name, counts_text
 from resil.campaign.campaign import Campaign
 from resil.campaign.network_settings import NetworkSettings
@@ -23,6 +23,7 @@ from rtl_harness.cache import content_key, observe_builds
 from rtl_harness.elaboration import Elaboration, elaborate
 from rtl_harness.elaboration.yosys import rtl_key
 from rtl_harness.engines.cocotb.config import check_workload
+from rtl_harness.engines.timeout import Timeout, check_timeout
 from rtl_harness.hardware import with_hardware
 from rtl_harness.sites import SiteTable
 from rtl_harness.target import Target, load_target, rtl_digest
@@ -43,6 +44,7 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
     """
     observe_builds(progress.building)
     target = load_target(campaign.target)
+    check_timeout(target, Timeout(campaign.execution.timeout), campaign.execution.timeout_factor)
     work = _work(campaign, target, progress)
     workloads = work.workloads
     progress.stage(f"elaborating {target.name}")
@@ -83,6 +85,7 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
                 "inputs": " ".join(map(str, work.labels)),
                 "inferences": _inferences(campaign),
                 "timeout_factor": repr(campaign.execution.timeout_factor),
+                **timeout_definition(campaign.execution),
                 "engine": campaign.execution.engine,
                 "resil": __version__,
             }
@@ -115,7 +118,8 @@ def _engine(
     campaign: Campaign, target: Target, workload: Workload, elaboration: Elaboration
 ) -> CampaignEngine:
     settings = campaign.execution
-    return make_engine(settings.engine, target, workload, elaboration, settings.timeout_factor)
+    timeout = Timeout(settings.timeout)
+    return make_engine(settings.engine, target, workload, elaboration, settings.timeout_factor, timeout)
 
 
 def _area(

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from rtl_harness.engines.verilator.engine import VerilatorEngine
+from rtl_harness.errors import HarnessError
 from rtl_harness.faults import Fault, Injection
-from rtl_harness.verilated.library import Instance, Stop
+from rtl_harness.verilated.library import Instance, Port, Stop
 
 COMPARE_EVERY = 1000
 
 
 class PlainRunner:
-    """Injects without any of the engine's shortcuts, in the engine's own compiled model."""
+    """Injects without any of the engine's shortcuts, in the engine's own compiled model.
+
+    Raises:
+        HarnessError: If runs are to be compared at checkpoints and operations have a time-out: one that is as
+            the golden run again may still be too late within the operation.
+    """
 
     def __init__(self, engine: VerilatorEngine, checkpoints: int) -> None:
         self._engine = engine
+        self._allowed = engine.operation_cycles
+        if self._allowed is not None and checkpoints:
+            raise HarnessError("checkpoints: expected 0 with a time-out of each operation")
         length = engine.golden().end.end_cycle
         self._step = max(1, -(-length // checkpoints)) if checkpoints else 0
         self._faulty = engine.start()
@@ -40,9 +49,24 @@ class PlainRunner:
         self._faulty.run_to(fault.cycle + 1)
         self._engine.strike(self._faulty, fault)
         limit = self._engine.timeout_cycles
+        if self._allowed is not None:
+            return self._engine.judge(fault, self._faulty, self._watched(fault.cycle, limit, self._allowed))
         if not self._step:
             return self._engine.judge(fault, self._faulty, self._faulty.run(limit) is Stop.DONE)
         return self._compared(fault, self._faulty, limit)
+
+    def _watched(self, cycle: int, limit: int, allowed: int) -> bool:
+        """Run on with a watchdog beside the model; return whether the run ends by itself."""
+        faulty = self._faulty
+        moved, value = max(move for move in self._engine.golden().moves if move[0] <= cycle)
+        while True:
+            if (now := faulty.port(Port.OPERATION)) != value:
+                moved, value = faulty.cycle, now
+            if faulty.port(Port.DONE):
+                return True
+            if faulty.cycle >= min(limit, moved + allowed):
+                return False
+            faulty.run(faulty.cycle + 1)
 
     def _compared(self, fault: Fault, faulty: Instance, limit: int) -> Injection:
         while True:

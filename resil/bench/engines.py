@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self, cast
+from typing import Protocol, Self, TypedDict, cast
 
 from resil.campaign.rules import ENGINE_NAMES
 from resil.errors import ResilError
 from rtl_harness.elaboration import Elaboration
 from rtl_harness.engines.base import Audited, GoldenRun
+from rtl_harness.engines.timeout import Timeout
 from rtl_harness.faults import Fault, Injection
 from rtl_harness.target import Target
 from rtl_harness.workload import Workload
@@ -75,23 +76,30 @@ class RecordingEngine(CampaignEngine, Protocol):
         ...
 
 
+class _Limits(TypedDict):
+    timeout_factor: float
+    timeout: Timeout
+
+
 def make_engine(
     name: str,
     target: Target,
     workload: Workload,
     elaboration: Elaboration,
     timeout_factor: float,
+    timeout: Timeout,
 ) -> CampaignEngine:
     """Return the engine `name` for one workload; the simulator is built when it is first needed."""
+    limits = _Limits(timeout_factor=timeout_factor, timeout=timeout)
     match name:
         case "cocotb":
             from rtl_harness.engines.cocotb.engine import CocotbEngine
 
-            return CocotbEngine(target, workload, elaboration, timeout_factor=timeout_factor)
+            return CocotbEngine(target, workload, elaboration, **limits)
         case "verilator":
             from rtl_harness.engines.verilator.engine import VerilatorEngine
 
-            return VerilatorEngine(target, workload, elaboration, timeout_factor=timeout_factor)
+            return VerilatorEngine(target, workload, elaboration, **limits)
     raise ValueError(f"no engine is named {name!r}; there are {', '.join(ENGINE_NAMES)}")
 
 

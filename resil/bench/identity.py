@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 
+from resil.campaign.rules import TIMEOUTS, ExecutionSettings
 from resil.errors import StoreError
+
+
+def timeout_definition(execution: ExecutionSettings) -> dict[str, str]:
+    """Return what a definition says of the time-out: nothing of one of the inference, as ever."""
+    return {} if execution.timeout == TIMEOUTS[0] else {"timeout": execution.timeout}
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from rtl_harness.faults import Outcome
 
 ENGINE_NAMES = ("verilator", "cocotb")
 BETWEEN = ("rewrite", "reset")
+TIMEOUTS = ("inference", "operation")
 HAZARDOUS_DEFAULT = (Outcome.SDC_CRITICAL.value, Outcome.HANG.value)
 _HAZARDOUS_CHOICES = tuple(outcome.value for outcome in Outcome if outcome is not Outcome.MASKED)
 RULES = ("faults", "sampling", "execution", "technology", "budget", "safety", "area")
@@ -37,13 +38,15 @@ class ExecutionSettings:
     Attributes:
         engine: Name of the engine.
         workers: Simulator processes; None for one a processor.
-        timeout_factor: A run that takes longer than this times the golden run is a hang.
+        timeout: What has a time-out, one of `TIMEOUTS`: the inference, or each operation too.
+        timeout_factor: What takes longer than this times what it takes in the golden run is a hang.
         farm: Workers elsewhere that simulate; None if this process and its children do.
     """
 
     engine: str
     workers: int | None
     timeout_factor: float
+    timeout: str = "inference"
     farm: FarmSettings | None = None
 
 
@@ -156,7 +159,7 @@ def read_rules(tables: Tables, first: str, *, own_work: bool) -> Rules:
     if "safety" in tables and problems.sound("budget"):
         item_fit = budget.fit if budget else None
         safety = attempt(lambda: read_safety(section("safety"), hazardous, item_fit))
-    execution = attempt(lambda: _execution(section("execution")))
+    execution = attempt(lambda: _execution(section("execution"), sampling))
     technology = attempt(lambda: read_technology(section("technology", required=True)))
     liberty = attempt(lambda: _liberty(section("area")))
     return Rules(head, faults, sampling, execution, technology, budget, hazardous, liberty, safety)
@@ -203,16 +206,21 @@ def _note_unknown_tables(problems: Problems, tables: Mapping[str, Any], known: t
     return meant
 
 
-def _execution(section: Section) -> ExecutionSettings:
+def _execution(section: Section, sampling: SamplingSettings | None) -> ExecutionSettings:
     engine = section.choice("engine", ENGINE_NAMES, ENGINE_NAMES[0])
     workers = section.integer("workers", low=1, high=1024) if section.has("workers") else None
     timeout_factor = section.number("timeout_factor", 2.0, low=1.0, high=1000.0)
+    timeout = section.choice("timeout", TIMEOUTS, TIMEOUTS[0])
+    if timeout != TIMEOUTS[0] and sampling is not None and sampling.plan == "predicted":
+        found = f'"{timeout}"; its model has learnt from inferences with one time-out'
+        expected = f'"{TIMEOUTS[0]}" with plan = "predicted"'
+        section.wrong("timeout", expected, found, "remove the key or change the plan")
     farm = read_farm(section)
     if farm is not None and workers is not None:
         remedy = "remove it: [execution.dask] says how many workers there are"
         section.wrong("workers", "the key without dask only", "both", remedy)
     section.finish(optional=("workers", "dask"))
-    return ExecutionSettings(engine, workers, timeout_factor, farm)
+    return ExecutionSettings(engine, workers, timeout_factor, timeout, farm)
 
 
 def _budget(section: Section) -> tuple[Budget | None, tuple[str, ...]]:

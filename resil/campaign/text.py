@@ -47,6 +47,7 @@ def campaign_tables(campaign: Campaign) -> dict[str, dict[str, Value]]:
         "execution": {
             "engine": execution.engine,
             "workers": execution.workers,
+            "timeout": execution.timeout,
             "timeout_factor": execution.timeout_factor,
         },
         "execution.dask": _farm(execution.farm),

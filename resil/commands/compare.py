@@ -13,7 +13,7 @@ from reports.node import Interval as Shown
 from reports.outcomes import OUTCOMES
 from reports.table import Column, Table
 from resil.errors import ResilError
-from resil.folder.whole import Finished, finished_results
+from resil.folder.whole import Finished, finished_results, timeout_of
 from stats.difference import difference
 from stats.intervals import Interval
 
@@ -118,6 +118,12 @@ def _require_comparable(one: Finished, other: Finished) -> None:
                 f"{both}: expected the same {key}, found {_shown(values[0])} and {_shown(values[1])}: {why}; "
                 "run one of them again with the other's value, or judge it again with resil run --resume"
             )
+    timeouts = [timeout_of(run.summary) for run in (one, other)]
+    if timeouts[0] != timeouts[1]:
+        raise ResilError(
+            f'{both}: expected the same [execution] timeout, found "{timeouts[0]}" and "{timeouts[1]}": they '
+            "count other hangs; run one of them again with the other's"
+        )
     made = [_inferences(run.summary) for run in (one, other)]
     if made[0] != made[1]:
         raise ResilError(

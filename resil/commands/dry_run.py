@@ -11,6 +11,7 @@ from reports.table import Column, Table
 from resil.bench.bench import Bench
 from resil.bench.site_list import block_name
 from resil.campaign.campaign import Campaign
+from resil.campaign.rules import TIMEOUTS
 from resil.commands.permanent import permanent_of
 from resil.commands.run import require_all_mapped
 from resil.errors import ConsistencyError, StoreError
@@ -29,7 +30,8 @@ def plan_run(
     """Do what `resil run` does before it builds a simulator, and say what would follow.
 
     Returns:
-        `campaign`, `out`, `network`, `target`, `engine`, `workers`, `inputs`, `plan`, `budget_fit`,
+        `campaign`, `out`, `network`, `target`, `engine`, `timeout`, `timeout_factor`, `workers`, `inputs`,
+        `plan`, `budget_fit`,
         `claims`: rows that are claimed; `permanent`: why the campaign of permanent faults that is named
         cannot be used, None if it can, or if none is; `titles`: of blocks;
         `injections`: the most that would be made; `done`: how many of them lie in `out`; `sites`: bits that
@@ -61,6 +63,8 @@ def plan_run(
         "network": bench.network.name,
         "target": bench.target_name,
         "engine": campaign.execution.engine,
+        "timeout": campaign.execution.timeout,
+        "timeout_factor": campaign.execution.timeout_factor,
         "workers": workers,
         "inputs": list(bench.inputs),
         "titles": dict(bench.titles),
@@ -95,6 +99,7 @@ def plan_text(plan: Mapping[str, Any], width: int | None = None) -> str:
         f"{plan['network']} on {plan['target']}, inputs: {len(plan['inputs'])}, cycles of one: {cycles}",
         f"injections: {most}{plan['injections']:,}, plan {plan['plan']}{faults}{done}",
         f"engine: {plan['engine']}, {plan['workers']} workers",
+        f"time-out: {_limits(plan['timeout'], plan['timeout_factor'])}",
         f"budget: {budget}",
         f"safety claims: {claims}",
         *([f"warning: {plan['permanent']}"] if plan["permanent"] else []),
@@ -150,6 +155,11 @@ def _duration(
         )
         return round(share * made["seconds"], 1), basis
     return None, f"no finished run on this target lies beside {out} to go by; the run itself tells"
+
+
+def _limits(timeout: str, factor: float) -> str:
+    own = "" if timeout == TIMEOUTS[0] else f", of each operation {factor:g} times the longest"
+    return f"of the inference {factor:g} times the run without a fault{own}"
 
 
 def _spoken(seconds: float) -> str:

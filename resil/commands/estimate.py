@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from resil.campaign.campaign import Campaign
+from resil.campaign.rules import TIMEOUTS
 from resil.campaign.text import campaign_text
 from resil.commands.run import verdict_code
 from resil.errors import CampaignError, ExitCode, StoreError
@@ -75,6 +76,12 @@ def estimate_campaign(
         raise CampaignError(
             f"{campaign.file}: [campaign] inferences: expected 1, found {campaign.inferences}: sensitivity "
             "models have learnt from single inferences; inject: resil run"
+        )
+    if campaign.execution.timeout != TIMEOUTS[0]:
+        raise CampaignError(
+            f'{campaign.file}: [execution] timeout: expected "{TIMEOUTS[0]}", found '
+            f'"{campaign.execution.timeout}": sensitivity models have learnt from runs in which the whole '
+            "inference alone has a time-out, so they count other hangs; remove the key, or inject: resil run"
         )
     run = None if run_dir is None else read_run(run_dir)
     technology = upset_rates(campaign)

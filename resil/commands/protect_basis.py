@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from resil.folder.run import EVENLY, Run
 from resil.folder.store import SITES
-from resil.folder.whole import Finished, finished_run, require_single, require_upsets
+from resil.folder.whole import Finished, finished_run, require_single, require_upsets, timeout_of
 from resil.protection.blocks import read_blocks
 from resil.protection.group_menu import Design
 from resil.protection.options import OptionSet, ProtectionError
@@ -110,6 +110,7 @@ def _require_alike(found: Sequence[Finished]) -> None:
             "kinds of storage": sorted(summary["campaign"]["kinds"]),
             "hazardous outcomes": sorted(summary["campaign"]["hazardous"]),
             "confidence": summary["campaign"]["confidence"],
+            "time-out": timeout_of(summary),
             "raw rates": [[e["quantity"], e["value"], e["unit"]] for e in summary["technology"]["entries"]],
             "unit of area": summary["total"]["area_unit"],
         }

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from resil.bench.identity import Identity
+from resil.campaign.rules import TIMEOUTS
 from resil.errors import ConsistencyError, StoreError
 from resil.faults.content import Content
 from resil.files import read_json
@@ -82,6 +83,20 @@ def require_single(found: Finished, why: str) -> None:
         raise StoreError(
             f"{found.path}: expected a run of single inferences, found one with [campaign] inferences = 2: "
             f"{why}; give a run of the same campaign with one"
+        )
+
+
+def timeout_of(summary: Mapping[str, Any]) -> str:
+    """Return what had a time-out in a run or an estimate: the inference, or each operation too."""
+    return str(summary["campaign"].get("timeout", TIMEOUTS[0]))
+
+
+def require_inference_timeout(found: Finished, why: str) -> None:
+    """Raise StoreError if operations had a time-out of their own; `why` says what asks for none."""
+    if (timeout := timeout_of(found.summary)) != TIMEOUTS[0]:
+        raise StoreError(
+            f'{found.path}: expected a run with [execution] timeout = "{TIMEOUTS[0]}", found "{timeout}", '
+            f"which counts other hangs: {why}; give a run of the same campaign without the key"
         )
 
 

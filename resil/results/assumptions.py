@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,8 +10,11 @@ from resil.bench.bench import Bench
 from resil.bench.site_list import STORAGE
 from resil.campaign.campaign import Campaign
 from resil.campaign.clusters import clusters_text
+from resil.campaign.rules import TIMEOUTS
 from resil.campaign.workload_settings import WorkloadSettings
 from resil.results.evidence import DUE, Hazards, classes_of
+from rtl_harness.engines.base import GoldenRun
+from rtl_harness.operations import longest_operation
 from stats.evidence import Evidence
 from stats.intervals import Interval
 from stats.technology import RawRates
@@ -35,7 +39,7 @@ def assumptions_of_use(
     technology: RawRates,
     evidence: Evidence,
     bits: Mapping[str, int],
-    cycles: Sequence[int],
+    goldens: Sequence[GoldenRun],
 ) -> list[Assumption]:
     """Return the assumptions of use of a campaign.
 
@@ -45,12 +49,12 @@ def assumptions_of_use(
         technology: Raw rates of the campaign's faults.
         evidence: Of the injections.
         bits: The target's storage, by kind.
-        cycles: Of the run without a fault of each input.
+        goldens: The run without a fault of each input.
     """
     return [
         Assumption("reaction to a detection", _reaction(campaign, evidence)),
         Assumption("watchdog", _watchdog(campaign)),
-        Assumption("time-out", _timeout(campaign, cycles)),
+        Assumption("time-out", _timeout(campaign, goldens)),
         Assumption("fault-tolerant time", _fault_tolerant_time(campaign)),
         Assumption("clock and operation", _operation(campaign)),
         Assumption("raw rates", _rates(campaign, technology, bits)),
@@ -90,12 +94,20 @@ def _watchdog(campaign: Campaign) -> str:
     )
 
 
-def _timeout(campaign: Campaign, cycles: Sequence[int]) -> str:
+def _timeout(campaign: Campaign, goldens: Sequence[GoldenRun]) -> str:
     factor = campaign.execution.timeout_factor
-    longest = round(factor * max(cycles, default=0))
-    return (
+    longest = round(factor * max((run.cycles for run in goldens), default=0))
+    whole = (
         f"A hang is an inference that takes longer than {factor:g} times the one without a fault (at most "
-        f"{longest:,} cycles). Later results count as none: the host does not wait longer."
+        f"{longest:,} cycles)"
+    )
+    if campaign.execution.timeout == TIMEOUTS[0]:
+        return f"{whole}. Later results count as none: the host does not wait longer."
+    operations = [longest_operation(run.moves, run.end.end_cycle) for run in goldens]
+    return (
+        f"{whole}, or in which no operation ends for longer than {factor:g} times what the longest takes "
+        f"without a fault (at most {math.ceil(factor * max(operations, default=0)):,} cycles). The host has "
+        "a watchdog that each end of an operation restarts, and drops the inference when it expires."
     )
 
 

@@ -159,7 +159,7 @@ def summarise(
         ),
         "assumptions": [
             asdict(assumption)
-            for assumption in assumptions_of_use(campaign, bench, technology, evidence, everything, cycles)
+            for assumption in assumptions_of_use(campaign, bench, technology, evidence, everything, goldens)
         ],
         "notes": [
             *sampling_notes(campaign, sample, found.inputs),
@@ -205,6 +205,7 @@ def _campaign(
         "confidence": campaign.confidence,
         "kinds": list(campaign.faults.kinds),
         "fault_model": campaign.faults.model,
+        "timeout": campaign.execution.timeout,
         "detection_cycles": campaign.detection_cycles,
         "clusters": list(campaign.faults.clusters),
         "injections": sample.injections,

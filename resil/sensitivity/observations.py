@@ -17,7 +17,12 @@ import pyarrow.parquet as pq
 from resil.errors import StoreError
 from resil.folder.parts import PartError, read_part
 from resil.folder.store import INJECTIONS, SITES
-from resil.folder.whole import finished_run, require_single, require_upsets
+from resil.folder.whole import (
+    finished_run,
+    require_inference_timeout,
+    require_single,
+    require_upsets,
+)
 from resil.work.patterns import Pattern
 from rtl_harness.npu.work import OperationWork
 from rtl_harness.sites import Hardware
@@ -128,6 +133,7 @@ def read_run(folder: Path) -> Run:
     found = finished_run(folder)
     require_upsets(found, "a sensitivity model tells what upsets do")
     require_single(found, "a sensitivity model tells what becomes of one")
+    require_inference_timeout(found, "a sensitivity model tells what becomes of runs with one time-out")
     summary, provenance = found.summary, found.provenance
     work = tuple(_work(folder, operation) for operation in summary["network"]["operations"])
     if not work:

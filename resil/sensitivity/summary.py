@@ -71,6 +71,7 @@ def summarise_estimate(
             "confidence": campaign.confidence,
             "kinds": list(campaign.faults.kinds),
             "fault_model": campaign.faults.model,
+            "timeout": campaign.execution.timeout,
             "injections": 0,
             "hazardous": list(campaign.hazardous),
             "inputs": list(inferred.labels),

@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 from rtl_harness.elaboration import Elaboration
 from rtl_harness.errors import HarnessError, SimulationError
 from rtl_harness.faults import Fault, Injection, RunEnd
+from rtl_harness.operations import Move
 from rtl_harness.sites import SiteTable
 from rtl_harness.target import Target
 from rtl_harness.workload import Workload
@@ -21,10 +22,13 @@ class GoldenRun:
     Attributes:
         end: How it ended; `end.end_cycle` is the length of the run in cycles.
         operation_ends: Cycle at which each operation finished, in order; those of a second inference too.
+        moves: Cycles run when the counter of operations moved, and its value from then on; the first is
+            that at the release of reset.
     """
 
     end: RunEnd
     operation_ends: tuple[int, ...] = ()
+    moves: tuple[Move, ...] = ()
 
     @property
     def cycles(self) -> int:

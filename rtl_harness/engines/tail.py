@@ -58,6 +58,8 @@ class Held:
 class Tail(Protocol):
     """Finishes runs of one workload, from the contents of one memory at the end of an operation.
 
+    A run that leaves takes the golden run's cycles for each operation that is left.
+
     What it says is tried, not believed: the engine scrambles what is said to be dead in golden runs, and runs
     a share of the departures to their end in the RTL.
 

@@ -18,6 +18,7 @@ Campaign* resil_campaign_create(Instance* origin, Instance* cursor, Instance* fa
                             {},
                             {},
                             {},
+                            {},
                             detects,
                             corrects};
       },
@@ -32,6 +33,7 @@ RunStop resil_campaign_golden(Campaign* self, uint64_t limit, int32_t several) {
         Instance& golden = *self->cursor;
         golden.copy(*self->origin);
         golden.select();
+        self->watchdog.begin(golden.operation);
         self->timeline = {};
         self->boundaries.clear();
         self->pause = 0;
@@ -46,10 +48,12 @@ RunStop resil_campaign_golden(Campaign* self, uint64_t limit, int32_t several) {
             std::vector<char> registers(self->registers.bytes());
             self->registers.gather(golden.state(), registers.data());
             self->boundaries.push_back({golden.cycle, golden.operation, std::move(registers)});
+            self->watchdog.record(golden.cycle, golden.operation);
           }
           self->timeline.record(self->registers.digest(golden.state()));
           self->memories.record(golden.state(), golden.cycle);
           self->milestones.record(self->registers, golden.state(), golden.cycle);
+          self->watchdog.finish(golden.cycle);
           if (golden.outputs.done) return kDone;
           if (golden.outputs.finished) return kFinish;
         }
@@ -60,7 +64,7 @@ RunStop resil_campaign_golden(Campaign* self, uint64_t limit, int32_t several) {
 
 void resil_campaign_inject(Campaign* self, const Flip* flips, uint64_t count, uint64_t cycle, uint64_t limit,
                            uint32_t shortcuts, InjectionResult* result) {
-  *result = {kBroken, 0, 0, 0, kNothingTold};
+  *result = {kBroken, 0, 0, 0, 0, kNothingTold};
   guarded(
       [&] {
         self->seek(cycle + 1);
@@ -68,10 +72,22 @@ void resil_campaign_inject(Campaign* self, const Flip* flips, uint64_t count, ui
         self->faulty->select();
         if (self->apply(flips, count)) {
           self->latch(result->told);
+          result->moved = self->watchdog.struck(cycle + 1, self->faulty->outputs.operation);
           self->run(limit, shortcuts & (kSameCycle | kShiftedCycle | kRepetition), *result);
         } else {
           result->stop = kNotApplied;
         }
+        return 0;
+      },
+      -1);
+}
+
+void resil_campaign_allow(Campaign* self, uint64_t cycles) { self->watchdog.allow(cycles); }
+
+int32_t resil_campaign_operation_bits(Campaign* self, const OperationBit* bits, uint64_t count) {
+  return guarded(
+      [&] {
+        self->watchdog.see({bits, bits + count});
         return 0;
       },
       -1);
@@ -127,21 +143,25 @@ uint64_t resil_campaign_first_effect(const Campaign* self, const Hold* holds, ui
 
 void resil_campaign_hold(Campaign* self, const Hold* holds, uint64_t count, uint64_t limit, uint32_t shortcuts,
                          InjectionResult* result) {
-  *result = {kBroken, 0, 0, 0, kNothingTold};
+  *result = {kBroken, 0, 0, 0, 0, kNothingTold};
   guarded(
       [&] {
         const Holds held(holds, count);
         Span differs{0, Span::kNever - 1};
         if (shortcuts) differs = self->activity.differs(held);
         if (differs.first == Span::kNever) {
-          *result = {kRejoined, 0, self->timeline.length(), 0, kNothingTold};
+          *result = {kRejoined, 0, self->timeline.length(), 0, 0, kNothingTold};
           return 0;
         }
         self->seek(differs.first);
         self->faulty->copy(*self->cursor);
         self->faulty->select();
         if (self->hold(held)) {
-          if (self->faulty->cycle > 0) self->latch(result->told);
+          const uint64_t edges = self->faulty->cycle;
+          if (edges > 0) {
+            self->latch(result->told);
+            result->moved = self->watchdog.struck(edges, self->faulty->outputs.operation);
+          }
           self->run(limit, shortcuts & (kSameCycle | kShiftedCycle | kRepetition), *result, held, differs.last + 1);
         } else {
           result->stop = kNotApplied;

@@ -20,6 +20,13 @@ struct Flip {
   uint32_t mask;
 };
 
+/// A bit of a byte of the state that is bit `place` of the operation counter.
+struct OperationBit {
+  uint64_t offset;
+  uint32_t mask;
+  uint32_t place;
+};
+
 /// Which ways of stopping early are taken: the state is that of the golden run in the same cycle, in another
 /// cycle, or the faulty run goes round in circles (its remaining cycles up to the time-out are then left out). A sweep
 /// also follows differences along the gates, leaves at boundaries, and knows states that others were in.
@@ -45,7 +52,7 @@ enum InjectionStop : int32_t {
   kBroken = -1,       // see resil_error
   kNotApplied = 0,    // a flipped bit did not hold
   kRanToDone = 1,     // the faulty instance stands at its end
-  kRanToLimit = 2,    // likewise, at the time-out
+  kRanToLimit = 2,    // likewise, at the time-out of the run or of an operation
   kRejoined = 3,      // the state is that of the golden run `shift` cycles earlier
   kFinished = 4,      // the design called $finish
   kPaused = 5         // the first of two inferences has ended; see resil_campaign_resume
@@ -64,6 +71,7 @@ struct InjectionResult {
   int64_t shift;       // cycles by which the faulty run is behind the golden one
   uint64_t end_cycle;  // active edges from reset to the end
   uint64_t simulated;  // cycles that were simulated after the flip
+  uint64_t moved;      // edges after which the operation counter moved last
   Told told;
 };
 
@@ -77,6 +85,11 @@ void resil_campaign_destroy(Campaign* self);
 /// Run `cursor` from `origin` to done and remember the state of every cycle.
 /// With `several` runs of this campaign pause where the first inference has ended.
 RunStop resil_campaign_golden(Campaign* self, uint64_t limit, int32_t several);
+
+/// Let runs end in which the operation counter stands still for so many cycles; `bits`, if known, are what it is made of.
+/// To be called before any injection.
+void resil_campaign_allow(Campaign* self, uint64_t cycles);
+int32_t resil_campaign_operation_bits(Campaign* self, const OperationBit* bits, uint64_t count);
 
 /// Edges after which the golden run's first inference had ended; 0 if runs do not pause.
 uint64_t resil_campaign_pause(const Campaign* self);

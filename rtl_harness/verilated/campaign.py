@@ -72,6 +72,12 @@ class HeldBit(ctypes.Structure):
     _fields_ = (("offset", ctypes.c_uint64), ("mask", ctypes.c_uint32), ("value", ctypes.c_uint32))
 
 
+class OperationBit(ctypes.Structure):
+    """A bit of a byte of the state, and of which rank it is in the counter of operations."""
+
+    _fields_ = (("offset", ctypes.c_uint64), ("mask", ctypes.c_uint32), ("place", ctypes.c_uint32))
+
+
 class ToldFirst(ctypes.Structure):
     """The first rises of each kind of alarm among those that the golden run does not raise."""
 
@@ -88,6 +94,7 @@ class InjectionResult(ctypes.Structure):
         shift: Cycles by which a run that rejoined is behind the golden one.
         end_cycle: Active clock edges from reset to the end.
         simulated: Cycles that were simulated after the flip.
+        moved: Edges after which the counter of operations moved last.
         told: Alarms that rose until then.
     """
 
@@ -96,12 +103,14 @@ class InjectionResult(ctypes.Structure):
         ("shift", ctypes.c_int64),
         ("end_cycle", ctypes.c_uint64),
         ("simulated", ctypes.c_uint64),
+        ("moved", ctypes.c_uint64),
         ("told", ToldFirst),
     )
     stop: int
     shift: int
     end_cycle: int
     simulated: int
+    moved: int
     told: ToldFirst
 
 
@@ -173,6 +182,19 @@ class Campaign:
         if result.stop == Ending.BROKEN:
             raise SimulationError(self._error())
         return result
+
+    def allow(self, cycles: int) -> None:
+        """Let runs end, as at their limit, in which the counter of operations stands still for so long.
+
+        To be called after `golden` and before any injection.
+        """
+        self._calls.resil_campaign_allow(self._handle, cycles)
+
+    def count_operations(self, bits: Sequence[OperationBit]) -> None:
+        """Say which bits of the state count operations: sweeps must know if `allow` was called."""
+        array = (OperationBit * len(bits))(*bits)
+        if self._calls.resil_campaign_operation_bits(self._handle, array, len(bits)):
+            raise SimulationError(self._error())
 
     @property
     def pause(self) -> int:
@@ -254,6 +276,11 @@ class Campaign:
             ),
             "resil_campaign_destroy": (None, [handle]),
             "resil_campaign_golden": (ctypes.c_int32, [handle, number, ctypes.c_int32]),
+            "resil_campaign_allow": (None, [handle, number]),
+            "resil_campaign_operation_bits": (
+                ctypes.c_int32,
+                [handle, ctypes.POINTER(OperationBit), number],
+            ),
             "resil_campaign_pause": (number, [handle]),
             "resil_campaign_seek": (ctypes.c_int32, [handle, number]),
             "resil_campaign_resume": (None, [handle, number, word, result]),

@@ -10,6 +10,7 @@
 #include "golden.h"
 #include "instance.h"
 #include "repetition.h"
+#include "watchdog.h"
 
 // What a comparison with the golden run costs, in cycles of the compiled model; and the most cycles between two.
 inline constexpr uint64_t kComparison = 2;
@@ -37,6 +38,7 @@ struct Run {
   uint64_t start;  // edges after which it began to be simulated
   uint64_t check;  // when it is compared next
   uint64_t limit;
+  uint64_t moved;        // edges after which the operation counter moved last
   uint64_t skipped = 0;  // cycles of a loop that are left out
   Told told = kNothingTold;
 };
@@ -54,6 +56,7 @@ struct Campaign {
   Milestones milestones;
   std::vector<GoldenBoundary> boundaries;
   Activity activity;
+  Watchdog watchdog;
   uint64_t detects;  // alarms of either kind, a bit for each
   uint64_t corrects;
   uint64_t pause = 0;  // edges after which the first of two inferences of the golden run had ended; 0 if there is one
@@ -119,47 +122,62 @@ struct Campaign {
   }
 
   // The number of edges after which the golden run had these registers; 0 if none is known, or if the run would end beyond
-  // `limit`, or that was before `from` edges.
-  uint64_t recognised(const Digest& now, uint64_t edges, uint64_t limit, uint32_t shortcuts, uint64_t from = 0) const {
+  // `limit` or in the operation that it is in, whose counter `moved` last, or that was before `from` edges.
+  uint64_t recognised(const Digest& now, uint64_t edges, uint64_t limit, uint64_t moved, uint32_t shortcuts,
+                      uint64_t from = 0) const {
     if (!((shortcuts & kSameCycle) && timeline.matches(now, edges))) {
       edges = shortcuts & kShiftedCycle ? timeline.find(now) : 0;
     }
     // The limit is that of the inference that is under way.
     const uint64_t end = edges < pause ? pause : timeline.length();
+    if (edges && !watchdog.on_time(moved, edges, faulty->cycle)) return 0;
     return edges == 0 || edges < from || end + faulty->cycle - edges > limit ? 0 : edges;
   }
 
   // Take `faulty` on to the next comparison, or until something happens. A run halts where the first of two inferences has
   // ended, unless it `paused` there already, and, if that is wanted, where an operation has ended.
   Halt advance(Run& run, Holds held = {}, bool paused = false, bool operations = false) {
-    const uint64_t operation = faulty->outputs.operation;
+    uint64_t operation = faulty->outputs.operation;
+    uint64_t deadline = watchdog.deadline(run.moved, run.limit);
     while (true) {
       if (faulty->cycle > 0 && faulty->outputs.done) return Halt::kDone;
       if (pause && !paused && faulty->outputs.inferences > 0) return Halt::kPaused;
       if (faulty->outputs.finished) return Halt::kFinished;
-      if (faulty->cycle + run.skipped >= run.limit) return Halt::kLimit;
+      if (faulty->cycle + run.skipped >= deadline) return Halt::kLimit;
       if (!rise(held)) return Halt::kReleased;
       latch(run.told, run.skipped);
-      if (operations && faulty->outputs.operation != operation) return Halt::kMoved;
+      if (faulty->outputs.operation != operation) {
+        operation = faulty->outputs.operation;
+        run.moved = faulty->cycle + run.skipped;
+        deadline = watchdog.deadline(run.moved, run.limit);
+        if (operations) return Halt::kMoved;
+      }
       if (faulty->cycle >= run.check && !faulty->outputs.done) return Halt::kCheck;
     }
   }
 
   // Run `faulty` on to its end. With held bits the golden run is rejoined only where that has their value from then on:
-  // after `from` edges. What `result` has as told is what the run has told up to its present cycle. Of cycles that are
-  // left out, those behind a rejoined golden state raise no alarm that counts, and those of a loop, `period` cycles long
+  // after `from` edges. What `result` has as told is what the run has told up to its present cycle, and as moved where
+  // the operation counter moved last. Of cycles that are left out, those behind a rejoined golden state raise no alarm that counts, and those of a loop, `period` cycles long
   // if it is known already, none that was not up in the loop before.
   void run(uint64_t limit, uint32_t shortcuts, InjectionResult& result, Holds held = {}, uint64_t from = 0,
            bool paused = false, uint64_t period = 0) {
-    Run run{faulty->cycle, shortcuts ? faulty->cycle + 1 : ~uint64_t{0}, limit, 0, result.told};
+    Run run{faulty->cycle, shortcuts ? faulty->cycle + 1 : ~uint64_t{0}, limit, result.moved, 0, result.told};
     Repetition repetition;
-    const auto skip = [&] { run.skipped = (limit - faulty->cycle) / period * period; };
+    // Where the counter stands still in the loop, the watchdog will bite. Else it is restarted in every round as in the one
+    // before, in all of which it did not.
+    const auto skip = [&] {
+      const bool still = faulty->cycle - run.moved >= period;
+      const uint64_t end = still ? watchdog.deadline(run.moved, limit) : limit;
+      run.skipped = (end - faulty->cycle) / period * period;
+      if (!still) run.moved += run.skipped;
+    };
     if (period) skip();
     Halt halt;
     while ((halt = advance(run, held, paused)) == Halt::kCheck) {
       run.check = faulty->cycle + next_comparison(faulty->cycle - run.start, faulty->cycle, kComparison);
       const Digest now = registers.digest(faulty->state());
-      if (const uint64_t edges = recognised(now, faulty->cycle, limit, shortcuts, from)) {
+      if (const uint64_t edges = recognised(now, faulty->cycle, limit, run.moved, shortcuts, from)) {
         memories.seek(edges);
         if (memories.equals(faulty->state())) {
           result.stop = kRejoined;
@@ -168,12 +186,14 @@ struct Campaign {
         }
       }
       if ((shortcuts & kRepetition) && run.skipped == 0) {
-        period = repetition.period(faulty->cycle, now, [&] { return memories.digest(faulty->state()); });
+        period = repetition.period(faulty->cycle, watchdog.on() ? run.moved : 0, now,
+                                   [&] { return memories.digest(faulty->state()); });
         if (period) skip();
       }
     }
     if (halt != Halt::kCheck) result.stop = stop_of(halt);
     result.told = run.told;
+    result.moved = run.moved;
     result.simulated = faulty->cycle - run.start;
     result.end_cycle = faulty->cycle + run.skipped;
     if (result.stop == kRejoined) result.end_cycle = timeline.length() + static_cast<uint64_t>(result.shift);

@@ -44,6 +44,7 @@ struct Departure {
 struct Prospect {
   uint64_t cycle;    // as of a job
   int64_t shift;
+  Pace pace;         // of no watchdog, if none looks at it
   uint64_t awaited;  // alarms that are news
   bool noted;        // whether it has been told what it damaged first
   Difference d;
@@ -51,7 +52,7 @@ struct Prospect {
 
   struct Hash {
     size_t operator()(const Prospect& p) const {
-      uint64_t h = p.cycle * 0x9e3779b97f4a7c15 + static_cast<uint64_t>(p.shift) + p.awaited + p.noted;
+      uint64_t h = p.cycle * 0x9e3779b97f4a7c15 + static_cast<uint64_t>(p.shift) + p.pace.moved + p.awaited + p.noted;
       for (const ByteDifference& b : p.d) h = (h ^ (b.offset << 8 ^ b.mask)) * 0x9e3779b97f4a7c15 + (h >> 29);
       return h;
     }
@@ -62,6 +63,7 @@ struct Job {
   uint64_t id;
   uint64_t cycle;  // of the golden run, whose state after this cycle's edge differs by `d`
   int64_t shift = 0;
+  Pace pace;
   Difference d;
   bool fresh = true;  // the difference is what was injected
   bool small = true;  // enough to be followed along the gates

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rtl_harness.errors import HarnessError
+from rtl_harness.operations import operation_ends
 from rtl_harness.target import Target
 from rtl_harness.verilated.build import Variable, build_model, variables_at
 from rtl_harness.verilated.library import Instance, Library, Port, Stop
@@ -79,7 +80,7 @@ class Runner:
             return PlainRun(
                 finished=stop is Stop.DONE,
                 cycles=instance.cycle,
-                operation_ends=operation_ends(instance),
+                operation_ends=operation_ends(instance.operations()),
                 status=instance.port(Port.STATUS),
                 error=any(kinds[place] == "detected" for place, _ in instance.rises()),
                 output=self.output(instance, workload),
@@ -136,14 +137,6 @@ class Runner:
                 )
             whole[name] = image.ljust(size, b"\0")
         return whole
-
-
-def operation_ends(instance: Instance) -> tuple[int, ...]:
-    """Return the cycle at which each operation finished, from the changes of the operation counter."""
-    ends: list[int] = []
-    for cycle, finished in instance.operations():
-        ends += [cycle] * (finished - len(ends))
-    return tuple(ends)
 
 
 @contextmanager

@@ -52,7 +52,7 @@ void Seats::arrive(int lane) {
 bool Seats::step(uint64_t limit) {
   uint64_t cycles = kLongestPause;
   for (const std::optional<Seat>& seat : seats_) {
-    if (seat) cycles = std::min({cycles, seat->check - seat->cycle, limit - seat->cycle});
+    if (seat) cycles = std::min({cycles, seat->check - seat->cycle, deadline(*seat, limit) - seat->cycle});
   }
   const bool compare = steps_ % kCompareEvery == 0;
   const int compared = compare ? compared_next() : 0;
@@ -80,9 +80,15 @@ bool Seats::step(uint64_t limit) {
     }
     seat.done = seen.done >> lane & 1;
     seat.moved = seen.moved >> lane & 1;
-    if (seat.undefined || seat.done || seat.moved || seat.cycle >= seat.check || seat.cycle >= limit) due_ |= uint32_t{1} << lane;
+    if (seat.moved && !seat.undefined) seat.job.pace.moved = seat.cycle;
+    const bool over = seat.undefined || seat.done || seat.cycle >= deadline(seat, limit);
+    if (over || seat.moved || seat.cycle >= seat.check) due_ |= uint32_t{1} << lane;
   }
   return true;
+}
+
+uint64_t Seats::deadline(const Seat& seat, uint64_t limit) const {
+  return campaign_.watchdog.deadline(seat.job.pace.moved, limit);
 }
 
 // Each in turn.

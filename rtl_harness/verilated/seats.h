@@ -58,6 +58,7 @@ class Seats {
 
  private:
   void await(int lane);
+  uint64_t deadline(const Seat& seat, uint64_t limit) const;
   int compared_next();
   bool agrees(int lane, uint64_t ran, const LanesSeen& seen);
 

@@ -34,6 +34,9 @@ void Sweep::open() {
   while (!waiting.empty() && inside(waiting.front().cycle)) {
     Job job{waiting.front().id, waiting.front().cycle};
     job.d = std::move(waiting.front().d);
+    job.pace = campaign.watchdog.golden(job.cycle);
+    const uint64_t value = campaign.watchdog.value(job.cycle + 1, job.d);
+    if (value != job.pace.value) job.pace.moved = job.cycle + 1;
     current.push_back(std::move(job));
     waiting.pop_front();
   }
@@ -109,7 +112,8 @@ bool Sweep::advance(Job& job, SweepEvent& event) {
       parked.push_back(std::move(job));
       return false;
     }
-    if (follows() && job.small && !makes_edge(job) && timed(job, times.following, [&] { return follow(job); })) continue;
+    const bool followed = follows() && job.small && !makes_edge(job) && on_time(job);
+    if (followed && timed(job, times.following, [&] { return follow(job); })) continue;
     if (job.leave) return end(job, event, kLeft);
     Simulated now{};
     timed(job, times.simulating, [&] { return (now = simulate(job, event)) == Simulated::kEnded; });

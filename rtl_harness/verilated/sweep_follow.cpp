@@ -25,15 +25,21 @@ bool Sweep::follow(Job& job) {
     const size_t at = ripple.follow(job.d, lane, stop, campaign.awaited(job.told));
     note(job, job.cycle, window.first() + at);
     if (ripple.alarmed()) job.leave.reset();
+    const uint64_t from = job.cycle;
     job.cycle = window.first() + at;
+    pass(job, from);
     if (at == stop) {
       span = kLanes;
       continue;
     }
     if (!ripple.wild()) {
+      job.pace.before = job.pace.moved;
+      job.pace.value = campaign.watchdog.value(job.cycle + 1, job.d);
       ripple.step(job.d, at);
       job.fresh = false;
       ++job.cycle;
+      if (campaign.watchdog.value(job.cycle + 1, job.d) != job.pace.value) job.pace.moved = now(job);
+      if (!on_time(job)) return false;
       span = std::max<uint64_t>(4, std::min<uint64_t>(64, 2 * (at - lane)));
       if (job.d.empty()) return true;
       job.small = is_small(job.d);
@@ -48,6 +54,16 @@ bool Sweep::follow(Job& job) {
     return false;
   }
   return true;
+}
+
+void Sweep::pass(Job& job, uint64_t from) const {
+  if (job.cycle == from) return;
+  const uint64_t held = job.pace.moved;
+  const auto moved = [&](uint64_t edges) {
+    const uint64_t golden = campaign.watchdog.golden(edges).moved;
+    return golden > from + 1 ? golden + static_cast<uint64_t>(job.shift) : held;
+  };
+  job.pace = {moved(job.cycle + 1), moved(job.cycle), campaign.watchdog.value(job.cycle, job.d)};
 }
 
 bool Sweep::is_small(const Difference& d) const {

@@ -58,6 +58,7 @@ bool Sweep::alight(int lane, SweepEvent& event) {
   timed(seats->at(lane).job, times.simulating, [&] { return seats->arrive(lane), false; });
   Job job = seats->vacate(lane);
   campaign.latch(job.told);
+  job.pace.show(campaign.faulty->cycle, campaign.faulty->outputs.operation);
   timed(job, times.simulating, [&] { return (now = go_on(job, event, start, check, again, {})) == Simulated::kEnded; });
   return now == Simulated::kEnded || (now == Simulated::kGoesOn && requeue(job, event));
 }
@@ -72,6 +73,7 @@ Arrival Sweep::see_to(int lane, SweepEvent& event) {
   Seat& seat = seats->at(lane);
   Job& job = seat.job;
   campaign.faulty->cycle = seat.cycle;
+  job.pace = {job.pace.moved, job.pace.moved, seats->machines().operation(lane)};
   uint64_t period = 0;
   bool stored = false;
   const auto store = [&] {
@@ -84,7 +86,7 @@ Arrival Sweep::see_to(int lane, SweepEvent& event) {
       return is_late(job) && end(job, event, kLeft) ? Arrival::kEnded : Arrival::kSmall;
     }
   }
-  if (!seat.done && seat.cycle < limit) {
+  if (!seat.done && seat.cycle < campaign.watchdog.deadline(job.pace.moved, limit)) {
     if (seat.cycle < seat.check) return Arrival::kStays;
     seat.check = seat.cycle + next_comparison(seat.cycle - seat.start, job.cycle + 1, kLaneComparison);
     const Digest now = campaign.registers.digest_row(seats->machines().row(lane));

@@ -32,6 +32,7 @@ bool Sweep::restore(Job& job) {
   }
   job.fresh = false;
   campaign.latch(job.told);
+  job.pace.show(faulty.cycle, faulty.outputs.operation);
   return true;
 }
 
@@ -42,6 +43,7 @@ bool Sweep::finish(Job& job, SweepEvent& event) {
 bool Sweep::run_out(Job& job, SweepEvent& event, uint64_t period) {
   InjectionResult result{};
   result.told = job.told;
+  result.moved = job.pace.moved;
   campaign.run(limit, shortcuts & (kSameCycle | kShiftedCycle | kRepetition), result, {}, 0, false, period);
   job.simulated += result.simulated;
   job.told = result.told;
@@ -72,12 +74,13 @@ Simulated Sweep::simulate(Job& job, SweepEvent& event) {
 Simulated Sweep::go_on(Job& job, SweepEvent& event, uint64_t start, uint64_t check, bool young,
                        std::optional<Prospect> began) {
   Instance& faulty = *campaign.faulty;
-  Run run{start, check, limit, 0, job.told};
+  Run run{start, check, limit, job.pace.moved, 0, job.told};
   const auto here = [] {};
   while (true) {
     const uint64_t before = faulty.cycle;
     const Halt halt = campaign.advance(run, {}, false, leaves());
     job.told = run.told;
+    job.pace = {run.moved, run.moved, faulty.outputs.operation};
     job.ran(faulty.cycle - before);
     if (halt == Halt::kMoved) {
       if (at_boundary(job, faulty.outputs.operation)) return ended_as(is_late(job) && end(job, event, kLeft));
@@ -108,7 +111,7 @@ const char* Sweep::golden_row(const Job& job) const {
 
 bool Sweep::rejoin(Job& job, const Digest& now, const Store& store) {
   const Instance& faulty = *campaign.faulty;
-  const uint64_t edges = campaign.recognised(now, job.cycle + 1, limit, shortcuts);
+  const uint64_t edges = campaign.recognised(now, job.cycle + 1, limit, job.pace.moved, shortcuts);
   if (edges == 0) return false;
   const uint64_t cycle = edges - 1;
   campaign.memories.seek(edges);
@@ -129,7 +132,7 @@ bool Sweep::rejoin(Job& job, const Digest& now, const Store& store) {
 
 uint64_t Sweep::repeats(Job& job, const Digest& now, const Store& store) const {
   if (!(shortcuts & kRepetition)) return 0;
-  return job.repetition.period(campaign.faulty->cycle, now, [&] {
+  return job.repetition.period(campaign.faulty->cycle, campaign.watchdog.on() ? job.pace.moved : 0, now, [&] {
     store();
     return campaign.memories.digest(campaign.faulty->state());
   });

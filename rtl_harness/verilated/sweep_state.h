@@ -70,8 +70,14 @@ struct Sweep {
   bool makes_edge(const Job& job) const { return job.fresh && network.makes_edge(job.d); }
 
   // A job that could leave has no window to go on in: of the golden run it has fallen behind, or the windows are past it.
+  // The operation that a job is in ends before the watchdog expires, if it goes on as in the golden run.
+  bool on_time(const Job& job) const { return campaign.watchdog.on_time(job.pace.moved, job.cycle + 1, now(job)); }
+  // Edges since reset in the run of a job.
+  uint64_t now(const Job& job) const { return job.cycle + 1 + static_cast<uint64_t>(job.shift); }
   bool is_late(const Job& job) const { return job.shift != job.leave->shift || job.cycle < window.first(); }
-  bool may_follow(const Job& job) const { return follows() && job.cycle >= window.first() && job.apart >= job.stint; }
+  bool may_follow(const Job& job) const {
+    return follows() && job.cycle >= window.first() && job.apart >= job.stint && on_time(job);
+  }
 
   // ---- the order of the work
 
@@ -85,7 +91,8 @@ struct Sweep {
   // whatever alarm is news for one that goes on for others is news for these, too.
   void merge();
   Prospect prospect(const Job& job) const {
-    return {job.cycle, job.shift, campaign.awaited(job.told), job.noted.has_value(), job.d};
+    const Pace pace = campaign.watchdog.on() ? job.pace : Pace{};
+    return {job.cycle, job.shift, pace, campaign.awaited(job.told), job.noted.has_value(), job.d};
   }
   bool end(Job& job, SweepEvent& event, SweepEventKind kind);
   void emit(SweepEvent& event, SweepEventKind kind);
@@ -110,6 +117,8 @@ struct Sweep {
   // Follow a job along the gates; false if it has to be simulated now.
   bool follow(Job& job);
   bool is_small(const Difference& d) const;
+  // A job whose difference stayed the same has come from a cycle: its operation counter moved when the golden one did.
+  void pass(Job& job, uint64_t from) const;
   // The job's difference is that of all cycles `from` .. `to`: see whether it could leave at a boundary among them.
   void note(Job& job, uint64_t from, uint64_t to);
   void depart(Job& job, size_t i, int64_t shift);

@@ -30,7 +30,7 @@ import resil.folder.execute
 import resil.folder.parts
 import resil.prepare
 from resil.bench.bench import Area, AreaFacts, Bench, NetworkFacts, OperationFacts
-from resil.bench.identity import Identity
+from resil.bench.identity import Identity, timeout_definition
 from resil.campaign.campaign import Campaign
 from resil.cli import main as command_line
 from resil.progress import Progress
@@ -86,7 +86,11 @@ class FakeEngine:
 
     def golden(self) -> GoldenRun:
         cycles = CYCLES + 7 * self.position
-        return GoldenRun(RunEnd(True, cycles, 0x22, b"\x05\x01", "0" * 16), (2000, cycles))
+        return GoldenRun(
+            RunEnd(True, cycles, 0x22, b"\x05\x01", "0" * 16),
+            (2000, cycles),
+            ((0, 0), (2000, 1), (cycles, 2)),
+        )
 
     def expect(self, faults: int) -> None:
         pass
@@ -153,7 +157,7 @@ def fake_bench(
     inputs = campaign.network.inputs if isinstance(campaign.network.inputs, tuple) else (0,)
     definition = {"network": "n" * 64, "target": "t" * 32, "seed": str(campaign.seed)}
     definition |= {"kinds": " ".join(campaign.faults.kinds), "inputs": " ".join(map(str, inputs))}
-    definition |= {"strata": campaign.sampling.strata}
+    definition |= {"strata": campaign.sampling.strata, **timeout_definition(campaign.execution)}
     return Bench(
         network=NetworkFacts(
             "fake",

@@ -27,6 +27,7 @@ LANES = "tests/rtl_harness/lanes/test_machines.py"
 TABLES = f"{TESTS}/verilator/test_tables.py"
 BOUNDARIES = f"{TESTS}/verilator/test_boundary.py"
 BEYOND = f"{LANES}::test_what_is_selected_beyond_an_end_is_left_to_the_simulator"
+TIMEOUT = f"{TESTS}/test_timeout.py"
 
 
 class AnchorError(Exception):
@@ -170,7 +171,7 @@ MERGES = (
     Mutant(
         "merge-without-told",
         "runs that have told of different things are merged",
-        (Edit(f"{CPP}/sweep_state.h", "job.shift, campaign.awaited(job.told),", "job.shift, 0,"),),
+        (Edit(f"{CPP}/sweep_state.h", "pace, campaign.awaited(job.told),", "pace, 0,"),),
         (HISTORIES,),
     ),
     Mutant(
@@ -246,8 +247,8 @@ REJOINING = (
         "repetition-by-registers",
         "a run whose registers repeat never ends, whatever goes on in its memories",
         f"{CPP}/repetition.h",
-        "if (state->memories == now) return",
-        "return",
+        "if (state->memories == now && same)",
+        "if (same)",
         ALONE,
     ),
 )
@@ -391,6 +392,33 @@ FOLLOWING = (
     ),
 )
 
+WATCHDOG = (
+    _mutant(
+        "rejoined-over-time",
+        "a run is as the golden one again, and counts though its operation takes too long",
+        f"{CPP}/campaign_state.h",
+        "if (edges && !watchdog.on_time(moved, edges, faulty->cycle)) return 0;",
+        "",
+        TIMEOUT,
+    ),
+    _mutant(
+        "merge-without-pace",
+        "runs that have been for other times in their operation are merged",
+        f"{CPP}/sweep_state.h",
+        "const Pace pace = campaign.watchdog.on() ? job.pace : Pace{};",
+        "const Pace pace;",
+        TIMEOUT,
+    ),
+    _mutant(
+        "lane-not-restarted",
+        "in a lane no end of an operation restarts the watchdog",
+        f"{CPP}/seats.cpp",
+        "if (seat.moved && !seat.undefined) seat.job.pace.moved = seat.cycle;",
+        "",
+        TIMEOUT,
+    ),
+)
+
 PYTHON = (
     _mutant(
         "stale-taken-for-masked",
@@ -459,4 +487,4 @@ PYTHON = (
     ),
 )
 
-MUTANTS = (*BOUNDARY, *MERGES, *REJOINING, *SIMULATING, *UNDEFINED, *FOLLOWING, *PYTHON)
+MUTANTS = (*BOUNDARY, *MERGES, *REJOINING, *SIMULATING, *UNDEFINED, *FOLLOWING, *WATCHDOG, *PYTHON)

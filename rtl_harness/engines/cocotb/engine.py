@@ -24,8 +24,10 @@ from rtl_harness.engines.base import (
 from rtl_harness.engines.cocotb.build import Waves, build_simulator, wave_format
 from rtl_harness.engines.cocotb.config import simulator_config, write_images
 from rtl_harness.engines.cocotb.worker import Worker
+from rtl_harness.engines.timeout import Timeout, check_timeout, operation_allowance
 from rtl_harness.errors import HarnessError, SimulationError
 from rtl_harness.faults import Fault, Injection, Rise, RunEnd, Told
+from rtl_harness.operations import operation_ends
 from rtl_harness.state_hash import bit_place
 from rtl_harness.target import Target
 from rtl_harness.workload import Workload, classify
@@ -46,6 +48,7 @@ class CocotbEngine:
         workload: What it runs.
         elaboration: Storage of the target, elaborated with the workload's parameters.
         timeout_factor: Time-out of an injection, in multiples of the golden run.
+        timeout: What has one: see `Timeout`.
         golden_limit: Cycles after which a golden run counts as not finishing.
 
     Raises:
@@ -61,17 +64,17 @@ class CocotbEngine:
         elaboration: Elaboration,
         *,
         timeout_factor: float = 2.0,
+        timeout: Timeout = Timeout.INFERENCE,
         golden_limit: int = GOLDEN_LIMIT_CYCLES,
     ) -> None:
-        if timeout_factor < 1:
-            raise HarnessError(
-                f"timeout_factor: expected at least 1, found {timeout_factor}; the golden run needs 1"
-            )
+        check_timeout(target, timeout, timeout_factor)
         self.target = target
         self.workload = workload
         self.elaboration = elaboration
         self.notes: list[str] = []
         self._timeout_factor = timeout_factor
+        self._timeout = timeout
+        self._operation_cycles: int | None = None
         self._golden_limit = golden_limit
         self._golden: GoldenRun | None = None
         self._golden_state = b""
@@ -128,7 +131,11 @@ class CocotbEngine:
                     f"{self._golden_limit} cycles, status is {end.status:#x}; check memory images and reset"
                 )
             check_second(self.target, self.workload, end)
-            self._golden = GoldenRun(end, tuple(answer["operation_ends"]))
+            moves = tuple((cycles, value) for cycles, value in answer["moves"])
+            self._operation_cycles = operation_allowance(
+                self.target, self._timeout, self._timeout_factor, moves, end.end_cycle
+            )
+            self._golden = GoldenRun(end, operation_ends(moves[1:]), moves)
             self._golden_state = bytes.fromhex(answer["state"])
         return self._golden
 
@@ -225,6 +232,9 @@ class CocotbEngine:
         if whole.first is not None:
             rest = whole.end_cycle - whole.first.end_cycle
             request["rest"] = math.ceil(self._timeout_factor * rest)
+        if self._operation_cycles is not None:
+            before = max(move for move in self.golden().moves if move[0] <= fault.cycle)
+            request["watchdog"] = [self._operation_cycles, *before]
         if fault.held is not None:
             if whole.first is not None:
                 raise HarnessError(f"{self._describe(fault)}: a stuck bit is in both inferences; run one")

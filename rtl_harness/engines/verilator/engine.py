@@ -12,6 +12,7 @@ from typing import Self
 
 from rtl_harness.elaboration import Elaboration
 from rtl_harness.engines.base import Audited, GoldenRun, check_fault
+from rtl_harness.engines.timeout import Timeout, check_timeout, operation_allowance
 from rtl_harness.engines.verilator.audit import Audit, Auditor
 from rtl_harness.engines.verilator.circuit import circuit_of
 from rtl_harness.engines.verilator.gates import read_gates
@@ -19,6 +20,7 @@ from rtl_harness.engines.verilator.golden import GoldenPass
 from rtl_harness.engines.verilator.lanes import lanes_of
 from rtl_harness.engines.verilator.model import Model
 from rtl_harness.engines.verilator.moments import UnsupportedError
+from rtl_harness.engines.verilator.operation_bits import operation_bits
 from rtl_harness.engines.verilator.pool import Outcome, run_chunks
 from rtl_harness.engines.verilator.single import Singles
 from rtl_harness.engines.verilator.sweep import HELD, Sweeper
@@ -61,6 +63,7 @@ class VerilatorEngine:
         workload: What it runs.
         elaboration: Storage of the target, elaborated with the workload's parameters.
         timeout_factor: Time-out of an injection, in multiples of the golden run.
+        timeout: What has one: see `Timeout`.
         golden_limit: Cycles after which a golden run counts as not finishing.
         shortcuts: Which early stops are taken. If elaboration left storage unmapped, none is.
         sweep: Take the shortcuts that need the design's gates, in sweeps of all faults through the golden
@@ -92,6 +95,7 @@ class VerilatorEngine:
         elaboration: Elaboration,
         *,
         timeout_factor: float = 2.0,
+        timeout: Timeout = Timeout.INFERENCE,
         golden_limit: int = GOLDEN_LIMIT_CYCLES,
         shortcuts: Shortcut = Shortcut.ALL,
         sweep: bool | None = None,
@@ -99,10 +103,7 @@ class VerilatorEngine:
         audit: Audit | None = None,
         seed: int = 0,
     ) -> None:
-        if timeout_factor < 1:
-            raise HarnessError(
-                f"timeout_factor: expected at least 1, found {timeout_factor}; the golden run needs 1"
-            )
+        check_timeout(target, timeout, timeout_factor)
         self.target = target
         self.workload = workload
         self.elaboration = elaboration
@@ -119,6 +120,7 @@ class VerilatorEngine:
         self._has_lanes = False
         self._asked = 0
         self._timeout_factor = timeout_factor
+        self._timeout = timeout
         self._golden_limit = golden_limit
         self._audit = audit or Audit()
         self._made_auditor: Auditor | None = None
@@ -146,11 +148,17 @@ class VerilatorEngine:
         """Cycles after which an injection counts as a hang: of two inferences, in the first."""
         return self._singles.timeout_cycles
 
+    @property
+    def operation_cycles(self) -> int | None:
+        """Cycles without an operation's end after which an injection counts as a hang; None if none are."""
+        return self._allowed(self.golden())
+
     def golden(self) -> GoldenRun:
         """Simulate without a fault, once, and check that the known storage is the whole state.
 
         Raises:
-            HarnessError: If storage that is no hardware decides the result.
+            HarnessError: If storage that is no hardware decides the result, or no operation ends though each
+                has a time-out.
             SimulationError: If the design does not finish, or has state that elaboration did not find.
         """
         return self._golden.run
@@ -166,9 +174,16 @@ class VerilatorEngine:
     def _golden(self) -> GoldenPass:
         if self._passed is None:
             leave = bool(self.shortcuts & Shortcut.LEAVE)
-            self._passed = GoldenPass(self._model, self._golden_limit, leave, self._random)
-            self.notes += self._passed.notes
+            passed = GoldenPass(self._model, self._golden_limit, leave, self._random)
+            if (allowed := self._allowed(passed.run)) is not None:
+                self._model.campaign.allow(allowed)
+            self.notes += passed.notes
+            self._passed = passed
         return self._passed
+
+    def _allowed(self, golden: GoldenRun) -> int | None:
+        end = golden.end.end_cycle
+        return operation_allowance(self.target, self._timeout, self._timeout_factor, golden.moves, end)
 
     @property
     def _singles(self) -> Singles:
@@ -331,6 +346,9 @@ class VerilatorEngine:
                 circuit = circuit_of(
                     read_gates(self.target, self.elaboration), model.origin, model.memory_words
                 )
+                if self._timeout is Timeout.OPERATION:
+                    bits = operation_bits(self.target, self.elaboration, circuit, model.origin)
+                    model.campaign.count_operations(bits)
             except UnsupportedError as error:
                 self._give_up_sweeps(str(error))
                 return None

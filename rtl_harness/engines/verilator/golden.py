@@ -12,8 +12,8 @@ from rtl_harness.engines.verilator.model import Model
 from rtl_harness.engines.verilator.tail import Exits
 from rtl_harness.errors import SimulationError
 from rtl_harness.faults import RunEnd, digest
-from rtl_harness.verilated.library import Instance, Stop
-from rtl_harness.verilated.runner import operation_ends
+from rtl_harness.operations import Move, operation_ends
+from rtl_harness.verilated.library import Instance, Port, Stop
 
 # A derived clock whose level comes with the transplant makes an edge; what that changes is put right again.
 _TRANSPLANTS = 3
@@ -43,7 +43,7 @@ class GoldenPass:
         self._model = model
         self._random = generator
         self.notes: list[str] = []
-        end, ends = self._simulated(limit)
+        end, ends, moves = self._simulated(limit)
         self.contents = model.map.contents(model.campaign.cursor)
         self.exits = self._made_exits(end) if leave else None
         check_state_is_whole(model, end)
@@ -52,9 +52,9 @@ class GoldenPass:
             early = tuple(rise for rise in end.alarms if rise.cycle < pause)
             end = replace(end, first=model.end(model.campaign.seek(pause), True, pause, early))
         check_second(model.target, model.workload, end)
-        self.run = GoldenRun(end, ends)
+        self.run = GoldenRun(end, ends, moves)
 
-    def _simulated(self, limit: int) -> tuple[RunEnd, tuple[int, ...]]:
+    def _simulated(self, limit: int) -> tuple[RunEnd, tuple[int, ...], tuple[Move, ...]]:
         model = self._model
         stop = model.campaign.golden(limit, several=model.workload.inferences > 1)
         end = self._ended(model.campaign.cursor, stop)
@@ -63,7 +63,8 @@ class GoldenPass:
                 f"{model.name}: expected {model.target.done} within {limit} cycles, status is "
                 f"{end.status:#x}; check the memory images and the reset"
             )
-        return end, operation_ends(model.campaign.cursor)
+        moves = ((0, model.origin.port(Port.OPERATION)), *model.campaign.cursor.operations())
+        return end, operation_ends(moves[1:]), tuple(moves)
 
     def _ended(self, instance: Instance, stop: Stop) -> RunEnd:
         return self._model.end(instance, stop is Stop.DONE, instance.cycle, self._model.rises(instance))
@@ -90,12 +91,13 @@ class GoldenPass:
         model = self._model
         observed = [name for name, memory in model.target.memories.items() if memory.observed]
 
-        def seen(instance: Instance, stop: Stop) -> RunEnd:
+        def seen(instance: Instance, stop: Stop) -> tuple[RunEnd, list[int]]:
             found = model.end(instance, stop is Stop.DONE, instance.cycle, ())
             contents = digest(
                 b"".join(model.runner.memory(instance, name, model.workload) for name in observed)
             )
-            return replace(found, state_hash=contents)
+            ends = [cycle for cycle, _ in instance.operations()]
+            return replace(found, state_hash=contents), ends
 
         expected = seen(model.campaign.cursor, Stop.DONE)
         noise = self._random.getrandbits(64)

@@ -47,6 +47,7 @@ def test_a_good_campaign_has_documented_defaults(tmp_path):
     assert campaign.network.inputs == (0, 3)
     assert campaign.execution.workers is None
     assert campaign.execution.timeout_factor == 2.0
+    assert campaign.execution.timeout == "inference"
     assert campaign.budget == Budget(0.01, "a share of 10 FIT")
     assert campaign.hazardous == ("sdc_critical", "hang")
 

@@ -72,6 +72,15 @@ def test_runs_of_one_and_of_two_inferences_are_not_compared(make, capsys):
     assert "expected the same [campaign] inferences, found 1 and 2 with rewrite" in capsys.readouterr().err
 
 
+def test_runs_with_other_time_outs_are_not_compared(make, capsys):
+    own = make("own", ("[budget]", '[execution]\ntimeout = "operation"\n[budget]'))
+    assert main(["compare", make("one"), own]) == 2
+    told = 'expected the same [execution] timeout, found "inference" and "operation"'
+    assert told in capsys.readouterr().err
+    again = make("again", ("[budget]", '[execution]\ntimeout = "operation"\n[budget]'))
+    assert main(["compare", own, again]) == 0
+
+
 def test_a_missed_safety_claim_stands_beside_a_budget_that_is_met(make, capsys):
     claims = '[safety]\nspfm = 0.9999\nclaims = ["spfm_transient"]\n'
     same = (("fit = 0.01", "fit = 100.0"), ('["ff"]', '["ff", "sram"]'))

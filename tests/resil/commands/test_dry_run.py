@@ -49,6 +49,16 @@ def test_it_says_what_is_claimed_and_whether_the_permanent_campaign_can_be_used(
     assert dry(TEXT + safety)["permanent"] is None
 
 
+def test_it_says_what_a_hang_is(dry):
+    assert "time-out: of the inference 2 times the run without a fault\n" in plan_text(dry())
+    plan = dry(TEXT.replace("[budget]", '[execution]\ntimeout = "operation"\ntimeout_factor = 3\n[budget]'))
+    assert (plan["timeout"], plan["timeout_factor"]) == ("operation", 3.0)
+    told = (
+        "time-out: of the inference 3 times the run without a fault, of each operation 3 times the longest\n"
+    )
+    assert told in plan_text(plan)
+
+
 def test_storage_that_is_no_hardware_is_not_counted(dry, monkeypatch):
     monkeypatch.setattr(fake.SITES.__class__, "present", lambda sites, index: int(index == 0) * 5)
     plan = dry()

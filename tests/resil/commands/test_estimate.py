@@ -124,6 +124,7 @@ def test_a_damaged_model_is_refused(tmp_path):
     [
         ('name = "ethos-u55-32"', 'file = "own.toml"', "one of the model's"),
         ('kinds = ["ff"]', 'kinds = ["ff"]\nclusters = { 1 = 0.5, 2 = 0.5 }', "single-bit"),
+        ("[technology]", '[execution]\ntimeout = "operation"\n[technology]', "they count other hangs"),
     ],
 )
 def test_what_the_model_does_not_know_is_refused(tmp_path, old, new, message):

@@ -95,6 +95,9 @@ def test_runs_that_contradict_each_other_are_refused(two, tmp_path, capsys):
     dearer = run_of(tmp_path / "four", capsys, MORE.replace("fit = 0.01", "fit = 0.02"))
     assert protect(two[0], dearer) == 2
     assert "targets contradict: the campaigns' budgets are 0.01, 0.02 FIT" in capsys.readouterr().err
+    timed = MORE.replace("[budget]", '[execution]\ntimeout = "operation"\n[budget]')
+    assert protect(two[0], run_of(tmp_path / "five", capsys, timed), "--fit-share", "0.5") == 2
+    assert "runs contradict each other: time-out: operation in" in capsys.readouterr().err
     assert not (two[0] / "protection.json").exists()
 
 

@@ -216,6 +216,15 @@ def test_what_is_about_one_inference_refuses_two(command, folder, capsys):
     assert "expected a run of single inferences" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["learn", "correct"])
+def test_what_is_about_one_time_out_refuses_two(command, folder, capsys):
+    edit(folder / "summary.json", lambda value: value["campaign"].update(timeout="operation"))
+    reseal(folder)
+    assert main(COMMANDS[command](folder)) == 2
+    told = 'expected a run with [execution] timeout = "inference", found "operation"'
+    assert told in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("state", sorted(STATES.keys() - {"an estimate"}))
 def test_no_picture_is_drawn_and_no_frame_is_read_either(state, folder, tmp_path):
     make, _, message = STATES[state]

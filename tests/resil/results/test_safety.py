@@ -160,6 +160,14 @@ def test_assumptions_tell_what_it_costs_if_nobody_reacts(tmp_path, monkeypatch):
     assert '"top1"' in told["decision"]
 
 
+def test_assumptions_tell_of_the_watchdog_that_operations_restart(tmp_path, monkeypatch):
+    _, summary = run(tmp_path, monkeypatch, HEAD + SAFETY + '[execution]\ntimeout = "operation"\n')
+    told = {a["topic"]: a["text"] for a in summary["assumptions"]}["time-out"]
+    assert summary["campaign"]["timeout"] == "operation"
+    assert "2 times the one without a fault (at most 10,014 cycles), or in which no operation ends" in told
+    assert "2 times what the longest takes without a fault (at most 6,014 cycles)" in told
+
+
 def grounds(counts, settings_text="", permanent: Permanent | str = "none", not_injected="", **more):
     campaign = parse_campaign(Path("c.toml"), tomllib.loads(HEAD + SAFETY + settings_text))
     assert campaign.safety is not None

@@ -176,6 +176,10 @@ BROKEN = {
         ("[budget]", f'{SAFETY}permanent = "x"\n[budget]'),
         "[safety] permanent: expected no such key in a study",
     ),
+    "estimate with a time-out of operations": (
+        ("[budget]", '[execution]\ntimeout = "operation"\n[budget]'),
+        None,
+    ),
     "estimate of stuck bits": (
         ("injections = 200", 'injections = 200\nmodel = "stuck_at"'),
         None,

@@ -20,7 +20,7 @@ import cocotb
 
 from rtl_harness.engines.cocotb.side import CONFIG_VARIABLE, SOCKET_VARIABLE
 from rtl_harness.engines.cocotb.side.bench import Bench, Cell, Handle, NotAppliedError
-from rtl_harness.engines.cocotb.side.timeline import CHECK, FLIP, Timeline
+from rtl_harness.engines.cocotb.side.timeline import CHECK, FLIP, Timeline, Watchdog
 
 _ANSWERED = 17
 _PR_SET_PDEATHSIG = 1
@@ -95,11 +95,11 @@ class _Server:
             os._exit(code)
 
     async def _golden(self, limit: int) -> None:
-        ends: list[int] = []
+        moves: list[tuple[int, int]] = []
         if "operation" in self.bench.ports:
-            cocotb.start_soon(self.timeline.watch_operations(ends))
+            cocotb.start_soon(self.timeline.watch_operations(moves))
         end = await self._finish(limit, limit)
-        self.answer({**end, "operation_ends": ends, "state": self.bench.state().hex()})
+        self.answer({**end, "moves": moves or [(0, 0)], "state": self.bench.state().hex()})
 
     async def _sweep(self) -> None:
         self.answer({"ready": True})
@@ -126,7 +126,7 @@ class _Server:
                 cell.check_inverted(word, mask, old)
         except NotAppliedError as error:
             return {"error": str(error)}
-        return await self._finish(request["limit"], request.get("rest", 0))
+        return await self._finish(request["limit"], request.get("rest", 0), _watchdog(request))
 
     def _words(self, places: list[list[int]]) -> list[tuple[Cell, int, int]]:
         """Return cell, word and mask of each word of the simulator that has some of these bits."""
@@ -147,7 +147,9 @@ class _Server:
                 cell.check_held(word, mask, request["held"])
 
         try:
-            run = await self.timeline.finish_held(request["limit"], lambda: hold(request["held"]), check)
+            run = await self.timeline.finish_held(
+                request["limit"], lambda: hold(request["held"]), check, _watchdog(request)
+            )
         except NotAppliedError as error:
             return {"error": str(error)}
         end = self._end(*run)
@@ -155,15 +157,16 @@ class _Server:
         hold(request["final"])
         return end | {"state_hash": self.bench.state_hash()}
 
-    async def _finish(self, limit: int, rest: int) -> dict[str, Any]:
+    async def _finish(self, limit: int, rest: int, watchdog: Watchdog | None = None) -> dict[str, Any]:
         """Run to the end; the second of two inferences has `rest` cycles of its own to the time-out."""
         if self.inferences == 1:
-            return self._end(*await self.timeline.finish(limit))
-        finished, cycles, rises = await self.timeline.finish(limit, inferences=1)
+            return self._end(*await self.timeline.finish(limit, watchdog=watchdog))
+        finished, cycles, rises = await self.timeline.finish(limit, inferences=1, watchdog=watchdog)
         first = self._end(finished, cycles, rises)
         if not finished or self.bench.value("done"):
             return first
-        return {**self._end(*await self.timeline.finish(cycles + rest, told=rises)), "first": first}
+        second = await self.timeline.finish(cycles + rest, told=rises, watchdog=watchdog)
+        return {**self._end(*second), "first": first}
 
     def _end(self, finished: bool, cycles: int, rises: dict[str, int]) -> dict[str, Any]:
         return {
@@ -174,3 +177,8 @@ class _Server:
             "output": b"".join(self.bench.memory_bytes(*output) for output in self.outputs).hex(),
             "state_hash": self.bench.state_hash(),
         }
+
+
+def _watchdog(request: dict[str, Any]) -> Watchdog | None:
+    """Return the watchdog of a run, as it stands in the cycle before the fault's."""
+    return Watchdog(*request["watchdog"]) if "watchdog" in request else None

@@ -8,6 +8,7 @@ FLIP and checked at CHECK, and likewise after the falling edge.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from cocotb.clock import Clock
@@ -21,6 +22,30 @@ FLIP = 2
 CHECK = 3
 SAMPLE = 4
 _RELEASE = 7
+
+
+@dataclass
+class Watchdog:
+    """A watchdog that each move of the counter of operations restarts.
+
+    Attributes:
+        allowed: Cycles for which the counter may stand still.
+        moved: Cycles run when it moved last.
+        value: What it was when it was looked at last.
+    """
+
+    allowed: int
+    moved: int
+    value: int
+
+    def look(self, cycles: int, value: int) -> None:
+        """Take note of the counter's value after so many cycles."""
+        if value != self.value:
+            self.moved, self.value = cycles, value
+
+    def deadline(self, limit: int) -> int:
+        """Return the cycles after which a run that goes on like this is at its end, at most `limit`."""
+        return min(limit, self.moved + self.allowed)
 
 
 class Timeline:
@@ -65,12 +90,18 @@ class Timeline:
             await Timer(wait, unit="step")
 
     async def finish(
-        self, limit: int, *, inferences: int = 0, told: Mapping[str, int] | None = None
+        self,
+        limit: int,
+        *,
+        inferences: int = 0,
+        told: Mapping[str, int] | None = None,
+        watchdog: Watchdog | None = None,
     ) -> tuple[bool, int, dict[str, int]]:
         """Run until `done`, at most `limit` cycles.
 
         Args:
             limit: Cycles from reset to the time-out.
+            watchdog: Ends the run, too, if it expires.
             inferences: Come back before `done` when so many have finished; 0 for only when it is done.
             told: Alarms that have risen already, with the cycles.
 
@@ -81,27 +112,40 @@ class Timeline:
         done = self.bench.ports["done"]
         rises = dict(told or {})
         while True:
-            cycle = max((now() - self.edge(0) - SAMPLE + PERIOD - 1) // PERIOD, 0)
+            cycle = self._sampled()
             await self.until(self.edge(cycle) + SAMPLE)
             for name in self.bench.alarms_up():
                 rises.setdefault(name, cycle)
+            last = self._deadline(watchdog, limit, cycle + 1)
             if self.bench.value("done") or (inferences and self.bench.value("inferences") >= inferences):
                 return True, cycle + 1, rises
-            if cycle + 1 >= limit:
-                return False, limit, rises
-            rest = self.edge(limit - 1) + SAMPLE - now()
+            if cycle + 1 >= last:
+                return False, last, rises
+            rest = self.edge(last - 1) + SAMPLE - now()
             # One that is down now has not risen before its value changes.
             waiting = [ValueChange(h) for name, h in self.bench.alarms.items() if name not in rises]
             if inferences:
                 waiting.append(ValueChange(self.bench.ports["inferences"]))
+            if watchdog is not None:
+                waiting.append(ValueChange(self.bench.ports["operation"]))
             await First(RisingEdge(done), *waiting, Timer(rest, unit="step"))
 
     async def finish_held(
-        self, limit: int, hold: Callable[[], None], check: Callable[[], None]
+        self,
+        limit: int,
+        hold: Callable[[], None],
+        check: Callable[[], None],
+        watchdog: Watchdog | None = None,
     ) -> tuple[bool, int, dict[str, int]]:
-        """As `finish`, from before the first cycle, with bits that `hold` sets again after every edge."""
+        """As `finish`, from before the first cycle, with bits that `hold` sets again after every edge.
+
+        What the counter of operations is before the first cycle, it is with these bits held.
+        """
         rises: dict[str, int] = {}
         hold()
+        if watchdog is not None:
+            await self.until(self.edge(0) - 1)
+            watchdog.value = self.bench.value("operation")
         for cycle in range(limit):
             for after in (self.edge(cycle), self.edge(cycle) + PERIOD // 2):
                 await self.until(after + FLIP)
@@ -112,19 +156,33 @@ class Timeline:
                     await self.until(after + SAMPLE)
                     for name in self.bench.alarms_up():
                         rises.setdefault(name, cycle)
+                    last = self._deadline(watchdog, limit, cycle + 1)
                     if self.bench.value("done"):
                         return True, cycle + 1, rises
-                    if cycle + 1 == limit:
-                        return False, limit, rises
+                    if cycle + 1 == last:
+                        return False, last, rises
         raise AssertionError("a run has a limit of at least one cycle")
 
-    async def watch_operations(self, ends: list[int]) -> None:
-        """Append the number of cycles run so far each time the count of finished operations grows."""
+    async def watch_operations(self, moves: list[tuple[int, int]]) -> None:
+        """Append the cycles run so far and the count of finished operations, now and when it has moved."""
         operation = self.bench.ports["operation"]
+        moves.append((0, self.bench.value("operation")))
         while True:
             await ValueChange(operation)
-            cycles = (now() - self.edge(0)) // PERIOD + 1
-            ends.extend([cycles] * (self.bench.value("operation") - len(ends)))
+            cycle = self._sampled()
+            await self.until(self.edge(cycle) + SAMPLE)
+            if (value := self.bench.value("operation")) != moves[-1][1]:
+                moves.append((cycle + 1, value))
+
+    def _deadline(self, watchdog: Watchdog | None, limit: int, cycles: int) -> int:
+        if watchdog is None:
+            return limit
+        watchdog.look(cycles, self.bench.value("operation"))
+        return watchdog.deadline(limit)
+
+    def _sampled(self) -> int:
+        """Return the cycle in which outputs are sampled next, or now."""
+        return max((now() - self.edge(0) - SAMPLE + PERIOD - 1) // PERIOD, 0)
 
 
 def now() -> int:

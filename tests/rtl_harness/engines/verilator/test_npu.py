@@ -8,8 +8,10 @@ from networks import zoo
 from networks.compile import compile_network
 from rtl_harness.elaboration import elaborate
 from rtl_harness.engines.cocotb.engine import CocotbEngine
+from rtl_harness.engines.timeout import Timeout
+from rtl_harness.engines.verilator.audit import NOTHING
 from rtl_harness.engines.verilator.engine import VerilatorEngine
-from rtl_harness.faults import Fault
+from rtl_harness.faults import Fault, Seen
 from rtl_harness.npu.workload import npu_workload
 from rtl_harness.target import load_target
 from rtl_harness.verilated.campaign import Shortcut
@@ -82,3 +84,28 @@ def test_lanes_change_nothing(parts, faults, injections):
     with VerilatorEngine(*parts, sweep=True, lanes=True) as made:
         assert {i.fault: i for i in made.run(faults)} == injections
         assert made.notes == []
+
+
+@pytest.mark.parametrize("factor", [1.02, 2.0])
+def test_a_time_out_of_each_operation(parts, engine, factor):
+    """Faults in control and in the copies: many hang, some end late, one within an operation that is late."""
+    options = {"timeout": Timeout.OPERATION, "timeout_factor": factor}
+    choose, table = random.Random(7), engine.elaboration.sites
+    control = [i for i, e in enumerate(table.elements) if e.kind == "ff" and e.block in ("cc", "dma")]
+    faults = set()
+    while len(faults) < 600:
+        index = choose.choice(control)
+        site = choose.randrange(table.offsets[index], table.offsets[index + 1])
+        faults.add(Fault(site, choose.randrange(engine.golden().cycles)))
+    plain = {"shortcuts": Shortcut.NONE, "audit": NOTHING}
+    with VerilatorEngine(*parts, **plain, **options) as made:
+        expected = {i.fault: i for i in made.run(sorted(faults), workers=2)}
+    for further in ({"sweep": False}, {"sweep": True, "lanes": False}, {"sweep": True, "lanes": True}):
+        with VerilatorEngine(*parts, audit=NOTHING, **further, **options) as made:
+            assert {i.fault: i for i in made.run(sorted(faults))} == expected
+            assert made.notes == []
+    hangs = [fault for fault, i in expected.items() if i.seen is Seen.HANG]
+    assert len(hangs) > 40
+    chosen = sorted({*choose.sample(sorted(faults), 40), *choose.sample(hangs, 20)})
+    with CocotbEngine(*parts, **options) as reference:
+        assert {i.fault: i for i in reference.run(chosen, workers=2)} == {f: expected[f] for f in chosen}
