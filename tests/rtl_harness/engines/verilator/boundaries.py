@@ -1,5 +1,7 @@
 """Which differences of the state leave at the end of an operation."""
 
+import numpy as np
+
 from rtl_harness.verilated.campaign import Flip, Shortcut
 from rtl_harness.verilated.sweep import SweepEnd
 
@@ -14,6 +16,19 @@ def flip_at(engine, offset, bit):
     raise AssertionError(offset)
 
 
+def written(engine, memory, place):
+    """Return a byte of a memory that an operation has changed: what comes next reads it."""
+    first, size = memory
+    ends = engine.golden().operation_ends
+    with engine.start() as instance:
+        if place:
+            instance.run_to(ends[place - 1])
+        before = np.array(instance.state[first : first + size])
+        instance.run_to(ends[place])
+        changed = np.flatnonzero(before != instance.state[first : first + size])
+    return first + int(changed[len(changed) // 2])
+
+
 def leaving(engine, place, differences):
     """Return the numbers of those differences that leave where they come up, at an end of an operation.
 
@@ -25,7 +40,7 @@ def leaving(engine, place, differences):
     engine.prepare()
     exits, sweeper = engine._golden.exits, engine._sweeper
     end = engine.golden().operation_ends[place]
-    external = flip_at(engine, exits.boundaries.external[0][0] + engine.workload.output.offset // 8 * 8, 0)
+    external = flip_at(engine, written(engine, exits.boundaries.external[0], place), 0)
     jobs = [([external, *flips], end - 1) for flips in differences]
     found = sweeper.sweep.run(jobs, sweeper.limit, Shortcut.ALL)
     return {r.job for r in found if r.end is SweepEnd.LEFT and r.left.operation == place + 1}
