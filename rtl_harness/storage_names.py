@@ -36,10 +36,13 @@ class StorageNames:
         alerts: Outputs of the top that rise only while redundant registers contradict each other, or stay
             after that. As long as all storage of the design is as in a run without a fault they stay as
             there, whatever data it works on.
+        checked_when_used: Those of the copies that are looked at only when they are used, as the words of a
+            memory with a code: an upset of one that is not used raises no alarm.
     """
 
     became: Mapping[str, Became] = field(default_factory=dict)
     alerts: tuple[str, ...] = ()
+    checked_when_used: tuple[str, ...] = ()
 
     def matching(self, pattern: str, paths: Iterable[str]) -> Iterator[Became]:
         """Yield what the storage has become whose old name a pattern, as of `fnmatch`, names.
@@ -66,7 +69,8 @@ class StorageNames:
             old: {"bits": found.bits, "plain": found.plain, "copies": found.copies}
             for old, found in sorted(self.became.items())
         }
-        return json.dumps({"alerts": self.alerts, "became": became}, indent=1) + "\n"
+        document = {"alerts": self.alerts, "checked_when_used": self.checked_when_used, "became": became}
+        return json.dumps(document, indent=1) + "\n"
 
 
 def read_storage_names(path: Path) -> StorageNames:
@@ -81,13 +85,13 @@ def read_storage_names(path: Path) -> StorageNames:
             old: Became(int(found["bits"]), *_paths(found, "plain", "copies"))
             for old, found in document["became"].items()
         }
-        (alerts,) = _paths(document, "alerts")
+        alerts, checked = _paths(document, "alerts", "checked_when_used")
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise HarnessError(
             f"{path}: expected the names that storage had before protection, as resil writes them, found "
             f"{type(error).__name__}: {error}; build the protection again"
         ) from None
-    return StorageNames(became, alerts)
+    return StorageNames(became, alerts, checked)
 
 
 def _paths(table: Mapping[str, Any], *keys: str) -> Iterator[tuple[str, ...]]:

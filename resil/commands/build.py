@@ -26,8 +26,9 @@ from rtl_harness.elaboration import Elaboration, elaborate
 from rtl_harness.hardware import with_hardware
 from rtl_harness.redundancy import Built, build_protection
 from rtl_harness.redundancy.build import RTL, TARGET, require_empty
+from rtl_harness.redundancy.code_proof import prove_codes
 from rtl_harness.redundancy.proof import check_alarms, check_copies, prove_mechanisms
-from rtl_harness.target import Target, load_target
+from rtl_harness.target import Target, load_target, rtl_digest
 
 SCHEMA = 1
 RECORD = "build.json"
@@ -102,15 +103,17 @@ def _judged(
     protected = load_target(made / TARGET)
     progress.stage("proving what the mechanisms do, and that no copy is merged and no alarm open")
     after = with_hardware(protected, elaborate(protected, bench.parameters))
-    proofs = prove_mechanisms(made / RTL, built.registers)
-    if built.registers:
-        check_alarms(protected, after, built.registers)
+    proofs = prove_mechanisms(made / RTL, built.registers) + prove_codes(made / RTL, built.memories)
+    if built.registers or built.memories:
+        check_alarms(protected, after, built.registers, built.memories)
         check_copies(after, built.registers)
     equal = same_runs(bench, prepare(replace(campaign, target=made / TARGET), progress), progress)
     area = _area(campaign, bench, plan, protected, after, built)
     bits: Counter[str] = Counter()
     for register in built.registers:
         bits[register.mechanism.value] += register.bits
+    for memory in built.memories:
+        bits[memory.mechanism.value] += memory.bits
     for piece in built.hardened:
         bits["hardened"] += piece.bits
     return {
@@ -118,6 +121,7 @@ def _judged(
         "plan": plan["name"],
         "choice": _choice(plan),
         "rtl": "",
+        "rtl_digest": rtl_digest(protected),
         "bits": dict(bits),
         "netlists": dict(built.netlists),
         "left_out": [

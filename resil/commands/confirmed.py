@@ -29,7 +29,7 @@ from rtl_harness.redundancy.build import NAMES, TARGET
 from rtl_harness.redundancy.groups import Mechanism
 from rtl_harness.redundancy.target_file import target_text
 from rtl_harness.sites import Hardware, StorageElement
-from rtl_harness.target import Target, load_target
+from rtl_harness.target import Target, load_target, rtl_digest
 from stats.evidence import Group
 
 _CONFIRM = "confirm.toml"
@@ -46,20 +46,24 @@ class Built:
 
     Attributes:
         target: Of the build.
+        changed: Its RTL is no longer what was built: proofs and area are of something else.
         confirm_target: A target file of the same RTL, in which all redundant registers are one block.
         block: Name of that block.
         alerts: Name of the block that holds the alarms' registers.
-        copies: Paths of copies and parity bits.
+        copies: Paths of copies, parity bits, and memories with a code.
+        used: Those of them that are checked only when they are used.
         elaboration: Storage of the protected design, blocks as in `confirm_target`.
         hardened: Bits for hardened cells, as `build.json` has them.
         factors: Share of the upset rate that hardened cells leave, least, stated and most, by their group.
     """
 
     target: Target
+    changed: bool
     confirm_target: Path
     block: str
     alerts: str
     copies: frozenset[str]
+    used: frozenset[str]
     elaboration: Elaboration
     hardened: Sequence[Mapping[str, Any]]
     factors: Mapping[str, Factors]
@@ -103,7 +107,8 @@ def read_built(
     copies = frozenset(path for found in became for path in found.copies)
     block = _free("redundant", target.blocks)
     alerts = next((b for b, paths in target.blocks.items() if f"{target.dut}.u_resil_alert" in paths), "")
-    instances = tuple(sorted({path.rsplit(".", 2)[0] for path in copies}))
+    used = frozenset(target.storage_names.checked_when_used)
+    instances = tuple(sorted({path if path in used else path.rsplit(".", 2)[0] for path in copies}))
     blocks = {b: tuple(p for p in paths if p not in instances) for b, paths in target.blocks.items()}
     blocks = {b: paths for b, paths in {**blocks, block: instances}.items() if paths}
     own = replace(target, blocks=blocks, titles={b: t for b, t in target.titles.items() if b in blocks})
@@ -121,10 +126,12 @@ def read_built(
     hardening = {g.path for g in groups if g.mechanism is Mechanism.HARDENED}
     return Built(
         target,
+        record.get("rtl_digest") != rtl_digest(target),
         (folder / _CONFIRM).resolve(),
         block,
         alerts,
         copies,
+        used,
         elaboration,
         record["hardened"],
         {path: _factors(options.options[name]) for path, name in protected_parts(plan) if path in hardening},
@@ -196,7 +203,9 @@ def _copies(run: Run, built: Built, campaign: Campaign) -> Copies:
     silent = (rows["alarm"] == "") & ~corrected
     last = min(run.summary["golden"]["cycles"]) - _LAST_CYCLES
     late = rows["register"].map(built.told_late).astype(bool)
-    untold = silent & (rows["cycle"] < last) & (rows["bits"] == 1) & ~late
+    # What is checked when it is used has to tell only if something came of it.
+    due = ~rows["register"].isin(built.used) | rows["seen"].isin(_SHOWN)
+    untold = silent & (rows["cycle"] < last) & (rows["bits"] == 1) & ~late & due
     wrong = corrected & (rows["alarm"] == "") & rows["seen"].isin(_SHOWN)
     return Copies(len(rows), int(hazardous.sum()), int(wrong.sum()), int(untold.sum()))
 

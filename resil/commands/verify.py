@@ -99,6 +99,11 @@ def verify_build(
     kept = [plan, *(kept_plan(run_dir, plan["name"]) for run_dir in run_dirs[1:])]
     plan = max(kept, key=lambda own: float(own["fit"]))
     found = confirmation(plan, observed, campaign.hazardous, campaign.confidence)
+    if built.changed:
+        found["confirmed"] = False
+        found["reasons"].append(
+            "the RTL was changed since it was built: proofs and area are of another; build it again"
+        )
     found |= {
         "plan": plan["name"],
         "seed": seed,

@@ -85,7 +85,7 @@ class Unit:
 
     Attributes:
         name: For people.
-        parts: What `rtl_harness.redundancy` takes as the paths of its groups; none of a memory.
+        parts: What `rtl_harness.redundancy` takes as the paths of its groups.
         block: That it is in.
         memory: Whether it is one, with the flip-flops of its macro, or flip-flops.
         cells: Numbers of its cells.
@@ -166,7 +166,7 @@ def units_of(storage: Storage, cells: Cells, granularity: Granularity) -> list[U
         elif where and not memory:
             held = np.concatenate([first[cell] for cell in own])
             parts = tuple(_ranges(where, storage.bit[held].tolist(), storage))
-        units.append(Unit(name, () if memory else parts, block, memory, tuple(own), tuple(bits.items())))
+        units.append(Unit(name, parts, block, memory, tuple(own), tuple(bits.items())))
     return units
 
 

@@ -14,12 +14,13 @@ from rtl_harness.elaboration.yosys import read_commands, run_yosys
 from rtl_harness.errors import HarnessError
 from rtl_harness.redundancy.built import Built, Constrained, as_declared, in_netlist
 from rtl_harness.redundancy.clocks import clock_and_reset
+from rtl_harness.redundancy.codes import Coded
 from rtl_harness.redundancy.editable import free_name
 from rtl_harness.redundancy.edits import edit_sources
 from rtl_harness.redundancy.groups import Group, GroupError, LeftOut, Mechanism, Piece, pieces_of
 from rtl_harness.redundancy.modules import Instance, instance_of, read_instances
 from rtl_harness.redundancy.names import Renamed, keep_names, rename
-from rtl_harness.redundancy.netlist import ProtectedNetlist, Request
+from rtl_harness.redundancy.netlist import ProtectedNetlist, Redundant, Request
 from rtl_harness.redundancy.page import constraints_text, page_text
 from rtl_harness.redundancy.places import MAJOR, MINOR, Design, netlist_instances
 from rtl_harness.redundancy.renamed_storage import storage_names
@@ -70,9 +71,7 @@ def build_protection(
         (made := scratch / "made").mkdir()
         (work := scratch / "work").mkdir()
         built = _Builder(target, elaboration, work, made, folder).build(pieces, left_out)
-        (made / CONSTRAINTS).write_text(
-            constraints_text(target, built.registers, built.constrained), encoding="utf-8"
-        )
+        (made / CONSTRAINTS).write_text(constraints_text(target, built), encoding="utf-8")
         (made / PAGE).write_text(page_text(target, built), encoding="utf-8")
         if folder.exists():
             folder.rmdir()
@@ -122,19 +121,22 @@ class _Builder:
         netlists = {top: self._netlist(design, top, requests) for top in tops}
         names = self._write_netlists(design, netlists)
         edited, alarms = self._edit(design, names)
+        registers, memories = self._renewed(netlists)
         self._move_blocks()
         library = [self._copy(file) for file in sorted(_LIBRARY.glob("*.sv"))]
         self._write_target(edited, [*self._made(names), *library], alarms=True)
-        registers = tuple(
-            replace(r, path=self._renamed[top].cell(r.path)) for top, n in netlists.items() for r in n.built
-        )
-        became = storage_names(self.elaboration, list(netlists), self._moved, registers)
+        became = storage_names(self.elaboration, list(netlists), self._moved, registers, memories)
         (self.made / NAMES).write_text(became.text(), encoding="utf-8")
         return Built(
             registers=registers,
+            memories=memories,
             hardened=hardened,
             constrained=self._constrained(hardened),
-            left_out=(*left_out, *(lo for n in netlists.values() for lo in n.left_out)),
+            left_out=(
+                *left_out,
+                *(lo for n in netlists.values() for lo in n.left_out),
+                *self._bare(memories),
+            ),
             netlists={top: names[top][0] for top in tops},
             edited=tuple(edited),
             alarms=tuple(alarms),
@@ -160,6 +162,8 @@ class _Builder:
         """Read what is below one instance and give it redundancy."""
         own = [r for r in requests if r.instance == top or r.instance.startswith((f"{top}.", f"{top}["))]
         module = f"{design.instances[top].module}${self.target.top}.{top}"
+        macros = [e.path for e in self.elaboration.sites.elements if e.kind == "macro"]
+        macros = [self.elaboration.locations[path].net for path in macros]
         words = {
             f"memory_map {design.instances[r.instance].module}${self.target.top}.{r.instance}/c:{memory}"
             for r in own
@@ -170,7 +174,7 @@ class _Builder:
         run_yosys(script, self._folder(top), f"netlist of {top}")
         document = json.loads((self._folder(top) / "netlist.json").read_text(encoding="utf-8"))
         netlist = ProtectedNetlist(document, top, module)
-        netlist.protect(own)
+        netlist.protect(own, macros)
         netlist.lead_out()
         keep_names(netlist, netlist.cut, {place.net for place in self.elaboration.locations.values()})
         if top == self.target.dut:
@@ -238,6 +242,39 @@ class _Builder:
                     piece.group.path, f"{piece.name} is not found again beside what is protected"
                 )
         return tuple(found)
+
+    def _renewed(
+        self, netlists: Mapping[str, ProtectedNetlist]
+    ) -> tuple[tuple[Redundant, ...], tuple[Coded, ...]]:
+        """Return what was built, with its paths in the netlists as they were written."""
+        registers, memories = [], []
+        for top, netlist in netlists.items():
+            new = self._renamed[top].cell
+            registers += [replace(r, path=new(r.path)) for r in netlist.built]
+            memories += [
+                replace(
+                    m,
+                    path=new(m.path),
+                    storage=tuple(map(new, m.storage)),
+                    decoders=tuple(map(new, m.decoders)),
+                )
+                for m in netlist.coded
+            ]
+        return tuple(registers), tuple(memories)
+
+    def _bare(self, memories: Sequence[Coded]) -> list[LeftOut]:
+        """Return the registers of macros around memories with a code that it does not go through."""
+        found = []
+        through = {path for memory in memories for path in memory.latches}
+        for element in self.elaboration.sites.elements:
+            path = element.path
+            beside = any(path.startswith(f"{m.element.rpartition('.')[0]}.") for m in memories)
+            if element.kind == "macro" and beside and self.elaboration.locations[path].net not in through:
+                why = (
+                    "inside an SRAM macro, and not the latch of what is read from it: the code ends before it"
+                )
+                found.append(LeftOut(path, element.bits, why))
+        return found
 
     def _move_blocks(self) -> None:
         """Give the target the block map and the macros of the new names."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rtl_harness.redundancy.codes import Coded
 from rtl_harness.redundancy.groups import LeftOut, Piece
 from rtl_harness.redundancy.names import plain
 from rtl_harness.redundancy.netlist import Redundant
@@ -37,6 +38,7 @@ class Built:
 
     Attributes:
         registers: Redundant registers.
+        memories: With a code.
         hardened: Bits that constraints name for hardened cells.
         constrained: What these are in the RTL that was made.
         left_out: What lies in protected blocks and is not protected.
@@ -46,6 +48,7 @@ class Built:
     """
 
     registers: tuple[Redundant, ...] = ()
+    memories: tuple[Coded, ...] = ()
     hardened: tuple[Piece, ...] = ()
     constrained: tuple[Constrained, ...] = ()
     left_out: tuple[LeftOut, ...] = ()

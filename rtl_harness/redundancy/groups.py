@@ -24,12 +24,22 @@ class Mechanism(StrEnum):
     HARDENED: by cells that upset less often, which only a constraint for synthesis can ask for. PARITY: one
     more bit for each sixteen, which tells. DUPLICATION: a copy, and a comparator that tells. TRIPLICATION:
     two copies, and a vote that corrects and tells.
+
+    Of memories: MEMORY_PARITY, a parity bit for each code word, which tells. SECDED: a code that corrects one
+    wrong bit of a word, and tells of two.
     """
 
     HARDENED = "hardened"
     PARITY = "parity"
     DUPLICATION = "duplication"
     TRIPLICATION = "triplication"
+    MEMORY_PARITY = "memory_parity"
+    SECDED = "secded"
+
+    @property
+    def of_memories(self) -> bool:
+        """Whether it protects memories, and no flip-flops but the output latches of their macros."""
+        return self in (Mechanism.MEMORY_PARITY, Mechanism.SECDED)
 
     @property
     def corrects(self) -> bool:
@@ -43,7 +53,8 @@ class Group:
 
     Attributes:
         path: A block of the target's block map, an instance below the design under test or the design itself
-            (all flip-flops in it), a register, or `register[left:right]` with indices as declared.
+            (all flip-flops in it, or all memories), a register or a memory, or `register[left:right]` with
+            indices as declared.
         mechanism: How.
     """
 
@@ -114,8 +125,8 @@ def pieces_of(
     """Return the bits of each group, and what lies in protected blocks and cannot be protected.
 
     Of a block or an instance the flip-flops are taken that are hardware as far as the elaboration knows;
-    memories, flip-flops inside SRAM macros and latches are left out. A register that a group names must be
-    one of flip-flops.
+    memories, flip-flops inside SRAM macros and latches are left out. Of mechanisms for memories the memories
+    are taken, and nothing else. A register that a group names must be one of flip-flops, or a memory.
 
     Raises:
         GroupError: A group names nothing that is there, what cannot be protected, or bits of another group.
@@ -127,10 +138,14 @@ def pieces_of(
     for group in groups:
         found = _named(target, elaboration, group) or _inside(target, elaboration, group, left_out)
         if not found:
+            what = (
+                "a memory, or a block or an instance with memories"
+                if group.mechanism.of_memories
+                else "a block, an instance or a register with flip-flops"
+            )
             raise GroupError(
                 group.path,
-                f"expected a block, an instance or a register with flip-flops of {target.dut}, found none of "
-                "that name; `resil sites` lists them",
+                f"expected {what} of {target.dut}, found none of that name; `resil sites` lists them",
             )
         pieces += found
     _check_apart(pieces)
@@ -147,7 +162,9 @@ def _named(target: Target, elaboration: Elaboration, group: Group) -> list[Piece
     pieces = []
     for element in elements:
         if why := _no_copy(target, elaboration, element, group.mechanism):
-            raise GroupError(group.path, f"is no register of flip-flops that can be copied: {why}")
+            raise GroupError(group.path, f"is nothing that can be protected so: {why}")
+        if group.mechanism.of_memories and ends is not None:
+            raise GroupError(group.path, "a code protects whole words; name the memory without a range")
         positions = sorted(abs(end - element.lsb) for end in ends) if ends else [0, element.width - 1]
         outside = ends is not None and any(
             (end < element.lsb) != element.ascending for end in ends if end != element.lsb
@@ -185,8 +202,14 @@ def _inside(target: Target, elaboration: Elaboration, group: Group, left_out: li
         below = element.path.startswith((f"{group.path}.", f"{group.path}["))
         if not (element.block == group.path if is_block else below):
             continue
+        if group.mechanism.of_memories and element.kind != "sram":
+            # Through which output latches a code goes is known when it is built.
+            continue
         if why := _no_copy(target, elaboration, element, group.mechanism):
             left_out.append(LeftOut(element.path, element.bits, why))
+            continue
+        if element.kind == "sram":
+            pieces.append(Piece(element, 0, element.width, group, strict=True))
             continue
         first = sites.offsets[index]
         kept = [bit for bit in range(element.width) if first + bit not in absent]
@@ -204,8 +227,11 @@ def _no_copy(target: Target, elaboration: Elaboration, element: StorageElement, 
     Copies without reset are equal from the first edge of their clock on, which must come while the design is
     in reset, since the alarms wait as long.
     """
+    if (element.kind == "sram") != mechanism.of_memories:
+        codes = f"{Mechanism.SECDED} and {Mechanism.MEMORY_PARITY}"
+        return f"a memory: {codes} are for it" if element.kind == "sram" else "no memory"
     if element.kind == "sram":
-        return "a memory: codes on memories are not built"
+        return ""
     if element.kind == "macro":
         return "flip-flops inside an SRAM macro"
     if elaboration.is_latch(element.path):

@@ -9,8 +9,10 @@ from typing import Any
 
 from rtl_harness.elaboration.netlist import runs
 from rtl_harness.redundancy.cells import FLIP_FLOPS, POLARITY, WHY, constant_reset, own_reset, parameter
+from rtl_harness.redundancy.codes import Coded
 from rtl_harness.redundancy.editable import EditableNetlist, Net, binary
 from rtl_harness.redundancy.groups import PARITY_BITS, GroupError, LeftOut, Mechanism, Piece
+from rtl_harness.redundancy.memories import MemoryCoder
 from rtl_harness.redundancy.names import plain
 from rtl_harness.redundancy.places import MAJOR, MINOR
 
@@ -75,6 +77,7 @@ class ProtectedNetlist(EditableNetlist):
 
     Attributes:
         built: Redundant registers.
+        coded: Memories with a code.
         left_out: Bits in protected blocks that have none.
         cut: Flip-flop cells of which a part was taken out, with the path of their instance.
     """
@@ -82,12 +85,17 @@ class ProtectedNetlist(EditableNetlist):
     def __init__(self, document: dict[str, Any], top: str, module: str) -> None:
         super().__init__(document, top, module)
         self.built: list[Redundant] = []
+        self.coded: list[Coded] = []
         self.left_out: list[LeftOut] = []
         self.cut: set[tuple[str, str]] = set()
         self._alarms: dict[str, dict[str, list[Net]]] = defaultdict(lambda: {MINOR: [], MAJOR: []})
 
-    def protect(self, requests: Sequence[Request]) -> None:
-        """Replace the flip-flops of the requests.
+    def protect(self, requests: Sequence[Request], macros: Collection[str] = ()) -> None:
+        """Replace the flip-flops of the requests, and give memories their codes.
+
+        Args:
+            requests: What is protected.
+            macros: Paths of registers inside SRAM macros, through which codes go.
 
         Raises:
             GroupError: A request cannot be met.
@@ -101,7 +109,10 @@ class ProtectedNetlist(EditableNetlist):
                 )
             by_place[request.instance, request.piece.group.mechanism].append(request)
         for (path, mechanism), found in by_place.items():
-            self._protect(path, mechanism, found)
+            if mechanism.of_memories:
+                self._code(path, found, macros)
+            else:
+                self._protect(path, mechanism, found)
 
     def lead_out(self) -> None:
         """Lead all alarms to ports of the top, minor and major apart.
@@ -135,6 +146,13 @@ class ProtectedNetlist(EditableNetlist):
             module["ports"][port]["bits"] = held
             module["netnames"][port]["bits"] = held
         self.add_cell(self.top, "u_resil_alert", "resil_alert", {"Width": binary(1, 32)}, nets)
+
+    def _code(self, path: str, requests: Sequence[Request], macros: Collection[str]) -> None:
+        for request in requests:
+            coder = MemoryCoder(self, path, request.piece, request.wire, macros)
+            self.coded.append(coder.code())
+            for corrected, nets in coder.alarms.items():
+                self._alarms[path][MINOR if corrected else MAJOR] += nets
 
     def _protect(self, path: str, mechanism: Mechanism, requests: Sequence[Request]) -> None:
         module = self.modules[path]

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from rtl_harness.redundancy.built import Built, Constrained
+from rtl_harness.redundancy.built import Built
 from rtl_harness.redundancy.groups import Mechanism
-from rtl_harness.redundancy.netlist import Redundant
 from rtl_harness.target import Target
 
 _WORDS = {
@@ -15,6 +14,8 @@ _WORDS = {
     Mechanism.PARITY: "parity, tells",
     Mechanism.DUPLICATION: "duplication with compare, tells",
     Mechanism.TRIPLICATION: "triplication with vote, corrects and tells",
+    Mechanism.MEMORY_PARITY: "parity on memories, tells",
+    Mechanism.SECDED: "SECDED on memories, corrects one bit of a word, tells of two",
 }
 _TCL = """\
 # Constraints for the synthesis of {name}; written by resil. Names are below the design under test.
@@ -41,10 +42,11 @@ foreach {{path left right}} $resil_hardened {{
 """
 
 
-def constraints_text(target: Target, registers: Sequence[Redundant], hardened: Sequence[Constrained]) -> str:
+def constraints_text(target: Target, built: Built) -> str:
     """Return the constraints for synthesis, as Tcl."""
-    redundant = "".join(f"  {_below(target, r.path)}\n" for r in registers)
-    rows = "".join(f"  {{{_cell(target, c.path)}}} {c.left} {c.right}\n" for c in hardened)
+    redundant = "".join(f"  {_below(target, r.path)}\n" for r in built.registers)
+    redundant += "".join(f"  {_below(target, d)}\n" for m in built.memories for d in m.decoders)
+    rows = "".join(f"  {{{_cell(target, c.path)}}} {c.left} {c.right}\n" for c in built.constrained)
     return _TCL.format(name=target.name, redundant=redundant, hardened=rows)
 
 
@@ -63,7 +65,11 @@ def page_text(target: Target, built: Built) -> str:
     """Return the page, as Markdown."""
     lines = [f"# {target.name} with protection", "", *_summary(built)]
     if built.netlists:
-        lines += _netlists(built) + _alarms(built) + _registers(built)
+        lines += _netlists(built) + _alarms(built)
+    if built.registers:
+        lines += _registers(built)
+    if built.memories:
+        lines += _memories(built)
     if built.hardened:
         rows = [f"| `{p.name}` | `{p.group.path}` | {p.bits} |" for p in built.hardened]
         lines += _table("Registers for hardened flip-flops", ["register", "group", "bits"], rows)
@@ -82,6 +88,8 @@ def _summary(built: Built) -> list[str]:
     bits: Counter[Mechanism] = Counter()
     for register in built.registers:
         bits[register.mechanism] += register.bits
+    for memory in built.memories:
+        bits[memory.mechanism] += memory.bits
     for piece in built.hardened:
         bits[Mechanism.HARDENED] += piece.bits
     return [
@@ -115,3 +123,33 @@ def _registers(built: Built) -> list[str]:
         for r in built.registers
     ]
     return _table("Redundant registers", columns, rows)
+
+
+_CODES = (
+    "What is written by itself has a code word of its own, so no write has to read first: more check bits "
+    "than for the whole word, and no cycle. Words are decoded in the cycle in which they are read. What was "
+    "corrected stays wrong in the memory until the word is written again.",
+    "",
+    "The code of zeros is zero: memories that begin as zeros, as in simulation, raise no alarm. *Silicon "
+    "begins with anything: every word must be written, and one read through each port, before reset is "
+    "released* (a built-in self test of the memories does both), else what was never written raises alarms.",
+    "",
+)
+
+
+def _memories(built: Built) -> list[str]:
+    columns = [
+        "memory",
+        "group",
+        "mechanism",
+        "words",
+        "data bits of the code words",
+        "check bits",
+        "latches",
+    ]
+    rows = [
+        f"| `{m.element}` | `{m.group}` | {m.mechanism} | {m.words} | {' + '.join(map(str, m.parts))} | "
+        f"{m.check_bits:,} | {', '.join(f'`{path}`' for path in m.latches) or '-'} |"
+        for m in built.memories
+    ]
+    return ["## Memories with codes", "", *_CODES, *_table("", columns, rows)]

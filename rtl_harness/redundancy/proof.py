@@ -9,6 +9,7 @@ from pathlib import Path
 from rtl_harness.elaboration import Elaboration
 from rtl_harness.elaboration.yosys import read_commands, run_yosys
 from rtl_harness.errors import HarnessError
+from rtl_harness.redundancy.codes import TELLS, Coded
 from rtl_harness.redundancy.groups import Mechanism
 from rtl_harness.redundancy.netlist import MODULES, Redundant
 from rtl_harness.redundancy.renamed_storage import copies_of
@@ -90,13 +91,21 @@ def _prove(rtl: Path, mechanism: Mechanism, width: int, copy: str, claim: str, w
         )
 
 
-def check_alarms(target: Target, elaboration: Elaboration, registers: Sequence[Redundant]) -> None:
+def check_alarms(
+    target: Target,
+    elaboration: Elaboration,
+    registers: Sequence[Redundant],
+    memories: Sequence[Coded] = (),
+) -> None:
     """Check that every copy of every redundant register reaches the register that keeps its alarm.
+
+    And that all that decoders of memories tell does.
 
     Args:
         target: The protected design.
         elaboration: Its storage.
         registers: That were built.
+        memories: With codes.
 
     Raises:
         HarnessError: An alarm is open.
@@ -113,10 +122,19 @@ def check_alarms(target: Target, elaboration: Elaboration, registers: Sequence[R
         pin = _PINS[register.mechanism.corrects]
         for path in _copies(elaboration, register):
             if path not in seen[pin]:
-                raise HarnessError(
-                    f"{path}: expected that an error of it reaches {alert}.{pin}, found that it does not: an "
-                    "alarm is open; do not use this RTL"
-                )
+                raise _open(path, f"{alert}.{pin}")
+    for memory in memories:
+        for decoder in memory.decoders:
+            for corrects, output in TELLS[memory.mechanism].items():
+                if f"{decoder}.{output}" not in seen[_PINS[corrects]]:
+                    raise _open(f"{decoder}.{output}", f"{alert}.{_PINS[corrects]}")
+
+
+def _open(path: str, alert: str) -> HarnessError:
+    return HarnessError(
+        f"{path}: expected that an error of it reaches {alert}, found that it does not: an alarm is open; do "
+        "not use this RTL"
+    )
 
 
 _PINS = {True: "minor_i", False: "major_i"}

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from rtl_harness.elaboration import Elaboration
+from rtl_harness.redundancy.codes import Coded
 from rtl_harness.redundancy.groups import Mechanism
 from rtl_harness.redundancy.names import plain
 from rtl_harness.redundancy.netlist import Redundant
@@ -31,6 +32,7 @@ def storage_names(
     netlists: Sequence[str],
     moved: Callable[[str], list[str]],
     registers: Sequence[Redundant],
+    memories: Sequence[Coded] = (),
 ) -> StorageNames:
     """Return the new names of all storage in instances that have become netlists.
 
@@ -41,11 +43,17 @@ def storage_names(
         netlists: Paths of these instances.
         moved: Returns what a register has become, by the path of its wire; it may name others too.
         registers: Redundant registers with their new paths.
+        memories: With a code, with their new paths: data and check bits are as copies of each other.
     """
     copies: dict[str, list[str]] = {}
     for register in registers:
         for path in register.elements:
             copies.setdefault(path, []).extend(copies_of(register).values())
+    latched: dict[str, tuple[str, ...]] = {}
+    for memory in memories:
+        copies[memory.element] = [memory.path]
+        latched |= {old: (new,) for old, new in zip(memory.latches, memory.storage[1:], strict=True)}
+    coded = {path for memory in memories for path in memory.storage}
     became = {}
     inside = tuple(f"{top}." for top in netlists)
     for element in elaboration.sites.elements:
@@ -53,8 +61,10 @@ def storage_names(
         if place.net.startswith(inside):
             last = place.net_low + element.width - 1
             own = _certain(place.net, moved(place.net), place.net_low, last)
-            became[element.path] = Became(element.bits, own, tuple(copies.get(element.path, ())))
-    return StorageNames(became, (MINOR, MAJOR))
+            own = tuple(path for path in own if path not in coded)
+            redundant = copies.get(element.path, latched.get(place.net, ()))
+            became[element.path] = Became(element.bits, own, tuple(redundant))
+    return StorageNames(became, (MINOR, MAJOR), tuple(sorted(coded)))
 
 
 def _certain(net: str, moved: Sequence[str], first: int, last: int) -> tuple[str, ...]:

@@ -97,6 +97,8 @@ def test_choices_become_groups():
         {"cc": (), "ao": ()},
     )
     assert groups == [Group("cc", Mechanism.TRIPLICATION), Group("ao", Mechanism.HARDENED)]
+    both = groups_of(plan("optimal", sb="duplicate+secded"), load_options(), {"sb": ()})
+    assert both == [Group("sb", Mechanism.DUPLICATION), Group("sb", Mechanism.SECDED)]
 
 
 @pytest.mark.parametrize(
@@ -104,7 +106,7 @@ def test_choices_become_groups():
     [
         (plan("not_needed"), "needs no protection"),
         (plan("infeasible"), "no option"),
-        (plan("optimal", sb="duplicate+secded"), r"SECDED \(39,32\) on memories \(secded\) was chosen"),
+        (plan("optimal", sb="duplicate+lockstep"), r"lockstep with compared outputs \(lockstep\) was chosen"),
         (plan("optimal", glue="duplicate"), "glue: is no block"),
     ],
 )

@@ -135,6 +135,15 @@ def test_a_broken_mechanism_is_not_confirmed(file, old, new, why, again):
         verified(again)
 
 
+def test_rtl_that_was_changed_is_not_confirmed_though_it_does_the_same(again):
+    """Proofs and area in build.json are those of what was built."""
+    source = again / "built" / "rtl" / "resil_voter.sv"
+    source.write_text(source.read_text() + "// the same\n")
+    found = verified(again)
+    assert found["confirmed"] is False
+    assert [reason for reason in found["reasons"] if "was changed since" not in reason] == []
+
+
 def test_a_copy_that_is_gone_is_no_confirmation(again):
     source = again / "built" / "rtl" / "resil_flop_tmr.sv"
     text = source.read_text()

@@ -69,7 +69,7 @@ def test_detection_brings_nothing_where_detected_failures_are_hazardous():
 def test_hardened_cells_cost_on_the_flip_flops_only():
     options = load_options().options
     assert options["hardened_leap_dice"].area_added(1000.0, 400.0, 300.0) == 400.0
-    assert options["secded"].area_added(1000.0, 400.0, 300.0) == pytest.approx(0.219 * 300)
+    assert options["secded"].area_added(1000.0, 400.0, 300.0) == pytest.approx(0.602 * 300)
     assert options["duplicate"].area_added(1000.0, 400.0, 300.0) == pytest.approx(1030.0)
 
 

@@ -31,7 +31,7 @@ def test_groups_are_eight_bits_of_a_register_and_a_memory_goes_with_its_macro():
         "u.u_sb.addr_q",
     ]
     assert dict(units[4].bits) == {"sram": 64, "macro": 8}
-    assert units[4].parts == ()
+    assert units[4].parts == (units[4].name,)
     assert all(u.all_bits <= 8 for u in units if not u.memory)
 
 

@@ -1,0 +1,202 @@
+"""Memories with a code: what strikes them is corrected or told, and nothing else has changed."""
+
+from __future__ import annotations
+
+import pytest
+
+from rtl_harness.elaboration import elaborate
+from rtl_harness.engines.verilator.engine import VerilatorEngine
+from rtl_harness.errors import HarnessError
+from rtl_harness.faults import Fault, Seen
+from rtl_harness.redundancy import Group, Mechanism
+from rtl_harness.redundancy.code_proof import prove_codes
+from rtl_harness.redundancy.proof import check_alarms
+from tests.rtl_harness.redundancy.designs import awkward, awkward_work, core_work, target_of
+from tests.rtl_harness.redundancy.test_build import built, engines, struck
+from tests.rtl_harness.redundancy.test_proof import change
+
+# A macro with two parts of a word that are written by themselves, and an output latch.
+CORE = """
+module core (input logic clk, input logic rst, input logic [4:0] step, output logic [31:0] data);
+  logic [31:0] mem_q [64];
+  logic [31:0] latch_q;
+  logic [7:0] sum_q;
+  always_ff @(posedge clk or posedge rst)
+    if (rst) sum_q <= 8'h35;
+    else sum_q <= sum_q + 8'(step) + latch_q[9:2];
+  always_ff @(posedge clk) begin
+    if (step[0]) latch_q <= mem_q[{3'd0, step[4:2]}];
+    if (!step[1]) mem_q[{3'd0, step[3:1]}][7:0] <= sum_q;
+    if (!step[2]) mem_q[{3'd0, step[3:1]}][31:8] <= {sum_q, ~sum_q, sum_q};
+  end
+  assign data = latch_q;
+endmodule
+"""
+MEMORY = "gen_dut.u_core.mem_q"
+HISTORY = "u_dut.u_history.past_q"
+
+
+@pytest.fixture(params=[Mechanism.SECDED, Mechanism.MEMORY_PARITY])
+def mechanism(request):
+    return request.param
+
+
+def coded(folder, mechanism, **changes):
+    target = target_of(folder, CORE, macros=("gen_dut.u_core.latch_q",), **changes)
+    return target, *built(target, [Group("core", mechanism)], folder / "out")
+
+
+def test_code_words_are_what_is_written_by_itself_and_go_through_the_latch(mechanism, tmp_path):
+    target, build, protected = coded(tmp_path, mechanism)
+    (memory,) = build.memories
+    assert memory.parts == (8, 24)
+    assert memory.storage == (MEMORY, "gen_dut.u_core.latch_q")
+    elaboration = elaborate(protected)
+    width = 32 + (5 + 6 if mechanism is Mechanism.SECDED else 1 + 1)
+    found = {e.path: (e.kind, e.width) for e in elaboration.sites.elements if e.kind != "ff"}
+    assert found == {MEMORY: ("sram", width), "gen_dut.u_core.latch_q": ("macro", width)}
+    engine = engines(target, protected, core_work())
+    for path in found:
+        for seen, detected, minor in struck(engine, elaboration, path, range(1, 30)):
+            shown = seen not in (Seen.LATENT, Seen.MASKED)
+            if mechanism is Mechanism.SECDED:
+                assert not shown
+                assert detected is None
+            else:
+                assert minor is None
+                assert detected == "alert_major" or not shown
+
+
+def test_two_wrong_bits_of_a_word_are_told_and_never_corrected(tmp_path):
+    """Neighbours in one code word; those of two code words are corrected, both."""
+    target, _, protected = coded(tmp_path, Mechanism.SECDED)
+    engine = engines(target, protected, core_work())
+    elaboration = elaborate(protected)
+    sites = elaboration.sites
+    first = sites.offsets[next(i for i, e in enumerate(sites.elements) if e.path == MEMORY)]
+    width = 32 + 5 + 6
+    told = corrected = 0
+    for bit in range(width - 1):
+        faults = [Fault(first + word * width + bit, 9, bits=2) for word in range(8)]
+        for injection in engine.run(faults):
+            apart = bit in (7, 31, 36)
+            assert injection.seen in (Seen.LATENT, Seen.MASKED) or injection.detected
+            told += injection.detected is not None
+            corrected += injection.corrected is not None
+            assert apart or injection.corrected is None
+            assert injection.detected is None or not apart
+    assert told > 100
+    assert corrected
+
+
+def test_a_memory_that_is_read_at_once(mechanism, tmp_path):
+    target = awkward()
+    build, protected = built(target, [Group(HISTORY, mechanism)], tmp_path / "out")
+    assert build.memories[0].parts == ((36, 36) if mechanism is Mechanism.SECDED else (24, 24, 24))
+    engine = engines(target, protected, awkward_work())
+    found = struck(engine, elaborate(protected), HISTORY, [40, 150])
+    assert {minor or detected for _, detected, minor in found} == {
+        "alert_minor" if mechanism is Mechanism.SECDED else "alert_major"
+    }
+
+
+def test_flip_flops_and_a_memory_of_one_block_are_protected_each_by_its_own(tmp_path):
+    target = awkward()
+    groups = [Group("history", Mechanism.TRIPLICATION), Group("history", Mechanism.SECDED)]
+    build, protected = built(target, groups, tmp_path / "out")
+    assert build.registers
+    assert len(build.memories) == 1
+    engines(target, protected, awkward_work())
+    page = (tmp_path / "out" / "README.md").read_text()
+    assert "| 36 + 36 | 224 | - |" in page
+    assert "every word must be written" in page
+
+
+@pytest.mark.parametrize(
+    ("path", "mechanism", "why"),
+    [
+        ("u_dut.u_history.wide_q", Mechanism.SECDED, "no memory"),
+        (HISTORY, Mechanism.PARITY, "a memory: secded and memory_parity are for it"),
+        (f"{HISTORY}[3]", Mechanism.SECDED, "whole words"),
+        ("control", Mechanism.SECDED, "a block or an instance with memories"),
+    ],
+)
+def test_what_no_code_can_protect_is_refused_by_name(path, mechanism, why, tmp_path):
+    with pytest.raises(HarnessError) as error:
+        built(awkward(), [Group(path, mechanism)], tmp_path / "out")
+    assert str(error.value).startswith(path)
+    assert why in str(error.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_memory_in_two_groups_is_refused(tmp_path):
+    groups = [Group("history", Mechanism.SECDED), Group(HISTORY, Mechanism.MEMORY_PARITY)]
+    with pytest.raises(HarnessError, match="name each bit once"):
+        built(awkward(), groups, tmp_path / "out")
+
+
+def test_codes_are_proven(mechanism, tmp_path):
+    _, build, protected = coded(tmp_path, mechanism)
+    assert prove_codes(tmp_path / "out" / "rtl", build.memories) == 2
+    check_alarms(protected, elaborate(protected), build.registers, build.memories)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        # Columns of one bit, which are those of check bits; of an even number; and of any.
+        ("resil_code_pkg.sv", "weight = 3", "weight = 1"),
+        ("resil_code_pkg.sv", "weight = 3", "weight = 2"),
+        ("resil_code_pkg.sv", "$countones(column) == weight &&", "column > 2 &&"),
+        # A corrector that leaves a bit, alarms that look at too little, and at one another's.
+        ("resil_secded_dec.sv", "data_i ^ wrong", "data_i ^ (wrong & ~Width'(4))"),
+        ("resil_secded_dec.sv", "|wrong || check_wrong", "|wrong"),
+        ("resil_secded_dec.sv", "syndrome != '0 && !single_error_o", "1'b0"),
+        ("resil_secded_dec.sv", "syndrome != '0 && !single_error_o", "syndrome != '0"),
+        # A correction that depends on the word, and a code that is none of exclusive ors.
+        ("resil_secded_dec.sv", "data_i ^ wrong", "data_i ^ (&data_i ? '0 : wrong)"),
+        ("resil_secded_enc.sv", "^(data_i & Row[Width-1:0])", "^(data_i & Row[Width-1:0]) ^ &data_i"),
+    ],
+)
+def test_codes_that_do_something_else(file, old, new, tmp_path):
+    _, build, _ = coded(tmp_path, Mechanism.SECDED)
+    change(tmp_path / "out" / "rtl" / file, old, new)
+    with pytest.raises(HarnessError, match="do not use this RTL"):
+        prove_codes(tmp_path / "out" / "rtl", build.memories)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("resil_parity_enc.sv", "^data_i", "^data_i[Width-1:1]"),
+        ("resil_parity_dec.sv", "(^data_i) != check_i", "check_i"),
+        ("resil_parity_dec.sv", "data_o        = data_i", "data_o        = data_i ^ Width'(check_i)"),
+    ],
+)
+def test_parity_that_does_something_else(file, old, new, tmp_path):
+    _, build, _ = coded(tmp_path, Mechanism.MEMORY_PARITY)
+    change(tmp_path / "out" / "rtl" / file, old, new)
+    with pytest.raises(HarnessError, match="do not use this RTL"):
+        prove_codes(tmp_path / "out" / "rtl", build.memories)
+
+
+@pytest.mark.parametrize("pin", ["single_error_o", "multi_error_o"])
+def test_a_decoder_whose_alarm_is_open(pin, tmp_path):
+    _, build, protected = coded(tmp_path, Mechanism.SECDED)
+    file = tmp_path / "out" / "rtl" / "core_protected.sv"
+    text = file.read_text()
+    wire = text[text.index(f".{pin}(") :].partition("(")[2].partition(")")[0]
+    change(file, f".{pin}({wire})", f".{pin}()")
+    with pytest.raises(HarnessError, match=rf"{pin}: expected .* an alarm is open"):
+        check_alarms(protected, elaborate(protected), build.registers, build.memories)
+
+
+def test_a_code_wired_to_the_wrong_bits_is_found_by_injection(tmp_path):
+    """Bits exchanged behind the decoder: what it corrects is another one, and the outputs differ at once."""
+    target, _, protected = coded(tmp_path, Mechanism.SECDED)
+    file = tmp_path / "out" / "rtl" / "core_protected.sv"
+    change(file, ".data_i(latch_q[7:0])", ".data_i({latch_q[6], latch_q[7], latch_q[5:0]})")
+    engine = VerilatorEngine(protected, core_work(), elaborate(protected))
+    before = VerilatorEngine(target, core_work(), elaborate(target))
+    ends = [engine.golden().end for engine in (before, engine)]
+    assert ends[0].output != ends[1].output or ends[1].alarms
