@@ -74,6 +74,15 @@ def path() -> str:
     return paths()[0]
 
 
+def pays() -> bool:
+    """Say whether lane models are faster here than the compiled model is.
+
+    On `digits`, 32 MACs, 10,000 faults took 0.80 times as long with lanes as without by AVX-512, and 1.45
+    times by AVX2.
+    """
+    return path() == "avx512"
+
+
 def flags_of(name: str) -> tuple[str, ...]:
     """Return the compiler's flags of a way to compute."""
     if platform.machine() != "x86_64":

@@ -9,7 +9,7 @@ from rtl_harness.elaboration import Elaboration
 from rtl_harness.engines.verilator.engine import LANES_MADE_FROM, SWEEP_FROM
 from rtl_harness.engines.verilator.gates import read_gates
 from rtl_harness.engines.verilator.state import variables_of
-from rtl_harness.lanes.build import lane_model
+from rtl_harness.lanes.build import lane_model, pays
 from rtl_harness.target import Target
 from rtl_harness.verilated.runner import Runner
 from rtl_harness.workload import Workload
@@ -31,6 +31,6 @@ def build_ahead(target: Target, workload: Workload, elaboration: Elaboration, fa
     builds = [lambda: Runner(target, workload.parameters, variables_of(elaboration))]
     if workload.inferences == 1 and fault_cycles >= _OFF * SWEEP_FROM:
         builds.append(lambda: read_gates(target, elaboration))
-    if workload.inferences == 1 and fault_cycles >= _OFF * LANES_MADE_FROM:
+    if workload.inferences == 1 and fault_cycles >= _OFF * LANES_MADE_FROM and pays():
         builds.append(lambda: lane_model(target, elaboration.parameters))
     build_meanwhile(*builds)

@@ -26,7 +26,7 @@ from rtl_harness.engines.verilator.single import Singles
 from rtl_harness.engines.verilator.sweep import HELD, Sweeper
 from rtl_harness.errors import AuditError, HarnessError
 from rtl_harness.faults import Fault, Injection, digest
-from rtl_harness.lanes.build import is_made, lane_model
+from rtl_harness.lanes.build import is_made, lane_model, pays
 from rtl_harness.lanes.words import UnsupportedError as UnsupportedLanesError
 from rtl_harness.target import Target
 from rtl_harness.verilated.campaign import Shortcut
@@ -69,8 +69,8 @@ class VerilatorEngine:
         sweep: Take the shortcuts that need the design's gates, in sweeps of all faults through the golden
             run; None does so once enough faults have been asked for to pay for the gates.
         lanes: In sweeps, simulate faults that live long 32 at a time in a lane model, which is compiled
-            first; None does so once enough faults have been asked for to pay for it. The outcomes are the
-            same.
+            first; None does so where that is faster, once enough faults have been asked for to pay for it.
+            The outcomes are the same.
         audit: How many answers are tried again.
         seed: Chooses which.
 
@@ -381,7 +381,7 @@ class VerilatorEngine:
         if self._wants_lanes is not None:
             return self._wants_lanes
         work = self._asked * self.golden().end.end_cycle
-        if work < LANES_FROM:
+        if work < LANES_FROM or not pays():
             return False
         return work >= LANES_MADE_FROM or is_made(self.target, self.elaboration.parameters)
 

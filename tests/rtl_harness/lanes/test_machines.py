@@ -164,17 +164,20 @@ def test_what_is_selected_beyond_an_end_is_left_to_the_simulator():
 
 
 @pytest.mark.parametrize(
-    ("least", "making", "there", "used"),
+    ("least", "making", "there", "used", "faster"),
     [
-        (2, 4, True, False),
-        (1, 4, False, False),
-        (1, 4, True, True),
-        (1, 1, False, True),
-        (0.4, 0.5, False, True),
+        (2, 4, True, False, True),
+        (1, 4, False, False, True),
+        (1, 4, True, True, True),
+        (1, 1, False, True, True),
+        (0.4, 0.5, False, True, True),
+        (0.4, 0.5, True, False, False),
     ],
 )
-def test_lanes_are_used_where_they_pay(least, making, there, used, monkeypatch):
-    """`least` and `making` are the work from which on they do, as multiples of what is asked for."""
+def test_lanes_are_used_where_they_pay(least, making, there, used, faster, monkeypatch):
+    """`least` and `making` are the work from which on they do, as multiples of what is asked for; `faster` is
+    whether they are, on this processor.
+    """
     faults, asked = faults_of(WORKLOAD, 20), []
 
     def asked_for(*arguments):
@@ -183,6 +186,7 @@ def test_lanes_are_used_where_they_pay(least, making, there, used, monkeypatch):
 
     monkeypatch.setattr(engine, "lane_model", asked_for)
     monkeypatch.setattr(engine, "is_made", lambda *arguments: there)
+    monkeypatch.setattr(engine, "pays", lambda: faster)
     with VerilatorEngine(TARGET, WORKLOAD, elaborate(TARGET), sweep=True, audit=NOTHING) as one:
         work = len(faults) * one.golden().end.end_cycle
         monkeypatch.setattr(engine, "LANES_FROM", least * work)
