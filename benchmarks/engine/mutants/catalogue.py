@@ -333,7 +333,6 @@ FOLLOWING = (
         f"{CPP}/window.cpp",
         "observed_[g->s] |= y;",
         "",
-        AWKWARD,
         LEAVE,
     ),
     _mutant(
@@ -360,8 +359,7 @@ FOLLOWING = (
         f"{CPP}/ripple.cpp",
         "if (faulty) written.push_back(faulty_address(port, lane));",
         "",
-        AWKWARD,
-        LEAVE,
+        f"{WORDS}::test_every_fault_ends_as_with_a_memory_of_that_size",
     ),
     _mutant(
         "words-forgotten",
@@ -387,7 +385,6 @@ FOLLOWING = (
         f"{CPP}/ripple.cpp",
         "if (!(awaited_ >> sink.index & 1)) break;",
         "break;",
-        AWKWARD,
         HISTORIES,
     ),
 )
