@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <stdexcept>
+#include <string>
 
 namespace {
 
@@ -407,6 +409,11 @@ void Ripple::step_memory(int32_t memory, size_t lane, const Difference&, Differe
         if (rightly && window_.golden(enable).at(lane)) put(right, window_.golden(data).at(lane));
         if (wrongly && value(enable).at(lane)) put(wrong, value(data).at(lane));
       }
+    }
+    const char* const kept = lane + 1 < window_.lanes() ? window_.contents(memory, word, lane + 1) : nullptr;
+    if (kept && std::memcmp(kept, right.data(), bytes) != 0) {
+      throw std::runtime_error("the gates and the model differ in the word at byte " + std::to_string(base) +
+                               ", written in cycle " + std::to_string(window_.first() + lane));
     }
     for (size_t i = 0; i < bytes; ++i) {
       if (right[i] != wrong[i]) next.push_back({base + i, static_cast<uint32_t>(right[i] ^ wrong[i])});

@@ -38,10 +38,22 @@ class FlipFlop:
 
 @dataclass(frozen=True)
 class Write:
-    """A write port of a memory: its name, its number, its clock and the edge of it, and its bits."""
+    """A write port of a memory.
+
+    Attributes:
+        name: Of the port.
+        memory: Number of the memory.
+        order: Of ports that write one word in one cycle that with the highest wins.
+        clock: Its clock, and which edge of it.
+        rising: Whether that is the rising one.
+        address: Bits, as all of the following.
+        data: Of a word.
+        enable: For each of these.
+    """
 
     name: str
     memory: int
+    order: int
     clock: Bit
     rising: bool
     address: Sequence[Bit]

@@ -140,12 +140,14 @@ class _Reader:
                 memory = numbers[parameters["MEMID"].removeprefix("\\")]
                 rising = int(parameters["CLK_POLARITY"], 2) == 1
                 bits = (pins["ADDR"], pins["DATA"], pins["EN"])
-                self.writes.append(Write(name, memory, pins["CLK"][0], rising, *bits))
+                order = int(parameters["PORTID"], 2)
+                self.writes.append(Write(name, memory, order, pins["CLK"][0], rising, *bits))
             elif kind not in {"$scopeinfo", "$meminit", "$meminit_v2"}:
                 raise UnsupportedError(f"{name} is a {kind}")
         held = [(memory.path, memory.first_word) for memory in self.netlist.memories.values()]
         if single := [path for path, _ in held if path not in self.memories]:
             raise UnsupportedError(f"the words of {', '.join(single)} are registers")
+        self.writes.sort(key=lambda write: write.order)
         cycle = Cycle(self.parts, self.known, self.clock, self.flip_flops, self.writes)
         return self.numbered(cycle, read_of, tuple(held))
 
