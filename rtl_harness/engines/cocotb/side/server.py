@@ -99,6 +99,9 @@ class _Server:
         if "operation" in self.bench.ports:
             cocotb.start_soon(self.timeline.watch_operations(moves))
         end = await self._finish(limit, limit)
+        # Of a move in the last cycle this may be told first.
+        if moves and (value := self.bench.value("operation")) != moves[-1][1]:
+            moves.append((end["end_cycle"], value))
         self.answer({**end, "moves": moves or [(0, 0)], "state": self.bench.state().hex()})
 
     async def _sweep(self) -> None:
