@@ -55,7 +55,18 @@ CONSTANTS = {
 # What is no choice between costs: sizes of what other parts rely on, blocks of bytes that are compared at
 # once, multipliers of hashes, and values that stand for none.
 FIXED = frozenset(
-    {"kLaneCount", "kMostAlarms", "kRowMargin", "kWords", "kLanes", "kBlock", "kMostBytes", "kNever", "kNone"}
+    {
+        "kLaneCount",
+        "kMostAlarms",
+        "kRowMargin",
+        "kWords",
+        "kLanes",
+        "kBlock",
+        "kMostBytes",
+        "kNever",
+        "kEver",
+        "kNone",
+    }
     | {"kA", "kB", "kC", "kD", "kRead", "kMaxDimensions"}
 )
 FACTORS = (0.25, 1.0, 4.0)

@@ -97,7 +97,9 @@ def test_the_audit_sees_what_sweeps_do_wrong(what, monkeypatch, tmp_path):
     for old, new in SWEEPS[what].items():
         (file,) = (f for f in folder.glob("*.[ch]*") if old in f.read_text())
         file.write_text(file.read_text().replace(old, new))
+    # Headers too: builds are kept under the hash of both.
     monkeypatch.setattr(build, "SHARED", tuple(folder / file.name for file in build.SHARED))
+    monkeypatch.setattr(build, "HEADERS", tuple(folder / file.name for file in build.HEADERS))
     faults = faults_of(WORKLOAD, FAULTS)
     with (
         VerilatorEngine(TARGET, WORKLOAD, elaborate(TARGET), sweep=True, audit=EVERYTHING) as engine,
