@@ -309,16 +309,33 @@ def workloads(names: Sequence[str], models: Path | None, accelerator: str) -> It
         yield path.stem, npu_workload(compiled, tensor, path.stem)
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Print the figures of each workload."""
+def workload_parser(description: str | None, faults: int) -> argparse.ArgumentParser:
+    """Return a parser of the options that say what is measured; `faults` is their number by default."""
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("networks", nargs="*", default=zoo.names(), help="of the zoo (default: all)")
     parser.add_argument("--models", type=Path, help="folder of .tflite files to measure as well")
     parser.add_argument("--only", default="", help="of all these, only those with this in their name")
     parser.add_argument("--accelerator", default="ethos-u55-32")
-    parser.add_argument("--faults", type=int, default=5000)
+    parser.add_argument("--faults", type=int, default=faults)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--json", action="store_true")
+    return parser
+
+
+def wanted_workloads(options: argparse.Namespace) -> Iterator[tuple[str, Workload]]:
+    """Yield the workloads that options of `workload_parser` ask for, and name each on stderr."""
+    for name, workload in workloads(options.networks, options.models, options.accelerator):
+        if options.only not in name:
+            continue
+        print(f"{name} ...", file=sys.stderr)
+        yield name, workload
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Print the figures of each workload."""
+    parser = workload_parser(__doc__, faults=5000)
     parser.add_argument("--slow-faults", type=int, default=40, help="faults of restart and checkpoint")
     parser.add_argument("--cocotb-faults", type=int, default=10, help="faults of cocotb; 0 leaves it out")
     parser.add_argument("--kinds", nargs="+", default=["ff"], choices=["ff", "sram"])
@@ -327,14 +344,9 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--workers", action="store_true", help="compare two workers with one as well")
     parser.add_argument("--ablation", type=int, metavar="N", help="only the time of sets of shortcuts")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
     figures: dict[str, dict[str, object]] = {}
-    for name, workload in workloads(options.networks, options.models, options.accelerator):
-        if options.only not in name:
-            continue
-        print(f"{name} ...", file=sys.stderr)
+    for name, workload in wanted_workloads(options):
         figures[name] = (
             ablation(workload, options) if options.ablation else asdict(measure(workload, options))
         )

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections import Counter
 from dataclasses import asdict, dataclass
 from functools import partial
-from pathlib import Path
 
-from benchmarks.engine.__main__ import run, timed, uniform_faults, workloads
-from networks import zoo
+from benchmarks.engine.__main__ import run, timed, uniform_faults, wanted_workloads, workload_parser
 from rtl_harness.elaboration import elaborate
 from rtl_harness.engines.timeout import Timeout
 from rtl_harness.engines.verilator.engine import VerilatorEngine
@@ -100,23 +97,11 @@ def _cycles(injections: list[Injection]) -> int:
 
 def main(arguments: list[str] | None = None) -> int:
     """Print the figures of each network."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("networks", nargs="*", default=zoo.names(), help="of the zoo (default: all)")
-    parser.add_argument("--models", type=Path, help="folder of .tflite files to measure as well")
-    parser.add_argument("--only", default="", help="of all these, only those with this in their name")
-    parser.add_argument("--accelerator", default="ethos-u55-32")
-    parser.add_argument("--faults", type=int, default=3000)
+    parser = workload_parser(__doc__, faults=3000)
     parser.add_argument("--factor", type=float, default=2.0, help="timeout_factor of the campaign")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
     figures: dict[str, dict[str, object]] = {}
-    for name, workload in workloads(options.networks, options.models, options.accelerator):
-        if options.only not in name:
-            continue
-        print(f"{name} ...", file=sys.stderr)
+    for name, workload in wanted_workloads(options):
         figures[name] = asdict(measure(workload, options))
         if not options.json:
             print(name, *(f"  {key}: {value}" for key, value in figures[name].items()), sep="\n", flush=True)
