@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from rtl_harness.cache import build_meanwhile
 from rtl_harness.elaboration import Elaboration
-from rtl_harness.engines.verilator.engine import LANES_MADE_FROM, SWEEP_FROM
 from rtl_harness.engines.verilator.gates import read_gates
 from rtl_harness.engines.verilator.state import variables_of
+from rtl_harness.engines.verilator.sweeps import LANES_MADE_FROM, SWEEP_FROM
 from rtl_harness.lanes.build import lane_model, pays
 from rtl_harness.target import Target
 from rtl_harness.verilated.runner import Runner

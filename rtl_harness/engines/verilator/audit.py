@@ -130,9 +130,9 @@ class Auditor:
             return
         held = self._held.setdefault(stratum, [])
         if len(held) < self._room:
-            held.append(_light(injection))
+            held.append(light(injection))
         elif (place := self._random.randrange(self._since[stratum])) < self._room:
-            held[place] = _light(injection)
+            held[place] = light(injection)
 
 
 def kind_of(outcome: Outcome, golden_end: int) -> str:
@@ -215,7 +215,8 @@ def _sizes(held: Mapping[Stratum, list[Injection]]) -> dict[Stratum, int]:
     return {stratum: len(some) for stratum, some in held.items()}
 
 
-def _light(injection: Injection) -> Injection:
+def light(injection: Injection) -> Injection:
+    """Return an injection that may be held for a while: without a corruption of many bytes."""
     corruption = injection.corruption
     if corruption is None or corruption.total <= _CORRUPTION_BYTES:
         return injection

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -13,41 +12,25 @@ from typing import Self
 from rtl_harness.elaboration import Elaboration
 from rtl_harness.engines.base import Audited, GoldenRun, check_fault
 from rtl_harness.engines.timeout import Timeout, check_timeout, operation_allowance
+from rtl_harness.engines.verilator.again import confirmed
 from rtl_harness.engines.verilator.audit import Audit, Auditor
-from rtl_harness.engines.verilator.circuit import circuit_of
-from rtl_harness.engines.verilator.gates import read_gates
 from rtl_harness.engines.verilator.golden import GoldenPass
-from rtl_harness.engines.verilator.lanes import lanes_of
 from rtl_harness.engines.verilator.model import Model
-from rtl_harness.engines.verilator.moments import UnsupportedError
-from rtl_harness.engines.verilator.operation_bits import operation_bits
 from rtl_harness.engines.verilator.pool import Outcome, run_chunks
 from rtl_harness.engines.verilator.single import Singles
-from rtl_harness.engines.verilator.sweep import HELD, Sweeper
-from rtl_harness.errors import AuditError, HarnessError
-from rtl_harness.faults import Fault, Injection, digest
-from rtl_harness.lanes.build import is_made, lane_model, pays
-from rtl_harness.lanes.words import UnsupportedError as UnsupportedLanesError
+from rtl_harness.engines.verilator.sweeps import IN_SWEEPS, Sweeps, Wanted
+from rtl_harness.errors import HarnessError
+from rtl_harness.faults import Fault, Injection
 from rtl_harness.target import Target
 from rtl_harness.verilated.campaign import Shortcut
 from rtl_harness.verilated.library import Instance
-from rtl_harness.verilated.sweep import GatesError, Sweep, SweepTimes
+from rtl_harness.verilated.sweep import SweepTimes
 from rtl_harness.workload import Workload
 
 GOLDEN_LIMIT_CYCLES = 20_000_000
 
-# Faults times cycles of the golden run from which on the gates of the design are worth their making.
-SWEEP_FROM = 100_000_000
-
-# Faults times cycles from which on a lane model is used if it is there, and is worth its making. On 2,000
-# faults of ResNet-8, 10^9 of these, it saved 15 of 52 s of processor time; it takes a minute or two to make.
-LANES_FROM = 1_000_000_000
-LANES_MADE_FROM = 10_000_000_000
-
 # Neighbouring faults that are simulated one after another by one worker when there is no sweep.
 CHUNK = 32
-
-_IN_SWEEPS = Shortcut.FORESIGHT | Shortcut.LEAVE | Shortcut.SEEN
 
 
 class VerilatorEngine:
@@ -114,11 +97,10 @@ class VerilatorEngine:
         self.ends: Counter[str] = Counter()
         self.simulated = 0
         self.observer: Callable[[Outcome], object] = lambda outcome: None
-        self._wants_sweep = sweep if self.shortcuts & _IN_SWEEPS and workload.inferences == 1 else False
-        self._sweeper: Sweeper | None = None
-        self._wants_lanes = lanes
-        self._has_lanes = False
-        self._asked = 0
+        self._wanted = Wanted(
+            sweep if self.shortcuts & IN_SWEEPS and workload.inferences == 1 else False, lanes
+        )
+        self._made_sweeps: Sweeps | None = None
         self._timeout_factor = timeout_factor
         self._timeout = timeout
         self._golden_limit = golden_limit
@@ -139,8 +121,8 @@ class VerilatorEngine:
 
     def close(self) -> None:
         """Free the model's instances; the engine cannot be used afterwards."""
-        if self._sweeper is not None:
-            self._sweeper.sweep.close()
+        if self._made_sweeps is not None:
+            self._made_sweeps.close()
         self._model.close()
 
     @property
@@ -191,9 +173,23 @@ class VerilatorEngine:
             self._made_singles = Singles(self._model, self._golden, self._timeout_factor)
         return self._made_singles
 
+    @property
+    def _sweeps(self) -> Sweeps:
+        if self._made_sweeps is None:
+            self._made_sweeps = Sweeps(
+                self._model,
+                self._golden,
+                self._singles,
+                self.shortcuts,
+                self._timeout,
+                self._wanted,
+                self.notes,
+            )
+        return self._made_sweeps
+
     def expect(self, faults: int) -> None:
         """Take it that so many faults will be asked for: sweeps and lanes that pay for them begin at once."""
-        self._asked = max(self._asked, faults)
+        self._wanted.faults = max(self._wanted.faults, faults)
 
     def run(self, faults: Sequence[Fault], workers: int = 1) -> Iterator[Injection]:
         """Yield one injection for each fault, as they come in.
@@ -215,7 +211,7 @@ class VerilatorEngine:
         for done in self._outcomes(faults, workers):
             self.early_stops += done.early
             # Alone, a fault that is not stopped early has been simulated as the audit would.
-            if done.early or self._sweeper is not None:
+            if done.early or self._sweeps.are_made:
                 self._auditor.offer(done)
             self.ends[done.how] += 1
             self.simulated += done.simulated
@@ -244,14 +240,12 @@ class VerilatorEngine:
 
     def prepare(self) -> None:
         """Do now what is done once: the golden run, and what sweeps need if there are to be any."""
-        self.golden()
-        if sweeper := self._sweeper or self._new_sweeper():
-            self._add_lanes(sweeper.sweep)
+        self._sweeps.made()
 
     @property
     def sweep_times(self) -> SweepTimes:
         """Where the time of sweeps in this process went; all zero without sweeps."""
-        return self._sweeper.sweep.times if self._sweeper is not None else SweepTimes()
+        return self._made_sweeps.times if self._made_sweeps is not None else SweepTimes()
 
     def start(self) -> Instance:
         """Return a new instance of the model, just out of reset, for runs that the engine has no part in."""
@@ -295,26 +289,16 @@ class VerilatorEngine:
         times = Counter(fault for fault in faults if fault.held is None)
         if not times:
             return
-        self._asked += times.total()
+        self._wanted.faults += times.total()
         unanswered = set(times)
-        if sweeper := self._sweeper or self._new_sweeper():
-            self._add_lanes(sweeper.sweep)
-            given: list[Injection] = []  # as many as can be tried again
-            try:
-                for done in run_chunks(
-                    _spread(times, workers),
-                    lambda chunk: self._checked(sweeper.outcomes(chunk, self.shortcuts)),
-                    workers,
-                ):
-                    unanswered.discard(done.injection.fault)
-                    if len(given) <= HELD:
-                        given.append(replace(done.injection, corruption=None))
-                    yield from [done] * times[done.injection.fault]
-            except GatesError as error:
-                self._give_up_sweeps(str(error))
-                self._try_again(given, str(error), workers)
-        for done in self._simulated(unanswered, self.shortcuts & ~_IN_SWEEPS, workers):
+        for done in self._sweeps.outcomes(_spread(times, workers), workers, self._alone):
+            unanswered.discard(done.injection.fault)
             yield from [done] * times[done.injection.fault]
+        for done in self._alone(unanswered, workers):
+            yield from [done] * times[done.injection.fault]
+
+    def _alone(self, faults: Iterable[Fault], workers: int) -> Iterator[Outcome]:
+        return self._simulated(faults, self.shortcuts & ~IN_SWEEPS, workers)
 
     def _simulated(self, faults: Iterable[Fault], shortcuts: Shortcut, workers: int) -> Iterator[Outcome]:
         """Yield outcomes without a sweep."""
@@ -331,114 +315,18 @@ class VerilatorEngine:
 
     def _held(self, faults: Collection[Fault], workers: int) -> Iterator[Outcome]:
         """Yield outcomes of stuck bits, each simulated by itself from where it has its first effect."""
-        shortcuts = self.shortcuts & ~_IN_SWEEPS
+        shortcuts = self.shortcuts & ~IN_SWEEPS
         if faults and shortcuts:
             self._singles.watch()
         return self._simulated(faults, shortcuts, workers)
 
-    def _new_sweeper(self) -> Sweeper | None:
-        model, golden, singles = self._model, self._golden, self._singles
-        wanted = self._wants_sweep
-        if wanted is None:
-            wanted = self._asked * golden.run.end.end_cycle >= SWEEP_FROM
-        if wanted:
-            try:
-                circuit = circuit_of(
-                    read_gates(self.target, self.elaboration), model.origin, model.memory_words
-                )
-                if self._timeout is Timeout.OPERATION:
-                    bits = operation_bits(self.target, self.elaboration, circuit, model.origin)
-                    model.campaign.count_operations(bits)
-            except UnsupportedError as error:
-                self._give_up_sweeps(str(error))
-                return None
-            sweep = Sweep(model.campaign, circuit, golden.exits.boundaries if golden.exits else None)
-            self._sweeper = Sweeper(
-                sweep,
-                model.map,
-                golden.run.end,
-                self.workload.outputs,
-                self.timeout_cycles,
-                golden.exits,
-                singles.classified,
-                singles.faulty_end,
-                lambda fault: singles.inject(fault, self.shortcuts & ~_IN_SWEEPS),
-                model.alarms,
-            )
-        return self._sweeper
-
-    def _add_lanes(self, sweep: Sweep) -> None:
-        """Let faults that are simulated for long go on in a lane model, if it is wanted and not there yet."""
-        if self._has_lanes or not self._lanes_pay():
-            return
-        self._has_lanes = True
-        try:
-            sweep.add_lanes(lanes_of(lane_model(self.target, self.elaboration.parameters), self._model))
-        except UnsupportedLanesError as error:
-            self.notes.append(f"simulated faults one at a time: {error}")
-
-    def _lanes_pay(self) -> bool:
-        if self._wants_lanes is not None:
-            return self._wants_lanes
-        work = self._asked * self.golden().end.end_cycle
-        if work < LANES_FROM or not pays():
-            return False
-        return work >= LANES_MADE_FROM or is_made(self.target, self.elaboration.parameters)
-
-    def _give_up_sweeps(self, reason: str) -> None:
-        self.notes.append(f"simulated every fault by itself: {reason}")
-        self._wants_sweep = False
-        if self._sweeper is not None:
-            self._sweeper.sweep.close()
-            self._sweeper = None
-
-    def _try_again(self, given: Sequence[Injection], reason: str, workers: int) -> None:
-        """Simulate all that a sweep has answered before its gates were seen to be wrong, without gates.
-
-        Raises:
-            AuditError: One is answered differently, or there are too many.
-        """
-        if len(given) > HELD:
-            raise AuditError(
-                f"{reason}; more than {HELD:,} faults were answered by these gates before, which cannot be "
-                "trusted",
-                given[-1].fault,
-            )
-        answers = {injection.fault: injection for injection in given}
-        for done in self._simulated(answers, self.shortcuts & ~_IN_SWEEPS, workers):
-            if done.injection != answers[done.injection.fault]:
-                answer = answers[done.injection.fault]
-                raise self._refuted(answer, f"without the gates it is {done.injection}; {reason}")
-
     def _run_audit(self, workers: int) -> None:
         """Run answers to their end, one by one without shortcuts, and compare."""
-        expected = {injection.fault: injection for injection in self._auditor.draw()}
-        for done in self._simulated(expected, Shortcut.NONE, workers):
-            found, answer = done.injection, expected[done.injection.fault]
-            if found != answer:
-                raise self._refuted(answer, f"the run to the end gives {found}")
-            if (output := self._output_of(answer)) not in (None, found.output_hash):
-                raise self._refuted(
-                    answer, f"the memory that it is said to have corrupted gives output {output}"
-                )
+        answers = self._auditor.draw()
+        done = self._simulated((answer.fault for answer in answers), Shortcut.NONE, workers)
+        found = (one.injection for one in done)
+        for _ in confirmed(answers, found, "the run to the end", self._model, self._golden):
             self.audited += 1
-
-    def _output_of(self, injection: Injection) -> str | None:
-        """Return the digest of the output that a run ends with which has this corruption; None if unknown."""
-        exits, corruption = self._golden.exits, injection.corruption
-        if exits is None or corruption is None or corruption.truncated:
-            return None
-        image = exits.finished(corruption)
-        if image is None:
-            return None
-        return digest(exits.output(image, self.workload.outputs, self.golden().end.output))
-
-    def _refuted(self, answer: Injection, why: str) -> AuditError:
-        return AuditError(
-            f"audit of early stops: {self._model.describe(answer.fault)} was taken for {answer}, {why}; "
-            "what this engine answered cannot be trusted",
-            answer.fault,
-        )
 
 
 def _spread(faults: Iterable[Fault], workers: int) -> list[list[Fault]]:

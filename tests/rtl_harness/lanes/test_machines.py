@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from rtl_harness.elaboration import elaborate
-from rtl_harness.engines.verilator import engine
+from rtl_harness.engines.verilator import sweeps
 from rtl_harness.engines.verilator.audit import NOTHING
 from rtl_harness.engines.verilator.engine import VerilatorEngine
 from rtl_harness.engines.verilator.lanes import lanes_of
@@ -184,13 +184,13 @@ def test_lanes_are_used_where_they_pay(least, making, there, used, faster, monke
         asked.append(arguments)
         return lane_model(*arguments)
 
-    monkeypatch.setattr(engine, "lane_model", asked_for)
-    monkeypatch.setattr(engine, "is_made", lambda *arguments: there)
-    monkeypatch.setattr(engine, "pays", lambda: faster)
+    monkeypatch.setattr(sweeps, "lane_model", asked_for)
+    monkeypatch.setattr(sweeps, "is_made", lambda *arguments: there)
+    monkeypatch.setattr(sweeps, "pays", lambda: faster)
     with VerilatorEngine(TARGET, WORKLOAD, elaborate(TARGET), sweep=True, audit=NOTHING) as one:
         work = len(faults) * one.golden().end.end_cycle
-        monkeypatch.setattr(engine, "LANES_FROM", least * work)
-        monkeypatch.setattr(engine, "LANES_MADE_FROM", making * work)
+        monkeypatch.setattr(sweeps, "LANES_FROM", least * work)
+        monkeypatch.setattr(sweeps, "LANES_MADE_FROM", making * work)
         list(one.run(faults))
     assert len(asked) == used
 

@@ -38,7 +38,7 @@ def leaving(engine, place, differences):
         differences: Each a list of flips besides one in the memory that whoever finishes a run is given.
     """
     engine.prepare()
-    exits, sweeper = engine._golden.exits, engine._sweeper
+    exits, sweeper = engine._golden.exits, engine._sweeps.made()
     end = engine.golden().operation_ends[place]
     external = flip_at(engine, written(engine, exits.boundaries.external[0], place), 0)
     jobs = [([external, *flips], end - 1) for flips in differences]

@@ -54,5 +54,5 @@ def test_a_queue_that_holds_something_may_not_be_turned(engine):
         state = np.array(instance.state)
     busy = next(s.offset for s in engine._model.map.registers if state[s.offset] != 0)
     changed(engine, queues=[queue._replace(level=busy, level_bytes=1)])
-    engine._sweeper = None
+    engine._sweeps.close()
     assert leaving(engine, 0, [[], turned]) == {0}

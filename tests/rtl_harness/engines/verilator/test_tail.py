@@ -178,7 +178,7 @@ def test_only_places_of_a_queue_are_pointed_to(target, workload, elaboration):
             )
             for value in range(16)
         ]
-        sweeper = engine._sweeper
+        sweeper = engine._sweeps.made()
         found = {r.job: r.end for r in sweeper.sweep.run(jobs, sweeper.limit, Shortcut.ALL)}
     assert {job for job, ended in found.items() if ended is SweepEnd.LEFT} == set(range(12))
 
