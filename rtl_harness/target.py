@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
@@ -221,7 +222,8 @@ class _TargetFile:
     def _files(self, key: str) -> tuple[Path, ...]:
         files: dict[Path, None] = {}
         for pattern in self._strings(key, self.table[key]):
-            found = self._matches(pattern)
+            with self._looking_for(key, pattern):
+                found = self._matches(pattern)
             if not found:
                 raise self._fail(
                     key, f"no file matches {pattern!r} from {self.path.parent}; correct the path"
@@ -241,11 +243,25 @@ class _TargetFile:
         return sorted({p.resolve() for p in anchor.glob(relative) if p.is_file()})
 
     def _folders(self, key: str) -> tuple[Path, ...]:
-        folders = [(self.path.parent / f).resolve() for f in self._strings(key, self.table.get(key, []))]
-        for folder in folders:
-            if not folder.is_dir():
+        folders = []
+        for name in self._strings(key, self.table.get(key, [])):
+            with self._looking_for(key, name):
+                folder = (self.path.parent / name).resolve()
+                there = folder.is_dir()
+            if not there:
                 raise self._fail(key, f"there is no folder {folder}; correct the path")
+            folders.append(folder)
         return tuple(folders)
+
+    @contextmanager
+    def _looking_for(self, key: str, name: str) -> Iterator[None]:
+        """Say of a name that no file can have what is wrong with it."""
+        try:
+            yield
+        except (OSError, ValueError, RecursionError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            shown = f"{name[:60]!r}{'...' if len(name) > 60 else ''}"
+            raise self._fail(key, f"{shown} cannot be looked for ({reason}); correct the path") from None
 
     def _table(self, key: str) -> dict[str, object]:
         value = self.table.get(key, {})

@@ -224,7 +224,7 @@ class Desk:
             chance.shuffle(values)
             place = table.column_names.index(name)
             pq.write_table(table.set_column(place, name, [values]), part)
-        if chance.random() < 0.3:
+        if chance.random() < 0.1:
             return ["run", "campaign.toml", "--out", "run-folder", "--resume"]
         return [chance.choice(("report", "protect")), "run-folder"]
 

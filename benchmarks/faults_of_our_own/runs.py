@@ -86,9 +86,9 @@ def same(one: Path, other: Path) -> bool:
     return tables[0] == tables[1] and results(one) == results(other)
 
 
-def results(folder: Path) -> dict[str, Any]:
-    """Return the content of `summary.json` but for what tells of the run itself."""
+def results(folder: Path) -> str:
+    """Return the text of `summary.json` but for what tells of the run itself."""
     summary: dict[str, Any] = json.loads((folder / "summary.json").read_bytes())
     del summary["provenance"]
     summary["campaign"] = {k: v for k, v in summary["campaign"].items() if k not in _OF_THE_RUN}
-    return summary
+    return json.dumps(summary)

@@ -18,6 +18,7 @@ from resil.commands.run import run_campaign
 from resil.commands.study_protection import protect_target
 from resil.errors import ConsistencyError, Interrupted, ResilError
 from resil.farm.cluster import open_farm
+from resil.farm.ledger import FarmGoneError
 from resil.folder.provenance import ESTIMATE, RUN, now
 from resil.folder.store import CAMPAIGN
 from resil.folder.whole import Finished, finished_results
@@ -139,6 +140,8 @@ class _Study:
         except Interrupted:
             self._write(finished=None)
             raise Interrupted(self._go_on()) from None
+        except FarmGoneError as error:
+            raise FarmGoneError(f"{error}: {self._go_on()}") from None
         except USER_ERRORS as error:
             self._fail(cell, str(error))
         except OSError as error:

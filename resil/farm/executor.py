@@ -19,7 +19,7 @@ from resil.errors import ConsistencyError
 from resil.farm.audit import AuditBook, Sampled, numbers_of
 from resil.farm.cluster import Farm, SchedulerGoneError
 from resil.farm.crew import AHEAD, Crew, Job, Member
-from resil.farm.ledger import FarmError, Ledger, Portion
+from resil.farm.ledger import FarmError, FarmGoneError, Ledger, Portion
 from resil.farm.order import Order, Reply, Result, rows_of
 from resil.farm.vet import question, source_digest, unfit
 from resil.farm.worker import simulate
@@ -127,7 +127,7 @@ class FarmExecutor:
             try:
                 self._farm.renew()
             except FarmError as error:
-                raise FarmError(f"{error}; {_KEPT}") from None
+                raise FarmGoneError(f"{error}; {_KEPT}") from None
 
     def _look(self) -> None:
         """See who has come and who has gone."""

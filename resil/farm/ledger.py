@@ -22,6 +22,10 @@ class FarmError(ResilError):
     """A farm that cannot be used, or cannot go on."""
 
 
+class FarmGoneError(FarmError):
+    """A farm that has gone for whatever is to be carried out by it."""
+
+
 @dataclass(frozen=True)
 class Portion:
     """Injections for one worker.

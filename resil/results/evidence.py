@@ -94,7 +94,7 @@ def sample_evidence(
         by_block: No group may span several blocks.
     """
 
-    names = {name for own in sample.classes.values() for name in own}
+    names = sorted({name for own in sample.classes.values() for name in own})
     none = np.zeros(len(sample.strata), dtype=np.int64)
     inputs = [{name: own.get(name, none) for name in names} for own in sample.classes.values()]
     counts = {name: sum((own[name] for own in inputs), none) for name in names}

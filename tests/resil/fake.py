@@ -157,7 +157,8 @@ def fake_bench(
     inputs = campaign.network.inputs if isinstance(campaign.network.inputs, tuple) else (0,)
     definition = {"network": "n" * 64, "target": "t" * 32, "seed": str(campaign.seed)}
     definition |= {"kinds": " ".join(campaign.faults.kinds), "inputs": " ".join(map(str, inputs))}
-    definition |= {"strata": campaign.sampling.strata, **timeout_definition(campaign.execution)}
+    definition |= {"strata": campaign.sampling.strata, "fault model": campaign.faults.model}
+    definition |= timeout_definition(campaign.execution)
     return Bench(
         network=NetworkFacts(
             "fake",

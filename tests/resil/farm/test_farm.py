@@ -14,13 +14,13 @@ import pytest
 
 from benchmarks.engine.resume import DAMAGES, damage, rows
 from benchmarks.faults_of_our_own.processes import Processes, processes
+from benchmarks.faults_of_our_own.runs import same
 from resil.cli import main
 from tests.resil import fake
 from tests.resil.campaigns import TEXT, write_campaign
 
 WORKER = (sys.executable, "-m", "tests.resil.fake_worker")
 LONGER = TEXT.replace("injections = 200", "injections = 3000")
-VOLATILE = {"workers", "seconds"}
 
 
 @pytest.fixture
@@ -66,24 +66,13 @@ def finish(process):
     return process.returncode, said
 
 
-def same(calm, run):
-    """Rows and results are equal but for times, workers and what names the run."""
-    assert rows(run).equals(rows(calm))
-    assert (run / "blocks.csv").read_bytes() == (calm / "blocks.csv").read_bytes()
-    told = [json.loads((folder / "summary.json").read_text()) for folder in (calm, run)]
-    for summary in told:
-        del summary["provenance"]
-        summary["campaign"] = {k: v for k, v in summary["campaign"].items() if k not in VOLATILE}
-    assert told[0] == told[1]
-
-
 @pytest.mark.parametrize("text", [LONGER, LONGER + '[sampling]\nplan = "adaptive"\nmargin = 0.2\n'])
 def test_two_workers_give_what_one_machine_gives(tmp_path, calm, shared, text):
     code, said = finish(start(tmp_path, shared, text))
     assert code in (0, 1, 3), said
     assert f"workers by {shared.address}, dashboard http" in said
     assert "rows simulated again by another worker: none differs" in said
-    same(calm(text), tmp_path / "run")
+    assert same(calm(text), tmp_path / "run")
     facts = json.loads((tmp_path / "run" / "provenance.json").read_text())
     assert facts["workers"] in (1, 2)
     assert facts["audit"]["workers"]["answers"] == rows(tmp_path / "run").num_rows
@@ -99,7 +88,7 @@ def test_a_worker_of_another_version_is_refused_by_name(tmp_path, calm, shared):
     assert code in (0, 1, 3), said
     assert "is refused: expected resil" in said
     assert "found resil 0.0.9; install this version there" in said
-    same(calm(LONGER.replace("= 3000", "= 9000")), tmp_path / "run")
+    assert same(calm(LONGER.replace("= 3000", "= 9000")), tmp_path / "run")
 
 
 def test_a_farm_of_none_but_other_versions_is_refused(tmp_path, monkeypatch):
@@ -128,7 +117,7 @@ def test_whatever_is_killed_the_same_rows_come(tmp_path, calm):
             time.sleep(0.2)
         code, said = finish(run)
     assert code in (0, 1, 3), said
-    same(calm(LONGER), tmp_path / "run")
+    assert same(calm(LONGER), tmp_path / "run")
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -159,7 +148,7 @@ def test_ctrl_c_leaves_what_resume_continues(tmp_path, calm, shared):
     assert "go on with: resil run" in said
     assert 0 < rows(tmp_path / "run").num_rows < 6000
     assert finish(start(tmp_path, shared, text))[0] in (0, 1, 3)
-    same(calm(text), tmp_path / "run")
+    assert same(calm(text), tmp_path / "run")
 
 
 def test_a_full_disk_leaves_what_resume_continues(tmp_path, calm, shared):
@@ -168,7 +157,7 @@ def test_a_full_disk_leaves_what_resume_continues(tmp_path, calm, shared):
     assert "cannot be written (No space left on device); free the space" in said
     assert rows(tmp_path / "run").num_rows > 0
     assert finish(start(tmp_path, shared, LONGER))[0] in (0, 1, 3)
-    same(calm(LONGER), tmp_path / "run")
+    assert same(calm(LONGER), tmp_path / "run")
 
 
 def test_damaged_parts_are_made_again_by_a_farm(tmp_path, calm, shared):
@@ -179,7 +168,7 @@ def test_damaged_parts_are_made_again_by_a_farm(tmp_path, calm, shared):
         done.add(kind := damage(tmp_path / "run" / "injections", chance))
         assert main(["report", str(tmp_path / "run")]) == 2 or kind == "altered"
         assert finish(start(tmp_path, shared, LONGER))[0] in (0, 1, 3)
-    same(calm(LONGER), tmp_path / "run")
+    assert same(calm(LONGER), tmp_path / "run")
 
 
 def test_no_scheduler_is_said(tmp_path, monkeypatch, capsys):
