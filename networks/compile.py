@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from networks import vela
 from networks.adapt import Adapted, adapt
+from networks.clamps import clamp_stream, clamped_tensors, without_clamps
 from networks.command_stream import NpuOperation, Words, npu_operations, parse_driver_payload
 from networks.ends import Ends
 from networks.errors import NetworkError
@@ -123,8 +124,6 @@ def compile_network(path: Path | str, accelerator: str, *, cache_dir: Path | Non
         NetworkError: The accelerator is unknown, the network unreadable or not for the NPU alone, or Vela
             is missing.
     """
-    if accelerator not in vela.ACCELERATORS:
-        raise NetworkError(f"unknown accelerator {accelerator!r}; known are {', '.join(vela.ACCELERATORS)}")
     path = Path(path)
     try:
         data = path.read_bytes()
@@ -132,13 +131,38 @@ def compile_network(path: Path | str, accelerator: str, *, cache_dir: Path | Non
         raise NetworkError(
             f"{path}: cannot be read ({error.strerror or error}); give a .tflite file"
         ) from error
-    adapted = _adapted(data, str(path))
-    taken = serialise_network(adapted.graph) if adapted.done else data
+    return compile_bytes(data, path, accelerator, cache_dir=cache_dir)
+
+
+def compile_bytes(
+    data: bytes, path: Path, accelerator: str, *, cache_dir: Path | None = None
+) -> CompiledNetwork:
+    """Compile the bytes of a .tflite file; `path` names it. The rest as `compile_network`."""
+    if accelerator not in vela.ACCELERATORS:
+        raise NetworkError(f"unknown accelerator {accelerator!r}; known are {', '.join(vela.ACCELERATORS)}")
+    adapted = adapt_bytes(data, str(path))
+    clamped = clamped_tensors(adapted.graph)
+    taken = serialise_network(without_clamps(adapted.graph)) if adapted.done or clamped else data
     files = vela.artefacts(taken, accelerator, str(path), cache_dir)
-    return _assemble(path, hashlib.sha256(data).hexdigest(), accelerator, adapted, files)
+    compiled = _assemble(path, hashlib.sha256(data).hexdigest(), accelerator, adapted, files)
+    return _clamped(compiled, adapted.graph) if clamped else compiled
 
 
-def _adapted(data: bytes, where: str) -> Adapted:
+def _clamped(compiled: CompiledNetwork, graph: Graph) -> CompiledNetwork:
+    """Put the clamps of activations into the command stream."""
+    names = [operation.name for operation in compiled.operations]
+    stream, words = clamp_stream(compiled.commands, names, graph)
+    count = len(clamped_tensors(graph))
+    return replace(
+        compiled,
+        commands=stream,
+        operations=tuple(replace(o, word=word) for o, word in zip(compiled.operations, words, strict=True)),
+        adapted=(*compiled.adapted, f"{count} activations are clamped, as the file says (resil clip)."),
+    )
+
+
+def adapt_bytes(data: bytes, where: str) -> Adapted:
+    """Return the network in the bytes of a .tflite file as an NPU takes it; errors as `compile_network`."""
     graph = parse_network(data, where)
     if not graph.operators:
         raise NetworkError(f"{where}: the network has no operators; there is nothing to compile")

@@ -43,6 +43,8 @@ class Tensor:
         data: Contents of a constant, of that shape and type; None for a value computed at run time.
         is_variable: State that outlives an inference.
         shape_signature: Shape with -1 for dynamic dimensions, if the file says one.
+        clamp: Least and greatest level that what computes the tensor may store, see `networks.clamps`; None
+            for those of the type. Of int8 tensors only.
     """
 
     name: str
@@ -52,8 +54,16 @@ class Tensor:
     data: npt.NDArray[np.generic] | None = None
     is_variable: bool = False
     shape_signature: tuple[int, ...] | None = None
+    clamp: tuple[int, int] | None = None
 
     def __post_init__(self) -> None:
+        if self.clamp is not None and not (
+            self.dtype == "int8" and -128 <= self.clamp[0] <= self.clamp[1] <= 127
+        ):
+            raise ValueError(
+                f"tensor {self.name!r} is {self.dtype}, clamped to {self.clamp[0]}..{self.clamp[1]}; "
+                "only int8 tensors are, to levels in ascending order"
+            )
         if self.data is not None and (
             self.data.shape != self.shape or self.data.dtype != np.dtype(self.dtype)
         ):

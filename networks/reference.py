@@ -78,7 +78,8 @@ def run_all(graph: Graph, inputs: npt.ArrayLike) -> dict[int, IntArray]:
         output = graph.tensors[operator.outputs[0]]
         try:
             _check_types(operator, tensors, output)
-            values[operator.outputs[0]] = kernel(operator, tensors, output, arguments)
+            computed = kernel(operator, tensors, output, arguments)
+            values[operator.outputs[0]] = computed if output.clamp is None else computed.clip(*output.clamp)
         except (ValueError, KeyError, IndexError) as error:
             raise NetworkError(
                 f"operator {number} ({operator.kind}, output {output.name!r}): {error}"

@@ -7,7 +7,8 @@ wrong with it is a NetworkError that names the file and the place.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -23,6 +24,8 @@ T = TypeVar("T")
 
 IDENTIFIER = b"TFL3"
 SCHEMA_VERSION = 3
+CLAMPS_METADATA = "resil_clamps"
+"""Metadata of a file whose activations are clamped: little-endian int32 tensor, low, high for each."""
 _BUDGET_PER_BYTE = 16
 _TABLE_COST = 512
 _DAMAGE = (
@@ -93,6 +96,8 @@ class _Reader:
         subgraph = self.model.Subgraphs(0)
         model = self.model
         tensors = self._each("tensor", subgraph.TensorsLength(), lambda i: self._tensor(subgraph.Tensors(i)))
+        clamps = self._clamps(len(tensors))
+        tensors = tuple(replace(tensor, clamp=clamps.get(i)) for i, tensor in enumerate(tensors))
         codes = self._each(
             "operator code", model.OperatorCodesLength(), lambda i: self._code(model.OperatorCodes(i))
         )
@@ -183,6 +188,25 @@ class _Reader:
         if len(raw) != expected:
             raise ValueError(f"{dtype}{list(shape)} needs {expected} bytes, buffer {index} has {len(raw)}")
         return np.frombuffer(raw, dtype=np.dtype(dtype).newbyteorder("<")).astype(dtype).reshape(shape)
+
+    def _clamps(self, tensors: int) -> Mapping[int, tuple[int, int]]:
+        """Return the clamps that the file's metadata gives to tensors, by their index."""
+        count = 0 if self.model.MetadataIsNone() else self.model.MetadataLength()
+        entries = [self.model.Metadata(i) for i in range(count)]
+        found = [entry for entry in entries if self._text(entry.Name()) == CLAMPS_METADATA]
+        if not found:
+            return {}
+        index = found[0].Buffer()
+        if len(found) > 1 or not 0 <= index < self.model.BuffersLength():
+            raise ValueError(f"metadata {CLAMPS_METADATA} stands {len(found)} times, in buffer {index}")
+        buffer = self.model.Buffers(index)
+        self._spend(buffer.DataLength())
+        raw = b"" if buffer.DataIsNone() else buffer.DataAsNumpy().tobytes()
+        rows = np.frombuffer(raw, dtype="<i4").reshape(-1, 3).tolist()
+        clamps = {int(tensor): (int(low), int(high)) for tensor, low, high in rows}
+        if len(clamps) != len(rows) or not all(0 <= tensor < tensors for tensor in clamps):
+            raise ValueError(f"metadata {CLAMPS_METADATA} names tensors {sorted(clamps)} of {tensors}")
+        return clamps
 
     def _quantisation(self, table: schema.Generated) -> Quantisation | None:
         quantisation = table.Quantization()

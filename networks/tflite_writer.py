@@ -14,7 +14,7 @@ import tflite
 from networks import schema
 from networks.files import write_atomically
 from networks.graph import Graph, Operator, OptionValue, Quantisation, Tensor
-from networks.tflite_reader import IDENTIFIER, SCHEMA_VERSION
+from networks.tflite_reader import CLAMPS_METADATA, IDENTIFIER, SCHEMA_VERSION
 
 _BUFFER_ALIGNMENT = 16
 _LAST_DEPRECATED_CODE = 127
@@ -40,7 +40,11 @@ class _Writer:
     def model(self) -> bytes:
         subgraphs = self._offsets([self._subgraph()])
         constants = [tensor.data for tensor in self.graph.tensors if tensor.data is not None]
+        clamps = [(i, *t.clamp) for i, t in enumerate(self.graph.tensors) if t.clamp is not None]
+        if clamps:
+            constants.append(np.array(clamps, np.int32))
         buffers = self._offsets([self._buffer(None), *(self._buffer(d) for d in constants)])
+        metadata = self._offsets([self._metadata(CLAMPS_METADATA, len(constants))]) if clamps else None
         codes = self._offsets([self._operator_code(*code) for code in self.codes])
         description = self.builder.CreateString(self.graph.description)
         tflite.ModelStart(self.builder)
@@ -49,8 +53,17 @@ class _Writer:
         tflite.ModelAddSubgraphs(self.builder, subgraphs)
         tflite.ModelAddDescription(self.builder, description)
         tflite.ModelAddBuffers(self.builder, buffers)
+        if metadata is not None:
+            tflite.ModelAddMetadata(self.builder, metadata)
         self.builder.Finish(tflite.ModelEnd(self.builder), file_identifier=IDENTIFIER)
         return bytes(self.builder.Output())
+
+    def _metadata(self, name: str, buffer: int) -> int:
+        text = self.builder.CreateString(name)
+        tflite.MetadataStart(self.builder)
+        tflite.MetadataAddName(self.builder, text)
+        tflite.MetadataAddBuffer(self.builder, buffer)
+        return int(tflite.MetadataEnd(self.builder))
 
     def _subgraph(self) -> int:
         numbers = count(1)

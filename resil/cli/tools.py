@@ -1,4 +1,4 @@
-"""Commands that need no campaign: infer, doctor."""
+"""Commands that need no campaign: infer, clip, doctor."""
 
 from __future__ import annotations
 
@@ -44,6 +44,39 @@ def infer(
         model, npu, inputs=inputs or (), output=output, limit=limit, whole_split=all_, engine=engine
     )
     show(result, json_, lambda: print(infer_text(result, width())))
+
+
+@app.command()
+def clip(
+    model: Annotated[str, typer.Argument(metavar="MODEL.tflite", help='Network; or "zoo:NAME".')],
+    out: Annotated[Path, typer.Option("--out", help="Write the clipped network to this .tflite file.")],
+    calibration: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--calibration",
+            help="Inputs whose ranges become the clamps, as for infer --input; zoo: default training split.",
+        ),
+    ] = None,
+    judge: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--judge",
+            help="Other inputs, to measure what clipping changes; zoo: default the held-out split.",
+        ),
+    ] = None,
+    labels: Annotated[
+        Path | None, typer.Option("--labels", help="Class of each judging input, .npy (N,).")
+    ] = None,
+    npu: Annotated[str, typer.Option("--npu", help="NPU configuration.")] = "ethos-u55-32",
+    json_: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Clamp each activation of a network to its range on calibration inputs, at no area."""
+    from resil.commands.clip import clip_network, clip_text
+
+    result = clip_network(model, npu, out, calibration=calibration or (), judge=judge or (), labels=labels)
+    show(result, json_, lambda: print(clip_text(result, width())))
 
 
 @app.command()

@@ -12,19 +12,11 @@ import numpy.typing as npt
 from networks.compile import CompiledNetwork
 from networks.ends import each_shape
 from rtl_harness.errors import HarnessError
+from rtl_harness.npu.batches import batches, output_tensors
 from rtl_harness.npu.model.config import npu_config
 from rtl_harness.npu.model.machine import FunctionalModel
 from rtl_harness.npu.model.status import ERRORS, Status
-from rtl_harness.npu.workload import (
-    ARENA,
-    CONSTANTS,
-    FAST_ARENA,
-    Array,
-    Tensors,
-    layout,
-    npu_workload,
-    one_each,
-)
+from rtl_harness.npu.workload import CONSTANTS, Array, Tensors, npu_workload, one_each
 from rtl_harness.target import Target, load_target
 from rtl_harness.verilated.runner import Runner
 
@@ -33,8 +25,6 @@ EngineName = Literal["rtl", "functional"]
 # An inference that takes a hundred times the compiler's estimate has stalled.
 STALL_FACTOR = 100
 SHORTEST_LIMIT = 1_000_000
-
-_MODEL_BATCH = 256
 
 
 @dataclass(frozen=True)
@@ -144,30 +134,17 @@ def _infer_functional(
     compiled: CompiledNetwork, inputs: tuple[Array, ...], report: Callable[[int, int], None]
 ) -> InferResult:
     model = FunctionalModel(npu_config(compiled.accelerator))
-    placed = layout(compiled)
     count = len(inputs[0])
     result = _empty(compiled, count)
-    constants = np.frombuffer(compiled.constants, np.uint8).copy()
-    for start in range(0, count, _MODEL_BATCH):
-        batches = [values[start : start + _MODEL_BATCH] for values in inputs]
-        size = len(batches[0])
-        regions = {CONSTANTS: constants}
-        for region in (ARENA, FAST_ARENA):
-            if region in placed.sizes:
-                regions[region] = np.zeros((size, placed.sizes[region]), np.uint8)
-        for source, batch in zip(compiled.inputs, batches, strict=True):
-            raw = np.ascontiguousarray(batch).reshape(size, -1).view(np.uint8)
-            regions[source.region][:, source.offset : source.offset + source.size] = raw
+    for start, regions in batches(compiled, inputs):
         ends = model.run(compiled.commands, regions, read_only=frozenset({CONSTANTS}))
         for i, end in enumerate(ends):
             where = f"{compiled.name}, input {start + i} on the functional model"
             _check(compiled, where, end.error, end.status, end.operations_done)
             result.status[start + i] = end.status
-        for sink, found in zip(compiled.outputs, result.outputs, strict=True):
-            out = regions[sink.region][:, sink.offset : sink.offset + sink.size]
-            tensors = np.ascontiguousarray(out).view(sink.dtype)
-            found[start : start + size] = tensors.reshape(size, *found.shape[1:])
-        report(start + size, count)
+        for found, tensors in zip(result.outputs, output_tensors(compiled, regions), strict=True):
+            found[start : start + len(ends)] = tensors
+        report(start + len(ends), count)
     return result
 
 

@@ -1,0 +1,49 @@
+"""Inputs as batches of memory images for the functional model, and outputs out of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from networks.compile import CompiledNetwork
+from networks.ends import each_shape
+from rtl_harness.npu.model.memory import Bytes
+from rtl_harness.npu.workload import ARENA, CONSTANTS, FAST_ARENA, Array, layout
+
+BATCH = 256
+
+
+def batches(
+    compiled: CompiledNetwork, inputs: Sequence[Array], constants: Bytes | None = None
+) -> Iterator[tuple[int, dict[int, Bytes]]]:
+    """Yield batches of at most `BATCH` inputs: number of the first, and the regions that hold them.
+
+    Args:
+        compiled: The network.
+        inputs: For each input of the NPU N tensors, (N, ...), of its type and shape.
+        constants: Region 0 in place of the network's own, shape (bytes,).
+    """
+    placed = layout(compiled)
+    if constants is None:
+        constants = np.frombuffer(compiled.constants, np.uint8)
+    for start in range(0, len(inputs[0]), BATCH):
+        parts = [values[start : start + BATCH] for values in inputs]
+        size = len(parts[0])
+        regions = {CONSTANTS: constants}
+        for region in (ARENA, FAST_ARENA):
+            if region in placed.sizes:
+                regions[region] = np.zeros((size, placed.sizes[region]), np.uint8)
+        for slot, part in zip(compiled.inputs, parts, strict=True):
+            raw = np.ascontiguousarray(part).reshape(size, -1).view(np.uint8)
+            regions[slot.region][:, slot.offset : slot.offset + slot.size] = raw
+        yield start, regions
+
+
+def output_tensors(compiled: CompiledNetwork, regions: dict[int, Bytes]) -> tuple[Array, ...]:
+    """Return the NPU's outputs out of a batch's regions, (n, ...) each without a batch axis of one."""
+    found = []
+    for slot in compiled.outputs:
+        raw = regions[slot.region][:, slot.offset : slot.offset + slot.size]
+        found.append(np.ascontiguousarray(raw).view(slot.dtype).reshape(-1, *each_shape(slot.shape)))
+    return tuple(found)

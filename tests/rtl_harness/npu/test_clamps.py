@@ -1,0 +1,49 @@
+"""Clamped networks on RTL and functional model, against MAXIMUM and MINIMUM of TensorFlow Lite Micro."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from networks import oracle, zoo
+from networks.compile import compile_bytes
+from networks.tflite_writer import serialise_network
+from rtl_harness.npu.infer import infer
+from rtl_harness.npu.ranges import activation_ranges
+from tests.networks.clamped import with_explicit_clamps
+from tests.networks.test_clamps import NARROW, clamped
+
+
+def compiled(graph):
+    return compile_bytes(serialise_network(graph), Path("clamped.tflite"), "ethos-u55-32")
+
+
+@pytest.mark.parametrize("name", NARROW)
+def test_the_model_clamps_as_tensorflow_lite_micro_does(name):
+    graph, inputs = clamped(name), zoo.load(name).shipped.inputs[:20]
+    found = infer(compiled(graph), inputs, "functional").outputs[0]
+    expected = oracle.run(serialise_network(with_explicit_clamps(graph)), inputs)
+    np.testing.assert_array_equal(found.reshape(expected.shape), expected)
+
+
+@pytest.mark.parametrize("name", ["digits", "mnist_residual"])
+def test_the_rtl_clamps_as_the_model_does(name):
+    network, inputs = compiled(clamped(name)), zoo.load(name).shipped.inputs[:2]
+    rtl, model = infer(network, inputs, "rtl"), infer(network, inputs, "functional")
+    np.testing.assert_array_equal(rtl.outputs[0], model.outputs[0])
+    assert set(np.unique(rtl.outputs[0])) <= set(
+        range(NARROW[name]["logits"][0], NARROW[name]["logits"][1] + 1)
+    )
+
+
+def test_ranges_are_what_the_operations_store():
+    network, inputs = compiled(clamped("mnist_residual")), zoo.load("mnist_residual").shipped.inputs[:20]
+    ranges, outputs = activation_ranges(network, (inputs,))
+    np.testing.assert_array_equal(outputs[0], infer(network, inputs, "functional").outputs[0])
+    for operation, (low, high) in zip(network.operations, ranges.tolist(), strict=True):
+        least, most = NARROW["mnist_residual"].get(operation.name, (-128, 127))
+        assert least <= low <= high <= most
+        if operation.name == "logits":
+            assert (low, high) == (outputs[0].min(), outputs[0].max())
