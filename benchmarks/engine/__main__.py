@@ -1,6 +1,6 @@
 """Speed of the fast engine against what a user would run instead, on the same faults, on one core.
 
-Run as `python -m benchmarks.engine [NETWORK ...] [--models DIR] [--faults N] [--kinds ff sram] [--ablation N]
+Run as `python -m benchmarks.engine [NETWORK ...] [--models DIR] [--faults N] [--kinds ff sram]
 [--json]` from the root of the project. It is compared with (the first two are `plain.py`):
 
 - restart: the same compiled model, every fault from the end of reset to the end of the run;
@@ -40,33 +40,17 @@ from networks import zoo
 from networks.compile import compile_network
 from rtl_harness.elaboration import elaborate
 from rtl_harness.engines.cocotb.engine import CocotbEngine
-from rtl_harness.engines.verilator.audit import NOTHING
 from rtl_harness.engines.verilator.engine import VerilatorEngine
 from rtl_harness.engines.verilator.pool import Outcome as EngineOutcome
 from rtl_harness.faults import Fault, Injection, Outcome
 from rtl_harness.npu.workload import npu_workload
 from rtl_harness.target import load_target
-from rtl_harness.verilated.campaign import Shortcut
 from rtl_harness.workload import Workload
 
 T = TypeVar("T")
 
 CHECKPOINTS = 1000
 COCOTB_ALONE = 3
-
-_ALONE = Shortcut.SAME_CYCLE | Shortcut.SHIFTED_CYCLE | Shortcut.REPETITION
-ABLATION = {
-    "none": Shortcut.NONE,
-    "same cycle": Shortcut.SAME_CYCLE,
-    "+ shifted cycle": Shortcut.SAME_CYCLE | Shortcut.SHIFTED_CYCLE,
-    "+ repetition": _ALONE,
-    "+ foresight": _ALONE | Shortcut.FORESIGHT,
-    "+ leave": _ALONE | Shortcut.FORESIGHT | Shortcut.LEAVE,
-    "+ seen (all)": Shortcut.ALL,
-    "all but foresight": Shortcut.ALL & ~Shortcut.FORESIGHT,
-    "all but repetition": Shortcut.ALL & ~Shortcut.REPETITION,
-    "all but shifted cycle": Shortcut.ALL & ~Shortcut.SHIFTED_CYCLE,
-}
 
 
 @dataclass(frozen=True)
@@ -217,31 +201,6 @@ def interval(
     return float(low), float(high)
 
 
-def ablation(workload: Workload, options: argparse.Namespace) -> dict[str, object]:
-    """Return the processor time, in milliseconds a fault, with each set of shortcuts.
-
-    Raises:
-        SystemExit: If the outcomes differ.
-    """
-    target = load_target(options.accelerator)
-    elaboration = elaborate(target, workload.parameters)
-    times: dict[str, object] = {}
-    expected: dict[Fault, Injection] | None = None
-    for name, shortcuts in ABLATION.items():
-        with VerilatorEngine(
-            target, workload, elaboration, sweep=True, shortcuts=shortcuts, audit=NOTHING
-        ) as engine:
-            engine.prepare()
-            faults = uniform_faults(engine, options.ablation, options.seed, options.kinds)
-            injections, seconds = timed(partial(run, engine, faults))
-        if expected is not None and injections != expected:
-            raise SystemExit(f"{workload.name}: the shortcuts {name!r} change outcomes")
-        expected = injections
-        times[name] = 1e3 * seconds / len(faults)
-        print(f"  {name}: {times[name]:.3f} ms a fault", file=sys.stderr)
-    return times
-
-
 def run(engine: VerilatorEngine | CocotbEngine, faults: list[Fault]) -> dict[Fault, Injection]:
     """Return the injections of an engine, by fault."""
     return {injection.fault: injection for injection in engine.run(faults)}
@@ -343,13 +302,10 @@ def main(arguments: list[str] | None = None) -> int:
         "--lanes", action=argparse.BooleanOptionalAction, help="default: as the engine chooses"
     )
     parser.add_argument("--workers", action="store_true", help="compare two workers with one as well")
-    parser.add_argument("--ablation", type=int, metavar="N", help="only the time of sets of shortcuts")
     options = parser.parse_args(arguments)
     figures: dict[str, dict[str, object]] = {}
     for name, workload in wanted_workloads(options):
-        figures[name] = (
-            ablation(workload, options) if options.ablation else asdict(measure(workload, options))
-        )
+        figures[name] = asdict(measure(workload, options))
     if options.json:
         print(json.dumps(figures, indent=2))
     else:

@@ -27,7 +27,14 @@ LANES = "tests/rtl_harness/lanes/test_machines.py"
 TABLES = f"{TESTS}/verilator/test_tables.py"
 BOUNDARIES = f"{TESTS}/verilator/test_boundary.py"
 BEYOND = f"{LANES}::test_what_is_selected_beyond_an_end_is_left_to_the_simulator"
+CROWD = f"{LANES}::test_a_campaign_ends_as_without_lanes"
+ADDRESS = f"{TESTS}/verilator/test_write_address.py"
+WAITING = f"{UNSETTLED}::test_runs_with_wrong_weights_that_wait_do_not_leave"
+STALE = f"{TESTS}/verilator/test_tail.py::test_stale_storage_decides_where_the_memory_is_golden_again"
 TIMEOUT = f"{TESTS}/test_timeout.py"
+ON_TIME = f"{TIMEOUT}::test_shortcuts_give_what_runs_to_the_end_give"
+LAST_OPERATION = f"{TIMEOUT}::test_runs_that_differ_in_their_last_operation_alone_are_not_merged"
+RESTARTED = f"{TIMEOUT}::test_lanes"
 
 
 class AnchorError(Exception):
@@ -295,7 +302,7 @@ SIMULATING = (
         f"{CPP}/lane_machines.cpp",
         "state + m.offset, m.entry_bytes, m.words);\n  }\n  return true;",
         "state + m.offset, m.entry_bytes, m.words - 1);\n  }\n  return true;",
-        LANES,
+        CROWD,
     ),
     _mutant(
         "lane-tells-late",
@@ -303,7 +310,7 @@ SIMULATING = (
         f"{CPP}/seats.cpp",
         "campaign_.tell(seat.job.told, up[lane], seat.cycle - 1);",
         "campaign_.tell(seat.job.told, up[lane], seat.cycle);",
-        LANES,
+        CROWD,
     ),
 )
 
@@ -341,8 +348,7 @@ FOLLOWING = (
         f"{CPP}/window.cpp",
         "observed_[network_.address(port)[i]] |= writing;",
         "",
-        AWKWARD,
-        LEAVE,
+        ADDRESS,
     ),
     _mutant(
         "disturbed-ignored",
@@ -396,7 +402,7 @@ WATCHDOG = (
         f"{CPP}/campaign_state.h",
         "if (edges && !watchdog.on_time(moved, edges, faulty->cycle)) return 0;",
         "",
-        TIMEOUT,
+        ON_TIME,
     ),
     _mutant(
         "merge-without-pace",
@@ -404,7 +410,7 @@ WATCHDOG = (
         f"{CPP}/sweep_state.h",
         "const Pace pace = campaign.watchdog.on() ? job.pace : Pace{};",
         "const Pace pace;",
-        TIMEOUT,
+        LAST_OPERATION,
     ),
     _mutant(
         "lane-not-restarted",
@@ -412,7 +418,7 @@ WATCHDOG = (
         f"{CPP}/seats.cpp",
         "if (seat.moved && !seat.undefined) seat.job.pace.moved = seat.cycle;",
         "",
-        TIMEOUT,
+        RESTARTED,
     ),
 )
 
@@ -423,7 +429,7 @@ PYTHON = (
         f"{PY}/sweep.py",
         "if image is None or image == exits.golden_end:",
         "if image is None:",
-        LEAVE,
+        STALE,
     ),
     _mutant(
         "corruption-of-another-operation",
@@ -463,7 +469,7 @@ PYTHON = (
         "rtl_harness/npu/tail.py",
         "unsettled[number] |= weights",
         "pass",
-        UNSETTLED,
+        WAITING,
     ),
     _mutant(
         "copies-settled",

@@ -196,8 +196,10 @@ def audited(folder: Path, options: Options, lanes: bool) -> tuple[dict[str, Any]
     return found, answers
 
 
-def run_python(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str] | None:
-    """Run Python in a copy of the sources; None if that took too long."""
+def run_python(
+    folder: Path, *arguments: str, seconds: float | None = SECONDS
+) -> subprocess.CompletedProcess[str] | None:
+    """Run Python in a copy of the sources; None if that took longer than it may."""
     environment = os.environ | {"PYTHONPATH": str(folder), "RESIL_CACHE": str(folder / "cache")}
     try:
         return subprocess.run(
@@ -206,7 +208,7 @@ def run_python(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str
             env=environment,
             capture_output=True,
             text=True,
-            timeout=SECONDS,
+            timeout=seconds,
             check=False,
         )
     except subprocess.TimeoutExpired:

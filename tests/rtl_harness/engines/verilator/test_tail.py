@@ -1,6 +1,7 @@
 import random
 import re
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from rtl_harness.engines.tail import Departure, Held, Queue
 from rtl_harness.engines.verilator.audit import EVERYTHING
 from rtl_harness.engines.verilator.engine import VerilatorEngine
 from rtl_harness.errors import HarnessError, SimulationError
-from rtl_harness.faults import Fault, Outcome
+from rtl_harness.faults import Fault, Outcome, Seen
 from rtl_harness.npu import tail as npu_tail
 from rtl_harness.npu.workload import npu_workload
 from rtl_harness.target import load_target
@@ -86,6 +87,49 @@ def test_a_corruption_is_all_that_it_takes(target, workload, elaboration):
                 assert instance.run(engine.timeout_cycles) is Stop.DONE
                 found = engine.judge(injection.fault, instance, True)
             assert found.output_hash == injection.output_hash
+
+
+def test_stale_storage_decides_where_the_memory_is_golden_again(target, monkeypatch):
+    """The fault: a run that leaves and ends with golden memory counts as one with stale storage left."""
+    network = zoo.load("digits_separable")
+    workload = npu_workload(compile_network(network.path, "ethos-u55-32"), network.heldout_inputs[0])
+    choose, kinds = random.Random(12), []
+    with VerilatorEngine(
+        target, workload, elaborate(target, workload.parameters), sweep=True, audit=EVERYTHING
+    ) as engine:
+        ends, tail, memory = engine.golden().operation_ends, workload.tail, target.memories["sram"]
+        size = workload.words["sram"] * memory.word_bytes
+        contents = []
+        with engine.start() as instance:
+            storage = instance.find(memory.path)
+            for cycle in ends[:-1]:
+                instance.run_to(cycle)
+                contents.append(np.array(instance.view(storage).reshape(-1)[:size]))
+        places = []
+        for operation, (before, after) in enumerate(pairwise(contents), 2):
+            unsettled = {byte for piece in tail.unsettled(operation) for byte in piece}
+            places += [(operation, int(b)) for b in np.flatnonzero(before != after) if b not in unsettled]
+        tried = choose.sample(places, 300)
+        departures = [
+            Departure(operation, np.array([byte], np.int64), np.array([1], np.uint8))
+            for operation, byte in tried
+        ]
+        golden_end = engine._golden.exits.golden_end
+        ended = zip(tried, tail.finish(departures), strict=True)
+        forgotten = [place for place, end in ended if end == golden_end][:24]
+        assert len(forgotten) == 24
+
+        def flips(fault):
+            word, byte = divmod(forgotten[fault.site][1], memory.word_bytes)
+            return [Flip(storage, word, 8 * byte)]
+
+        monkeypatch.setattr(engine._model.map, "flips", flips)
+        engine.observer = lambda done: kinds.append(done.how)
+        faults = [Fault(number, ends[operation - 1] - 1) for number, (operation, _) in enumerate(forgotten)]
+        found = list(engine.run(faults))
+        assert engine.audited == len(faults)
+    assert sum(how.startswith("undecided") for how in kinds) > 5
+    assert Seen.MASKED in {injection.seen for injection in found}
 
 
 def test_departures_end_as_the_memory_does_in_the_rtl(target, workload, elaboration):

@@ -1,7 +1,9 @@
 """Bytes that a copy has under way, or that decide how long decoding takes, keep a run in the RTL."""
 
 import random
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from networks import zoo
@@ -10,9 +12,11 @@ from rtl_harness.elaboration import elaborate
 from rtl_harness.engines.verilator.audit import EVERYTHING
 from rtl_harness.engines.verilator.engine import VerilatorEngine
 from rtl_harness.faults import Fault
+from rtl_harness.npu.model.program import Copy, Execute
 from rtl_harness.npu.workload import npu_workload
 from rtl_harness.target import load_target
 from rtl_harness.verilated.campaign import Flip
+from tests.rtl_harness.npu.model_support import command, setting, stream
 
 EACH = 8
 
@@ -55,4 +59,45 @@ def test_runs_that_differ_there_do_not_leave(parts, monkeypatch):
         later = [i for i in engine.run(faults) if i.end_cycle != engine.golden().cycles]
         assert sum(chosen[injection.fault.site][2] for injection in later) > 3
         assert engine.ends["left"] > 3
+        assert engine.audited == len(faults)
+
+
+@pytest.fixture(scope="module")
+def early(parts):
+    """The same network, but weights of its third operation are copied before the first."""
+    target, workload, elaboration = parts
+    compiled = workload.tail.compiled
+    copies = [step for step in workload.tail._program.steps if isinstance(step.action, Copy)]
+    copy, word = copies[1].action, copies[1].word
+    first = (
+        *(setting("DMA0_SRC_REGION", copy.source_region), setting("DMA0_SRC", copy.source)),
+        *(setting("DMA0_DST_REGION", copy.destination_region), setting("DMA0_DST", copy.destination)),
+        *(setting("DMA0_LEN", copy.length), command("OP_DMA_START")),
+    )
+    commands = np.concatenate([stream(*first), compiled.commands[:word], compiled.commands[word + 1 :]])
+    network = zoo.load("digits_separable")
+    moved = npu_workload(replace(compiled, commands=commands), network.heldout_inputs[0])
+    executed = [s.action.config for s in moved.tail._program.steps if isinstance(s.action, Execute)]
+    return (target, moved, elaboration), executed[2].weights
+
+
+def test_runs_with_wrong_weights_that_wait_do_not_leave(early, monkeypatch):
+    """The fault: weights differ that no copy has under way any more, and the run is finished by the model,
+    which knows nothing of the time that decoding takes."""
+    parts, weights = early
+    with VerilatorEngine(*parts, sweep=True, audit=EVERYTHING) as engine:
+        end = engine.golden().operation_ends[1]
+        assert engine.notes == []
+        memory, choose = parts[0].memories["sram"], random.Random(7)
+        first = parts[1].tail.regions[weights.region] + weights.base
+        bytes_ = sorted(choose.sample(range(first, first + weights.length), 6 * EACH))
+
+        def flips(fault):
+            word, byte = divmod(bytes_[fault.site], memory.word_bytes)
+            return [Flip(engine._model.map.storage(memory.path), word, 8 * byte + bit) for bit in (0, 3, 6)]
+
+        monkeypatch.setattr(engine._model.map, "flips", flips)
+        faults = [Fault(number, end - 3) for number in range(len(bytes_))]
+        later = [i for i in engine.run(faults) if i.end_cycle != engine.golden().cycles]
+        assert len(later) > 3
         assert engine.audited == len(faults)
