@@ -13,6 +13,7 @@ what stands there is not measured again.
 from __future__ import annotations
 
 import argparse
+import ctypes
 import importlib
 import json
 import random
@@ -166,7 +167,10 @@ def known(file: Path, options: argparse.Namespace) -> list[Row]:
 
 
 def trial(options: argparse.Namespace) -> None:
-    """Measure each value with the sources that run this, and add a line for each to the file of results."""
+    """Measure with the sources that run this, in which constants are variables, and add a line for each.
+
+    They are told with the values that they have, as NAME=VALUE.
+    """
     network, target = zoo.load(options.network), load_target("ethos-u55-32")
     workload = npu_workload(compile_network(network.path, target.name), network.heldout_inputs[0])
     done = {(row.name, row.factor) for row in known(options.results, options)}
@@ -187,27 +191,28 @@ def trial(options: argparse.Namespace) -> None:
             if name in PYTHON:
                 setattr(importlib.import_module(PYTHON[name]), name.partition(".")[2], value)
             elif name:
-                engine._model.library.calls.resil_tune(name.encode(), value)
+                engine._model.runner.library.calls.resil_tune(name.encode(), ctypes.c_uint64(value))
 
         measure()  # reads the lane model
-        wanted = [("", 1.0), *((name, factor) for name in options.names for factor in FACTORS)]
-        for name, factor in wanted:
+        pairs = [pair.partition("=")[::2] for pair in options.names]
+        wanted = [("", 0, 1.0), *((name, int(value), f) for name, value in pairs for f in FACTORS)]
+        for name, was, factor in wanted:
             if (name, factor) not in done:
-                row = measured(name, factor, options, measure, put)
+                row = measured(name, was, factor, options, measure, put)
                 with options.results.open("a", encoding="utf-8") as out:
                     out.write(json.dumps(asdict(row)) + "\n")
 
 
 def measured(
     name: str,
+    was: int,
     factor: float,
     options: argparse.Namespace,
     measure: Callable[[], tuple[float, int, str]],
     put: Callable[[str, int], None],
 ) -> Row:
     """Return what comes of one value; afterwards all are as they were."""
-    was = value_of(name) if name else 0
-    value, ratios = max(1, round(factor * was)) if name else 0, []
+    value, ratios = max(1, round(factor * was)) if name else 0, list[float]()
     for _ in range(options.repeats):
         base, _, _ = measure()
         put(name, value)
@@ -262,7 +267,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.names = options.names or [*CONSTANTS, *PYTHON]
     with tempfile.TemporaryDirectory() as made, copied(variables()) as folder:
         results = (options.results or Path(made) / "results").absolute()
-        wanted = ["--trial", *options.names, "--network", options.network, "--results", str(results)]
+        wanted = [
+            "--trial",
+            *(f"{name}={value_of(name)}" for name in options.names),
+            "--network",
+            options.network,
+            "--results",
+            str(results),
+        ]
         wanted += ["--faults", str(options.faults), "--repeats", str(options.repeats)]
         done = run_python(folder, "-m", "benchmarks.engine.constants", *wanted, seconds=None)
         if done is None or done.returncode:

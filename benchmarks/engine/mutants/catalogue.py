@@ -28,6 +28,7 @@ TABLES = f"{TESTS}/verilator/test_tables.py"
 BOUNDARIES = f"{TESTS}/verilator/test_boundary.py"
 BEYOND = f"{LANES}::test_what_is_selected_beyond_an_end_is_left_to_the_simulator"
 CROWD = f"{LANES}::test_a_campaign_ends_as_without_lanes"
+IN_LANES = f"{LANES}::test_alarms_that_rise_in_lanes_are_told_in_their_cycle"
 ADDRESS = f"{TESTS}/verilator/test_write_address.py"
 WAITING = f"{UNSETTLED}::test_runs_with_wrong_weights_that_wait_do_not_leave"
 STALE = f"{TESTS}/verilator/test_tail.py::test_stale_storage_decides_where_the_memory_is_golden_again"
@@ -310,7 +311,7 @@ SIMULATING = (
         f"{CPP}/seats.cpp",
         "campaign_.tell(seat.job.told, up[lane], seat.cycle - 1);",
         "campaign_.tell(seat.job.told, up[lane], seat.cycle);",
-        CROWD,
+        IN_LANES,
     ),
 )
 

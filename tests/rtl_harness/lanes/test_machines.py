@@ -38,6 +38,7 @@ TARGET = Target(
         "output": TargetMemory("out_q", 4, "output"),
     },
 )
+ALERTED = dataclasses.replace(TARGET, name="alerted", alarms={"alert": TargetAlarm("alert_o")})
 ARRAYS = dataclasses.replace(
     TARGET, name="arrays", top="arrays", sources=(Path(__file__).parent / "arrays.sv",)
 )
@@ -141,6 +142,20 @@ def test_a_campaign_ends_as_without_lanes(path, monkeypatch):
     assert notes == more == []
     assert found == plain
     assert len({injection.outcome for injection in plain.values()}) > 2
+
+
+def test_alarms_that_rise_in_lanes_are_told_in_their_cycle():
+    """The fault: an alarm of a machine in a lane is missed, or told of another cycle."""
+    elaboration, told = elaborate(ALERTED), []
+    table = elaboration.sites
+    (place,) = [i for i, e in enumerate(table.elements) if e.path == "u_core.random_q"]
+    faults = [Fault(table.offsets[place] + bit, 40 * bit) for bit in range(32)]
+    plain, _ = outcomes(WORKLOAD, faults, False, ALERTED, shortcuts=Shortcut.NONE)
+    with VerilatorEngine(ALERTED, WORKLOAD, elaboration, sweep=True, lanes=True, audit=NOTHING) as made:
+        made.observer = lambda done: told.append(done.in_lane and done.injection.detected is not None)
+        assert {injection.fault: injection for injection in made.run(faults)} == plain
+        assert made.notes == []
+    assert sum(told) > 8
 
 
 def test_what_is_selected_beyond_an_end_is_left_to_the_simulator():
