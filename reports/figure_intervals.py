@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from reports import numbers
-from reports.layout import AXIS_HEIGHT, axis_below, fit_order, label_column, log_tick, row_label
+from reports.layout import AXIS_HEIGHT, axis_below, budget_line, fit_order, label_column, log_tick, row_label
 from reports.node import Interval
 from reports.protection import Protection
 from reports.scales import LogScale, log_scale
@@ -66,7 +66,7 @@ def interval_chart(
         canvas.rect(x, top, scale.end - x, bottom - top, "over")
     axis_below(canvas, scale, top, bottom, axis_title, log_tick(scale))
     if budget:
-        _budget_line(canvas, scale, budget, top, bottom)
+        budget_line(canvas, scale, budget, top, bottom)
     for index, mark in enumerate(marks):
         middle = top + _ROW * (index + 0.5)
         if mark.strong and index:
@@ -87,19 +87,6 @@ def _told(mark: Mark) -> str:
     if not mark.sampled:
         return "not injected"
     return f"{numbers.fit(interval.estimate)} FIT, limits {numbers.fit_range(interval)}"
-
-
-def _budget_line(canvas: Canvas, scale: LogScale, budget: float, top: float, bottom: float) -> None:
-    x = scale.at(budget)
-    canvas.line(x, top - 6.0, x, bottom, "budget")
-    text = f"budget {numbers.pretty(numbers.given(budget))} FIT"
-    half = text_width(text, 11.0, bold=True) / 2.0
-    anchor, at = "middle", x
-    if x - half < 2.0:
-        anchor, at = "start", max(2.0, x - 4.0)
-    elif x + half > canvas.width - 2.0:
-        anchor, at = "end", min(canvas.width - 2.0, x + 4.0)
-    canvas.text(at, top - 10.0, text, "small strong", anchor=anchor)
 
 
 def _draw(canvas: Canvas, scale: LogScale, mark: Mark, y: float) -> None:

@@ -65,6 +65,20 @@ def axis_below(
     canvas.text(middle, bottom + TICK_GAP + 17.0, shorten(title, room, 11.0), "small quiet", anchor="middle")
 
 
+def budget_line(canvas: Canvas, scale: Scale, budget: float, top: float, bottom: float) -> None:
+    """Draw the budget across the rows between `top` and `bottom`, with its value above."""
+    x = scale.at(budget)
+    canvas.line(x, top - 6.0, x, bottom, "budget")
+    text = f"budget {numbers.pretty(numbers.given(budget))} FIT"
+    half = text_width(text, 11.0, bold=True) / 2.0
+    anchor, at = "middle", x
+    if x - half < 2.0:
+        anchor, at = "start", max(2.0, x - 4.0)
+    elif x + half > canvas.width - 2.0:
+        anchor, at = "end", min(canvas.width - 2.0, x + 4.0)
+    canvas.text(at, top - 10.0, text, "small strong", anchor=anchor)
+
+
 def log_tick(scale: LogScale) -> Callable[[float], str]:
     """Return how the ticks of a logarithmic axis are written: all plain, or all as powers of ten."""
     plain = scale.low >= -4 and scale.high <= 4

@@ -11,7 +11,7 @@ VERDICTS = ("met", "missed", "inconclusive", "not assessed", "none", "failed", "
 _OF_ALL = ("met", "missed", "inconclusive", "none")
 PROTECTIONS = ("not needed", "reached", "not reached", "not assessed")
 CLAIM_RESULTS = ("supported", "refuted", "open")
-_TRENDS = ("grows", "shrinks", "not shown")
+_TRENDS = ("grows", "shrinks", "constant", "not shown")
 _FILE = "study.json"
 _REMEDY = "make it again with: resil study STUDY.toml --out OUT --resume"
 _TOTAL = "total"
@@ -41,6 +41,7 @@ class StudyCell:
         injections: How many.
         foreseen: What a prediction foresees of the budget; "" if nothing.
         reached: Whether the total is known to the margin that was asked for; None if none was.
+        titles: Blocks in words.
         scope: What the verdict is about.
         error: Why it failed; "" if it did not.
         run: Its folder.
@@ -56,6 +57,7 @@ class StudyCell:
     injections: int
     foreseen: str
     reached: bool | None
+    titles: Mapping[str, str]
     scope: str
     error: str
     run: str
@@ -75,7 +77,7 @@ class Trend:
         block: Its name, or `total`.
         values: Of each size.
         per_doubling: What a doubling of the size adds; limits of any sign.
-        trend: "grows", "shrinks" or "not shown".
+        trend: "grows", "shrinks", "constant" or "not shown".
     """
 
     what: str
@@ -134,11 +136,33 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """What the verdicts are about.
+
+    Attributes:
+        budget_fit: Most hazardous failures per 1e9 h; None without a budget.
+        rationale: Of the budget; "" without one.
+        hazardous: Outcomes that count.
+        claims: Safety rows that are claimed.
+        asil: Level that gives their targets; "" if none does.
+        protection: What a set of protection has to keep, by name; empty if none is asked for.
+    """
+
+    budget_fit: float | None
+    rationale: str
+    hazardous: tuple[str, ...]
+    claims: tuple[str, ...]
+    asil: str
+    protection: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
 class StudySummary:
     """All of `study.json` that is shown."""
 
     name: str
     resil: str
+    asked: Asked
     result: str
     reason: str
     confidence: float
@@ -162,6 +186,11 @@ class StudySummary:
         """In the order of the file."""
         return list(dict.fromkeys(cell.network for cell in self.cells))
 
+    def titled(self, block: str) -> str:
+        """Return a block in words, with its name; the name alone if it has no words."""
+        words = next((own.titles[block] for own in self.cells if own.titles.get(block)), "")
+        return f"{words} ({block})" if words else block
+
     def cell(self, target: str, network: str) -> StudyCell:
         """Return the cell of a network on a target."""
         return next(own for own in self.cells if (own.target, own.network) == (target, network))
@@ -179,6 +208,7 @@ def parse_study(document: Mapping[str, object]) -> StudySummary:
     return StudySummary(
         root.at("name").text(),
         root.at("resil").text(),
+        _asked(root.at("asked")),
         verdict.at("result").one_of(_OF_ALL),
         verdict.at("reason").text(),
         root.at("confidence").number(0.0, 1.0),
@@ -194,6 +224,20 @@ def parse_study(document: Mapping[str, object]) -> StudySummary:
     )
 
 
+def _asked(node: Node) -> Asked:
+    budget, rationale, asil = node.maybe("budget_fit"), node.maybe("rationale"), node.maybe("asil")
+    kept = node.maybe("protection")
+    values = {} if kept is None else {name: kept.maybe(name) for name in kept.mapping()}
+    return Asked(
+        None if budget is None else budget.number(),
+        rationale.text() if rationale else "",
+        tuple(own.text() for own in node.at("hazardous").items()),
+        tuple(own.text() for own in node.at("claims").items()),
+        asil.text() if asil else "",
+        {name: own.number() for name, own in values.items() if own is not None},
+    )
+
+
 def _cell(node: Node) -> StudyCell:
     verdict = node.at("verdict").one_of(VERDICTS)
     predicted = node.at("predicted").flag()
@@ -206,7 +250,7 @@ def _cell(node: Node) -> StudyCell:
     rows = {} if blocks is None else {row.at("block").text(): _interval(row, "fit") for row in blocks.items()}
     spfm = node.maybe("spfm")
     error, foreseen, reached = node.maybe("error"), node.maybe("foreseen"), node.maybe("reached")
-    scope = node.maybe("scope")
+    scope, titles = node.maybe("scope"), node.maybe("titles")
     return StudyCell(
         node.at("target").text(),
         node.at("network").text(),
@@ -218,6 +262,7 @@ def _cell(node: Node) -> StudyCell:
         node.at("injections").integer(),
         foreseen.text() if foreseen else "",
         None if reached is None else reached.flag(),
+        {} if titles is None else {block: titles.at(block).text() for block in titles.mapping()},
         scope.text() if scope else "",
         error.text() if error else "",
         node.at("run").text(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reports import numbers
-from reports.layout import AXIS_HEIGHT, Key, axis_below, label_column, legend, row_label
+from reports.layout import AXIS_HEIGHT, Key, axis_below, budget_line, label_column, legend, row_label
 from reports.scales import LinearScale, linear_scale
 from reports.study import StudyCell, StudySummary
 from reports.svg import Canvas, Drawing
@@ -24,12 +24,14 @@ def stacked_fit(study: StudySummary, name: str, width: float) -> Drawing:
     colours = {block: f"block-{min(place, _COLOURS - 1)}" for place, block in enumerate(blocks)}
     canvas = Canvas(name, width)
     predicted = any(cell.predicted for cell in cells)
-    keys = [Key(colours[block], block) for block in blocks]
+    keys = [Key(colours[block], study.titled(block)) for block in blocks]
     keys += [Key("none", "predicted, not injected", hatched=True)] if predicted else []
     left = label_column((cell.target for cell in study.cells), width)
-    top = legend(canvas, keys, 8.0, 4.0, width) + 6.0
+    budget = study.asked.budget_fit
+    top = legend(canvas, keys, 8.0, 4.0, width) + (6.0 if budget is None else 24.0)
     bottom = top + sum(_GROUP + _ROW * len(study.targets) for _ in study.networks)
     tops = [cell.fit.hi for cell in cells if cell.fit is not None]
+    tops += [] if budget is None else [budget]
     scale = linear_scale(tops, left, width - 16.0, count=max(3, int(width // 90)))
     sure = numbers.confidence(study.confidence)
     axis_below(
@@ -43,6 +45,8 @@ def stacked_fit(study: StudySummary, name: str, width: float) -> Drawing:
             row_label(canvas, target, left, y + 12.0)
             _stack(canvas, scale, y + 1.0, study.cell(target, network), colours)
             y += _ROW
+    if budget is not None:
+        budget_line(canvas, scale, budget, top, bottom)
     told = "; ".join(f"{cell.network} on {cell.target}: {_told(cell)}" for cell in study.cells)
     return canvas.finish("FIT by block of each network on each target", f"{told}.", bottom + AXIS_HEIGHT)
 
@@ -58,7 +62,7 @@ def _stack(canvas: Canvas, scale: LinearScale, y: float, cell: StudyCell, colour
             continue
         x, end = scale.at(done), scale.at(done + own.estimate)
         shown = f"{numbers.fit(own.estimate)} {numbers.fit_range(own)} FIT"
-        tip = f"{cell.network} on {cell.target}, {block}: {shown}"
+        tip = f"{cell.network} on {cell.target}, {block}: {shown}{', predicted' if cell.predicted else ''}"
         canvas.rect(x, y, end - x, 13.0, colours[block], tip)
         done += own.estimate
     if cell.predicted:

@@ -13,26 +13,22 @@ from reports import numbers
 from reports.figures import NARROW, WIDE
 from reports.study import StudySummary, parse_study
 from reports.study_figures import stacked_fit
+from reports.study_growth import growth_lines, growth_table
 from reports.study_tables import (
+    asked_lines,
     class_table,
     fit_matrix,
-    growth_table,
     open_lines,
     protection_lines,
     protection_table,
     scope_lines,
     spfm_matrix,
+    study_heading,
     verdict_cell,
 )
 from reports.svg import clean, style_sheet
 
 STUDY_REPORT = "report.html"
-_HEADINGS = {
-    "met": "Every cell meets what was asked",
-    "missed": "Not every cell meets what was asked",
-    "inconclusive": "Not decided",
-    "none": "No budget and no claim was given",
-}
 _TONES = {"met": "met", "missed": "missed", "failed": "missed", "none": "none", "not run": "none"}
 
 
@@ -54,7 +50,8 @@ def study_html(study: StudySummary) -> str:
     answered = [cell for cell in study.cells if cell.answered]
     page = _template().render(
         study=study,
-        heading=_HEADINGS[study.result],
+        heading=_first_up(study_heading(study)),
+        asked=asked_lines(study),
         style=Markup(style_sheet() + _part("report.css")),
         figure=figure if answered else None,
         matrix=[
@@ -74,7 +71,8 @@ def study_html(study: StudySummary) -> str:
         fits=fit_matrix(study),
         spfm=spfm_matrix(study),
         classes=class_table(study),
-        growth=growth_table(study),
+        growth=growth_table(study, titles=True),
+        growth_lines=growth_lines(study),
         protection=protection_table(study),
         protection_notes=protection_lines(study),
         open=open_lines(study),
@@ -89,6 +87,10 @@ def study_html(study: StudySummary) -> str:
 
 def _tone(verdict: str, predicted: bool) -> str:
     return "inconclusive" if predicted and verdict != "none" else _TONES.get(verdict, "inconclusive")
+
+
+def _first_up(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _part(name: str) -> str:

@@ -5,14 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from reports import numbers
-from reports.study import StudyCell, StudySummary, Trend
+from reports.study import StudyCell, StudySummary
+from reports.study_growth import growth_lines, growth_table
 from reports.table import Column, Table
 from reports.tables import fit_cell, percent_cell
 
 PREDICTED = "predicted: "
-_SIGN = {"grows": "grows", "shrinks": "shrinks", "not shown": "no trend shown"}
+_HEADINGS = {
+    "met": "met in every cell",
+    "missed": "not met in every cell",
+    "inconclusive": "not decided",
+    "none": "nothing was asked",
+}
+_OF_BUDGET = _HEADINGS | {"met": "FIT budget met in every cell", "missed": "FIT budget missed"}
+_KEPT = {
+    "budget_fit": "at most {} FIT",
+    "spfm_target": "SPFM of at least {}",
+    "fit_share": "at most {} of the FIT without it",
+    "due_budget": "at most {} FIT of detected failures",
+}
 _CONFIRMED = {True: "yes", False: "no", None: "not tried"}
-_WHAT = {"fit": "FIT", "bits": "storage bits", "raw fit": "raw FIT", "area": "area"}
 
 
 def verdict_cell(cell: StudyCell) -> str:
@@ -51,33 +63,6 @@ def class_table(study: StudySummary) -> Table | None:
     ]
     columns = (Column("register class", numeric=False), *map(Column, study.targets))
     return Table("AVF by register class, mean over the networks that were injected", columns, tuple(rows))
-
-
-def growth_table(study: StudySummary) -> Table | None:
-    """Return what grows with the size of the array, and what does not; None if nothing can be said."""
-    growth = study.growth
-    if not growth.trends:
-        return None
-    heads = [f"{growth.parameter} {size}" for size in growth.sizes]
-    columns = (
-        Column("of", numeric=False),
-        Column("block", numeric=False),
-        *map(Column, heads),
-        Column("a doubling adds"),
-        Column("trend", numeric=False),
-    )
-    rows = tuple(
-        (
-            _WHAT.get(trend.what, trend.what),
-            trend.block,
-            *(_figure(trend, own.estimate) for own in trend.values),
-            _added(trend),
-            _SIGN[trend.trend],
-        )
-        for trend in growth.trends
-    )
-    networks = f"mean over {', '.join(growth.networks)}"
-    return Table(f"What grows with {growth.parameter}; FIT is the {networks}", columns, rows, keys=2)
 
 
 def protection_table(study: StudySummary) -> Table | None:
@@ -141,6 +126,38 @@ def open_lines(study: StudySummary) -> list[str]:
     return lines
 
 
+def study_heading(study: StudySummary) -> str:
+    """Return the verdict in a few words; where only a budget was asked, it is called no more than that."""
+    return (_HEADINGS if study.asked.claims else _OF_BUDGET)[study.result]
+
+
+def asked_lines(study: StudySummary) -> list[str]:
+    """Return what every cell is asked, and a set of protection, and what no verdict says."""
+    asked, sure = study.asked, numbers.confidence(study.confidence)
+    lines = []
+    if asked.budget_fit is not None:
+        lines.append(
+            f"Asked of every cell: at most {numbers.given(asked.budget_fit)} FIT of "
+            f"{' or '.join(asked.hazardous)}, at {sure} confidence. {asked.rationale}."
+        )
+    if asked.claims:
+        level = f" for ASIL {asked.asil}" if asked.asil else ""
+        lines.append(f"Claimed of every cell{level}: {', '.join(asked.claims)}.")
+    elif asked.budget_fit is not None:
+        lines.append(
+            "Not asked: no row of ISO 26262 (SPFM, LFM, PMHF) is claimed; a cell that is met keeps the FIT "
+            "budget, no more."
+        )
+    if asked.protection:
+        kept = ", ".join(_KEPT[name].format(_value(name, own)) for name, own in asked.protection.items())
+        lines.append(f"Asked of protection, on every network: {kept}.")
+    return lines
+
+
+def _value(name: str, value: float) -> str:
+    return numbers.given(value) if name in ("budget_fit", "due_budget") else numbers.percent(value)
+
+
 def scope_lines(study: StudySummary) -> list[str]:
     """Return which storage the verdicts are about, by the targets that share it."""
     scopes: dict[str, list[str]] = {}
@@ -152,8 +169,7 @@ def scope_lines(study: StudySummary) -> list[str]:
 
 def study_line(study: StudySummary) -> str:
     """Return the verdict of the study in one line."""
-    head = {"none": "NO BUDGET AND NO CLAIM"}.get(study.result, study.result.upper())
-    return f"STUDY {head}: {study.reason}"
+    return f"STUDY {study_heading(study).upper()}: {study.reason}"
 
 
 def study_text(study: StudySummary, width: int | None = None) -> str:
@@ -161,7 +177,8 @@ def study_text(study: StudySummary, width: int | None = None) -> str:
     tables = [verdict_table(study), fit_matrix(study), spfm_matrix(study), class_table(study)]
     tables += [growth_table(study), protection_table(study)]
     parts = [table.text(width) for table in tables if table is not None]
-    last = [*scope_lines(study), *open_lines(study), *protection_lines(study), *claim_lines(study)]
+    last = [*growth_lines(study), *asked_lines(study), *scope_lines(study), *open_lines(study)]
+    last += [*protection_lines(study), *claim_lines(study)]
     last.append(study_line(study))
     return "\n".join([*parts, "".join(f"{line}\n" for line in last)])
 
@@ -191,19 +208,6 @@ def _spfm(cell: StudyCell) -> str:
 
 def _part(value: float | None) -> str:
     return numbers.NOT_KNOWN if value is None else f"+{numbers.percent(value)}"
-
-
-def _figure(trend: Trend, value: float | None) -> str:
-    if trend.what == "bits":
-        return numbers.count(None if value is None else round(value))
-    return numbers.area(value) if trend.what == "area" else numbers.fit(value)
-
-
-def _added(trend: Trend) -> str:
-    own = trend.per_doubling
-    if own.lo == own.hi:
-        return _figure(trend, own.estimate)
-    return f"{numbers.fit(own.estimate)} {numbers.fit_range(own)}"
 
 
 def _name(cell: StudyCell) -> str:

@@ -53,7 +53,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--injections", type=int, default=50_000)
     parser.add_argument("--kills", type=int, default=100)
-    parser.add_argument("--pause", type=float, default=5.0, help="mean seconds between two kills")
+    parser.add_argument("--pause", type=float, default=5.0, help="mean processor seconds between two kills")
     parser.add_argument("--minutes", type=float, default=60.0, help="after which there are no more kills")
     parser.add_argument("--each", type=int, default=3, help="damages of each kind")
     parser.add_argument("--seed", type=int, default=1)

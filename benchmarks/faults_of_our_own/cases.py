@@ -42,9 +42,10 @@ def kills(
 ) -> Case:
     """SIGKILL workers, coordinator and scheduler at random moments, until there were that many kills.
 
-    After so many minutes there are no more kills, however few there were; the campaign is left to its end.
-
-    A campaign that has come to its end meanwhile is compared, and another is begun.
+    Between two kills all of them together have `pause` seconds of processor time on average, so that as much
+    is done meanwhile on a busy machine as on a quiet one. After so many minutes there are no more kills,
+    however few there were; the campaign is left to its end. A campaign that has come to its end meanwhile is
+    compared, and another is begun.
     """
     chance, hit, ended = random.Random(seed), Counter[str](), 0
     equal, last = True, time.monotonic() + 60 * minutes
@@ -56,10 +57,12 @@ def kills(
             while (code := run.poll()) is None or code not in ENDED:
                 if code is not None:
                     run = start(file, out)
-                until = time.monotonic() + chance.expovariate(1.0 / pause)
-                while time.monotonic() < until and run.poll() is None:
+                left = chance.expovariate(1.0 / pause)
+                while left > 0.0 and run.poll() is None:
                     there.tend()
+                    before = there.processor_seconds(run)
                     time.sleep(0.1)
+                    left -= max(0.0, there.processor_seconds(run) - before)
                 victim = chance.choice(VICTIMS)
                 if hit.total() < wanted and time.monotonic() < last and run.poll() is None:
                     if victim == "coordinator":

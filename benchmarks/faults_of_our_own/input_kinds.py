@@ -34,14 +34,14 @@ ROOT = Path(__file__).parents[2]
 READ = "read: what is slow is not begun"
 # Kinds, with the part of the cases that each gets.
 KINDS = {
-    "campaign": 25,
-    "study": 10,
-    "target": 15,
-    "tflite": 10,
-    "npy": 15,
-    "part": 8,
-    "json": 7,
-    "options": 10,
+    "campaign": 30,
+    "study": 20,
+    "target": 16,
+    "tflite": 22,
+    "npy": 4,
+    "part": 1,
+    "json": 1.5,
+    "options": 5.5,
 }
 _WORDS = [
     "run", "study", "estimate", "learn", "sites", "protect", "report", "compare", "merge", "replay", "infer",

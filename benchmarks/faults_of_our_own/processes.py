@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
@@ -76,8 +77,23 @@ class Processes:
         self.running[name].wait()
         return True
 
+    def processor_seconds(self, *others: subprocess.Popen[str]) -> float:
+        """Return the processor time that the processes which run now, and these others, have used."""
+        pids = [process.pid for process in (*self.running.values(), *others) if process.poll() is None]
+        return sum(map(_processor_seconds, pids))
+
     def _over(self, name: str) -> bool:
         return self.running[name].poll() is not None
+
+
+def _processor_seconds(pid: int) -> float:
+    """Return user and system time of a process; 0 if it has gone."""
+    try:
+        told = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    except OSError:
+        return 0.0
+    user, system = told.rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from resil.folder.store import CAMPAIGN
 from resil.folder.whole import Finished, finished_results
 from resil.progress import Loudness, Progress, loudness
 from resil.study.answers import FAILED, WAITING, answered, unanswered
+from resil.study.asked import asked
 from resil.study.claims import claims
 from resil.study.classes import class_means
 from resil.study.folder import ROWS, SCHEMA, definition_of, open_study, write_record
@@ -209,6 +210,7 @@ class _Study:
             "schema": SCHEMA,
             "name": self._study.name,
             "resil": __version__,
+            "asked": asked(self._study),
             "verdict": study_verdict(cells),
             "cells": cells,
             "protection": protection,

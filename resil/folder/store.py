@@ -20,6 +20,7 @@ from resil.files import TEMPORARY_SUFFIX, json_text, read_json, write_text
 from resil.folder.contents import content_of, repeating, require_equal
 from resil.folder.parts import PartError, read_part, write_part
 from resil.folder.provenance import ESTIMATE, RUN, SCHEMA
+from resil.folder.recorded import wrong_fact
 
 CAMPAIGN = "campaign.toml"
 PROVENANCE = "provenance.json"
@@ -208,6 +209,8 @@ def recorded_provenance(path: Path) -> dict[str, Any]:
         )
     if provenance.get("kind") not in (RUN, ESTIMATE):
         raise StoreError(f"{path / PROVENANCE}: damaged, it does not say what made it; {_START_ANEW}")
+    if provenance["kind"] == RUN and (key := wrong_fact(provenance)) is not None:
+        raise StoreError(f"{path / PROVENANCE}: damaged, {key} is missing or no such value; {_START_ANEW}")
     return provenance
 
 

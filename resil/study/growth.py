@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import log2
+from math import isclose, log2
 from typing import Any
 
 from resil.study.answers import is_injected
@@ -26,7 +26,8 @@ def growth(cells: Sequence[Record]) -> dict[str, Any]:
     Returns:
         `parameter`, `targets`, `sizes` and `networks` that count; `rows`: `what` ("fit", "bits", "area" or
         "raw fit"), `block`, `values` of each target with `lo` and `hi`, `per_doubling`, `per_doubling_lo` and
-        `per_doubling_hi`: what a doubling of the size adds; `trend`: "grows", "shrinks" or "not shown";
+        `per_doubling_hi`: what a doubling of the size adds; `trend`: "grows", "shrinks", "constant" (known
+        exactly, and the same on all targets) or "not shown";
         `reason`: why there is nothing, "" if there is.
     """
     nothing: dict[str, Any] = {"parameter": None, "targets": [], "sizes": [], "networks": [], "rows": []}
@@ -116,7 +117,8 @@ def _over(
 
 
 def _row(what: str, block: str, values: Sequence[Interval], places: Sequence[float]) -> dict[str, Any]:
-    trend = slope(values, places)
+    constant = all(own.lo == own.hi and isclose(own.estimate, values[0].estimate) for own in values)
+    trend = Interval(0.0, 0.0, 0.0, values[0].confidence) if constant else slope(values, places)
     return {
         "what": what,
         "block": block,
@@ -126,5 +128,9 @@ def _row(what: str, block: str, values: Sequence[Interval], places: Sequence[flo
         "per_doubling": trend.estimate,
         "per_doubling_lo": trend.lo,
         "per_doubling_hi": trend.hi,
-        "trend": "grows" if trend.lo > 0.0 else "shrinks" if trend.hi < 0.0 else "not shown",
+        "trend": "constant" if constant else _word(trend),
     }
+
+
+def _word(trend: Interval) -> str:
+    return "grows" if trend.lo > 0.0 else "shrinks" if trend.hi < 0.0 else "not shown"

@@ -52,12 +52,18 @@ def protection(target, result, **others):
     return {"target": target, "result": result, "networks": [], "reason": "", **nothing, **others}
 
 
+def asked(**others):
+    budget = {"budget_fit": 0.015, "rationale": HOSTILE, "hazardous": ["hang"], "claims": [], "asil": None}
+    return budget | {"protection": {"budget_fit": 0.015, "spfm_target": None}} | others
+
+
 def document(name="study"):
     return {
         "name": name,
         "resil": "0.1.0",
         "verdict": {"result": "inconclusive", "reason": "4 cells: 1 failed, 1 inconclusive, 2 met."},
         "confidence": 0.95,
+        "asked": asked(),
         "cells": [
             cell("npu-32", "digits"),
             cell("npu-32", HOSTILE, "failed", error=HOSTILE),
@@ -117,7 +123,7 @@ def test_the_page_and_the_text_say_what_failed_and_what_is_predicted():
         assert told in text
     assert "Predicted, nothing was injected: digits on npu-64." in text
     assert "Protection of npu-32: not assessed" in text
-    assert "STUDY INCONCLUSIVE" in text
+    assert "STUDY NOT DECIDED" in text
     assert 'class="verdict inconclusive"' in page
 
 
@@ -142,3 +148,61 @@ def test_documents_that_claim_too_much_are_refused(change, message):
 
 def test_the_same_document_gives_the_same_bytes():
     assert render_study(document()) == render_study(document())
+
+
+def all_met(**others):
+    found = document()
+    found["cells"] = [cell("npu-32", "digits"), cell("npu-64", "digits", titles={"mac": "MAC unit"})]
+    found["verdict"] = {"result": "met", "reason": "2 cells: 2 met."}
+    found["asked"] = asked(**others)
+    return found
+
+
+def test_a_budget_that_is_kept_is_called_no_more_than_that():
+    page, text = render_study(all_met())["report.html"], study_text(parse_study(all_met()), 80)
+    assert "FIT budget met in every cell" in page
+    assert "STUDY FIT BUDGET MET IN EVERY CELL: 2 cells: 2 met." in text
+    for told in ("at most 0.015 FIT of hang, at ", "no row of ISO 26262"):
+        assert told in text
+        assert told in page
+    claimed = all_met(claims=["spfm_transient"], asil="D")
+    text = study_text(parse_study(claimed), 80)
+    assert "STUDY MET IN EVERY CELL" in text
+    assert "Claimed of every cell for ASIL D: spfm_transient." in text
+    assert "no row of ISO 26262" not in text
+
+
+def test_the_figure_has_the_budget_and_blocks_in_words():
+    page = render_study(all_met())["report.html"]
+    assert page.count(">budget 0.015 FIT</text>") == 2
+    assert page.count(">MAC unit (mac)</text>") == 2
+    assert "budget 0" not in render_study(all_met(budget_fit=None))["report.html"]
+
+
+def test_bars_hold_the_figures_of_the_document():
+    """Widths of the stacked bars are those of the document, on the scale that the ticks are on."""
+    page = render_study(all_met())["report.html"].replace("<!doctype html>", "")
+    wide = next(own for own in ElementTree.fromstring(page).iter() if "wide" in own.get("class", "").split())
+    bars = [
+        own for own in wide.iter() if "digits on npu-32, mac" in "".join(own.itertext()) and own.get("width")
+    ]
+    whiskers = [own for own in wide.iter() if own.get("class") == "whisker"]
+    (bar,), start = bars, float(bars[0].get("x"))
+    a_fit = float(bar.get("width")) / 0.01
+    assert [round((float(whiskers[0].get(end)) - start) / a_fit, 5) for end in ("x1", "x2")] == [0.005, 0.02]
+
+
+def test_what_grows_is_said_figure_by_figure():
+    found = document()
+    found["growth"]["rows"] = [
+        trend("bits", "mac"),
+        trend("fit", "mac"),
+        trend("area", "mac", "constant"),
+        trend("fit", "cc", "not shown"),
+    ]
+    text = study_text(parse_study(found), 100)
+    assert "By a doubling of Macs, FIT grows in mac +67 %; no trend is shown in cc." in text
+    assert "By a doubling of Macs, area is the same in mac." in text
+    lines = [line for line in text.splitlines() if line.startswith(("FIT ", "storage bits ", "area "))]
+    assert [line.split()[0] for line in lines] == ["FIT", "FIT", "storage", "area"]
+    assert "+67 %" in lines[0]

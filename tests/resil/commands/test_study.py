@@ -84,7 +84,7 @@ def test_a_study_ends_in_one_folder(command, tmp_path, capsys):
     assert len(table) == 4 * len(summary["blocks"])
     assert table.groupby(["target", "network"])["injections"].sum().tolist() == [200] * 4
     assert table["fit"].sum() == pytest.approx(sum(cell["fit"] for cell in found["cells"]), rel=0.02)
-    assert "STUDY MET: 4 cells: 4 met." in capsys.readouterr().out
+    assert "STUDY FIT BUDGET MET IN EVERY CELL: 4 cells: 4 met." in capsys.readouterr().out
 
 
 def test_finished_cells_are_never_run_again(command, tmp_path, monkeypatch):

@@ -23,9 +23,9 @@ from rtl_harness.faults import NEVER
 IDENTITY = Identity({"seed": "7", "target": "t" * 40})
 OTHER = Identity({"seed": "8", "target": "t" * 40})
 FACTS = {"schema": SCHEMA_NUMBER}
-PROVENANCE = json.dumps(
-    {"schema": SCHEMA_NUMBER, "kind": RUN, "definition": dict(IDENTITY.definition), "finished": None}
-)
+RECORDED = {"schema": SCHEMA_NUMBER, "kind": RUN, "definition": dict(IDENTITY.definition)}
+RECORDED |= {"started": "2026-01-01T00:00:00+00:00", "finished": None, "workers": 0, "seconds": 0.0}
+PROVENANCE = json.dumps(RECORDED)
 NOTHING = {"seen": "masked", "told": "nothing", "alarm": "", "alarm_cycle": NEVER, "correction": ""}
 
 
@@ -222,6 +222,26 @@ def test_a_file_is_no_folder(tmp_path):
 def test_a_damaged_provenance_is_refused_with_a_remedy(tmp_path, text):
     (tmp_path / "provenance.json").write_text(text)
     with pytest.raises(StoreError, match=r"provenance.json: damaged.*move the folder away"):
+        open_run(tmp_path, IDENTITY, PROVENANCE).__enter__()
+
+
+@pytest.mark.parametrize("key", ["started", "finished", "workers", "seconds"])
+@pytest.mark.parametrize("value", [True, [], -1, "no"])
+def test_a_fact_of_a_run_that_is_missing_or_another_is_named(tmp_path, key, value):
+    for facts in ({k: v for k, v in RECORDED.items() if k != key}, RECORDED | {key: value}):
+        if facts.get(key) == "no" and key in ("started", "finished"):
+            continue
+        (tmp_path / "provenance.json").write_text(json.dumps(facts))
+        with pytest.raises(StoreError, match=f"provenance.json: damaged, {key} is missing or no such value"):
+            open_run(tmp_path, IDENTITY, PROVENANCE).__enter__()
+
+
+@pytest.mark.parametrize(
+    "audit", [3, {"parts": "x"}, {"kinds": []}, {"kinds": {"guessed": {"tried": 1}}}, {"workers": {}}]
+)
+def test_an_audit_that_says_nothing_is_refused(tmp_path, audit):
+    (tmp_path / "provenance.json").write_text(json.dumps(RECORDED | {"audit": audit}))
+    with pytest.raises(StoreError, match=r"provenance\.json: damaged, audit is missing"):
         open_run(tmp_path, IDENTITY, PROVENANCE).__enter__()
 
 

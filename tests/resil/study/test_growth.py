@@ -45,6 +45,15 @@ def test_what_doubles_with_the_array_grows_and_what_stays_does_not():
     assert row(growth([cell(macs, "a", 32 / macs) for macs in (32, 64, 128)]), "fit")["trend"] == "shrinks"
 
 
+def test_what_is_the_same_but_for_rounding_shows_no_trend():
+    cells = [cell(macs, "a", macs / 32) for macs in (32, 64, 128, 256)]
+    for own, area in zip(cells, (196.1, 65.3 + 130.8, 196.1, 130.8 + 65.3), strict=True):
+        own["blocks"][0]["area"] = area
+    found = row(growth(cells), "area")
+    assert len(set(found["values"])) == 2
+    assert (found["per_doubling"], found["trend"]) == (0.0, "constant")
+
+
 def test_a_wide_interval_shows_no_trend():
     assert row(growth([cell(m, "a", m / 32, width=0.9) for m in (32, 64)]), "fit")["trend"] == "not shown"
 
