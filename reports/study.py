@@ -15,6 +15,7 @@ _TRENDS = ("grows", "shrinks", "constant", "not shown")
 _FILE = "study.json"
 _REMEDY = "make it again with: resil study STUDY.toml --out OUT --resume"
 _TOTAL = "total"
+_PRECISION = ("margin", "half_width")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,10 @@ class StudyCell:
         spfm: Of the faults that were injected; None if there is none.
         injections: How many.
         foreseen: What a prediction foresees of the budget; "" if nothing.
-        reached: Whether the total is known to the margin that was asked for; None if none was.
+        margin: Half width of the total's interval, as part of the estimate, that was asked for; None if none
+            was.
+        half_width: That of the interval; None without a failure, without results, or of a prediction.
+        reached: Whether that is within the margin; None if none was asked for.
         titles: Blocks in words.
         scope: What the verdict is about.
         error: Why it failed; "" if it did not.
@@ -56,6 +60,8 @@ class StudyCell:
     spfm: Interval | None
     injections: int
     foreseen: str
+    margin: float | None
+    half_width: float | None
     reached: bool | None
     titles: Mapping[str, str]
     scope: str
@@ -251,6 +257,9 @@ def _cell(node: Node) -> StudyCell:
     spfm = node.maybe("spfm")
     error, foreseen, reached = node.maybe("error"), node.maybe("foreseen"), node.maybe("reached")
     scope, titles = node.maybe("scope"), node.maybe("titles")
+    margin, half = (None if (own := node.maybe(key)) is None else own.number() for key in _PRECISION)
+    if (margin is None) != (reached is None) or (reached is not None and reached.flag() and half is None):
+        node.fail("whether a margin that was asked for is reached, and the half width of one that is")
     return StudyCell(
         node.at("target").text(),
         node.at("network").text(),
@@ -261,6 +270,8 @@ def _cell(node: Node) -> StudyCell:
         None if spfm is None else spfm.interval(1.0),
         node.at("injections").integer(),
         foreseen.text() if foreseen else "",
+        margin,
+        half,
         None if reached is None else reached.flag(),
         {} if titles is None else {block: titles.at(block).text() for block in titles.mapping()},
         scope.text() if scope else "",

@@ -18,6 +18,7 @@ from reports.study_tables import (
     asked_lines,
     class_table,
     fit_matrix,
+    margin_line,
     open_lines,
     protection_lines,
     protection_table,
@@ -69,6 +70,7 @@ def study_html(study: StudySummary) -> str:
             for network in study.networks
         ],
         fits=fit_matrix(study),
+        margin=margin_line(study),
         spfm=spfm_matrix(study),
         classes=class_table(study),
         growth=growth_table(study, titles=True),

@@ -11,6 +11,7 @@ from reports.table import Column, Table
 from reports.tables import fit_cell, percent_cell
 
 PREDICTED = "predicted: "
+MISSED = "margin missed"
 _HEADINGS = {
     "met": "met in every cell",
     "missed": "not met in every cell",
@@ -114,9 +115,8 @@ def open_lines(study: StudySummary) -> list[str]:
     if foreseen := [cell for cell in study.cells if cell.predicted and cell.answered]:
         lines.append(f"Predicted, nothing was injected: {', '.join(map(_name, foreseen))}.")
     if wide := [cell for cell in study.cells if cell.reached is False]:
-        lines.append(
-            f"The margin was not reached within the most injections allowed: {', '.join(map(_name, wide))}."
-        )
+        told = ", ".join(f"{_name(cell)} ({_half(cell) or 'no failure was found'})" for cell in wide)
+        lines.append(f"The margin that was asked for is missed: {told}.")
     if not study.growth.trends:
         lines.append(f"What grows with the array is not assessed: {study.growth.reason}.")
     if class_table(study) is None:
@@ -177,7 +177,13 @@ def study_text(study: StudySummary, width: int | None = None) -> str:
     tables = [verdict_table(study), fit_matrix(study), spfm_matrix(study), class_table(study)]
     tables += [growth_table(study), protection_table(study)]
     parts = [table.text(width) for table in tables if table is not None]
-    last = [*growth_lines(study), *asked_lines(study), *scope_lines(study), *open_lines(study)]
+    last = [
+        *growth_lines(study),
+        *asked_lines(study),
+        *filter(None, [margin_line(study)]),
+        *scope_lines(study),
+        *open_lines(study),
+    ]
     last += [*protection_lines(study), *claim_lines(study)]
     last.append(study_line(study))
     return "\n".join([*parts, "".join(f"{line}\n" for line in last)])
@@ -195,7 +201,29 @@ def _matrix(study: StudySummary, title: str, show: Callable[[StudyCell], str]) -
 def _fit(cell: StudyCell) -> str:
     if cell.fit is None:
         return cell.verdict
-    return (PREDICTED if cell.predicted else "") + fit_cell(cell.fit)
+    if cell.predicted:
+        return PREDICTED + fit_cell(cell.fit)
+    told = [fit_cell(cell.fit), *([_half(cell)] if cell.half_width is not None else [])]
+    return " ".join([*told, *([MISSED] if cell.reached is False else [])])
+
+
+def _half(cell: StudyCell) -> str:
+    """Return the half width of the total's interval as part of the estimate; "" where there is none."""
+    return "" if cell.half_width is None else f"\N{PLUS-MINUS SIGN}{numbers.percent(cell.half_width)}"
+
+
+def margin_line(study: StudySummary) -> str:
+    """Return what was asked of the precision of totals, and how many cells have it; "" if nothing was."""
+    asked = [cell for cell in study.cells if cell.margin is not None]
+    if not asked:
+        return ""
+    margins = ", ".join(numbers.percent(own) for own in sorted({cell.margin or 0.0 for cell in asked}))
+    known = [cell.half_width for cell in asked if cell.half_width is not None]
+    worst = f"; the widest is \N{PLUS-MINUS SIGN}{numbers.percent(max(known))}" if known else ""
+    return (
+        f"Margin asked for: {margins} of each total; {sum(cell.reached is True for cell in asked)} of "
+        f"{len(asked)} injected cells have it{worst}."
+    )
 
 
 def _spfm(cell: StudyCell) -> str:

@@ -8,10 +8,14 @@ from typing import Literal
 
 from resil.campaign.section import Section
 
-PlanName = Literal["proportional", "uniform", "stratified", "adaptive", "predicted"]
+PlanName = Literal["proportional", "uniform", "neyman", "stratified", "adaptive", "predicted"]
 INPUTS = ("these", "like these")
-PLANS: tuple[PlanName, ...] = ("proportional", "uniform", "stratified", "adaptive", "predicted")
-_BY_RESULTS = ("adaptive", "predicted")
+PLANS: tuple[PlanName, ...] = ("proportional", "uniform", "neyman", "stratified", "adaptive", "predicted")
+# Those whose injections are even over the bits and moments of each kind of storage in each block.
+EVENLY = ("proportional", "uniform", "neyman")
+_COARSE = ("proportional", "neyman")
+# Those of which results decide what is injected next, and when it is enough.
+BY_RESULTS = ("neyman", "adaptive", "predicted")
 _STOPS = "only these plans stop early"
 
 
@@ -21,11 +25,13 @@ class SamplingSettings:
 
     Attributes:
         plan: "proportional": by block and kind of storage, as many as there are faults in each; "uniform":
-            every fault alike; "stratified": by block, kind, register class and operation, as many as there
-            are faults in each; "adaptive": where they tell most, until enough is known; "predicted": half
-            evenly, half where a sensitivity model foresees failures, if the first half agrees with it.
+            every fault alike; "neyman": by block and kind of storage, evenly within each, and most where the
+            interval of the total gets narrowest for the cost; "stratified": by block, kind, register class
+            and operation, as many as there are faults in each; "adaptive": where they tell most, until
+            enough is known; "predicted": half evenly, half where a sensitivity model foresees failures, if
+            the first half agrees with it.
         margin: Half width of the interval of the total FIT, as part of the estimate, at which the
-            campaign stops, with the plans "adaptive" and "predicted"; None for none.
+            campaign stops, with the plans "neyman", "adaptive" and "predicted"; None for none.
         inputs: What the intervals of a campaign with several inputs are about: "these" inputs, or inputs
             "like these", with the differences between inputs in them.
         until_decided: These plans stop when the verdict on the budget is settled; if nothing is said, only
@@ -42,7 +48,7 @@ class SamplingSettings:
     @property
     def goes_by_results(self) -> bool:
         """Whether results decide what is injected next, and when it is enough."""
-        return self.plan in _BY_RESULTS
+        return self.plan in BY_RESULTS
 
     @property
     def strata(self) -> str:
@@ -50,7 +56,7 @@ class SamplingSettings:
         coarse = "block, kind"
         if self.plan == "predicted":
             return f"{coarse}, predicted risk, operation"
-        return coarse if self.plan == "proportional" else f"{coarse}, register class, register, operation"
+        return coarse if self.plan in _COARSE else f"{coarse}, register class, register, operation"
 
 
 def read_sampling(section: Section) -> SamplingSettings:
@@ -58,8 +64,8 @@ def read_sampling(section: Section) -> SamplingSettings:
     name = section.choice("plan", PLANS, PLANS[0])
     plan = next(known for known in PLANS if known == name)
     for key in ("margin", "until_decided"):
-        if section.has(key) and plan not in _BY_RESULTS:
-            expected = 'the key with plan = "adaptive" or "predicted" only'
+        if section.has(key) and plan not in BY_RESULTS:
+            expected = f"the key with a plan that goes by results only ({', '.join(BY_RESULTS)})"
             section.wrong(key, expected, f'plan = "{plan}"', _STOPS)
     margin = section.number("margin", low=0.0, high=1.0) if section.has("margin") else None
     decided = section.flag("until_decided", default=plan == "adaptive")

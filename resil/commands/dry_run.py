@@ -12,6 +12,7 @@ from resil.bench.bench import Bench
 from resil.bench.site_list import block_name
 from resil.campaign.campaign import Campaign
 from resil.campaign.rules import TIMEOUTS
+from resil.campaign.sampling_settings import BY_RESULTS
 from resil.commands.permanent import permanent_of
 from resil.commands.run import require_all_mapped
 from resil.errors import ConsistencyError, StoreError
@@ -85,7 +86,7 @@ def plan_run(
 
 def plan_text(plan: Mapping[str, Any], width: int | None = None) -> str:
     """Return the plan as lines for a person; `width` as of `Table.text`."""
-    most = "" if plan["plan"] in ("proportional", "uniform", "stratified") else "at most "
+    most = "" if plan["plan"] not in BY_RESULTS else "at most "
     cycles = "not known before it runs" if plan["cycles"] is None else f"{plan['cycles']:,} by the compiler"
     faults = "" if plan["faults"] is None else f", out of {plan['faults']:,} faults"
     done = f", {plan['done']:,} of them are there" if plan["done"] else ""

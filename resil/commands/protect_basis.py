@@ -13,7 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from resil.folder.run import EVENLY, Run
+from resil.campaign.sampling_settings import EVENLY
+from resil.folder.run import Run
 from resil.folder.store import SITES
 from resil.folder.whole import Finished, finished_run, require_single, require_upsets, timeout_of
 from resil.protection.blocks import read_blocks
@@ -155,7 +156,8 @@ def _declared(one: Finished) -> dict[str, int]:
 
 def _network(one: Finished, name: str, sites: IntArray) -> Network:
     summary = one.summary
-    rows = Run(one.path).injections()
+    run = Run(one.path)
+    rows = run.counted()
     hazardous = tuple(summary["campaign"]["hazardous"])
     place = np.full(int(max(sites.max(initial=-1), rows["site"].max())) + 1, -1, dtype=np.int64)
     place[sites] = np.arange(len(sites))
@@ -170,7 +172,7 @@ def _network(one: Finished, name: str, sites: IntArray) -> Network:
         _fates(rows["outcome"].to_numpy(), rows["seen"].to_numpy().astype(str), hazardous),
         rows["injection"].to_numpy().astype(np.int64),
         {(str(e["block"]), str(e["kind"])): float(e["fit_raw"]) / int(e["bits"]) for e in limits},
-        float(summary["campaign"]["confidence"]),
+        run.confidence,
         hazardous,
     )
 

@@ -18,7 +18,7 @@ from stats.designs import Design, stratified_design
 from stats.guided_plan import guided_step
 from stats.intervals import Interval
 from stats.metrics import fit_verdict
-from stats.plans import Batch, Step, next_step, total_interval
+from stats.plans import Batch, Kind, Step, next_step, total_interval
 from stats.plans import Plan as Asked
 from stats.rates import OUTCOMES
 from stats.strata import Strata
@@ -220,8 +220,9 @@ def _planner(campaign: Campaign, strata: Strata, risks: tuple[float, ...]) -> Ca
     settings, faults = campaign.sampling, campaign.faults
     if settings.plan == "proportional":
         return _proportional(campaign, strata)
+    kinds: dict[str, Kind] = {"uniform": "uniform", "stratified": "stratified", "predicted": "guided"}
     asked = Asked(
-        "guided" if settings.plan == "predicted" else settings.plan,
+        kinds.get(settings.plan, "adaptive"),
         faults.injections,
         faults.minimum_per_block,
         campaign.confidence,

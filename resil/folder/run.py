@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from resil.campaign.sampling_settings import EVENLY
 from resil.errors import StoreError
 from resil.folder.contents import content_of
 from resil.folder.store import INJECTIONS, SITES
@@ -21,8 +22,6 @@ from stats.rates import OUTCOMES
 
 if TYPE_CHECKING:
     import pandas as pd
-
-EVENLY = ("proportional", "uniform")
 
 
 class Run:
@@ -68,12 +67,46 @@ class Run:
         frame["name"] = frame["register"] + word + "[" + frame["bit"].astype(str) + "]"
         return frame
 
+    def counted(self) -> pd.DataFrame:
+        """Return the rows of `injections` that the run's figures rest on: all but those of a pilot.
+
+        A pilot decided how many injections each kind of storage of each block gets; counted with them, where
+        it found nothing would be sampled less and keep that luck.
+
+        Raises:
+            StoreError: the folder holds more injections than the plan asked for, so which are of the pilot is
+                not known.
+        """
+        rows = self.injections()
+        pilot: int = self.summary["sampling"]["pilot"]
+        if not pilot:
+            return rows
+        counted: dict[tuple[str, str], int] = {}
+        for own in self.summary["strata"]:
+            place = (own["block"], own["kind"])
+            counted[place] = counted.get(place, 0) + sum(own["counts"].values())
+        groups = rows.groupby(["block", "kind"], sort=False)
+        before = {place: len(found) - counted.get(place, 0) for place, found in groups}
+        if sum(before.values()) != pilot or min(before.values()) < 0:
+            raise StoreError(
+                f"{self.path}: expected {sum(counted.values()) + pilot:,} injections, {pilot:,} of them of a "
+                f"pilot, found {len(rows):,}: which are of the pilot is not known; run the campaign in a new "
+                "folder"
+            )
+        first = np.array([before[place] for place in zip(rows["block"], rows["kind"], strict=True)])
+        return rows[groups.cumcount().to_numpy() >= first].reset_index(drop=True)
+
+    @property
+    def confidence(self) -> float:
+        """Of one interval from the rows of `counted`: looks at the results have used up some of the error."""
+        return float(self.summary["sampling"]["looks"][-1]["confidence"])
+
     def registers(self) -> pd.DataFrame:
         """Return a row for each register or memory, those of the largest hazardous FIT first.
 
         Injections are spread evenly over the bits and moments of a kind of storage in a block, so those into
         one register are a sample of its own faults: `p` is the hazardous part of them, with its exact
-        (Clopper-Pearson) interval at the campaign's confidence, and `fit` is that times `fit_raw`, the raw
+        (Clopper-Pearson) interval at `confidence`, and `fit` is that times `fit_raw`, the raw
         rate of its bits. Intervals hold for each register by itself; the one that leads a ranking of many was
         chosen for what was found in it, and its estimate is on the high side. A register without injections
         has no estimate (NaN), and an interval from 0 to `fit_raw`.
@@ -101,7 +134,7 @@ class Run:
         kinds = self.summary["campaign"]["kinds"]
         found = sites[sites["kind"].isin(kinds)].groupby(keys, sort=False).size().rename("bits").reset_index()
         found = found.rename(columns={"path": "register"})
-        rows = self.injections()
+        rows = self.counted()
         counts = pd.crosstab([rows["block"], rows["register"]], rows["outcome"])
         counts = counts.reindex(columns=list(OUTCOMES), fill_value=0)
         found = found.merge(counts.reset_index(), how="left", on=["block", "register"])
@@ -124,7 +157,7 @@ class Run:
 
     def _judge(self, registers: pd.DataFrame) -> None:
         events, trials = registers["hazardous"].to_numpy(), registers["injections"].to_numpy()
-        lo, hi = clopper_pearson_limits(events, trials, self.summary["campaign"]["confidence"])
+        lo, hi = clopper_pearson_limits(events, trials, self.confidence)
         registers["p"] = np.divide(events, trials, out=np.full(len(events), np.nan), where=trials > 0)
         registers["p_lo"], registers["p_hi"] = lo, hi
         rates = self._raw_fit_per_bit()

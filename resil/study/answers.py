@@ -44,7 +44,7 @@ def answered(cell: Cell, found: Finished) -> dict[str, Any]:
         "inputs": list(campaign["inputs"]),
         "cycles": list(summary["golden"]["cycles"]),
         "parameters": dict(target.get("parameters", {})),
-        "reached": _reached(summary, predicted=predicted),
+        **_precision(summary, predicted=predicted),
         "blocks": [_row(block, _BLOCK_KEYS) for block in (*summary["blocks"], total)],
         "area_unit": target["area_unit"],
         "titles": dict(target.get("titles", {})),
@@ -100,12 +100,21 @@ def _row(values: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
     return {key: values[key] for key in keys}
 
 
-def _reached(summary: Mapping[str, Any], *, predicted: bool) -> bool | None:
-    """Whether the total is known to the margin that was asked for.
+def _precision(summary: Mapping[str, Any], *, predicted: bool) -> dict[str, Any]:
+    """Return how well the total is known, and whether that is what was asked.
 
-    None if none was, if nothing was injected, or if the verdict was settled before.
+    Returns:
+        `margin`: half width of the interval, as part of the estimate, that was asked for; None if none was.
+        `half_width`: that of the interval that is given; None without a failure, or if nothing was injected.
+        `reached`: whether it is at most the margin, whatever the sampling stopped for; None if none was asked
+        for, or nothing was injected.
     """
-    sampling = summary.get("sampling") or {}
-    if predicted or sampling.get("margin") is None or sampling["reason"] == "budget":
-        return None
-    return bool(sampling["reason"] in ("margin", "exhausted"))
+    total = summary["total"]
+    margin = None if predicted else (summary.get("sampling") or {}).get("margin")
+    half = (total["fit_hi"] - total["fit_lo"]) / 2.0
+    known = not predicted and total["fit"] > 0.0
+    return {
+        "margin": margin,
+        "half_width": half / total["fit"] if known else None,
+        "reached": None if margin is None else known and half <= margin * total["fit"],
+    }

@@ -18,7 +18,8 @@ def cell(target, network, verdict="met", **others):
         for block, fit in (("mac", 0.01), ("cc", 0.0), ("total", 0.01))
     ]
     figures = {"fit": 0.01, "fit_lo": 0.005, "fit_hi": 0.02, "injections": 100, "blocks": blocks}
-    figures |= {"spfm": [0.99, 0.98, 0.995], "scope": "flip-flops only", "reached": True}
+    figures |= {"spfm": [0.99, 0.98, 0.995], "scope": "flip-flops only"}
+    figures |= {"margin": 0.8, "half_width": 0.75, "reached": True}
     none = {"fit": None, "fit_lo": None, "fit_hi": None, "injections": 0}
     found = none if verdict in ("failed", "not run") else figures
     return {
@@ -106,6 +107,45 @@ def bare():
         "reason": "none",
     }
     return found
+
+
+def with_margins(*reached):
+    """Two injected cells that have the margin of 10 %, or not; of None no failure was found."""
+    found = document()
+    widths = {True: 0.09, False: 0.12, None: None}
+    found["cells"] = [
+        cell("npu-32", name, margin=0.1, half_width=widths[own], reached=own is True)
+        for name, own in zip(("digits", "other"), reached, strict=True)
+    ]
+    return found
+
+
+def test_a_margin_that_is_missed_is_said_where_the_figures_are():
+    fine = study_text(parse_study(with_margins(True, True)))
+    assert (
+        "Margin asked for: 10.0 % of each total; 2 of 2 injected cells have it; the widest is ±9.00 %."
+        in fine
+    )
+    assert "missed" not in fine.replace("0 missed", "")
+    for other, told in ((False, "±12.0 %"), (None, "no failure was found")):
+        made = with_margins(True, other)
+        text = study_text(parse_study(made))
+        assert "1 of 2 injected cells have it" in text
+        assert f"The margin that was asked for is missed: other on npu-32 ({told})." in text
+        assert text.count("margin missed") == 1
+        page = render_study(made)["report.html"]
+        assert "margin missed" in page
+        assert "is missed: other on npu-32" in page
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"margin": None}, {"reached": None}, {"half_width": None}, {"half_width": -0.1}]
+)
+def test_a_margin_and_whether_it_is_reached_are_told_together(wrong):
+    made = document()
+    made["cells"][0] |= wrong
+    with pytest.raises(ReportError):
+        parse_study(made)
 
 
 @pytest.mark.parametrize("make", [document, bare, lambda: document(HOSTILE)])

@@ -17,10 +17,11 @@ import pytest
 from resil.campaign.fault_settings import FaultSettings
 from resil.campaign.sampling_settings import SamplingSettings
 from resil.cli import main
-from resil.errors import CampaignError
+from resil.errors import CampaignError, StoreError
 from resil.faults.content import Content
 from resil.faults.population import make_population
 from resil.faults.sampling import Sampling
+from resil.folder.run import Run
 from resil.sensitivity.guide import campaign_population, guided_population
 from rtl_harness.engines.base import GoldenRun
 from rtl_harness.faults import NEVER, RunEnd, Seen
@@ -144,6 +145,44 @@ def test_the_predicted_plan_stops_at_a_margin_and_repeats_itself(tmp_path, monke
     assert results(tmp_path / "run") == (rows, summary, (tmp_path / "run" / "blocks.csv").read_text())
 
 
+def test_the_neyman_plan_stops_at_a_margin_and_is_even_within_each_kind_of_storage(tmp_path, monkeypatch):
+    fake.install(monkeypatch)
+    text = TEXT.replace('["ff"]', '["ff", "sram"]').replace("injections = 200", "injections = 50000")
+    file = write_campaign(tmp_path, text + '[sampling]\nplan = "neyman"\nmargin = 0.1\n')
+    main(["run", str(file), "--out", str(tmp_path / "run")])
+    rows, summary, _ = results(tmp_path / "run")
+    sampling, total = summary["sampling"], summary["total"]
+    assert (sampling["reason"], sampling["margin"], sampling["until_decided"]) == ("margin", 0.1, False)
+    assert total["fit_hi"] - total["fit_lo"] <= 0.2 * total["fit"]
+    assert 0 < sampling["pilot"] == len(rows) - sampling["looks"][-1]["injections"] < len(rows) < 50000
+    run = Run(tmp_path / "run")
+    counted = run.counted()
+    assert len(counted) == summary["total"]["injections"]
+    assert counted["outcome"].value_counts().to_dict() == {
+        outcome: n for outcome in OUTCOMES if (n := summary["total"][outcome])
+    }
+    assert run.registers()["injections"].sum() == len(counted)
+    first = run.injections().groupby("stratum")["injection"].min()
+    assert (counted.groupby("stratum")["injection"].min() > first).all()
+    assert run.confidence == sampling["looks"][-1]["confidence"] > 0.95
+
+
+def test_rows_of_a_pilot_that_cannot_be_told_apart_are_not_counted(tmp_path, monkeypatch):
+    fake.install(monkeypatch)
+    text = TEXT.replace('["ff"]', '["ff", "sram"]')
+    evenly = text.replace(
+        "injections = 200\nminimum_per_block = 10", "injections = 3800\nminimum_in = { mac = 2000 }"
+    )
+    main(["run", str(write_campaign(tmp_path, evenly)), "--out", str(tmp_path / "run")])
+    more = text.replace("injections = 200", "injections = 50000")
+    file = write_campaign(tmp_path, more + '[sampling]\nplan = "neyman"\nmargin = 0.1\n')
+    assert main(["run", str(file), "--out", str(tmp_path / "run")]) == 0
+    run = Run(tmp_path / "run")
+    assert len(run.injections()) > run.summary["sampling"]["pilot"] + run.summary["total"]["injections"]
+    with pytest.raises(StoreError, match="which are of the pilot is not known"):
+        run.registers()
+
+
 def test_predicted_risks_divide_all_faults(tmp_path):
     wanted = campaign(PREDICTED)
     bench = fake.fake_bench(wanted)
@@ -230,11 +269,12 @@ def play(sampling):
     return made
 
 
-@pytest.mark.parametrize("plan", ["proportional", "uniform", "stratified", "adaptive", "predicted"])
+@pytest.mark.parametrize("plan", ["proportional", "uniform", "neyman", "stratified", "adaptive", "predicted"])
 def test_a_population_of_10_to_the_18_costs_little(plan):
     sites, goldens = huge()
     assert sites.size > 10**12
-    settings = SamplingSettings(plan, 0.02 if plan == "adaptive" else None, until_decided=False)
+    margin = 0.02 if plan in ("adaptive", "neyman") else None
+    settings = SamplingSettings(plan, margin, until_decided=False)
     wanted = replace(campaign(), faults=FaultSettings(("ff", "sram"), 100_000, 0), sampling=settings)
     before = resource.getrusage(resource.RUSAGE_SELF)
     began = time.process_time()

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from resil.errors import ExitCode
-from resil.study.answers import _reached, verdict_of
+from resil.study.answers import _precision, verdict_of
 from resil.study.verdict import study_code, study_verdict
 
 WORDS = ("met", "missed", "inconclusive", "not assessed", "none", "failed", "not run")
@@ -83,16 +83,22 @@ def test_budget_and_claims_of_a_cell(budget, safety, claimed, predicted, expecte
 
 
 @pytest.mark.parametrize(
-    ("margin", "reason", "reached"),
+    ("margin", "fit", "half", "reason", "reached", "width"),
     [
-        (None, "maximum", None),
-        (0.1, "margin", True),
-        (0.1, "exhausted", True),
-        (0.1, "maximum", False),
-        (0.1, "budget", None),
+        (None, 0.5, 0.1, "maximum", None, 0.2),
+        (0.1, 0.5, 0.04, "margin", True, 0.08),
+        (0.1, 0.5, 0.0, "exhausted", True, 0.0),
+        (0.1, 0.5, 0.06, "maximum", False, 0.12),
+        (0.1, 0.5, 0.06, "budget", False, 0.12),
+        (0.1, 0.5, 0.06, "margin", False, 0.12),
+        (0.1, 0.0, 0.0, "maximum", False, None),
     ],
 )
-def test_a_margin_is_reached_or_not(margin, reason, reached):
-    found = {"sampling": {"margin": margin, "reason": reason}}
-    assert _reached(found, predicted=False) is reached
-    assert _reached(found, predicted=True) is None
+def test_a_margin_is_reached_by_the_interval_that_is_given(margin, fit, half, reason, reached, width):
+    """Whatever the sampling says that it stopped for."""
+    total = {"fit": fit, "fit_lo": fit - half, "fit_hi": fit + half}
+    found = {"sampling": {"margin": margin, "reason": reason}, "total": total}
+    told = _precision(found, predicted=False)
+    assert (told["margin"], told["reached"]) == (margin, reached)
+    assert told["half_width"] == (None if width is None else pytest.approx(width))
+    assert set(_precision(found, predicted=True).values()) == {None}
