@@ -92,7 +92,7 @@ def measure(campaign: Campaign, workers: int, folder: Path) -> Measured:
     FarmExecutor._judge = watched  # type: ignore[method-assign]
     try:
         execution = replace(campaign.execution, workers=None, farm=farm)
-        with open_farm(farm, Progress()) as there:
+        with open_farm(farm, Progress(), folder) as there:
             assert there is not None
             run_campaign(replace(campaign, execution=execution), folder)
             found.call = cost_of_a_call(there)

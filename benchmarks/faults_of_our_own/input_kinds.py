@@ -165,15 +165,21 @@ class Desk:
         self._network = (zoo.FOLDER / "digits.tflite").read_bytes()
         Path("net.tflite").write_bytes(self._network)
         np.save("x.npy", np.zeros((2, 8, 8, 1), np.int8))
+        if self._kind not in _WITH_A_RUN:
+            return
         silent = io.StringIO()
-        with patch("resil.commands.run.prepare", fake.fake_bench), redirect_stdout(silent):
+        with (
+            patch("resil.commands.run.prepare", fake.fake_bench),
+            redirect_stdout(silent),
+            redirect_stderr(silent),
+        ):
             main(["run", "campaign.toml", "--out", "run-folder", "--quiet"])
             main(["protect", "run-folder", "--budget-fit", "0.0005", "--quiet"])
         shutil.copytree("run-folder", "sound")
 
     def _restore(self) -> None:
         """Put back what an earlier case may have changed."""
-        if self._kind in ("part", "json", "options"):
+        if self._kind in _WITH_A_RUN:
             shutil.rmtree("run-folder", ignore_errors=True)
             shutil.copytree("sound", "run-folder")
         for stray in self._folder.iterdir():
@@ -245,6 +251,7 @@ class Desk:
         return damaged_words(chance.choice(_COMMANDS), chance, _WORDS)
 
 
+_WITH_A_RUN = ("part", "json", "options")
 _KEPT = ("campaign.toml", "study.toml", "net.tflite", "x.npy", "run-folder", "sound")
 _number: Callable[[str], str] = lambda text: re.sub(r"\d+", "N", text)  # noqa: E731
 

@@ -31,7 +31,7 @@ from benchmarks.faults_of_our_own.input_kinds import KINDS, Desk
 
 # Cases that a process carries out before another takes its place, and memory that it may take more than at
 # its start.
-BATCH, MEMORY = 500, 1 << 30
+BATCH, MEMORY = 2000, 1 << 30
 # Seconds in which a process makes its sound inputs.
 _START = 300.0
 

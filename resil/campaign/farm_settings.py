@@ -9,6 +9,8 @@ from resil.campaign.section import Section
 
 LOCAL = "local"
 JOBS = ("slurm", "lsf", "pbs")
+# Where jobs leave what they say, in the folder of the run or of the study.
+LOGS = "jobs"
 _ADDRESS = re.compile(r"(tcp|tls|ucx|ws|wss)://[^\s/]+:\d+")
 _EXPECTED = 'the address of a dask scheduler, as "tcp://HOST:8786", or a table [execution.dask]'
 

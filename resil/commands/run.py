@@ -85,7 +85,7 @@ def run_campaign(
         sampling = Sampling(campaign, population, rates)
         first = json_text(provenance.begin(campaign, bench))
         folder = stack.enter_context(open_run(out, bench.identity, first))
-        farm = stack.enter_context(open_farm(campaign.execution.farm, progress))
+        farm = stack.enter_context(open_farm(campaign.execution.farm, progress, out))
         run = _Run(campaign, bench, population, folder, progress, farm)
         run.complete_or_fail(engines, sampling)
         _tell(engines, progress, told)

@@ -59,7 +59,7 @@ def run_study(
     definition = definition_of(study)
     with (
         open_study(out, definition, resume=resume) as earlier,
-        open_farm(study.rules.execution.farm, progress),
+        open_farm(study.rules.execution.farm, progress, out),
     ):
         return _Study(study, out, definition, earlier or {}, progress).run()
 

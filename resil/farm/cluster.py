@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import logging
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, Protocol
 
-from resil.campaign.farm_settings import JOBS, LOCAL, FarmSettings
+from resil.campaign.farm_settings import JOBS, LOCAL, LOGS, FarmSettings
 from resil.farm.ledger import FarmError
 from resil.progress import Progress
 
 # Seconds that a scheduler which has gone may take to come back, and that one attempt takes.
 PATIENCE, ATTEMPT = 60.0, 10.0
 _INSTALL = 'install it with: pip install "resil[farm]"'
-_JOB_CLUSTERS = dict(zip(JOBS, ("SLURMCluster", "LSFCluster", "PBSCluster"), strict=True))
+JOB_CLUSTERS = dict(zip(JOBS, ("SLURMCluster", "LSFCluster", "PBSCluster"), strict=True))
 
 # What calls of a client raise when its scheduler has gone.
 _GONE = (OSError, TimeoutError, RuntimeError)
@@ -54,10 +56,12 @@ class Farm:
     Args:
         settings: Which scheduler, or what to start.
         progress: Told of what a person should know.
+        folder: Of the run or the study; jobs write what they say below it.
     """
 
-    def __init__(self, settings: FarmSettings, progress: Progress) -> None:
+    def __init__(self, settings: FarmSettings, progress: Progress, folder: Path) -> None:
         self.settings = settings
+        self._logs = folder.absolute() / LOGS
         self._progress = progress
         self._distributed = _distributed()
         self._cluster: Any = None
@@ -147,13 +151,14 @@ class Farm:
                 dashboard_address="127.0.0.1:0", host="127.0.0.1", silence_logs=logging.CRITICAL,
                 preload=["resil.farm.preload"],
             )  # fmt: skip
-        cluster = getattr(_dask_jobqueue(), _JOB_CLUSTERS[settings.cluster])(**job_options(settings))
+        kind = getattr(_dask_jobqueue(), JOB_CLUSTERS[settings.cluster])
+        cluster = kind(**job_options(settings, self._logs))
         # Jobs that the system ends are asked for again.
         cluster.adapt(minimum=settings.workers, maximum=settings.workers)
         return cluster
 
 
-def job_options(settings: FarmSettings) -> dict[str, Any]:
+def job_options(settings: FarmSettings, logs: Path) -> dict[str, Any]:
     """Return the arguments of a cluster of dask-jobqueue: a job is one worker with one simulator."""
     options: dict[str, Any] = {
         "cores": 1,
@@ -163,19 +168,38 @@ def job_options(settings: FarmSettings) -> dict[str, Any]:
         "python": settings.python or f"exec {sys.executable}",
         "job_script_prologue": list(settings.prologue),
         "job_extra_directives": list(settings.directives),
+        "log_directory": str(logs),
     }
-    for name in ("walltime", "queue", "account", "interface"):
-        if value := getattr(settings, name):
-            options[name] = value
-    return options
+    lsf = settings.cluster == "lsf"
+    asked = {
+        "walltime": _hours_and_minutes(settings.walltime) if lsf else settings.walltime,
+        "queue": settings.queue,
+        "project" if lsf else "account": settings.account,
+        "interface": settings.interface,
+    }
+    return options | {name: value for name, value in asked.items() if value}
+
+
+def _hours_and_minutes(walltime: str) -> str:
+    """Return a time as LSF takes it, without seconds; begun minutes are whole ones."""
+    if (found := re.fullmatch(r"(\d+):(\d\d):(\d\d)", walltime)) is None:
+        return walltime
+    hours, minutes, seconds = map(int, found.groups())
+    minutes += 60 * hours + (seconds > 0)
+    return f"{minutes // 60:02d}:{minutes % 60:02d}"
 
 
 _open: dict[FarmSettings, Farm] = {}
 
 
 @contextmanager
-def open_farm(settings: FarmSettings | None, progress: Progress) -> Iterator[Farm | None]:
+def open_farm(settings: FarmSettings | None, progress: Progress, folder: Path) -> Iterator[Farm | None]:
     """Open a farm, or use the one that is open already with these settings; None without settings.
+
+    Args:
+        settings: Of the campaign or the study.
+        progress: Told of what a person should know.
+        folder: Of the run or the study.
 
     Raises:
         FarmError: as `Farm.open`.
@@ -183,7 +207,7 @@ def open_farm(settings: FarmSettings | None, progress: Progress) -> Iterator[Far
     if settings is None or settings in _open:
         yield None if settings is None else _open[settings]
         return
-    farm = Farm(settings, progress)
+    farm = Farm(settings, progress, folder)
     farm.open()
     _open[settings] = farm
     try:

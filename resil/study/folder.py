@@ -11,6 +11,7 @@ from typing import Any
 from networks import zoo
 from resil import __version__
 from resil.bench.identity import Identity, timeout_definition
+from resil.campaign.farm_settings import LOGS
 from resil.campaign.network_settings import ZOO_PREFIX, NetworkSettings
 from resil.errors import StoreError
 from resil.files import TEMPORARY_SUFFIX, json_text, read_json, write_text
@@ -137,7 +138,7 @@ def _grows(name: str) -> bool:
 
 
 def _left_by_a_kill(name: str) -> bool:
-    return name == LOCK or (name.startswith(f".{RECORD}.") and name.endswith(TEMPORARY_SUFFIX))
+    return name in (LOCK, LOGS) or (name.startswith(f".{RECORD}.") and name.endswith(TEMPORARY_SUFFIX))
 
 
 def _target_digest(target: StudyTarget) -> str:

@@ -69,7 +69,7 @@ def test_workers_of_the_command_line_are_not_those_of_a_farm():
 
 
 def test_a_job_is_one_worker_that_ends_with_its_shell():
-    options = job_options(farm(f"[execution.dask]\n{JOBS}").execution.farm)
+    options = job_options(farm(f"[execution.dask]\n{JOBS}").execution.farm, Path("run/jobs"))
     assert (options["cores"], options["processes"], options["nanny"]) == (1, 1, False)
     assert options["python"].startswith("exec ")
     assert (options["queue"], options["walltime"]) == ("debug", "01:00:00")
