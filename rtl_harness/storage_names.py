@@ -33,9 +33,9 @@ class StorageNames:
 
     Attributes:
         became: By the old path; storage that is not among them has kept its name.
-        alerts: Outputs of the top that rise only while redundant registers contradict each other, or stay
-            after that. As long as all storage of the design is as in a run without a fault they stay as
-            there, whatever data it works on.
+        alerts: Outputs of the top that rise only while redundant registers contradict each other, or a timer
+            has expired, or stay after that. As long as all storage of the design is as in a run without a
+            fault they stay as there, whatever data it works on.
         checked_when_used: Those of the copies that are looked at only when they are used, as the words of a
             memory with a code: an upset of one that is not used raises no alarm.
     """

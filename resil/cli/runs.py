@@ -89,7 +89,7 @@ def protect(
     from resil.commands.build import build_plan, build_text, built_before
     from resil.commands.protect import protect_run, protection_code, with_plan
     from resil.commands.protect_units import protect_units, units_text
-    from resil.commands.verify import confirmation_text, verify_build
+    from resil.commands.verify import confirmation_text, longest_operations, verify_build
     from resil.protection.judging import Targets
 
     if build is None and (verify or verify_network or verify_seed is not None):
@@ -104,6 +104,7 @@ def protect(
     given = (granularity, fit_share, due_budget)
     by_units = len(runs_or_models) > 1 or not run_dirs or any(asked is not None for asked in given)
     if by_units:
+        asked = verify_network or ()
         results = protect_units(
             runs_or_models,
             granularity=granularity or Granularity.GROUP,
@@ -111,6 +112,7 @@ def protect(
             options=options,
             name=name,
             buildable=build is not None,
+            also_longest=longest_operations(run_dirs, asked, options) if verify else (),
         )
     else:
         results = protect_run(

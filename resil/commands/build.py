@@ -18,16 +18,20 @@ from resil.folder.plans import add_to_plan
 from resil.folder.store import CAMPAIGN, recorded_definition
 from resil.prepare import prepare
 from resil.progress import Progress
-from resil.protection.build import groups_of
+from resil.protection.build import groups_of, watchdog_of
 from resil.protection.options import load_options
 from rtl_harness.area import area_per_block
 from rtl_harness.cache import content_key
 from rtl_harness.elaboration import Elaboration, elaborate
+from rtl_harness.engines.base import GoldenRun
+from rtl_harness.errors import HarnessError
 from rtl_harness.hardware import with_hardware
+from rtl_harness.operations import longest_operation
 from rtl_harness.redundancy import Built, build_protection
 from rtl_harness.redundancy.build import RTL, TARGET, require_empty
 from rtl_harness.redundancy.code_proof import prove_codes
 from rtl_harness.redundancy.proof import check_alarms, check_copies, prove_mechanisms
+from rtl_harness.redundancy.watchdog import check_watched, prove_watchdog
 from rtl_harness.target import Target, load_target, rtl_digest
 
 SCHEMA = 1
@@ -60,16 +64,18 @@ def build_plan(
     progress = Progress()
     campaign = load_campaign(run_dir / CAMPAIGN)
     target = load_target(campaign.target)
-    groups = groups_of(plan, load_options(options), target.blocks)
+    known = load_options(options)
+    groups, watchdog = groups_of(plan, known, target.blocks), watchdog_of(plan, known)
     bench = prepare(campaign, progress)
     if not plan["from_estimate"]:
         bench.identity.require(recorded_definition(run_dir), str(run_dir))
-    progress.stage(f"building {len(groups)} protected blocks into {target.name}")
+    told = f"{len(groups)} protected groups" + (" and a watchdog" if watchdog else "")
+    progress.stage(f"building {told} into {target.name}")
     before = with_hardware(target, elaborate(target, bench.parameters))
     made = folder.resolve().with_name(f".{folder.name}.building")
     shutil.rmtree(made, ignore_errors=True)
     try:
-        built = build_protection(target, before, groups, made)
+        built = build_protection(target, before, groups, made, watchdog)
         record = _judged(campaign, bench, plan, built, made, progress)
         record["rtl"] = str(folder)
         write_text(made / RECORD, json_text(record))
@@ -94,7 +100,9 @@ def built_before(folder: Path, plan: Mapping[str, Any]) -> dict[str, Any] | None
 
 def _choice(plan: Mapping[str, Any]) -> str:
     """Return a digest of what a plan rests on and protects."""
-    return content_key(*(json_text(plan.get(key)) for key in ("name", "basis", "choices", "groups")))
+    return content_key(
+        *(json_text(plan.get(key)) for key in ("name", "basis", "choices", "groups", "mechanisms"))
+    )
 
 
 def _judged(
@@ -104,10 +112,15 @@ def _judged(
     progress.stage("proving what the mechanisms do, and that no copy is merged and no alarm open")
     after = with_hardware(protected, elaborate(protected, bench.parameters))
     proofs = prove_mechanisms(made / RTL, built.registers) + prove_codes(made / RTL, built.memories)
-    if built.registers or built.memories:
-        check_alarms(protected, after, built.registers, built.memories)
+    timer = built.timer
+    if built.registers or built.memories or timer is not None:
+        check_alarms(protected, after, built.registers, built.memories, watchdog=timer is not None)
         check_copies(after, built.registers)
-    equal = same_runs(bench, prepare(replace(campaign, target=made / TARGET), progress), progress)
+    if timer is not None:
+        proofs += prove_watchdog(made / RTL, timer.width, timer.limit)
+        check_watched(protected, after)
+    own = prepare(replace(campaign, target=made / TARGET), progress)
+    longest = same_runs(bench, own, progress, None if timer is None else timer.limit)
     area = _area(campaign, bench, plan, protected, after, built)
     bits: Counter[str] = Counter()
     for register in built.registers:
@@ -133,23 +146,43 @@ def _judged(
             {"path": own.path, "left": own.left, "right": own.right, "group": own.group}
             for own in built.constrained
         ],
+        "watchdog": timer and {"limit": timer.limit, "longest_operation": longest},
         "proofs": proofs,
-        "bit_exact": {"networks": [bench.network.name], "inputs": len(bench.inputs), "equal": equal},
+        "bit_exact": {"networks": [bench.network.name], "inputs": len(bench.inputs), "equal": True},
         **area,
         "confirmed": False,
     }
 
 
-def same_runs(before: Bench, after: Bench, progress: Progress) -> bool:
+def same_runs(before: Bench, after: Bench, progress: Progress, limit: int | None = None) -> int:
     """Compare the runs without a fault, of all inputs: the same outputs in the same cycles, and no alarm.
+
+    Args:
+        before: The design without protection.
+        after: With it.
+        progress: Is told.
+        limit: Of its watchdog in cycles, if it has one.
+
+    Returns:
+        The most cycles for which no operation ended; 0 if none is counted.
 
     Raises:
         ConsistencyError: One differs.
+        HarnessError: An operation takes longer than the watchdog waits.
     """
+    longest = 0
     for position, label in enumerate(before.inputs):
         with progress.working("running without a fault"):
             with before.engine(position) as engine:
-                old = engine.golden().end
+                run = engine.golden()
+            old, own = run.end, _longest(run)
+            longest = max(longest, own)
+            if limit is not None and own >= limit:
+                raise HarnessError(
+                    f"{before.network.name}, input {label}: expected operations that end within the "
+                    f"watchdog's limit of {limit:,} cycles, found one of {own:,}: a false alarm; let this "
+                    "network take part in the choice, or leave the watchdog out"
+                )
             with after.engine(position) as engine:
                 new = engine.golden().end
         for what, a, b in (
@@ -163,7 +196,20 @@ def same_runs(before: Bench, after: Bench, progress: Progress) -> bool:
                     f"input {label}: expected the protected design to give the same {what} without a fault, "
                     f"{a}, found {b}: the folder was not written; please report it"
                 )
-    return True
+    return longest
+
+
+def longest_operation_of(bench: Bench) -> int:
+    """Return the most cycles for which no operation ends in the runs without a fault."""
+    longest = 0
+    for position in range(len(bench.inputs)):
+        with bench.engine(position) as engine:
+            longest = max(longest, _longest(engine.golden()))
+    return longest
+
+
+def _longest(run: GoldenRun) -> int:
+    return longest_operation(run.moves or [(0, 0)], run.end.end_cycle)
 
 
 def _area(
@@ -209,6 +255,11 @@ def build_text(record: Mapping[str, Any]) -> str:
     ]
     if measured["hardened_included"] is False:
         lines.append("  hardened cells are a constraint: what they add is not in the measured area")
+    if dog := record["watchdog"]:
+        lines.append(
+            f"watchdog: limit {dog['limit']:,} cycles; the longest operation of this network takes "
+            f"{dog['longest_operation']:,}; one as long as the limit raises a false alarm"
+        )
     if left := sum(found["bits"] for found in record["left_out"]):
         lines.append(f"NOT PROTECTED though in a protected block: {left:,} bits, listed in README.md there")
     exact = record["bit_exact"]

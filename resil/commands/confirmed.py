@@ -13,21 +13,23 @@ import pyarrow.parquet as pq
 from resil.bench.site_list import block_name
 from resil.campaign.campaign import Campaign
 from resil.commands.build import RECORD
+from resil.commands.protect_basis import pace_of
 from resil.errors import StoreError
 from resil.files import read_json, write_text
 from resil.folder.run import Run
 from resil.folder.store import SITES
 from resil.prepare import prepare
 from resil.progress import Progress
-from resil.protection.build import groups_of, protected_parts
-from resil.protection.confirm import Copies, Observed, Stratum
-from resil.protection.options import Option, OptionSet
+from resil.protection.build import groups_of, protected_parts, watchdog_of
+from resil.protection.confirm import Copies, Hangs, Observed, Stratum
+from resil.protection.options import WATCHDOG, Option, OptionSet
 from resil.results.estimate import upset_rates
 from rtl_harness.elaboration import Elaboration, elaborate
 from rtl_harness.hardware import with_hardware
 from rtl_harness.redundancy.build import NAMES, TARGET
 from rtl_harness.redundancy.groups import Mechanism
 from rtl_harness.redundancy.target_file import target_text
+from rtl_harness.redundancy.watchdog import INSTANCE, Watchdog
 from rtl_harness.sites import Hardware, StorageElement
 from rtl_harness.target import Target, load_target, rtl_digest
 from stats.evidence import Group
@@ -55,6 +57,9 @@ class Built:
         elaboration: Storage of the protected design, blocks as in `confirm_target`.
         hardened: Bits for hardened cells, as `build.json` has them.
         factors: Share of the upset rate that hardened cells leave, least, stated and most, by their group.
+        watchdog: That was built; None if there is none.
+        hangs_told: Part of the hangs that it tells of at least.
+        timer: Name of the block that holds it; "" without one.
     """
 
     target: Target
@@ -67,16 +72,18 @@ class Built:
     elaboration: Elaboration
     hardened: Sequence[Mapping[str, Any]]
     factors: Mapping[str, Factors]
+    watchdog: Watchdog | None = None
+    hangs_told: float = 0.0
+    timer: str = ""
 
     def share(self, kinds: Sequence[str]) -> float:
         """Return the part of redundant bits in all storage of these kinds."""
         every = self._bits(lambda element: element.kind in kinds)
         return self._bits(lambda element: element.path in self.copies) / every if every else 0.0
 
-    @property
-    def alert_bits(self) -> int:
-        """Bits of the alarms' registers."""
-        return self._bits(lambda element: block_name(element.block) == self.alerts)
+    def bits_in(self, block: str) -> int:
+        """Return the bits of a block."""
+        return self._bits(lambda element: block_name(element.block) == block)
 
     def _bits(self, chosen: Callable[[StorageElement], bool]) -> int:
         sites = self.elaboration.sites
@@ -107,6 +114,13 @@ def read_built(
     copies = frozenset(path for found in became for path in found.copies)
     block = _free("redundant", target.blocks)
     alerts = next((b for b, paths in target.blocks.items() if f"{target.dut}.u_resil_alert" in paths), "")
+    timer = next((b for b, paths in target.blocks.items() if f"{target.dut}.{INSTANCE}" in paths), "")
+    watchdog = watchdog_of(plan, options)
+    if (watchdog is None) != (not timer):
+        raise StoreError(
+            f"{folder}: expected a watchdog {'in' if watchdog else 'neither in plan nor in'} the RTL, found "
+            f"{'none' if watchdog else 'one'}; build it again"
+        )
     used = frozenset(target.storage_names.checked_when_used)
     instances = tuple(sorted({path if path in used else path.rsplit(".", 2)[0] for path in copies}))
     blocks = {b: tuple(p for p in paths if p not in instances) for b, paths in target.blocks.items()}
@@ -135,6 +149,9 @@ def read_built(
         elaboration,
         record["hardened"],
         {path: _factors(options.options[name]) for path, name in protected_parts(plan) if path in hardening},
+        watchdog,
+        1.0 - options.options[WATCHDOG].worst_residual_share("ff", campaign.hazardous) if watchdog else 0.0,
+        timer,
     )
 
 
@@ -175,7 +192,19 @@ def observed_on(network: str, run: Run, built: Built, campaign: Campaign) -> Obs
         for (block, kind, own), n in sorted(bits.items())
     )
     safety = run.summary["safety"]
-    return Observed(network, strata, _copies(run, built, campaign), safety and safety["result"])
+    told = safety and safety["result"]
+    return Observed(network, strata, _copies(run, built, campaign), told, _hangs(run, built))
+
+
+def _hangs(run: Run, built: Built) -> Hangs | None:
+    """Return of how many hangs an alarm told; nothing is promised where the time-out comes before it."""
+    if built.watchdog is None:
+        return None
+    rows = run.injections()
+    rows = rows[rows["seen"] == "hang"]
+    pace = pace_of(run.summary, run.path)
+    promised = built.hangs_told if pace is not None and pace.tells(built.watchdog.limit) else 0.0
+    return Hangs(len(rows), int((rows["alarm"] != "").sum()), promised)
 
 
 def _site_factors(run: Run, built: Built) -> dict[int, Factors]:
@@ -213,6 +242,6 @@ def _copies(run: Run, built: Built, campaign: Campaign) -> Copies:
 def mechanism_counts(run: Run, built: Built) -> tuple[int, int]:
     """Return of how many stuck bits of mechanisms an alarm told, and how many there were."""
     rows = run.injections()
-    rows = rows[rows["block"].isin([built.block, built.alerts])]
+    rows = rows[rows["block"].isin([built.block, built.alerts, *filter(None, [built.timer])])]
     told = (rows["alarm"] != "") | (rows["correction"] != "")
     return int(told.sum()), len(rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,15 +14,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from resil.campaign.campaign import load_campaign
 from resil.campaign.sampling_settings import EVENLY
 from resil.folder.run import Run
-from resil.folder.store import SITES
+from resil.folder.store import CAMPAIGN, SITES
 from resil.folder.whole import Finished, finished_run, require_single, require_upsets, timeout_of
 from resil.protection.blocks import read_blocks
 from resil.protection.group_menu import Design
-from resil.protection.options import OptionSet, ProtectionError
+from resil.protection.options import WATCHDOG, OptionSet, ProtectionError
+from resil.protection.pace import Pace, watchdog_limit
 from resil.protection.risks import HANG, HARMFUL, TOLD, Network
 from resil.protection.units import Granularity, Storage, cells_of, units_of
+from rtl_harness.engines.timeout import Timeout
 from rtl_harness.sites import Hardware
 from stats.rates import OUTCOMES
 
@@ -43,8 +47,21 @@ class Basis:
     storage: Storage
     networks: Sequence[Network]
 
-    def design(self, options: OptionSet, granularity: Granularity, *, buildable: bool = False) -> Design:
+    def design(
+        self,
+        options: OptionSet,
+        granularity: Granularity,
+        *,
+        buildable: bool = False,
+        also_longest: Sequence[int] = (),
+    ) -> Design:
         """Return what is chosen for.
+
+        Args:
+            options: That there are.
+            granularity: Of the units.
+            buildable: Offer only what can be built.
+            also_longest: Longest operations in cycles of other networks, which a watchdog has to let through.
 
         Raises:
             ProtectionError: The summary lacks what is needed.
@@ -67,7 +84,16 @@ class Basis:
             float(summary["total"]["area"]),
             options,
             buildable,
+            self._limit(options, also_longest),
         )
+
+    def _limit(self, options: OptionSet, also_longest: Sequence[int]) -> int | None:
+        """Return the limit of a watchdog; None without one, or if operations are not known."""
+        paces = [network.pace for network in self.networks]
+        longest = [pace.longest for pace in paces if pace is not None]
+        if WATCHDOG not in options.options or len(longest) < len(paces):
+            return None
+        return watchdog_limit([*longest, *also_longest], options.options[WATCHDOG].limit_factor)
 
 
 def read_basis(run_dirs: Sequence[Path]) -> Basis:
@@ -166,24 +192,61 @@ def _network(one: Finished, name: str, sites: IntArray) -> Network:
         lost = rows["name"].to_numpy()[bit < 0][0]
         raise ProtectionError(f"{one.path}: an injection struck {lost}, which is no storage that remains")
     limits = [entry for entry in summary["limits"] if entry["bits"]]
+    pace = pace_of(summary, one.path)
+    # With a time-out of operations a run that stands still ends before that of the inference.
+    timed = pace is not None and pace.operation_allowed is not None
+    going_on = np.full(len(rows), timed) & (rows["end_cycle"].to_numpy() >= (pace.allowed if pace else 0))
     return Network(
         name,
         bit,
-        _fates(rows["outcome"].to_numpy(), rows["seen"].to_numpy().astype(str), hazardous),
+        _fates(rows["outcome"].to_numpy(), rows["seen"].to_numpy().astype(str), hazardous, going_on),
         rows["injection"].to_numpy().astype(np.int64),
         {(str(e["block"]), str(e["kind"])): float(e["fit_raw"]) / int(e["bits"]) for e in limits},
         run.confidence,
         hazardous,
+        pace,
     )
 
 
-def _fates(outcome: npt.NDArray[Any], seen: npt.NDArray[Any], hazardous: Sequence[str]) -> IntArray:
-    """Return what came of injections, as protection asks; where detection is hazardous it helps nothing."""
+def pace_of(summary: Mapping[str, Any], run_dir: Path) -> Pace | None:
+    """Return how long operations take in a run; None if its results do not tell."""
+    golden, execution = summary["golden"], load_campaign(run_dir / CAMPAIGN).execution
+    operations = [int(own["cycles"]) for own in summary["network"]["operations"] if own.get("cycles")]
+    longest = golden.get("longest_operation") or (
+        [max(*operations, cycles - sum(operations)) for cycles in golden["cycles"]] if operations else []
+    )
+    if not longest:
+        return None
+    factor = execution.timeout_factor
+    watched = execution.timeout == Timeout.OPERATION
+    return Pace(
+        max(longest),
+        max(golden["cycles"]),
+        min(math.ceil(factor * cycles) for cycles in golden["cycles"]),
+        min(math.ceil(factor * own) for own in longest) if watched else None,
+    )
+
+
+def _fates(
+    outcome: npt.NDArray[Any],
+    seen: npt.NDArray[Any],
+    hazardous: Sequence[str],
+    going_on: npt.NDArray[np.bool_],
+) -> IntArray:
+    """Return what came of injections, as protection asks; where detection is hazardous it helps nothing.
+
+    Args:
+        outcome: Of each.
+        seen: What was seen of each, whatever an alarm told.
+        hazardous: Outcomes that count as failures.
+        going_on: Hangs that are known to finish operations for ever: a watchdog tells of none of them.
+    """
     told = outcome == "due"
     fate = np.zeros(len(outcome), dtype=np.int64)
     for name in OUTCOMES:
         if name in hazardous and name != "due":
             fate[seen == name] = HANG if name == "hang" else HARMFUL
+    fate[(fate == HANG) & going_on] = HARMFUL
     if "due" in hazardous:
         fate[told] = HARMFUL
         return fate

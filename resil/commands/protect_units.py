@@ -18,8 +18,12 @@ from resil.protection.group_choice import choose
 from resil.protection.group_plan import unit_plan
 from resil.protection.judging import Targets
 from resil.protection.options import ProtectionError, load_options
+from resil.protection.strangers import on_strangers
 from resil.protection.units import Granularity
 from resil.results.render import Results
+
+# Time for each choice without one of the networks.
+_STRANGER_SECONDS = 20.0
 
 
 def protect_units(
@@ -30,6 +34,7 @@ def protect_units(
     options: Path | None = None,
     name: str | None = None,
     buildable: bool = False,
+    also_longest: Sequence[int] = (),
 ) -> Results:
     """Choose protections for all runs at once, keep the plan in each, and write their reports again.
 
@@ -41,6 +46,7 @@ def protect_units(
         options: Options of the user's own, over those that ship.
         name: Of the plan; None for one made of what is asked.
         buildable: Offer only what can be built.
+        also_longest: Longest operations in cycles of other networks, which a watchdog has to let through.
 
     Returns:
         The results of the first run, with this plan.
@@ -60,14 +66,18 @@ def protect_units(
     basis = read_basis(run_dirs)
     asked = asked_of(basis, targets)
     named = check_name(name or plan_name(asked, granularity, options))
-    design = basis.design(known, granularity, buildable=buildable)
+    design = basis.design(known, granularity, buildable=buildable, also_longest=also_longest)
     Progress().stage(
         f"choosing among {len(design.units):,} units for {len(basis.networks)} networks, "
         f"{sum(len(n.bit) for n in basis.networks):,} injections"
     )
     prior = prior_counts(models, basis.found, design.cells)
     choice = choose(design, basis.networks, asked, prior=prior)
-    plans = unit_plan(design, basis.networks, asked, choice, granularity)
+    others = []
+    if choice.needed and choice.chosen is not None:
+        reserve = choice.chosen.reserve
+        others = on_strangers(design, basis.networks, asked, reserve, _STRANGER_SECONDS, prior)
+    plans = unit_plan(design, basis.networks, asked, choice, granularity, others)
     learnt = [{"model": path.name, "sha256": sha256(path.read_bytes()).hexdigest()} for path in models]
     for plan in plans:
         plan |= {"based_on": rests_on(basis), "models": learnt}
@@ -145,11 +155,18 @@ def units_text(plan: Mapping[str, Any]) -> str:
         )
     if plan["result"] == "infeasible":
         return "\n".join([*lines, f"NOT REACHED: {plan['reason']}"])
+    if plan["strangers"]:
+        left = ", ".join(f"{own['fit']:.3g} on {own['network']}" for own in plan["strangers"])
+        lines.append(f"chosen without one of them, on that one: {left} FIT")
+    elif len(plan["networks"]) == 1 and plan["groups"]:
+        lines.append("what it leaves on other networks one run does not tell: give runs of several")
     bits: dict[str, list[int]] = {}
     for group in plan["groups"]:
         own = bits.setdefault(group["option_title"], [0, 0])
         own[0] += group["bits"]
         own[1] += 1
     lines += [f"{title}: {count:,} bits in {units:,} units" for title, (count, units) in bits.items()]
-    lines += [f"{own['option_title']}: the whole NPU" for own in plan["mechanisms"]]
+    for own in plan["mechanisms"]:
+        limit = f", limit {own['limit']:,} cycles" if "limit" in own else ""
+        lines.append(f"{own['option_title']}: the whole NPU{limit}")
     return "\n".join(lines)

@@ -12,7 +12,7 @@ from resil.campaign.campaign import Campaign, load_campaign
 from resil.campaign.fault_settings import STUCK_AT, FaultSettings
 from resil.campaign.network_settings import ZOO_PREFIX, NetworkSettings
 from resil.campaign.sampling_settings import SamplingSettings
-from resil.commands.build import RECORD, same_runs
+from resil.commands.build import RECORD, longest_operation_of, same_runs
 from resil.commands.confirmed import Built, mechanism_counts, observed_on, read_built
 from resil.commands.fresh import HISTORY, asked_work, fresh_seed, fresh_works, read_history
 from resil.commands.run import run_campaign
@@ -22,9 +22,9 @@ from resil.folder.run import Run
 from resil.folder.store import CAMPAIGN
 from resil.prepare import prepare
 from resil.progress import Progress
-from resil.protection.confirm import Observed, confirmation, latent_coverage
-from resil.protection.options import load_options
-from rtl_harness.target import rtl_digest
+from resil.protection.confirm import Observed, confirmation, latent_coverage, planned_uniform
+from resil.protection.options import WATCHDOG, load_options
+from rtl_harness.target import load_target, rtl_digest
 
 CONFIRMATION = "confirmation"
 
@@ -34,7 +34,7 @@ class Sizes:
     """How much is injected on each network.
 
     Attributes:
-        uniform: Upsets spread evenly over all storage.
+        uniform: Upsets spread evenly over all storage; as many more as the plan's limits need to be shown.
         redundant: Further upsets of copies and parity bits.
         stuck: Stuck bits of copies, parity bits and alarm registers, on the first network.
     """
@@ -63,7 +63,7 @@ def verify_build(
         options: The file of options that the plan was chosen from, too.
         networks: Names of zoo networks, or campaign files whose [network] or [workload] is taken.
         seed: Of the new injections; None for one that was not used yet.
-        sizes: How many; None for the usual numbers.
+        sizes: How many; None for the usual numbers, and as many evenly spread ones as the plan needs.
 
     Returns:
         The content of `confirmation.json`.
@@ -74,7 +74,6 @@ def verify_build(
         ConsistencyError: Without a fault the protected design does something else than the source.
         HarnessError, NetworkError: The target or a network cannot be used.
     """
-    sizes = sizes or Sizes()
     progress = Progress()
     campaign = load_campaign(run_dirs[0] / CAMPAIGN)
     built = read_built(folder, plan, load_options(options), campaign, progress)
@@ -82,7 +81,10 @@ def verify_build(
     digest = rtl_digest(built.target)
     seed = fresh_seed(run_dirs, history, digest, seed, folder)
     works = fresh_works(run_dirs, history, networks)
-    exact = _bit_exact(campaign, built, works, progress)
+    kept = [plan, *(kept_plan(run_dir, plan["name"]) for run_dir in run_dirs[1:])]
+    plan = max(kept, key=lambda own: float(own["fit"]))
+    sizes = sizes or Sizes(planned_uniform(plan, len(works), campaign.confidence))
+    exact, beyond = _bit_exact(campaign, built, works, progress)
     observed: list[Observed] = []
     mechanisms: dict[str, Any] = {}
     for number, (name, work) in enumerate(works.items()):
@@ -96,8 +98,6 @@ def verify_build(
             run = place / "stuck-at" if permanent else None
             own = replace(own, safety=replace(campaign.safety, permanent=run))
         observed.append(_upsets(own, name, place / "upsets", built, sizes, progress))
-    kept = [plan, *(kept_plan(run_dir, plan["name"]) for run_dir in run_dirs[1:])]
-    plan = max(kept, key=lambda own: float(own["fit"]))
     found = confirmation(plan, observed, campaign.hazardous, campaign.confidence)
     if built.changed:
         found["confirmed"] = False
@@ -112,6 +112,7 @@ def verify_build(
         "rtl_digest": digest,
         "hardened_not_confirmed": sorted({own["group"] for own in built.hardened}),
         "latent": mechanisms,
+        "watchdog": built.watchdog and {"limit": built.watchdog.limit, "false_alarms": beyond},
         "bit_exact": exact,
         "commands": [
             f"resil run {run / CAMPAIGN} --out {run} --resume"
@@ -124,17 +125,51 @@ def verify_build(
 
 def _bit_exact(
     campaign: Campaign, built: Built, works: Mapping[str, Campaign], progress: Progress
-) -> dict[str, Any]:
-    """Compare runs without a fault of all networks, those of the zoo too if the run's is one of them."""
+) -> tuple[dict[str, Any], list[str]]:
+    """Compare runs without a fault of all networks, those of the zoo too if the run's is one of them.
+
+    Returns:
+        What was equal, and other networks of the zoo whose operations take longer than a watchdog waits.
+    """
     found = dict(works)
+    limit = None if built.watchdog is None else built.watchdog.limit
     if isinstance(campaign.work, NetworkSettings) and campaign.work.path.startswith(ZOO_PREFIX):
         found |= {name: asked_work(campaign, name) for name in zoo.names() if name not in found}
     inputs = 0
-    for work in found.values():
+    beyond = []
+    for name, work in found.items():
         before = prepare(work, progress)
-        same_runs(before, prepare(replace(work, target=built.confirm_target), progress), progress)
+        if limit is not None and name not in works and longest_operation_of(before) >= limit:
+            beyond.append(name)
+            continue
+        same_runs(before, prepare(replace(work, target=built.confirm_target), progress), progress, limit)
         inputs += len(before.inputs)
-    return {"networks": sorted(found), "inputs": inputs, "equal": True}
+    return {"networks": sorted({*found} - {*beyond}), "inputs": inputs, "equal": True}, sorted(beyond)
+
+
+def longest_operations(run_dirs: Sequence[Path], networks: Sequence[str], options: Path | None) -> list[int]:
+    """Return the longest operations in cycles of the networks that a confirmation will run.
+
+    A watchdog has to let them through; how long they take without a fault says nothing of what faults do.
+
+    Args:
+        run_dirs: The runs that choose.
+        networks: As `verify_build` takes them.
+        options: Likewise.
+
+    Returns:
+        One for each network; nothing if there is no watchdog to be offered.
+
+    Raises:
+        StoreError, HarnessError, NetworkError: As `verify_build`.
+    """
+    target = load_target(load_campaign(run_dirs[0] / CAMPAIGN).target)
+    if WATCHDOG not in load_options(options).options or not target.operation:
+        return []
+    history = [entry for run_dir in run_dirs for entry in read_history(run_dir)]
+    progress = Progress()
+    works = fresh_works(run_dirs, history, networks)
+    return [longest_operation_of(prepare(work, progress)) for work in works.values()]
 
 
 def _upsets(
@@ -162,9 +197,12 @@ def _stuck(
     everything: bool,
 ) -> dict[str, Any]:
     """Hold bits of the mechanisms, and of all storage if asked, and count of how many an alarm tells."""
-    if not built.copies:
+    if not built.copies and not built.timer:
         return {}
-    minima = {built.block: sizes.stuck, built.alerts: min(2 * built.alert_bits, sizes.stuck)}
+    own = [block for block in (built.alerts, built.timer) if block]
+    minima = {block: min(2 * built.bits_in(block), sizes.stuck) for block in own}
+    if built.copies:
+        minima[built.block] = sizes.stuck
     total = sum(minima.values()) + (sizes.uniform if everything else 0)
     faults = FaultSettings(("ff", "macro"), total, 0, model=STUCK_AT, minimum_in=minima)
     asked = replace(campaign, name=f"{name}-stuck-at", faults=faults, sampling=SamplingSettings())
@@ -204,6 +242,14 @@ def confirmation_text(found: Mapping[str, Any]) -> str:
         lines.append(
             f"stuck bits of mechanisms: {latent['told']} of {latent['injections']} told, at least "
             f"{latent['coverage_lo']:.1%}"
+        )
+    if dog := found["watchdog"]:
+        told = ", ".join(f"{r['hangs_told']} of {r['hangs']} on {r['network']}" for r in found["networks"])
+        lines.append(f"watchdog of {dog['limit']:,} cycles: hangs told {told}")
+    if dog and dog["false_alarms"]:
+        lines.append(
+            f"NOT FOR {', '.join(dog['false_alarms'])}: operations longer than the watchdog waits, each run "
+            "a false alarm"
         )
     if left := found["hardened_not_confirmed"]:
         lines.append(f"hardened cells cannot be confirmed in RTL: {', '.join(left)}; their range is in it")

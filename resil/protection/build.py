@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from resil.protection.group_plan import parts_of
-from resil.protection.options import OptionSet, ProtectionError
+from resil.protection.options import WATCHDOG, OptionSet, ProtectionError
 from rtl_harness.redundancy.groups import Group, Mechanism
+from rtl_harness.redundancy.watchdog import Watchdog
 
 
 def groups_of(plan: Mapping[str, Any], options: OptionSet, blocks: Mapping[str, object]) -> list[Group]:
@@ -24,7 +25,7 @@ def groups_of(plan: Mapping[str, Any], options: OptionSet, blocks: Mapping[str, 
     if plan["result"] != "optimal":
         why = "needs no protection" if plan["result"] == "not_needed" else "reaches its target with no option"
         raise ProtectionError(f"--build: expected a plan that protects something, found that the run {why}")
-    groups = []
+    groups: list[Group] = []
     for path, name in protected_parts(plan):
         option = options.options[name]
         if not option.builds:
@@ -39,6 +40,23 @@ def groups_of(plan: Mapping[str, Any], options: OptionSet, blocks: Mapping[str, 
             )
         groups.append(Group(path, Mechanism(option.builds)))
     return groups
+
+
+def watchdog_of(plan: Mapping[str, Any], options: OptionSet) -> Watchdog | None:
+    """Return the watchdog of a plan, None if it has none.
+
+    Raises:
+        ProtectionError: It cannot be built.
+    """
+    found = next((own for own in plan.get("mechanisms", ()) if own["option"] == WATCHDOG), None)
+    if found is None:
+        return None
+    if not options.options[WATCHDOG].builds:
+        raise ProtectionError(
+            f"{WATCHDOG}: was chosen and cannot be built; leave it out with exclude = "
+            f'["{WATCHDOG}"] in a file for --options, or give it builds = "{WATCHDOG}"'
+        )
+    return Watchdog(int(found["limit"]))
 
 
 def protected_parts(plan: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from resil.protection.sample_size import uniform_needed
 from stats.evidence import Evidence, Group
 from stats.intervals import Interval, clopper_pearson
 from stats.metrics import spfm
@@ -42,6 +43,21 @@ class Copies:
 
 
 @dataclass(frozen=True, slots=True)
+class Hangs:
+    """New injections of which a hang was seen, in a design with a watchdog.
+
+    Attributes:
+        seen: Hangs, an alarm or not.
+        told: Those of which an alarm told in time.
+        promised: Part of them of which the watchdog is to tell at least; 0 where it tells after the time-out.
+    """
+
+    seen: int
+    told: int
+    promised: float
+
+
+@dataclass(frozen=True, slots=True)
 class Observed:
     """What was found on one network that took no part in the choice.
 
@@ -50,12 +66,14 @@ class Observed:
         strata: Upsets, of all storage.
         copies: The part of them that struck redundant storage.
         safety: Result of the campaign's safety verdict on this data alone; None if there is none.
+        hangs: With a watchdog; None without.
     """
 
     network: str
     strata: tuple[Stratum, ...]
     copies: Copies
     safety: str | None = None
+    hangs: Hangs | None = None
 
 
 def confirmation(
@@ -70,7 +88,9 @@ def confirmation(
     - its limits, of FIT, SPFM and detected failures, are met on each network, and the safety verdict if one
       is asked for; a limit in shares of a network's own FIT cannot be;
     - no upset of redundant storage was hazardous, none that was said to be corrected showed, and of each an
-      alarm told.
+      alarm told;
+    - a watchdog did not tell of fewer hangs than it is credited with: the upper limit of the part of which it
+      told is not below that.
 
     Intervals of several networks hold together: each has its part of the error (Bonferroni). Those of
     `copies` are exact (Clopper and Pearson).
@@ -86,7 +106,7 @@ def confirmation(
     worst = max(rows, key=lambda row: float(row["fit_hi"]))
     reasons = [*_prediction(plan, rows), *_limits(plan, rows)]
     for found in observed:
-        reasons += _mechanisms(found)
+        reasons += _mechanisms(found) + _hangs(found, joint)
     injections, struck = (sum(int(row[key]) for row in rows) for key in ("injections", "copies"))
     bad = sum(found.copies.hazardous for found in observed)
     measured = {key: worst[key] for key in ("fit", "fit_lo", "fit_hi", "spfm", "spfm_lo")}
@@ -94,7 +114,7 @@ def confirmation(
         "confirmed": not reasons,
         "reasons": reasons,
         "predicted": {
-            "fit": plan["fit"],
+            "fit": predicted_fit(plan),
             "fit_lo": None,
             "fit_hi": plan["fit_hi"],
             "spfm": plan["spfm"],
@@ -110,6 +130,26 @@ def confirmation(
             "confidence": confidence,
         },
     }
+
+
+def predicted_fit(plan: Mapping[str, Any]) -> float:
+    """Return the hazardous FIT that a plan predicts for networks that took no part in its choice.
+
+    What it leaves on the run's own network, as injections that did not choose say, or the mean of what sets
+    so chosen leave on a network that was left out, if that is more.
+    """
+    strangers = [float(row["fit"]) for row in plan.get("strangers", ())]
+    return max(float(plan["fit"]), sum(strangers) / len(strangers) if strangers else 0.0)
+
+
+def planned_uniform(plan: Mapping[str, Any], networks: int, confidence: float) -> int:
+    """Return how many upsets, spread evenly, each of so many networks needs to show what a plan predicts."""
+    raw = float(plan["fit_raw_before"])
+    limits = [] if plan["spfm_target"] is None else [1.0 - float(plan["spfm_target"])]
+    if plan["budget_fit"] is not None and raw > 0.0:
+        limits.append(float(plan["budget_fit"]) / raw)
+    share = predicted_fit(plan) / raw if raw > 0.0 else 0.0
+    return uniform_needed(share, min(limits, default=None), 1.0 - (1.0 - confidence) / networks)
 
 
 def latent_coverage(told: int, injections: int, confidence: float) -> dict[str, Any]:
@@ -143,6 +183,8 @@ def _network(found: Observed, hazardous: Collection[str], confidence: float) -> 
         "spfm_lo": min(metric.lo for metric in metrics),
         "confidence": confidence,
         "safety": found.safety,
+        "hangs": None if found.hangs is None else found.hangs.seen,
+        "hangs_told": None if found.hangs is None else found.hangs.told,
     }
 
 
@@ -154,7 +196,7 @@ def _evidence(strata: Sequence[Stratum], end: int, confidence: float) -> Evidenc
 
 
 def _prediction(plan: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    fit = float(plan["fit"])
+    fit = predicted_fit(plan)
     reasons = [
         f"predicted {fit:.3g} FIT is too low: measured {row['fit_lo']:.3g} to {row['fit_hi']:.3g} FIT on "
         f"{row['network']}"
@@ -192,6 +234,18 @@ def _limits(plan: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[
         if row["safety"] not in (None, "met"):
             reasons.append(f"on {row['network']} the safety verdict is {row['safety']}, asked: met")
     return reasons
+
+
+def _hangs(found: Observed, confidence: float) -> list[str]:
+    hangs = found.hangs
+    if hangs is None or not hangs.seen:
+        return []
+    if clopper_pearson(hangs.told, hangs.seen, confidence, "upper").hi >= hangs.promised:
+        return []
+    return [
+        f"of {hangs.seen:,} hangs on {found.network} an alarm told of {hangs.told:,}, of the watchdog "
+        f"{hangs.promised:.1%} are expected: it does not tell"
+    ]
 
 
 def _mechanisms(found: Observed) -> list[str]:

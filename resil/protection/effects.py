@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resil.protection.options import Option
-from resil.protection.risks import FATES, HANG, HANG_TOLD, HARMFUL, HARMFUL_TOLD, TOLD
+from resil.protection.risks import FATES, HANG, HANG_TOLD, HARMFUL, HARMFUL_TOLD, TOLD, Network
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -59,32 +59,40 @@ class Mechanisms:
     """Mechanisms of the whole NPU, which change what the fate of an upset counts as.
 
     Attributes:
-        watchdog: Turns hangs into detected failures; None for none.
+        watchdog: Turns hangs into detected failures, where it tells in time; None for none.
         error_flag: The error status is declared as a mechanism, so what it tells of in time is detected;
             None if it is not, and such an outcome counts by what it does.
+        limit: Of the watchdog, in cycles.
     """
 
     watchdog: Option | None = None
     error_flag: Option | None = None
+    limit: int = 0
 
     @property
     def options(self) -> tuple[Option, ...]:
         """Those that there are."""
         return tuple(option for option in (self.watchdog, self.error_flag) if option is not None)
 
-    def hazardous(self, outcomes: Collection[str]) -> FloatArray:
-        """Return the share of each fate that stays hazardous, shape (`FATES`,)."""
+    def watches(self, network: Network) -> bool:
+        """Whether there is a watchdog that tells of the hangs of a network before they count as such."""
+        return self.watchdog is not None and network.pace is not None and network.pace.tells(self.limit)
+
+    def hazardous(self, network: Network) -> FloatArray:
+        """Return the share of each fate that stays hazardous on a network, shape (`FATES`,)."""
         share = np.zeros(FATES)
-        missed = 1.0 if self.watchdog is None else self.watchdog.worst_residual_share("ff", outcomes)
+        missed = 1.0
+        if self.watchdog is not None and self.watches(network):
+            missed = self.watchdog.worst_residual_share("ff", network.hazardous)
         share[[HARMFUL, HANG]] = 1.0, missed
         if self.error_flag is None:
             share[[HARMFUL_TOLD, HANG_TOLD]] = 1.0, missed
         return share
 
-    def detected(self) -> FloatArray:
+    def detected(self, network: Network) -> FloatArray:
         """Return the share of each fate that is a detected failure at most, shape (`FATES`,)."""
         share = np.zeros(FATES)
-        if self.watchdog is not None:
+        if self.watches(network):
             share[[HANG, HANG_TOLD]] = 1.0
         if self.error_flag is not None:
             share[[HARMFUL_TOLD, HANG_TOLD, TOLD]] = 1.0

@@ -35,6 +35,7 @@ class Design:
         area: Of all blocks.
         options: That there are.
         buildable: Only what can be built is offered.
+        limit: Of a watchdog on operations, in cycles; None if none can be offered.
     """
 
     cells: Cells
@@ -45,6 +46,7 @@ class Design:
     area: float
     options: OptionSet
     buildable: bool = False
+    limit: int | None = None
 
     def cell_area(self, block: str, kind: str, option: Option) -> float:
         """Return the area of a flip-flop or a memory bit of a block.
@@ -84,8 +86,10 @@ class Design:
         known = {o.name: o for o in self.options.options.values() if "npu" in o.units}
         # It is in the design: nothing has to be built.
         flags = [known.get(ERROR_FLAG), None] if ERROR_FLAG in known else [None]
-        dogs = [None, known[WATCHDOG]] if WATCHDOG in known and not self.buildable else [None]
-        return [Mechanisms(dog, flag) for flag in flags for dog in dogs]
+        dog = known.get(WATCHDOG)
+        if dog is None or self.limit is None or (self.buildable and not dog.builds):
+            return [Mechanisms(None, flag) for flag in flags]
+        return [m for flag in flags for m in (Mechanisms(None, flag), Mechanisms(dog, flag, self.limit))]
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,8 +246,8 @@ def what_is_left(
     """
     cells = design.cells
     raw = network.raw(cells)
-    rate = raw * (risks @ mechanisms.hazardous(network.hazardous))
-    told = raw * (risks @ mechanisms.detected())
+    rate = raw * (risks @ mechanisms.hazardous(network))
+    told = raw * (risks @ mechanisms.detected(network))
     before = float(raw @ (risks @ undetected()))
     by_unit = {
         kind: tuple(

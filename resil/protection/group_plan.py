@@ -11,7 +11,7 @@ from resil.protection.effects import Effect
 from resil.protection.group_choice import Candidate, Choice
 from resil.protection.group_menu import NPU, Design, Item, item_area, whole_npu
 from resil.protection.judging import Judged, Targets, judge
-from resil.protection.options import STATUSES
+from resil.protection.options import STATUSES, WATCHDOG
 from resil.protection.plan import SCHEMA
 from resil.protection.risks import Network
 from resil.protection.units import BoolArray, Granularity
@@ -20,7 +20,12 @@ _RESULTS = {(True, True): "optimal", (False, True): "infeasible", (True, False):
 
 
 def unit_plan(
-    design: Design, networks: Sequence[Network], targets: Targets, choice: Choice, granularity: Granularity
+    design: Design,
+    networks: Sequence[Network],
+    targets: Targets,
+    choice: Choice,
+    granularity: Granularity,
+    strangers: Sequence[Judged] = (),
 ) -> list[dict[str, Any]]:
     """Return the content of `protection.json` for each run, in their order.
 
@@ -28,6 +33,7 @@ def unit_plan(
     reports show it; `groups` names what is protected.
     """
     common = _common(design, networks, targets, choice, granularity)
+    common["strangers"] = [_network(judged, targets) for judged in strangers]
     return [
         {**common, **_own(design, network, choice, judged)}
         for network, judged in zip(networks, choice.judged, strict=True)
@@ -57,7 +63,7 @@ def _common(
         "bound": chosen.bound if chosen else None,
         "gap": chosen.gap if chosen else None,
         "groups": [] if chosen is None else _groups(design, chosen),
-        "mechanisms": [] if chosen is None else _mechanisms(design, chosen),
+        "mechanisms": [] if chosen is None else _mechanisms(design, chosen, networks),
         "networks": [_network(judged, targets) for judged in choice.judged],
         "pareto": [_point(design, candidate, judged) for candidate, judged in reversed(choice.tried)],
         "assumptions": _assumptions(design, networks, granularity),
@@ -161,14 +167,16 @@ def _groups(design: Design, chosen: Candidate) -> list[dict[str, Any]]:
     return rows
 
 
-def _mechanisms(design: Design, chosen: Candidate) -> list[dict[str, Any]]:
+def _mechanisms(design: Design, chosen: Candidate, networks: Sequence[Network]) -> list[dict[str, Any]]:
     area = design.mechanisms_area(chosen.mechanisms)
+    watched = [network.name for network in networks if chosen.mechanisms.watches(network)]
     return [
         {
             "option": o.name,
             "option_title": o.title,
             "area_added": area if o.cells_area else 0.0,
             "source": o.source,
+            **({"limit": chosen.mechanisms.limit, "watched": watched} if o.name == WATCHDOG else {}),
         }
         for o in chosen.mechanisms.options
     ]
@@ -228,11 +236,29 @@ def _assumptions(design: Design, networks: Sequence[Network], granularity: Granu
     ]
     if design.options.leave_out:
         told.append(f"Left out by the file of options: {', '.join(design.options.leave_out)}.")
+    told += _watchdog(design, networks)
     if design.buildable:
         told.append("Only what can be built as RTL was offered.")
     if any(unit.memory for unit in design.units):
         told.append("Codes on a memory guard the flip-flops of its macro, too: they are checked behind it.")
     return told
+
+
+def _watchdog(design: Design, networks: Sequence[Network]) -> list[str]:
+    """Say on which networks a watchdog helps, and what is taken for granted of it."""
+    if WATCHDOG not in design.options.options:
+        return []
+    if design.limit is None:
+        return ["A watchdog was not offered: how long operations take is not in the results of all runs."]
+    told = [n.name for n in networks if n.pace is not None and n.pace.tells(design.limit)]
+    late = [n.name for n in networks if n.name not in told]
+    text = (
+        f"A watchdog waits {design.limit:,} cycles for the end of an operation. A hang is taken for one in "
+    )
+    text += "which no operation ends any more, but for the part that the option's coverage leaves."
+    if late:
+        text += f" On {', '.join(late)} it would tell only after the time-out: there it counts for nothing."
+    return [text]
 
 
 def parts_of(plan: Mapping[str, Any]) -> list[tuple[str, str]]:

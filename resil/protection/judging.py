@@ -98,9 +98,9 @@ def judge(network: Network, cells: Cells, effects: Sequence[Effect], mechanisms:
     sampled = _Sampled(network, cells, raw)
     column = {name: np.array([getattr(e, name) for e in effects]) for name in Effect.__dataclass_fields__}
     before = sampled.rate(np.ones(len(raw)), undetected()).estimate
-    fit = sampled.rate(column["residual"], mechanisms.hazardous(network.hazardous))
+    fit = sampled.rate(column["residual"], mechanisms.hazardous(network))
     made = float(raw @ column["due_of_raw"])
-    due = sampled.rate(column["due_kept"], mechanisms.detected())
+    due = sampled.rate(column["due_kept"], mechanisms.detected(network))
     left = float(raw @ column["raw"])
     spfm = [max(0.0, 1.0 - rate / left) if left > 0.0 else None for rate in (fit.estimate, fit.hi)]
     return Judged(

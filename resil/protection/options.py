@@ -23,6 +23,8 @@ _TURNS_INTO = ("due", "corrected")
 # to groups of flip-flops, to memories, to a block or the NPU as a copy of it, to the NPU as a mechanism.
 UNITS = ("block", "group", "memory", "whole_block", "npu")
 WATCHDOG, ERROR_FLAG = "watchdog", "error_flag"
+# What can be built: mechanisms of groups, and of the whole NPU.
+_BUILT = (*Mechanism, WATCHDOG)
 _AREAS = ("block_area", "ff_area", "sram_area", "cells_area")
 
 
@@ -73,6 +75,7 @@ class Option:
         units: Where it is offered, out of `UNITS`.
         added_bits: Storage bits that it adds to each protected one.
         cells_area: Added area as a multiple of that of one flip-flop, once.
+        limit_factor: Of a watchdog: its limit as a multiple of the longest operation; 0 for other options.
     """
 
     name: str
@@ -94,6 +97,7 @@ class Option:
     units: tuple[str, ...] = ("block",)
     added_bits: float = 0.0
     cells_area: float = 0.0
+    limit_factor: float = 0.0
 
     def raw_share(self, kind: str) -> float:
         """Return the share of the upset rate of bits of that kind that remains."""
@@ -243,9 +247,14 @@ def _option(table: Mapping[str, Any], where: str) -> Option:
             raise ProtectionError(
                 f"{spot}: expected {key}_low <= {key} <= {key}_high <= 1, found {low}, {value}, {high}"
             )
-    if option.builds not in ("", *Mechanism):
+    if option.builds not in ("", *_BUILT):
         raise ProtectionError(
-            f"{spot}: builds is one of {', '.join(Mechanism)}, or not there, found {option.builds!r}"
+            f"{spot}: builds is one of {', '.join(_BUILT)}, or not there, found {option.builds!r}"
+        )
+    if (option.name == WATCHDOG) != bool(option.limit_factor) or 0.0 < option.limit_factor < 1.0:
+        raise ProtectionError(
+            f"{spot}: limit_factor is at least 1 of the option {WATCHDOG}, and not there of others, found "
+            f"{option.limit_factor:g}"
         )
     if option.turns_into not in _TURNS_INTO:
         raise ProtectionError(

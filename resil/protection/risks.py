@@ -10,13 +10,13 @@ harmless as that, is taken from what injections that did not predict say of the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import isotonic_regression
 
+from resil.protection.pace import Pace
 from resil.protection.units import Cells
 from stats.sensitivity import Levels, pooled_rates, tune_strengths
 
@@ -42,7 +42,7 @@ class Network:
         fit_per_bit: Raw upset rate of a bit, by block and kind.
         confidence: Of the run's intervals.
         hazardous: Outcomes that count as failures.
-        facts: For the reports: what `summary.json` says.
+        pace: Of its operations; None if it is not known, or there are none.
     """
 
     name: str
@@ -52,20 +52,11 @@ class Network:
     fit_per_bit: dict[tuple[str, str], float]
     confidence: float
     hazardous: tuple[str, ...]
-    facts: Any = None
+    pace: Pace | None = None
 
     def where(self, chosen: BoolArray) -> Network:
         """Return some of the injections."""
-        return Network(
-            self.name,
-            self.bit[chosen],
-            self.fate[chosen],
-            self.number[chosen],
-            self.fit_per_bit,
-            self.confidence,
-            self.hazardous,
-            self.facts,
-        )
+        return replace(self, bit=self.bit[chosen], fate=self.fate[chosen], number=self.number[chosen])
 
     def halves(self) -> tuple[Network, Network]:
         """Return the half that chooses and the half that judges."""

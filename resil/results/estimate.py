@@ -32,6 +32,7 @@ from resil.results.summary import (
 )
 from resil.results.told import told_facts, usual_alarms
 from rtl_harness.engines.base import GoldenRun
+from rtl_harness.operations import longest_operation
 from stats.metrics import safety_metrics
 from stats.permanent import PermanentRates, load_permanent
 from stats.rates import BlockEstimate, StratumCounts
@@ -136,6 +137,7 @@ def summarise(
             "cycles": cycles,
             "vela_cycles": bench.network.vela_cycles,
             "output_hash": [run.end.output_hash for run in goldens],
+            "longest_operation": _longest_operations(goldens),
         },
         "inferences": None if inferences is None else dict(inferences),
         "technology": technology.as_dict(),
@@ -220,6 +222,13 @@ def _campaign(
 def _operation_cycles(golden: GoldenRun) -> list[int]:
     starts = (0, *golden.operation_ends)
     return [end - start for start, end in zip(starts, golden.operation_ends, strict=False)]
+
+
+def _longest_operations(goldens: Sequence[GoldenRun]) -> list[int]:
+    """Return for each input how long no operation ended; nothing where none is counted."""
+    if any(len(run.moves) < 2 for run in goldens):
+        return []
+    return [longest_operation(run.moves, run.end.end_cycle) for run in goldens]
 
 
 def _fault_note(campaign: Campaign) -> str:

@@ -3,5 +3,6 @@
 from rtl_harness.redundancy.build import build_protection
 from rtl_harness.redundancy.built import Built
 from rtl_harness.redundancy.groups import Group, Mechanism
+from rtl_harness.redundancy.watchdog import Watchdog
 
-__all__ = ["Built", "Group", "Mechanism", "build_protection"]
+__all__ = ["Built", "Group", "Mechanism", "Watchdog", "build_protection"]

@@ -8,12 +8,13 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from rtl_harness.elaboration import Elaboration, in_macro
 from rtl_harness.elaboration.yosys import read_commands, run_yosys
 from rtl_harness.errors import HarnessError
 from rtl_harness.redundancy.built import Built, Constrained, as_declared, in_netlist
-from rtl_harness.redundancy.clocks import clock_and_reset
+from rtl_harness.redundancy.clocks import clock_and_reset, modules_around
 from rtl_harness.redundancy.codes import Coded
 from rtl_harness.redundancy.editable import free_name
 from rtl_harness.redundancy.edits import edit_sources
@@ -22,11 +23,12 @@ from rtl_harness.redundancy.modules import Instance, instance_of, read_instances
 from rtl_harness.redundancy.names import Renamed, keep_names, rename
 from rtl_harness.redundancy.netlist import ProtectedNetlist, Redundant, Request
 from rtl_harness.redundancy.page import constraints_text, page_text
-from rtl_harness.redundancy.places import MAJOR, MINOR, Design, netlist_instances
+from rtl_harness.redundancy.places import MAJOR, MINOR, Design, check_editable, netlist_instances
 from rtl_harness.redundancy.renamed_storage import storage_names
 from rtl_harness.redundancy.source_text import SourceText
 from rtl_harness.redundancy.target_file import target_text
 from rtl_harness.redundancy.verilog import module_files, stored_in
+from rtl_harness.redundancy.watchdog import Timer, Watchdog
 from rtl_harness.target import Target, TargetAlarm
 
 RTL = "rtl"
@@ -44,7 +46,11 @@ _OPTIMISE = (
 
 
 def build_protection(
-    target: Target, elaboration: Elaboration, groups: Sequence[Group], folder: Path
+    target: Target,
+    elaboration: Elaboration,
+    groups: Sequence[Group],
+    folder: Path,
+    watchdog: Watchdog | None = None,
 ) -> Built:
     """Write the protected RTL of a target to a folder, which is there in full or not at all.
 
@@ -53,6 +59,7 @@ def build_protection(
         elaboration: Its storage; with what is hardware, blocks are protected without the rest.
         groups: What is protected, and how.
         folder: That is made; it must not be there, or be empty.
+        watchdog: On operations; None for none.
 
     Returns:
         What was built.
@@ -63,14 +70,16 @@ def build_protection(
     """
     folder = folder.resolve()
     require_empty(folder)
-    pieces, left_out = pieces_of(target, elaboration, groups)
+    if watchdog is not None:
+        watchdog.check(target)
+    pieces, left_out = pieces_of(target, elaboration, groups) if groups or not watchdog else ([], [])
     _check_alarms(target)
     folder.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
         (made := scratch / "made").mkdir()
         (work := scratch / "work").mkdir()
-        built = _Builder(target, elaboration, work, made, folder).build(pieces, left_out)
+        built = _Builder(target, elaboration, work, made, folder).build(pieces, left_out, watchdog)
         (made / CONSTRAINTS).write_text(constraints_text(target, built), encoding="utf-8")
         (made / PAGE).write_text(page_text(target, built), encoding="utf-8")
         if folder.exists():
@@ -107,17 +116,24 @@ class _Builder:
         self.final = final
         self._renamed: dict[str, Renamed] = {}
         self._stored: dict[str, set[str]] = {}
+        self._timer: Timer | None = None
 
-    def build(self, pieces: Sequence[Piece], left_out: Sequence[LeftOut]) -> Built:
+    def build(
+        self, pieces: Sequence[Piece], left_out: Sequence[LeftOut], watchdog: Watchdog | None = None
+    ) -> Built:
         hardened = tuple(p for p in pieces if p.group.mechanism is Mechanism.HARDENED)
         redundant = [p for p in pieces if p.group.mechanism is not Mechanism.HARDENED]
         (self.made / RTL).mkdir()
-        if not redundant:
+        if not redundant and watchdog is None:
             self._write_target({}, [], alarms=False)
             return Built(hardened=hardened, constrained=self._constrained(hardened), left_out=tuple(left_out))
         design = self._read()
+        if watchdog is not None:
+            self._timer = Timer(watchdog.limit, self._width(design))
         requests = [self._request(piece, design.instances) for piece in redundant]
         tops = netlist_instances(design, {(r.instance, r.piece.group.path): None for r in requests})
+        if watchdog is not None and self.target.dut not in tops:
+            check_editable(design)
         netlists = {top: self._netlist(design, top, requests) for top in tops}
         names = self._write_netlists(design, netlists)
         edited, alarms = self._edit(design, names)
@@ -140,6 +156,7 @@ class _Builder:
             netlists={top: names[top][0] for top in tops},
             edited=tuple(edited),
             alarms=tuple(alarms),
+            timer=self._timer,
         )
 
     def _read(self) -> Design:
@@ -175,6 +192,8 @@ class _Builder:
         document = json.loads((self._folder(top) / "netlist.json").read_text(encoding="utf-8"))
         netlist = ProtectedNetlist(document, top, module)
         netlist.protect(own, macros)
+        if top == self.target.dut and self._timer is not None:
+            netlist.add_watchdog(*self._clock_and_reset(design), self._timer)
         netlist.lead_out()
         keep_names(netlist, netlist.cut, {place.net for place in self.elaboration.locations.values()})
         if top == self.target.dut:
@@ -297,7 +316,7 @@ class _Builder:
     def _edit(self, design: Design, names: Mapping[str, list[str]]) -> tuple[dict[Path, Path], list[str]]:
         """Edit the sources around the netlists; return copies of them by source, and the alarms' bits."""
         modules = {top: own[0] for top, own in names.items()}
-        files, alarms = edit_sources(design, modules, lambda: self._clock_and_reset(design))
+        files, alarms = edit_sources(design, modules, lambda: self._clock_and_reset(design), self._timer)
         edited = {file: Path(RTL) / file.name for file in files}
         for file, copy in edited.items():
             (self.made / copy).write_text(design.texts[file].text, encoding="utf-8", errors="surrogateescape")
@@ -305,18 +324,15 @@ class _Builder:
 
     def _clock_and_reset(self, design: Design) -> tuple[str, str, bool]:
         """Return the ports of the design under test that carry clock and reset, and if that is active low."""
-        top, dut = self.target.top, self.target.dut
-        chain = design.chain(dut)
-        modules = {p: f"{design.instances[p].module}${top}.{p}" if p else top for p in chain}
-        folder = self._folder("around")
-        script = [f"read_rtlil {self.work / 'design.il'}", f"select {' '.join(modules.values())}"]
-        run_yosys([*script, "write_json -selected chain.json"], folder, f"reading {self.target.name}")
-        found = json.loads((folder / "chain.json").read_text(encoding="utf-8"))["modules"]
-        inner = [dut, *chain[:-1]]
-        cells = [path.removeprefix(f"{around}.") for path, around in zip(inner, chain, strict=True)]
-        return clock_and_reset(
-            self.target, [(cell, found[modules[p]]) for cell, p in zip(cells, chain, strict=True)]
-        )
+        return clock_and_reset(self.target, self._chain(design))
+
+    def _width(self, design: Design) -> int:
+        """Return the bits of the counter of operations."""
+        return len(self._chain(design)[-1][1]["ports"][self.target.operation]["bits"])
+
+    def _chain(self, design: Design) -> list[tuple[str, Mapping[str, Any]]]:
+        """Return the modules around the design under test, the top last, each with the next one's cell."""
+        return modules_around(self.target, design, self.work / "design.il", self._folder("around"))
 
     def _copy(self, file: Path) -> Path:
         shutil.copyfile(file, self.made / RTL / file.name)
@@ -324,5 +340,7 @@ class _Builder:
 
     def _write_target(self, edited: Mapping[Path, Path], added: Sequence[Path], *, alarms: bool) -> None:
         names = NAMES if alarms else ""
-        text = target_text(self.target, self.final, edited, added, ALARMS if alarms else {}, names)
+        own = ALARMS if alarms else {}
+        watched = self._timer is not None
+        text = target_text(self.target, self.final, edited, added, own, names, watched)
         (self.made / TARGET).write_text(text, encoding="utf-8")

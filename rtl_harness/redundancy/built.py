@@ -11,6 +11,7 @@ from rtl_harness.redundancy.codes import Coded
 from rtl_harness.redundancy.groups import LeftOut, Piece
 from rtl_harness.redundancy.names import plain
 from rtl_harness.redundancy.netlist import Redundant
+from rtl_harness.redundancy.watchdog import Timer
 
 _PART = re.compile(r"(?P<own>.+)_(?P<high>\d+)_(?P<low>\d+)(?:_\d+)?")
 
@@ -45,6 +46,7 @@ class Built:
         netlists: Module that took the place of each instance, by path.
         edited: Sources that were copied and given ports, by their path.
         alarms: Instance whose alarms each bit of the alarm outputs tells, from bit 0 on.
+        timer: Watchdog on operations; None if there is none.
     """
 
     registers: tuple[Redundant, ...] = ()
@@ -55,6 +57,7 @@ class Built:
     netlists: Mapping[str, str] = field(default_factory=dict)
     edited: tuple[Path, ...] = ()
     alarms: tuple[str, ...] = ()
+    timer: Timer | None = None
 
 
 def as_declared(piece: Piece) -> Constrained:

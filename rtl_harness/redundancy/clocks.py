@@ -2,15 +2,40 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from rtl_harness.elaboration.yosys import run_yosys
 from rtl_harness.errors import HarnessError
+from rtl_harness.redundancy.places import Design
 from rtl_harness.target import Target
 
 # Cells through which a clock or a reset goes on its way, with whether they invert it. Others may gate it.
 _THROUGH = {"$buf": False, "$pos": False, "$not": True, "$logic_not": True}
 _GATING = {"$and", "$or", "$logic_and", "$logic_or", "$mux"}
+
+
+def modules_around(
+    target: Target, design: Design, netlist: Path, folder: Path
+) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return the modules around the design under test, the top last, each with the cell that is the next one.
+
+    Args:
+        target: The design.
+        design: Its instances.
+        netlist: What Yosys wrote of it as RTLIL.
+        folder: To work in.
+    """
+    chain = design.chain(target.dut)
+    modules = {p: f"{design.instances[p].module}${target.top}.{p}" if p else target.top for p in chain}
+    script = [f"read_rtlil {netlist}", f"select {' '.join(modules.values())}"]
+    run_yosys([*script, "write_json -selected chain.json"], folder, f"reading {target.name}")
+    found = json.loads((folder / "chain.json").read_text(encoding="utf-8"))["modules"]
+    inner = [target.dut, *chain[:-1]]
+    cells = [path.removeprefix(f"{around}.") for path, around in zip(inner, chain, strict=True)]
+    return [(cell, found[modules[p]]) for cell, p in zip(cells, chain, strict=True)]
 
 
 def clock_and_reset(target: Target, chain: Sequence[tuple[str, Mapping[str, Any]]]) -> tuple[str, str, bool]:

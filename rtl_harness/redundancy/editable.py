@@ -9,7 +9,7 @@ Net = int | str
 Module = dict[str, Any]
 
 _OUTPUTS = {"q_o", "err_o", "Y", "Q", "alert_minor_o", "alert_major_o"}
-_OUTPUTS |= {"check_o", "data_o", "single_error_o", "multi_error_o"}
+_OUTPUTS |= {"expired_o", "check_o", "data_o", "single_error_o", "multi_error_o"}
 
 
 class EditableNetlist:

@@ -15,6 +15,8 @@ from rtl_harness.redundancy.groups import PARITY_BITS, GroupError, LeftOut, Mech
 from rtl_harness.redundancy.memories import MemoryCoder
 from rtl_harness.redundancy.names import plain
 from rtl_harness.redundancy.places import MAJOR, MINOR
+from rtl_harness.redundancy.watchdog import DONE, INSTANCE, OPERATION, Timer
+from rtl_harness.redundancy.watchdog import MODULE as WATCHDOG
 
 MODULES = {
     Mechanism.PARITY: "resil_flop_parity",
@@ -146,6 +148,31 @@ class ProtectedNetlist(EditableNetlist):
             module["ports"][port]["bits"] = held
             module["netnames"][port]["bits"] = held
         self.add_cell(self.top, "u_resil_alert", "resil_alert", {"Width": binary(1, 32)}, nets)
+
+    def add_watchdog(self, clock: str, reset: str, active_low: bool, timer: Timer) -> None:
+        """Give the top a watchdog, before its alarms are led out: it is the whole design under test."""
+        module = self.modules[self.top]
+        seen: dict[str, list[Net]] = {}
+        for port, width in ((OPERATION, timer.width), (DONE, 1)):
+            if port in module["netnames"] or INSTANCE in module["cells"]:
+                raise GroupError(self.top, f"its module already has {port} or {INSTANCE}, of the watchdog")
+            seen[port] = [self.net(self.top) for _ in range(width)]
+            self.add_port(self.top, port, "input", seen[port])
+        expired = self.net(self.top)
+        self.add_cell(
+            self.top,
+            INSTANCE,
+            WATCHDOG,
+            {"Width": binary(timer.width, 32), "Limit": binary(timer.limit, 32)},
+            {
+                "clk_i": module["ports"][clock]["bits"],
+                "rst_ni": self._low(self.top, module["ports"][reset]["bits"][0], not active_low),
+                "operation_i": seen[OPERATION],
+                "done_i": seen[DONE],
+                "expired_o": [expired],
+            },
+        )
+        self._alarms[self.top][MAJOR].append(expired)
 
     def _code(self, path: str, requests: Sequence[Request], macros: Collection[str]) -> None:
         for request in requests:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from rtl_harness.redundancy.built import Built
 from rtl_harness.redundancy.groups import Mechanism
+from rtl_harness.redundancy.watchdog import DONE, INSTANCE, OPERATION, Timer
 from rtl_harness.target import Target
 
 _WORDS = {
@@ -46,6 +47,7 @@ def constraints_text(target: Target, built: Built) -> str:
     """Return the constraints for synthesis, as Tcl."""
     redundant = "".join(f"  {_below(target, r.path)}\n" for r in built.registers)
     redundant += "".join(f"  {_below(target, d)}\n" for m in built.memories for d in m.decoders)
+    redundant += f"  {INSTANCE}\n" if built.timer else ""
     rows = "".join(f"  {{{_cell(target, c.path)}}} {c.left} {c.right}\n" for c in built.constrained)
     return _TCL.format(name=target.name, redundant=redundant, hardened=rows)
 
@@ -65,7 +67,11 @@ def page_text(target: Target, built: Built) -> str:
     """Return the page, as Markdown."""
     lines = [f"# {target.name} with protection", "", *_summary(built)]
     if built.netlists:
-        lines += _netlists(built) + _alarms(built)
+        lines += _netlists(built)
+    if built.alarms:
+        lines += _alarms(built)
+    if built.timer:
+        lines += _watchdog(target, built.timer)
     if built.registers:
         lines += _registers(built)
     if built.memories:
@@ -107,6 +113,20 @@ def _netlists(built: Built) -> list[str]:
     rows = [f"| `{path}` | `{module}` |" for path, module in built.netlists.items()]
     ports = ", ".join(f"`{file.name}`" for file in built.edited)
     return [*_table("Netlists", ["instance", "module"], rows), f"Given ports for the alarms: {ports}.", ""]
+
+
+def _watchdog(target: Target, timer: Timer) -> list[str]:
+    return [
+        "## Watchdog on operations",
+        "",
+        f"`{INSTANCE}` raises the major alarm when `{target.operation}` has stood still for {timer.limit:,} "
+        f"cycles while `{target.done}` is 0. The limit is a parameter of its instance. *A network with an "
+        "operation, or with time before its first or after its last, of that many cycles raises a false "
+        "alarm*: run each once without a fault. Time between two inferences counts, too. It takes both "
+        "outputs from the bench: connect your own counter of finished operations, and what tells that "
+        f"nothing runs, to the ports `{OPERATION}` and `{DONE}` of the design under test.",
+        "",
+    ]
 
 
 def _alarms(built: Built) -> list[str]:

@@ -10,11 +10,12 @@ from pathlib import Path
 from rtl_harness.redundancy.groups import GroupError
 from rtl_harness.redundancy.modules import Instance
 from rtl_harness.redundancy.source_text import NotEditableError, SourceText
+from rtl_harness.redundancy.watchdog import DONE, INSTANCE, OPERATION
 from rtl_harness.target import Target
 
 MINOR, MAJOR = "alert_minor_o", "alert_major_o"
 # Names that edits add to a module of the source; none may be there.
-OWN = (MINOR, MAJOR, "resil_minor", "resil_major", "u_resil_alert")
+OWN = (MINOR, MAJOR, "resil_minor", "resil_major", "u_resil_alert", OPERATION, DONE, INSTANCE)
 
 
 @dataclass
@@ -73,6 +74,14 @@ def netlist_instances(design: Design, wanted: Iterable[tuple[str, str]]) -> list
     return sorted(p for p in chosen if not any(p != other and _inside(p, other) for other in chosen))
 
 
+def check_editable(design: Design) -> None:
+    """Raise GroupError unless the design under test and what is around it can be edited for a watchdog."""
+    dut = design.target.dut
+    why = _around(design, dut, [dut, *design.chain(dut)])
+    if why:
+        raise GroupError("watchdog", f"cannot be put into {dut}: {why}")
+
+
 def _inside(path: str, other: str) -> bool:
     return path.startswith((f"{other}.", f"{other}["))
 
@@ -105,18 +114,30 @@ def _obstacle(design: Design, path: str) -> str:
     filled = [m.path for m in design.target.memories.values() if _inside(m.path, path)]
     if filled:
         return f"the memory {filled[0]} in it is filled by the workload"
+    return _around(design, path, design.chain(path))
+
+
+def _around(design: Design, path: str, chain: Iterable[str]) -> str:
+    """Say what keeps modules from being given ports; "" if nothing does.
+
+    Args:
+        design: Of which.
+        path: An instance.
+        chain: Those around it, the top last; itself first, if it is to stay source code.
+    """
     uses = Counter(i.module for i in design.instances.values())
     below_path = path
-    for around in design.chain(path):
+    for around in chain:
         holder, inner = design.instances[around], design.instances[below_path]
         if "[" in below_path.removeprefix(around):
             return f"{below_path} is one of a loop or an array"
         if around and uses[holder.module] > 1:
-            return f"its module {holder.module} around it is used {uses[holder.module]} times"
+            return f"module {holder.module} is used {uses[holder.module]} times"
         try:
             text = design.texts[design.file_of(holder.module)]
             text.check_module(holder.module)
-            text.check_instance(holder.module, inner.module, inner.name)
+            if around != path:
+                text.check_instance(holder.module, inner.module, inner.name)
             for word in OWN:
                 if text.uses(holder.module, word):
                     return f"module {holder.module} already has {word}, which would be its alarm's name"

@@ -13,6 +13,7 @@ from rtl_harness.redundancy.codes import TELLS, Coded
 from rtl_harness.redundancy.groups import Mechanism
 from rtl_harness.redundancy.netlist import MODULES, Redundant
 from rtl_harness.redundancy.renamed_storage import copies_of
+from rtl_harness.redundancy.watchdog import INSTANCE
 from rtl_harness.sites import Hardware
 from rtl_harness.target import Target
 
@@ -96,6 +97,8 @@ def check_alarms(
     elaboration: Elaboration,
     registers: Sequence[Redundant],
     memories: Sequence[Coded] = (),
+    *,
+    watchdog: bool = False,
 ) -> None:
     """Check that every copy of every redundant register reaches the register that keeps its alarm.
 
@@ -106,6 +109,7 @@ def check_alarms(
         elaboration: Its storage.
         registers: That were built.
         memories: With codes.
+        watchdog: There is one, whose alarm is to reach it too.
 
     Raises:
         HarnessError: An alarm is open.
@@ -123,6 +127,9 @@ def check_alarms(
         for path in _copies(elaboration, register):
             if path not in seen[pin]:
                 raise _open(path, f"{alert}.{pin}")
+    expired = f"{target.dut}.{INSTANCE}.expired_o"
+    if watchdog and expired not in seen[_PINS[False]]:
+        raise _open(expired, f"{alert}.{_PINS[False]}")
     for memory in memories:
         for decoder in memory.decoders:
             for corrects, output in TELLS[memory.mechanism].items():

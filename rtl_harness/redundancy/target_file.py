@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rtl_harness.redundancy.editable import free_name
+from rtl_harness.redundancy.watchdog import INSTANCE
 from rtl_harness.target import Target, TargetAlarm
 
 _TEXTS = ("top", "clock", "reset", "dut", "done", "status", "operation", "inferences")
@@ -22,6 +23,7 @@ def target_text(
     added: Sequence[Path],
     alarms: Mapping[str, TargetAlarm],
     names: str = "",
+    watchdog: bool = False,
 ) -> str:
     """Return a target file.
 
@@ -32,6 +34,7 @@ def target_text(
         added: Further sources in that folder.
         alarms: That the protection adds.
         names: File in that folder with what storage was called before; "" if nothing is called otherwise.
+        watchdog: The design under test has one, a block of its own.
     """
     sources = [str(edited[s]) if s in edited else os.path.relpath(s, folder) for s in target.sources]
     sources += map(str, added)
@@ -56,6 +59,8 @@ def target_text(
     blocks = dict(target.blocks)
     if alarms:
         blocks[free_name("alerts", set(blocks))] = (f"{target.dut}.u_resil_alert",)
+    if watchdog:
+        blocks[free_name("watchdog", set(blocks))] = (f"{target.dut}.{INSTANCE}",)
     lines += _table("blocks", {k: _texts(v) for k, v in blocks.items()})
     lines += _table("titles", {k: _text(v) for k, v in target.titles.items()})
     all_alarms = {**target.alarms, **alarms}

@@ -5,8 +5,12 @@ import numpy as np
 from resil.protection.blocks import Block
 from resil.protection.group_menu import Design
 from resil.protection.options import load_options
+from resil.protection.pace import Pace
 from resil.protection.risks import FATES, Network
 from resil.protection.units import Granularity, Storage, cells_of, units_of
+
+# Operations of at most 100 of 1,000 cycles: a watchdog of 150 cycles tells before the time-out.
+PACE = Pace(100, 1000, 2000)
 
 
 def storage_of(registers):
@@ -19,7 +23,7 @@ def storage_of(registers):
     return Storage(text[0], np.array(columns[1], dtype=np.int64), *text[2:], {r[0]: r[1] for r in registers})
 
 
-def design_of(storage, granularity=Granularity.GROUP, options=None, exclude=(), buildable=False):
+def design_of(storage, granularity=Granularity.GROUP, options=None, exclude=(), buildable=False, limit=150):
     cells = cells_of(storage)
     known = load_options(options)
     for name in exclude:
@@ -32,17 +36,19 @@ def design_of(storage, granularity=Granularity.GROUP, options=None, exclude=(), 
         blocks[name] = Block(name, 3.0 * flops + memory, flops, memory, "GE", {})
     area = sum(block.area for block in blocks.values())
     units = units_of(storage, cells, granularity)
-    return Design(cells, units, blocks, bits, "GE", area, known, buildable)
+    return Design(cells, units, blocks, bits, "GE", area, known, buildable, limit)
 
 
-def network_of(storage, rates, injections, rng, name="made", hazardous=("sdc_critical", "hang"), fit=1e-4):
+def network_of(
+    storage, rates, injections, rng, name="made", hazardous=("sdc_critical", "hang"), fit=1e-4, pace=PACE
+):
     """Return a network whose injections have fates drawn from rates of each bit, shape (bits, FATES)."""
     bit = rng.integers(0, len(storage), injections)
     edges = np.cumsum(rates, axis=1)[bit]
     fate = np.minimum((rng.random(injections)[:, None] > edges).sum(axis=1), FATES - 1)
     owners = set(zip(storage.block.tolist(), storage.kind.tolist(), strict=True))
     raw = dict.fromkeys(owners, fit)
-    return Network(name, bit, fate, np.arange(injections), raw, 0.95, hazardous)
+    return Network(name, bit, fate, np.arange(injections), raw, 0.95, hazardous, pace)
 
 
 def rates_of(storage, harmful, hang=0.0, told=0.0):

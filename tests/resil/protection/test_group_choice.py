@@ -49,7 +49,7 @@ def brute_force(design, networks, risks, targets, reserve):
         copied = {"a": a, "b": b}
         own = [[None] if copied[u.block] else menu for u, menu in zip(design.units, menus, strict=True)]
         for options in product(*own):
-            area = 0.0 if dog is None else 80 * 6.667
+            area = 0.0 if dog is None else dog.cells_area * 6.667
             area += sum(1.03 * design.blocks[name].area for name, o in copied.items() if o)
             for unit, option in zip(design.units, options, strict=True):
                 if option is not None:
@@ -68,7 +68,7 @@ def brute_force(design, networks, risks, targets, reserve):
 
 def keeps(design, network, rates, targets, reserve, options, copied, flag, dog):
     fit = raw = due = before = 0.0
-    missed = 0.1 if dog else 1.0
+    missed = 1.0 - dog.coverage_low if dog else 1.0
     for unit, own in zip(design.units, options, strict=True):
         option = copied[unit.block] or own
         for cell in unit.cells:
@@ -140,7 +140,7 @@ def population(rng, registers=20):
 
 def true_rate(design, candidate, rates, network):
     effects = candidate.effects(design, network.hazardous)
-    share = candidate.mechanisms.hazardous(network.hazardous)
+    share = candidate.mechanisms.hazardous(network)
     return sum(1e-4 * effects[c].residual * rates[b] @ share for b, c in enumerate(design.cells.of_bit))
 
 
