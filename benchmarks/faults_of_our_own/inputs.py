@@ -28,12 +28,14 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from benchmarks.faults_of_our_own.input_kinds import KINDS, Desk
+from benchmarks.faults_of_our_own.processes import processor_seconds
 
 # Cases that a process carries out before another takes its place, and memory that it may take more than at
 # its start.
 BATCH, MEMORY = 2000, 1 << 30
-# Seconds in which a process makes its sound inputs.
-_START = 300.0
+# Seconds in which a process makes its sound inputs, and seconds of the clock in which a case that waits for
+# something, or has next to no processor, must have ended, as a multiple of its processor time.
+_START, _CLOCK = 300.0, 30.0
 
 
 @dataclass
@@ -45,7 +47,7 @@ class Found:
         cases: That were tried.
         refused: Cases with exit code 2 and a message.
         read: Cases that were read, and whatever came of it.
-        slowest: Seconds of the slowest.
+        slowest: Seconds of processor time of the slowest.
         findings: Cases that ended otherwise, by what was seen.
         examples: Number of the first case of each.
     """
@@ -80,9 +82,9 @@ def serve(kind: str, seed: int, first: int, count: int, connection: Connection) 
         resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
         for number in range(first, first + count):
             connection.send((number, None, ""))
-            began = time.monotonic()
+            began = time.process_time()
             ended = desk.case(random.Random(f"{seed} {kind} {number}"))
-            connection.send((number, time.monotonic() - began, ended))
+            connection.send((number, time.process_time() - began, ended))
     connection.send(None)
     connection.close()
     os._exit(0)
@@ -93,7 +95,7 @@ class Serving:
 
     def __init__(self, kind: str, seed: int, first: int, last: int) -> None:
         self.kind, self.last = kind, last
-        self.next, self.began, self.begun = first, time.monotonic(), False
+        self.next, self.began, self.used, self.begun = first, time.monotonic(), 0.0, False
         self.connection, theirs = multiprocessing.Pipe()
         count = min(BATCH, last - first)
         self.process: BaseProcess = multiprocessing.get_context("fork").Process(
@@ -101,6 +103,14 @@ class Serving:
         )
         self.process.start()
         theirs.close()
+
+    def over(self, limit: float) -> bool:
+        """Whether the present case has used so many seconds of processor time, or far more of the clock."""
+        waited = time.monotonic() - self.began
+        if not self.begun:
+            return waited > _START
+        assert self.process.pid is not None
+        return processor_seconds(self.process.pid) - self.used > limit or waited > _CLOCK * limit
 
     def end(self) -> None:
         """End the process."""
@@ -116,8 +126,7 @@ def carry_out(kind: str, options: argparse.Namespace, cases: int, until: float) 
     while busy:
         ready = set(wait([one.connection for one in busy], timeout=1.0))
         for one in list(busy):
-            limit = options.seconds if one.begun else _START
-            over = one.connection not in ready and time.monotonic() - one.began > limit
+            over = one.connection not in ready and one.over(options.seconds)
             ended = "" if one.connection in ready else "no end in time" if over else None
             if ended is None:
                 continue
@@ -145,7 +154,8 @@ def _hear(one: Serving, found: Found) -> bool:
     if told is None:
         return True
     number, seconds, ended = told
-    one.began, one.begun = time.monotonic(), True
+    assert one.process.pid is not None
+    one.began, one.used, one.begun = time.monotonic(), processor_seconds(one.process.pid), True
     if seconds is not None:
         found.note(number, seconds, ended)
         one.next = number + 1
@@ -169,7 +179,7 @@ def main() -> int:
     parser.add_argument("--only", choices=tuple(KINDS), nargs="+", default=tuple(KINDS))
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--seconds", type=float, default=20.0, help="of a case")
+    parser.add_argument("--seconds", type=float, default=20.0, help="of processor time of a case")
     parser.add_argument("--minutes", type=float, default=30.0, help="of all")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()

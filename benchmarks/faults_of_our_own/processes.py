@@ -80,13 +80,13 @@ class Processes:
     def processor_seconds(self, *others: subprocess.Popen[str]) -> float:
         """Return the processor time that the processes which run now, and these others, have used."""
         pids = [process.pid for process in (*self.running.values(), *others) if process.poll() is None]
-        return sum(map(_processor_seconds, pids))
+        return sum(map(processor_seconds, pids))
 
     def _over(self, name: str) -> bool:
         return self.running[name].poll() is not None
 
 
-def _processor_seconds(pid: int) -> float:
+def processor_seconds(pid: int) -> float:
     """Return user and system time of a process; 0 if it has gone."""
     try:
         told = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
