@@ -61,6 +61,8 @@ class Plan:
             None for none.
         relative: The margin is a multiple of the estimate, not in FIT.
         budget: FIT that the total may have; such a campaign stops when the interval leaves it out.
+        pilot: Fewest injections of an adaptive plan's pilot in each block and kind. Where strata are few, a
+            design that sees too little in one of them leaves most of the variance there.
 
     Raises:
         ValueError: a number is out of range, or the kind is none.
@@ -73,13 +75,14 @@ class Plan:
     margin: float | None = None
     relative: bool = False
     budget: float | None = None
+    pilot: int = 0
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
         if self.kind not in get_args(Kind):
             raise ValueError(f"a plan is one of {', '.join(get_args(Kind))}, found {self.kind!r}")
-        if self.maximum < 1 or self.minimum < 0:
-            raise ValueError("a plan needs a maximum >= 1 and a minimum >= 0")
+        if self.maximum < 1 or self.minimum < 0 or self.pilot < 0:
+            raise ValueError("a plan needs a maximum >= 1, and minima >= 0")
         if (self.margin is not None and not self.margin > 0) or (self.budget is not None and self.budget < 0):
             raise ValueError("a margin is > 0 and a budget >= 0")
 
@@ -248,8 +251,10 @@ def _pilot(strata: Strata, plan: Plan, seed: int, done: Sequence[Batch]) -> IntA
     if done:
         rates = shrunken_rates(strata, so_far.events, so_far.injections)
         needed = _enough(strata, stratified_design(strata), rates, plan, _PILOT, plan.maximum)
+        groups = len(strata.owners(2)[0])
         size, name = min(round(_PILOT_SHARE * needed), _PILOT_MOST) - _PILOT, "pilot, more"
-    minimum = 0 if done else max(plan.minimum, 4)
+        size = max(size, min(plan.pilot * groups, round(_PILOT_SHARE * plan.maximum)))
+    minimum = plan.pilot if done else max(plan.minimum, 4)
     return stratified_design(strata).injections(max(size, 0), strata, so_far.injections, seed, name, minimum)
 
 

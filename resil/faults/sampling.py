@@ -26,6 +26,9 @@ from stats.strata import Strata
 # What an injection that leaves nothing behind costs, as part of the mean inference: it ends early.
 MASKED_COST = 0.01
 
+# Fewest injections of the pilot of the plan "neyman" in each block and kind of storage.
+_PILOT = 500
+
 
 @dataclass(frozen=True)
 class Look:
@@ -229,6 +232,7 @@ def _planner(campaign: Campaign, strata: Strata, risks: tuple[float, ...]) -> Ca
         settings.margin,
         relative=True,
         budget=campaign.budget.fit if campaign.budget and settings.until_decided else None,
+        pilot=_PILOT if settings.plan == "neyman" else 0,
     )
     if settings.plan == "predicted":
         return lambda done: guided_step(strata, risks, asked, campaign.seed, done)
