@@ -121,8 +121,7 @@ def open_lines(study: StudySummary) -> list[str]:
         lines.append(f"What grows with the array is not assessed: {study.growth.reason}.")
     if class_table(study) is None:
         lines.append(
-            "AVF by register class is not assessed: no injected cell has a plan that divides faults by class "
-            "(uniform, stratified or adaptive)."
+            "AVF by register class is not assessed: no injected cell has a plan from which it can be counted."
         )
     return lines
 

@@ -18,7 +18,7 @@ from resil.folder.store import INJECTIONS, SITES
 from resil.folder.whole import finished_run
 from rtl_harness.sites import Hardware
 from stats.intervals import clopper_pearson_limits
-from stats.rates import OUTCOMES
+from stats.rates import OUTCOMES, StratumCounts, estimate_blocks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -120,19 +120,8 @@ class Run:
         """
         import pandas as pd
 
-        plan = self.summary["sampling"]["plan"]
-        if plan not in EVENLY:
-            raise StoreError(
-                f"{self.path}: expected a run whose injections are spread evenly over each block (plan "
-                f'{" or ".join(EVENLY)}), found plan = "{plan}", which injects more where it '
-                "tells more about blocks: rates of registers cannot be counted from it"
-            )
         keys = ["block", "path", "register_class", "kind"]
-        table = self._sites()
-        real = pc.equal(table["hardware"].cast(pa.string()), Hardware.KEPT.value)
-        sites = table.filter(real).select(keys).to_pandas().astype(str)
-        kinds = self.summary["campaign"]["kinds"]
-        found = sites[sites["kind"].isin(kinds)].groupby(keys, sort=False).size().rename("bits").reset_index()
+        found = self._storage(keys, "registers")
         found = found.rename(columns={"path": "register"})
         rows = self.counted()
         counts = pd.crosstab([rows["block"], rows["register"]], rows["outcome"])
@@ -145,12 +134,62 @@ class Run:
         ranked = found.sort_values(["fit", "fit_hi", "register"], ascending=[False, False, True])
         return ranked.reset_index(drop=True)
 
+    def classes(self) -> pd.DataFrame:
+        """Return a row for each register class with its AVF, over all blocks and kinds of storage.
+
+        What falls on a class in a kind of storage of a block is a sample of that class there, however much it
+        is (post-stratification: W. G. Cochran, Sampling Techniques, 3rd ed., 1977, section 5A.9). A class is
+        the weighted sum over these, by bits; where nothing fell on it, its rate there may be 1.
+
+        Returns:
+            Columns `register_class`, `bits`, `injections`, `avf`, `avf_lo`, `avf_hi`, as `classes` in
+            `summary.json` has for plans that divide faults by class.
+
+        Raises:
+            StoreError: the run's plan does not spread injections evenly.
+        """
+        import pandas as pd
+
+        keys = ["block", "kind", "register_class"]
+        rows = self.counted()
+        counted = pd.crosstab([rows[key] for key in keys], rows["outcome"]).to_dict("index")
+        strata = [
+            StratumCounts(name, kind, bits, counted.get((block, kind, name), {}))
+            for block, kind, name, bits in self._storage(keys, "classes").itertuples(index=False)
+        ]
+        rates = {kind: rate for (_, kind), rate in self._raw_fit_per_bit().items()}
+        hazardous = self.summary["campaign"]["hazardous"]
+        found, _ = estimate_blocks(strata, rates, hazardous, self.confidence)
+        kept = ("injections", "avf", "avf_lo", "avf_hi")
+        told = [
+            {"register_class": one.block, "bits": sum(one.bits.values())}
+            | {key: one.as_row()[key] for key in kept}
+            for one in sorted(found, key=lambda one: one.block)
+        ]
+        return pd.DataFrame(told)
+
     def blocks(self) -> pd.DataFrame:
         """Return a row for each block and the total, with the figures of `blocks.csv`."""
         import pandas as pd
 
         rows = [*self.summary["blocks"], self.summary["total"]]
         return pd.DataFrame([{key: value for key, value in row.items() if key != "rates"} for row in rows])
+
+    def _storage(self, keys: list[str], what: str) -> pd.DataFrame:
+        """Return the bits that were injected into by these columns; StoreError if the plan was not even."""
+        plan = self.summary["sampling"]["plan"]
+        if plan not in EVENLY:
+            raise StoreError(
+                f"{self.path}: expected a run whose injections are spread evenly over each block (plan "
+                f'{" or ".join(EVENLY)}), found plan = "{plan}", which injects more where it '
+                f"tells more about blocks: rates of {what} cannot be counted from it"
+            )
+        table = self._sites()
+        real = pc.equal(table["hardware"].cast(pa.string()), Hardware.KEPT.value)
+        sites = table.filter(real).select(list({*keys, "kind"})).to_pandas().astype(str)
+        kinds = self.summary["campaign"]["kinds"]
+        bits = sites[sites["kind"].isin(kinds)].groupby(keys, sort=False).size()
+        return bits.rename("bits").reset_index()
 
     def _sites(self) -> pa.Table:
         return pq.read_table(self.path / SITES, memory_map=False)

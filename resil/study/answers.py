@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from resil.folder.provenance import ESTIMATE
+from resil.campaign.fault_settings import UPSET
+from resil.campaign.sampling_settings import EVENLY
+from resil.errors import StoreError
+from resil.folder.provenance import ESTIMATE, RUN
+from resil.folder.run import Run
 from resil.folder.whole import Finished
 from resil.study.study import Cell
 
@@ -48,7 +52,7 @@ def answered(cell: Cell, found: Finished) -> dict[str, Any]:
         "blocks": [_row(block, _BLOCK_KEYS) for block in (*summary["blocks"], total)],
         "area_unit": target["area_unit"],
         "titles": dict(target.get("titles", {})),
-        "classes": [_row(own, _CLASS_KEYS) for own in summary.get("classes", [])],
+        "classes": [_row(own, _CLASS_KEYS) for own in _classes(found)],
     }
 
 
@@ -90,6 +94,20 @@ def verdict_of(summary: Mapping[str, Any], *, predicted: bool, claimed: bool) ->
     if predicted and worst != NONE:
         return NOT_ASSESSED if claimed else INCONCLUSIVE
     return worst
+
+
+def _classes(found: Finished) -> Sequence[Mapping[str, Any]]:
+    """Return the rows of register classes: those of the summary, or counted from injections that are even."""
+    summary = found.summary
+    told: Sequence[Mapping[str, Any]] = summary.get("classes", [])
+    even = found.kind == RUN and summary["sampling"]["plan"] in EVENLY
+    if told or not even or summary["campaign"]["fault_model"] != UPSET:
+        return told
+    try:
+        rows: list[dict[str, Any]] = Run(found.path).classes().to_dict("records")
+    except StoreError:  # more injections than were asked for: which of them count is not known
+        return told
+    return rows
 
 
 def _head(cell: Cell) -> dict[str, Any]:

@@ -404,3 +404,17 @@ def test_a_folder_that_cannot_be_made_is_said(command, tmp_path, capsys):
 def test_a_disk_without_room_for_a_folder_is_said(command, capsys, tmp_path):
     assert main(["study", str(write_study(tmp_path)), "--out", "/proc/study"]) == 2
     assert "cannot be made a folder of results" in capsys.readouterr().err
+
+
+def test_cells_that_miss_the_margin_are_named_and_classes_are_counted(command, tmp_path, capsys):
+    plan = 'plan = "neyman"\nmargin = {}'
+    text = TEXT.replace('plan = "uniform"', plan.format(0.9)).replace("injections = 200", "injections = 2000")
+    command(text=text)
+    found = record(tmp_path / "out")
+    assert all(cell["reached"] and cell["half_width"] <= cell["margin"] == 0.9 for cell in found["cells"])
+    assert "4 of 4 injected cells have it" in capsys.readouterr().out
+    assert found["classes"]
+    command(text=text.replace("0.9", "0.01"))
+    found = record(tmp_path / "out")
+    assert not any(cell["reached"] for cell in found["cells"])
+    assert "The margin that was asked for is missed: digits on ethos-u55-32 (±" in capsys.readouterr().out

@@ -86,6 +86,20 @@ def test_alarms_beyond_the_fault_tolerant_time_are_no_detections_in_frames_eithe
         assert counts.get(outcome, 0) == registers[outcome].sum() == run.summary["total"][outcome]
 
 
+def test_classes_are_counted_from_even_injections(run):
+    found, registers = run.classes(), run.registers()
+    own = registers.groupby("register_class")
+    assert found["register_class"].tolist() == sorted(own.groups)
+    for row in found.itertuples():
+        members = own.get_group(row.register_class)
+        assert (row.bits, row.injections) == (members["bits"].sum(), members["injections"].sum())
+        assert 0.0 <= row.avf_lo <= row.avf <= row.avf_hi <= 1.0
+        shown = ["sdc_tolerable", "sdc_critical", "due", "hang"]
+        rates = members.groupby(["block", "kind"])[["bits", "injections", *shown]].sum()
+        seen = rates[shown].sum(axis=1) / rates["injections"]
+        assert row.avf == pytest.approx((seen * rates["bits"]).sum() / rates["bits"].sum())
+
+
 def test_a_register_without_injections_is_not_known(tmp_path, monkeypatch, capsys):
     fake.install(monkeypatch)
     text = TEXT.replace("injections = 200\nminimum_per_block = 10", "injections = 5")
@@ -122,5 +136,6 @@ def test_a_plan_that_favours_some_faults_says_nothing_of_registers(tmp_path, mon
     main(["run", str(write_campaign(tmp_path, text)), "--out", str(tmp_path / "run")])
     found = resil.Run(tmp_path / "run")
     assert len(found.injections()) == 200
-    with pytest.raises(StoreError, match='found plan = "stratified"'):
-        found.registers()
+    for ask in (found.registers, found.classes):
+        with pytest.raises(StoreError, match='found plan = "stratified"'):
+            ask()
