@@ -25,6 +25,7 @@ _BUILDS = {
     "hardware": "following storage bits to the gates",
     "area": "mapping gates to cells",
     "gates": "making gates for the fast engine",
+    "dead": "finding what no longer matters when an operation has ended",
     "lanes": "making a model of 32 machines at a time",
     "objects": "compiling the simulator",
     "verilated": "linking the simulator",

@@ -63,7 +63,9 @@ PYTHON = {
     "tail._BATCH": "rtl_harness.npu.tail",
 }
 # What is no choice between costs: sizes of what other parts rely on, blocks of bytes that are compared at
-# once, multipliers of hashes, and values that stand for none.
+# once, multipliers of hashes, values that stand for none; and how far the search for dead storage, which is
+# no part of a sweep, looks for ways on which a flip-flop keeps its value: with 64, 1,000 and 4,000 gates it
+# visits 440, 315 and 284 thousand gates in a window of mnist_lenet.
 FIXED = frozenset(
     {
         "kLaneCount",
@@ -76,6 +78,8 @@ FIXED = frozenset(
         "kNever",
         "kEver",
         "kNone",
+        "kNothing",
+        "kMostSteps",
     }
     | {"kA", "kB", "kC", "kD", "kRead", "kMaxDimensions"}
 )

@@ -42,26 +42,14 @@ class Queue:
     places: int = 0
 
 
-@dataclass(frozen=True)
-class Held:
-    """Registers among the dead ones that matter after all as long as others say that they are in use.
-
-    Attributes:
-        by: Paths of those others, valid signals for instance; any that is not zero holds.
-        registers: Paths.
-    """
-
-    by: tuple[str, ...]
-    registers: tuple[str, ...]
-
-
 class Tail(Protocol):
     """Finishes runs of one workload, from the contents of one memory at the end of an operation.
 
     A run that leaves takes the golden run's cycles for each operation that is left.
 
-    What it says is tried, not believed: the engine scrambles what is said to be dead in golden runs, and runs
-    a share of the departures to their end in the RTL.
+    What no longer matters in the design where a run leaves is found along its gates. What the tail says is
+    tried, not believed: the engine turns queues in golden runs, and runs a share of the departures to their
+    end in the RTL.
 
     Attributes:
         memory: Name of the observed memory in which runs may differ when they leave.
@@ -87,28 +75,14 @@ class Tail(Protocol):
     def unsettled(self, operation: int) -> Sequence[range]:
         """Return bytes of the memory in which a run may not differ that leaves after so many operations.
 
-        They may be under way in the design, or decide how long the rest of the run takes. Asked for after
-        `prepare`; the golden run's contents of them need not be what the tail expects.
+        They may be under way in the design, or decide how long the rest of the run takes. After none have
+        finished, these are what a run may not begin with. Asked for after `prepare`; the golden run's
+        contents of them need not be what the tail expects.
         """
-        ...
-
-    def dead(self) -> Sequence[str]:
-        """Paths of registers and memories whose contents no longer matter when an operation has ended.
-
-        Patterns as of `fnmatch` are allowed.
-        """
-        ...
-
-    def held(self) -> Sequence[Held]:
-        """Dead registers that matter where the golden run has them in use when an operation has ended."""
         ...
 
     def queues(self) -> Sequence[Queue]:
         """Ring buffers that may be turned, where they are empty, when an operation has ended."""
-        ...
-
-    def live(self, operation: int) -> Mapping[str, Sequence[int]]:
-        """Words of dead memories that matter after all when so many operations have finished."""
         ...
 
     def finish(self, departures: Sequence[Departure]) -> list[bytes | None]:

@@ -9,16 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from networks.compile import CONSTANTS_REGION, CompiledNetwork
-from rtl_harness.engines.tail import Departure, Held, Queue
+from rtl_harness.engines.tail import Departure, Queue
 from rtl_harness.errors import HarnessError
-from rtl_harness.npu.model.config import BANK_BYTES, npu_config
+from rtl_harness.npu.model.config import npu_config
 from rtl_harness.npu.model.conv_config import ConvConfig
 from rtl_harness.npu.model.machine import FunctionalModel, OperationStep
 from rtl_harness.npu.model.memory import SHARED_BUFFER, Bytes
 from rtl_harness.npu.model.program import Copy, Execute, Program
 from rtl_harness.npu.model.status import ERRORS
 
-ROW_BYTES = 16
 _BATCH = 64
 _TABLE = (CONSTANTS_REGION, SHARED_BUFFER)
 
@@ -28,56 +27,6 @@ def _of(scope: str, names: str) -> tuple[str, ...]:
 
 
 _BEATS = "u_npu.u_dma.u_ofm.u_collect.u_beats"
-_POSITION = "bit_q channel_q column_q first_column_q first_x_q row_l_q row_r_q todo_*_q x_q y_q"
-_STEP = "iz_q k?_q u_blocks.b?_q u_blocks.last_?_q u_blocks.o?_q"
-
-# What belongs to one operation: its copy of the stream's registers, positions in loops, and data on their way
-# through the units. The next operation sets each of these before it looks at it. Not among them are states,
-# valid signals, what counts things on their way, and the stream's registers themselves.
-DEAD = (
-    *_of("u_cc.u_decode", "op_q"),
-    *_of("u_cc.u_decode.u_check.u_sizes", "*_need_q piece_?_q pixels*_q rows_q taps_q ublocks_q words*_q"),
-    *_of("u_cc.u_sequencer", "acc_*_q ifm_*_q mac_step_q"),
-    *_of("u_cc.u_sequencer", "u_o*_walker.b?_q u_o*_walker.last_?_q u_o*_walker.o?_q"),
-    *_of("u_cc.u_sequencer.u_pieces", "part_q second_q"),
-    *_of("u_cc.u_sequencer.u_mac_walker", _STEP),
-    *_of("u_cc.u_sequencer.u_pieces.u_walker", _STEP),
-    *_of("u_ao", "byte_q channel_q place_q u_lookup.byte_q u_pack.row_q u_walk.left_q u_walk.?_q"),
-    *_of("u_ao.u_channels", "*bias_q *scale_q *shift_q at_q left_q"),
-    *_of("u_ao.u_channels.u_params", "beats_q buffer_q first_q left_q level_q skip_q"),
-    *_of("u_ao.u_fetch", "u_acc.area_q u_acc.pixel_q u_acc.row_q u_*.at_q u_*.group_q"),
-    *_of("u_ao.u_window", "count_q under_?_q u_reciprocal.count_q ?_q"),
-    *_of("u_ao.gen_lane[[]*]", "u_source.*_q u_element.u_*.*_q"),
-    *_of("u_dma", "u_m?_read.ar_q u_m?_read.ar_id_q u_m?_read.r_bad_q u_m?_read.r_data_q u_m?_read.r_id_q"),
-    *_of("u_dma.u_m0_write", "aw_q b_bad_q b_pick_q left_q pick_q w_q"),
-    *_of("u_dma.u_ofm", "at_bytes_q at_q bytes_q channel_q group_q last_group_q left_q x_q y_q"),
-    *_of("u_dma.u_ofm", "u_collect.burst_q u_collect.last_q u_collect.len_q u_collect.passed_q"),
-    *_of("u_dma.u_ofm", "u_collect.stored_q u_collect.u_beats.entry_q"),
-    *_of("u_dma.u_ofm.u_merge", "addr_q data_q left_q row_q strb_q word_q"),
-    *_of("u_dma.u_ofm.u_position", _POSITION),
-    *_of("u_dma.u_piece", "u_bursts.age_q u_bursts.first_q u_bursts.known_q u_bursts.last_q"),
-    *_of("u_dma.u_piece.u_runs", "run_q shift_q u_queue.entry_q word_q x_q"),
-    *_of("u_dma.u_piece.u_receive", "beat_q run_q wr_addr_q wr_bank_q wr_data_q"),
-    *_of("u_dma.u_piece.u_walk", "at_bytes_q at_q at_word_q at_x_q at_y_q before_q brick_q channel_q left_q"),
-    *_of("u_dma.u_piece.u_walk", "row_q segment_q total_q word_q words_q x_q y_q"),
-    *_of("u_dma.u_piece.u_walk.u_position", _POSITION),
-    *_of("u_dma.u_scale", "addr_q ask_len_q u_fifo.entry_q"),
-    *_of("u_dma.u_weight", "addr_q ask_len_q u_fifo.entry_q"),
-    *_of("u_mac", "*_absent_q *_acc_q *_clear_q *_group_q read_addr_q read_bank_q weights_q"),
-    *_of("u_mac", "gen_lane[[]*].factors_q gen_lane[[]*].u_array.gen_*.product_q"),
-    *_of("u_mac.u_accumulate", "absent_q acc_q clear_q dot_high_q dot_q forward_q sum_q"),
-    *_of("u_mac.u_sequencer", "*_buffer_q *last_q clear_q depth_q odd_*_q pitch_q words_q"),
-    *_of("u_mac.u_sequencer", "u_walk.*_q u_x.*_q u_y.*_q"),
-    *_of("u_sb", "acc_group_q out_bank_q stage_bank_q word_bank_q word_half_q"),
-    *_of("u_sb.gen_bank[[]*].u_bank", "mem_q rd_data_q"),
-    *_of("u_wd", "u_bits.bits_q u_control.*_q u_runs.*_q u_weights.*_q"),
-    *_of("u_wd.u_packer", "first_q next_q vec_incomplete_q vec_q"),
-    *_of("u_wd.u_pairs", "has_weight_q length_q owed_q places_q weight_last_q weights_q"),
-    *_of("u_wd.u_palette", "count_q entries_q entry_bits_q first_q index_bits_q offset_q open_q runs_q"),
-    *_of("u_wd.u_palette", "size_q values_q"),
-    *_of("u_wd.u_values", "bits_q carry_q codes_q piece_q runs_q weights_q"),
-)
-
 
 # Queues that are empty between operations; where a fault changed how much went through, they are turned. The
 # last but one is the part of the shared buffer in which the output waits for the DMA; the last one is as deep
@@ -90,23 +39,6 @@ TURNED = (
     Queue("u_npu.u_dma.u_ofm.level_q", ("u_npu.u_dma.u_ofm.head_q", "u_npu.u_ao.u_pack.tail_q")),
     Queue(f"{_BEATS}.level_q", (f"{_BEATS}.head_q", f"{_BEATS}.tail_q"), places=12),
 )
-
-# A copy may be under way when an operation ends, and with it what waits at the ports of the bus.
-HELD = (
-    *(
-        held
-        for port in _of("u_dma", "u_m0_read u_m1_read")
-        for held in (
-            Held((f"{port}.ar_valid_q",), (f"{port}.ar_q", f"{port}.ar_id_q")),
-            Held((f"{port}.r_valid_q",), (f"{port}.r_bad_q", f"{port}.r_data_q", f"{port}.r_id_q")),
-        )
-    ),
-    Held(_of("u_dma.u_m0_write", "aw_valid_q"), _of("u_dma.u_m0_write", "aw_q")),
-    Held(_of("u_dma.u_m0_write", "active_q"), _of("u_dma.u_m0_write", "left_q pick_q")),
-    Held(_of("u_dma.u_m0_write", "w_valid_q"), _of("u_dma.u_m0_write", "w_q")),
-    Held(_of("u_dma.u_m0_write", "b_valid_q"), _of("u_dma.u_m0_write", "b_bad_q b_pick_q")),
-)
-
 
 Mask = npt.NDArray[np.bool_]
 
@@ -146,7 +78,6 @@ class NpuTail:
         self._read_only = frozenset({CONSTANTS_REGION})
         self._constants = np.frombuffer(self.compiled.constants, np.uint8)
         self._program: Program = self._model.lower(self.compiled.commands, self._read_only)
-        self._live = self._tables()
 
     def prepare(self, golden: Mapping[int, bytes], end: bytes) -> frozenset[int]:
         """Run the model on the golden images; leave where it has what the RTL had.
@@ -183,25 +114,9 @@ class NpuTail:
         edges = np.flatnonzero(np.diff(self._unsettled[operation], prepend=False, append=False))
         return [range(begin, end) for begin, end in edges.reshape(-1, 2).tolist()]
 
-    def dead(self) -> Sequence[str]:
-        """Return the shared buffer and the registers of the data paths."""
-        return DEAD
-
-    def held(self) -> Sequence[Held]:
-        """Return what waits at the ports of the DMA."""
-        return HELD
-
     def queues(self) -> Sequence[Queue]:
         """Return the queues of the DMA's channels."""
         return TURNED
-
-    def live(self, operation: int) -> Mapping[str, Sequence[int]]:
-        """Return the rows of the shared buffer that hold tables for later operations."""
-        rows: dict[str, list[int]] = {}
-        for row in sorted({address // ROW_BYTES for address in self._live[operation]}):
-            bank, inside = divmod(row, BANK_BYTES // ROW_BYTES)
-            rows.setdefault(f"u_npu.u_sb.gen_bank[{bank}].u_bank.mem_q", []).append(inside)
-        return rows
 
     def finish(self, departures: Sequence[Departure]) -> list[bytes | None]:
         """Run the model on from where each left; those that meet the golden run again end as it does."""
@@ -314,24 +229,3 @@ class NpuTail:
         if region in self.regions and region != CONSTANTS_REGION:
             begin = self.regions[region] + first
             mask[begin : begin + length] = value
-
-    def _tables(self) -> list[frozenset[int]]:
-        """Return the bytes of the shared buffer that hold tables still to be used, after each operation.
-
-        A copy may run ahead of the operation that is under way when it is started. So what it writes counts
-        as live before the operation that comes next, not only after the copy.
-        """
-        live: frozenset[int] = frozenset()
-        after = [live]
-        for step in reversed(self._program.steps):
-            match step.action:
-                case Copy() as copy if copy.destination_region == SHARED_BUFFER:
-                    live -= frozenset(range(copy.destination, copy.destination + copy.length))
-                case Execute() as execute:
-                    output = execute.config.output
-                    if output.activation.table is not None:
-                        size = 256 * output.ofm.element_bytes
-                        base = self._npu.table_base + output.activation.table * size
-                        live |= frozenset(range(base, base + size))
-                    after.append(live)
-        return after[::-1]

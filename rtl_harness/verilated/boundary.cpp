@@ -8,16 +8,15 @@ Boundary::Boundary(Campaign& campaign, const Boundaries& given)
     : campaign_(campaign),
       golden_(campaign.boundaries),
       external_(given.external, given.external + given.external_count),
-      live_(golden_.size()),
+      dead_(golden_.size()),
       row_(campaign.registers.bytes()),
       queues_(given.queues, given.queues + given.queue_count) {
-  for (uint64_t i = 0; i < given.dead_count; ++i) dead_[given.dead[i].offset] |= given.dead[i].mask;
   for (size_t i = 0; i < golden_.size(); ++i) {
     open_.push_back(given.open[i]);
     by_operation_.emplace(golden_[i].operation, i);
     unsettled_.emplace_back(given.unsettled + given.unsettled_first[i], given.unsettled + given.unsettled_first[i + 1]);
-    for (uint64_t k = given.live_first[i]; k < given.live_first[i + 1]; ++k) {
-      live_[i][given.live[k].offset] |= given.live[k].mask;
+    for (uint64_t k = given.dead_first[i]; k < given.dead_first[i + 1]; ++k) {
+      dead_[i][given.dead[k].offset] |= given.dead[k].mask;
     }
   }
   for (size_t q = 0; q < queues_.size(); ++q) {
@@ -63,10 +62,8 @@ bool Boundary::is_settled(uint64_t offset, size_t i) const {
 }
 
 bool Boundary::is_dead(const ByteDifference& byte, size_t i) const {
-  const auto dead = dead_.find(byte.offset);
-  if (dead == dead_.end() || (byte.mask & ~dead->second)) return false;
-  const auto live = live_[i].find(byte.offset);
-  return live == live_[i].end() || !(byte.mask & live->second);
+  const auto dead = dead_[i].find(byte.offset);
+  return dead != dead_[i].end() && !(byte.mask & ~dead->second);
 }
 
 bool Boundary::is_turned(const ByteDifference& byte, const Difference& d, size_t i) const {

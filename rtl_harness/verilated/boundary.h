@@ -41,8 +41,7 @@ class Boundary {
   Campaign& campaign_;
   const std::vector<GoldenBoundary>& golden_;
   std::vector<Piece> external_;
-  std::unordered_map<uint64_t, uint32_t> dead_;
-  std::vector<std::unordered_map<uint64_t, uint32_t>> live_;
+  std::vector<std::unordered_map<uint64_t, uint32_t>> dead_;  // by boundary: bits of a byte
   std::unordered_map<uint64_t, size_t> by_operation_;
   std::vector<uint8_t> open_;
   std::vector<std::vector<Piece>> unsettled_;  // by boundary, ascending

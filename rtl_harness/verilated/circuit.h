@@ -56,6 +56,8 @@ struct Circuit {
   uint64_t port_count;
   const AlarmNet* alarms;
   uint64_t alarm_count;
+  const int32_t* operation;  // the counter of operations, the lowest bit first
+  uint64_t operation_count;
   const int32_t* undefined;  // nets that are 1 where the gates do not know what the model computes
   uint64_t undefined_count;
   const int32_t* lists;  // nets of memory ports

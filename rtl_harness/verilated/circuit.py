@@ -19,6 +19,7 @@ class Circuit(NamedTuple):
     writes: npt.NDArray[np.void]
     ports: npt.NDArray[np.int32]
     alarms: npt.NDArray[np.void]
+    operation: npt.NDArray[np.int32]
     undefined: npt.NDArray[np.int32]
     lists: npt.NDArray[np.int32]
 
@@ -37,3 +38,19 @@ MEMORY = np.dtype(
 )
 ALARM = np.dtype([(name, np.int32) for name in ("net", "alarm")], align=True)
 PORT = np.dtype([(name, np.int32) for name in ("memory", "address", "data", "first")], align=True)
+
+
+class PackedCircuit:
+    """A circuit as the driver takes it, for as long as this lives.
+
+    Attributes:
+        address: Of the driver's structure.
+    """
+
+    def __init__(self, circuit: Circuit) -> None:
+        self._arrays = [np.ascontiguousarray(array) for array in circuit[1:]]
+        fields = [circuit.nets]
+        for array in self._arrays:
+            fields += [array.ctypes.data, array.size]
+        self._fields = np.array(fields, np.uint64)
+        self.address = self._fields.ctypes.data

@@ -23,12 +23,13 @@ Network::Network(const Circuit& c)
       writes(c.writes, c.writes + c.write_count),
       lists(c.lists, c.lists + c.list_length),
       alarms(c.alarms, c.alarms + c.alarm_count),
+      operation(c.operation, c.operation + c.operation_count),
       undefined(c.undefined, c.undefined + c.undefined_count),
+      ports(c.ports, c.ports + c.port_count),
       read_gates(c.memory_count),
       write_ports(c.memory_count) {
-  std::vector<int32_t> ports(c.ports, c.ports + c.port_count);
-  renumber(ports);
-  connect(ports);
+  renumber();
+  connect();
   for (size_t i = 0; i < flip_flops.size(); ++i) {
     places_[flip_flops[i].offset * 8 + flip_flops[i].bit] = static_cast<int32_t>(i);
     has_edges |= flip_flops[i].sensitive != 0;
@@ -64,7 +65,7 @@ int32_t Network::memory(uint64_t offset) const {
 }
 
 // Number nets in the order in which they are evaluated, so that what is used together lies together.
-void Network::renumber(std::vector<int32_t>& ports) {
+void Network::renumber() {
   std::vector<int32_t> numbers(nets, -1);
   int32_t next = 0;
   const auto take = [&](int32_t& net) {
@@ -91,10 +92,11 @@ void Network::renumber(std::vector<int32_t>& ports) {
   for (int32_t& net : lists) take(net);
   for (int32_t& net : ports) take(net);
   for (AlarmNet& a : alarms) take(a.net);
+  for (int32_t& net : operation) take(net);
   for (int32_t& net : undefined) take(net);
 }
 
-void Network::connect(const std::vector<int32_t>& ports) {
+void Network::connect() {
   std::vector<std::pair<int32_t, int32_t>> to_gate, to_sink;
   for (size_t i = 0; i < gates.size(); ++i) {
     const int32_t number = static_cast<int32_t>(i);

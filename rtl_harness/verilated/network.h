@@ -42,9 +42,11 @@ struct Network {
   std::vector<MemoryPort> reads, writes;
   std::vector<int32_t> lists;
   std::vector<AlarmNet> alarms;
+  std::vector<int32_t> operation;  // nets of the counter of operations
   std::vector<int32_t> undefined;  // nets that are 1 where the gates do not know what the model computes
   std::vector<Sink> sinks;
   Adjacency fanout, sinks_of;
+  std::vector<int32_t> ports;      // nets of outputs that an observer looks at
   std::vector<int32_t> always_observed;  // nets that decide the next state, or that an observer sees
   std::vector<std::vector<int32_t>> read_gates, write_ports;  // by memory
 
@@ -61,8 +63,8 @@ struct Network {
   int32_t memory(uint64_t offset) const;
 
  private:
-  void renumber(std::vector<int32_t>& ports);
-  void connect(const std::vector<int32_t>& ports);
+  void renumber();
+  void connect();
 
   std::unordered_map<uint64_t, int32_t> places_;                // offset * 8 + bit
   std::vector<std::pair<uint64_t, int32_t>> ends_;              // of memories, ascending

@@ -25,17 +25,15 @@ struct QueueBytes {
   uint64_t values;  // that a pointer may have: all below
 };
 
-/// What must be equal at the end of an operation for a run to be finished elsewhere: all state but the `external` memories
-/// the bits in `dead`, and the pointers of empty queues. Of dead bits, element `live_first[i]` .. `live_first[i + 1]` of `live` are not dead at boundary i.
+/// What must be equal at the end of an operation for a run to be finished elsewhere: all state but the `external` memories, bits
+/// that are dead there, elements `dead_first[i]` .. `dead_first[i + 1]` of `dead`, ascending, and the pointers of empty queues.
 /// Nothing leaves at a boundary where `open` is zero, nor where one of elements `unsettled_first[i]` ..
 /// `unsettled_first[i + 1]` of `unsettled`, ascending parts of external memories, differs.
 struct Boundaries {
   const Piece* external;
   uint64_t external_count;
+  const uint64_t* dead_first;
   const ByteDifference* dead;
-  uint64_t dead_count;
-  const uint64_t* live_first;
-  const ByteDifference* live;
   const uint8_t* open;
   const QueueBytes* queues;
   uint64_t queue_count;

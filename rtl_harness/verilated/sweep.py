@@ -24,7 +24,7 @@ from rtl_harness.verilated.campaign import (
     first_rise,
     flipped_bits,
 )
-from rtl_harness.verilated.circuit import Circuit
+from rtl_harness.verilated.circuit import Circuit, PackedCircuit
 
 
 class GatesError(SimulationError):
@@ -130,16 +130,15 @@ class Boundaries:
 
     Attributes:
         external: First byte and bytes, in the state, of memories that whoever finishes the run is given.
-        dead: Bits that no longer matter then, as `BYTE`.
-        live: For each end of an operation in the golden run, bits among these that matter after all.
+        dead: For each end of an operation in the golden run, bits that no longer matter then, as `BYTE`,
+            ascending.
         open: For each, whether runs may leave there.
         queues: Whose pointers may differ, both by the same, where they are empty.
         unsettled: For each, first byte and bytes, ascending, of parts of `external` that may not differ.
     """
 
     external: Sequence[tuple[int, int]]
-    dead: npt.NDArray[np.void]
-    live: Sequence[npt.NDArray[np.void]]
+    dead: Sequence[npt.NDArray[np.void]]
     open: Sequence[bool]
     queues: Sequence[QueueBytes]
     unsettled: Sequence[Sequence[tuple[int, int]]]
@@ -235,17 +234,12 @@ class Sweep:
     def __init__(self, campaign: Campaign, circuit: Circuit, boundaries: Boundaries | None = None) -> None:
         self._calls = campaign.origin.library.calls
         self._declare()
-        fields = [np.uint64(circuit.nets)]
-        arrays = [np.ascontiguousarray(array) for array in circuit[1:]]
-        for array in arrays:
-            fields += [np.uint64(array.ctypes.data), np.uint64(array.size)]
-        packed = np.array(fields, np.uint64)
+        gates = PackedCircuit(circuit)
         given = None
         if boundaries is not None:
             external = (Piece * len(boundaries.external))(*(Piece(*piece) for piece in boundaries.external))
-            dead = np.ascontiguousarray(boundaries.dead, BYTE)
-            first = np.cumsum([0, *(len(live) for live in boundaries.live)]).astype(np.uint64)
-            live = np.ascontiguousarray(np.concatenate([np.zeros(0, BYTE), *boundaries.live]), BYTE)
+            first = np.cumsum([0, *map(len, boundaries.dead)]).astype(np.uint64)
+            dead = np.ascontiguousarray(np.concatenate([np.zeros(0, BYTE), *boundaries.dead]), BYTE)
             allowed = np.array(boundaries.open, np.uint8)
             starts = np.cumsum([0, *(len(parts) for parts in boundaries.unsettled)]).astype(np.uint64)
             pieces = [piece for parts in boundaries.unsettled for piece in parts]
@@ -253,14 +247,13 @@ class Sweep:
             queues = np.array(boundaries.queues, np.uint64).reshape(-1)
             fields = [
                 *(np.uint64(ctypes.addressof(external)), np.uint64(len(external))),
-                *(np.uint64(dead.ctypes.data), np.uint64(dead.size)),
-                *(np.uint64(array.ctypes.data) for array in (first, live, allowed, queues)),
+                *(np.uint64(array.ctypes.data) for array in (first, dead, allowed, queues)),
                 np.uint64(len(boundaries.queues)),
                 *(np.uint64(array.ctypes.data) for array in (starts, unsettled)),
             ]
             given = np.array(fields, np.uint64)
         self._handle: int | None = self._calls.resil_sweep_create(
-            campaign.handle, packed.ctypes.data, None if given is None else given.ctypes.data
+            campaign.handle, gates.address, None if given is None else given.ctypes.data
         )
         if not self._handle:
             raise SimulationError(f"the sweep could not start: {self._error()}")

@@ -18,6 +18,7 @@ AWKWARD = f"{TESTS}/verilator/test_engine.py::test_each_shortcut_gives_what_a_ru
 LEAVE = f"{TESTS}/verilator/test_tail.py::test_runs_that_leave_end_as_in_the_rtl"
 COPY = f"{TESTS}/verilator/test_tail.py::test_runs_leave_while_a_copy_is_under_way"
 TURNED = f"{TESTS}/verilator/test_tail.py::test_runs_leave_with_queues_that_are_turned"
+SEARCH = f"{TESTS}/verilator/test_dead.py"
 DEAD = f"{TESTS}/verilator/test_tail.py::test_storage_that_is_wrongly_called_dead_is_found_out"
 CLOSED = f"{TESTS}/verilator/test_tail.py::test_nothing_leaves_where_model_and_rtl_differ"
 CORRUPTION = f"{TESTS}/verilator/test_tail.py::test_a_corruption_is_all_that_it_takes"
@@ -96,18 +97,10 @@ BOUNDARY = (
         UNSETTLED,
     ),
     _mutant(
-        "live-ignored",
-        "rows of tables, and registers in use, count as dead",
-        f"{CPP}/boundary.cpp",
-        "return live == live_[i].end() || !(byte.mask & live->second);",
-        "return true;",
-        f"{TABLES}::test_nothing_leaves_with_a_damaged_table_that_is_needed",
-    ),
-    _mutant(
         "dead-by-byte",
         "a byte of which some bits are dead is dead as a whole",
         f"{CPP}/boundary.cpp",
-        " || (byte.mask & ~dead->second)",
+        " && !(byte.mask & ~dead->second)",
         "",
         f"{BOUNDARIES}::test_of_a_byte_the_dead_bits_alone_are_dead",
     ),
@@ -459,9 +452,9 @@ PYTHON = (
     _mutant(
         "trial-of-the-dead-ignored",
         "storage that is called dead is not tried",
-        f"{PY}/golden.py",
-        "if harmless(known.values()):",
-        "if harmless(known.values()) or known:",
+        f"{PY}/trial.py",
+        "if run(known.values()) == expected:",
+        "if known:",
         DEAD,
     ),
     _mutant(
@@ -481,14 +474,83 @@ PYTHON = (
         UNSETTLED,
         COPY,
     ),
+)
+
+SEARCHING = (
     _mutant(
-        "tables-dead",
-        "tables that later operations use count as dead",
-        "rtl_harness/npu/tail.py",
-        "live |= frozenset(range(base, base + size))",
-        "pass",
-        TABLES,
+        "select-certain",
+        "forwards, what selects the input of a multiplexer is known whatever it depends on",
+        f"{CPP}/spread.cpp",
+        "return (~r & ((c & q) | (~c & p))) | (r & (p | q | (x ^ z)));",
+        "return (c & q) | (~c & p);",
+        f"{SEARCH}::test_nothing_that_matters_is_dead",
+    ),
+    _mutant(
+        "uncertain-decides",
+        "backwards, a net that depends on external memories decides as in the golden run",
+        f"{CPP}/need.cpp",
+        "if ((*uncertain_)[net]) return {};",
+        "",
+        f"{SEARCH}::test_nothing_that_matters_is_dead",
+    ),
+    _mutant(
+        "read-at-golden-address",
+        "a word that is read at an uncertain address is the one that the golden run reads",
+        f"{CPP}/need.cpp",
+        "anywhere_[p] = !is_certain(network_.address(port), port.address);",
+        "anywhere_[p] = false;",
+        f"{SEARCH}::test_nothing_that_matters_is_dead",
+    ),
+    _mutant(
+        "written-at-golden-address",
+        "a word that is written at an uncertain address, or perhaps, is overwritten for certain",
+        f"{CPP}/need.cpp",
+        "filled_[p][b] = known ? whole : Lanes{};",
+        "filled_[p][b] = whole;",
+        f"{SEARCH}::test_what_waits_is_dead_from_its_last_use_to_its_next_value",
+    ),
+    _mutant(
+        "half-a-word-written",
+        "a word of which some bytes are written is overwritten",
+        f"{CPP}/need.cpp",
+        "filled_[p][i / 8] = both(filled_[p][i / 8], golden);",
+        "",
+        f"{SEARCH}::test_nothing_that_matters_is_dead",
+    ),
+    _mutant(
+        "not-carried",
+        "what matters in the next window does not in this one",
+        f"{CPP}/need.cpp",
+        "carried_[i] = lanes_[f.q].at(0);",
+        "carried_[i] = false;",
+        f"{SEARCH}::test_nothing_that_matters_is_dead",
+    ),
+    _mutant(
+        "opening-ignored",
+        "external memories hold what they do in the golden run",
+        f"{CPP}/spread.cpp",
+        "open(memory, *openings[opened].fixed);",
+        "",
+        f"{SEARCH}::test_nothing_that_matters_is_dead",
+    ),
+    _mutant(
+        "course-not-told",
+        "runs leave though data may decide how long they take",
+        f"{CPP}/dead.cpp",
+        "if (const auto cycle = spread.seen()) settled = *cycle + 2;",
+        "",
+        f"{SEARCH}::test_a_run_whose_course_depends_on_data_is_said_to",
     ),
 )
 
-MUTANTS = (*BOUNDARY, *MERGES, *REJOINING, *SIMULATING, *UNDEFINED, *FOLLOWING, *WATCHDOG, *PYTHON)
+MUTANTS = (
+    *BOUNDARY,
+    *SEARCHING,
+    *MERGES,
+    *REJOINING,
+    *SIMULATING,
+    *UNDEFINED,
+    *FOLLOWING,
+    *WATCHDOG,
+    *PYTHON,
+)

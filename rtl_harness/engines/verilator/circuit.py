@@ -61,6 +61,7 @@ def circuit_of(gates: Gates, origin: Instance, words: Mapping[str, int] | None =
         writes,
         gates.ports,
         alarms,
+        np.array(gates.operation, np.int32),
         undefined,
         np.array(lists, np.int32),
     )

@@ -156,7 +156,7 @@ class VerilatorEngine:
     def _golden(self) -> GoldenPass:
         if self._passed is None:
             leave = bool(self.shortcuts & Shortcut.LEAVE)
-            passed = GoldenPass(self._model, self._golden_limit, leave, self._random)
+            passed = GoldenPass(self._model, self._golden_limit, leave)
             if (allowed := self._allowed(passed.run)) is not None:
                 self._model.campaign.allow(allowed)
             self.notes += passed.notes
@@ -183,6 +183,7 @@ class VerilatorEngine:
                 self.shortcuts,
                 self._timeout,
                 self._wanted,
+                self._random,
                 self.notes,
             )
         return self._made_sweeps

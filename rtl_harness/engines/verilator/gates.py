@@ -112,6 +112,7 @@ class _Reader:
         self.level = 1 if target.reset_active_low else 0
         self.outputs = (target.done, target.status)
         self.alarms = [alarm.output for alarm in target.alarms.values()]
+        self.operation = self.ports[target.operation] if target.operation else []
         self.memories = set(_memories(elaboration))
         self.paths = set(_variables(elaboration))
         self.parts = Parts()
@@ -158,6 +159,7 @@ class _Reader:
         rows += [(stored[bit], cycle.latched(bit), ZERO, 1) for bit in self.latches]
         ports = now.nets([bit for port in self.outputs if port for bit in self.ports[port]])
         alarms = [now.nets(self.ports[port]) for port in self.alarms]
+        operation = now.nets(self.operation)
         for part in self.parts.of_kind(READ):
             now.nets(part.driven)
         reads, logic = self.parts.reads, self.parts.logic
@@ -165,7 +167,7 @@ class _Reader:
         roots = [net for row in rows for net in row[:3]]
         roots += [net for _, address, data in reads for net in (*address, *data)]
         roots += [net for write in cycle.writes for word in write for net in word]
-        roots += [*ports, *(net for nets in alarms for net in nets), *sensitive, *logic.undefined]
+        roots += [*ports, *(net for nets in alarms for net in nets), *operation, *sensitive, *logic.undefined]
         decide = self.deciding(sensitive)
         gates, numbers = logic.needed(roots)
 
@@ -185,6 +187,7 @@ class _Reader:
             ).reshape(-1, 5),
             np.array(renumbered(ports), np.int32),
             tuple(map(renumbered, alarms)),
+            renumbered(operation),
             renumbered(logic.undefined),
             wires,
             held,

@@ -24,6 +24,7 @@ class Gates:
             makes an edge of a clock or moves an open latch, (flip_flops, 5); latches are among them.
         ports: Nets of the outputs of the top, alarms aside.
         alarms: Nets of each alarm.
+        operation: Nets of the counter of operations, the lowest bit first; none if the target has none.
         undefined: Nets that are 1 where what the gates say of a word is not what the simulator computes.
         wires: Nets of each variable that holds storage, least significant first, by path.
         memories: Paths of the memories.
@@ -36,6 +37,7 @@ class Gates:
     flip_flops: Ints
     ports: Ints
     alarms: tuple[tuple[int, ...], ...]
+    operation: tuple[int, ...]
     undefined: tuple[int, ...]
     wires: Mapping[str, tuple[int, ...]]
     memories: tuple[tuple[str, int], ...]
@@ -48,6 +50,7 @@ def packed(gates: Gates) -> bytes:
     rest = {
         "nets": gates.nets,
         "alarms": gates.alarms,
+        "operation": gates.operation,
         "undefined": gates.undefined,
         "wires": dict(gates.wires),
         "memories": gates.memories,
@@ -75,6 +78,7 @@ def unpacked(content: bytes) -> Gates:
             _from_steps(arrays["flip_flops"]),
             arrays["ports"],
             tuple(tuple(nets) for nets in rest["alarms"]),
+            tuple(rest["operation"]),
             tuple(rest["undefined"]),
             {path: tuple(nets) for path, nets in rest["wires"].items()},
             tuple((path, first) for path, first in rest["memories"]),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Collection
 from dataclasses import replace
 
 from rtl_harness.engines.base import GoldenRun, check_second
@@ -11,7 +9,7 @@ from rtl_harness.engines.verilator.absent import AbsentStorage
 from rtl_harness.engines.verilator.model import Model
 from rtl_harness.engines.verilator.tail import Exits
 from rtl_harness.errors import SimulationError
-from rtl_harness.faults import RunEnd, digest
+from rtl_harness.faults import RunEnd
 from rtl_harness.operations import Move, operation_ends
 from rtl_harness.verilated.library import Instance, Port, Stop
 
@@ -26,7 +24,6 @@ class GoldenPass:
         model: The compiled design.
         limit: Cycles after which it counts as not finishing.
         leave: Whether runs may leave the RTL, if the workload's tail answers for them.
-        generator: Of the noise that trials use.
 
     Attributes:
         run: The golden run.
@@ -39,9 +36,8 @@ class GoldenPass:
         SimulationError: If the design does not finish, or has state that elaboration did not find.
     """
 
-    def __init__(self, model: Model, limit: int, leave: bool, generator: random.Random) -> None:
+    def __init__(self, model: Model, limit: int, leave: bool) -> None:
         self._model = model
-        self._random = generator
         self.notes: list[str] = []
         end, ends, moves = self._simulated(limit)
         self.contents = model.map.contents(model.campaign.cursor)
@@ -83,42 +79,7 @@ class GoldenPass:
             return None
         exits = Exits(model.target, tail, model.map, model.campaign)
         self.notes += exits.notes
-        self._close_wrong_exits(end, exits)
         return exits
-
-    def _close_wrong_exits(self, end: RunEnd, exits: Exits) -> None:
-        """Scramble what the tail says to be dead at the exits; where anything comes of it, none may leave."""
-        model = self._model
-        observed = [name for name, memory in model.target.memories.items() if memory.observed]
-
-        def seen(instance: Instance, stop: Stop) -> tuple[RunEnd, list[int]]:
-            found = model.end(instance, stop is Stop.DONE, instance.cycle, ())
-            contents = digest(
-                b"".join(model.runner.memory(instance, name, model.workload) for name in observed)
-            )
-            ends = [cycle for cycle, _ in instance.operations()]
-            return replace(found, state_hash=contents), ends
-
-        expected = seen(model.campaign.cursor, Stop.DONE)
-        noise = self._random.getrandbits(64)
-
-        def harmless(places: Collection[int]) -> bool:
-            with model.start() as other:
-                exits.scramble(other, noise, places)
-                same = seen(other, other.run(2 * end.end_cycle)) == expected
-                known = {rise.alarm for rise in end.alarms}
-                return same and all(rise.alarm in known for rise in model.rises(other))
-
-        known = exits.open
-        if harmless(known.values()):
-            return
-        wrong = {value: place for value, place in known.items() if not harmless([place])} or known
-        exits.close(wrong.values())
-        self.notes.append(
-            f"workload {model.workload.name}: its tail says what no longer matters when an operation has "
-            f"ended; scrambling that changed the run after {', '.join(map(str, wrong))} operations, so it "
-            "does matter: no run leaves there. Injections take longer, outcomes are right; please report it"
-        )
 
 
 def check_state_is_whole(model: Model, end: RunEnd) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from random import Random
 
 from rtl_harness.engines.timeout import Timeout
 from rtl_harness.engines.verilator.again import confirmed
@@ -18,6 +19,7 @@ from rtl_harness.engines.verilator.operation_bits import operation_bits
 from rtl_harness.engines.verilator.pool import Outcome, run_chunks
 from rtl_harness.engines.verilator.single import Singles
 from rtl_harness.engines.verilator.sweep import HELD, Sweeper
+from rtl_harness.engines.verilator.trial import close_wrong_exits
 from rtl_harness.errors import AuditError
 from rtl_harness.faults import Fault, Injection
 from rtl_harness.lanes.build import is_made, lane_model, pays
@@ -65,6 +67,7 @@ class Sweeps:
         shortcuts: Which are taken.
         timeout: What has one.
         wanted: What is wanted, which may still change.
+        generator: Of the noise that trials use.
         notes: What a user should know is added.
     """
 
@@ -76,6 +79,7 @@ class Sweeps:
         shortcuts: Shortcut,
         timeout: Timeout,
         wanted: Wanted,
+        generator: Random,
         notes: list[str],
     ) -> None:
         self._model = model
@@ -84,6 +88,7 @@ class Sweeps:
         self._shortcuts = shortcuts
         self._timeout = timeout
         self._wanted = wanted
+        self._random = generator
         self._notes = notes
         self._sweeper: Sweeper | None = None
         self._has_lanes = False
@@ -164,9 +169,11 @@ class Sweeps:
         try:
             circuit = circuit_of(read_gates(model.target, elaboration), model.origin, model.memory_words)
             if self._timeout is Timeout.OPERATION:
-                bits = operation_bits(model.target, elaboration, circuit, model.origin)
-                model.campaign.count_operations(bits)
-        except UnsupportedError as error:
+                model.campaign.count_operations(operation_bits(model.target, circuit))
+            if golden.exits is not None:
+                golden.exits.find_dead(circuit)
+                self._notes += close_wrong_exits(model, golden.run.end, golden.exits, self._random)
+        except (UnsupportedError, GatesError) as error:
             self._give_up(str(error))
             return None
         sweep = Sweep(model.campaign, circuit, golden.exits.boundaries if golden.exits else None)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 from random import Random
 
 import numpy as np
-import numpy.typing as npt
 
 from rtl_harness.engines.tail import Departure, Queue, Tail
+from rtl_harness.engines.verilator.dead import dead_storage
 from rtl_harness.engines.verilator.state import StateMap
 from rtl_harness.engines.verilator.tail_names import TailNames
 from rtl_harness.errors import HarnessError
 from rtl_harness.faults import CORRUPTION_BYTES, Corruption
 from rtl_harness.target import Target
 from rtl_harness.verilated.campaign import Campaign
+from rtl_harness.verilated.circuit import Circuit
 from rtl_harness.verilated.library import Instance
 from rtl_harness.verilated.storage import Storage
 from rtl_harness.verilated.sweep import BYTE, Boundaries, MemoryDifference, QueueBytes
@@ -32,7 +33,7 @@ class Exits:
         campaign: Has just had its golden pass.
 
     Attributes:
-        boundaries: Where to leave, for a sweep.
+        boundaries: Where to leave, for a sweep; nothing is dead there before `find_dead`.
         notes: What a user should know of what the tail names.
         golden_end: The golden run's contents of the tail's memory at the end.
 
@@ -55,29 +56,42 @@ class Exits:
         self._storage = state_map.storage(memory.path)
         self._edges = campaign.cursor.operations()
         golden = {value: self._contents(edges) for edges, value in self._edges}
-        self.golden_end = self._contents(campaign.cursor.cycle)
+        self._end_cycle = campaign.cursor.cycle
+        self.golden_end = self._contents(self._end_cycle)
         allowed = tail.prepare(golden, self.golden_end)
         self._names = TailNames(tail, target.storage_names, state_map)
         self.notes = self._names.notes
-        self._dead = [
-            (*state_map.place(path), range(state_map.storage(path).depth)) for path in self._names.dead
-        ]
-        open_ends = [value in allowed for _, value in self._edges]
-        live = [
-            _bytes([*self._live(value), *held]) if allow else np.zeros(0, BYTE)
-            for (_, value), allow, held in zip(self._edges, open_ends, self._held(), strict=True)
-        ]
         self.boundaries = Boundaries(
             [(self._storage.offset, self._storage.size)],
-            _bytes(self._dead),
-            live,
-            open_ends,
+            [np.zeros(0, BYTE) for _ in self._edges],
+            [value in allowed for _, value in self._edges],
             [self._queue(queue) for queue in self._names.queues],
             [
-                [self._piece(part) for part in tail.unsettled(value)] if allow else []
-                for (_, value), allow in zip(self._edges, open_ends, strict=True)
+                [self._piece(part) for part in tail.unsettled(value)] if value in allowed else []
+                for _, value in self._edges
             ],
         )
+
+    def find_dead(self, circuit: Circuit) -> None:
+        """Find what no longer matters at the exits; close those after which a run may take another course.
+
+        Raises:
+            GatesError: The gates do not do what the model does.
+        """
+        start = [self._piece(part) for part in self.tail.unsettled(0)] if any(self.boundaries.open) else []
+        fixed = [start, *self.boundaries.unsettled]
+        ends = [*(edges for edges, _ in self._edges), self._end_cycle]
+        beginning = self._beginning(start)
+        found = dead_storage(self._campaign, circuit, self.boundaries.external, fixed, ends, beginning)
+        self.boundaries = replace(self.boundaries, dead=found.bits)
+        self.close(place for place, (edges, _) in enumerate(self._edges) if edges < found.settled)
+
+    def _beginning(self, fixed: Sequence[tuple[int, int]]) -> bytes:
+        """Return the state in which runs begin, but for what external memories may hold then."""
+        origin = self._campaign.origin
+        own = [s for s in (*self._state_map.registers, *self._state_map.memories) if s is not self._storage]
+        parts = [origin.view(storage).tobytes() for storage in own]
+        return b"".join([*parts, *(origin.state[first : first + size].tobytes() for first, size in fixed)])
 
     @property
     def open(self) -> dict[int, int]:
@@ -91,18 +105,20 @@ class Exits:
         self.boundaries = replace(self.boundaries, open=still)
 
     def scramble(self, instance: Instance, seed: int, places: Container[int]) -> None:
-        """Take an instance to these exits, and at each set what is dead to noise and turn queues."""
+        """Take an instance to these exits, and at each turn queues and set what is dead to noise.
+
+        At every other exit queues are turned to their last place: what is too few places shows there.
+        """
         noise = np.random.default_rng(Random(seed).getrandbits(64))
-        dead = self.boundaries.dead
-        for place, ((edges, _), live) in enumerate(zip(self._edges, self.boundaries.live, strict=True)):
+        for place, ((edges, _), dead) in enumerate(zip(self._edges, self.boundaries.dead, strict=True)):
             if place not in places:
                 continue
             instance.run_to(edges)
-            random = noise.integers(0, 256, len(dead)) & dead["mask"]
-            random[np.isin(dead["offset"], live["offset"])] = 0
-            instance.state[dead["offset"]] ^= random.astype(np.uint8)
             for queue in self._names.queues:
-                self._turn(instance, queue, noise)
+                values = _values(queue, self._state_map.storage(queue.pointers[0]))
+                self._turn(instance, queue, values - 1 if place % 2 else int(noise.integers(0, values)))
+            random = noise.integers(0, 256, len(dead)) & dead["mask"]
+            instance.state[dead["offset"]] ^= random.astype(np.uint8)
             instance.settle()
 
     def departure(self, difference: MemoryDifference) -> Departure:
@@ -172,8 +188,8 @@ class Exits:
         pointers = first.offset, behind.offset, first.size
         return QueueBytes(level.offset, level.size, *pointers, _values(queue, first))
 
-    def _turn(self, instance: Instance, queue: Queue, noise: np.random.Generator) -> None:
-        """Turn a queue by a random distance if it is empty."""
+    def _turn(self, instance: Instance, queue: Queue, to: int) -> None:
+        """Turn a queue if it is empty, so that its pointers have this value."""
         level, pointers = (
             self._state_map.storage(queue.level),
             [*map(self._state_map.storage, queue.pointers)],
@@ -181,41 +197,9 @@ class Exits:
         first, behind = (instance.read(pointer) for pointer in pointers)
         if instance.read(level) != 0 or first != behind:
             return
-        turned = int(noise.integers(0, _values(queue, pointers[0])))
         for pointer in pointers:
-            instance.write(pointer, turned)
-
-    def _held(self) -> Iterator[list[tuple[Storage, int, int, Sequence[int]]]]:
-        """Yield for each end of an operation the dead registers that are in use in the golden run."""
-        origin = self._campaign.origin
-        with origin.library.create() as instance:
-            instance.copy_from(origin)
-            for edges, _ in self._edges:
-                instance.run_to(edges)
-                yield [
-                    (*self._state_map.place(path), range(1))
-                    for held in self._names.held
-                    if any(instance.read(self._state_map.storage(path)) for path in held.by)
-                    for path in held.registers
-                ]
-
-    def _live(self, operation: int) -> list[tuple[Storage, int, int, Sequence[int]]]:
-        rows = self._names.live(self.tail.live(operation))
-        return [(*self._state_map.place(path), words) for path, words in rows.items()]
+            instance.write(pointer, to)
 
 
 def _values(queue: Queue, pointer: Storage) -> int:
     return queue.places or 1 << pointer.width
-
-
-def _bytes(parts: Sequence[tuple[Storage, int, int, Sequence[int]]]) -> npt.NDArray[np.void]:
-    """Return the bits of words of storage as `BYTE`."""
-    found: dict[int, int] = {}
-    for storage, low, width, words in parts:
-        mask = ((1 << width) - 1) << low
-        masks = [(i, b) for i, b in enumerate(mask.to_bytes(storage.entry_bytes, "little")) if b]
-        for word in words:
-            for i, bits in masks:
-                offset = storage.offset + word * storage.entry_bytes + i
-                found[offset] = found.get(offset, 0) | bits
-    return np.array(sorted(found.items()), BYTE)

@@ -56,19 +56,10 @@ class OutputTail:
         return frozenset(golden)
 
     def unsettled(self, operation):
-        return []
-
-    def dead(self):
-        return []
-
-    def held(self):
-        return []
+        return [range(124, 128)]  # the status shows the last word
 
     def queues(self):
         return []
-
-    def live(self, operation):
-        return {}
 
     def finish(self, departures):
         images = []

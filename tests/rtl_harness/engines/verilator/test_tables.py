@@ -65,50 +65,56 @@ def engine(parts):
         yield made
 
 
-def table_faults(parts, ends, number):
+def table_bytes(engine, place):
+    """Return bytes of the shared buffer, by memory, that are not dead when an operation has ended."""
+    dead = {int(offset) for offset, _ in engine._golden.exits.boundaries.dead[place]}
+    banks = [m for m in engine._model.map.memories if m.path.endswith("u_bank.mem_q")]
+    return {bank: [byte for byte in range(bank.size) if bank.offset + byte not in dead] for bank in banks}
+
+
+def table_faults(engine, number):
     """Faults in rows that hold a table when an operation has ended, from that cycle until the next has."""
-    choose, sites = random.Random(3), parts[2].sites
+    engine.prepare()
+    choose, sites, ends = random.Random(3), engine.elaboration.sites, engine.golden().operation_ends
     first = {e.path: offset for e, offset in zip(sites.elements, sites.offsets, strict=False)}
-    width = {e.path: e.width for e in sites.elements}
     chosen = set()
     while len(chosen) < number:
         operation = choose.randrange(1, len(ends))
-        rows = [(path, row) for path, held in parts[1].tail.live(operation).items() for row in held]
-        if not rows:
+        held = [(bank, byte) for bank, some in table_bytes(engine, operation - 1).items() for byte in some]
+        if not held:
             continue
-        path, row = choose.choice(rows)
-        site = first[path] + row * width[path] + choose.randrange(width[path])
+        bank, byte = choose.choice(held)
+        row, within = divmod(byte, bank.entry_bytes)
+        site = first[bank.path] + row * bank.width + 8 * within + choose.randrange(8)
         chosen.add(Fault(site, choose.randrange(ends[operation - 1], ends[operation])))
     return sorted(chosen)
 
 
-def test_tables_are_live_between_operations(parts, engine):
+def test_tables_are_live_between_operations(engine):
+    engine.prepare()
     ends = engine.golden().operation_ends
     assert engine.notes == []
-    live = [parts[1].tail.live(operation) for operation in range(len(ends) + 1)]
-    rows = [sum(map(len, held.values())) for held in live]
-    assert rows[-1] == 0
-    assert sum(held >= 16 for held in rows[1:]) >= 3
+    counts = [sum(map(len, table_bytes(engine, place).values())) for place in range(len(ends))]
+    assert counts[-1] == 0
+    assert sum(count >= 256 for count in counts) >= 3
     assert set(engine._golden.exits.open) == set(range(1, len(ends) + 1))
 
 
-def test_nothing_leaves_with_a_damaged_table_that_is_needed(parts, engine):
+def test_nothing_leaves_with_a_damaged_table_that_is_needed(engine):
     """The fault: a run whose table is damaged leaves, as if the next operations had a whole one."""
-    engine.golden()
-    boundaries = engine._golden.exits.boundaries
+    engine.prepare()
     tried = whole = 0
-    for place, live in enumerate(boundaries.live[:-1]):
-        rows = [byte for byte in live if byte["mask"] == 0xFF][:20]
-        flips = [[flip_at(engine, int(byte["offset"]), 3)] for byte in rows]
-        left = leaving(engine, place, [[], *flips])
+    for place in range(len(engine.golden().operation_ends) - 1):
+        held = [bank.offset + byte for bank, some in table_bytes(engine, place).items() for byte in some[:20]]
+        left = leaving(engine, place, [[], *([flip_at(engine, offset, 3)] for offset in held)])
         assert left <= {0}
-        tried, whole = tried + len(rows), whole + len(left)
+        tried, whole = tried + len(held), whole + len(left)
     assert tried >= 40
     assert whole >= 2
 
 
-def test_faults_in_tables_end_as_in_runs_to_the_end(parts, engine):
-    faults = table_faults(parts, engine.golden().operation_ends, 160)
+def test_faults_in_tables_end_as_in_runs_to_the_end(engine):
+    faults = table_faults(engine, 160)
     found = list(engine.run(faults))
     assert engine.audited == len(faults)
     assert engine.notes == []

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from rtl_harness.elaboration import elaborate
-from rtl_harness.engines.verilator import engine as module
+from rtl_harness.engines.verilator import sweeps as module
 from rtl_harness.engines.verilator.audit import NOTHING
 from rtl_harness.engines.verilator.engine import VerilatorEngine
 from rtl_harness.faults import Fault
