@@ -30,6 +30,7 @@ from rtl_harness.operations import longest_operation
 from rtl_harness.redundancy import Built, build_protection
 from rtl_harness.redundancy.build import RTL, TARGET, require_empty
 from rtl_harness.redundancy.code_proof import prove_codes
+from rtl_harness.redundancy.lockstep import check_locksteps
 from rtl_harness.redundancy.proof import check_alarms, check_copies, prove_mechanisms
 from rtl_harness.redundancy.watchdog import check_watched, prove_watchdog
 from rtl_harness.target import Target, load_target, rtl_digest
@@ -113,9 +114,12 @@ def _judged(
     after = with_hardware(protected, elaborate(protected, bench.parameters))
     proofs = prove_mechanisms(made / RTL, built.registers) + prove_codes(made / RTL, built.memories)
     timer = built.timer
-    if built.registers or built.memories or timer is not None:
-        check_alarms(protected, after, built.registers, built.memories, watchdog=timer is not None)
+    if built.registers or built.memories or built.locksteps or timer is not None:
+        watched, copied = timer is not None, built.locksteps
+        check_alarms(protected, after, built.registers, built.memories, watchdog=watched, in_lockstep=copied)
         check_copies(after, built.registers)
+    if built.locksteps:
+        proofs += check_locksteps(protected, after, built.locksteps, built.instances)
     if timer is not None:
         proofs += prove_watchdog(made / RTL, timer.width, timer.limit)
         check_watched(protected, after)
@@ -127,6 +131,8 @@ def _judged(
         bits[register.mechanism.value] += register.bits
     for memory in built.memories:
         bits[memory.mechanism.value] += memory.bits
+    for block in built.locksteps:
+        bits["lockstep"] += block.bits
     for piece in built.hardened:
         bits["hardened"] += piece.bits
     return {

@@ -161,7 +161,8 @@ class Chooser:
         self._design, self._networks, self._risks, self._targets = design, networks, risks, targets
         hazardous = networks[0].hazardous
         self._menu = menu_of_units(design, hazardous)
-        self._whole = whole_npu(design, hazardous)
+        # A copy of the whole NPU would lie outside the design under test.
+        self._whole = [] if design.buildable else whole_npu(design, hazardous)
         self._left: dict[int, list[Left]] = {}
         # To declare what is there costs nothing but detected failures.
         some = [m for m in design.mechanisms() if m.error_flag or targets.due_fit is not None]

@@ -151,6 +151,8 @@ def menu_of_units(design: Design, hazardous: Sequence[str]) -> Menu:
             continue
         for block in dict.fromkeys(unit.block for unit in design.units):
             inside = tuple(n for n, unit in enumerate(design.units) if unit.block == block)
+            if bare & set(inside):
+                continue
             for number in inside:
                 sets[number].append(len(items))
             items.append(Item(option, inside, block))

@@ -19,6 +19,7 @@ from rtl_harness.redundancy.codes import Coded
 from rtl_harness.redundancy.editable import free_name
 from rtl_harness.redundancy.edits import edit_sources
 from rtl_harness.redundancy.groups import Group, GroupError, LeftOut, Mechanism, Piece, pieces_of
+from rtl_harness.redundancy.lockstep import Lockstep, instance_paths, locksteps
 from rtl_harness.redundancy.modules import Instance, instance_of, read_instances
 from rtl_harness.redundancy.names import Renamed, keep_names, rename
 from rtl_harness.redundancy.netlist import ProtectedNetlist, Redundant, Request
@@ -72,14 +73,17 @@ def build_protection(
     require_empty(folder)
     if watchdog is not None:
         watchdog.check(target)
-    pieces, left_out = pieces_of(target, elaboration, groups) if groups or not watchdog else ([], [])
+    wanted = instance_paths(target, [g for g in groups if g.mechanism is Mechanism.LOCKSTEP])
+    rest = [group for group in groups if group.mechanism is not Mechanism.LOCKSTEP]
+    whole = wanted or watchdog is not None
+    pieces, left_out = pieces_of(target, elaboration, rest) if rest or not whole else ([], [])
     _check_alarms(target)
     folder.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
         (made := scratch / "made").mkdir()
         (work := scratch / "work").mkdir()
-        built = _Builder(target, elaboration, work, made, folder).build(pieces, left_out, watchdog)
+        built = _Builder(target, elaboration, work, made, folder).build(pieces, left_out, watchdog, wanted)
         (made / CONSTRAINTS).write_text(constraints_text(target, built), encoding="utf-8")
         (made / PAGE).write_text(page_text(target, built), encoding="utf-8")
         if folder.exists():
@@ -117,14 +121,19 @@ class _Builder:
         self._renamed: dict[str, Renamed] = {}
         self._stored: dict[str, set[str]] = {}
         self._timer: Timer | None = None
+        self._locksteps: list[Lockstep] = []
 
     def build(
-        self, pieces: Sequence[Piece], left_out: Sequence[LeftOut], watchdog: Watchdog | None = None
+        self,
+        pieces: Sequence[Piece],
+        left_out: Sequence[LeftOut],
+        watchdog: Watchdog | None,
+        wanted: Mapping[str, str],
     ) -> Built:
         hardened = tuple(p for p in pieces if p.group.mechanism is Mechanism.HARDENED)
         redundant = [p for p in pieces if p.group.mechanism is not Mechanism.HARDENED]
         (self.made / RTL).mkdir()
-        if not redundant and watchdog is None:
+        if not redundant and watchdog is None and not wanted:
             self._write_target({}, [], alarms=False)
             return Built(hardened=hardened, constrained=self._constrained(hardened), left_out=tuple(left_out))
         design = self._read()
@@ -134,6 +143,7 @@ class _Builder:
         tops = netlist_instances(design, {(r.instance, r.piece.group.path): None for r in requests})
         if watchdog is not None and self.target.dut not in tops:
             check_editable(design)
+        self._locksteps = locksteps(design, wanted, self.elaboration, tops)
         netlists = {top: self._netlist(design, top, requests) for top in tops}
         names = self._write_netlists(design, netlists)
         edited, alarms = self._edit(design, names)
@@ -141,7 +151,9 @@ class _Builder:
         self._move_blocks()
         library = [self._copy(file) for file in sorted(_LIBRARY.glob("*.sv"))]
         self._write_target(edited, [*self._made(names), *library], alarms=True)
-        became = storage_names(self.elaboration, list(netlists), self._moved, registers, memories)
+        became = storage_names(
+            self.elaboration, list(netlists), self._moved, registers, memories, self._locksteps
+        )
         (self.made / NAMES).write_text(became.text(), encoding="utf-8")
         return Built(
             registers=registers,
@@ -157,6 +169,8 @@ class _Builder:
             edited=tuple(edited),
             alarms=tuple(alarms),
             timer=self._timer,
+            locksteps=tuple(self._locksteps),
+            instances={own.path: design.instances[own.path] for own in self._locksteps},
         )
 
     def _read(self) -> Design:
@@ -308,6 +322,9 @@ class _Builder:
                     net = self.elaboration.locations[element.path].net
                     moved = self._moved(net)
                     macros.update(dict.fromkeys([pattern] if moved == [net] else moved))
+        for own in self._locksteps:
+            for pattern in [p for p in macros if p.startswith(f"{own.path}.")]:
+                macros[own.copied(pattern)] = None
         self.target = replace(self.target, blocks=blocks, macros=tuple(macros))
 
     def _made(self, names: Mapping[str, list[str]]) -> list[Path]:
@@ -316,7 +333,9 @@ class _Builder:
     def _edit(self, design: Design, names: Mapping[str, list[str]]) -> tuple[dict[Path, Path], list[str]]:
         """Edit the sources around the netlists; return copies of them by source, and the alarms' bits."""
         modules = {top: own[0] for top, own in names.items()}
-        files, alarms = edit_sources(design, modules, lambda: self._clock_and_reset(design), self._timer)
+        files, alarms = edit_sources(
+            design, modules, lambda: self._clock_and_reset(design), self._timer, self._locksteps
+        )
         edited = {file: Path(RTL) / file.name for file in files}
         for file, copy in edited.items():
             (self.made / copy).write_text(design.texts[file].text, encoding="utf-8", errors="surrogateescape")
@@ -342,5 +361,6 @@ class _Builder:
         names = NAMES if alarms else ""
         own = ALARMS if alarms else {}
         watched = self._timer is not None
-        text = target_text(self.target, self.final, edited, added, own, names, watched)
+        copies = [own.copy for own in self._locksteps]
+        text = target_text(self.target, self.final, edited, added, own, names, watched, copies)
         (self.made / TARGET).write_text(text, encoding="utf-8")

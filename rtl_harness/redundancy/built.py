@@ -9,6 +9,8 @@ from pathlib import Path
 
 from rtl_harness.redundancy.codes import Coded
 from rtl_harness.redundancy.groups import LeftOut, Piece
+from rtl_harness.redundancy.lockstep import Lockstep
+from rtl_harness.redundancy.modules import Instance
 from rtl_harness.redundancy.names import plain
 from rtl_harness.redundancy.netlist import Redundant
 from rtl_harness.redundancy.watchdog import Timer
@@ -47,6 +49,8 @@ class Built:
         edited: Sources that were copied and given ports, by their path.
         alarms: Instance whose alarms each bit of the alarm outputs tells, from bit 0 on.
         timer: Watchdog on operations; None if there is none.
+        locksteps: Blocks with a copy beside them.
+        instances: Of these blocks, in the source, by path.
     """
 
     registers: tuple[Redundant, ...] = ()
@@ -58,6 +62,8 @@ class Built:
     edited: tuple[Path, ...] = ()
     alarms: tuple[str, ...] = ()
     timer: Timer | None = None
+    locksteps: tuple[Lockstep, ...] = ()
+    instances: Mapping[str, Instance] = field(default_factory=dict)
 
 
 def as_declared(piece: Piece) -> Constrained:

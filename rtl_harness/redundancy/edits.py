@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
 from rtl_harness.errors import HarnessError
+from rtl_harness.redundancy.lockstep import Lockstep
 from rtl_harness.redundancy.places import MAJOR, MINOR, Design
 from rtl_harness.redundancy.source_text import SourceText
 from rtl_harness.redundancy.watchdog import DONE, INSTANCE, MODULE, OPERATION, Timer
@@ -46,6 +47,7 @@ def edit_sources(
     netlists: Mapping[str, str],
     clocking: Callable[[], tuple[str, str, bool]],
     timer: Timer | None = None,
+    in_lockstep: Sequence[Lockstep] = (),
 ) -> tuple[list[Path], list[str]]:
     """Edit the texts of a design: netlists take their places, and their alarms are led to the top.
 
@@ -57,6 +59,7 @@ def edit_sources(
         clocking: Gives the ports of the design under test that carry clock and reset, and whether that is
             active low.
         timer: Watchdog that the design under test is given; a netlist in its place has it already.
+        in_lockstep: Instances that are given a copy beside them.
 
     Returns:
         Sources that were edited, and the instance that each bit of the alarms tells of.
@@ -72,6 +75,15 @@ def edit_sources(
                 below[around].append(path)
             path = around
     dut = design.target.dut
+    beside: dict[str, list[Lockstep]] = defaultdict(list)
+    for own in in_lockstep:
+        beside[design.parent(own.path)].append(own)
+    for holder in beside:
+        for inner, around in pairwise([holder, *design.chain(holder)]):
+            if inner not in below[around]:
+                below[around].append(inner)
+    for holder in beside:
+        below.setdefault(holder, [])
     if timer is not None:
         for inner, around in pairwise([dut, *design.chain(dut)]):
             if inner not in below[around]:
@@ -79,14 +91,18 @@ def edit_sources(
     alarms = [dut]
     if dut not in netlists:
         alarms = [*below[dut], *([f"{dut}.{INSTANCE}"] if timer else [])]
+        alarms += [own.path for own in beside.get(dut, ())]
     edited: dict[Path, None] = {}
     for around, children in below.items():
         holder = design.instances[around].module
         file = design.file_of(holder)
         inside = around == dut or around.startswith((f"{dut}.", f"{dut}["))
-        own = timer if around == dut else None
+        first = len(children) + bool(timer and around == dut)
         led = timer if not inside else None
-        _edit(design.texts[file], design, around, children, netlists, inside, len(children) + bool(own), led)
+        width = first + len(beside.get(around, ()))
+        _edit(design.texts[file], design, around, children, netlists, inside, width, led)
+        for bit, copied in enumerate(beside.get(around, ()), start=first):
+            design.texts[file].add_at_end(holder, copied.text.replace("{bit}", str(bit)))
         if around == dut:
             clock, reset, low = clocking()
             alert = _ALERT.format(

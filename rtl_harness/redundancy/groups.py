@@ -27,6 +27,8 @@ class Mechanism(StrEnum):
 
     Of memories: MEMORY_PARITY, a parity bit for each code word, which tells. SECDED: a code that corrects one
     wrong bit of a word, and tells of two.
+
+    Of a block as a whole: LOCKSTEP, a second instance fed by the same inputs, its outputs compared: it tells.
     """
 
     HARDENED = "hardened"
@@ -35,6 +37,7 @@ class Mechanism(StrEnum):
     TRIPLICATION = "triplication"
     MEMORY_PARITY = "memory_parity"
     SECDED = "secded"
+    LOCKSTEP = "lockstep"
 
     @property
     def of_memories(self) -> bool:

@@ -38,6 +38,7 @@ class Instance:
         module: That it is of.
         parameters: In their order.
         types: Ports that are of a type of a package, with the type as the source would write it.
+        directions: Of its ports, as the syntax tree says them: "In", "Out".
         obstacles: What keeps a netlist from taking its place, in words.
         initial: It holds storage whose value an initial block or a declaration sets.
     """
@@ -47,6 +48,7 @@ class Instance:
     parameters: list[Parameter] = field(default_factory=list)
     types: dict[str, str] = field(default_factory=dict)
     obstacles: list[str] = field(default_factory=list)
+    directions: dict[str, str] = field(default_factory=dict)
     initial: bool = False
 
     @property
@@ -92,6 +94,7 @@ class _Reader:
             if not _VALUE.fullmatch(value):
                 instance.obstacles.append(f"its parameter {name} is no number")
         elif kind == "Port":
+            instance.directions[name] = str(member.get("direction"))
             self._port(member, name, instance)
         elif kind in {"InterfacePort", "MultiPort"}:
             instance.obstacles.append(f"its port {name} is an interface or a part of others")

@@ -16,6 +16,7 @@ _WORDS = {
     Mechanism.DUPLICATION: "duplication with compare, tells",
     Mechanism.TRIPLICATION: "triplication with vote, corrects and tells",
     Mechanism.MEMORY_PARITY: "parity on memories, tells",
+    Mechanism.LOCKSTEP: "lockstep with compared outputs, tells",
     Mechanism.SECDED: "SECDED on memories, corrects one bit of a word, tells of two",
 }
 _TCL = """\
@@ -48,6 +49,9 @@ def constraints_text(target: Target, built: Built) -> str:
     redundant = "".join(f"  {_below(target, r.path)}\n" for r in built.registers)
     redundant += "".join(f"  {_below(target, d)}\n" for m in built.memories for d in m.decoders)
     redundant += f"  {INSTANCE}\n" if built.timer else ""
+    redundant += "".join(
+        f"  {_below(target, path)}\n" for own in built.locksteps for path in (own.copy, own.compare)
+    )
     rows = "".join(f"  {{{_cell(target, c.path)}}} {c.left} {c.right}\n" for c in built.constrained)
     return _TCL.format(name=target.name, redundant=redundant, hardened=rows)
 
@@ -70,6 +74,13 @@ def page_text(target: Target, built: Built) -> str:
         lines += _netlists(built)
     if built.alarms:
         lines += _alarms(built)
+    if built.locksteps:
+        rows = [
+            f"| `{own.path}` | `{own.group}` | {own.bits:,} | `{own.copy}` | `{own.compare}` |"
+            for own in built.locksteps
+        ]
+        columns = ["block", "group", "bits", "copy", "comparator"]
+        lines += _table("Blocks in lockstep", columns, rows)
     if built.timer:
         lines += _watchdog(target, built.timer)
     if built.registers:
@@ -96,6 +107,8 @@ def _summary(built: Built) -> list[str]:
         bits[register.mechanism] += register.bits
     for memory in built.memories:
         bits[memory.mechanism] += memory.bits
+    for own in built.locksteps:
+        bits[Mechanism.LOCKSTEP] += own.bits
     for piece in built.hardened:
         bits[Mechanism.HARDENED] += piece.bits
     return [

@@ -117,6 +117,11 @@ def _obstacle(design: Design, path: str) -> str:
     return _around(design, path, design.chain(path))
 
 
+def obstacle_around(design: Design, path: str) -> str:
+    """Say what keeps the modules around an instance, and the text of the instance, from being edited."""
+    return _around(design, path, design.chain(path))
+
+
 def _around(design: Design, path: str, chain: Iterable[str]) -> str:
     """Say what keeps modules from being given ports; "" if nothing does.
 

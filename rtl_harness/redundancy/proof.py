@@ -11,6 +11,7 @@ from rtl_harness.elaboration.yosys import read_commands, run_yosys
 from rtl_harness.errors import HarnessError
 from rtl_harness.redundancy.codes import TELLS, Coded
 from rtl_harness.redundancy.groups import Mechanism
+from rtl_harness.redundancy.lockstep import Lockstep
 from rtl_harness.redundancy.netlist import MODULES, Redundant
 from rtl_harness.redundancy.renamed_storage import copies_of
 from rtl_harness.redundancy.watchdog import INSTANCE
@@ -99,6 +100,7 @@ def check_alarms(
     memories: Sequence[Coded] = (),
     *,
     watchdog: bool = False,
+    in_lockstep: Sequence[Lockstep] = (),
 ) -> None:
     """Check that every copy of every redundant register reaches the register that keeps its alarm.
 
@@ -110,6 +112,7 @@ def check_alarms(
         registers: That were built.
         memories: With codes.
         watchdog: There is one, whose alarm is to reach it too.
+        in_lockstep: Blocks with a copy, whose comparators' alarms are to reach it too.
 
     Raises:
         HarnessError: An alarm is open.
@@ -127,9 +130,10 @@ def check_alarms(
         for path in _copies(elaboration, register):
             if path not in seen[pin]:
                 raise _open(path, f"{alert}.{pin}")
-    expired = f"{target.dut}.{INSTANCE}.expired_o"
-    if watchdog and expired not in seen[_PINS[False]]:
-        raise _open(expired, f"{alert}.{_PINS[False]}")
+    told = [f"{target.dut}.{INSTANCE}.expired_o"] if watchdog else []
+    for output in [*told, *(f"{own.compare}.differ_o" for own in in_lockstep)]:
+        if output not in seen[_PINS[False]]:
+            raise _open(output, f"{alert}.{_PINS[False]}")
     for memory in memories:
         for decoder in memory.decoders:
             for corrects, output in TELLS[memory.mechanism].items():

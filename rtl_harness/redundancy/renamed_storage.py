@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from rtl_harness.elaboration import Elaboration
 from rtl_harness.redundancy.codes import Coded
 from rtl_harness.redundancy.groups import Mechanism
+from rtl_harness.redundancy.lockstep import Lockstep
 from rtl_harness.redundancy.names import plain
 from rtl_harness.redundancy.netlist import Redundant
 from rtl_harness.redundancy.places import MAJOR, MINOR
@@ -33,6 +34,7 @@ def storage_names(
     moved: Callable[[str], list[str]],
     registers: Sequence[Redundant],
     memories: Sequence[Coded] = (),
+    in_lockstep: Sequence[Lockstep] = (),
 ) -> StorageNames:
     """Return the new names of all storage in instances that have become netlists.
 
@@ -44,6 +46,7 @@ def storage_names(
         moved: Returns what a register has become, by the path of its wire; it may name others too.
         registers: Redundant registers with their new paths.
         memories: With a code, with their new paths: data and check bits are as copies of each other.
+        in_lockstep: Blocks with a copy beside them: its storage is looked at where outputs show it.
     """
     copies: dict[str, list[str]] = {}
     for register in registers:
@@ -64,7 +67,14 @@ def storage_names(
             own = tuple(path for path in own if path not in coded)
             redundant = copies.get(element.path, latched.get(place.net, ()))
             became[element.path] = Became(element.bits, own, tuple(redundant))
-    return StorageNames(became, (MINOR, MAJOR), tuple(sorted(coded)))
+    used = set(coded)
+    for block in in_lockstep:
+        for element in elaboration.sites.elements:
+            if element.path.startswith(f"{block.path}."):
+                copy = block.copied(element.path)
+                became[element.path] = Became(element.bits, (element.path,), (copy,))
+                used.add(copy)
+    return StorageNames(became, (MINOR, MAJOR), tuple(sorted(used)))
 
 
 def _certain(net: str, moved: Sequence[str], first: int, last: int) -> tuple[str, ...]:

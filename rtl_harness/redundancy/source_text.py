@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 _SKIPPED = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\])*\"", re.DOTALL)
+_PIN = re.compile(r"[\s,]*\.(?P<name>\w+)\s*(?P<open>\()?")
 _DIRECTION = re.compile(r"\b(?:input|output|inout)\b")
 
 
@@ -124,6 +125,30 @@ class SourceText:
         if connections and not connections.startswith("."):
             raise NotEditableError(f"{of} {name} connects its ports by their order")
         return found[0][0], _behind_text(masked, first, closing), bool(connections)
+
+    def instance_parts(self, module: str, of: str, name: str) -> tuple[str, dict[str, str]]:
+        """Return the text of an instance before its name, and what its ports are connected to, by name.
+
+        Raises:
+            NotEditableError: Not all ports are connected by name.
+        """
+        start, last, _ = self._instance(module, of, name)
+        masked = _masked(self.text)
+        named = re.search(rf"\b{re.escape(name)}\s*\(", masked[start:last])
+        if named is None:
+            raise NotEditableError(f"{of} {name} connects no ports")
+        found: dict[str, str] = {}
+        place = start + named.end()
+        while pin := _PIN.match(masked, place, last):
+            place = pin.end()
+            if pin["open"]:
+                closing = _closing(masked, place - 1, len(masked))
+                found[pin["name"]], place = self.text[place:closing].strip(), closing + 1
+            else:
+                found[pin["name"]] = pin["name"]
+        if masked[place:last].strip(" \n,"):
+            raise NotEditableError(f"{of} {name} connects not all of its ports by their names")
+        return self.text[start : start + named.start()], found
 
 
 @lru_cache

@@ -24,6 +24,7 @@ def target_text(
     alarms: Mapping[str, TargetAlarm],
     names: str = "",
     watchdog: bool = False,
+    copies: Sequence[str] = (),
 ) -> str:
     """Return a target file.
 
@@ -35,6 +36,7 @@ def target_text(
         alarms: That the protection adds.
         names: File in that folder with what storage was called before; "" if nothing is called otherwise.
         watchdog: The design under test has one, a block of its own.
+        copies: Instances that run in lockstep with others, a block of their own.
     """
     sources = [str(edited[s]) if s in edited else os.path.relpath(s, folder) for s in target.sources]
     sources += map(str, added)
@@ -61,6 +63,8 @@ def target_text(
         blocks[free_name("alerts", set(blocks))] = (f"{target.dut}.u_resil_alert",)
     if watchdog:
         blocks[free_name("watchdog", set(blocks))] = (f"{target.dut}.{INSTANCE}",)
+    if copies:
+        blocks[free_name("lockstep", set(blocks))] = tuple(copies)
     lines += _table("blocks", {k: _texts(v) for k, v in blocks.items()})
     lines += _table("titles", {k: _text(v) for k, v in target.titles.items()})
     all_alarms = {**target.alarms, **alarms}

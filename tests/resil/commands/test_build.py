@@ -106,7 +106,7 @@ def test_choices_become_groups():
     [
         (plan("not_needed"), "needs no protection"),
         (plan("infeasible"), "no option"),
-        (plan("optimal", sb="duplicate+lockstep"), r"lockstep with compared outputs \(lockstep\) was chosen"),
+        (plan("optimal", sb="duplicate+error_flag"), r"\(error_flag\) was chosen for it and cannot"),
         (plan("optimal", glue="duplicate"), "glue: is no block"),
     ],
 )
