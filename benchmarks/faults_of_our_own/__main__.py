@@ -5,7 +5,7 @@ it must end with the same rows and results, or be refused by name; anything else
 
     python -m benchmarks.faults_of_our_own [--injections 50000] [--kills 100] [--pause 5]
                                            [--minutes 60] [--each 3] [--seed 1] [--only CASE ...]
-                                           [--folder DIR] [--json]
+                                           [--without-simulator] [--folder DIR] [--json]
 
 Cases: kills, disk (as root: it mounts a small tmpfs), parts, package, rows.
 """
@@ -23,19 +23,22 @@ from pathlib import Path
 from benchmarks.faults_of_our_own import cases
 from benchmarks.faults_of_our_own.runs import ENDED, Case, campaign, go
 
+MODULES = ("resil", *(name for name in cases.WORKERS if name != "resil"))
 CASES = ("kills", "disk", "parts", "package", "rows")
 
 
 def carry_out(options: argparse.Namespace, folder: Path) -> Iterator[Case]:
     """Yield what came of each kind of fault."""
-    n, calm = options.injections, folder / "calm"
-    if not (calm / "summary.json").exists() and go(campaign(folder, n), calm) not in ENDED:
+    n, calm, module = options.injections, folder / "calm", MODULES[options.without_simulator]
+    if not (calm / "summary.json").exists() and go(campaign(folder, n), calm, module) not in ENDED:
         raise SystemExit(f"the undisturbed run did not end; see {calm}.log")
     for name in options.only:
         place = folder / name
         match name:
             case "kills":
-                yield cases.kills(place, calm, n, options.kills, options.pause, options.minutes, options.seed)
+                yield cases.kills(
+                    place, calm, n, options.kills, options.pause, options.minutes, options.seed, module
+                )
             case "disk":
                 yield cases.full_disk(place, calm, n)
             case "parts":
@@ -58,9 +61,12 @@ def main() -> int:
     parser.add_argument("--each", type=int, default=3, help="damages of each kind")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", choices=CASES, nargs="+", default=CASES)
+    parser.add_argument("--without-simulator", action="store_true", help="outcomes are made up; kills alone")
     parser.add_argument("--folder", type=Path, help="keep the runs here")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
+    if options.without_simulator and options.only != ["kills"]:
+        parser.error("--without-simulator is for --only kills")
     good = True
     with tempfile.TemporaryDirectory() as temporary:
         for case in carry_out(options, options.folder or Path(temporary)):

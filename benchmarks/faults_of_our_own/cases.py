@@ -29,6 +29,8 @@ from benchmarks.faults_of_our_own.runs import (
 
 ROOT = Path(__file__).parents[2]
 _PACKAGES = ("networks", "reports", "resil", "rtl_harness", "stats")
+# Commands that carry a campaign out, the second on a bench without a simulator; and their workers.
+WORKERS = {"resil": WORKER, "tests.resil.fake": (sys.executable, "-m", "tests.resil.fake_worker")}
 VICTIMS = ("worker 0", "worker 1", "coordinator", "scheduler")
 
 
@@ -38,7 +40,14 @@ def scheduler(there: Processes) -> str:
 
 
 def kills(
-    folder: Path, calm: Path, injections: int, wanted: int, pause: float, minutes: float, seed: int
+    folder: Path,
+    calm: Path,
+    injections: int,
+    wanted: int,
+    pause: float,
+    minutes: float,
+    seed: int,
+    module: str,
 ) -> Case:
     """SIGKILL workers, coordinator and scheduler at random moments, until there were that many kills.
 
@@ -49,14 +58,14 @@ def kills(
     """
     chance, hit, ended = random.Random(seed), Counter[str](), 0
     equal, last = True, time.monotonic() + 60 * minutes
-    with processes(Processes(folder / "farm")) as there:
+    with processes(Processes(folder / "farm", WORKERS[module], forked=True)) as there:
         file = campaign(folder, injections, scheduler(there))
         while hit.total() < wanted and time.monotonic() < last:
             out = folder / f"killed-{ended}"
-            run = start(file, out)
+            run = start(file, out, module)
             while (code := run.poll()) is None or code not in ENDED:
                 if code is not None:
-                    run = start(file, out)
+                    run = start(file, out, module)
                 left = chance.expovariate(1.0 / pause)
                 while left > 0.0 and run.poll() is None:
                     there.tend()

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchmarks.faults_of_our_own.forked import Forked, Running
+
 SCHEDULER = (sys.executable, "-m", "distributed.cli.dask_scheduler", "--no-dashboard", "--no-show")
 WORKER = (sys.executable, "-m", "distributed.cli.dask_worker")
 
@@ -26,6 +28,7 @@ class Processes:
         environment: Of workers; None for this process's own.
         port: Of the scheduler.
         cwd: Where processes are started; None for here.
+        forked: They are forked, see `forked`; in the folder of this process.
         running: By name: "scheduler", "worker 0" and so on.
     """
 
@@ -35,7 +38,8 @@ class Processes:
     environment: Mapping[str, str] | None = None
     port: int = 0
     cwd: Path | None = None
-    running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
+    forked: bool = False
+    running: dict[str, Running] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.port:
@@ -63,11 +67,15 @@ class Processes:
                 command = [*self.worker, self.address, "--no-nanny", "--nthreads", "1", "--no-dashboard"]
                 command += ["--memory-limit", "0", "--death-timeout", "60", "--host", "127.0.0.1"]
                 command += ["--local-directory", str(self.folder)]
-            with (self.folder / f"{name.replace(' ', '-')}.log").open("ab") as log:
-                self.running[name] = subprocess.Popen(
-                    command, stdout=log, stderr=log, env=None if scheduler else self.environment, cwd=self.cwd
-                )
+            log, environment = self.folder / f"{name.replace(' ', '-')}.log", self.environment
+            self.running[name] = self._start(command, log, None if scheduler else environment)
         return len(ended)
+
+    def _start(self, command: Sequence[str], log: Path, environment: Mapping[str, str] | None) -> Running:
+        if self.forked:
+            return Forked(command, log, environment)
+        with log.open("ab") as file:
+            return subprocess.Popen(command, stdout=file, stderr=file, env=environment, cwd=self.cwd)
 
     def kill(self, name: str) -> bool:
         """End a process by SIGKILL; False if it has ended already."""
@@ -77,7 +85,7 @@ class Processes:
         self.running[name].wait()
         return True
 
-    def processor_seconds(self, *others: subprocess.Popen[str]) -> float:
+    def processor_seconds(self, *others: Running) -> float:
         """Return the processor time that the processes which run now, and these others, have used."""
         pids = [process.pid for process in (*self.running.values(), *others) if process.poll() is None]
         return sum(map(processor_seconds, pids))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.engine.resume import EXAMPLE, rows
+from benchmarks.faults_of_our_own.forked import Forked, Running
 
 # Exit codes of a run that has come to its end.
 ENDED = (0, 1, 3)
@@ -46,12 +47,11 @@ def campaign(folder: Path, injections: int, table: str = "", seed: int = 2024041
     return file
 
 
-def start(file: Path, out: Path) -> subprocess.Popen[str]:
+def start(file: Path, out: Path, module: str = "resil") -> Running:
     """Start a run, or go on with it; what it says goes to a file beside its folder."""
-    command = [sys.executable, "-m", "resil", "run", str(file), "--out", str(out), "--resume"]
+    command = [sys.executable, "-m", module, "run", str(file), "--out", str(out), "--resume"]
     out.parent.mkdir(parents=True, exist_ok=True)
-    with out.with_suffix(".log").open("a", encoding="utf-8") as log:
-        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=log, text=True)
+    return Forked(command, out.with_suffix(".log"))
 
 
 def said(out: Path) -> str:
@@ -64,9 +64,9 @@ def line_with(out: Path, words: str) -> str:
     return next((line for line in reversed(said(out).splitlines()) if words in line), "")
 
 
-def go(file: Path, out: Path) -> int:
+def go(file: Path, out: Path, module: str = "resil") -> int:
     """Run to the end; return the exit code."""
-    return start(file, out).wait()
+    return start(file, out, module).wait()
 
 
 def read(out: Path) -> int:

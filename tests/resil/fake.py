@@ -1,7 +1,8 @@
 """A bench without a simulator: outcomes are a hash of the fault, each costs a little time.
 
 `python -m tests.resil.fake ARGUMENTS` is the command line with this bench; the environment variable
-FAKE_SECONDS sets the time of an injection, FAKE_FULL after how many part files the disk is full.
+FAKE_SECONDS sets the time of an injection, FAKE_FULL after how many part files the disk is full,
+FAKE_PART_ROWS how many rows a part file has.
 """
 
 from __future__ import annotations
@@ -203,7 +204,8 @@ def _until_full(parts: int) -> Callable[..., None]:
 
 def main() -> int:
     resil.commands.run.prepare = fake_bench
-    resil.folder.execute.PART_ROWS = resil.farm.executor.PART_ROWS = 7
+    rows = int(os.environ.get("FAKE_PART_ROWS", "7"))
+    resil.folder.execute.PART_ROWS = resil.farm.executor.PART_ROWS = rows
     if parts := int(os.environ.get("FAKE_FULL", "0")):
         resil.folder.parts.pq.write_table = _until_full(parts)
     return command_line(sys.argv[1:])

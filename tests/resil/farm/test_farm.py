@@ -13,6 +13,7 @@ import time
 import pytest
 
 from benchmarks.engine.resume import DAMAGES, damage, rows
+from benchmarks.faults_of_our_own.forked import Forked
 from benchmarks.faults_of_our_own.processes import Processes, processes
 from benchmarks.faults_of_our_own.runs import same
 from resil.cli import main
@@ -189,3 +190,14 @@ def test_a_missing_package_is_said_with_what_installs_it(tmp_path, monkeypatch, 
     file = write_campaign(tmp_path, f"{TEXT}[execution]\n{table}\n")
     assert main(["run", str(file), "--out", str(tmp_path / "run")]) == 2
     assert 'pip install "resil[farm]"' in capsys.readouterr().err
+
+
+def test_a_forked_command_is_a_process_like_any_other(tmp_path):
+    """What kills are tried on: it ends with an exit code or by a signal, and has a log."""
+    log = tmp_path / "said.log"
+    assert Forked([sys.executable, "-m", "resil", "report", str(tmp_path / "none")], log).wait() == 2
+    assert "none/provenance.json: expected a file, found none" in log.read_text()
+    endless = Forked([sys.executable, "-m", "http.server", "0", "--bind", "127.0.0.1"], log)
+    assert endless.poll() is None
+    endless.kill()
+    assert endless.wait() == -signal.SIGKILL
