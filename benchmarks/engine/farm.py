@@ -24,7 +24,7 @@ from resil.commands.run import run_campaign
 from resil.farm.cluster import Farm, open_farm
 from resil.farm.crew import Job, Member
 from resil.farm.executor import FarmExecutor
-from resil.farm.ledger import LEAST, MOST, PORTION_SECONDS
+from resil.farm.ledger import LEAST, MOST, portion_seconds
 from resil.farm.order import Reply
 from resil.progress import Loudness, Progress, set_loudness
 
@@ -118,10 +118,12 @@ def foretold(single: Measured, workers: int, total: int) -> dict[str, float]:
     portion on average.
     """
     rate = single.injections / single.processor
-    portion = max(LEAST, min(rate * PORTION_SECONDS, MOST, total / workers / 2))
+    # Half way through.
+    length = portion_seconds(total / workers / rate / 2)
+    portion = max(LEAST, min(rate * length, MOST, total / workers / 2))
     row = single.coordinator / single.injections + single.call / portion
     injecting = max(total / (workers * rate), total * row)
-    seconds = single.preparing + injecting + PORTION_SECONDS / 2
+    seconds = single.preparing + injecting + min(length, portion / rate) / 2
     return {
         "workers": workers,
         "seconds": round(seconds, 1),

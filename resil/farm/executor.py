@@ -19,7 +19,7 @@ from resil.errors import ConsistencyError
 from resil.farm.audit import AuditBook, Sampled, numbers_of
 from resil.farm.cluster import Farm, SchedulerGoneError
 from resil.farm.crew import AHEAD, Crew, Job, Member
-from resil.farm.ledger import FarmError, FarmGoneError, Ledger, Portion
+from resil.farm.ledger import FarmError, FarmGoneError, Ledger, Portion, portion_seconds
 from resil.farm.order import Order, Reply, Result, rows_of
 from resil.farm.vet import question, source_digest, unfit
 from resil.farm.worker import simulate
@@ -77,7 +77,7 @@ class FarmExecutor:
         self._crew = Crew()
         self._answers: queue.SimpleQueue[Job] = queue.SimpleQueue()
         self._tables: list[pa.Table] = []
-        self._flushed = self._looked = self._useful = time.monotonic()
+        self._began = self._flushed = self._looked = self._useful = time.monotonic()
         self._notes: set[str] = set()
 
     @property
@@ -99,7 +99,7 @@ class FarmExecutor:
         self._ledger = Ledger([numbers[inputs == place] for place in range(len(self._engines))])
         self._book = AuditBook(self._farm.settings.audit)
         self._wanted = len(missing)
-        self._useful = time.monotonic()
+        self._useful = self._began = time.monotonic()
         try:
             while self._ledger.left or self._book.waiting or self._working:
                 self._step()
@@ -164,7 +164,7 @@ class FarmExecutor:
         rest = not self._ledger.left
         if audits := self._book.take(lambda producer: producer != member.name, all_=rest):
             return audits
-        return self._ledger.take(member.rate, workers)
+        return self._ledger.take(member.rate, workers, portion_seconds(time.monotonic() - self._began))
 
     def _order_for(self, position: int, numbers: IntArray, workers: int) -> Order:
         expected = -(-self._wanted // workers)

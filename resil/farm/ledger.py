@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from resil.errors import ResilError
 from resil.faults.plan import IntArray
 
-# A portion is to take so long: that what it costs to hand it out and to walk through the golden run is
-# little, and that little is lost with a worker.
-PORTION_SECONDS = 20.0
+# A portion is to take so long at least: that what it costs to hand it out is little. In a long run it takes a
+# part of the time so far, since of many injections an engine makes each in less time (it walks through the
+# golden run once, and joins equal states); but no more than the longest, and that part is lost with a worker.
+SHORTEST, LONGEST, PART_OF_RUN = 20.0, 240.0, 1 / 8
 LEAST, FIRST, MOST = 64, 512, 32_768
 # A portion that is lost with its worker is halved, so in the end one injection is left that ends workers.
 # It is given up when so many were lost with it alone.
@@ -41,6 +42,11 @@ class Portion:
     losses: int = 0
 
 
+def portion_seconds(elapsed: float) -> float:
+    """Return how long a portion is to take that is given out so many seconds after the run began."""
+    return min(LONGEST, max(SHORTEST, PART_OF_RUN * elapsed))
+
+
 class Ledger:
     """Hands out portions, and takes back those that were lost.
 
@@ -58,18 +64,19 @@ class Ledger:
         fresh = sum(len(own) for _, own in self._fresh)
         return fresh + sum(len(portion.numbers) for portion in self._returned)
 
-    def take(self, rate: float | None, workers: int) -> Portion | None:
+    def take(self, rate: float | None, workers: int, seconds: float = SHORTEST) -> Portion | None:
         """Return the next portion; None if there is none.
 
         Args:
             rate: Injections a second that the worker has shown; None if it has shown none.
             workers: That share what is left.
+            seconds: That it is to take.
         """
         if self._returned:
             return self._returned.popleft()
         if not self._fresh:
             return None
-        wanted = FIRST if rate is None else int(rate * PORTION_SECONDS)
+        wanted = FIRST if rate is None else int(rate * seconds)
         share = -(-self.left // (2 * max(workers, 1)))
         size = max(LEAST, min(wanted, share, MOST))
         place, own = self._fresh.popleft()

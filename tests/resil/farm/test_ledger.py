@@ -7,7 +7,18 @@ import random
 import numpy as np
 import pytest
 
-from resil.farm.ledger import FIRST, LEAST, LOSSES, MOST, FarmError, Ledger, Portion
+from resil.farm.ledger import (
+    FIRST,
+    LEAST,
+    LONGEST,
+    LOSSES,
+    MOST,
+    SHORTEST,
+    FarmError,
+    Ledger,
+    Portion,
+    portion_seconds,
+)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -31,10 +42,18 @@ def test_portions_follow_the_rate_and_get_small_towards_the_end():
     ledger = Ledger([np.arange(400_000)])
     assert len(ledger.take(None, 2).numbers) == FIRST
     assert len(ledger.take(100.0, 2).numbers) == 2000
+    assert len(ledger.take(100.0, 2, seconds=60.0).numbers) == 6000
     assert len(ledger.take(1e6, 2).numbers) == MOST
     assert len(ledger.take(0.01, 2).numbers) == LEAST
     assert len(ledger.take(1e6, 9000).numbers) == LEAST
     assert len(Ledger([np.arange(5)]).take(None, 2).numbers) == 5
+
+
+@pytest.mark.parametrize(
+    ("elapsed", "seconds"), [(0.0, SHORTEST), (100.0, SHORTEST), (800.0, 100.0), (1e6, LONGEST)]
+)
+def test_portions_get_longer_with_the_run_and_no_longer_than_what_may_be_lost(elapsed, seconds):
+    assert portion_seconds(elapsed) == seconds
 
 
 def test_an_injection_that_ends_its_workers_is_found_and_named():
