@@ -12,9 +12,8 @@
 #include "repetition.h"
 #include "watchdog.h"
 
-// What a comparison with the golden run costs, in cycles of the compiled model; and the most cycles between two.
+// What a comparison with the golden run costs, in cycles of the compiled model.
 inline constexpr uint64_t kComparison = 2;
-inline constexpr uint64_t kLongestPause = 1024;
 
 // When a run that has lived so long is compared again, in cycles from now, where a comparison costs as much as `cost` cycles. What
 // has lived long is likely to live on: the chance to come to an end falls as 1 / lived, and a comparison every
@@ -22,7 +21,7 @@ inline constexpr uint64_t kLongestPause = 1024;
 // multiples of powers of two.
 inline uint64_t next_comparison(uint64_t lived, uint64_t edges, uint64_t cost) {
   uint64_t pause = 1;
-  while (pause < kLongestPause && 4 * pause * pause <= 2 * cost * lived) pause *= 2;
+  while (4 * pause * pause <= 2 * cost * lived) pause *= 2;
   return pause - edges % pause;
 }
 

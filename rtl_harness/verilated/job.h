@@ -9,10 +9,9 @@
 #include "campaign_state.h"
 #include "difference.h"
 
-// Cycles of simulation before a difference is followed along the gates again: at first, and when that was in vain again
-// and again.
-inline constexpr uint64_t kShortStint = 8;
-inline constexpr uint64_t kLongStint = 1024;
+// Cycles of simulation before a difference is followed along the gates again; twice as many each time that it gets less far
+// than this along them.
+inline constexpr uint64_t kStint = 32;
 
 // Adds the processor time that it lives to a sum, in nanoseconds.
 class Timer {
@@ -67,7 +66,7 @@ struct Job {
   Difference d;
   bool fresh = true;  // the difference is what was injected
   bool small = true;  // enough to be followed along the gates
-  uint64_t stint = kShortStint;
+  uint64_t stint = kStint;
   uint64_t apart = 0;  // cycles that it was simulated since it was followed last
   uint64_t nanoseconds = 0;
   uint64_t simulated = 0;

@@ -50,7 +50,7 @@ void Seats::arrive(int lane) {
 }
 
 bool Seats::step(uint64_t limit) {
-  uint64_t cycles = kLongestPause;
+  uint64_t cycles = limit;
   for (const std::optional<Seat>& seat : seats_) {
     if (seat) cycles = std::min({cycles, seat->check - seat->cycle, deadline(*seat, limit) - seat->cycle});
   }

@@ -7,10 +7,6 @@ namespace {
 // Gates to evaluate before a difference that keeps changing is simulated instead, and how that grows with each cycle.
 constexpr uint64_t kEffort = 400;
 constexpr uint64_t kEffortPerCycle = 10;
-// What following costs, in simulated cycles: to go from one to the other and back, and by the gates. A difference that gets
-// less far was followed in vain.
-constexpr uint64_t kChange = 32;
-constexpr uint64_t kGatesPerCycle = 10;
 
 }  // namespace
 
@@ -49,8 +45,8 @@ bool Sweep::follow(Job& job) {
         continue;
       }
     }
-    const bool in_vain = job.cycle - began < kChange + (ripple.effort() - effort) / kGatesPerCycle;
-    job.stint = in_vain ? std::min(kLongStint, 2 * job.stint) : kShortStint;
+    const bool in_vain = job.cycle - began < kStint;
+    job.stint = in_vain ? 2 * job.stint : kStint;
     return false;
   }
   return true;
