@@ -28,6 +28,7 @@ from rtl_harness.verilated.glue import PREFIX, write_glue
 HERE = Path(__file__).parent
 _PARTS = (
     "activity",
+    "audit",
     "boundary",
     "campaign",
     "dead",

@@ -12,6 +12,7 @@ STALL = f"{TESTS}/verilator/test_stall.py"
 LATE = f"{STALL}::test_a_run_that_comes_too_late_is_a_hang"
 BEHIND = f"{STALL}::test_the_same_difference_at_another_distance_is_another_run"
 ALONE = f"{STALL}::test_what_goes_on_in_a_memory_alone_is_no_hang"
+TRIALS = f"{TESTS}/verilator/test_trials.py"
 UNSETTLED = f"{TESTS}/verilator/test_unsettled.py"
 HISTORIES = f"{TESTS}/test_histories.py"
 AWKWARD = f"{TESTS}/verilator/test_engine.py::test_each_shortcut_gives_what_a_run_to_the_end_gives"
@@ -543,6 +544,65 @@ SEARCHING = (
     ),
 )
 
+AUDIT = (
+    _mutant(
+        "audit-by-a-part",
+        "the audit takes a run for the golden one by the first bytes of each part of the state",
+        f"{CPP}/audit.cpp",
+        "b + parts_[i].offset, parts_[i].bytes) == 0",
+        "b + parts_[i].offset, std::min<uint64_t>(parts_[i].bytes, 24)) == 0",
+        f"{TRIALS}::test_a_memory_that_differs_is_a_difference",
+    ),
+    _mutant(
+        "audit-rounds-by-a-part",
+        "the audit takes a state for one that was there before by the first bytes of each part of it",
+        f"{CPP}/audit.cpp",
+        "kept.state.data() + places_[i], parts_[i].bytes) == 0",
+        "kept.state.data() + places_[i], std::min<uint64_t>(parts_[i].bytes, 24)) == 0",
+        f"{TRIALS}::test_what_goes_on_in_a_memory_alone_is_no_round",
+    ),
+    _mutant(
+        "audit-forgets-alarms",
+        "in the audit a run that is as the golden one again has raised no alarm",
+        f"{PY}/trials.py",
+        "return replace(end, alarms=alarms, first=first)",
+        "return replace(end, alarms=alarms if trial.ending is not Ending.REJOINED else (), first=first)",
+        f"{TRIALS}::test_runs_that_are_late_or_tell_of_something",
+    ),
+    _mutant(
+        "audit-not-later",
+        "in the audit a run that is as the golden one again, but later, ends when that does",
+        f"{CPP}/audit.cpp",
+        "event.end_cycle = limits_.end + (run.cycle - golden_->cycle);",
+        "event.end_cycle = limits_.end;",
+        f"{TRIALS}::test_runs_that_are_late_or_tell_of_something",
+    ),
+    _mutant(
+        "audit-too-late",
+        "in the audit a run is as the golden one again, and counts though its end comes after the time-out",
+        f"{CPP}/audit.cpp",
+        "if (end + shift > trial.limit) return false;",
+        "",
+        f"{TRIALS}::test_runs_that_are_late_or_tell_of_something",
+    ),
+    _mutant(
+        "audit-operation-over-time",
+        "in the audit a run is as the golden one again, and counts though its operation takes too long",
+        f"{CPP}/audit.cpp",
+        "if (limits_.allowance && run.cycle - trial.counter.moved >",
+        "if (false && run.cycle - trial.counter.moved >",
+        f"{TRIALS}::test_operations_and_inferences_that_have_a_time_out",
+    ),
+    _mutant(
+        "audit-round-stands-still",
+        "in the audit a run that goes round ends with its operation, though operations end on the way",
+        f"{CPP}/audit.cpp",
+        "const bool moves = trial.counter.moved > kept.cycle;",
+        "const bool moves = false;",
+        f"{TRIALS}::test_rounds_in_which_operations_end",
+    ),
+)
+
 MUTANTS = (
     *BOUNDARY,
     *SEARCHING,
@@ -553,4 +613,5 @@ MUTANTS = (
     *FOLLOWING,
     *WATCHDOG,
     *PYTHON,
+    *AUDIT,
 )

@@ -19,6 +19,7 @@ from rtl_harness.engines.verilator.model import Model
 from rtl_harness.engines.verilator.pool import Outcome, run_chunks
 from rtl_harness.engines.verilator.single import Singles
 from rtl_harness.engines.verilator.sweeps import IN_SWEEPS, Sweeps, Wanted
+from rtl_harness.engines.verilator.trials import Trials
 from rtl_harness.errors import HarnessError
 from rtl_harness.faults import Fault, Injection
 from rtl_harness.target import Target
@@ -322,9 +323,12 @@ class VerilatorEngine:
         return self._simulated(faults, shortcuts, workers)
 
     def _run_audit(self, workers: int) -> None:
-        """Run answers to their end, one by one without shortcuts, and compare."""
-        answers = self._auditor.draw()
-        done = self._simulated((answer.fault for answer in answers), Shortcut.NONE, workers)
+        """Run answers to where nothing can change any more, without shortcuts, and compare."""
+        answers = sorted(self._auditor.draw(), key=lambda answer: answer.fault.cycle)
+        allowance = self.operation_cycles
+        trials = Trials(self._model, self._golden, self._singles, allowance, self._timeout_factor)
+        chunks = [[answer.fault for answer in answers[i::workers]] for i in range(workers)]
+        done = run_chunks([chunk for chunk in chunks if chunk], trials.outcomes, workers)
         found = (one.injection for one in done)
         for _ in confirmed(answers, found, "the run to the end", self._model, self._golden):
             self.audited += 1

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from rtl_harness.elaboration import Elaboration
@@ -113,21 +115,21 @@ class Model:
         """Return the fault in words, for messages."""
         return describe_fault(fault, self.elaboration.sites, self.workload.name)
 
-    def check_unused(self) -> None:
+    def check_unused(self, others: Iterable[Instance] = ()) -> None:
         """Raise SimulationError if a run has written to words that its memories do not have.
+
+        Looked at are the campaign's instances and `others`.
 
         These are not copied from state to state, so that what is once written there stays.
         """
+        running = (self.campaign.cursor, self.campaign.faulty, *others)
         for storage in self.map.unused:
             expected = self.origin.view(storage)
-            if any((one.view(storage) != expected).any() for one in self._running()):
+            if any((one.view(storage) != expected).any() for one in running):
                 raise SimulationError(
                     f"{self.name}: expected that no word of {storage.path} beyond those that the workload "
                     "says is ever written, found one that is; correct the bench, or take out words_plusarg"
                 )
-
-    def _running(self) -> tuple[Instance, Instance]:
-        return self.campaign.cursor, self.campaign.faulty
 
     @property
     def memory_words(self) -> dict[str, int]:

@@ -76,8 +76,10 @@ class Singles:
         alarms = self._model.rises(instance)
         return self.classified(fault, self._end(fault, instance, finished, instance.cycle, alarms))
 
-    def faulty_end(self, fault: Fault, ending: Ending, end_cycle: int) -> RunEnd:
-        """Return how a run ended that the campaign's faulty instance made, alarms aside.
+    def faulty_end(
+        self, fault: Fault, ending: Ending, end_cycle: int, instance: Instance | None = None
+    ) -> RunEnd:
+        """Return how a run ended that an instance made, the campaign's faulty one by default, alarms aside.
 
         Raises:
             SimulationError: If the flip did not take, or the design stopped itself.
@@ -86,7 +88,8 @@ class Singles:
             case Ending.REJOINED:
                 return replace(self._golden.end, end_cycle=end_cycle, alarms=(), first=None)
             case Ending.DONE | Ending.LIMIT:
-                return self._end(fault, self._model.campaign.faulty, ending is Ending.DONE, end_cycle, ())
+                made = instance or self._model.campaign.faulty
+                return self._end(fault, made, ending is Ending.DONE, end_cycle, ())
             case Ending.NOT_APPLIED:
                 kept = "the flip" if fault.held is None else "its value"
                 raise SimulationError(
