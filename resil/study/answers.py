@@ -42,6 +42,7 @@ def answered(cell: Cell, found: Finished) -> dict[str, Any]:
         "budget": budget["result"],
         "budget_fit": budget["budget_fit"],
         "safety": safety["result"] if safety else None,
+        "spfm_asked": _spfm_asked(cell),
         "scope": budget["scope"],
         "spfm": (summary.get("metrics") or {}).get("spfm"),
         "confidence": campaign["confidence"],
@@ -94,6 +95,12 @@ def verdict_of(summary: Mapping[str, Any], *, predicted: bool, claimed: bool) ->
     if predicted and worst != NONE:
         return NOT_ASSESSED if claimed else INCONCLUSIVE
     return worst
+
+
+def _spfm_asked(cell: Cell) -> float | None:
+    """Return the least SPFM that is claimed of a cell's transient faults; None if none is."""
+    safety = cell.campaign.safety
+    return safety.spfm if safety is not None and "spfm_transient" in safety.claims else None
 
 
 def _classes(found: Finished) -> Sequence[Mapping[str, Any]]:

@@ -7,6 +7,7 @@ protection does, for 38 % of area instead of lockstep's 100 %.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from resil.study.answers import MET, MISSED, NONE, is_injected
@@ -24,8 +25,8 @@ def claims(cells: Cells, protection: Sequence[Mapping[str, Any]]) -> list[dict[s
 
     The first is refuted by a configuration on which every network was injected and meets what is asked, the
     second by one whose set takes no less area than lockstep; where no set was shown to suffice, more
-    injections may show one. It is supported only by sets that keep the budget and that new injections into
-    the protected RTL have confirmed.
+    injections may show one. It is supported only by sets that keep the budget, and the SPFM that cells claim,
+    and that new injections into the protected RTL have confirmed.
 
     Args:
         cells: As in `study.json`.
@@ -35,7 +36,8 @@ def claims(cells: Cells, protection: Sequence[Mapping[str, Any]]) -> list[dict[s
     own = {target: [cell for cell in cells if cell["target"] == target] for target in targets}
     rows = {row["target"]: row for row in protection}
     falls = [_falls_short(own[target]) for target in targets]
-    suffices = [_suffices(rows.get(target), _budget(own[target])) for target in targets]
+    needed = {target: _Needed.of(own[target]) for target in targets}
+    suffices = [_suffices(rows.get(target), needed[target]) for target in targets]
     return [
         {
             "claim": SHORT,
@@ -45,9 +47,7 @@ def claims(cells: Cells, protection: Sequence[Mapping[str, Any]]) -> list[dict[s
         {
             "claim": SELECTIVE,
             "result": _joined(suffices),
-            "evidence": [
-                f"{target}: {_protected(rows.get(target), _budget(own[target]))}" for target in targets
-            ],
+            "evidence": [f"{target}: {_protected(rows.get(target), needed[target])}" for target in targets],
         },
     ]
 
@@ -83,27 +83,48 @@ def _unprotected(cells: Cells) -> str:
     told += "" if worst["budget_fit"] is None else f", budget {worst['budget_fit']:g}"
     lowest = min((cell for cell in injected if cell["spfm"]), key=lambda cell: cell["spfm"][1], default=None)
     if lowest is not None:
-        told += f"; SPFM at least {lowest['spfm'][1]:.2%} on {lowest['network']}"
+        middle, low, high = lowest["spfm"]
+        told += f"; lowest SPFM {middle:.2%} [{low:.2%}, {high:.2%}] on {lowest['network']}"
+        told += "" if lowest.get("spfm_asked") is None else f", asked {lowest['spfm_asked']:.2%}"
     return told
 
 
-def _budget(cells: Cells) -> float | None:
-    """Return the least budget of cells that have one."""
-    return min((own for cell in cells if (own := cell.get("budget_fit")) is not None), default=None)
+@dataclass(frozen=True)
+class _Needed:
+    """What a set of protection has to keep on a target, since its cells are asked for it; None: nothing."""
+
+    fit: float | None
+    spfm: float | None
+
+    @staticmethod
+    def of(cells: Cells) -> _Needed:
+        """Return the least budget, and the most SPFM, of cells that have one."""
+        budgets = [own for cell in cells if (own := cell.get("budget_fit")) is not None]
+        spfms = [own for cell in cells if (own := cell.get("spfm_asked")) is not None]
+        return _Needed(min(budgets, default=None), max(spfms, default=None))
+
+    def lacking(self, row: Mapping[str, Any]) -> list[str]:
+        """Return what a chosen set is not shown to keep, in words."""
+        told = []
+        if self.fit is not None and row["fit_hi"] > self.fit:
+            told.append(f"more than the budget of {self.fit:g}")
+        if self.spfm is not None and (row["spfm_lo"] is None or row["spfm_lo"] < self.spfm):
+            told.append(f"SPFM not shown to be the {self.spfm:.2%} that is claimed")
+        return told
 
 
-def _suffices(row: Mapping[str, Any] | None, budget: float | None) -> str:
+def _suffices(row: Mapping[str, Any] | None, needed: _Needed) -> str:
     if row is None or row["result"] != REACHED:
         return OPEN
     lockstep = row["overhead_lockstep"]
     if lockstep is not None and row["overhead"] >= lockstep:
         return REFUTED
-    if budget is not None and row["fit_hi"] > budget:
+    if needed.lacking(row):
         return OPEN
     return SUPPORTED if lockstep is not None and row["confirmed"] is True else OPEN
 
 
-def _protected(row: Mapping[str, Any] | None, budget: float | None) -> str:
+def _protected(row: Mapping[str, Any] | None, needed: _Needed) -> str:
     if row is None:
         return "no protection was asked for"
     if row["result"] == NOT_NEEDED:
@@ -114,8 +135,8 @@ def _protected(row: Mapping[str, Any] | None, budget: float | None) -> str:
     told = f"+{row['overhead']:.2%} area"
     told += "" if lockstep is None else f" where lockstep takes +{lockstep:.0%}"
     told += f", at most {row['fit_hi']:.3g} FIT on {len(row['networks'])} networks"
-    if budget is not None and row["fit_hi"] > budget:
-        told += f", more than the budget of {budget:g}: other targets were given to it"
     told += "" if row["spfm_lo"] is None else f", SPFM at least {row['spfm_lo']:.2%}"
+    if lacking := needed.lacking(row):
+        told += f" ({'; '.join(lacking)}: other targets were given to it)"
     confirmed = {True: "confirmed by injection", False: "not confirmed by injection"}
     return f"{told}; {confirmed.get(row['confirmed'], 'not built and not injected into')}"

@@ -55,7 +55,7 @@ def test_what_is_predicted_or_missing_neither_meets_nor_misses():
     assert short["result"] == "supported"
     assert short["evidence"] == [
         "32: 1 of 2 networks miss, 1 not injected; worst 0.2 [0.1, 0.3] FIT on a, budget 0.01; "
-        "SPFM at least 95.00% on a"
+        "lowest SPFM 96.00% [95.00%, 97.00%] on a"
     ]
 
 
@@ -81,6 +81,17 @@ def test_a_set_that_leaves_more_than_the_budget_does_not_suffice():
     (_, selective) = claims([cell("32", "missed", budget_fit=0.005)], [chosen("32", plan(confirmed=True))])
     assert selective["result"] == "open"
     assert "more than the budget of 0.005" in selective["evidence"][0]
+
+
+def test_a_set_without_the_spfm_that_is_claimed_does_not_suffice():
+    for asked, lower, result in ((0.99, 0.991, "supported"), (0.99, 0.989, "open"), (0.99, None, "open")):
+        networks = [{"network": "a", "fit_hi": 1e-3, "spfm_lo": lower}]
+        row = chosen("32", plan(confirmed=True, networks=networks))
+        (_, selective) = claims([cell("32", "missed", spfm_asked=asked)], [row])
+        assert selective["result"] == result
+        assert ("SPFM not shown to be the 99.00% that is claimed" in selective["evidence"][0]) == (
+            result == "open"
+        )
 
 
 def test_one_configuration_that_is_open_leaves_the_claim_open():
