@@ -107,3 +107,19 @@ def test_a_population_that_is_used_up_is_known(kind):
     assert step.counts_from == 0
     assert sum(b.injections for b in done).tolist() == [30, 20]
     assert step.total.as_list() == [3.0, 3.0, 3.0]
+
+
+def test_a_pilot_sees_each_block_and_kind_as_often_as_is_asked():
+    """However small their part of the raw rate is: 1e-6 here, which a proportional pilot would pass by."""
+    labels = [("mac", "ff"), ("wd", "ff"), ("sb", "sram")]
+    strata = Strata.of(labels, [1.0, 1e-6, 50.0], [10**9] * 3)
+    for asked, least in ((0, 4), (300, 300)):
+        plan = Plan("adaptive", 20_000, margin=0.1, relative=True, pilot=asked)
+        done = []
+        for _ in range(2):
+            step = next_step(strata, plan, 1, done)
+            assert step.stage == "pilot"
+            done.append(Batch.of(step.injections, np.minimum(step.injections, 2)))
+        seen = sum(batch.injections for batch in done)
+        assert least <= seen.min() < least + 50
+        assert next_step(strata, plan, 1, done).stage == "main"

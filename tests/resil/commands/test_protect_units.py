@@ -113,3 +113,15 @@ def test_what_no_injection_shows_is_not_reached(tmp_path, monkeypatch, capsys):
     run = run_of(tmp_path / "few", capsys, TEXT)
     assert protect(run, "--granularity", "group", "--budget-fit", "1e-7") == 1
     assert "NOT REACHED" in capsys.readouterr().out
+
+
+def test_a_pilot_neither_chooses_nor_judges(tmp_path, monkeypatch, capsys):
+    """It decided how much each kind of storage gets; its luck must not count with what followed."""
+    fake.install(monkeypatch)
+    text = MORE.replace("injections = 4000", "injections = 20000")
+    run = run_of(tmp_path / "one", capsys, text + '[sampling]\nplan = "neyman"\nmargin = 0.2\n')
+    summary = json.loads((run / "summary.json").read_text())
+    assert summary["sampling"]["pilot"] > 1000
+    assert protect(run, "--granularity", "block", "--fit-share", "0.5") in (0, 1)
+    (judged,) = json.loads((run / "protection.json").read_text())["networks"]
+    assert judged["injections"] == pytest.approx(summary["total"]["injections"] / 2, rel=0.02)
