@@ -261,7 +261,7 @@ class _Run:
             raise
         self._describe()
         text = json_text(summary)
-        if not (path / SUMMARY).exists() or (path / SUMMARY).read_text(encoding="utf-8") != text:
+        if not (path / SUMMARY).exists() or (path / SUMMARY).read_bytes() != text.encode():
             self._drop_results()
         results = Results(summary, accepted_plan(path, sha256(text.encode()).hexdigest()))
         results.write(path)

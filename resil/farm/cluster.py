@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -19,6 +20,7 @@ from resil.progress import Progress
 PATIENCE, ATTEMPT = 60.0, 10.0
 _INSTALL = 'install it with: pip install "resil[farm]"'
 JOB_CLUSTERS = dict(zip(JOBS, ("SLURMCluster", "LSFCluster", "PBSCluster"), strict=True))
+_SUBMIT = dict(zip(JOBS, ("sbatch", "bsub", "qsub"), strict=True))
 
 # What calls of a client raise when its scheduler has gone.
 _GONE = (OSError, TimeoutError, RuntimeError)
@@ -152,6 +154,11 @@ class Farm:
                 preload=["resil.farm.preload"],
             )  # fmt: skip
         kind = getattr(_dask_jobqueue(), JOB_CLUSTERS[settings.cluster])
+        if shutil.which(command := _SUBMIT[settings.cluster]) is None:
+            raise FarmError(
+                f"[execution] dask: cluster {settings.cluster}: expected its command {command}, found none "
+                "on the PATH; give the command where jobs can be submitted"
+            )
         cluster = kind(**job_options(settings, self._logs))
         # Jobs that the system ends are asked for again.
         cluster.adapt(minimum=settings.workers, maximum=settings.workers)

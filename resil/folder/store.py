@@ -195,7 +195,11 @@ def recorded_provenance(path: Path) -> dict[str, Any]:
     Raises:
         StoreError: the folder is none of results, is damaged, or was made by another version.
     """
-    if path.is_dir() and not (path / PROVENANCE).exists() and (path / INJECTIONS).exists():
+    try:
+        lost = path.is_dir() and not (path / PROVENANCE).exists() and (path / INJECTIONS).exists()
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be read ({error.strerror}); give a run folder") from None
+    if lost:
         raise StoreError(
             f"{path}: it has lost its {PROVENANCE}, so nothing tells what its injections are; restore that "
             f"file, or {_START_ANEW}"

@@ -217,7 +217,7 @@ def _check_injections(path: Path, summary: Mapping[str, Any], sealed: Mapping[st
     stored = len(content.injections)
     if stored != sealed.get("injections") or _content_digest(content) != sealed.get("content"):
         raise StoreError(
-            f"{path / INJECTIONS}: expected the {sealed.get('injections'):,} injections that the run ended "
+            f"{path / INJECTIONS}: expected the {sealed.get('injections')} injections that the run ended "
             f"with, found {stored:,}{'' if stored != sealed.get('injections') else ' others'}; "
             + _REPAIR.format(path)
         )

@@ -263,3 +263,22 @@ def test_a_killed_run_is_resumed_to_the_same_result(ending, times, tmp_path, run
     assert run("--resume") == run()
     assert results(tmp_path / "run") == results(tmp_path / "undisturbed")
     assert not list((tmp_path / "run").rglob("*.tmp"))
+
+
+def test_a_summary_that_is_no_text_is_written_anew(run, tmp_path):
+    run()
+    file = tmp_path / "run" / "summary.json"
+    before = file.read_bytes()
+    file.write_bytes(b"\xff" + before)
+    assert run("--resume") in (0, 1, 3)
+    assert file.read_bytes()[:1] == b"{"
+
+
+def test_a_run_that_forgot_how_many_injections_it_had_is_refused(run, tmp_path, capsys):
+    run()
+    file = tmp_path / "run" / "provenance.json"
+    facts = json.loads(file.read_text())
+    del facts["results"]["injections"]
+    file.write_text(json.dumps(facts))
+    assert main(["report", str(tmp_path / "run")]) == 2
+    assert "expected the None injections that the run ended with" in capsys.readouterr().err

@@ -192,6 +192,14 @@ def test_a_missing_package_is_said_with_what_installs_it(tmp_path, monkeypatch, 
     assert 'pip install "resil[farm]"' in capsys.readouterr().err
 
 
+def test_a_machine_that_cannot_submit_jobs_is_said_at_once(tmp_path, monkeypatch, capsys):
+    fake.install(monkeypatch)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    file = write_campaign(tmp_path, f'{TEXT}[execution]\ndask = {{cluster="slurm",workers=1}}\n')
+    assert main(["run", str(file), "--out", str(tmp_path / "run")]) == 2
+    assert "cluster slurm: expected its command sbatch, found none on the PATH" in capsys.readouterr().err
+
+
 def test_a_forked_command_is_a_process_like_any_other(tmp_path):
     """What kills are tried on: it ends with an exit code or by a signal, and has a log."""
     log = tmp_path / "said.log"

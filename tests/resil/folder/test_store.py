@@ -17,7 +17,7 @@ from resil.errors import ConsistencyError, StoreError
 from resil.folder.parts import SCHEMA, PartError, _content, read_part, write_part
 from resil.folder.provenance import RUN
 from resil.folder.provenance import SCHEMA as SCHEMA_NUMBER
-from resil.folder.store import open_run
+from resil.folder.store import open_run, recorded_provenance
 from rtl_harness.faults import NEVER
 
 IDENTITY = Identity({"seed": "7", "target": "t" * 40})
@@ -234,6 +234,11 @@ def test_a_fact_of_a_run_that_is_missing_or_another_is_named(tmp_path, key, valu
         (tmp_path / "provenance.json").write_text(json.dumps(facts))
         with pytest.raises(StoreError, match=f"provenance.json: damaged, {key} is missing or no such value"):
             open_run(tmp_path, IDENTITY, PROVENANCE).__enter__()
+
+
+def test_a_name_that_no_folder_can_have_is_refused(tmp_path):
+    with pytest.raises(StoreError, match=r"cannot be read .File name too long.; give a run folder"):
+        recorded_provenance(tmp_path / ("x" * 5000))
 
 
 @pytest.mark.parametrize(
