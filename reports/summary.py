@@ -134,6 +134,8 @@ class Block:
         fit: Hazardous failures per 1e9 h.
         rates: Probability of each outcome, in report order.
         sampled: Whether the campaign says anything about this block; if not, its figures mean nothing.
+        weights_bits: Bits of weights in memory outside the NPU.
+        activations_bits: Likewise of activations.
     """
 
     name: str
@@ -150,6 +152,8 @@ class Block:
     fit: Interval
     rates: Mapping[str, Interval]
     sampled: bool = True
+    weights_bits: int = 0
+    activations_bits: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +161,7 @@ class Storage:
     """A kind of storage in all blocks together.
 
     Attributes:
-        kind: `ff`, `macro` (flip-flops inside SRAM macros) or `sram`.
+        kind: `ff`, `macro` (flip-flops inside SRAM macros), `sram`, or `weights` and `activations` outside.
         bits: How many were injected into.
         injections: Faults simulated in it.
         counts: Injections of each outcome, in report order.

@@ -27,11 +27,12 @@ SCHEMA = 4
 RESULTS = ("met", "missed", "inconclusive", "none")
 PREDICTIONS = ("to meet", "to miss", "undecided")
 STATUSES = ("measured", "modelled", "assumed")
-FAULT_MODELS = ("upset", "stuck_at")
+FAULT_MODELS = ("upset", "stuck_at", "memory_upset")
 _FILE = "summary.json"
 _REMEDY = "the file is damaged or of another version: write it anew with 'resil run CAMPAIGN.toml --resume'"
 LATENT = ("latent_share", "latent_lo", "latent_hi")
 KINDS = ("ff", "macro", "sram")
+EXTERNAL_KINDS = ("weights", "activations")
 _COUNTS = (*(f"{kind}_bits" for kind in KINDS), "injections", *OUTCOME_KEYS)
 # Of a sum of rates that are stored one by one.
 _ROUNDING = 1e-9
@@ -197,6 +198,8 @@ def _block(node: Node) -> Block:
         ff_bits=node.at("ff_bits").integer(),
         macro_bits=node.at("macro_bits").integer(),
         sram_bits=node.at("sram_bits").integer(),
+        weights_bits=_none_or(node.maybe("weights_bits")),
+        activations_bits=_none_or(node.maybe("activations_bits")),
         area=node.at("area").number(),
         area_unit=node.at("area_unit").text(),
         injections=injections,
@@ -207,6 +210,11 @@ def _block(node: Node) -> Block:
         fit=ordered_interval(node, node.at("fit"), node.at("fit_lo"), node.at("fit_hi")),
         rates={key: rates.at(key).interval(maximum=1.0) for key in OUTCOME_KEYS},
     )
+
+
+def _none_or(node: Node | None) -> int:
+    """Return a number of bits; none where the document, of a run that strikes the NPU alone, may lack it."""
+    return 0 if node is None else node.integer()
 
 
 def _unknown(node: Node, injections: int, counts: dict[str, int]) -> Block:
@@ -222,6 +230,8 @@ def _unknown(node: Node, injections: int, counts: dict[str, int]) -> Block:
         ff_bits=node.at("ff_bits").integer(),
         macro_bits=node.at("macro_bits").integer(),
         sram_bits=node.at("sram_bits").integer(),
+        weights_bits=_none_or(node.maybe("weights_bits")),
+        activations_bits=_none_or(node.maybe("activations_bits")),
         area=node.at("area").number(),
         area_unit=node.at("area_unit").text(),
         injections=0,
@@ -275,7 +285,7 @@ def _storage(root: Node, total: Block) -> tuple[Storage, ...]:
 
 def _storage_row(node: Node) -> Storage:
     return Storage(
-        kind=node.at("kind").one_of(KINDS),
+        kind=node.at("kind").one_of((*KINDS, *EXTERNAL_KINDS)),
         bits=node.at("bits").integer(),
         injections=node.at("injections").integer(),
         counts={key: node.at(key).integer() for key in OUTCOME_KEYS},

@@ -22,7 +22,13 @@ from reports.summary import Block, Summary, Target
 from reports.table import Column, Table
 from reports.told import told_tables
 
-STORAGE = {"ff": "flip-flops", "macro": "flip-flops in SRAM macros", "sram": "SRAM"}
+STORAGE = {
+    "ff": "flip-flops",
+    "macro": "flip-flops in SRAM macros",
+    "sram": "SRAM",
+    "weights": "weights in memory outside the NPU",
+    "activations": "activations in memory outside the NPU",
+}
 NOT_INJECTED = {False: "not injected", True: "not predicted"}
 _COLOURS = {
     **{"met": "bold green", "missed": "bold red", "inconclusive": "bold yellow", "none": "bold"},
@@ -47,6 +53,7 @@ def block_table(summary: Summary) -> Table:
         Column("ff bits"),
         *([Column("macro bits")] if summary.total.macro_bits else []),
         Column("sram bits"),
+        *([Column("bits outside")] if _outside(summary.total) else []),
         Column(f"area {summary.total.area_unit}"),
         Column("injected"),
         *(Column(outcome.short) for outcome in OUTCOMES),
@@ -57,6 +64,7 @@ def block_table(summary: Summary) -> Table:
             numbers.count(block.ff_bits),
             *([numbers.count(block.macro_bits)] if summary.total.macro_bits else []),
             numbers.count(block.sram_bits),
+            *([numbers.count(_outside(block))] if _outside(summary.total) else []),
             numbers.area(block.area),
             numbers.count(block.injections),
             *(numbers.count(block.counts[outcome.key]) for outcome in OUTCOMES),
@@ -65,6 +73,10 @@ def block_table(summary: Summary) -> Table:
     )
     title = "; ".join(["Outcomes by block", *storage_counts(summary.target)])
     return Table(title, columns, rows, totals=1)
+
+
+def _outside(block: Block) -> int:
+    return block.weights_bits + block.activations_bits
 
 
 def storage_counts(target: Target) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 
 from resil import __version__
@@ -12,6 +12,7 @@ from resil.bench.identity import Identity, timeout_definition
 from resil.bench.site_list import block_name, counts_text
 from resil.campaign.campaign import Campaign
 from resil.campaign.network_settings import NetworkSettings
+from resil.errors import CampaignError
 from resil.folder.provenance import versions
 from resil.progress import Progress
 from resil.sensitivity.guide import guide_digest
@@ -25,6 +26,8 @@ from rtl_harness.elaboration.yosys import rtl_key
 from rtl_harness.engines.cocotb.config import check_workload
 from rtl_harness.engines.timeout import Timeout, check_timeout
 from rtl_harness.hardware import with_hardware
+from rtl_harness.npu.memory_engine import BLOCK, MemoryEngine, memory_sites
+from rtl_harness.npu.model.config import CONFIGS
 from rtl_harness.sites import SiteTable
 from rtl_harness.target import Target, load_target, rtl_digest
 from rtl_harness.workload import Workload
@@ -45,6 +48,8 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
     observe_builds(progress.building)
     target = load_target(campaign.target)
     check_timeout(target, Timeout(campaign.execution.timeout), campaign.execution.timeout_factor)
+    if campaign.faults.external:
+        return _outside(campaign, target, progress)
     work = _work(campaign, target, progress)
     workloads = work.workloads
     progress.stage(f"elaborating {target.name}")
@@ -63,7 +68,6 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
         "target": _target_digest(target, workloads[0]),
         "rtl": rtl_digest(target),
     }
-    kinds = campaign.faults.kinds
     return Bench(
         network=work.facts,
         target_name=target.name,
@@ -71,26 +75,7 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
         blocks=tuple(target.blocks),
         sites=elaboration.sites,
         inputs=work.labels,
-        identity=Identity(
-            hashes
-            | {
-                "workloads": _digest(*(_workload_digest(workload) for workload in workloads)),
-                "decision": work.facts.decision,
-                "sites": _sites_digest(elaboration.sites),
-                "seed": str(campaign.seed),
-                "kinds": " ".join(kinds),
-                "fault model": campaign.faults.model,
-                "clusters": " ".join(map(repr, campaign.faults.clusters)),
-                "strata": campaign.sampling.strata + guide_digest(campaign),
-                "inputs": " ".join(map(str, work.labels)),
-                "inferences": _inferences(campaign),
-                "timeout_factor": repr(campaign.execution.timeout_factor),
-                **timeout_definition(campaign.execution),
-                "engine": campaign.execution.engine,
-                "resil": __version__,
-            }
-            | versions(_DEFINING_PACKAGES)
-        ),
+        identity=_identity(campaign, work, elaboration.sites, hashes, campaign.execution.engine),
         hashes=hashes,
         engine=lambda position: _engine(campaign, target, workloads[position], elaboration),
         area=_area(campaign, target, elaboration, progress),
@@ -101,6 +86,75 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
         alarms={name: alarm.tells for name, alarm in target.alarms.items()},
         titles=target.titles,
         parameters={**target.parameters, **workloads[0].parameters},
+    )
+
+
+def _outside(campaign: Campaign, target: Target, progress: Progress) -> Bench:
+    """Return the bench of a campaign that strikes the memories outside the NPU."""
+    kinds = ", ".join(campaign.faults.kinds)
+    wrong = {
+        "a network that is compiled for the NPU, for it is known what lies where then": not isinstance(
+            campaign.work, NetworkSettings
+        ),
+        f"one of the NPUs {', '.join(CONFIGS)}, which have a functional model": target.name not in CONFIGS,
+        "one inference": campaign.inferences > 1,
+        'the time-out "inference"': campaign.execution.timeout != Timeout.INFERENCE,
+        "a campaign that is run here, not by a farm": campaign.execution.farm is not None,
+    }
+    for expected, is_wrong in wrong.items():
+        if is_wrong:
+            raise CampaignError(
+                f"{campaign.file}: [faults] kinds: expected {expected}, where {kinds} outside the NPU are "
+                "struck, found something else; change the campaign or inject into the NPU's own storage"
+            )
+    work = _work(campaign, target, progress)
+    sites = memory_sites(work.workloads[0])
+    hashes = {**work.hashes, "target": _target_digest(target, work.workloads[0]), "rtl": rtl_digest(target)}
+    return Bench(
+        network=work.facts,
+        target_name=target.name,
+        top=target.top,
+        blocks=(BLOCK,),
+        sites=sites,
+        inputs=work.labels,
+        identity=_identity(campaign, work, sites, hashes, MemoryEngine.name),
+        hashes=hashes,
+        engine=lambda position: MemoryEngine(
+            target, work.workloads[position], sites, campaign.execution.timeout_factor
+        ),
+        area=lambda: AreaFacts({}, "GE"),
+        warnings=(
+            "Injections are answered by the functional model, some were tried on the RTL; cycles of their "
+            "ends and alarms are those of the run without a fault.",
+        ),
+        alarms={name: alarm.tells for name, alarm in target.alarms.items()},
+        titles={BLOCK: "memory outside the NPU"},
+        parameters={**target.parameters, **work.workloads[0].parameters},
+    )
+
+
+def _identity(
+    campaign: Campaign, work: Work, sites: SiteTable, hashes: Mapping[str, str], engine: str
+) -> Identity:
+    return Identity(
+        {
+            **hashes,
+            "workloads": _digest(*(_workload_digest(workload) for workload in work.workloads)),
+            "decision": work.facts.decision,
+            "sites": _sites_digest(sites),
+            "seed": str(campaign.seed),
+            "kinds": " ".join(campaign.faults.kinds),
+            "fault model": campaign.faults.model,
+            "clusters": " ".join(map(repr, campaign.faults.clusters)),
+            "strata": campaign.sampling.strata + guide_digest(campaign),
+            "inputs": " ".join(map(str, work.labels)),
+            "inferences": _inferences(campaign),
+            "timeout_factor": repr(campaign.execution.timeout_factor),
+            **timeout_definition(campaign.execution),
+            "engine": engine,
+            "resil": __version__,
+            **versions(_DEFINING_PACKAGES),
+        }
     )
 
 

@@ -11,9 +11,11 @@ from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Literal
 
-Kind = Literal["ff", "macro", "sram"]
-KINDS: tuple[Kind, ...] = ("ff", "macro", "sram")
+Kind = Literal["ff", "macro", "sram", "weights", "activations"]
+EXTERNAL_KINDS: tuple[Kind, ...] = ("weights", "activations")
+KINDS: tuple[Kind, ...] = ("ff", "macro", "sram", *EXTERNAL_KINDS)
 
+_MEMORIES = ("sram", *EXTERNAL_KINDS)
 _INDEX = re.compile(r"\[[^\]]*\]")
 
 
@@ -24,7 +26,7 @@ class StorageElement:
     Attributes:
         path: Hierarchical name below the top, separated by dots, as the source code spells it.
         kind: "ff" for flip-flops and latches, "macro" for those inside an SRAM macro, "sram" for a memory
-            array.
+            array; "weights" and "activations" for memory outside the design that a network lies in.
         width: Bits of the register, or of one word.
         depth: Words; 1 for a register.
         block: Name of the block it belongs to; "" if the target's block map has none for it.
@@ -66,7 +68,7 @@ class Site:
     @property
     def name(self) -> str:
         """The bit as the source code would write it."""
-        word = f"[{self.word + self.element.first_word}]" if self.element.kind == "sram" else ""
+        word = f"[{self.word + self.element.first_word}]" if self.element.kind in _MEMORIES else ""
         bit = self.element.lsb - self.bit if self.element.ascending else self.element.lsb + self.bit
         return f"{self.element.path}{word}[{bit}]"
 

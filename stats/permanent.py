@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from stats.errors import StatsError
-from stats.technology import KINDS, STATUSES
+from stats.technology import STATUSES
 from stats.units import raw_rate
 
 QUANTITIES = {"ff": "flip_flop", "macro": "flip_flop", "sram": "sram"}
@@ -55,7 +55,7 @@ class PermanentRates:
     entries: tuple[PermanentEntry, ...]
 
     def fit_per_bit(self, kind: str) -> float:
-        """Return the rate at which one bit gets stuck, at 0 or at 1, in FIT; `kind` is one of `KINDS`.
+        """Return the rate at which one bit gets stuck, at 0 or at 1, in FIT; `kind` is one of `QUANTITIES`.
 
         Raises:
             StatsError: there is no figure for that kind, or no such kind.
@@ -100,7 +100,7 @@ class PermanentRates:
 
     def _per_bit(self, kind: str) -> tuple[float, float, float]:
         if kind not in QUANTITIES:
-            raise StatsError(f"storage is of kind {', '.join(KINDS)}, found {kind!r}")
+            raise StatsError(f"storage is of kind {', '.join(QUANTITIES)}, found {kind!r}")
         for e in self.entries:
             if e.quantity == QUANTITIES[kind]:
                 low, value, high = (raw_rate(v, e.unit).per_bit for v in (e.low, e.value, e.high))

@@ -14,9 +14,16 @@ from stats.units import RawRate, raw_rate
 
 STATUSES = ("measured", "modelled", "assumed")
 SRAM_QUANTITIES = ("sram_neutron", "sram_alpha")
-KINDS = ("ff", "macro", "sram")
+KINDS = ("ff", "macro", "sram", "weights", "activations")
 # Flip-flops inside a memory macro have the rate of other flip-flops: no figures of their own are known.
-_QUANTITIES_OF = {"ff": ("flip_flop",), "macro": ("flip_flop",), "sram": SRAM_QUANTITIES}
+# Memory outside the design is taken for SRAM of the same technology, for want of figures of its own.
+_QUANTITIES_OF = {
+    "ff": ("flip_flop",),
+    "macro": ("flip_flop",),
+    "sram": SRAM_QUANTITIES,
+    "weights": SRAM_QUANTITIES,
+    "activations": SRAM_QUANTITIES,
+}
 _QUANTITIES = (*SRAM_QUANTITIES, "flip_flop", "multi_cell_bits")
 
 
@@ -103,7 +110,7 @@ class Technology:
             raise StatsError(f"storage is of kind {', '.join(KINDS)}, found {kind!r}")
         found = [e.rate.per_bit for e in self.entries if e.quantity in wanted]
         if not found:
-            key = "sram_fit_per_mbit" if kind == "sram" else "flip_flop_fit"
+            key = "flip_flop_fit" if kind in ("ff", "macro") else "sram_fit_per_mbit"
             raise StatsError(
                 f"technology {self.name} has no raw rate for kind {kind}: "
                 f"give {key} in the campaign's [technology] table"

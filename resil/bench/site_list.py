@@ -18,7 +18,13 @@ from rtl_harness.sites import KINDS, Hardware, SiteTable
 
 UNASSIGNED = "(no block)"
 # Kinds of storage in the words of reports.
-STORAGE = {"ff": "flip-flops", "macro": "flip-flops in SRAM macros", "sram": "SRAM bits"}
+STORAGE = {
+    "ff": "flip-flops",
+    "macro": "flip-flops in SRAM macros",
+    "sram": "SRAM bits",
+    "weights": "bits of weights in memory outside the NPU",
+    "activations": "bits of activations in memory outside the NPU",
+}
 
 
 @dataclass(frozen=True)
@@ -106,12 +112,13 @@ def whole(bits: Mapping[str, Mapping[str, int]]) -> dict[str, int]:
 def counts_text(sites: SiteTable) -> str:
     """Say how many bits of each kind there are in the source code, and how many are hardware."""
     bits, source = whole(block_bits(sites, ())), whole(block_bits(sites, (), source=True))
-    names = {"ff": "flip-flop bits", "macro": "flip-flop bits in SRAM macros", "sram": "SRAM bits"}
+    names = {**STORAGE, "ff": "flip-flop bits", "macro": "flip-flop bits in SRAM macros"}
+    always = ("ff", "sram")
     return ", ".join(
         f"{bits[kind]:,} {name}"
         + ("" if bits[kind] == source[kind] else f" of {source[kind]:,} in the source")
         for kind, name in names.items()
-        if kind != "macro" or source[kind]
+        if kind in always or source[kind]
     )
 
 

@@ -90,6 +90,11 @@ class Campaign:
         return None if self.safety is None else self.safety.detection_cycles
 
     @property
+    def engine_name(self) -> str:
+        """Name of what answers: for memory outside the NPU the functional model, else the engine."""
+        return "model" if self.faults.external else self.execution.engine
+
+    @property
     def slug(self) -> str:
         """The name as that of a folder."""
         return re.sub(r"[^\w-]+", "-", self.name).strip("-") or "campaign"

@@ -9,10 +9,12 @@ from resil.campaign.clusters import read_clusters
 from resil.campaign.sampling_settings import SamplingSettings
 from resil.campaign.section import Section
 
-KINDS = ("ff", "macro", "sram")
-UPSET, STUCK_AT = "upset", "stuck_at"
+EXTERNAL_KINDS = ("weights", "activations")
+KINDS = ("ff", "macro", "sram", *EXTERNAL_KINDS)
+UPSET, STUCK_AT, MEMORY_UPSET = "upset", "stuck_at", "memory_upset"
 MODELS = (UPSET, STUCK_AT)
 PERMANENT_PLANS = ("proportional", "uniform")
+EXTERNAL_PLANS = ("proportional", "uniform")
 _FEWEST_PREDICTED = 100
 
 
@@ -27,7 +29,7 @@ class FaultSettings:
         minimum_per_block: Least number in each kind of storage of each block.
         clusters: Part of the upsets that flip 1, 2, ... adjacent bits of a word; they sum to 1.
         model: "upset": bits inverted once, transient faults; "stuck_at": a bit held at 0 or 1 from reset on,
-            permanent faults.
+            permanent faults. "memory_upset" follows from kinds outside the NPU: bits of memory inverted.
         minimum_in: Least number in each kind of storage of some blocks, in place of `minimum_per_block`.
     """
 
@@ -43,6 +45,11 @@ class FaultSettings:
         """Whether the faults are there from reset on."""
         return self.model == STUCK_AT
 
+    @property
+    def external(self) -> bool:
+        """Whether they strike memory outside the NPU."""
+        return self.model == MEMORY_UPSET
+
 
 def read_faults(section: Section) -> FaultSettings:
     """Check the table."""
@@ -56,8 +63,23 @@ def read_faults(section: Section) -> FaultSettings:
     minima = _minima(section, injections)
     clusters = read_clusters(section)
     model = section.choice("model", MODELS, UPSET)
+    if set(kinds) & set(EXTERNAL_KINDS) and section.sound("kinds"):
+        model = _external_model(section, kinds, model)
     section.finish()
     return FaultSettings(kinds, injections, minimum, clusters, model, minima)
+
+
+def _external_model(section: Section, kinds: tuple[str, ...], model: str) -> str:
+    """Return the model of faults outside the NPU; CampaignError if others are asked for beside them."""
+    if len(kinds) > 1:
+        names = " or ".join(f'["{kind}"]' for kind in EXTERNAL_KINDS)
+        expected = f"memory outside the NPU by itself, {names}"
+        remedy = "its failures are not the NPU's and are not added to them: make a campaign for each"
+        section.wrong("kinds", expected, ", ".join(kinds), remedy)
+    if model != UPSET:
+        expected = f'"{UPSET}" for memory outside the NPU'
+        section.wrong("model", expected, f'"{model}"', "remove the key")
+    return MEMORY_UPSET
 
 
 def _minima(section: Section, injections: int) -> dict[str, int]:
@@ -96,6 +118,16 @@ def check_plan(section: Section, faults: FaultSettings, sampling: SamplingSettin
             expected = f"a plan for faults that are there from reset on ({', '.join(PERMANENT_PLANS)})"
             found = f'plan = "{sampling.plan}", which goes by the operation that is running'
             raise section.fail("model", expected, found, "change the plan")
+    if faults.external:
+        if safety:
+            expected = "storage of the NPU where there is a table [safety]"
+            found = ", ".join(faults.kinds)
+            raise section.fail(
+                "kinds", expected, found, "remove the table: memory outside has its own figures"
+            )
+        if sampling.plan not in EXTERNAL_PLANS:
+            expected = f"a plan for memory outside the NPU ({', '.join(EXTERNAL_PLANS)})"
+            raise section.fail("kinds", expected, f'plan = "{sampling.plan}"', "change the plan")
     if faults.minimum_in and sampling.plan != "proportional":
         found = f'plan = "{sampling.plan}"'
         raise section.fail(

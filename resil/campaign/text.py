@@ -10,6 +10,7 @@ from pathlib import Path
 
 from resil.campaign.campaign import Campaign
 from resil.campaign.farm_settings import FarmSettings
+from resil.campaign.fault_settings import UPSET
 from resil.campaign.network_settings import NetworkSettings
 from resil.campaign.safety import Mechanism
 from resil.campaign.workload_settings import ImageSettings
@@ -36,7 +37,7 @@ def campaign_tables(campaign: Campaign) -> dict[str, dict[str, Value]]:
         **_work(campaign),
         "target": {"file": str(target)} if isinstance(target, Path) else {"name": target},
         "faults": {
-            "model": faults.model,
+            "model": UPSET if faults.external else faults.model,
             "kinds": list(faults.kinds),
             "injections": faults.injections,
             "minimum_per_block": faults.minimum_per_block,

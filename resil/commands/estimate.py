@@ -66,6 +66,12 @@ def estimate_campaign(
     began, started = time.monotonic(), now()
     progress = progress or Progress()
     _check_folder(out)
+    if campaign.faults.external:
+        raise CampaignError(
+            f"{campaign.file}: [faults] kinds: expected storage of the NPU, found "
+            f"{campaign.faults.kinds[0]}: sensitivity models know nothing of memory outside it; "
+            "inject: resil run"
+        )
     if campaign.faults.permanent:
         raise CampaignError(
             f'{campaign.file}: [faults] model: expected "upset", found "{campaign.faults.model}": '

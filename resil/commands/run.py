@@ -287,7 +287,7 @@ class _Run:
             self._folder.note({"finished": None})
             self._describe()
         size = before + plan.size
-        self._progress.stage(f"{missing.size:,} injections with the {self._campaign.execution.engine} engine")
+        self._progress.stage(f"{missing.size:,} injections with the {self._campaign.engine_name} engine")
         self._progress.begin(size, size - missing.size)
         try:
             if self._farm is not None:

@@ -118,7 +118,11 @@ def make_population(campaign: Campaign, sites: SiteTable, goldens: Sequence[Gold
         CampaignError: the target has no storage of these kinds.
     """
     stuck = campaign.faults.permanent
-    fine = not stuck and campaign.sampling.strata != SamplingSettings("proportional").strata
+    fine = (
+        not stuck
+        and not campaign.faults.external
+        and campaign.sampling.strata != SamplingSettings("proportional").strata
+    )
     pieces: dict[tuple[str, str, str, str], list[tuple[int, int, int]]] = {}
     for index, element in enumerate(sites.elements):
         if element.kind in campaign.faults.kinds and sites.present(index):
@@ -130,7 +134,11 @@ def make_population(campaign: Campaign, sites: SiteTable, goldens: Sequence[Gold
             f"{campaign.file}: [faults] kinds: the target has no storage of the kinds "
             f"{', '.join(campaign.faults.kinds)}; choose others"
         )
-    times = [(None, (0,) * len(goldens), (2,) * len(goldens))] if stuck else times_of(goldens, fine)
+    # A stuck bit is held at 0 or at 1, upset weights are there from the beginning: neither has a cycle.
+    moments_each = 2 if stuck else 1
+    timeless = stuck or "weights" in campaign.faults.kinds
+    untimed = [(None, (0,) * len(goldens), (moments_each,) * len(goldens))]
+    times = untimed if timeless else times_of(goldens, fine)
     moments = sum(sum(lengths) for _, _, lengths in times)
     strata = []
     for names in sorted(pieces):

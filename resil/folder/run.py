@@ -16,7 +16,7 @@ from resil.errors import StoreError
 from resil.folder.contents import content_of
 from resil.folder.store import INJECTIONS, SITES
 from resil.folder.whole import finished_run
-from rtl_harness.sites import Hardware
+from rtl_harness.sites import EXTERNAL_KINDS, Hardware
 from stats.intervals import clopper_pearson_limits
 from stats.rates import OUTCOMES, StratumCounts, estimate_blocks
 
@@ -63,7 +63,9 @@ class Run:
         rows = rows.append_column("register_class", classes.take(rows["site"]))
         frame: pd.DataFrame = rows.sort_by("injection").to_pandas()
         frame = frame.rename(columns={"path": "register"})
-        word = np.where(frame["kind"] == "sram", "[" + frame["word"].astype(str) + "]", "")
+        word = np.where(
+            frame["kind"].isin(("sram", *EXTERNAL_KINDS)), "[" + frame["word"].astype(str) + "]", ""
+        )
         frame["name"] = frame["register"] + word + "[" + frame["bit"].astype(str) + "]"
         return frame
 

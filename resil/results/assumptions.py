@@ -179,6 +179,12 @@ def _scope(campaign: Campaign, bits: Mapping[str, int]) -> str:
     if campaign.faults.permanent:
         what = "Every fault is one bit held at 0 or at 1 from reset on; upsets are not in these figures."
         logic = "permanent faults of logic and of clock and reset trees"
+    if campaign.faults.external:
+        return (
+            f"Faults in {' and '.join(injected)}. {what} Each upset of weights is there for the whole "
+            "inference, each of activations from the beginning of the operation in whose time it lies. Not "
+            "assessed: storage of the NPU itself, the command stream in memory, mechanisms of the memories."
+        )
     return (
         f"Faults in {' and '.join(injected) or 'no storage'} of the design under test. {what}{without} Not "
         f"assessed: {logic}, memories outside the design, and common causes."

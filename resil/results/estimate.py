@@ -141,9 +141,7 @@ def summarise(
         },
         "inferences": None if inferences is None else dict(inferences),
         "technology": technology.as_dict(),
-        "verdict": verdict_summary(
-            campaign, total, f"permanent faults alone; {scope}" if campaign.faults.permanent else scope
-        ),
+        "verdict": verdict_summary(campaign, total, _verdict_scope(campaign, scope)),
         "blocks": blocks,
         "strata": [_stratum(counts, fit_per_bit[counts.kind]) for counts in found.strata],
         "limits": found.limits,
@@ -213,7 +211,7 @@ def _campaign(
         "injections": sample.injections,
         "hazardous": list(campaign.hazardous),
         "inputs": list(bench.inputs),
-        "engine": campaign.execution.engine,
+        "engine": campaign.engine_name,
         "workers": provenance["workers"],
         "seconds": provenance["seconds"],
     }
@@ -231,7 +229,19 @@ def _longest_operations(goldens: Sequence[GoldenRun]) -> list[int]:
     return [longest_operation(run.moves, run.end.end_cycle) for run in goldens]
 
 
+def _verdict_scope(campaign: Campaign, scope: str) -> str:
+    if campaign.faults.external:
+        return f"memory outside the NPU alone, not the NPU; {scope}"
+    return f"permanent faults alone; {scope}" if campaign.faults.permanent else scope
+
+
 def _fault_note(campaign: Campaign) -> str:
+    if campaign.faults.external:
+        return (
+            f"{clusters_text(campaign.faults.clusters)} The FIT are those of memory outside the NPU, by the "
+            "raw rate of SRAM in this technology. They are no part of the NPU's FIT; its storage is not in "
+            "these figures."
+        )
     if campaign.faults.permanent:
         return (
             "Every fault is a storage bit held at 0 or at 1 from reset on; the rate of a bit is of both. "

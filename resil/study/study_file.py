@@ -78,6 +78,12 @@ def parse_study(file: Path, tables: Mapping[str, Any], places: Places | None = N
     protection = problems.attempt(lambda: _protection(known.section("protection"), "protection" in tables))
     model = problems.attempt(lambda: _model(known.section("estimate")))
     _check_predictions(problems, rules, [*targets, *works])
+    if problems.sound("faults") and rules.faults.external:
+        expected = "expected storage of the NPU, for a study compares NPUs and their protection, found"
+        problems.add(
+            ("faults", "kinds"),
+            f"[faults] kinds: {expected} {', '.join(rules.faults.kinds)}; make campaigns of it: resil run",
+        )
     problems.finish()
     return Study(file, rules.head.name, rules, targets, works, protection, permanent, model)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,24 +36,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.protection.clipping", description=__doc__)
     parser.add_argument("--resnet", type=Path, help="MLPerf Tiny's ResNet-8; left out without it")
     parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--images", type=int, default=300)
-    parser.add_argument("--resnet-images", type=int, default=100)
+    parser.add_argument("--images", type=int, default=200)
+    parser.add_argument("--resnet-images", type=int, default=50)
     parser.add_argument("--int8-seeds", type=int, default=5, help="seeds of the int8 weights; 0: none")
     parser.add_argument("--out", type=Path, default=Path("docs/img"))
     options = parser.parse_args(arguments)
-    subjects = [zoo_subject(name, options.images) for name in ZOO]
-    subjects.append(zoo_subject(ZOO[-1], options.images, ROOM))
-    if options.resnet is not None:
-        for room in (1.0, ROOM):
-            subjects.append(file_subject(options.resnet, "ResNet-8", options.resnet_images, room))
     seeds = {"stored": options.seeds, "int8": options.int8_seeds}
     found: dict[str, Any] = {"rates": list(RATES), "seeds": seeds, "networks": []}
-    for subject in subjects:
+    for subject in subjects(options):
         found["networks"].append(measured(subject, seeds))
         print(told(found["networks"][-1]), flush=True)
     write_atomically(options.out / "clipping.json", (json.dumps(found, indent=1) + "\n").encode())
     write_atomically(options.out / "clipping.svg", draw(found).standalone().encode())
     return 0
+
+
+def subjects(options: argparse.Namespace) -> Iterator[Subject]:
+    """Yield the networks."""
+    for name in ZOO:
+        yield zoo_subject(name, options.images)
+    yield zoo_subject(ZOO[-1], options.images, ROOM)
+    if options.resnet is not None:
+        for room in (1.0, ROOM):
+            yield file_subject(options.resnet, "ResNet-8", options.resnet_images, room)
 
 
 def measured(subject: Subject, seeds: dict[str, int]) -> dict[str, Any]:
@@ -79,16 +84,16 @@ def _curves(subject: Subject, memory: str, bits: int, answer: Answer, seeds: int
     right = np.zeros((len(VARIANTS), len(RATES), seeds))
     detected = np.zeros_like(right)
     upsets = np.zeros((len(RATES), seeds), np.int64)
-    for variant in range(len(VARIANTS)):
-        known: dict[tuple[int, ...], tuple[float, float]] = {}
-        for seed in range(seeds):
-            limits = strikes.drawn(bits, seed)
-            for place, rate in enumerate(RATES):
-                struck = tuple(np.flatnonzero(limits < rate).tolist())
-                if struck not in known:
-                    known[struck] = answer(subject, variant, struck)
-                right[variant, place, seed], detected[variant, place, seed] = known[struck]
-                upsets[place, seed] = len(struck)
+    known: dict[tuple[int, tuple[int, ...]], tuple[float, float]] = {}
+    for seed in range(seeds):
+        limits = strikes.drawn(bits, seed)
+        for place, rate in enumerate(RATES):
+            struck = tuple(np.flatnonzero(limits < rate).tolist())
+            upsets[place, seed] = len(struck)
+            for variant in range(len(VARIANTS)):
+                if (variant, struck) not in known:
+                    known[variant, struck] = answer(subject, variant, struck)
+                right[variant, place, seed], detected[variant, place, seed] = known[variant, struck]
     return [
         {
             "memory": memory,

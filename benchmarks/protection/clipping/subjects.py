@@ -71,7 +71,7 @@ def file_subject(path: Path, title: str, images: int, room: float = 1.0) -> Subj
     rng = np.random.default_rng(1)
     judging = crops(right, 16)
     judging = judging[rng.permutation(len(judging))[:images]]
-    return _subject(_named(title, room), data, crops(left, 8), judging, None)
+    return _subject(_named(title, room), data, crops(left, 24), judging, None)
 
 
 def with_room(graph: Graph, factor: float) -> Graph:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -58,7 +59,7 @@ class WeightReader:
         if stream in self._cache:
             self._cache.move_to_end(stream)
             return self._cache[stream]
-        decoded, error = decode(stream, self._order.count)
+        decoded, error = _decoded(stream, self._order.count)
         ordered = decoded[self._order.positions]
         values = np.ascontiguousarray(np.moveaxis(ordered, 0, -1)).astype(self._dtype(ordered))
         weights = Weights(values, error)
@@ -73,6 +74,14 @@ class WeightReader:
         sums = np.abs(ordered.astype(np.int64)).reshape(len(ordered), -1).sum(axis=1)
         exact = int(sums.max()) * _largest_input(self._config.ifm) < 1 << 24
         return np.float32 if exact else np.float64
+
+
+@lru_cache(maxsize=64)
+def _decoded(stream: bytes, count: int) -> tuple[npt.NDArray[np.int16], bool]:
+    """Decode a stream once for all operations and models that have it."""
+    weights, error = decode(stream, count)
+    weights.flags.writeable = False
+    return weights, error
 
 
 def _largest_input(ifm: FeatureMap) -> int:
