@@ -74,7 +74,8 @@ def test_every_benchmark_is_in_the_index():
     commands = {
         "benchmarks." + ".".join(path.relative_to(ROOT / "benchmarks").with_suffix("").parts)
         for path in (ROOT / "benchmarks").rglob("*.py")
-        if "__main__" in path.read_text()
+        if path.stem == "__main__"
+        or re.search(r'^if __name__ == "__main__":', path.read_text(), re.MULTILINE)
     }
     commands = {name.removesuffix(".__main__") for name in commands}
     assert commands == set(re.findall(r"`python -m (benchmarks[\w.]+)", index))
