@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from textwrap import fill
 
 from reports import numbers
 from reports.study import StudyCell, StudySummary
@@ -173,7 +174,7 @@ def study_line(study: StudySummary) -> str:
 
 
 def study_text(study: StudySummary, width: int | None = None) -> str:
-    """Return tables and verdict as lines for a person; `width` as of `Table.text`."""
+    """Return tables and verdict as lines for a person; `width` as of `Table.text`, for sentences as well."""
     tables = [verdict_table(study), fit_matrix(study), spfm_matrix(study), class_table(study)]
     tables += [growth_table(study), protection_table(study)]
     parts = [table.text(width) for table in tables if table is not None]
@@ -186,6 +187,8 @@ def study_text(study: StudySummary, width: int | None = None) -> str:
     ]
     last += [*protection_lines(study), *claim_lines(study)]
     last.append(study_line(study))
+    if width is not None:
+        last = [fill(line, width, break_long_words=False, break_on_hyphens=False) for line in last]
     return "\n".join([*parts, "".join(f"{line}\n" for line in last)])
 
 

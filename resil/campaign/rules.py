@@ -107,7 +107,7 @@ class Tables:
         return name in self._tables
 
     def section(self, name: str, *, required: bool = False) -> Section:
-        """Return a table, empty if there is none; CampaignError if it is none."""
+        """Return a table, empty if there is none; UnreadError, and noted, if it is none."""
         values = self._tables.get(name, {})
         if required and name not in self._tables:
             if name not in self.meant:
@@ -115,7 +115,8 @@ class Tables:
             raise UnreadError
         if not isinstance(values, dict):
             message = f"expected {name} to be a table, found {values!r}; write [{name}]"
-            raise self.problems.error((name,), message)
+            self.problems.add((name,), message)
+            raise UnreadError
         return Section(self.problems, (name,), values)
 
     def sections(self, name: str, expected: str) -> list[Section]:

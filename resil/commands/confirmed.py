@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ from rtl_harness.redundancy.build import NAMES, TARGET
 from rtl_harness.redundancy.groups import Mechanism
 from rtl_harness.redundancy.target_file import target_text
 from rtl_harness.redundancy.watchdog import INSTANCE, Watchdog
-from rtl_harness.sites import Hardware, StorageElement
+from rtl_harness.sites import Hardware
 from rtl_harness.target import Target, load_target, rtl_digest
 from stats.evidence import Group
 
@@ -76,18 +76,14 @@ class Built:
     hangs_told: float = 0.0
     timer: str = ""
 
-    def share(self, kinds: Sequence[str]) -> float:
-        """Return the part of redundant bits in all storage of these kinds."""
-        every = self._bits(lambda element: element.kind in kinds)
-        return self._bits(lambda element: element.path in self.copies) / every if every else 0.0
-
-    def bits_in(self, block: str) -> int:
-        """Return the bits of a block."""
-        return self._bits(lambda element: block_name(element.block) == block)
-
-    def _bits(self, chosen: Callable[[StorageElement], bool]) -> int:
+    def bits_in(self, block: str, kinds: Sequence[str]) -> dict[str, int]:
+        """Return the bits of a block by kind of storage, those kinds alone of which it has any."""
         sites = self.elaboration.sites
-        return sum(sites.present(index) for index, element in enumerate(sites.elements) if chosen(element))
+        found: Counter[str] = Counter()
+        for index, element in enumerate(sites.elements):
+            if element.kind in kinds and block_name(element.block) == block:
+                found[element.kind] += sites.present(index)
+        return dict(+found)
 
     def told_late(self, path: str) -> bool:
         """Whether a copy is written anew before its alarm could be taken: it is on the falling edge."""

@@ -26,7 +26,9 @@ from resil.protection.pace import Pace, watchdog_limit
 from resil.protection.risks import HANG, HARMFUL, TOLD, Network
 from resil.protection.units import Granularity, Storage, cells_of, units_of
 from rtl_harness.engines.timeout import Timeout
+from rtl_harness.redundancy.lockstep import blocks_that_can_be_copied
 from rtl_harness.sites import Hardware
+from rtl_harness.target import load_target
 from stats.rates import OUTCOMES
 
 _WHY = "a choice of protection is about upsets of one inference"
@@ -65,6 +67,7 @@ class Basis:
 
         Raises:
             ProtectionError: The summary lacks what is needed.
+            HarnessError: The target, whose blocks say what can be built, cannot be read.
         """
         summary = self.found[0].summary
         cells = cells_of(self.storage)
@@ -84,8 +87,12 @@ class Basis:
             float(summary["total"]["area"]),
             options,
             buildable,
+            self._copied() if buildable else frozenset(),
             self._limit(options, also_longest),
         )
+
+    def _copied(self) -> frozenset[str]:
+        return blocks_that_can_be_copied(load_target(load_campaign(self.found[0].path / CAMPAIGN).target))
 
     def _limit(self, options: OptionSet, also_longest: Sequence[int]) -> int | None:
         """Return the limit of a watchdog; None without one, or if operations are not known."""

@@ -35,8 +35,9 @@ class Sizes:
 
     Attributes:
         uniform: Upsets spread evenly over all storage; as many more as the plan's limits need to be shown.
-        redundant: Further upsets of copies and parity bits.
-        stuck: Stuck bits of copies, parity bits and alarm registers, on the first network.
+        redundant: Fewest upsets of copies and code bits, in each kind of storage that has some.
+        stuck: Stuck bits of copies and parity bits, in each kind of storage, on the first network; of those
+            that raise alarms as many as there are, up to this.
     """
 
     uniform: int = 2000
@@ -176,12 +177,11 @@ def _upsets(
     campaign: Campaign, name: str, place: Path, built: Built, sizes: Sizes, progress: Progress
 ) -> Observed:
     """Inject upsets on one network, more of them into redundant storage."""
-    minima = {}
-    injections = sizes.uniform
-    if built.copies:
-        minima[built.block] = sizes.redundant + round(sizes.uniform * built.share(campaign.faults.kinds))
-        injections += sizes.redundant
-    faults = FaultSettings(campaign.faults.kinds, injections, 0, campaign.faults.clusters, minimum_in=minima)
+    kinds = campaign.faults.kinds
+    redundant = built.bits_in(built.block, kinds)
+    minima = {built.block: sizes.redundant} if redundant else {}
+    injections = sizes.uniform + sizes.redundant * len(redundant)
+    faults = FaultSettings(kinds, injections, 0, campaign.faults.clusters, minimum_in=minima)
     asked = replace(campaign, name=f"{name}-upsets", faults=faults, sampling=SamplingSettings())
     run_campaign(asked, place, resume=True, progress=progress)
     return observed_on(name, Run(place), built, asked)
@@ -199,12 +199,12 @@ def _stuck(
     """Hold bits of the mechanisms, and of all storage if asked, and count of how many an alarm tells."""
     if not built.copies and not built.timer:
         return {}
-    own = [block for block in (built.alerts, built.timer) if block]
-    minima = {block: min(2 * built.bits_in(block), sizes.stuck) for block in own}
-    if built.copies:
-        minima[built.block] = sizes.stuck
-    total = sum(minima.values()) + (sizes.uniform if everything else 0)
-    faults = FaultSettings(("ff", "macro"), total, 0, model=STUCK_AT, minimum_in=minima)
+    kinds = ("ff", "macro")
+    bits = {block: built.bits_in(block, kinds) for block in (built.block, built.alerts, built.timer)}
+    minima = {block: sizes.stuck for block, found in bits.items() if found}
+    total = sum(min(2 * n, sizes.stuck) for found in bits.values() for n in found.values())
+    total += sizes.uniform if everything else 0
+    faults = FaultSettings(kinds, total, 0, model=STUCK_AT, minimum_in=minima)
     asked = replace(campaign, name=f"{name}-stuck-at", faults=faults, sampling=SamplingSettings())
     run_campaign(asked, place, resume=True, progress=progress)
     told, injections = mechanism_counts(Run(place), built)

@@ -35,6 +35,7 @@ class Design:
         area: Of all blocks.
         options: That there are.
         buildable: Only what can be built is offered.
+        copied: Blocks of which a copy as a whole can be built.
         limit: Of a watchdog on operations, in cycles; None if none can be offered.
     """
 
@@ -46,6 +47,7 @@ class Design:
     area: float
     options: OptionSet
     buildable: bool = False
+    copied: frozenset[str] = frozenset()
     limit: int | None = None
 
     def cell_area(self, block: str, kind: str, option: Option) -> float:
@@ -151,7 +153,7 @@ def menu_of_units(design: Design, hazardous: Sequence[str]) -> Menu:
             continue
         for block in dict.fromkeys(unit.block for unit in design.units):
             inside = tuple(n for n, unit in enumerate(design.units) if unit.block == block)
-            if bare & set(inside):
+            if bare & set(inside) or (design.buildable and block not in design.copied):
                 continue
             for number in inside:
                 sets[number].append(len(items))

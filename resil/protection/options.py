@@ -251,6 +251,11 @@ def _option(table: Mapping[str, Any], where: str) -> Option:
         raise ProtectionError(
             f"{spot}: builds is one of {', '.join(_BUILT)}, or not there, found {option.builds!r}"
         )
+    if beyond := [kind for kind in protects if kind not in _reach(option.builds)]:
+        raise ProtectionError(
+            f"{spot}: protects names {', '.join(beyond)}, and what it builds, {option.builds}, reaches "
+            f"{', '.join(_reach(option.builds))} alone: leave {', '.join(beyond)} to another option"
+        )
     if (option.name == WATCHDOG) != bool(option.limit_factor) or 0.0 < option.limit_factor < 1.0:
         raise ProtectionError(
             f"{spot}: limit_factor is at least 1 of the option {WATCHDOG}, and not there of others, found "
@@ -263,6 +268,13 @@ def _option(table: Mapping[str, Any], where: str) -> Option:
     if option.name == "none" and (option.protects or option.area_added(1.0, 1.0, 1.0) > 0.0):
         raise ProtectionError(f"{spot}: the option none protects nothing and adds no area")
     return option
+
+
+def _reach(builds: str) -> tuple[str, ...]:
+    """Return the kinds of storage that a built mechanism acts on."""
+    if builds in ("", WATCHDOG, Mechanism.LOCKSTEP):
+        return KINDS
+    return ("macro", "sram") if Mechanism(builds).of_memories else ("ff",)
 
 
 def _cell(table: Mapping[str, Any], where: str) -> Cell:

@@ -13,7 +13,7 @@ from resil.protection.optimise import Candidate, Choices, Limits, least_area, le
 from resil.protection.options import OptionSet, ProtectionError
 
 SCHEMA = 4
-LOCKSTEP = "duplicate"
+LOCKSTEP = "lockstep"
 
 
 def plan_protection(

@@ -152,7 +152,9 @@ def pieces_of(
             )
         pieces += found
     _check_apart(pieces)
-    return pieces, left_out
+    # What one group cannot protect another may: the memories of a block whose registers are copied.
+    taken = {piece.element.path for piece in pieces}
+    return pieces, [found for found in left_out if not found.hardware or found.path not in taken]
 
 
 def _named(target: Target, elaboration: Elaboration, group: Group) -> list[Piece]:

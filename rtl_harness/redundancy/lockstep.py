@@ -77,6 +77,20 @@ class Lockstep:
         return f"{self.copy}{path.removeprefix(self.path)}"
 
 
+def blocks_that_can_be_copied(target: Target) -> frozenset[str]:
+    """Return the blocks of the target's block map that are one instance each, with no other block in it."""
+    every = [path for paths in target.blocks.values() for path in paths]
+    return frozenset(
+        block
+        for block, paths in target.blocks.items()
+        if _one_instance(target, paths) and not any(path.startswith(f"{paths[0]}.") for path in every)
+    )
+
+
+def _one_instance(target: Target, paths: Sequence[str]) -> bool:
+    return len(paths) == 1 and paths[0].startswith(f"{target.dut}.")
+
+
 def instance_paths(target: Target, groups: Sequence[Group]) -> dict[str, str]:
     """Return the instances that groups ask to run in lockstep, with the groups' paths.
 
@@ -86,7 +100,7 @@ def instance_paths(target: Target, groups: Sequence[Group]) -> dict[str, str]:
     found: dict[str, str] = {}
     for group in groups:
         paths = target.blocks.get(group.path, (group.path,))
-        if len(paths) != 1 or not paths[0].startswith(f"{target.dut}."):
+        if not _one_instance(target, paths):
             raise GroupError(
                 group.path, f"lockstep copies one instance below {target.dut}, found {', '.join(paths)}"
             )

@@ -14,6 +14,7 @@ from stats.rates import (
     outcome_probability,
     raw_fit,
 )
+from stats.technology import KINDS
 from stats.weighted import weighted_sum
 
 RATES = {"ff": 7.2e-5, "sram": 2e-5}
@@ -109,7 +110,7 @@ def test_rows_are_plain_values_with_the_documented_keys():
     (mac,), _ = estimate_blocks([MAC], RATES)
     row = json.loads(json.dumps(mac.as_row()))
     assert set(row) == {
-        *("block", "ff_bits", "macro_bits", "sram_bits", "injections", *OUTCOMES, "avf", "avf_lo", "avf_hi"),
+        *("block", *(f"{kind}_bits" for kind in KINDS), "injections", *OUTCOMES, "avf", "avf_lo", "avf_hi"),
         *("fit_raw", "fit", "fit_lo", "fit_hi", "rates", "latent_share", "latent_lo", "latent_hi"),
     }
     assert row["injections"] == sum(row[o] for o in OUTCOMES) == 200

@@ -10,6 +10,7 @@ import pytest
 from resil.cli import main
 from resil.commands.verify import Sizes, verify_build
 from resil.errors import StoreError
+from resil.folder.run import Run
 from tests.test_files_page import covers, documented, leaves
 
 SIZES = Sizes(uniform=1500, redundant=600, stuck=60)
@@ -95,6 +96,27 @@ def test_a_sound_build_is_confirmed(again):
         verified(again, seed=found["seed_of_choice"])
     with pytest.raises(StoreError, match="a took part in the choice"):
         verified(again, networks=["a.toml"])
+
+
+def test_memories_and_registers_in_one_block_are_both_injected_into(made, tmp_path):
+    """Copies in two kinds of storage, each with its own fewest; what is not built is not credited."""
+    for name in "ab":
+        shutil.copy(made / f"{name}.hex", tmp_path)
+        text = (made / f"{name}.toml").read_text()
+        (tmp_path / f"{name}.toml").write_text(text.replace('kinds = ["ff"]', 'kinds = ["ff", "sram"]'))
+    (tmp_path / "options.toml").write_text(OPTIONS.replace('"secded", ', ""))
+    assert main(["run", str(tmp_path / "a.toml"), "--out", str(tmp_path / "run"), "--quiet"]) == 0
+    own = ["--options", str(tmp_path / "options.toml"), "--build", str(tmp_path / "built")]
+    assert main(["protect", str(tmp_path / "run"), "--budget-fit", "0.005", *own, "--quiet"]) == 0
+    chosen = {choice["block"]: choice["option"] for choice in plan_of(tmp_path)["choices"]}
+    assert set(chosen["history"].split("+")) == {"triplicate", "secded"}
+    assert json.loads((tmp_path / "built" / "build.json").read_text())["left_out"] == []
+    found = verified(tmp_path, sizes=FEW)
+    rows = Run(tmp_path / "built" / "confirmation" / "b" / "upsets").injections()
+    struck = rows[rows["block"] == "redundant"].groupby("kind").size().to_dict()
+    assert set(struck) == {"ff", "sram"}
+    assert min(struck.values()) >= FEW.redundant
+    assert found["confirmed"] is True, found["reasons"]
 
 
 VOTE = "(a_i & b_i) | (a_i & c_i) | (b_i & c_i)"

@@ -36,7 +36,7 @@ def design_of(storage, granularity=Granularity.GROUP, options=None, exclude=(), 
         blocks[name] = Block(name, 3.0 * flops + memory, flops, memory, "GE", {})
     area = sum(block.area for block in blocks.values())
     units = units_of(storage, cells, granularity)
-    return Design(cells, units, blocks, bits, "GE", area, known, buildable, limit)
+    return Design(cells, units, blocks, bits, "GE", area, known, buildable, limit=limit)
 
 
 def network_of(

@@ -56,7 +56,9 @@ def test_residual_of_hardening_and_detection():
     light, double = options["hardened_light"], options["duplicate"]
     assert light.residual_share("ff", ["hang"]) == light.raw_share("ff") == 0.25
     assert light.residual_share("sram", ["hang"]) == light.raw_share("sram") == 1.0
-    assert double.residual_share("sram", ["hang"]) == pytest.approx(0.01)
+    assert double.residual_share("ff", ["hang"]) == pytest.approx(0.01)
+    # Copies of registers are what is built: a memory in the block stays as it is.
+    assert double.residual_share("sram", ["hang"]) == 1.0
     assert double.raw_share("sram") == 1.0
 
 
@@ -109,6 +111,11 @@ def test_a_users_file_replaces_adds_and_leaves_out(tmp_path):
             'protects = ["ff"]',
             'protects = ["ff", "macro"]',
             "option hardened_light: protects names macro, whose flip-flops lie inside SRAM macros",
+        ),
+        (
+            'protects = ["ff"]',
+            'protects = ["ff", "sram"]\nbuilds = "hardened"',
+            "option hardened_light: protects names sram, and what it builds, hardened, reaches ff alone",
         ),
         (
             'turns_into = "corrected"',

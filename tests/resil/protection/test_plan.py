@@ -101,7 +101,7 @@ def test_out_of_reach_is_an_answer():
 
 def test_hardened_flip_flops_cost_on_flip_flops_only():
     only = copy.deepcopy(OPTIONS)
-    for name in ("duplicate", "triplicate", "hardened_light"):
+    for name in ("duplicate", "triplicate", "hardened_light", "lockstep"):
         del only.options[name]
     plan = plan_protection(FF, only, 0.001)
     cc = choice(plan, "cc")
@@ -333,13 +333,7 @@ def test_macros_alone_get_the_codes_of_memories_or_nothing():
     summary = summary_of(COUNTS | MACROS)
     sb = next(block for block in read_blocks(summary, OPTIONS) if block.name == "sb")
     alone = replace(sb, hazards={"macro": sb.hazards["macro"]})
-    assert {c.name for c in menu_of(alone, OPTIONS)} == {
-        "none",
-        "duplicate",
-        "triplicate",
-        "parity",
-        "secded",
-    }
+    assert {c.name for c in menu_of(alone, OPTIONS)} == {"none", "parity", "secded"}
     codes = {name for name, option in OPTIONS.options.items() if "macro" in option.protects}
     none = OptionSet({n: o for n, o in OPTIONS.options.items() if n not in codes}, OPTIONS.cells)
     assert [c.name for c in menu_of(alone, none)] == ["none"]
