@@ -222,7 +222,7 @@ def _part(area: float, whole: float) -> float:
 def _assumptions(design: Design, networks: Sequence[Network], granularity: Granularity) -> list[str]:
     percent = f"{50.0 + 50.0 * networks[0].confidence:.4g}"
     told = [
-        "Half of each run's injections (those of even number) chose, by risks shrunk over all networks; "
+        "Half of each run's injections (by a hash of their numbers) chose, by risks shrunk over networks; "
         "every figure of what remains is from the other half, which had no part in the choice.",
         f"Each bound holds at {percent} %. Sets are judged from the strongest on, up to the first that "
         "fails, so they share that error; the verdict that none is needed is a look of its own.",

@@ -38,7 +38,7 @@ class Network:
         name: Of the run.
         bit: Bit of the storage that each injection struck, shape (injections,).
         fate: What came of it, one of those above.
-        number: Of each injection; its halves are those of odd and of even number.
+        number: Of each injection: what `halves` divides by.
         fit_per_bit: Raw upset rate of a bit, by block and kind.
         confidence: Of the run's intervals.
         hazardous: Outcomes that count as failures.
@@ -60,8 +60,8 @@ class Network:
 
     def halves(self) -> tuple[Network, Network]:
         """Return the half that chooses and the half that judges."""
-        even = self.number % 2 == 0
-        return self.where(even), self.where(~even)
+        chooses = _mixed(self.number) % 2 == 0
+        return self.where(chooses), self.where(~chooses)
 
     def raw(self, cells: Cells) -> FloatArray:
         """Return the raw upset rate of each cell in FIT."""
@@ -159,7 +159,19 @@ def _renumbered(group: IntArray) -> IntArray:
 
 
 def _fold(network: Network) -> IntArray:
-    return (network.number // 2) % 2
+    return _mixed(network.number) // 2 % 2
+
+
+def _mixed(number: IntArray) -> IntArray:
+    """Return numbers with all bits mixed, so that no order in which injections were drawn is left in them.
+
+    Strata take turns as injections are numbered: by the number itself a stratum could fall into one half.
+    The finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), but for the sign.
+    """
+    x = number.astype(np.uint64)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return ((x ^ (x >> np.uint64(31))) >> np.uint64(1)).astype(np.int64)
 
 
 def _counts(network: Network, cells: Cells, chosen: BoolArray) -> FloatArray:

@@ -270,7 +270,7 @@ def test_what_is_left_out_is_offered_nothing():
     harm[:19] = 0.3
     network = network_of(SMALL, rates_of(SMALL, harm), 20_000, rng)
     design = design_of(SMALL, exclude=("lockstep",))
-    targets = Targets(fit_share=0.7)
+    targets = Targets(fit_share=0.5)
     design = replace(design, options=replace(design.options, leave_out=("u.u_a.x_q",)))
     found = choose(design, [network], targets).chosen
     assert {design.units[i.units[0]].name for i in found.items if i.option} == {"u.u_a.y_q", "u.u_b.z_q"}
