@@ -202,7 +202,9 @@ def _stuck(
     kinds = ("ff", "macro")
     bits = {block: built.bits_in(block, kinds) for block in (built.block, built.alerts, built.timer)}
     minima = {block: sizes.stuck for block, found in bits.items() if found}
-    total = sum(min(2 * n, sizes.stuck) for found in bits.values() for n in found.values())
+    # Each bit is held at 0 and at 1, on each input.
+    each = 2 * len(prepare(campaign, progress).inputs)
+    total = sum(min(each * n, sizes.stuck) for found in bits.values() for n in found.values())
     total += sizes.uniform if everything else 0
     faults = FaultSettings(kinds, total, 0, model=STUCK_AT, minimum_in=minima)
     asked = replace(campaign, name=f"{name}-stuck-at", faults=faults, sampling=SamplingSettings())

@@ -102,8 +102,10 @@ def test_memories_and_registers_in_one_block_are_both_injected_into(made, tmp_pa
     """Copies in two kinds of storage, each with its own fewest; what is not built is not credited."""
     for name in "ab":
         shutil.copy(made / f"{name}.hex", tmp_path)
-        text = (made / f"{name}.toml").read_text()
-        (tmp_path / f"{name}.toml").write_text(text.replace('kinds = ["ff"]', 'kinds = ["ff", "sram"]'))
+        text = (made / f"{name}.toml").read_text().replace('kinds = ["ff"]', 'kinds = ["ff", "sram"]')
+        # Of two inputs there are twice as many stuck bits.
+        text = text.replace(f'["{name}.hex"]', f'["{name}.hex", "{name}.hex"]')
+        (tmp_path / f"{name}.toml").write_text(text)
     (tmp_path / "options.toml").write_text(OPTIONS.replace('"secded", ', ""))
     assert main(["run", str(tmp_path / "a.toml"), "--out", str(tmp_path / "run"), "--quiet"]) == 0
     own = ["--options", str(tmp_path / "options.toml"), "--build", str(tmp_path / "built")]
