@@ -132,7 +132,7 @@ class Section:
     def path(self, key: str, expected: str) -> Path:
         """Take the path of an existing file, relative to the file's own folder."""
         text = self.text(key)
-        return self._existing(key, text, expected) if self.sound(key) else Path()
+        return self.existing(key, text, expected) if self.sound(key) else Path()
 
     def paths(self, key: str, expected: str) -> tuple[Path, ...]:
         """Take a list of one or more paths of existing files, relative to the file's own folder."""
@@ -140,7 +140,7 @@ class Section:
         if not isinstance(value, list) or not value or not all(isinstance(v, str) and v for v in value):
             self.wrong(key, expected, _shown(value), "change the value")
             return ()
-        return tuple(self._existing(key, text, expected) for text in value)
+        return tuple(self.existing(key, text, expected) for text in value)
 
     def texts(self, key: str) -> tuple[str, ...]:
         """Take a list of strings that are not blank; without the key an empty one."""
@@ -196,7 +196,8 @@ class Section:
     def _message(self, key: str, expected: str, found: str, remedy: str) -> str:
         return f"[{self._name}] {key}: expected {expected}, found {found}; {remedy}"
 
-    def _existing(self, key: str, text: str, expected: str) -> Path:
+    def existing(self, key: str, text: str, expected: str) -> Path:
+        """Return the path of an existing file that a key names, relative to the file's own folder."""
         path = self._resolved(key, text, expected)
         try:
             if not path.is_file():

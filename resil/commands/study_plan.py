@@ -30,7 +30,8 @@ def plan_study(
         made), `done`, `seconds` (None if there is nothing to go by) and `error`; `builds`: targets to be
         elaborated and built, but for what lies in the cache; `campaigns` and `estimates` to be made;
         `injections`: the most that are left; `seconds`: of the cells whose time is known; `unknown`: number
-        of the others; `protection`: whether it is asked for.
+        of the others; `protection`: whether it is asked for; `verify_networks`:
+        what it is confirmed on.
 
     Raises:
         As `resil.commands.study.run_study`, before it begins.
@@ -51,7 +52,8 @@ def plan_study(
         "injections": sum(cell["injections"] - cell["done"] for cell in injected),
         "seconds": round(sum(known), 1),
         "unknown": len(injected) - len(known),
-        "protection": study.protection,
+        "protection": study.protection is not None,
+        "verify_networks": [] if study.protection is None else list(study.protection.verify_networks),
     }
 
 
@@ -111,8 +113,14 @@ def plan_study_text(plan: Mapping[str, Any], width: int | None = None) -> str:
         *(f"{c['network']} on {c['target']} fails: {c['error']}" for c in plan["cells"] if c["error"]),
         f"builds: {plan['builds']} (simulator and gates of a target; what is in the cache is not built)",
         f"campaigns: {plan['campaigns']}, with {most}; estimates: {plan['estimates']}",
-        *(["protection: of each target, chosen when its cells are there"] if plan["protection"] else []),
+        *([f"protection: of each target, {_protection(plan)}"] if plan["protection"] else []),
         f"folder: {plan['out']}",
         f"time: {time}",
     ]
     return "\n".join([Table("Would carry out", columns, rows, keys=2).text(width), *lines])
+
+
+def _protection(plan: Mapping[str, Any]) -> str:
+    verify = plan["verify_networks"]
+    built = f", built, and injected into on {', '.join(verify)}" if verify else ""
+    return f"chosen when its cells are there{built}"

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from resil.commands.build import build_plan, built_before
 from resil.commands.protect_basis import read_basis
 from resil.commands.protect_units import asked_of, plan_name, protect_units, rests_on
-from resil.errors import ConsistencyError, ResilError, StoreError
+from resil.commands.verify import longest_operations, verify_build
+from resil.errors import ConsistencyError, StoreError
 from resil.folder.plans import kept_plan
+from resil.protection.judging import Targets
 from resil.protection.plan import SCHEMA
-from resil.study.protection import chosen, settled, unassessed
-from resil.study.study import ProtectionWanted
+from resil.study.protection import REACHED, chosen, settled, unassessed
+from resil.study.study import ProtectionWanted, slug_of
+from resil.user_errors import USER_ERRORS
+
+BUILT = "protected"
+_PROBLEMS: tuple[type[Exception], ...] = (ConsistencyError, *USER_ERRORS)
 
 
 def protect_target(
@@ -20,8 +28,9 @@ def protect_target(
 ) -> dict[str, Any]:
     """Return what is known of a target's protection; choose it if all its networks are there.
 
-    A plan that rests on the same results and keeps the same targets is not chosen again. What is in the way
-    of a choice is said, and the study goes on.
+    A plan that rests on the same results and keeps the same targets is not chosen again. Where it is to be
+    confirmed it is built and injected into, once. What is in the way is said, and the study goes on: a set
+    that could not be built or injected into is not assessed.
 
     Args:
         wanted: What is asked.
@@ -33,21 +42,69 @@ def protect_target(
         return row
     folders = [out / cell["run"] for cell in cells]
     try:
-        plan = _kept(wanted, folders)
-        if plan is None:
-            protect_units(folders, granularity=wanted.granularity, targets=wanted.targets)
-            plan = _kept(wanted, folders)
-    except (ResilError, ConsistencyError) as error:
+        plan = _kept(wanted, folders) or _choose(wanted, folders)
+        row = chosen(target, plan)
+        if wanted.verify_networks and row["result"] == REACHED:
+            row = chosen(target, _confirmed(wanted, folders, plan, out / BUILT / slug_of(target)))
+    except _PROBLEMS as error:
         return unassessed(target, str(error))
+    return row
+
+
+def _choose(wanted: ProtectionWanted, folders: Sequence[Path]) -> dict[str, Any]:
+    verify = wanted.verify_networks
+    basis = read_basis(folders)
+    protect_units(
+        folders,
+        granularity=wanted.granularity,
+        targets=wanted.targets,
+        options=wanted.options,
+        name=_name(wanted, asked_of(basis, wanted.targets)),
+        buildable=bool(verify),
+        also_longest=longest_operations(folders, verify, wanted.options) if verify else (),
+    )
+    plan = _kept(wanted, folders)
     assert plan is not None
-    return chosen(target, plan)
+    return plan
+
+
+def _confirmed(
+    wanted: ProtectionWanted, folders: Sequence[Path], plan: Mapping[str, Any], place: Path
+) -> dict[str, Any]:
+    """Return the plan with what came of building and injecting into it; what was done before is not again."""
+    name = str(plan["name"])
+    if (folder := _build_of(plan, place)) is None:
+        folder = next(
+            own for n in range(1, 1000) if not (own := place.with_name(f"{place.name}-{n}")).exists()
+        )
+        folder.parent.mkdir(exist_ok=True)
+        build_plan(folders[0], plan, folder, options=wanted.options)
+    elif "measured" in plan and plan["rtl"] == str(folder):
+        return dict(plan)
+    verify_build(folders, plan, folder, options=wanted.options, networks=wanted.verify_networks)
+    return kept_plan(folders[0], name)
+
+
+def _build_of(plan: Mapping[str, Any], place: Path) -> Path | None:
+    """Return the folder in which just this plan was built before, None if there is none."""
+    return next(
+        (own for own in sorted(place.parent.glob(f"{place.name}-*")) if built_before(own, plan)), None
+    )
+
+
+def _name(wanted: ProtectionWanted, asked: Targets) -> str:
+    """Return the name of the plan: another for other options, and where only what can be built is offered."""
+    name = plan_name(asked, wanted.granularity)
+    if wanted.options is not None:
+        name += f"_{sha256(wanted.options.read_bytes()).hexdigest()[:8]}"
+    return f"{name}_built" if wanted.verify_networks else name
 
 
 def _kept(wanted: ProtectionWanted, folders: Sequence[Path]) -> dict[str, Any] | None:
     """Return the plan that is kept in all these runs for what is asked, None if there is none that holds."""
     basis = read_basis(folders)
     asked = asked_of(basis, wanted.targets)
-    name = plan_name(asked, wanted.granularity)
+    name = _name(wanted, asked)
     plans = []
     for folder in folders:
         try:

@@ -66,16 +66,16 @@ def chosen(target: str, plan: Mapping[str, Any]) -> dict[str, Any]:
     reached = result != NOT_REACHED
     judged = plan["networks"]
     limits = [own["spfm_lo"] for own in judged if own["spfm_lo"] is not None]
-    confirmed = plan.get("confirmed")
+    confirmed = plan.get("confirmed") if "measured" in plan else None
     reasons = {
         NOT_NEEDED: "what is asked is kept unprotected",
-        REACHED: f"by {plan['granularity']}, judged by injections that did not choose",
+        REACHED: f"by {plan['granularity']}, judged by injections that did not choose{_built(plan)}",
         NOT_REACHED: plan["reason"],
     }
     return {
         "target": target,
         "result": result,
-        "overhead": plan["area_overhead"] if reached else None,
+        "overhead": _overhead(plan) if reached else None,
         "overhead_lockstep": plan["area_overhead_lockstep"],
         "networks": [own["network"] for own in judged],
         "fit_hi": max((own["fit_hi"] for own in judged), default=None) if reached else None,
@@ -84,3 +84,21 @@ def chosen(target: str, plan: Mapping[str, Any]) -> dict[str, Any]:
         "plan": plan["name"],
         "reason": reasons[result],
     }
+
+
+def _measured(plan: Mapping[str, Any]) -> float | None:
+    """Return the area of what was built, if it was, and all of the set is in it: hardened cells are not."""
+    area = plan.get("area_measured")
+    return float(area["overhead"]) if area and area["hardened_included"] is not False else None
+
+
+def _overhead(plan: Mapping[str, Any]) -> float:
+    measured = _measured(plan)
+    return float(plan["area_overhead"]) if measured is None else measured
+
+
+def _built(plan: Mapping[str, Any]) -> str:
+    """Say what area is by, and why injections did not confirm a set, if they did not."""
+    area = "the options' figures" if _measured(plan) is None else "synthesis of what was built"
+    missed = plan["reasons"] if plan.get("confirmed") is False and "measured" in plan else []
+    return f"; area by {area}" + (f"; not confirmed: {'; '.join(missed)}" if missed else "")

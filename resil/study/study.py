@@ -95,10 +95,15 @@ class ProtectionWanted:
     Attributes:
         granularity: What it is chosen for.
         targets: What it has to keep; nothing: the budget of the study.
+        options: File of options over those that ship; None for none.
+        verify_networks: Zoo networks or campaign files, on which what was chosen is confirmed once it is
+            built; nothing: it is neither built nor confirmed.
     """
 
     granularity: Granularity = Granularity.REGISTER
     targets: Targets = field(default_factory=Targets)
+    options: Path | None = None
+    verify_networks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

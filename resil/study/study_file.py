@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
@@ -75,7 +75,9 @@ def parse_study(file: Path, tables: Mapping[str, Any], places: Places | None = N
     permanent = problems.attempt(lambda: _permanent(known)) if "permanent" in tables else None
     targets = problems.attempt(lambda: _targets(known)) or ()
     works = problems.attempt(lambda: _works(file, known)) or ()
-    protection = problems.attempt(lambda: _protection(known.section("protection"), "protection" in tables))
+    protection = problems.attempt(
+        lambda: _protection(known.section("protection"), "protection" in tables, works)
+    )
     model = problems.attempt(lambda: _model(known.section("estimate")))
     _check_predictions(problems, rules, [*targets, *works])
     if problems.sound("faults") and rules.faults.external:
@@ -169,16 +171,42 @@ def _refuse_repeated(problems: Problems, table: str, names: list[str]) -> None:
             problems.add((table, name), f"[[{table}]]: expected each once, found {again}; {remedy}")
 
 
-def _protection(section: Section, there: bool) -> ProtectionWanted | None:
+def _protection(section: Section, there: bool, works: Sequence[StudyWork]) -> ProtectionWanted | None:
     wanted = section.flag("wanted", default=there)
     known = tuple(own.value for own in Granularity)
     granularity = section.choice("granularity", known, Granularity.REGISTER.value)
     asked = {key: section.number(key, low=0.0, high=high) for key, high in _ASKED.items() if section.has(key)}
-    section.finish(optional=tuple(_ASKED))
+    options = section.path("options", "a file of protection options") if section.has("options") else None
+    verify = _verify_networks(section, works) if section.has("verify_networks") else ()
+    section.finish(optional=(*_ASKED, "options", "verify_networks"))
     targets = Targets(
         asked.get("budget_fit"), asked.get("spfm_target"), asked.get("fit_share"), asked.get("due_budget")
     )
-    return ProtectionWanted(Granularity(granularity), targets) if wanted else None
+    return ProtectionWanted(Granularity(granularity), targets, options, verify) if wanted else None
+
+
+def _verify_networks(section: Section, works: Sequence[StudyWork]) -> tuple[str, ...]:
+    """Take what protection is confirmed on: campaign files, or networks of the zoo, none of the study."""
+    key, known = "verify_networks", zoo.names()
+    found = []
+    for name in section.texts(key):
+        plain = name.removeprefix(ZOO_PREFIX)
+        if name.endswith(".toml"):
+            path = section.existing(key, name, "a campaign file, whose network is taken")
+            found.append(str(path))
+        elif plain not in known:
+            expected = f"campaign files, or networks of the zoo ({', '.join(known)})"
+            section.wrong(key, expected, f'"{name}"', "correct the name")
+        elif any(getattr(work.settings, "path", "") == f"{ZOO_PREFIX}{plain}" for work in works):
+            section.wrong(
+                key,
+                "networks that take no part in the choice",
+                f'"{name}"',
+                "remove it, or leave it out there",
+            )
+        else:
+            found.append(plain)
+    return tuple(found)
 
 
 def _with_permanent(problems: Problems, tables: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -43,7 +43,9 @@ def study_code(record: Mapping[str, Any]) -> ExitCode:
     if any(cell["verdict"] == FAILED and cell.get("internal") for cell in record["cells"]):
         return ExitCode.INTERNAL
     result = record["verdict"]["result"]
-    if result == MISSED or any(own["result"] == NOT_REACHED for own in record["protection"]):
+    if result == MISSED or any(
+        own["result"] == NOT_REACHED or own["confirmed"] is False for own in record["protection"]
+    ):
         return ExitCode.MISSED
     if any(cell["verdict"] == FAILED for cell in record["cells"]):
         return ExitCode.USAGE

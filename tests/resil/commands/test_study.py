@@ -13,6 +13,7 @@ import time
 import pyarrow.parquet as pq
 import pytest
 
+import resil.commands.build
 import resil.commands.run
 import resil.commands.study
 import resil.commands.study_protection
@@ -20,6 +21,7 @@ import resil.study.answers
 from benchmarks.engine.resume import rows
 from resil.cli import main
 from resil.errors import ConsistencyError
+from resil.folder.plans import add_to_plan
 from rtl_harness.errors import HarnessError
 from tests.resil import fake
 from tests.resil.studies import CELLS, TEXT, write_study
@@ -251,6 +253,75 @@ def test_a_plan_that_rests_on_other_results_is_chosen_again(command, tmp_path, m
     monkeypatch.setattr(resil.commands.study_protection, "protect_units", noted)
     assert command(text=text) == 0
     assert chosen == [[tmp_path / "out" / cell for cell in CELLS[:2]]]
+
+
+@pytest.fixture
+def building(monkeypatch):
+    """Stands for what builds and confirms; notes what was asked for, and what is to come of it."""
+    noted = {"built": [], "verified": [], "confirmed": True, "error": None}
+
+    def build_plan(run_dir, plan, folder, *, options):
+        if noted["error"]:
+            raise HarnessError(noted["error"])
+        noted["built"].append((folder.name, options))
+        folder.mkdir()
+        (folder / "build.json").write_text(json.dumps({"choice": resil.commands.build._choice(plan)}))
+        area = {"overhead": 0.25, "hardened_included": None}
+        add_to_plan(run_dir, plan["name"], {"confirmed": False, "rtl": str(folder), "area_measured": area})
+
+    def verify_build(run_dirs, plan, folder, *, options, networks):
+        noted["verified"].append((folder.name, list(networks)))
+        told = {"confirmed": noted["confirmed"], "measured": {}, "reasons": ["it does not hold"]}
+        for run_dir in run_dirs:
+            add_to_plan(run_dir, plan["name"], {**told, "rtl": str(folder)})
+
+    monkeypatch.setattr(resil.commands.study_protection, "build_plan", build_plan)
+    monkeypatch.setattr(resil.commands.study_protection, "verify_build", verify_build)
+    monkeypatch.setattr(resil.commands.study_protection, "longest_operations", lambda *_: [])
+    return noted
+
+
+CONFIRMED = (
+    TEXT.replace("injections = 200", "injections = 2000") + WANTED + 'verify_networks = ["mnist_mobile"]\n'
+)
+
+
+def test_what_is_chosen_is_built_and_confirmed_once(command, tmp_path, building, capsys):
+    assert command(text=CONFIRMED) == 0
+    found = record(tmp_path / "out")
+    for row in found["protection"]:
+        assert (row["result"], row["confirmed"], row["overhead"]) == ("reached", True, 0.25)
+        assert "area by synthesis of what was built" in row["reason"]
+    names = ["ethos-u55-32-1", "ethos-u55-64-1"]
+    assert building["built"] == [(name, None) for name in names]
+    assert building["verified"] == [(name, ["mnist_mobile"]) for name in names]
+    capsys.readouterr()
+    assert command(text=CONFIRMED) == 0
+    assert len(building["built"]) == len(building["verified"]) == 2
+    assert record(tmp_path / "out")["protection"] == found["protection"]
+    # Other options are another set: built beside, not in the place of what was confirmed.
+    (tmp_path / "own.toml").write_text('exclude = ["hardened_leap_dice"]\n')
+    assert command(text=CONFIRMED + 'options = "own.toml"\n') == 0
+    assert building["built"][2:] == [(f"{name[:-1]}2", tmp_path / "own.toml") for name in names]
+
+
+def test_a_set_that_injections_do_not_confirm_is_a_miss(command, tmp_path, building, capsys):
+    building["confirmed"] = False
+    assert command(text=CONFIRMED) == 1
+    assert [row["confirmed"] for row in record(tmp_path / "out")["protection"]] == [False] * 2
+    told = capsys.readouterr().out
+    assert "not confirmed: it does not hold" in told
+    assert "SUPPORTED: Selective" not in told
+    assert command(text=CONFIRMED) == 1
+    assert len(building["verified"]) == 2
+
+
+def test_a_set_that_cannot_be_built_is_not_assessed(command, tmp_path, building):
+    building["error"] = "cc: cannot be copied"
+    assert command(text=CONFIRMED) == 3
+    for row in record(tmp_path / "out")["protection"]:
+        assert (row["result"], row["confirmed"]) == ("not assessed", None)
+        assert row["reason"] == "cc: cannot be copied"
 
 
 @pytest.mark.parametrize(

@@ -73,3 +73,25 @@ def test_a_finished_cell_is_a_run_that_other_commands_take(study, capsys):
     assert main(["report", str(cell)]) == 0
     assert main(["compare", str(cell), str(out / "coarse" / "two-pages")]) == 0
     assert "two-pages" in capsys.readouterr().out
+
+
+def test_protection_is_built_and_confirmed_on_rtl(tmp_path):
+    """A set for a page of words, confirmed on another that took no part."""
+    plain = (AWKWARD / "target.toml").read_text().replace('"rtl/', f'"{AWKWARD}/rtl/')
+    (tmp_path / "plain.toml").write_text(plain)
+    campaign = (AWKWARD / "campaign.toml").read_text().replace('"target.toml"', f'"{AWKWARD}/target.toml"')
+    (tmp_path / "other.toml").write_text(
+        campaign.replace('"source0.hex", "source1.hex"', f'"{AWKWARD}/source1.hex"')
+    )
+    text = STUDY.format(AWKWARD).replace("injections = 120", "injections = 4000").replace("1000.0", "0.015")
+    text = text.replace(f', "{AWKWARD}/source1.hex"', "")
+    text = text.replace('[[target]]\nfile = "coarse.toml"\n', "").replace('["ff", "sram"]', '["ff"]')
+    second = text.index('[[workload]]\nname = "no such memory"')
+    text = text[:second] + text[text.index("[faults]") :]
+    wanted = 'granularity = "register"\nbudget_fit = 0.008\noptions = "own.toml"\n'
+    (tmp_path / "own.toml").write_text('exclude = ["hardened_light", "hardened_leap_dice", "lockstep"]\n')
+    (tmp_path / "study.toml").write_text(f'{text}[protection]\n{wanted}verify_networks = ["other.toml"]\n')
+    main(["study", str(tmp_path / "study.toml"), "--out", str(tmp_path / "out"), "--quiet"])
+    (row,) = json.loads((tmp_path / "out" / "study.json").read_text())["protection"]
+    assert (row["result"], row["confirmed"]) == ("reached", True), row["reason"]
+    assert (tmp_path / "out" / "protected" / "plain-1" / "confirmation.json").is_file()

@@ -148,6 +148,18 @@ BROKEN = {
         ("[budget]", '[protection]\ngranularity = "bit"\n[budget]'),
         "[protection] granularity: expected one of block, register, group",
     ),
+    "network that chose": (
+        ("[budget]", '[protection]\nverify_networks = ["digits"]\n[budget]'),
+        '[protection] verify_networks: expected networks that take no part in the choice, found "digits"',
+    ),
+    "network that is none": (
+        ("[budget]", '[protection]\nverify_networks = ["zoo:digit"]\n[budget]'),
+        "[protection] verify_networks: expected campaign files, or networks of the zoo (",
+    ),
+    "file that is none": (
+        ("[budget]", '[protection]\nverify_networks = ["absent.toml"]\n[budget]'),
+        "[protection] verify_networks: expected a campaign file, whose network is taken, found",
+    ),
     "protection target": (
         ("[budget]", "[protection]\nspfm_target = 1.5\n[budget]"),
         "[protection] spfm_target: expected a number above 0 and below 1, found 1.5",
