@@ -12,7 +12,7 @@ from typing import Any
 from resil.bench.bench import Bench
 from resil.bench.site_list import block_name
 from resil.campaign.campaign import Campaign, load_campaign
-from resil.errors import ConsistencyError
+from resil.errors import ConsistencyError, StoreError
 from resil.files import json_text, read_json, write_text
 from resil.folder.plans import add_to_plan
 from resil.folder.store import CAMPAIGN, recorded_definition
@@ -97,6 +97,16 @@ def built_before(folder: Path, plan: Mapping[str, Any]) -> dict[str, Any] | None
         return None
     record = read_json(folder / RECORD, "build into another folder")
     return record if record.get("choice") == _choice(plan) else None
+
+
+def require_unchanged(folder: Path) -> None:
+    """Raise StoreError unless the RTL of a build is what was proven and measured."""
+    record, target = read_json(folder / RECORD, "build it again"), load_target(folder / TARGET)
+    if record.get("rtl_digest") != rtl_digest(target):
+        raise StoreError(
+            f"{folder}: its RTL was changed since it was built: proofs, area and confirmation are of other "
+            "RTL; restore it, or move the folder away and it is built again"
+        )
 
 
 def _choice(plan: Mapping[str, Any]) -> str:

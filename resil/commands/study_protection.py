@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from resil.commands.build import build_plan, built_before
+from resil.commands.build import build_plan, built_before, require_unchanged
 from resil.commands.protect_basis import read_basis
 from resil.commands.protect_units import asked_of, plan_name, protect_units, rests_on
 from resil.commands.verify import longest_operations, verify_build
@@ -80,6 +80,7 @@ def _confirmed(
         folder.parent.mkdir(exist_ok=True)
         build_plan(folders[0], plan, folder, options=wanted.options)
     elif "measured" in plan and plan["rtl"] == str(folder):
+        require_unchanged(folder)
         return dict(plan)
     verify_build(folders, plan, folder, options=wanted.options, networks=wanted.verify_networks)
     return kept_plan(folders[0], name)
@@ -93,11 +94,20 @@ def _build_of(plan: Mapping[str, Any], place: Path) -> Path | None:
 
 
 def _name(wanted: ProtectionWanted, asked: Targets) -> str:
-    """Return the name of the plan: another for other options, and where only what can be built is offered."""
+    """Return the name of the plan: another for other options, and for other networks to confirm it on."""
     name = plan_name(asked, wanted.granularity)
     if wanted.options is not None:
-        name += f"_{sha256(wanted.options.read_bytes()).hexdigest()[:8]}"
-    return f"{name}_built" if wanted.verify_networks else name
+        name += f"_{_digest(wanted.options.read_bytes())}"
+    if not wanted.verify_networks:
+        return name
+    parts = [
+        Path(own).read_bytes() if own.endswith(".toml") else own.encode() for own in wanted.verify_networks
+    ]
+    return f"{name}_built-{_digest(*parts)}"
+
+
+def _digest(*parts: bytes) -> str:
+    return sha256(b"".join(sha256(part).digest() for part in parts)).hexdigest()[:8]
 
 
 def _kept(wanted: ProtectionWanted, folders: Sequence[Path]) -> dict[str, Any] | None:

@@ -278,6 +278,7 @@ def building(monkeypatch):
     monkeypatch.setattr(resil.commands.study_protection, "build_plan", build_plan)
     monkeypatch.setattr(resil.commands.study_protection, "verify_build", verify_build)
     monkeypatch.setattr(resil.commands.study_protection, "longest_operations", lambda *_: [])
+    monkeypatch.setattr(resil.commands.study_protection, "require_unchanged", lambda folder: None)
     return noted
 
 
@@ -299,10 +300,13 @@ def test_what_is_chosen_is_built_and_confirmed_once(command, tmp_path, building,
     assert command(text=CONFIRMED) == 0
     assert len(building["built"]) == len(building["verified"]) == 2
     assert record(tmp_path / "out")["protection"] == found["protection"]
+    # What other networks confirmed is not what is asked.
+    assert command(text=CONFIRMED.replace("mnist_mobile", "mnist_vgg")) == 0
+    assert building["verified"][2:] == [(f"{name[:-1]}2", ["mnist_vgg"]) for name in names]
     # Other options are another set: built beside, not in the place of what was confirmed.
     (tmp_path / "own.toml").write_text('exclude = ["hardened_leap_dice"]\n')
     assert command(text=CONFIRMED + 'options = "own.toml"\n') == 0
-    assert building["built"][2:] == [(f"{name[:-1]}2", tmp_path / "own.toml") for name in names]
+    assert building["built"][4:] == [(f"{name[:-1]}3", tmp_path / "own.toml") for name in names]
 
 
 def test_a_set_that_injections_do_not_confirm_is_a_miss(command, tmp_path, building, capsys):

@@ -91,7 +91,15 @@ def test_protection_is_built_and_confirmed_on_rtl(tmp_path):
     wanted = 'granularity = "register"\nbudget_fit = 0.008\noptions = "own.toml"\n'
     (tmp_path / "own.toml").write_text('exclude = ["hardened_light", "hardened_leap_dice", "lockstep"]\n')
     (tmp_path / "study.toml").write_text(f'{text}[protection]\n{wanted}verify_networks = ["other.toml"]\n')
-    main(["study", str(tmp_path / "study.toml"), "--out", str(tmp_path / "out"), "--quiet"])
+    command = ["study", str(tmp_path / "study.toml"), "--out", str(tmp_path / "out"), "--quiet"]
+    main(command)
     (row,) = json.loads((tmp_path / "out" / "study.json").read_text())["protection"]
     assert (row["result"], row["confirmed"]) == ("reached", True), row["reason"]
     assert (tmp_path / "out" / "protected" / "plain-1" / "confirmation.json").is_file()
+    # Other RTL is not what was confirmed.
+    (source,) = (tmp_path / "out" / "protected" / "plain-1" / "rtl").glob("resil_flop.sv")
+    source.write_text(source.read_text() + "// as before\n")
+    main(command)
+    (row,) = json.loads((tmp_path / "out" / "study.json").read_text())["protection"]
+    assert (row["result"], row["confirmed"]) == ("not assessed", None)
+    assert "its RTL was changed since it was built" in row["reason"]
