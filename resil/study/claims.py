@@ -139,4 +139,4 @@ def _protected(row: Mapping[str, Any] | None, needed: _Needed) -> str:
     if lacking := needed.lacking(row):
         told += f" ({'; '.join(lacking)}: other targets were given to it)"
     confirmed = {True: "confirmed by injection", False: "not confirmed by injection"}
-    return f"{told}; {confirmed.get(row['confirmed'], 'not built and not injected into')}"
+    return f"{told}; {confirmed.get(row['confirmed'], 'not injected into')}"

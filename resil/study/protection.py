@@ -100,5 +100,5 @@ def _overhead(plan: Mapping[str, Any]) -> float:
 def _built(plan: Mapping[str, Any]) -> str:
     """Say what area is by, and why injections did not confirm a set, if they did not."""
     area = "the options' figures" if _measured(plan) is None else "synthesis of what was built"
-    missed = plan["reasons"] if plan.get("confirmed") is False and "measured" in plan else []
+    missed = plan.get("reasons", []) if plan.get("confirmed") is False and "measured" in plan else []
     return f"; area by {area}" + (f"; not confirmed: {'; '.join(missed)}" if missed else "")

@@ -124,4 +124,6 @@ def test_a_pilot_neither_chooses_nor_judges(tmp_path, monkeypatch, capsys):
     assert summary["sampling"]["pilot"] > 1000
     assert protect(run, "--granularity", "block", "--fit-share", "0.5") in (0, 1)
     (judged,) = json.loads((run / "protection.json").read_text())["networks"]
-    assert judged["injections"] == pytest.approx(summary["total"]["injections"] / 2, rel=0.02)
+    every = summary["total"]["injections"]
+    # Each injection falls into either half by a hash: five standard deviations.
+    assert judged["injections"] == pytest.approx(every / 2, abs=2.5 * every**0.5)

@@ -26,7 +26,14 @@ def plan(**others):
     ]
     known = {"result": "optimal", "granularity": "register", "name": "by-register", "reason": "none fits"}
     area = {"area_overhead": 0.06, "area_overhead_lockstep": 1.03}
-    return {**known, **area, "networks": networks, **others}
+    found = {
+        **known,
+        **area,
+        "networks": networks,
+        "measured": {} if "confirmed" in others else None,
+        **others,
+    }
+    return {key: value for key, value in found.items() if key != "measured" or value is not None}
 
 
 def results(cells, protection):
@@ -64,7 +71,9 @@ def test_what_is_predicted_or_missing_neither_meets_nor_misses():
     [
         ({"confirmed": True}, "supported", "+6.00% area where lockstep takes +103%, at most 0.009 FIT on 2"),
         ({"confirmed": False}, "open", "not confirmed by injection"),
-        ({}, "open", "not built and not injected into"),
+        ({}, "open", "; not injected into"),
+        # Built, and that is all.
+        ({"confirmed": False, "measured": None}, "open", "; not injected into"),
         ({"confirmed": True, "area_overhead": 1.1}, "refuted", "+110.00% area"),
         ({"confirmed": True, "area_overhead_lockstep": None}, "open", "+6.00% area, at most"),
         ({"result": "infeasible", "area_overhead": None}, "open", "not reached: none fits"),

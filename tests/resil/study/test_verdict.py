@@ -17,12 +17,12 @@ def cell(verdict, predicted=False, internal=False):
     return {"verdict": verdict, "predicted": predicted, "internal": internal}
 
 
-def code(cells, protection=()):
+def code(cells, protection=(), confirmed=None):
     return study_code(
         {
             "cells": cells,
             "verdict": study_verdict(cells),
-            "protection": [{"result": own} for own in protection],
+            "protection": [{"result": own, "confirmed": confirmed} for own in protection],
         }
     )
 
@@ -52,6 +52,8 @@ def test_exit_codes_by_what_is_worst():
     assert code([cell("met"), cell("failed")]) is ExitCode.USAGE
     assert code([cell("met"), cell("inconclusive")]) is ExitCode.INCONCLUSIVE
     assert code([cell("met")], ["not assessed"]) is ExitCode.INCONCLUSIVE
+    assert code([cell("met")], ["reached"], confirmed=False) is ExitCode.MISSED
+    assert code([cell("met")], ["reached"], confirmed=True) is ExitCode.MET
     assert code([cell("none")], ["not assessed"]) is ExitCode.INCONCLUSIVE
     assert code([cell("met")], ["not needed"]) is ExitCode.MET
 
