@@ -111,7 +111,7 @@ def draw(seed: int, name: str, size: int, count: int, start: int = 0) -> IntArra
     numbers = np.arange(start, start + count, dtype=np.uint64)
     keys = _keys(seed, name, size)
     if size <= _SMALL:
-        order = np.argsort(_mix(np.arange(size, dtype=np.uint64) ^ keys[0]), kind="stable")
+        order = np.argsort(mix(np.arange(size, dtype=np.uint64) ^ keys[0]), kind="stable")
         return order[start : start + count].astype(np.int64)
     return _walk(numbers, size, keys).astype(np.int64)
 
@@ -132,7 +132,7 @@ def uniforms(seed: int, name: str, count: int) -> npt.NDArray[np.float64]:
         True
     """
     keys = _keys(seed, name, 0)
-    words = _mix(_mix(np.arange(count, dtype=np.uint64) ^ keys[0]) ^ keys[1])
+    words = mix(mix(np.arange(count, dtype=np.uint64) ^ keys[0]) ^ keys[1])
     return (words >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
@@ -147,7 +147,12 @@ def _keys(seed: int, name: str, size: int) -> WordArray:
     return np.frombuffer(b"".join(words), dtype="<u8").astype(np.uint64)
 
 
-def _mix(words: WordArray) -> WordArray:
+def mix(words: WordArray) -> WordArray:
+    """Return 64-bit words with all bits mixed, each word another one: the finaliser of SplitMix64.
+
+    Reference: G. L. Steele, D. Lea, C. H. Flood, "Fast splittable pseudorandom number generators", OOPSLA
+    2014.
+    """
     mixed = words.copy()
     mixed ^= mixed >> np.uint64(30)
     mixed *= np.uint64(0xBF58476D1CE4E5B9)
@@ -170,7 +175,7 @@ def _feistel(numbers: WordArray, rows: int, columns: int, keys: WordArray) -> Wo
     left, right = np.divmod(numbers, np.uint64(columns))
     for number, key in enumerate(keys):
         if number % 2 == 0:
-            left = (left + _mix(right ^ key) % np.uint64(rows)) % np.uint64(rows)
+            left = (left + mix(right ^ key) % np.uint64(rows)) % np.uint64(rows)
         else:
-            right = (right + _mix(left ^ key) % np.uint64(columns)) % np.uint64(columns)
+            right = (right + mix(left ^ key) % np.uint64(columns)) % np.uint64(columns)
     return left * np.uint64(columns) + right

@@ -99,10 +99,14 @@ def built_before(folder: Path, plan: Mapping[str, Any]) -> dict[str, Any] | None
     return record if record.get("choice") == _choice(plan) else None
 
 
+def was_changed(record: Mapping[str, Any], target: Target) -> bool:
+    """Whether the RTL of a build is other than what was proven and measured, as its `build.json` has it."""
+    return bool(record.get("rtl_digest") != rtl_digest(target))
+
+
 def require_unchanged(folder: Path) -> None:
     """Raise StoreError unless the RTL of a build is what was proven and measured."""
-    record, target = read_json(folder / RECORD, "build it again"), load_target(folder / TARGET)
-    if record.get("rtl_digest") != rtl_digest(target):
+    if was_changed(read_json(folder / RECORD, "build it again"), load_target(folder / TARGET)):
         raise StoreError(
             f"{folder}: its RTL was changed since it was built: proofs, area and confirmation are of other "
             "RTL; restore it, or move the folder away and it is built again"

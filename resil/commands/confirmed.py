@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from resil.bench.site_list import block_name
 from resil.campaign.campaign import Campaign
-from resil.commands.build import RECORD
+from resil.commands.build import RECORD, was_changed
 from resil.commands.protect_basis import pace_of
 from resil.errors import StoreError
 from resil.files import read_json, write_text
@@ -31,7 +31,7 @@ from rtl_harness.redundancy.groups import Mechanism
 from rtl_harness.redundancy.target_file import target_text
 from rtl_harness.redundancy.watchdog import INSTANCE, Watchdog
 from rtl_harness.sites import Hardware
-from rtl_harness.target import Target, load_target, rtl_digest
+from rtl_harness.target import Target, load_target
 from stats.evidence import Group
 
 _CONFIRM = "confirm.toml"
@@ -136,7 +136,7 @@ def read_built(
     hardening = {g.path for g in groups if g.mechanism is Mechanism.HARDENED}
     return Built(
         target,
-        record.get("rtl_digest") != rtl_digest(target),
+        was_changed(record, target),
         (folder / _CONFIRM).resolve(),
         block,
         alerts,

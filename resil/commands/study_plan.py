@@ -30,8 +30,8 @@ def plan_study(
         made), `done`, `seconds` (None if there is nothing to go by) and `error`; `builds`: targets to be
         elaborated and built, but for what lies in the cache; `campaigns` and `estimates` to be made;
         `injections`: the most that are left; `seconds`: of the cells whose time is known; `unknown`: number
-        of the others; `protection`: whether it is asked for; `verify_networks`:
-        what it is confirmed on.
+        of the others; `protection`: whether it is asked for; `verify_networks`: what it is confirmed
+        on.
 
     Raises:
         As `resil.commands.study.run_study`, before it begins.

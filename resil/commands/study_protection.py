@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from resil.commands.build import build_plan, built_before, require_unchanged
-from resil.commands.protect_basis import read_basis
+from resil.commands.protect_basis import Basis, read_basis
 from resil.commands.protect_units import asked_of, plan_name, protect_units, rests_on
 from resil.commands.verify import longest_operations, verify_build
 from resil.errors import ConsistencyError, StoreError
@@ -42,7 +42,8 @@ def protect_target(
         return row
     folders = [out / cell["run"] for cell in cells]
     try:
-        plan = _kept(wanted, folders) or _choose(wanted, folders)
+        basis = read_basis(folders)
+        plan = _kept(wanted, basis) or _choose(wanted, basis)
         row = chosen(target, plan)
         if wanted.verify_networks and row["result"] == REACHED:
             row = chosen(target, _confirmed(wanted, folders, plan, out / BUILT / slug_of(target)))
@@ -51,9 +52,8 @@ def protect_target(
     return row
 
 
-def _choose(wanted: ProtectionWanted, folders: Sequence[Path]) -> dict[str, Any]:
-    verify = wanted.verify_networks
-    basis = read_basis(folders)
+def _choose(wanted: ProtectionWanted, basis: Basis) -> dict[str, Any]:
+    verify, folders = wanted.verify_networks, [found.path for found in basis.found]
     protect_units(
         folders,
         granularity=wanted.granularity,
@@ -63,7 +63,7 @@ def _choose(wanted: ProtectionWanted, folders: Sequence[Path]) -> dict[str, Any]
         buildable=bool(verify),
         also_longest=longest_operations(folders, verify, wanted.options) if verify else (),
     )
-    plan = _kept(wanted, folders)
+    plan = _kept(wanted, basis)
     assert plan is not None
     return plan
 
@@ -110,15 +110,14 @@ def _digest(*parts: bytes) -> str:
     return sha256(b"".join(sha256(part).digest() for part in parts)).hexdigest()[:8]
 
 
-def _kept(wanted: ProtectionWanted, folders: Sequence[Path]) -> dict[str, Any] | None:
+def _kept(wanted: ProtectionWanted, basis: Basis) -> dict[str, Any] | None:
     """Return the plan that is kept in all these runs for what is asked, None if there is none that holds."""
-    basis = read_basis(folders)
     asked = asked_of(basis, wanted.targets)
     name = _name(wanted, asked)
     plans = []
-    for folder in folders:
+    for found in basis.found:
         try:
-            plans.append(kept_plan(folder, name))
+            plans.append(kept_plan(found.path, name))
         except StoreError:
             return None
     expected = {

@@ -18,6 +18,7 @@ from scipy.optimize import isotonic_regression
 
 from resil.protection.pace import Pace
 from resil.protection.units import Cells
+from stats.sampling import mix
 from stats.sensitivity import Levels, pooled_rates, tune_strengths
 
 FloatArray = npt.NDArray[np.float64]
@@ -166,12 +167,8 @@ def _mixed(number: IntArray) -> IntArray:
     """Return numbers with all bits mixed, so that no order in which injections were drawn is left in them.
 
     Strata take turns as injections are numbered: by the number itself a stratum could fall into one half.
-    The finaliser of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), but for the sign.
     """
-    x = number.astype(np.uint64)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return ((x ^ (x >> np.uint64(31))) >> np.uint64(1)).astype(np.int64)
+    return (mix(number.astype(np.uint64)) >> np.uint64(1)).astype(np.int64)
 
 
 def _counts(network: Network, cells: Cells, chosen: BoolArray) -> FloatArray:

@@ -69,7 +69,8 @@ def chosen(target: str, plan: Mapping[str, Any]) -> dict[str, Any]:
     confirmed = plan.get("confirmed") if "measured" in plan else None
     reasons = {
         NOT_NEEDED: "what is asked is kept unprotected",
-        REACHED: f"by {plan['granularity']}, judged by injections that did not choose{_built(plan)}",
+        REACHED: f"by {plan['granularity']}, judged by injections that did not choose"
+        + _built(plan, confirmed),
         NOT_REACHED: plan["reason"],
     }
     return {
@@ -97,8 +98,8 @@ def _overhead(plan: Mapping[str, Any]) -> float:
     return float(plan["area_overhead"]) if measured is None else measured
 
 
-def _built(plan: Mapping[str, Any]) -> str:
+def _built(plan: Mapping[str, Any], confirmed: bool | None) -> str:
     """Say what area is by, and why injections did not confirm a set, if they did not."""
     area = "the options' figures" if _measured(plan) is None else "synthesis of what was built"
-    missed = plan.get("reasons", []) if plan.get("confirmed") is False and "measured" in plan else []
+    missed = plan.get("reasons", []) if confirmed is False else []
     return f"; area by {area}" + (f"; not confirmed: {'; '.join(missed)}" if missed else "")

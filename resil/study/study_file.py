@@ -177,8 +177,8 @@ def _protection(section: Section, there: bool, works: Sequence[StudyWork]) -> Pr
     granularity = section.choice("granularity", known, Granularity.REGISTER.value)
     asked = {key: section.number(key, low=0.0, high=high) for key, high in _ASKED.items() if section.has(key)}
     options = section.path("options", "a file of protection options") if section.has("options") else None
-    verify = _verify_networks(section, works) if section.has("verify_networks") else ()
-    section.finish(optional=(*_ASKED, "options", "verify_networks"))
+    verify = _verify_networks(section, works)
+    section.finish(optional=(*_ASKED, "options"))
     targets = Targets(
         asked.get("budget_fit"), asked.get("spfm_target"), asked.get("fit_share"), asked.get("due_budget")
     )
