@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 import shutil
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -153,7 +154,7 @@ class Farm:
                 dashboard_address="127.0.0.1:0", host="127.0.0.1", silence_logs=logging.CRITICAL,
                 preload=["resil.farm.preload"],
             )  # fmt: skip
-        kind = getattr(_dask_jobqueue(), JOB_CLUSTERS[settings.cluster])
+        kind = getattr(job_queues(), JOB_CLUSTERS[settings.cluster])
         if shutil.which(command := _SUBMIT[settings.cluster]) is None:
             raise FarmError(
                 f"[execution] dask: cluster {settings.cluster}: expected its command {command}, found none "
@@ -239,11 +240,23 @@ def _distributed() -> Any:  # noqa: ANN401
     return distributed
 
 
-def _dask_jobqueue() -> Any:  # noqa: ANN401
+def job_queues() -> Any:  # noqa: ANN401
+    """Return the library that submits jobs, imported without its handler for Ctrl-C.
+
+    `dask_jobqueue.runner` has an interrupt end the process with exit code 0 from its import on: an
+    interrupted campaign would look like one that met its target.
+
+    Raises:
+        FarmError: it is not installed.
+    """
+    before = signal.getsignal(signal.SIGINT)
     try:
         import dask_jobqueue
     except ImportError as error:
         raise _missing("dask-jobqueue", error) from None
+    finally:
+        if signal.getsignal(signal.SIGINT) is not before:
+            signal.signal(signal.SIGINT, before)
     return dask_jobqueue
 
 

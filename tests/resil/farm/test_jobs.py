@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 
-import dask_jobqueue
 import pytest
 
 from resil.campaign.farm_settings import FarmSettings
-from resil.farm.cluster import JOB_CLUSTERS, job_options
+from resil.farm.cluster import JOB_CLUSTERS, job_options, job_queues
+from tests.resil.campaigns import write_campaign
 
 SETTINGS = {
     "workers": 3,
@@ -25,7 +26,7 @@ def script(tmp_path, system, **others):
     """What a cluster submits for a worker; made without a scheduler."""
     settings = FarmSettings(cluster=system, **(SETTINGS | others))
     options = job_options(settings, tmp_path / "jobs")
-    job = getattr(dask_jobqueue, JOB_CLUSTERS[system]).job_cls("ADDRESS", name="dummy-name", **options)
+    job = getattr(job_queues(), JOB_CLUSTERS[system]).job_cls("ADDRESS", name="dummy-name", **options)
     return [line for line in job.job_script().splitlines() if line.strip()]
 
 
@@ -83,3 +84,26 @@ def test_lsf_takes_hours_and_minutes(tmp_path, given, taken):
 
 def test_directives_stand_as_they_are_written(tmp_path):
     assert "#SBATCH --exclusive" in script(tmp_path, "slurm", directives=("--exclusive",))
+
+
+INTERRUPTED = """
+import signal, sys
+from resil.cli import main
+from resil.farm.cluster import job_queues
+
+def campaign(*_arguments, **_options):
+    job_queues()
+    signal.raise_signal(signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+import resil.commands.run
+resil.commands.run.run_campaign = campaign
+sys.exit(main(["run", sys.argv[1]]))
+"""
+
+
+def test_an_interrupt_is_no_success_once_jobs_can_be_submitted(tmp_path):
+    """The library that submits them has it end the process with exit code 0."""
+    command = [sys.executable, "-c", INTERRUPTED, str(write_campaign(tmp_path))]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "resil: interrupted\n")
