@@ -9,15 +9,17 @@ from reports.outcomes import OUTCOME_KEYS
 from reports.summary import Block, Summary
 from reports.summary_json import LATENT
 from reports.told import COLUMNS as TOLD
+from reports.told import UNSEEN
 
 FIGURES = (
     "avf", "avf_lo", "avf_hi", "fit_raw", "fit", "fit_lo", "fit_hi",
     *LATENT,
 )  # fmt: skip
+_TOLD = tuple(key for key in TOLD if key != UNSEEN)
 # What is added stands behind.
 COLUMNS = (
     *("block", "ff_bits", "sram_bits", "area", "area_unit", "injections"),
-    *(*OUTCOME_KEYS, *FIGURES, *TOLD, "macro_bits"),
+    *(*OUTCOME_KEYS, *FIGURES, *_TOLD, "macro_bits", UNSEEN),
 )
 
 
@@ -30,8 +32,9 @@ def blocks_csv(summary: Summary) -> str:
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(COLUMNS)
     for block in (*summary.blocks, summary.total):
-        told = [None] * len(TOLD) if summary.told is None else summary.told.blocks[block.name].values()
-        writer.writerow([*_row(block, summary.predicted), *told, block.macro_bits])
+        told = {} if summary.told is None else summary.told.blocks[block.name]
+        counts = [told.get(key) for key in _TOLD]
+        writer.writerow([*_row(block, summary.predicted), *counts, block.macro_bits, told.get(UNSEEN)])
     return stream.getvalue()
 
 

@@ -9,12 +9,16 @@ from reports import numbers
 from reports.node import Node
 from reports.table import Column, Table
 
+# Detected faults of runs that the alarm ended; summaries of earlier versions have none.
+UNSEEN = "due_unseen"
+
 # Columns of detected faults by what was seen, then others of what was told.
 CAUGHT = {
     "due_harmless": "harmless",
     "due_sdc_tolerable": "SDC tol.",
     "due_sdc_critical": "SDC crit.",
     "due_hang": "hang",
+    UNSEEN: "not seen",
 }
 COLUMNS = (*CAUGHT, "late", "corrected")
 KINDS = ("detected", "corrected")
@@ -63,7 +67,8 @@ def parse_told(node: Node | None, due: Mapping[str, int]) -> ToldCounts | None:
         return None
     blocks = {}
     for row in node.at("blocks").items():
-        counts = {key: row.at(key).integer() for key in COLUMNS}
+        counts = {key: row.at(key).integer() for key in COLUMNS if key != UNSEEN or UNSEEN in row.mapping()}
+        counts.setdefault(UNSEEN, 0)
         name = row.at("block").one_of(tuple(due))
         if sum(counts[key] for key in CAUGHT) != due[name]:
             row.fail(f"{due[name]} detected faults in block {name}")
@@ -87,10 +92,12 @@ def _alarm(node: Node) -> AlarmCount:
 
 def caught_table(told: ToldCounts) -> Table:
     """Return what the detected faults of each block would have done, and what was late or corrected."""
+    unseen = any(counts[UNSEEN] for counts in told.blocks.values())
+    shown = [key for key in COLUMNS if unseen or key != UNSEEN]
     columns = (
         Column("block", numeric=False),
         Column("DUE"),
-        *(Column(title) for title in CAUGHT.values()),
+        *(Column(CAUGHT[key]) for key in shown if key in CAUGHT),
         Column("late"),
         Column("corrected"),
     )
@@ -98,7 +105,7 @@ def caught_table(told: ToldCounts) -> Table:
         (
             name,
             numbers.count(sum(counts[key] for key in CAUGHT)),
-            *(numbers.count(counts[key]) for key in COLUMNS),
+            *(numbers.count(counts[key]) for key in shown),
         )
         for name, counts in told.blocks.items()
     )

@@ -7,11 +7,12 @@ from hashlib import sha256
 
 from resil import __version__
 from resil.bench.bench import Area, AreaFacts, Bench
-from resil.bench.engines import CampaignEngine, build_ahead, make_engine
-from resil.bench.identity import Identity, timeout_definition
+from resil.bench.engines import CampaignEngine, Limits, build_ahead, make_engine
+from resil.bench.identity import Identity, ending_definition
 from resil.bench.site_list import block_name, counts_text
 from resil.campaign.campaign import Campaign
 from resil.campaign.network_settings import NetworkSettings
+from resil.campaign.rules import UNTIL
 from resil.errors import CampaignError
 from resil.folder.provenance import versions
 from resil.progress import Progress
@@ -150,7 +151,7 @@ def _identity(
             "inputs": " ".join(map(str, work.labels)),
             "inferences": _inferences(campaign),
             "timeout_factor": repr(campaign.execution.timeout_factor),
-            **timeout_definition(campaign.execution),
+            **ending_definition(campaign.execution),
             "engine": engine,
             "resil": __version__,
             **versions(_DEFINING_PACKAGES),
@@ -172,8 +173,12 @@ def _engine(
     campaign: Campaign, target: Target, workload: Workload, elaboration: Elaboration
 ) -> CampaignEngine:
     settings = campaign.execution
-    timeout = Timeout(settings.timeout)
-    return make_engine(settings.engine, target, workload, elaboration, settings.timeout_factor, timeout)
+    limits = Limits(
+        timeout_factor=settings.timeout_factor,
+        timeout=Timeout(settings.timeout),
+        until_detection=settings.until != UNTIL[0],
+    )
+    return make_engine(settings.engine, target, workload, elaboration, limits)
 
 
 def _area(

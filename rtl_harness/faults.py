@@ -12,13 +12,17 @@ import numpy.typing as npt
 
 
 class Seen(StrEnum):
-    """What an observer of the outputs and of the final state sees."""
+    """What an observer of the outputs and of the final state sees.
+
+    DUE: nothing, for the run was ended when an alarm told of something detected.
+    """
 
     MASKED = "masked"
     LATENT = "latent"
     SDC_TOLERABLE = "sdc_tolerable"
     SDC_CRITICAL = "sdc_critical"
     HANG = "hang"
+    DUE = "due"
 
 
 class Told(StrEnum):
@@ -185,6 +189,17 @@ class Injection:
     first: Outcome | None = None
     second: Outcome | None = None
     corruption: Corruption | None = field(default=None, compare=False)
+
+    def until_detection(self) -> Injection:
+        """Return what a run says that ends in the cycle in which an alarm first tells of something detected.
+
+        Itself if none does. What comes later is unknown: outputs, status, final state, later corrections.
+        """
+        if self.detected is None:
+            return self
+        last = self.detected.cycle
+        corrected = self.corrected if self.corrected is not None and self.corrected.cycle <= last else None
+        return Injection(self.fault, Seen.DUE, last + 1, 0, "", self.detected, corrected)
 
     @property
     def told(self) -> Told:

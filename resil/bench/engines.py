@@ -76,9 +76,12 @@ class RecordingEngine(CampaignEngine, Protocol):
         ...
 
 
-class _Limits(TypedDict):
+class Limits(TypedDict):
+    """When an injection ends, as engines take it."""
+
     timeout_factor: float
     timeout: Timeout
+    until_detection: bool
 
 
 def make_engine(
@@ -86,11 +89,9 @@ def make_engine(
     target: Target,
     workload: Workload,
     elaboration: Elaboration,
-    timeout_factor: float,
-    timeout: Timeout,
+    limits: Limits,
 ) -> CampaignEngine:
     """Return the engine `name` for one workload; the simulator is built when it is first needed."""
-    limits = _Limits(timeout_factor=timeout_factor, timeout=timeout)
     match name:
         case "cocotb":
             from rtl_harness.engines.cocotb.engine import CocotbEngine

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 
-from resil.campaign.rules import TIMEOUTS, ExecutionSettings
+from resil.campaign.rules import TIMEOUTS, UNTIL, ExecutionSettings
 from resil.errors import StoreError
 
 
-def timeout_definition(execution: ExecutionSettings) -> dict[str, str]:
-    """Return what a definition says of the time-out: nothing of one of the inference, as ever."""
-    return {} if execution.timeout == TIMEOUTS[0] else {"timeout": execution.timeout}
+def ending_definition(execution: ExecutionSettings) -> dict[str, str]:
+    """Return what a definition says of when injections end; nothing of what was always so."""
+    usual = {"timeout": TIMEOUTS[0], "until": UNTIL[0]}
+    return {name: own for name, value in usual.items() if (own := getattr(execution, name)) != value}
 
 
 @dataclass(frozen=True)

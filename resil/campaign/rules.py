@@ -20,6 +20,7 @@ from rtl_harness.faults import Outcome
 ENGINE_NAMES = ("verilator", "cocotb")
 BETWEEN = ("rewrite", "reset")
 TIMEOUTS = ("inference", "operation")
+UNTIL = ("end", "detection")
 HAZARDOUS_DEFAULT = (Outcome.SDC_CRITICAL.value, Outcome.HANG.value)
 _HAZARDOUS_CHOICES = tuple(outcome.value for outcome in Outcome if outcome is not Outcome.MASKED)
 RULES = ("faults", "sampling", "execution", "technology", "budget", "safety", "area")
@@ -40,6 +41,8 @@ class ExecutionSettings:
         workers: Simulator processes; None for one a processor.
         timeout: What has a time-out, one of `TIMEOUTS`: the inference, or each operation too.
         timeout_factor: What takes longer than this times what it takes in the golden run is a hang.
+        until: How far an injection goes, one of `UNTIL`: to its end, or to the first alarm that tells of
+            something detected; what would have come then is not known.
         farm: Workers elsewhere that simulate; None if this process and its children do.
     """
 
@@ -47,6 +50,7 @@ class ExecutionSettings:
     workers: int | None
     timeout_factor: float
     timeout: str = "inference"
+    until: str = UNTIL[0]
     farm: FarmSettings | None = None
 
 
@@ -161,6 +165,8 @@ def read_rules(tables: Tables, first: str, *, own_work: bool) -> Rules:
         item_fit = budget.fit if budget else None
         safety = attempt(lambda: read_safety(section("safety"), hazardous, item_fit))
     execution = attempt(lambda: _execution(section("execution"), sampling))
+    if problems.sound("execution") and execution.until != UNTIL[0]:
+        attempt(lambda: _check_until(section("execution"), head, faults, sampling, safety))
     technology = attempt(lambda: read_technology(section("technology", required=True)))
     liberty = attempt(lambda: _liberty(section("area")))
     return Rules(head, faults, sampling, execution, technology, budget, hazardous, liberty, safety)
@@ -216,12 +222,36 @@ def _execution(section: Section, sampling: SamplingSettings | None) -> Execution
         found = f'"{timeout}"; its model has learnt from inferences with one time-out'
         expected = f'"{TIMEOUTS[0]}" with plan = "predicted"'
         section.wrong("timeout", expected, found, "remove the key or change the plan")
+    until = section.choice("until", UNTIL, UNTIL[0])
     farm = read_farm(section)
     if farm is not None and workers is not None:
         remedy = "remove it: [execution.dask] says how many workers there are"
         section.wrong("workers", "the key without dask only", "both", remedy)
     section.finish(optional=("workers", "dask"))
-    return ExecutionSettings(engine, workers, timeout_factor, timeout, farm)
+    return ExecutionSettings(engine, workers, timeout_factor, timeout, until, farm)
+
+
+def _check_until(
+    section: Section,
+    head: Head | None,
+    faults: FaultSettings | None,
+    sampling: SamplingSettings | None,
+    safety: SafetySettings | None,
+) -> None:
+    """Raise CampaignError if what would have come after detection is asked for."""
+    wrong = {
+        "inferences = 2, of which the second would not be": head is not None and head.inferences > 1,
+        "faults in memory outside the NPU, which the functional model answers": faults is not None
+        and faults.external,
+        'plan = "predicted", whose model has learnt from whole runs': sampling is not None
+        and sampling.plan == "predicted",
+        "a fault-tolerant time in [safety]: what an alarm that is late would not have prevented is unknown": (
+            safety is not None and safety.detection_cycles is not None
+        ),
+    }
+    for found, is_wrong in wrong.items():
+        if is_wrong:
+            raise section.fail("until", f'"{UNTIL[0]}"', f'"{UNTIL[1]}" with {found}', "remove the key")
 
 
 def _budget(section: Section) -> tuple[Budget | None, tuple[str, ...]]:

@@ -49,6 +49,7 @@ def campaign_tables(campaign: Campaign) -> dict[str, dict[str, Value]]:
             "engine": execution.engine,
             "workers": execution.workers,
             "timeout": execution.timeout,
+            "until": execution.until,
             "timeout_factor": execution.timeout_factor,
         },
         "execution.dask": _farm(execution.farm),

@@ -11,7 +11,7 @@ from reports.table import Column, Table
 from resil.bench.bench import Bench
 from resil.bench.site_list import block_name
 from resil.campaign.campaign import Campaign
-from resil.campaign.rules import TIMEOUTS
+from resil.campaign.rules import TIMEOUTS, UNTIL
 from resil.campaign.sampling_settings import BY_RESULTS
 from resil.commands.permanent import permanent_of
 from resil.commands.run import require_all_mapped
@@ -66,6 +66,7 @@ def plan_run(
         "engine": campaign.execution.engine,
         "timeout": campaign.execution.timeout,
         "timeout_factor": campaign.execution.timeout_factor,
+        "until": campaign.execution.until,
         "workers": workers,
         "inputs": list(bench.inputs),
         "titles": dict(bench.titles),
@@ -101,6 +102,7 @@ def plan_text(plan: Mapping[str, Any], width: int | None = None) -> str:
         f"injections: {most}{plan['injections']:,}, plan {plan['plan']}{faults}{done}",
         f"engine: {plan['engine']}, {plan['workers']} workers",
         f"time-out: {_limits(plan['timeout'], plan['timeout_factor'])}",
+        *(["each injection to the first alarm that tells of detection"] if plan["until"] != UNTIL[0] else []),
         f"budget: {budget}",
         f"safety claims: {claims}",
         *([f"warning: {plan['permanent']}"] if plan["permanent"] else []),

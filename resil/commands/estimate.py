@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from resil.campaign.campaign import Campaign
-from resil.campaign.rules import TIMEOUTS
+from resil.campaign.rules import TIMEOUTS, UNTIL
 from resil.campaign.text import campaign_text
 from resil.commands.run import verdict_code
 from resil.errors import CampaignError, ExitCode, StoreError
@@ -88,6 +88,11 @@ def estimate_campaign(
             f'{campaign.file}: [execution] timeout: expected "{TIMEOUTS[0]}", found '
             f'"{campaign.execution.timeout}": sensitivity models have learnt from runs in which the whole '
             "inference alone has a time-out, so they count other hangs; remove the key, or inject: resil run"
+        )
+    if campaign.execution.until != UNTIL[0]:
+        raise CampaignError(
+            f'{campaign.file}: [execution] until: expected "{UNTIL[0]}", found "{campaign.execution.until}": '
+            "sensitivity models have learnt from whole runs; remove the key, or inject: resil run"
         )
     run = None if run_dir is None else read_run(run_dir)
     technology = upset_rates(campaign)

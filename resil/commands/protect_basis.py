@@ -18,7 +18,14 @@ from resil.campaign.campaign import load_campaign
 from resil.campaign.sampling_settings import EVENLY
 from resil.folder.run import Run
 from resil.folder.store import CAMPAIGN, SITES
-from resil.folder.whole import Finished, finished_run, require_single, require_upsets, timeout_of
+from resil.folder.whole import (
+    Finished,
+    finished_run,
+    require_ends,
+    require_single,
+    require_upsets,
+    timeout_of,
+)
 from resil.protection.blocks import read_blocks
 from resil.protection.group_menu import Design
 from resil.protection.options import WATCHDOG, OptionSet, ProtectionError
@@ -114,6 +121,7 @@ def read_basis(run_dirs: Sequence[Path]) -> Basis:
     for one in found:
         require_upsets(one, _WHY)
         require_single(one, _WHY)
+        require_ends(one, "a choice asks what faults would have done of which the design tells")
         if one.summary["sampling"]["plan"] not in EVENLY:
             raise ProtectionError(
                 f"{one.path}: expected a run whose injections are spread evenly over each block (plan "

@@ -25,7 +25,7 @@ class Content:
     Attributes:
         injections: Numbers, each once.
         outcomes: Place in `stats.rates.OUTCOMES` of the outcome of each.
-        seen: Likewise of what was seen, whatever was told.
+        seen: Likewise of what was seen, whatever was told; "due" of a run that was ended by an alarm.
         alarms: Name of the first alarm that told of something detected, in time or not; "" if none did.
         alarm_cycles: Cycle in which it rose; `rtl_harness.faults.NEVER` if none did.
         corrections: Name of the first alarm that told of something corrected; "" if none did.
@@ -69,15 +69,19 @@ class Content:
 
         Args:
             limit: Cycles from fault to alarm within which a fault counts as detected; None if any alarm does.
+                Of a run that was ended by an alarm which came later, the worst is taken: a critical SDC.
         """
-        due = is_detected(self.alarm_cycles, self.cycles, limit)
-        return replace(self, outcomes=np.where(due, OUTCOMES.index("due"), self.seen).astype(np.int8))
+        due, worst = (OUTCOMES.index(name) for name in ("due", "sdc_critical"))
+        otherwise = np.where(self.seen == due, worst, self.seen)
+        detected = is_detected(self.alarm_cycles, self.cycles, limit)
+        return replace(self, outcomes=np.where(detected, due, otherwise).astype(np.int8))
 
     def classes(self) -> tuple[tuple[str, ...], npt.NDArray[np.int64]]:
         """Return the names of the classes of these injections, and the place of the class of each.
 
         A class is told by its outcome; of detected faults also by what was seen and by the alarm
-        (`due:SEEN:ALARM`), of others by whether an alarm came too late (`OUTCOME:late`).
+        (`due:SEEN:ALARM`, without SEEN of runs that the alarm ended), of others by whether an alarm came too
+        late (`OUTCOME:late`).
         """
         due = self.outcomes == OUTCOMES.index("due")
         late = ~due & (self.alarm_cycles != NEVER)
@@ -104,5 +108,6 @@ def _class_name(key: int, alarms: npt.NDArray[np.str_]) -> str:
     seen, outcome = divmod(rest, len(OUTCOMES))
     name = OUTCOMES[outcome]
     if seen:
-        return f"{name}:{OUTCOMES[seen - 1]}:{alarms[alarm]}"
+        found = OUTCOMES[seen - 1]
+        return f"{name}:{'' if found == name else found}:{alarms[alarm]}"
     return f"{name}:late" if late else name

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from resil.bench.identity import Identity
-from resil.campaign.rules import TIMEOUTS
+from resil.campaign.rules import TIMEOUTS, UNTIL
 from resil.errors import ConsistencyError, StoreError
 from resil.faults.content import Content
 from resil.files import read_json
@@ -83,6 +83,15 @@ def require_single(found: Finished, why: str) -> None:
         raise StoreError(
             f"{found.path}: expected a run of single inferences, found one with [campaign] inferences = 2: "
             f"{why}; give a run of the same campaign with one"
+        )
+
+
+def require_ends(found: Finished, why: str) -> None:
+    """Raise StoreError if an alarm ended the runs of a campaign; `why` says what asks for their ends."""
+    if (until := found.summary["campaign"].get("until", UNTIL[0])) != UNTIL[0]:
+        raise StoreError(
+            f'{found.path}: expected a run with [execution] until = "{UNTIL[0]}", found "{until}": {why}; '
+            "give a run of the same campaign without the key"
         )
 
 

@@ -206,6 +206,7 @@ def _campaign(
         "kinds": list(campaign.faults.kinds),
         "fault_model": campaign.faults.model,
         "timeout": campaign.execution.timeout,
+        "until": campaign.execution.until,
         "detection_cycles": campaign.detection_cycles,
         "clusters": list(campaign.faults.clusters),
         "injections": sample.injections,

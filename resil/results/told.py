@@ -20,6 +20,7 @@ CAUGHT = {
     "due_sdc_tolerable": ("sdc_tolerable",),
     "due_sdc_critical": ("sdc_critical",),
     "due_hang": ("hang",),
+    "due_unseen": ("due",),
 }
 _TOTAL = "total"
 

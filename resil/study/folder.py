@@ -10,7 +10,7 @@ from typing import Any
 
 from networks import zoo
 from resil import __version__
-from resil.bench.identity import Identity, timeout_definition
+from resil.bench.identity import Identity, ending_definition
 from resil.campaign.farm_settings import LOGS
 from resil.campaign.network_settings import ZOO_PREFIX, NetworkSettings
 from resil.errors import StoreError
@@ -52,7 +52,7 @@ def definition_of(study: Study) -> dict[str, str]:
         "strata": rules.sampling.strata + guide_digest(first),
         "inferences": f"{rules.head.inferences}, {rules.head.between}",
         "timeout_factor": repr(rules.execution.timeout_factor),
-        **timeout_definition(rules.execution),
+        **ending_definition(rules.execution),
         "engine": rules.execution.engine,
         "resil": __version__,
         **versions(_PACKAGES),

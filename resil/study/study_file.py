@@ -15,7 +15,7 @@ from resil.campaign.fault_settings import PERMANENT_PLANS, STUCK_AT, FaultSettin
 from resil.campaign.key_places import Places, key_places
 from resil.campaign.network_settings import ZOO_PREFIX, read_network
 from resil.campaign.problems import Problems
-from resil.campaign.rules import RULES, TIMEOUTS, Rules, Tables, read_rules
+from resil.campaign.rules import RULES, TIMEOUTS, UNTIL, Rules, Tables, read_rules
 from resil.campaign.sampling_settings import PLANS, SamplingSettings
 from resil.campaign.section import Section
 from resil.campaign.workload_settings import read_workload
@@ -252,10 +252,11 @@ def _check_predictions(problems: Problems, rules: Rules, parts: list[StudyTarget
         ("faults", rules.faults.permanent, f'model = "{rules.faults.model}"'),
         (FIRST, rules.head.inferences > 1, f"inferences = {rules.head.inferences}"),
         ("execution", rules.execution.timeout != TIMEOUTS[0], f'timeout = "{rules.execution.timeout}"'),
+        ("execution", rules.execution.until != UNTIL[0], f'until = "{rules.execution.until}"'),
     ):
         if wrong:
             message = (
-                f"[{table}]: expected upsets in single inferences where a cell is estimated, and a time-out "
-                f"of the inference alone, found {found}"
+                f"[{table}]: expected upsets in single inferences where a cell is estimated, each to its "
+                f"end, and a time-out of the inference alone, found {found}"
             )
             problems.add((table, ""), f"{message}; remove estimate = true, or change the key")

@@ -72,6 +72,15 @@ class Engine(Protocol):
         ...
 
 
+def check_until_detection(target: Target, workload: Workload, wanted: bool) -> None:
+    """Raise HarnessError unless runs can end where something is detected, if that is wanted."""
+    if wanted and workload.inferences > 1:
+        raise HarnessError(
+            f"{target.name} running {workload.name}: expected one inference where runs end at detection, "
+            f"found {workload.inferences}: what came of the first is then unknown; run one"
+        )
+
+
 def check_fault(fault: Fault, elaboration: Elaboration, cycles: int) -> None:
     """Raise HarnessError unless the fault lies in the site table, in one word, and within `cycles`.
 

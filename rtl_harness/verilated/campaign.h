@@ -55,7 +55,8 @@ enum InjectionStop : int32_t {
   kRanToLimit = 2,    // likewise, at the time-out of the run or of an operation
   kRejoined = 3,      // the state is that of the golden run `shift` cycles earlier
   kFinished = 4,      // the design called $finish
-  kPaused = 5         // the first of two inferences has ended; see resil_campaign_resume
+  kPaused = 5,        // the first of two inferences has ended; see resil_campaign_resume
+  kDetected = 6       // an alarm rose that tells of something detected; see resil_campaign_end_at_detection
 };
 
 /// The first rises of each kind of alarm among those that the golden run does not raise.
@@ -90,6 +91,9 @@ RunStop resil_campaign_golden(Campaign* self, uint64_t limit, int32_t several);
 /// To be called before any injection.
 void resil_campaign_allow(Campaign* self, uint64_t cycles);
 int32_t resil_campaign_operation_bits(Campaign* self, const OperationBit* bits, uint64_t count);
+
+/// Let runs end where an alarm rises that tells of something detected, and that the golden run does not raise.
+void resil_campaign_end_at_detection(Campaign* self);
 
 /// Edges after which the golden run's first inference had ended; 0 if runs do not pause.
 uint64_t resil_campaign_pause(const Campaign* self);

@@ -43,6 +43,7 @@ class Ending(IntEnum):
     REJOINED = 3
     FINISH = 4
     PAUSED = 5
+    DETECTED = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +191,13 @@ class Campaign:
         """
         self._calls.resil_campaign_allow(self._handle, cycles)
 
+    def end_at_detection(self) -> None:
+        """Let runs end where an alarm rises that tells of something detected.
+
+        Those of the golden run do not count. To be called before any injection, not with `several`.
+        """
+        self._calls.resil_campaign_end_at_detection(self._handle)
+
     def count_operations(self, bits: Sequence[OperationBit]) -> None:
         """Say which bits of the state count operations: sweeps must know if `allow` was called."""
         array = (OperationBit * len(bits))(*bits)
@@ -277,6 +285,7 @@ class Campaign:
             "resil_campaign_destroy": (None, [handle]),
             "resil_campaign_golden": (ctypes.c_int32, [handle, number, ctypes.c_int32]),
             "resil_campaign_allow": (None, [handle, number]),
+            "resil_campaign_end_at_detection": (None, [handle]),
             "resil_campaign_operation_bits": (
                 ctypes.c_int32,
                 [handle, ctypes.POINTER(OperationBit), number],

@@ -43,7 +43,7 @@ struct Run {
 };
 
 // Why a run has halted.
-enum class Halt { kDone, kPaused, kFinished, kLimit, kReleased, kMoved, kCheck };
+enum class Halt { kDetected, kDone, kPaused, kFinished, kLimit, kReleased, kMoved, kCheck };
 
 struct Campaign {
   Instance* origin;
@@ -60,11 +60,15 @@ struct Campaign {
   uint64_t corrects;
   uint64_t pause = 0;  // edges after which the first of two inferences of the golden run had ended; 0 if there is one
   uint64_t usual = 0;  // alarms that the golden run raises: they tell nothing of a fault
+  bool ends_at_detection = false;
 
   // Alarms whose rise is still news in a run that has told so much.
   uint64_t awaited(const Told& told) const {
     return ((told.detected.alarm < 0 ? detects : 0) | (told.corrected.alarm < 0 ? corrects : 0)) & ~usual;
   }
+
+  // A run that has told so much goes no further.
+  bool is_enough(const Told& told) const { return ends_at_detection && told.detected.alarm >= 0; }
 
   // Keep which alarms are up in the present cycle of `faulty`, so many cycles of which were left out. To be called in
   // each cycle of a run that is not known to raise none.
@@ -139,6 +143,7 @@ struct Campaign {
     uint64_t operation = faulty->outputs.operation;
     uint64_t deadline = watchdog.deadline(run.moved, run.limit);
     while (true) {
+      if (is_enough(run.told)) return Halt::kDetected;
       if (faulty->cycle > 0 && faulty->outputs.done) return Halt::kDone;
       if (pause && !paused && faulty->outputs.inferences > 0) return Halt::kPaused;
       if (faulty->outputs.finished) return Halt::kFinished;
@@ -200,6 +205,7 @@ struct Campaign {
 
   static InjectionStop stop_of(Halt halt) {
     switch (halt) {
+      case Halt::kDetected: return kDetected;
       case Halt::kDone: return kRanToDone;
       case Halt::kPaused: return kPaused;
       case Halt::kFinished: return kFinished;

@@ -81,7 +81,7 @@ bool Seats::step(uint64_t limit) {
     seat.done = seen.done >> lane & 1;
     seat.moved = seen.moved >> lane & 1;
     if (seat.moved && !seat.undefined) seat.job.pace.moved = seat.cycle;
-    const bool over = seat.undefined || seat.done || seat.cycle >= deadline(seat, limit);
+    const bool over = seat.undefined || seat.done || campaign_.is_enough(seat.job.told) || seat.cycle >= deadline(seat, limit);
     if (over || seat.moved || seat.cycle >= seat.check) due_ |= uint32_t{1} << lane;
   }
   return true;

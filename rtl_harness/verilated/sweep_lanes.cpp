@@ -80,6 +80,12 @@ Arrival Sweep::see_to(int lane, SweepEvent& event) {
     if (!stored) seats->machines().store(lane);
     stored = true;
   };
+  if (campaign.is_enough(job.told)) {
+    event.stop = kDetected;
+    event.end_cycle = seat.cycle;
+    end(job, event, kStopped);
+    return Arrival::kEnded;
+  }
   if (seat.moved && leaves()) {
     store();
     if (at_boundary(job, seats->machines().operation(lane))) {

@@ -19,6 +19,7 @@ from rtl_harness.engines.base import (
     check_fault,
     check_inferences,
     check_second,
+    check_until_detection,
     describe_fault,
 )
 from rtl_harness.engines.cocotb.build import Waves, build_simulator, wave_format
@@ -49,6 +50,8 @@ class CocotbEngine:
         elaboration: Storage of the target, elaborated with the workload's parameters.
         timeout_factor: Time-out of an injection, in multiples of the golden run.
         timeout: What has one: see `Timeout`.
+        until_detection: What comes after an alarm that tells of something detected is left out of an
+            injection: see `Injection.until_detection`.
         golden_limit: Cycles after which a golden run counts as not finishing.
 
     Raises:
@@ -65,15 +68,18 @@ class CocotbEngine:
         *,
         timeout_factor: float = 2.0,
         timeout: Timeout = Timeout.INFERENCE,
+        until_detection: bool = False,
         golden_limit: int = GOLDEN_LIMIT_CYCLES,
     ) -> None:
         check_timeout(target, timeout, timeout_factor)
+        check_until_detection(target, workload, until_detection)
         self.target = target
         self.workload = workload
         self.elaboration = elaboration
         self.notes: list[str] = []
         self._timeout_factor = timeout_factor
         self._timeout = timeout
+        self._until_detection = until_detection
         self._operation_cycles: int | None = None
         self._golden_limit = golden_limit
         self._golden: GoldenRun | None = None
@@ -187,7 +193,11 @@ class CocotbEngine:
             worker.finish()
         finally:
             worker.kill()
-        return classify(fault, golden.end, self._run_end(answer), self.workload)
+        return self._judged(fault, golden, answer)
+
+    def _judged(self, fault: Fault, golden: GoldenRun, answer: dict[str, Any]) -> Injection:
+        injection = classify(fault, golden.end, self._run_end(answer), self.workload)
+        return injection.until_detection() if self._until_detection else injection
 
     def _dispatch(self, todo: list[Fault], pool: list[Worker], golden: GoldenRun) -> Iterator[Injection]:
         busy: dict[Worker, Fault] = {}
@@ -202,10 +212,10 @@ class CocotbEngine:
                 for key, _ in selector.select():
                     worker = cast(Worker, key.fileobj)
                     fault = busy.pop(worker)
-                    end = self._run_end(self._answer(worker, self._describe(fault)))
+                    answer = self._answer(worker, self._describe(fault))
                     if todo:
                         busy[worker] = self._next(worker, todo)
-                    yield classify(fault, golden.end, end, self.workload)
+                    yield self._judged(fault, golden, answer)
         for worker in pool:
             worker.send(do="end")
             self._answer(worker, "the end of a sweep")

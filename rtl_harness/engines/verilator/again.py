@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from rtl_harness.engines.verilator.golden import GoldenPass
 from rtl_harness.engines.verilator.model import Model
 from rtl_harness.errors import AuditError
-from rtl_harness.faults import Injection, digest
+from rtl_harness.faults import Injection, Seen, digest
 
 
 def confirmed(
@@ -42,7 +42,7 @@ def confirmed(
 def _output_of(injection: Injection, model: Model, golden: GoldenPass) -> str | None:
     """Return the digest of the output that a run ends with which has this corruption; None if unknown."""
     exits, corruption = golden.exits, injection.corruption
-    if exits is None or corruption is None or corruption.truncated:
+    if exits is None or corruption is None or corruption.truncated or injection.seen is Seen.DUE:
         return None
     image = exits.finished(corruption)
     if image is None:

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Self
 
 from rtl_harness.elaboration import Elaboration
-from rtl_harness.engines.base import Audited, GoldenRun, check_fault
+from rtl_harness.engines.base import Audited, GoldenRun, check_fault, check_until_detection
 from rtl_harness.engines.timeout import Timeout, check_timeout, operation_allowance
 from rtl_harness.engines.verilator.again import confirmed
 from rtl_harness.engines.verilator.audit import Audit, Auditor
@@ -48,6 +48,8 @@ class VerilatorEngine:
         elaboration: Storage of the target, elaborated with the workload's parameters.
         timeout_factor: Time-out of an injection, in multiples of the golden run.
         timeout: What has one: see `Timeout`.
+        until_detection: An injection ends where an alarm tells of something detected: see
+            `Injection.until_detection`.
         golden_limit: Cycles after which a golden run counts as not finishing.
         shortcuts: Which early stops are taken. If elaboration left storage unmapped, none is.
         sweep: Take the shortcuts that need the design's gates, in sweeps of all faults through the golden
@@ -80,6 +82,7 @@ class VerilatorEngine:
         *,
         timeout_factor: float = 2.0,
         timeout: Timeout = Timeout.INFERENCE,
+        until_detection: bool = False,
         golden_limit: int = GOLDEN_LIMIT_CYCLES,
         shortcuts: Shortcut = Shortcut.ALL,
         sweep: bool | None = None,
@@ -88,6 +91,7 @@ class VerilatorEngine:
         seed: int = 0,
     ) -> None:
         check_timeout(target, timeout, timeout_factor)
+        check_until_detection(target, workload, until_detection)
         self.target = target
         self.workload = workload
         self.elaboration = elaboration
@@ -104,6 +108,7 @@ class VerilatorEngine:
         self._made_sweeps: Sweeps | None = None
         self._timeout_factor = timeout_factor
         self._timeout = timeout
+        self._until_detection = until_detection
         self._golden_limit = golden_limit
         self._audit = audit or Audit()
         self._made_auditor: Auditor | None = None
@@ -160,6 +165,8 @@ class VerilatorEngine:
             passed = GoldenPass(self._model, self._golden_limit, leave)
             if (allowed := self._allowed(passed.run)) is not None:
                 self._model.campaign.allow(allowed)
+            if self._until_detection:
+                self._model.campaign.end_at_detection()
             self.notes += passed.notes
             self._passed = passed
         return self._passed
@@ -171,7 +178,9 @@ class VerilatorEngine:
     @property
     def _singles(self) -> Singles:
         if self._made_singles is None:
-            self._made_singles = Singles(self._model, self._golden, self._timeout_factor)
+            self._made_singles = Singles(
+                self._model, self._golden, self._timeout_factor, self._until_detection
+            )
         return self._made_singles
 
     @property

@@ -16,6 +16,9 @@ from rtl_harness.verilated.campaign import Ending, Flip, InjectionResult, Shortc
 from rtl_harness.verilated.library import Instance
 from rtl_harness.workload import classify
 
+# How a run is said to have ended, where it was not simulated to its end.
+_HOW = {Ending.REJOINED: "vanished", Ending.DETECTED: "detected"}
+
 
 class Singles:
     """Simulates faults of a model one after another.
@@ -24,13 +27,17 @@ class Singles:
         model: The compiled design.
         golden: Its golden run.
         timeout_factor: Time-out of an inference, in multiples of the golden run's.
+        until_detection: Runs end where an alarm tells of something detected.
     """
 
-    def __init__(self, model: Model, golden: GoldenPass, timeout_factor: float) -> None:
+    def __init__(
+        self, model: Model, golden: GoldenPass, timeout_factor: float, until_detection: bool = False
+    ) -> None:
         self._model = model
         self._golden = golden.run
         self._contents = golden.contents
         self._timeout_factor = timeout_factor
+        self._until_detection = until_detection
         self._watched = False
 
     @property
@@ -65,7 +72,8 @@ class Singles:
 
     def classified(self, fault: Fault, end: RunEnd) -> Injection:
         """Return the injection of a fault that ended so."""
-        return classify(fault, self._golden.end, end, self._model.workload)
+        injection = classify(fault, self._golden.end, end, self._model.workload)
+        return injection.until_detection() if self._until_detection else injection
 
     def masked(self, fault: Fault) -> Injection:
         """Return the injection of a fault of which nothing is left before the end."""
@@ -85,7 +93,7 @@ class Singles:
             SimulationError: If the flip did not take, or the design stopped itself.
         """
         match ending:
-            case Ending.REJOINED:
+            case Ending.REJOINED | Ending.DETECTED:
                 return replace(self._golden.end, end_cycle=end_cycle, alarms=(), first=None)
             case Ending.DONE | Ending.LIMIT:
                 made = instance or self._model.campaign.faulty
@@ -166,4 +174,4 @@ class Singles:
 
 
 def _how(result: InjectionResult) -> str:
-    return "vanished" if result.stop == Ending.REJOINED else "stopped"
+    return _HOW.get(Ending(result.stop), "stopped")

@@ -10,7 +10,8 @@ import pytest
 from rtl_harness.elaboration import elaborate
 from rtl_harness.engines.cocotb.engine import CocotbEngine
 from rtl_harness.engines.verilator.engine import VerilatorEngine
-from rtl_harness.faults import Fault, Outcome, Rise, Seen, Told
+from rtl_harness.errors import AuditError
+from rtl_harness.faults import Fault, Injection, Outcome, Rise, Seen, Told
 from rtl_harness.target import Target, TargetAlarm, TargetMemory
 from rtl_harness.verilated.campaign import Shortcut
 from rtl_harness.verilated.library import Stop
@@ -125,7 +126,7 @@ def test_alarms_are_kept_by_name_and_cycle_whatever_is_seen(plain):
     alarms = Counter(i.detected.alarm for i in plain.values() if i.detected)
     assert set(alarms) == {"parity", "sum", "table", "lockstep", "watchdog"}
     assert {i.corrected.alarm for i in plain.values() if i.corrected} == {"mended"}
-    assert {i.seen for i in plain.values() if i.told is Told.DETECTED} == set(Seen)
+    assert {i.seen for i in plain.values() if i.told is Told.DETECTED} == set(Seen) - {Seen.DUE}
     assert all(i.outcome is Outcome.DUE for i in plain.values() if i.told is Told.DETECTED)
     assert any(i.outcome is Outcome.MASKED and i.told is Told.CORRECTED for i in plain.values())
 
@@ -203,6 +204,59 @@ def test_both_engines_agree(elaboration, plain):
         assert by_fault(reference.run(chosen)) == {fault: plain[fault] for fault in chosen}
         assert reference.replay(chosen[0]) == plain[chosen[0]]
     assert len({plain[f].detected.alarm for f in chosen if plain[f].detected}) == 5
+
+
+def ended(plain):
+    """What is left of whole runs if they end where an alarm tells of something detected."""
+    return {fault: injection.until_detection() for fault, injection in plain.items()}
+
+
+@pytest.mark.parametrize("sweep", [True, False])
+@pytest.mark.parametrize(
+    "shortcuts", [Shortcut.NONE, Shortcut.ALL & ~Shortcut.FORESIGHT, Shortcut.LEAVE, Shortcut.ALL]
+)
+def test_runs_end_at_detection_as_whole_runs_told(elaboration, faults, plain, shortcuts, sweep):
+    """The fault: a run ends that told of nothing, goes on though it has told, or tells of another cycle."""
+    tail, cycles = workload_with(OutputTail()), []
+    expected = ended(plain)
+    for until, wanted in ((False, plain), (True, expected)):
+        options = {"shortcuts": shortcuts, "sweep": sweep, "until_detection": until}
+        with VerilatorEngine(TARGET, tail, elaboration, **options) as made:
+            assert by_fault(made.run(faults)) == wanted
+            assert made.replay(faults[0]) == wanted[faults[0]]
+            cycles.append(made.simulated)
+    detected = sum(injection.detected is not None for injection in plain.values())
+    assert detected - made.ends["merged"] <= made.ends["detected"] <= detected
+    assert cycles[1] < 0.8 * cycles[0]
+
+
+def test_what_ends_at_detection_says_no_more_than_that(plain):
+    cut = [injection for injection in ended(plain).values() if injection.detected]
+    assert {injection.seen for injection in cut} == {Seen.DUE}
+    assert {injection.outcome for injection in cut} == {Outcome.DUE}
+    assert {(i.status, i.output_hash, i.first, i.second, i.corruption) for i in cut} == {
+        (0, "", None, None, None)
+    }
+    assert all(injection.end_cycle == injection.detected.cycle + 1 for injection in cut)
+    assert all(i.corrected is None or i.corrected.cycle <= i.detected.cycle for i in cut)
+
+
+def test_the_reference_ends_at_detection_too(elaboration, plain):
+    chosen = list(plain)[::12]
+    with CocotbEngine(TARGET, workload_with(), elaboration, until_detection=True) as reference:
+        assert by_fault(reference.run(chosen)) == {f: ended(plain)[f] for f in chosen}
+        assert reference.replay(chosen[0]) == ended(plain)[chosen[0]]
+
+
+def test_the_audit_runs_to_its_end_what_is_said_to_have_told(elaboration, plain):
+    """The fault: the engine ends a run although no alarm rose."""
+    wrong = next(fault for fault, injection in plain.items() if injection.detected is None)
+    said = Injection(wrong, Seen.DUE, wrong.cycle + 1, 0, "", Rise("sum", Told.DETECTED, wrong.cycle))
+    with (
+        VerilatorEngine(TARGET, workload_with(), elaboration, sweep=True, until_detection=True) as made,
+        pytest.raises(AuditError, match="the run to the end gives"),
+    ):
+        made.audit_kept([said])
 
 
 def test_a_bare_instance_raises_the_same_alarms(engine, plain):

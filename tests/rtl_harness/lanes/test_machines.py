@@ -158,6 +158,23 @@ def test_alarms_that_rise_in_lanes_are_told_in_their_cycle():
     assert sum(told) > 8
 
 
+def test_runs_in_lanes_end_at_detection():
+    """The fault: a machine in a lane goes on though it has told, or is taken for one that told."""
+    elaboration = elaborate(ALERTED)
+    table = elaboration.sites
+    (place,) = [i for i, e in enumerate(table.elements) if e.path == "u_core.random_q"]
+    faults = [Fault(table.offsets[place] + bit, 40 * bit) for bit in range(32)]
+    plain, _ = outcomes(WORKLOAD, faults, False, ALERTED, shortcuts=Shortcut.NONE)
+    cut = {fault: injection.until_detection() for fault, injection in plain.items()}
+    ways = []
+    options = {"sweep": True, "lanes": True, "audit": NOTHING, "until_detection": True}
+    with VerilatorEngine(ALERTED, WORKLOAD, elaboration, **options) as made:
+        made.observer = lambda done: ways.append((done.in_lane, done.how))
+        assert {injection.fault: injection for injection in made.run(faults)} == cut
+        assert made.notes == []
+    assert ways.count((True, "detected")) > 8
+
+
 def test_what_is_selected_beyond_an_end_is_left_to_the_simulator():
     """The fault: gates and lanes take it for 0, where Verilator takes bits from elsewhere in the word."""
     workload = Workload("none", {}, OutputSpec("output", 0, (256,)))
