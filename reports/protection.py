@@ -9,7 +9,7 @@ from reports import numbers
 from reports.node import Node
 from reports.summary_json import STATUSES
 
-SCHEMA = 4
+SCHEMA = 5
 _SHARES = ("fit_share_target", "due_fit_target")
 RESULTS = ("optimal", "infeasible", "not_needed")
 _FILE = "protection.json"

@@ -30,7 +30,8 @@ class FaultSettings:
         clusters: Part of the upsets that flip 1, 2, ... adjacent bits of a word; they sum to 1.
         model: "upset": bits inverted once, transient faults; "stuck_at": a bit held at 0 or 1 from reset on,
             permanent faults. "memory_upset" follows from kinds outside the NPU: bits of memory inverted.
-        minimum_in: Least number in each kind of storage of some blocks, in place of `minimum_per_block`.
+        minimum_in: Least number in each kind of storage of some blocks, or by kind, in place of
+            `minimum_per_block`.
     """
 
     kinds: tuple[str, ...]
@@ -38,12 +39,17 @@ class FaultSettings:
     minimum_per_block: int
     clusters: tuple[float, ...] = (1.0,)
     model: str = UPSET
-    minimum_in: Mapping[str, int] = field(default_factory=dict)
+    minimum_in: Mapping[str, int | Mapping[str, int]] = field(default_factory=dict)
 
     @property
     def permanent(self) -> bool:
         """Whether the faults are there from reset on."""
         return self.model == STUCK_AT
+
+    def minimum(self, block: str, kind: str) -> int:
+        """Return the least number in a kind of storage of a block."""
+        own = self.minimum_in.get(block, self.minimum_per_block)
+        return own if isinstance(own, int) else own.get(kind, self.minimum_per_block)
 
     @property
     def external(self) -> bool:
@@ -82,20 +88,27 @@ def _external_model(section: Section, kinds: tuple[str, ...], model: str) -> str
     return MEMORY_UPSET
 
 
-def _minima(section: Section, injections: int) -> dict[str, int]:
+def _minima(section: Section, injections: int) -> dict[str, int | dict[str, int]]:
     """Take the least numbers of injections in some blocks."""
     if not section.has("minimum_in"):
         return {}
-    expected = "a table of blocks and numbers, { cc = 500 }"
+    expected = "a table of blocks and numbers, { cc = 500 }, or of numbers by kind, { cc = { ff = 500 } }"
     value = section.raw("minimum_in", expected)
-    if not isinstance(value, dict) or not all(type(n) is int and n >= 0 for n in value.values()):
+    if not isinstance(value, dict) or not all(map(_is_minimum, value.values())):
         raise section.fail("minimum_in", expected, repr(value), "correct it")
-    if sum(value.values()) > injections and section.sound("injections"):
-        found = f"{sum(value.values()):,}"
+    least = sum(sum(own.values()) if isinstance(own, dict) else own for own in value.values())
+    if least > injections and section.sound("injections"):
+        found = f"{least:,}"
         section.wrong(
             "minimum_in", f"at most the {injections:,} injections", found, "ask for more injections"
         )
     return value
+
+
+def _is_minimum(value: object) -> bool:
+    if isinstance(value, dict):
+        return set(value) <= set(KINDS) and all(type(n) is int and n >= 0 for n in value.values())
+    return type(value) is int and value >= 0
 
 
 def check_plan(section: Section, faults: FaultSettings, sampling: SamplingSettings, safety: bool) -> None:

@@ -138,7 +138,8 @@ def _judged(
         proofs += prove_watchdog(made / RTL, timer.width, timer.limit)
         check_watched(protected, after)
     own = prepare(replace(campaign, target=made / TARGET), progress)
-    longest = same_runs(bench, own, progress, None if timer is None else timer.limit)
+    runs = same_runs(bench, own, progress, None if timer is None else timer.limit)
+    longest = max(map(_longest, runs), default=0)
     area = _area(campaign, bench, plan, protected, after, built)
     bits: Counter[str] = Counter()
     for register in built.registers:
@@ -174,7 +175,7 @@ def _judged(
     }
 
 
-def same_runs(before: Bench, after: Bench, progress: Progress, limit: int | None = None) -> int:
+def same_runs(before: Bench, after: Bench, progress: Progress, limit: int | None = None) -> list[GoldenRun]:
     """Compare the runs without a fault, of all inputs: the same outputs in the same cycles, and no alarm.
 
     Args:
@@ -184,19 +185,19 @@ def same_runs(before: Bench, after: Bench, progress: Progress, limit: int | None
         limit: Of its watchdog in cycles, if it has one.
 
     Returns:
-        The most cycles for which no operation ended; 0 if none is counted.
+        Those of the design without protection.
 
     Raises:
         ConsistencyError: One differs.
         HarnessError: An operation takes longer than the watchdog waits.
     """
-    longest = 0
+    runs = []
     for position, label in enumerate(before.inputs):
         with progress.working("running without a fault"):
             with before.engine(position) as engine:
                 run = engine.golden()
             old, own = run.end, _longest(run)
-            longest = max(longest, own)
+            runs.append(run)
             if limit is not None and own >= limit:
                 raise HarnessError(
                     f"{before.network.name}, input {label}: expected operations that end within the "
@@ -216,7 +217,7 @@ def same_runs(before: Bench, after: Bench, progress: Progress, limit: int | None
                     f"input {label}: expected the protected design to give the same {what} without a fault, "
                     f"{a}, found {b}: the folder was not written; please report it"
                 )
-    return longest
+    return runs
 
 
 def longest_operation_of(bench: Bench) -> int:

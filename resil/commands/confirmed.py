@@ -76,13 +76,13 @@ class Built:
     hangs_told: float = 0.0
     timer: str = ""
 
-    def bits_in(self, block: str, kinds: Sequence[str]) -> dict[str, int]:
-        """Return the bits of a block by kind of storage, those kinds alone of which it has any."""
+    def bits(self, kinds: Sequence[str]) -> dict[tuple[str, str], int]:
+        """Return the bits of each block and kind of storage, by both, of which there are any."""
         sites = self.elaboration.sites
-        found: Counter[str] = Counter()
+        found: Counter[tuple[str, str]] = Counter()
         for index, element in enumerate(sites.elements):
-            if element.kind in kinds and block_name(element.block) == block:
-                found[element.kind] += sites.present(index)
+            if element.kind in kinds:
+                found[block_name(element.block), element.kind] += sites.present(index)
         return dict(+found)
 
     def told_late(self, path: str) -> bool:

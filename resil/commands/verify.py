@@ -11,6 +11,7 @@ from networks import zoo
 from resil.campaign.campaign import Campaign, load_campaign
 from resil.campaign.fault_settings import STUCK_AT, FaultSettings
 from resil.campaign.network_settings import ZOO_PREFIX, NetworkSettings
+from resil.campaign.rules import UNTIL
 from resil.campaign.sampling_settings import SamplingSettings
 from resil.commands.build import RECORD, longest_operation_of, same_runs
 from resil.commands.confirmed import Built, mechanism_counts, observed_on, read_built
@@ -22,8 +23,9 @@ from resil.folder.run import Run
 from resil.folder.store import CAMPAIGN
 from resil.prepare import prepare
 from resil.progress import Progress
-from resil.protection.confirm import Observed, confirmation, latent_coverage, planned_uniform
+from resil.protection.confirm import Observed, confirmation, latent_coverage, planned_upsets
 from resil.protection.options import WATCHDOG, load_options
+from resil.results.estimate import upset_rates
 from rtl_harness.target import load_target, rtl_digest
 
 CONFIRMATION = "confirmation"
@@ -34,15 +36,18 @@ class Sizes:
     """How much is injected on each network.
 
     Attributes:
-        uniform: Upsets spread evenly over all storage; as many more as the plan's limits need to be shown.
-        redundant: Fewest upsets of copies and code bits, in each kind of storage that has some.
-        stuck: Stuck bits of copies and parity bits, in each kind of storage, on the first network; of those
-            that raise alarms as many as there are, up to this.
+        spread: Upsets of all storage but what is redundant; None for as many as the plan's limits need to be
+            shown, most where failures are expected.
+        redundant: Upsets of copies and code bits, in each kind of storage that has some.
+        stuck: Stuck bits of copies and parity bits, in each kind of storage, on the network with the fewest
+            cycles; of those that raise alarms as many as there are, up to this.
+        all_stuck: Stuck bits of all storage, where permanent faults are asked for.
     """
 
-    uniform: int = 2000
+    spread: int | None = None
     redundant: int = 3000
     stuck: int = 400
+    all_stuck: int = 2000
 
 
 def verify_build(
@@ -64,7 +69,7 @@ def verify_build(
         options: The file of options that the plan was chosen from, too.
         networks: Names of zoo networks, or campaign files whose [network] or [workload] is taken.
         seed: Of the new injections; None for one that was not used yet.
-        sizes: How many; None for the usual numbers, and as many evenly spread ones as the plan needs.
+        sizes: How many; None for the usual numbers.
 
     Returns:
         The content of `confirmation.json`.
@@ -84,21 +89,24 @@ def verify_build(
     works = fresh_works(run_dirs, history, networks)
     kept = [plan, *(kept_plan(run_dir, plan["name"]) for run_dir in run_dirs[1:])]
     plan = max(kept, key=lambda own: float(own["fit"]))
-    sizes = sizes or Sizes(planned_uniform(plan, len(works), campaign.confidence))
-    exact, beyond = _bit_exact(campaign, built, works, progress)
+    sizes = sizes or Sizes()
+    exact, beyond, cycles = _bit_exact(campaign, built, works, progress)
+    upsets = _planned(plan, built, campaign, len(works), sizes)
     observed: list[Observed] = []
     mechanisms: dict[str, Any] = {}
-    for number, (name, work) in enumerate(works.items()):
+    shortest = min(works, key=lambda name: sum(cycles[name]))
+    permanent = campaign.safety is not None and campaign.safety.permanent is not None
+    for name, work in works.items():
         place = folder / CONFIRMATION / name
         own = replace(work, seed=seed, target=built.confirm_target, safety=None)
-        permanent = campaign.safety is not None and campaign.safety.permanent is not None
-        if not number or permanent:
-            latent = _stuck(own, name, place / "stuck-at", built, sizes, progress, permanent)
-            mechanisms = mechanisms or latent
+        if permanent or name == shortest:
+            inputs, everything = len(cycles[name]), sizes.all_stuck if permanent else 0
+            latent = _stuck(own, name, place / "stuck-at", built, sizes, inputs, everything, progress)
+            mechanisms = latent if name == shortest else mechanisms
         if campaign.safety is not None:
             run = place / "stuck-at" if permanent else None
             own = replace(own, safety=replace(campaign.safety, permanent=run))
-        observed.append(_upsets(own, name, place / "upsets", built, sizes, progress))
+        observed.append(_upsets(own, name, place / "upsets", built, upsets, progress))
     found = confirmation(plan, observed, campaign.hazardous, campaign.confidence)
     if built.changed:
         found["confirmed"] = False
@@ -126,26 +134,28 @@ def verify_build(
 
 def _bit_exact(
     campaign: Campaign, built: Built, works: Mapping[str, Campaign], progress: Progress
-) -> tuple[dict[str, Any], list[str]]:
+) -> tuple[dict[str, Any], list[str], dict[str, list[int]]]:
     """Compare runs without a fault of all networks, those of the zoo too if the run's is one of them.
 
     Returns:
-        What was equal, and other networks of the zoo whose operations take longer than a watchdog waits.
+        What was equal, other networks of the zoo whose operations take longer than a watchdog waits, and the
+        cycles of each input of each network that was run.
     """
     found = dict(works)
     limit = None if built.watchdog is None else built.watchdog.limit
     if isinstance(campaign.work, NetworkSettings) and campaign.work.path.startswith(ZOO_PREFIX):
         found |= {name: asked_work(campaign, name) for name in zoo.names() if name not in found}
-    inputs = 0
+    cycles: dict[str, list[int]] = {}
     beyond = []
     for name, work in found.items():
         before = prepare(work, progress)
         if limit is not None and name not in works and longest_operation_of(before) >= limit:
             beyond.append(name)
             continue
-        same_runs(before, prepare(replace(work, target=built.confirm_target), progress), progress, limit)
-        inputs += len(before.inputs)
-    return {"networks": sorted({*found} - {*beyond}), "inputs": inputs, "equal": True}, sorted(beyond)
+        after = prepare(replace(work, target=built.confirm_target), progress)
+        cycles[name] = [run.cycles for run in same_runs(before, after, progress, limit)]
+    exact = {"networks": sorted(cycles), "inputs": sum(map(len, cycles.values())), "equal": True}
+    return exact, sorted(beyond), cycles
 
 
 def longest_operations(run_dirs: Sequence[Path], networks: Sequence[str], options: Path | None) -> list[int]:
@@ -173,18 +183,47 @@ def longest_operations(run_dirs: Sequence[Path], networks: Sequence[str], option
     return [longest_operation_of(prepare(work, progress)) for work in works.values()]
 
 
+def _planned(
+    plan: Mapping[str, Any], built: Built, campaign: Campaign, networks: int, sizes: Sizes
+) -> dict[str, dict[str, int]]:
+    """Return how many upsets of each kind of storage in each block are made on each network."""
+    technology, bits = upset_rates(campaign), built.bits(campaign.faults.kinds)
+    fit_raw = {(block, kind): n * technology.fit_per_bit(kind) for (block, kind), n in bits.items()}
+    fixed = {key: sizes.redundant for key in bits if key[0] == built.block}
+    planned: dict[str, dict[str, int]] = {}
+    found = planned_upsets(plan, fit_raw, fixed, networks, campaign.confidence, sizes.spread)
+    for (block, kind), n in found.items():
+        planned.setdefault(block, {})[kind] = n
+    return planned
+
+
 def _upsets(
-    campaign: Campaign, name: str, place: Path, built: Built, sizes: Sizes, progress: Progress
+    campaign: Campaign,
+    name: str,
+    place: Path,
+    built: Built,
+    planned: Mapping[str, Mapping[str, int]],
+    progress: Progress,
 ) -> Observed:
-    """Inject upsets on one network, more of them into redundant storage."""
-    kinds = campaign.faults.kinds
-    redundant = built.bits_in(built.block, kinds)
-    minima = {built.block: sizes.redundant} if redundant else {}
-    injections = sizes.uniform + sizes.redundant * len(redundant)
-    faults = FaultSettings(kinds, injections, 0, campaign.faults.clusters, minimum_in=minima)
+    """Inject upsets on one network, as many into each storage as is planned."""
+    injections = sum(sum(own.values()) for own in planned.values())
+    kinds, clusters = campaign.faults.kinds, campaign.faults.clusters
+    faults = FaultSettings(kinds, injections, 0, clusters, minimum_in=planned)
     asked = replace(campaign, name=f"{name}-upsets", faults=faults, sampling=SamplingSettings())
+    asked = _until_detection(asked, built)
     run_campaign(asked, place, resume=True, progress=progress)
     return observed_on(name, Run(place), built, asked)
+
+
+def _until_detection(campaign: Campaign, built: Built) -> Campaign:
+    """Return a campaign whose injections end when an alarm tells, where nothing is asked of what would come.
+
+    A watchdog is credited with the part of the hangs that it tells of; of alarms that may be late it is asked
+    what they let through.
+    """
+    if built.watchdog or campaign.inferences > 1 or campaign.detection_cycles is not None:
+        return campaign
+    return replace(campaign, execution=replace(campaign.execution, until=UNTIL[1]))
 
 
 def _stuck(
@@ -193,21 +232,22 @@ def _stuck(
     place: Path,
     built: Built,
     sizes: Sizes,
+    inputs: int,
+    everything: int,
     progress: Progress,
-    everything: bool,
 ) -> dict[str, Any]:
-    """Hold bits of the mechanisms, and of all storage if asked, and count of how many an alarm tells."""
+    """Hold bits of the mechanisms, and so many of all storage, and count of how many an alarm tells."""
     if not built.copies and not built.timer:
         return {}
-    kinds = ("ff", "macro")
-    bits = {block: built.bits_in(block, kinds) for block in (built.block, built.alerts, built.timer)}
-    minima = {block: sizes.stuck for block, found in bits.items() if found}
+    kinds, mechanisms = ("ff", "macro"), (built.block, built.alerts, built.timer)
+    bits = {key: n for key, n in built.bits(kinds).items() if key[0] in mechanisms}
+    minima = {block: sizes.stuck for block, _ in bits}
     # Each bit is held at 0 and at 1, on each input.
-    each = 2 * len(prepare(campaign, progress).inputs)
-    total = sum(min(each * n, sizes.stuck) for found in bits.values() for n in found.values())
-    total += sizes.uniform if everything else 0
+    total = sum(min(2 * inputs * n, sizes.stuck) for n in bits.values()) + everything
     faults = FaultSettings(kinds, total, 0, model=STUCK_AT, minimum_in=minima)
     asked = replace(campaign, name=f"{name}-stuck-at", faults=faults, sampling=SamplingSettings())
+    if not everything:
+        asked = _until_detection(asked, built)
     run_campaign(asked, place, resume=True, progress=progress)
     told, injections = mechanism_counts(Run(place), built)
     return {"network": name, **latent_coverage(told, injections, campaign.confidence)}

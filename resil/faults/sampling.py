@@ -248,7 +248,7 @@ def _proportional(campaign: Campaign, strata: Strata) -> Callable[[list[Batch]],
             f"{campaign.file}: [faults] minimum_in: expected blocks with storage that is injected into, "
             f"{', '.join(sorted(set(blocks)))}, found {', '.join(unknown)}; correct the names"
         )
-    minima = [faults.minimum_in.get(block, faults.minimum_per_block) for block in blocks]
+    minima = [faults.minimum(label[0], label[1]) for label in strata.labels]
     try:
         counts = allocate_proportional(faults.injections, strata.sizes, minima)
     except ValueError as error:

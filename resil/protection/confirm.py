@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from resil.protection.sample_size import uniform_needed
+from resil.protection.sample_size import SIZES, Expected, spread_needed
 from stats.evidence import Evidence, Group
 from stats.intervals import Interval, clopper_pearson
 from stats.metrics import spfm
@@ -142,14 +142,46 @@ def predicted_fit(plan: Mapping[str, Any]) -> float:
     return max(float(plan["fit"]), sum(strangers) / len(strangers) if strangers else 0.0)
 
 
-def planned_uniform(plan: Mapping[str, Any], networks: int, confidence: float) -> int:
-    """Return how many upsets, spread evenly, each of so many networks needs to show what a plan predicts."""
-    raw = float(plan["fit_raw_before"])
-    limits = [] if plan["spfm_target"] is None else [1.0 - float(plan["spfm_target"])]
-    if plan["budget_fit"] is not None and raw > 0.0:
-        limits.append(float(plan["budget_fit"]) / raw)
-    share = predicted_fit(plan) / raw if raw > 0.0 else 0.0
-    return uniform_needed(share, min(limits, default=None), 1.0 - (1.0 - confidence) / networks)
+def planned_upsets(
+    plan: Mapping[str, Any],
+    fit_raw: Mapping[tuple[str, str], float],
+    fixed: Mapping[tuple[str, str], int],
+    networks: int,
+    confidence: float,
+    size: int | None = None,
+) -> dict[tuple[str, str], int]:
+    """Return how many upsets of which storage each of some networks needs to show what a plan predicts.
+
+    They are judged as `confirmation` does: by the limits that the plan has to keep, and an interval over
+    blocks and kinds of storage that has its part of the error.
+
+    Args:
+        plan: Content of `protection.json`.
+        fit_raw: Upset rate of each kind of storage in each block of what was built, by both.
+        fixed: Injections into redundant storage, of which the plan expects no failure.
+        networks: How many there are.
+        confidence: Of the plan's campaign.
+        size: Injections to be spread over the rest; None for as many as the plan's limits need.
+    """
+    left = {
+        (str(choice["block"]), kind): float(fit)
+        for choice in plan["choices"]
+        for kind, fit in choice["fit_after_by_kind"].items()
+    }
+    own = sum(left.values())
+    scale = predicted_fit(plan) / own if own > 0.0 else 1.0
+    expected = [
+        Expected(*key, raw, min(1.0, scale * left.get(key, 0.0) / raw), fixed.get(key))
+        for key, raw in fit_raw.items()
+        if raw > 0.0
+    ]
+    whole = sum(one.fit_raw for one in expected)
+    limits = [] if plan["spfm_target"] is None else [(1.0 - float(plan["spfm_target"])) * whole]
+    if plan["budget_fit"] is not None:
+        limits.append(float(plan["budget_fit"]))
+    joint = 1.0 - (1.0 - confidence) / networks
+    spread = spread_needed(expected, min(limits, default=None), joint, SIZES if size is None else (size,))
+    return {(one.block, one.kind): n for one, n in zip(expected, spread.injections, strict=True)}
 
 
 def latent_coverage(told: int, injections: int, confidence: float) -> dict[str, Any]:

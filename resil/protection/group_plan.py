@@ -123,6 +123,7 @@ def _blocks(design: Design, network: Network, chosen: Candidate) -> list[dict[st
                 "fit_hi_after": min(after.fit.hi, before.fit.hi),
                 "fit_before": before.fit.estimate,
                 "fit_after": after.fit.estimate,
+                "fit_after_by_kind": _by_kind(design, judging, chosen, inside),
                 "base_factor": base,
                 "coverage": max(0.0, 1.0 - left / base) if base > 0.0 else 0.0,
                 "fit_raw_after": after.fit_raw,
@@ -132,6 +133,20 @@ def _blocks(design: Design, network: Network, chosen: Candidate) -> list[dict[st
             }
         )
     return rows
+
+
+def _by_kind(
+    design: Design, judging: Network, chosen: Candidate, inside: Sequence[Effect]
+) -> dict[str, float]:
+    """Return what is left of the hazardous FIT in the cells that have an effect, by kind of storage."""
+    nothing = Effect(0.0, 0.0, 0.0, 0.0)
+    kinds = design.cells.kind
+    found = {}
+    for kind in sorted({kind for kind, effect in zip(kinds, inside, strict=True) if effect != nothing}):
+        own = [effect if has == kind else nothing for has, effect in zip(kinds, inside, strict=True)]
+        here = judging.where(_in(design, judging, {c for c, has in enumerate(kinds) if has == kind}))
+        found[kind] = judge(here, design.cells, own, chosen.mechanisms).fit.estimate
+    return found
 
 
 def _in(design: Design, network: Network, cells: set[int]) -> BoolArray:

@@ -57,7 +57,11 @@ class Combination:
 
     def fit(self, block: Block, hazardous: Collection[str]) -> float:
         """Return the estimate of the hazardous FIT that remains."""
-        return sum(h.fit * self._residual(kind, hazardous) for kind, h in block.hazards.items())
+        return sum(self.fit_by_kind(block, hazardous).values())
+
+    def fit_by_kind(self, block: Block, hazardous: Collection[str]) -> dict[str, float]:
+        """Return the same, by kind of storage."""
+        return {kind: h.fit * self._residual(kind, hazardous) for kind, h in block.hazards.items()}
 
     def candidate(self, block: Block, hazardous: Collection[str]) -> Candidate:
         """Return what the choice for that block needs to know: bounds over the ranges of the figures."""

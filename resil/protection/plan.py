@@ -12,7 +12,7 @@ from resil.protection.menu import Combination, menu_of
 from resil.protection.optimise import Candidate, Choices, Limits, least_area, least_spfm
 from resil.protection.options import OptionSet, ProtectionError
 
-SCHEMA = 4
+SCHEMA = 5
 LOCKSTEP = "lockstep"
 
 
@@ -155,6 +155,7 @@ def _chosen(
                 "fit_hi_after": after.fit_hi,
                 "fit_before": sum(h.fit for h in block.hazards.values()),
                 "fit_after": combination.fit(block, hazardous),
+                "fit_after_by_kind": combination.fit_by_kind(block, hazardous),
                 "base_factor": combination.base_factor(block),
                 "coverage": combination.coverage(block, hazardous),
                 "fit_raw_after": combination.fit_raw(block),

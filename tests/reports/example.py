@@ -350,7 +350,7 @@ def example_protection(summary: dict[str, Any], budget: float = 0.01) -> dict[st
     choices = [_choice(row, options[chosen[row["block"]]]) for row in rows] if fitting else []
     lockstep = sum(_option_area(row, options["duplicate"]) for row in rows) / area
     return {
-        "schema": 4,
+        "schema": 5,
         "from_estimate": False,
         "budget_fit": budget,
         "result": result,

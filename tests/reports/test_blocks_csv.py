@@ -13,7 +13,7 @@ DESIGNED = (
     "block, ff_bits, sram_bits, area, area_unit, injections, masked, latent, sdc_tolerable, sdc_critical,"
     " due, hang, avf, avf_lo, avf_hi, fit_raw, fit, fit_lo, fit_hi,"
     " latent_share, latent_lo, latent_hi,"
-    " due_harmless, due_sdc_tolerable, due_sdc_critical, due_hang, late, corrected, macro_bits"
+    " due_harmless, due_sdc_tolerable, due_sdc_critical, due_hang, late, corrected, macro_bits, due_unseen"
 )
 
 

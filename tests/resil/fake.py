@@ -31,7 +31,7 @@ import resil.folder.execute
 import resil.folder.parts
 import resil.prepare
 from resil.bench.bench import Area, AreaFacts, Bench, NetworkFacts, OperationFacts
-from resil.bench.identity import Identity, timeout_definition
+from resil.bench.identity import Identity, ending_definition
 from resil.campaign.campaign import Campaign
 from resil.cli import main as command_line
 from resil.progress import Progress
@@ -159,7 +159,7 @@ def fake_bench(
     definition = {"network": "n" * 64, "target": "t" * 32, "seed": str(campaign.seed)}
     definition |= {"kinds": " ".join(campaign.faults.kinds), "inputs": " ".join(map(str, inputs))}
     definition |= {"strata": campaign.sampling.strata, "fault model": campaign.faults.model}
-    definition |= timeout_definition(campaign.execution)
+    definition |= ending_definition(campaign.execution)
     return Bench(
         network=NetworkFacts(
             "fake",

@@ -139,6 +139,16 @@ WRONG = {
         "block = 10\nminimum_in = 3",
         r"minimum_in: expected a table",
     ),
+    "minima of what is no kind": (
+        "block = 10",
+        "block = 10\nminimum_in = { cc = { rom = 3 } }",
+        r"minimum_in: expected a table",
+    ),
+    "minima by kind too large": (
+        "block = 10",
+        "block = 10\nminimum_in = { cc = { ff = 60, sram = 41 } }",
+        r"minimum_in: .* found 101",
+    ),
     "minima too large": ("block = 10", "block = 10\nminimum_in = { cc = 101 }", r"minimum_in: .* found 101"),
     "minima with another plan": (
         "block = 10",
@@ -277,11 +287,43 @@ def test_a_second_inference_needs_upsets_and_a_plan_without_predictions(tmp_path
         load_campaign(file)
 
 
+UNTIL = '[execution]\nuntil = "detection"\n'
+
+
+def test_an_end_at_detection_is_kept_in_the_resolved_campaign(tmp_path):
+    assert load_campaign(write(tmp_path, GOOD)).execution.until == "end"
+    campaign = load_campaign(write(tmp_path, GOOD + UNTIL))
+    assert campaign.execution.until == "detection"
+    assert parse_campaign(campaign.file, tomllib.loads(campaign_text(campaign))) == campaign
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        ("seed = 7", "seed = 7\ninferences = 2", "inferences = 2"),
+        ('["ff"]', '["weights"]', "faults in memory outside the NPU"),
+        (
+            "[budget]",
+            '[safety]\nclaims = ["spfm_transient"]\nasil = "D"\nftti_cycles = 900\n[budget]',
+            r"a fault-tolerant time in \[safety\]",
+        ),
+        ("minimum_per_block = 10", '[sampling]\nplan = "predicted"', 'plan = "predicted"'),
+    ],
+)
+def test_an_end_at_detection_needs_a_campaign_that_asks_for_no_more(old, new, found, tmp_path):
+    """The fault: what alarms would have let through is unknown, and counted as harmless."""
+    file = write(tmp_path, GOOD.replace(old, new) + UNTIL)
+    with pytest.raises(CampaignError, match=rf'until: expected "end", found "detection" with {found}'):
+        load_campaign(file)
+
+
 def test_minima_of_blocks_are_kept_in_the_resolved_campaign(tmp_path):
     campaign = load_campaign(
-        write(tmp_path, GOOD.replace("block = 10", "block = 10\nminimum_in = { cc = 5 }"))
+        write(tmp_path, GOOD.replace("block = 10", "block = 10\nminimum_in = { cc = 5, sb = { sram = 7 } }"))
     )
-    assert campaign.faults.minimum_in == {"cc": 5}
+    assert campaign.faults.minimum_in == {"cc": 5, "sb": {"sram": 7}}
+    asked = [("cc", "ff"), ("cc", "sram"), ("sb", "sram"), ("sb", "ff"), ("mac", "ff")]
+    assert [campaign.faults.minimum(*key) for key in asked] == [5, 5, 7, 10, 10]
     again = parse_campaign(campaign.file, tomllib.loads(campaign_text(campaign)))
     assert again == campaign
 

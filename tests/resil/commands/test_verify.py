@@ -13,8 +13,8 @@ from resil.errors import StoreError
 from resil.folder.run import Run
 from tests.test_files_page import covers, documented, leaves
 
-SIZES = Sizes(uniform=1500, redundant=600, stuck=60)
-FEW = Sizes(uniform=300, redundant=500, stuck=20)
+SIZES = Sizes(spread=1500, redundant=600, stuck=60)
+FEW = Sizes(spread=300, redundant=500, stuck=20)
 OPTIONS = 'exclude = ["hardened_light", "hardened_leap_dice", "duplicate", "secded", "parity"]'
 
 
@@ -96,6 +96,28 @@ def test_a_sound_build_is_confirmed(again):
         verified(again, seed=found["seed_of_choice"])
     with pytest.raises(StoreError, match="a took part in the choice"):
         verified(again, networks=["a.toml"])
+
+
+def test_upsets_end_at_detection_with_the_outcomes_of_whole_runs(again):
+    """The fault: what ends a run early changes what a confirmation counts."""
+    verified(again, sizes=FEW)
+    upsets = again / "built" / "confirmation" / "b" / "upsets"
+    ended = Run(upsets)
+    told = ended.summary["told"]["blocks"][-1]
+    assert ended.summary["campaign"]["until"] == "detection"
+    assert told["due_unseen"] == ended.summary["total"]["due"] > 0
+    text = (upsets / "campaign.toml").read_text()
+    assert text.count('until = "detection"') == 1
+    (again / "whole.toml").write_text(text.replace('until = "detection"', 'until = "end"'))
+    assert main(["run", str(again / "whole.toml"), "--out", str(again / "whole"), "--quiet"]) in (0, 1, 3)
+    whole = Run(again / "whole")
+    columns = ["injection", "site", "cycle", "outcome", "told", "alarm", "alarm_cycle"]
+    assert whole.injections()[columns].equals(ended.injections()[columns])
+    assert "due" in set(ended.injections()["seen"]) - set(whole.injections()["seen"])
+    # What such faults would have done is asked by a choice, and by a model.
+    for words in (["protect", str(upsets), "--granularity", "register", "--budget-fit", "1"],):
+        assert main(words) == 2
+    assert main(["run", str(again / "whole.toml"), "--out", str(upsets), "--resume"]) == 2
 
 
 def test_memories_and_registers_in_one_block_are_both_injected_into(made, tmp_path):
