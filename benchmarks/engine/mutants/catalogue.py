@@ -38,6 +38,8 @@ TIMEOUT = f"{TESTS}/test_timeout.py"
 ON_TIME = f"{TIMEOUT}::test_shortcuts_give_what_runs_to_the_end_give"
 LAST_OPERATION = f"{TIMEOUT}::test_runs_that_differ_in_their_last_operation_alone_are_not_merged"
 RESTARTED = f"{TIMEOUT}::test_lanes"
+AT_DETECTION = f"{TESTS}/test_alarms.py::test_runs_end_at_detection_as_whole_runs_told"
+LANES_AT_DETECTION = f"{LANES}::test_runs_in_lanes_end_at_detection"
 
 
 class AnchorError(Exception):
@@ -417,6 +419,33 @@ WATCHDOG = (
     ),
 )
 
+DETECTION = (
+    _mutant(
+        "detection-ends-nothing",
+        "a run goes on after an alarm that ends it, in the model",
+        f"{CPP}/campaign_state.h",
+        "if (is_enough(run.told)) return Halt::kDetected;",
+        "",
+        AT_DETECTION,
+    ),
+    _mutant(
+        "ended-by-a-correction",
+        "an alarm that tells of something corrected ends a run",
+        f"{CPP}/campaign_state.h",
+        "return ends_at_detection && told.detected.alarm >= 0;",
+        "return ends_at_detection && (told.detected.alarm >= 0 || told.corrected.alarm >= 0);",
+        AT_DETECTION,
+    ),
+    _mutant(
+        "detection-of-any-lane",
+        "in lanes runs end as detected that told of nothing",
+        f"{CPP}/sweep_lanes.cpp",
+        "if (campaign.is_enough(job.told)) {",
+        "if (campaign.ends_at_detection) {",
+        LANES_AT_DETECTION,
+    ),
+)
+
 PYTHON = (
     _mutant(
         "stale-taken-for-masked",
@@ -612,6 +641,7 @@ MUTANTS = (
     *UNDEFINED,
     *FOLLOWING,
     *WATCHDOG,
+    *DETECTION,
     *PYTHON,
     *AUDIT,
 )
