@@ -110,6 +110,7 @@ def test_what_does_not_go_together_is_refused(tmp_path, capsys, kinds, more, sai
     [
         ("[campaign]\n", "[campaign]\ninferences = 2\n", "expected one inference"),
         ("[technology]", '[execution]\ntimeout = "operation"\n[technology]', 'the time-out "inference"'),
+        ("[technology]", '[execution]\ndask = "tcp://127.0.0.1:9"\n[technology]', "run here, not by a farm"),
         (
             'name = "ethos-u55-32"',
             'file = "{root}/examples/awkward/target.toml"',

@@ -127,6 +127,17 @@ BROKEN = {
         (DIGITS, 'name = "x"\npath = "zoo:*"\ninputs = [0]'),
         "expected no name for all of the zoo",
     ),
+    "memory outside": (
+        ('kinds = ["ff"]', 'kinds = ["weights"]'),
+        "[faults] kinds: expected storage of the NPU",
+    ),
+    "detection and an estimate": (
+        (
+            "inputs = [0, 3]\n[faults]",
+            'inputs = [0, 3]\nestimate = true\n[execution]\nuntil = "detection"\n[faults]',
+        ),
+        "[execution]: expected upsets in single inferences where a cell is estimated",
+    ),
     "neither": (
         (TEXT[TEXT.index("[[network]]") : TEXT.index("[faults]")], ""),
         "expected either tables [[network]]",
