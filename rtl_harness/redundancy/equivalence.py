@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,8 @@ from rtl_harness.target import Target
 
 _FLAT = (
     *("setattr -mod -unset keep_hierarchy *", "flatten", "setattr -unset keep */w:* */c:*"),
-    *("delete */t:$print", "chformal -remove", "dffunmap", "memory_map", "opt_expr", "opt_clean"),
+    *("delete */t:$print", "chformal -remove", "write_json clocked.json"),
+    *("dffunmap", "memory_map", "opt_expr", "opt_clean"),
     *("setundef -zero -undriven", "async2sync", "opt_expr", "opt_clean"),
 )
 _PROVEN = "Equivalence successfully proven!"
@@ -27,9 +28,11 @@ def equal_without_faults(
     """Return whether two instances are proven to have the same outputs for all inputs, alarms left aside.
 
     Registers of one name are taken for equal, and each is shown to stay so from any state in which all are;
-    what the source's has no name for, copies above all, may hold anything at first. Clocks are taken for one:
-    that they are the same is what a run shows. False says that the proof does not close, not that the two
-    differ: latches, multipliers and large memories may keep it open.
+    what the source's has no name for, copies above all, may hold anything at first. The induction takes all
+    clocks for one, so it is looked at besides that each register, and all copies that its value is made of,
+    are on the clock and the edge that it was on; by name, and clocks that the instance makes have to be equal
+    like all else that has a name. False says that the proof does not close, not that the two differ: latches,
+    multipliers and large memories may keep it open.
 
     Args:
         before: The target of the source.
@@ -43,15 +46,18 @@ def equal_without_faults(
     """
     with tempfile.TemporaryDirectory() as name:
         work = Path(name)
+        clocked = []
         for own, target, module in zip(("gold", "gate"), (before, after), modules, strict=True):
             (folder := work / own).mkdir()
             read = read_commands(target, parameters, ["--best-effort-hierarchy"], folder)
             top = f"{module}${target.top}.{path}"
             script = [*read, "memory_collect", f"hierarchy -top {top}", *_FLAT, "write_json flat.json"]
             run_yosys(script, folder, f"reading {path} of {target.name}")
-            document = json.loads((folder / "flat.json").read_text(encoding="utf-8"))
-            found = {"modules": {own: _plain(document["modules"][top])}}
+            clocked.append(_Clocking(_read(folder / "clocked.json", top)))
+            found = {"modules": {own: _read(folder / "flat.json", top)}}
             (work / f"{own}.json").write_text(json.dumps(found), encoding="utf-8")
+        if not _same_clocks(*clocked):
+            return False
         script = ["read_json gold.json", "read_json gate.json", "equiv_make gold gate equiv"]
         script += [
             "hierarchy -top equiv",
@@ -64,10 +70,71 @@ def equal_without_faults(
         return _PROVEN in run_yosys(script, work, f"equivalence of {path}")
 
 
-def _plain(module: dict[str, Any]) -> dict[str, Any]:
-    """Give wires the names that a netlist gives them, and leave the alarms out of the ports."""
+def _read(file: Path, top: str) -> dict[str, Any]:
+    """Return a module whose wires have the names that a netlist gives them, without the ports of alarms."""
+    module = json.loads(file.read_text(encoding="utf-8"))["modules"][top]
     wires: dict[str, Any] = {}
     for name, wire in module["netnames"].items():
         wires.setdefault(name if wire["hide_name"] else plain(name), wire)
     ports = {name: port for name, port in module["ports"].items() if name not in (MINOR, MAJOR)}
     return {**module, "netnames": wires, "ports": ports}
+
+
+class _Clocking:
+    """Which registers each named bit of a flat module is made of, through gates alone, and on which clocks.
+
+    Attributes:
+        named: Bits of the module by name and place, as far as the source has a name for them.
+    """
+
+    def __init__(self, module: Mapping[str, Any]) -> None:
+        self.named = {
+            (name, place): bit
+            for name, wire in module["netnames"].items()
+            for place, bit in enumerate(wire["bits"])
+            if isinstance(bit, int) and not wire["hide_name"]
+        }
+        self._names: dict[int, set[tuple[str, int]]] = {}
+        for key, bit in self.named.items():
+            self._names.setdefault(bit, set()).add(key)
+        self._clock: dict[int, tuple[int, str]] = {}
+        self._inputs: dict[int, list[int]] = {}
+        for cell in module["cells"].values():
+            ports, ways = cell["connections"], cell["port_directions"]
+            outputs = [bit for port, bits in ports.items() if ways[port] == "output" for bit in bits]
+            if "CLK" in ports:
+                edge = (ports["CLK"][0], cell["parameters"]["CLK_POLARITY"])
+                self._clock.update(dict.fromkeys(outputs, edge))
+            else:
+                inputs = [bit for port, bits in ports.items() if ways[port] == "input" for bit in bits]
+                own = [bit for bit in inputs if isinstance(bit, int)]
+                self._inputs.update(dict.fromkeys(outputs, own))
+
+    def registered(self) -> Iterator[tuple[str, int]]:
+        """Yield the named bits that are registers."""
+        return (key for key, bit in self.named.items() if bit in self._clock)
+
+    def of(self, bit: int) -> set[tuple[frozenset[tuple[str, int]], str]]:
+        """Return the clocks, by their names, and edges of all registers that a bit is made of."""
+        found, seen, ahead = set(), {bit}, [bit]
+        while ahead:
+            at = ahead.pop()
+            if at in self._clock:
+                clock, edge = self._clock[at]
+                found.add((frozenset(self._names.get(clock, ())), edge))
+                continue
+            ahead += [own for own in self._inputs.get(at, ()) if own not in seen]
+            seen.update(self._inputs.get(at, ()))
+        return found
+
+
+def _same_clocks(source: _Clocking, protected: _Clocking) -> bool:
+    """Whether what is a register in the source is made of registers of the same clock and edge."""
+    for key in source.registered():
+        ((names, edge),) = source.of(source.named[key])
+        if (bit := protected.named.get(key)) is None:
+            continue
+        own = protected.of(bit)
+        if not own or any(not names & found or edge != other for found, other in own):
+            return False
+    return True

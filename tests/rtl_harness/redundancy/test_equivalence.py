@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from rtl_harness.elaboration import elaborate
 from rtl_harness.redundancy import Group, Mechanism, build_protection
 from rtl_harness.redundancy.equivalence import equal_without_faults
 from rtl_harness.target import load_target
-from tests.rtl_harness.redundancy.designs import awkward
+from tests.rtl_harness.redundancy.designs import CORE, awkward, target_of
 
 
 def test_a_protected_instance_is_equal_until_it_is_changed(tmp_path):
@@ -25,3 +27,41 @@ def test_a_protected_instance_is_equal_until_it_is_changed(tmp_path):
     assert "8'h0b" in text
     file.write_text(text.replace("8'h0b", "8'h0a"))
     assert not equal_without_faults(target, protected, target.parameters, "u_dut.u_control", modules)
+
+
+@pytest.fixture
+def gated(tmp_path):
+    """A core with gated and inverted clocks, each of whose registers has copies; and where its netlist is."""
+    target = target_of(tmp_path, CORE)
+    own = [
+        ("gated_q", Mechanism.TRIPLICATION),
+        ("fall_q", Mechanism.DUPLICATION),
+        ("sum_q", Mechanism.PARITY),
+    ]
+    groups = [Group(f"gen_dut.u_core.{name}", mechanism) for name, mechanism in own]
+    built = build_protection(target, elaborate(target), groups, tmp_path / "out")
+    protected = load_target(tmp_path / "out" / "target.toml")
+    modules = ("core", built.netlists["gen_dut.u_core"])
+
+    def equal():
+        return equal_without_faults(target, protected, {}, "gen_dut.u_core", modules)
+
+    return equal, tmp_path / "out" / "rtl" / f"{modules[1]}.sv"
+
+
+def test_registers_on_gated_and_inverted_clocks_are_proven_equal(gated):
+    equal, _ = gated
+    assert equal()
+
+
+@pytest.mark.parametrize(
+    ("register", "old", "new"),
+    [("gated_q", ".clk_i(gated)", ".clk_i(clk)"), ("fall_q", ".FallingEdge(1'h1)", ".FallingEdge(1'h0)")],
+)
+def test_a_register_on_another_clock_or_edge_is_not_equal(gated, register, old, new):
+    """The fault: copies are clocked when the register is not; the induction takes all clocks for one."""
+    equal, file = gated
+    text = file.read_text()
+    assert text.count(old) == 1, text
+    file.write_text(text.replace(old, new))
+    assert not equal(), register
