@@ -27,7 +27,7 @@ from resil.commands.protect_basis import Basis, read_basis
 from resil.protection.group_choice import Candidate, Chooser, choose
 from resil.protection.group_menu import Design, whole_npu
 from resil.protection.judging import Judged, Targets, judge
-from resil.protection.options import load_options
+from resil.protection.options import OptionSet, load_options
 from resil.protection.risks import FATES, Network, shrunk_risks
 from resil.protection.units import Granularity
 
@@ -75,10 +75,12 @@ def campaigns(folder: Path, networks: Sequence[str], macs: int, injections: int)
         resil(["run", str(file), "--out", str(folder / network), "--resume"])
 
 
-def areas(basis: Basis, granularities: Sequence[Granularity], seconds: float) -> Iterator[dict[str, Any]]:
+def areas(
+    basis: Basis, granularities: Sequence[Granularity], seconds: float, options: OptionSet
+) -> Iterator[dict[str, Any]]:
     """Yield a row for each granularity and target, then lockstep."""
     for granularity in granularities:
-        design = basis.design(load_options(), granularity)
+        design = basis.design(options, granularity)
         for name, targets in (("SPFM 99 %", SPFM), ("FIT / 10", TENTH)):
             started = monotonic()
             found = choose(design, basis.networks, targets, seconds)
@@ -203,7 +205,7 @@ def main() -> None:
         return
     basis = read_basis([arguments.folder / network for network in arguments.networks])
     parts = {
-        "area": areas(basis, tuple(Granularity), arguments.seconds),
+        "area": areas(basis, tuple(Granularity), arguments.seconds, load_options()),
         "claims": claims(basis, arguments.seconds),
         "carried over": carried(basis, arguments.seconds),
     }
