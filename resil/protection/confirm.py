@@ -11,6 +11,9 @@ from stats.evidence import Evidence, Group
 from stats.intervals import Interval, clopper_pearson
 from stats.metrics import spfm
 
+# Part of a limit up to which an estimate can be shown to keep it.
+_NEAR = 0.9
+
 
 @dataclass(frozen=True, slots=True)
 class Stratum:
@@ -153,7 +156,9 @@ def planned_upsets(
     """Return how many upsets of which storage each of some networks needs to show what a plan predicts.
 
     They are judged as `confirmation` does: by the limits that the plan has to keep, and an interval over
-    blocks and kinds of storage that has its part of the error.
+    blocks and kinds of storage that has its part of the error. A network may be as unlike the plan's as the
+    most unlike of these is the others: where a set chosen without it keeps the limits on it by estimate, as
+    many are planned as show that.
 
     Args:
         plan: Content of `protection.json`.
@@ -168,19 +173,24 @@ def planned_upsets(
         for choice in plan["choices"]
         for kind, fit in choice["fit_after_by_kind"].items()
     }
-    own = sum(left.values())
-    scale = predicted_fit(plan) / own if own > 0.0 else 1.0
+    own, whole = sum(left.values()), sum(fit_raw.values())
+    limits = [] if plan["spfm_target"] is None else [(1.0 - float(plan["spfm_target"])) * whole]
+    if plan["budget_fit"] is not None:
+        limits.append(float(plan["budget_fit"]))
+    allowed = min(limits, default=None)
+    unlike = [float(row["fit"]) for row in plan.get("strangers", ())]
+    foreseen = [
+        predicted_fit(plan),
+        *(fit for fit in unlike if allowed is not None and fit < _NEAR * allowed),
+    ]
+    scale = max(foreseen) / own if own > 0.0 else 1.0
     expected = [
         Expected(*key, raw, min(1.0, scale * left.get(key, 0.0) / raw), fixed.get(key))
         for key, raw in fit_raw.items()
         if raw > 0.0
     ]
-    whole = sum(one.fit_raw for one in expected)
-    limits = [] if plan["spfm_target"] is None else [(1.0 - float(plan["spfm_target"])) * whole]
-    if plan["budget_fit"] is not None:
-        limits.append(float(plan["budget_fit"]))
     joint = 1.0 - (1.0 - confidence) / networks
-    spread = spread_needed(expected, min(limits, default=None), joint, SIZES if size is None else (size,))
+    spread = spread_needed(expected, allowed, joint, SIZES if size is None else (size,))
     return {(one.block, one.kind): n for one, n in zip(expected, spread.injections, strict=True)}
 
 

@@ -89,6 +89,8 @@ def sized(own, networks, fixed=FIXED, size=None):
         (plan(0.02, spfm_target=0.99), 2, 3000),
         (plan(0.03, spfm_target=0.99), 2, 12000),
         (plan(0.004, (0.05,), spfm_target=0.99), 2, 20000),
+        (plan(0.004, (0.002, 0.03), spfm_target=0.99), 2, 12000),
+        (plan(0.004, (0.002, 0.09), spfm_target=0.99), 2, 20000),
         (plan(0.03, budget_fit=0.045), 2, 12000),
         (plan(0.03, budget_fit=0.4, spfm_target=0.99), 2, 12000),
         (plan(0.03), 2, 2000),
