@@ -245,9 +245,8 @@ def _check_until(
         and faults.external,
         'plan = "predicted", whose model has learnt from whole runs': sampling is not None
         and sampling.plan == "predicted",
-        "a fault-tolerant time in [safety]: what an alarm that is late would not have prevented is unknown": (
-            safety is not None and safety.detection_cycles is not None
-        ),
+        "a fault-tolerant time or a claim of coverage, detection_time or sensitivity in [safety], which ask "
+        "what detected faults would have done": safety is not None and safety.asks_of_detected,
     }
     for found, is_wrong in wrong.items():
         if is_wrong:

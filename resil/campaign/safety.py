@@ -81,6 +81,12 @@ class SafetySettings:
     watchdog: str = ""
 
     @property
+    def asks_of_detected(self) -> bool:
+        """Whether it is asked what detected faults would have done, or what late alarms let through."""
+        rows = {"coverage", "detection_time", "sensitivity"}
+        return self.ftti_cycles is not None or bool(rows & set(self.claims))
+
+    @property
     def detection_cycles(self) -> int | None:
         """Cycles within which an alarm has to come; None if no fault-tolerant time is given."""
         return None if self.ftti_cycles is None else self.ftti_cycles - self.reaction_cycles

@@ -21,7 +21,7 @@ from resil.faults.content import Content
 from resil.folder.contents import content_of
 from resil.folder.parts import read_part
 from resil.folder.store import INJECTIONS, recorded_definition
-from resil.folder.whole import Finished, finished_run
+from resil.folder.whole import Finished, finished_run, require_ends
 from resil.results.grounds import belongs
 from resil.results.safety import NO_PERMANENT, Permanent
 from stats.evidence import Evidence, Group
@@ -64,6 +64,7 @@ def _check(found: Finished, bench: Bench) -> None:
             f"{found.path}: expected a campaign on the same target and network, found another "
             f"{', '.join(differing)}; run the stuck-at campaign again on this target"
         )
+    require_ends(found, "it is asked which stuck bits are quiet, and which alarms come in time")
     if len(found.summary["sampling"]["looks"]) > 1 or found.summary["sampling"]["pilot"]:
         raise StoreError(
             f'{found.path}: expected the plan "proportional" or "uniform", found one that went by results; '

@@ -25,6 +25,7 @@ from resil.prepare import prepare
 from resil.progress import Progress
 from resil.protection.confirm import Observed, confirmation, latent_coverage, planned_upsets
 from resil.protection.options import WATCHDOG, load_options
+from resil.protection.sample_size import POWER
 from resil.results.estimate import upset_rates
 from rtl_harness.target import load_target, rtl_digest
 
@@ -91,7 +92,7 @@ def verify_build(
     plan = max(kept, key=lambda own: float(own["fit"]))
     sizes = sizes or Sizes()
     exact, beyond, cycles = _bit_exact(campaign, built, works, progress)
-    upsets = _planned(plan, built, campaign, len(works), sizes)
+    upsets = _planned(plan, built, campaign, len(works), sizes, progress)
     observed: list[Observed] = []
     mechanisms: dict[str, Any] = {}
     shortest = min(works, key=lambda name: sum(cycles[name]))
@@ -184,15 +185,25 @@ def longest_operations(run_dirs: Sequence[Path], networks: Sequence[str], option
 
 
 def _planned(
-    plan: Mapping[str, Any], built: Built, campaign: Campaign, networks: int, sizes: Sizes
+    plan: Mapping[str, Any],
+    built: Built,
+    campaign: Campaign,
+    networks: int,
+    sizes: Sizes,
+    progress: Progress,
 ) -> dict[str, dict[str, int]]:
     """Return how many upsets of each kind of storage in each block are made on each network."""
     technology, bits = upset_rates(campaign), built.bits(campaign.faults.kinds)
     fit_raw = {(block, kind): n * technology.fit_per_bit(kind) for (block, kind), n in bits.items()}
     fixed = {key: sizes.redundant for key in bits if key[0] == built.block}
     planned: dict[str, dict[str, int]] = {}
-    found = planned_upsets(plan, fit_raw, fixed, networks, campaign.confidence, sizes.spread)
-    for (block, kind), n in found.items():
+    spread = planned_upsets(plan, fit_raw, fixed, networks, campaign.confidence, sizes.spread)
+    if spread.power < POWER:
+        progress.warn(
+            f"note: the plan has little reserve: if what it predicts is true, {spread.power:.0%} of such "
+            "confirmations show it, by as many injections as are made at most"
+        )
+    for (block, kind), n in spread.by_storage.items():
         planned.setdefault(block, {})[kind] = n
     return planned
 
@@ -210,20 +221,20 @@ def _upsets(
     kinds, clusters = campaign.faults.kinds, campaign.faults.clusters
     faults = FaultSettings(kinds, injections, 0, clusters, minimum_in=planned)
     asked = replace(campaign, name=f"{name}-upsets", faults=faults, sampling=SamplingSettings())
-    asked = _until_detection(asked, built)
+    asked = _ended(asked, built)
     run_campaign(asked, place, resume=True, progress=progress)
     return observed_on(name, Run(place), built, asked)
 
 
-def _until_detection(campaign: Campaign, built: Built) -> Campaign:
+def _ended(campaign: Campaign, built: Built, *, permanent: bool = False) -> Campaign:
     """Return a campaign whose injections end when an alarm tells, where nothing is asked of what would come.
 
-    A watchdog is credited with the part of the hangs that it tells of; of alarms that may be late it is asked
-    what they let through.
+    A watchdog is credited with the part of the hangs that it tells of; some rows of a safety verdict, and
+    those of permanent faults, ask what detected faults would have done.
     """
-    if built.watchdog or campaign.inferences > 1 or campaign.detection_cycles is not None:
-        return campaign
-    return replace(campaign, execution=replace(campaign.execution, until=UNTIL[1]))
+    asked = campaign.safety is not None and campaign.safety.asks_of_detected
+    whole = permanent or asked or built.watchdog is not None or campaign.inferences > 1
+    return replace(campaign, execution=replace(campaign.execution, until=UNTIL[0 if whole else 1]))
 
 
 def _stuck(
@@ -246,8 +257,7 @@ def _stuck(
     total = sum(min(2 * inputs * n, sizes.stuck) for n in bits.values()) + everything
     faults = FaultSettings(kinds, total, 0, model=STUCK_AT, minimum_in=minima)
     asked = replace(campaign, name=f"{name}-stuck-at", faults=faults, sampling=SamplingSettings())
-    if not everything:
-        asked = _until_detection(asked, built)
+    asked = _ended(asked, built, permanent=bool(everything))
     run_campaign(asked, place, resume=True, progress=progress)
     told, injections = mechanism_counts(Run(place), built)
     return {"network": name, **latent_coverage(told, injections, campaign.confidence)}

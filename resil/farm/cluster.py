@@ -255,7 +255,7 @@ def job_queues() -> Any:  # noqa: ANN401
     except ImportError as error:
         raise _missing("dask-jobqueue", error) from None
     finally:
-        if signal.getsignal(signal.SIGINT) is not before:
+        if before is not None and signal.getsignal(signal.SIGINT) is not before:
             signal.signal(signal.SIGINT, before)
     return dask_jobqueue
 

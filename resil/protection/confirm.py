@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from resil.protection.sample_size import SIZES, Expected, spread_needed
+from resil.protection.sample_size import SIZES, Expected, Spread, spread_needed
 from stats.evidence import Evidence, Group
 from stats.intervals import Interval, clopper_pearson
 from stats.metrics import spfm
@@ -152,7 +152,7 @@ def planned_upsets(
     networks: int,
     confidence: float,
     size: int | None = None,
-) -> dict[tuple[str, str], int]:
+) -> Spread:
     """Return how many upsets of which storage each of some networks needs to show what a plan predicts.
 
     They are judged as `confirmation` does: by the limits that the plan has to keep, and an interval over
@@ -163,7 +163,7 @@ def planned_upsets(
     Args:
         plan: Content of `protection.json`.
         fit_raw: Upset rate of each kind of storage in each block of what was built, by both.
-        fixed: Injections into redundant storage, of which the plan expects no failure.
+        fixed: Fewest injections into redundant storage, of which the plan expects no failure.
         networks: How many there are.
         confidence: Of the plan's campaign.
         size: Injections to be spread over the rest; None for as many as the plan's limits need.
@@ -190,8 +190,7 @@ def planned_upsets(
         if raw > 0.0
     ]
     joint = 1.0 - (1.0 - confidence) / networks
-    spread = spread_needed(expected, allowed, joint, SIZES if size is None else (size,))
-    return {(one.block, one.kind): n for one, n in zip(expected, spread.injections, strict=True)}
+    return spread_needed(expected, allowed, joint, SIZES if size is None else (size,))
 
 
 def latent_coverage(told: int, injections: int, confidence: float) -> dict[str, Any]:

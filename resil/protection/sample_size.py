@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,7 +36,8 @@ class Expected:
         kind: Kind of storage.
         fit_raw: Its upset rate in FIT.
         share: Part of its upsets that is hazardous by the plan's prediction, 0 to 1.
-        fixed: Injections that it gets in any case; None if it shares in those that are spread.
+        fixed: Fewest injections that it gets, beside those that are spread: these, or in proportion to its
+            rate; None if it shares in those that are spread.
     """
 
     block: str
@@ -50,11 +52,11 @@ class Spread:
     """Injections into each storage, and what they can show.
 
     Attributes:
-        injections: Of each, in the order in which storage was given.
+        by_storage: Number by block and kind of storage.
         power: How often the limit that judges stays below what is allowed if the prediction is true, 0 to 1.
     """
 
-    injections: tuple[int, ...]
+    by_storage: Mapping[tuple[str, str], int]
     power: float
 
 
@@ -71,16 +73,16 @@ def spread_needed(
         confidence: Of the two-sided interval that judges, `stats.weighted.weighted_sum`.
         sizes: Numbers of injections that are spread, ascending.
 
-    Raises:
-        ValueError: There is no storage to spread injections over.
-
     Examples:
         Where the failures are expected there is much to be learnt:
 
         >>> storage = [Expected("a", "ff", 1.0, 0.02), Expected("a", "sram", 3.0, 0.0)]
-        >>> spread_needed(storage, 0.04, 0.95).injections
-        (1529, 1471)
+        >>> spread_needed(storage, 0.04, 0.95).by_storage
+        {('a', 'ff'): 1529, ('a', 'sram'): 1471}
     """
+    expected = [one for one in expected if one.fit_raw > 0.0]
+    if not expected:
+        return Spread({}, 1.0)
     found: list[Spread] = []
     for size in sizes:
         found = [_spread(size, expected, part, allowed, confidence) for part in _DEFENSIVE]
@@ -97,16 +99,18 @@ def _spread(
     free = np.array([one.fixed is None for one in expected])
     weights = np.array([one.fit_raw for one in expected])
     shares = np.array([one.share for one in expected])
-    if not (weights[free] > 0.0).any():
-        raise ValueError("a spread needs storage that has a rate and no fixed number of injections")
-    floor = 0.0 if allowed is None else _FLOOR * allowed / float(weights.sum())
+    whole = float(weights.sum())
+    floor = 0.0 if allowed is None else _FLOOR * allowed / whole
     risks = np.maximum(shares, floor)
     wanted = weights * (by_rate + (1.0 - by_rate) * _normal(np.sqrt(risks * (1.0 - risks)), weights))
-    counts = np.array([one.fixed or 0 for one in expected], dtype=np.int64)
-    rooms = [_ROOM] * int(free.sum())
-    counts[free] = allocate_shares(size, wanted[free] / wanted[free].sum(), rooms, minimum=1)
+    least = [max(one.fixed or 0, math.ceil(size * one.fit_raw / whole)) for one in expected]
+    counts = np.array(least, dtype=np.int64)
+    if free.any():
+        rooms = [_ROOM] * int(free.sum())
+        counts[free] = allocate_shares(size, wanted[free] / wanted[free].sum(), rooms, minimum=1)
     power = 1.0 if allowed is None else _power(counts, weights, shares, allowed, confidence)
-    return Spread(tuple(counts.tolist()), power)
+    keys = [(one.block, one.kind) for one in expected]
+    return Spread(dict(zip(keys, counts.tolist(), strict=True)), power)
 
 
 def _normal(factors: FloatArray, weights: FloatArray) -> FloatArray:

@@ -260,6 +260,10 @@ def _coverage(grounds: Grounds, hazards: Hazards, mechanism: Mechanism) -> Row:
     kind = _coverage_kind(mechanism, grounds.origin)
     evidence = grounds.by_block.where(in_blocks(mechanism.blocks)) if mechanism.blocks else grounds.evidence
     names = classes_of(evidence)
+    unseen = {name for name in names if Class.of(name).outcome == DUE and not Class.of(name).seen}
+    if evidence.count(unseen):
+        reason = "Alarms ended injections: which of the detected faults would have done harm is not known."
+        return not_assessed(kind, f'{reason} Run the campaign with [execution] until = "end".')
     harmful = Hazards(hazards.outcomes, due_credited=False).among(names)
     detected = {name for name in harmful if Class.of(name).alarm == mechanism.alarm}
     return coverage_row(kind, evidence, detected, harmful - detected)

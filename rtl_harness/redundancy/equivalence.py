@@ -15,8 +15,8 @@ from rtl_harness.target import Target
 
 _FLAT = (
     *("setattr -mod -unset keep_hierarchy *", "flatten", "setattr -unset keep */w:* */c:*"),
-    *("delete */t:$print", "chformal -remove", "write_json clocked.json"),
-    *("dffunmap", "memory_map", "opt_expr", "opt_clean"),
+    *("delete */t:$print", "chformal -remove", "memory_map", "write_json clocked.json"),
+    *("dffunmap", "opt_expr", "opt_clean"),
     *("setundef -zero -undriven", "async2sync", "opt_expr", "opt_clean"),
 )
 _PROVEN = "Equivalence successfully proven!"
@@ -85,6 +85,7 @@ class _Clocking:
 
     Attributes:
         named: Bits of the module by name and place, as far as the source has a name for them.
+        whole: Every cell is one of which it is known what it does.
     """
 
     def __init__(self, module: Mapping[str, Any]) -> None:
@@ -99,11 +100,16 @@ class _Clocking:
             self._names.setdefault(bit, set()).add(key)
         self._clock: dict[int, tuple[int, str]] = {}
         self._inputs: dict[int, list[int]] = {}
+        self.whole = True
         for cell in module["cells"].values():
-            ports, ways = cell["connections"], cell["port_directions"]
+            ports, ways = cell["connections"], cell.get("port_directions", {})
+            polarity = cell["parameters"].get("CLK_POLARITY")
+            if set(ports) - set(ways) or (("CLK" in ports) and polarity is None):
+                self.whole = False
+                continue
             outputs = [bit for port, bits in ports.items() if ways[port] == "output" for bit in bits]
             if "CLK" in ports:
-                edge = (ports["CLK"][0], cell["parameters"]["CLK_POLARITY"])
+                edge = (ports["CLK"][0], polarity)
                 self._clock.update(dict.fromkeys(outputs, edge))
             else:
                 inputs = [bit for port, bits in ports.items() if ways[port] == "input" for bit in bits]
@@ -130,10 +136,12 @@ class _Clocking:
 
 def _same_clocks(source: _Clocking, protected: _Clocking) -> bool:
     """Whether what is a register in the source is made of registers of the same clock and edge."""
+    if not source.whole or not protected.whole:
+        return False
     for key in source.registered():
         ((names, edge),) = source.of(source.named[key])
         if (bit := protected.named.get(key)) is None:
-            continue
+            continue  # of a register that is protected in part, which the induction has to match by itself
         own = protected.of(bit)
         if not own or any(not names & found or edge != other for found, other in own):
             return False

@@ -84,7 +84,7 @@ void resil_campaign_inject(Campaign* self, const Flip* flips, uint64_t count, ui
 
 void resil_campaign_allow(Campaign* self, uint64_t cycles) { self->watchdog.allow(cycles); }
 
-void resil_campaign_end_at_detection(Campaign* self) { self->ends_at_detection = true; }
+void resil_campaign_end_at_detection(Campaign* self, int32_t wanted) { self->ends_at_detection = wanted != 0; }
 
 int32_t resil_campaign_operation_bits(Campaign* self, const OperationBit* bits, uint64_t count) {
   return guarded(

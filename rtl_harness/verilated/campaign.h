@@ -92,8 +92,8 @@ RunStop resil_campaign_golden(Campaign* self, uint64_t limit, int32_t several);
 void resil_campaign_allow(Campaign* self, uint64_t cycles);
 int32_t resil_campaign_operation_bits(Campaign* self, const OperationBit* bits, uint64_t count);
 
-/// Let runs end where an alarm rises that tells of something detected, and that the golden run does not raise.
-void resil_campaign_end_at_detection(Campaign* self);
+/// Let runs end, or not, where an alarm rises that tells of something detected, and that the golden run does not raise.
+void resil_campaign_end_at_detection(Campaign* self, int32_t wanted);
 
 /// Edges after which the golden run's first inference had ended; 0 if runs do not pause.
 uint64_t resil_campaign_pause(const Campaign* self);

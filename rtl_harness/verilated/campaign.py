@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 
@@ -138,6 +139,7 @@ class Campaign:
         self._calls = origin.library.calls
         self._declare()
         self.origin = origin
+        self._ends_at_detection = False
         self.cursor = origin.library.create()
         self.faulty = origin.library.create()
         self.cursor.copy_from(origin)
@@ -196,7 +198,17 @@ class Campaign:
 
         Those of the golden run do not count. To be called before any injection, not with `several`.
         """
-        self._calls.resil_campaign_end_at_detection(self._handle)
+        self._ends_at_detection = True
+        self._calls.resil_campaign_end_at_detection(self._handle, True)
+
+    @contextmanager
+    def whole_runs(self) -> Iterator[None]:
+        """Let runs go on to their ends meanwhile."""
+        self._calls.resil_campaign_end_at_detection(self._handle, False)
+        try:
+            yield
+        finally:
+            self._calls.resil_campaign_end_at_detection(self._handle, self._ends_at_detection)
 
     def count_operations(self, bits: Sequence[OperationBit]) -> None:
         """Say which bits of the state count operations: sweeps must know if `allow` was called."""
@@ -285,7 +297,7 @@ class Campaign:
             "resil_campaign_destroy": (None, [handle]),
             "resil_campaign_golden": (ctypes.c_int32, [handle, number, ctypes.c_int32]),
             "resil_campaign_allow": (None, [handle, number]),
-            "resil_campaign_end_at_detection": (None, [handle]),
+            "resil_campaign_end_at_detection": (None, [handle, ctypes.c_int32]),
             "resil_campaign_operation_bits": (
                 ctypes.c_int32,
                 [handle, ctypes.POINTER(OperationBit), number],

@@ -126,7 +126,7 @@ class Singles:
             raise SimulationError(f"{self._model.describe(fault)}: {error}") from error
         first = self._first_end(result, shortcuts)
         end = replace(self._told_end(fault, result), first=first)
-        shortened = result.stop == Ending.REJOINED or fault.cycle + 1 + result.simulated != result.end_cycle
+        shortened = result.stop in _HOW or fault.cycle + 1 + result.simulated != result.end_cycle
         return Outcome(self.classified(fault, end), shortened, result.simulated, _how(result))
 
     def _hold(self, fault: Fault, value: int, shortcuts: Shortcut) -> Outcome:
@@ -136,7 +136,8 @@ class Singles:
         except SimulationError as error:
             raise SimulationError(f"{self._model.describe(fault)}: {error}") from error
         injection = self.classified(fault, self._told_end(fault, result))
-        return Outcome(injection, result.simulated != result.end_cycle, result.simulated, _how(result))
+        shortened = result.stop in _HOW or result.simulated != result.end_cycle
+        return Outcome(injection, shortened, result.simulated, _how(result))
 
     def _is_closed(self, latch: Flip, cycle: int) -> bool:
         """Whether a latch is closed in a cycle: an open one follows its input and loses a flip at once."""

@@ -54,7 +54,7 @@ class Trials:
         ordered = sorted(faults, key=lambda fault: (fault.cycle, fault.site))
         for fault in ordered:
             if fault.held is not None:
-                yield self._singles.inject(fault, Shortcut.NONE)
+                yield self._whole(fault)
         if upsets := [fault for fault in ordered if fault.held is None]:
             yield from self._upsets(upsets)
 
@@ -75,7 +75,7 @@ class Trials:
         for trial in audit.run((self._model.map.flips(fault), fault.cycle) for fault in faults):
             fault = faults[trial.job]
             if trial.ending is Ending.NOT_APPLIED:
-                yield self._singles.inject(fault, Shortcut.NONE)
+                yield self._whole(fault)
             elif trial.ending is Ending.PAUSED:
                 alarms = self._rises(trial.instance)
                 firsts[trial.job] = self._model.end(trial.instance, True, trial.end_cycle, alarms)
@@ -84,6 +84,10 @@ class Trials:
                 end = self._end(fault, trial, firsts.pop(trial.job, None))
                 early = trial.ending is Ending.REJOINED or fault.cycle + 1 + trial.simulated < trial.end_cycle
                 yield Outcome(self._singles.classified(fault, end), early, trial.simulated, "tried")
+
+    def _whole(self, fault: Fault) -> Outcome:
+        with self._model.campaign.whole_runs():
+            return self._singles.inject(fault, Shortcut.NONE)
 
     def _end(self, fault: Fault, trial: Trial, first: RunEnd | None) -> RunEnd:
         alarms = self._rises(trial.instance)

@@ -123,8 +123,9 @@ class Walk:
                 fault = self._faults[result.job]
                 end = self._sweeper.stopped(fault, result.ending, result.end_cycle)
                 whole = fault.cycle + 1 + result.simulated == result.end_cycle
-                how = "detected" if result.ending is Ending.DETECTED else "stopped"
-                yield from self._settle(result, Fate(Known.ENDED, end), how, not whole)
+                cut = result.ending is Ending.DETECTED
+                how = "detected" if cut else "stopped"
+                yield from self._settle(result, Fate(Known.ENDED, end), how, cut or not whole)
 
     def _finish(self) -> Iterator[Outcome]:
         """Settle those that have left."""

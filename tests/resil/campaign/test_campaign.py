@@ -305,7 +305,12 @@ def test_an_end_at_detection_is_kept_in_the_resolved_campaign(tmp_path):
         (
             "[budget]",
             '[safety]\nclaims = ["spfm_transient"]\nasil = "D"\nftti_cycles = 900\n[budget]',
-            r"a fault-tolerant time in \[safety\]",
+            r"a fault-tolerant time or a claim of coverage",
+        ),
+        (
+            "[budget]",
+            '[safety]\nclaims = ["spfm_transient", "sensitivity"]\nasil = "D"\n[budget]',
+            r"a fault-tolerant time or a claim of coverage, detection_time or sensitivity in \[safety\]",
         ),
         ("minimum_per_block = 10", '[sampling]\nplan = "predicted"', 'plan = "predicted"'),
     ],

@@ -36,6 +36,7 @@ def folder(repository, tmp_path_factory):
     stuck = text.replace("injections = 400", 'injections = 400\nmodel = "stuck_at"')
     (folder / "stuck.toml").write_text(stuck)
     (folder / "upsets.toml").write_text(text + SAFETY)
+    (folder / "ended.toml").write_text(stuck.replace("[execution]", '[execution]\nuntil = "detection"'))
     (folder / "other.toml").write_text(stuck.replace('"exact"', '"top1"'))
     assert main(["run", str(folder / "stuck.toml"), "--out", str(folder / "stuck")]) == 0
     return folder
@@ -90,6 +91,7 @@ def test_faults_of_the_mechanism_that_nothing_tells_of_are_latent(folder):
         ("altered", "altered"),
         ("fewer", "expected the 400 injections"),
         ("other", "expected a campaign on the same target and network, found another"),
+        ("ended", 'expected a run with [execution] until = "end", found "detection"'),
         ("upsets", 'expected a campaign with [faults] model = "stuck_at", found "upset"'),
     ],
 )
@@ -107,8 +109,8 @@ def _spoil(folder, name):
     path = folder / name
     if name in ("nowhere", "upsets") or path.exists():
         return
-    if name == "other":
-        assert main(["run", str(folder / "other.toml"), "--out", str(path)]) == 0
+    if name in ("other", "ended"):
+        assert main(["run", str(folder / f"{name}.toml"), "--out", str(path)]) == 0
         return
     shutil.copytree(folder / "stuck", path)
     provenance = json.loads((path / "provenance.json").read_text())

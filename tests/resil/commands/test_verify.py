@@ -115,8 +115,8 @@ def test_upsets_end_at_detection_with_the_outcomes_of_whole_runs(again):
     assert whole.injections()[columns].equals(ended.injections()[columns])
     assert "due" in set(ended.injections()["seen"]) - set(whole.injections()["seen"])
     # What such faults would have done is asked by a choice, and by a model.
-    for words in (["protect", str(upsets), "--granularity", "register", "--budget-fit", "1"],):
-        assert main(words) == 2
+    for words in (["--granularity", "register"], []):
+        assert main(["protect", str(upsets), *words, "--budget-fit", "1"]) == 2
     assert main(["run", str(again / "whole.toml"), "--out", str(upsets), "--resume"]) == 2
 
 

@@ -77,9 +77,11 @@ def sized(own, networks, fixed=FIXED, size=None):
         {"block": "a", "fit_after_by_kind": {"ff": 0.9 * own["fit"]}},
         {"block": "b", "fit_after_by_kind": {"ff": 0.1 * own["fit"], "sram": 0.0}},
     ]
-    found = planned_upsets(own, RAW, fixed, networks, 0.95, size)
-    assert found["redundant", "ff"] == 300
-    return sum(found.values()) - 300, found
+    found = planned_upsets(own, RAW, fixed, networks, 0.95, size).by_storage
+    size = sum(n for (block, _), n in found.items() if block != "redundant")
+    # Redundant storage is a ninth of the rate.
+    assert found["redundant", "ff"] == max(300, -(-size // 9))
+    return size, found
 
 
 @pytest.mark.parametrize(
@@ -87,12 +89,12 @@ def sized(own, networks, fixed=FIXED, size=None):
     [
         (plan(0.004, spfm_target=0.99), 2, 2000),
         (plan(0.02, spfm_target=0.99), 2, 3000),
-        (plan(0.03, spfm_target=0.99), 2, 12000),
+        (plan(0.03, spfm_target=0.99), 2, 8000),
         (plan(0.004, (0.05,), spfm_target=0.99), 2, 20000),
-        (plan(0.004, (0.002, 0.03), spfm_target=0.99), 2, 12000),
+        (plan(0.004, (0.002, 0.03), spfm_target=0.99), 2, 8000),
         (plan(0.004, (0.002, 0.09), spfm_target=0.99), 2, 20000),
-        (plan(0.03, budget_fit=0.045), 2, 12000),
-        (plan(0.03, budget_fit=0.4, spfm_target=0.99), 2, 12000),
+        (plan(0.03, budget_fit=0.045), 2, 8000),
+        (plan(0.03, budget_fit=0.4, spfm_target=0.99), 2, 8000),
         (plan(0.03), 2, 2000),
         (plan(0.042, spfm_target=0.99), 2, 20000),
     ],
@@ -138,13 +140,23 @@ def test_power_is_that_of_trials():
     found = spread_needed(storage, 0.034, 0.95, sizes=(3000,))
     shares = np.array([one.share for one in storage])
     weights = [one.fit_raw for one in storage]
-    draws = rng.binomial(found.injections, shares, (1000, 3))
-    met = [weighted_sum(events, found.injections, weights, 0.95).hi <= 0.034 for events in draws]
+    made = list(found.by_storage.values())
+    draws = rng.binomial(made, shares, (1000, 3))
+    met = [weighted_sum(events, made, weights, 0.95).hi <= 0.034 for events in draws]
     assert 0.3 < found.power < 0.999
     assert np.mean(met) == pytest.approx(found.power, abs=0.06)
-    assert found.injections[2] == 300
+    assert made[2] == 300
 
 
-def test_a_spread_over_nothing_is_refused():
-    with pytest.raises(ValueError, match="a spread needs storage"):
-        spread_needed([Expected("c", "ff", 0.1, 0.0, 9)], 0.1, 0.95)
+@pytest.mark.parametrize("rate", [0.1, 0.0])
+def test_where_all_storage_is_redundant_it_gets_its_least(rate):
+    spread = spread_needed([Expected("c", "sram", rate, 0.0, 9000)], 0.1 * rate, 0.95)
+    assert spread.by_storage == ({("c", "sram"): 9000} if rate else {})
+
+
+def test_redundant_storage_gets_as_many_as_its_rate_asks():
+    """The fault: its own doubt, of the fewest, is more than the whole plan is allowed, whatever is spread."""
+    storage = [Expected("a", "ff", 1.0, 0.0002), Expected("redundant", "sram", 9.0, 0.0, 3000)]
+    spread = spread_needed(storage, 0.009, 0.95)
+    assert spread.by_storage["redundant", "sram"] > 5000
+    assert spread.power > POWER

@@ -241,6 +241,18 @@ def test_coverage_is_a_mechanisms_own():
     assert found["coverage of b"]["state"] == "not assessed"
 
 
+def test_coverage_is_not_known_where_alarms_ended_injections():
+    """The fault: every detection counts as one that was needed, and the coverage is met."""
+    mechanism = '[[safety.mechanism]]\nalarm = "error"\ncoverage = 0.9\n'
+    whole = {"masked": 8000, "sdc_critical": 20, "due:masked:error": 900, "due:sdc_critical:error": 100}
+    found = rows(safety_facts(grounds(whole, mechanism)))["coverage of error"]
+    assert found["state"] == "missed"
+    ended = {"masked": 8000, "sdc_critical": 20, "due::error": 1000}
+    found = rows(safety_facts(grounds(ended, mechanism)))["coverage of error"]
+    assert found["state"] == "not assessed"
+    assert "Alarms ended injections" in found["reason"]
+
+
 def test_permanent_faults_join_the_share_of_pmhf():
     stuck = Evidence((Group("mac", "ff", 3.0, {"masked": 900, "hang": 100}),))
     text = 'permanent = "p"\n'

@@ -9,6 +9,7 @@ import pytest
 
 from rtl_harness.elaboration import elaborate
 from rtl_harness.engines.cocotb.engine import CocotbEngine
+from rtl_harness.engines.verilator.audit import EVERYTHING
 from rtl_harness.engines.verilator.engine import VerilatorEngine
 from rtl_harness.errors import AuditError
 from rtl_harness.faults import Fault, Injection, Outcome, Rise, Seen, Told
@@ -257,6 +258,24 @@ def test_the_audit_runs_to_its_end_what_is_said_to_have_told(elaboration, plain)
         pytest.raises(AuditError, match="the run to the end gives"),
     ):
         made.audit_kept([said])
+
+
+def test_stuck_bits_end_at_detection_and_their_audit_does_not(elaboration, monkeypatch):
+    """The fault: what ends a run too early ends the audit's run as well, and so confirms itself."""
+    stuck = [Fault(site(elaboration, name, bit), 0, held=1) for name in ("p1_q", "twin_q") for bit in (0, 3)]
+    with VerilatorEngine(TARGET, workload_with(), elaboration) as made:
+        whole = by_fault(made.run(stuck))
+    with VerilatorEngine(
+        TARGET, workload_with(), elaboration, until_detection=True, audit=EVERYTHING
+    ) as made:
+        assert by_fault(made.run(stuck)) == ended(whole)
+        detected = sum(injection.detected is not None for injection in whole.values())
+        assert 0 < detected == made.ends["detected"] <= made.audited
+        trials, cycles = made._made_singles, []
+        inject = trials.inject
+        monkeypatch.setattr(trials, "inject", lambda *given: cycles.append(inject(*given)) or cycles[-1])
+        made.audit_kept(ended(whole).values())
+        assert min(done.simulated for done in cycles) >= END
 
 
 def test_a_bare_instance_raises_the_same_alarms(engine, plain):

@@ -29,10 +29,20 @@ def test_a_protected_instance_is_equal_until_it_is_changed(tmp_path):
     assert not equal_without_faults(target, protected, target.parameters, "u_dut.u_control", modules)
 
 
+# Written on the gated clock, read without one.
+MEMORY = """
+  logic [3:0] table_q [4];
+  always_ff @(posedge gated) table_q[step[1:0]] <= sum_q[3:0];
+  assign data = {sum_q, bare_q ^ fall_q ^ 8'(table_q[step[3:2]]), gated_q, sync_q};
+"""
+
+
 @pytest.fixture
 def gated(tmp_path):
     """A core with gated and inverted clocks, each of whose registers has copies; and where its netlist is."""
-    target = target_of(tmp_path, CORE)
+    last = CORE.splitlines()[-2]
+    assert last.startswith("  assign data = ")
+    target = target_of(tmp_path, CORE.replace(last, MEMORY))
     own = [
         ("gated_q", Mechanism.TRIPLICATION),
         ("fall_q", Mechanism.DUPLICATION),
@@ -56,9 +66,14 @@ def test_registers_on_gated_and_inverted_clocks_are_proven_equal(gated):
 
 @pytest.mark.parametrize(
     ("register", "old", "new"),
-    [("gated_q", ".clk_i(gated)", ".clk_i(clk)"), ("fall_q", ".FallingEdge(1'h1)", ".FallingEdge(1'h0)")],
+    [
+        ("gated_q", ".clk_i(gated)", ".clk_i(clk)"),
+        ("fall_q", ".FallingEdge(1'h1)", ".FallingEdge(1'h0)"),
+        ("table_q", "@(posedge gated)", "@(posedge clk)"),
+        ("table_q", "@(posedge gated)", "@(negedge gated)"),
+    ],
 )
-def test_a_register_on_another_clock_or_edge_is_not_equal(gated, register, old, new):
+def test_storage_on_another_clock_or_edge_is_not_equal(gated, register, old, new):
     """The fault: copies are clocked when the register is not; the induction takes all clocks for one."""
     equal, file = gated
     text = file.read_text()
