@@ -86,8 +86,8 @@ def confirmation(
 
     Confirmed is a plan if, by the new data alone,
 
-    - its predicted FIT lies in what was measured: not below the interval of any network (too low), and not
-      above all of them (too high);
+    - what it predicts is what was measured: its FIT is not below the interval of any network (too low), and
+      the least that it predicts for any network is not above all of them (too high);
     - its limits, of FIT, SPFM and detected failures, are met on each network, and the safety verdict if one
       is asked for; a limit in shares of a network's own FIT cannot be;
     - no upset of redundant storage was hazardous, none that was said to be corrected showed, and of each an
@@ -118,7 +118,7 @@ def confirmation(
         "reasons": reasons,
         "predicted": {
             "fit": predicted_fit(plan),
-            "fit_lo": None,
+            "fit_lo": least_predicted(plan),
             "fit_hi": plan["fit_hi"],
             "spfm": plan["spfm"],
             "spfm_lo": plan["spfm_lo"],
@@ -143,6 +143,16 @@ def predicted_fit(plan: Mapping[str, Any]) -> float:
     """
     strangers = [float(row["fit"]) for row in plan.get("strangers", ())]
     return max(float(plan["fit"]), sum(strangers) / len(strangers) if strangers else 0.0)
+
+
+def least_predicted(plan: Mapping[str, Any]) -> float:
+    """Return the least hazardous FIT that a plan predicts for a network.
+
+    Networks differ tenfold, and a new one may be as harmless as the most harmless of those that chose: the
+    least that the set leaves on any of them, or that sets chosen without one leave on that one.
+    """
+    rows = (*plan.get("networks", ()), *plan.get("strangers", ()))
+    return min([float(plan["fit"]), *(float(row["fit"]) for row in rows)])
 
 
 def planned_upsets(
@@ -244,9 +254,10 @@ def _prediction(plan: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> l
         for row in rows
         if fit < row["fit_lo"]
     ]
-    if all(fit > row["fit_hi"] for row in rows):
+    least = least_predicted(plan)
+    if all(least > row["fit_hi"] for row in rows):
         most = max(float(row["fit_hi"]) for row in rows)
-        reasons.append(f"predicted {fit:.3g} FIT is too high: at most {most:.3g} FIT measured")
+        reasons.append(f"predicted at least {least:.3g} FIT is too high: at most {most:.3g} FIT measured")
     return reasons
 
 

@@ -54,7 +54,7 @@ def test_what_is_measured_confirms():
     ("observed", "changes", "why"),
     [
         ((on(),), {"fit": 0.0005}, "predicted 0.0005 FIT is too low"),
-        ((on(),), {"fit": 0.04}, "predicted 0.04 FIT is too high"),
+        ((on(),), {"fit": 0.04}, "predicted at least 0.04 FIT is too high"),
         ((on(),), {"budget_fit": 0.02}, "asked: 0.02 FIT or less"),
         ((on(),), {"spfm_target": 0.999}, "asked: 99.900% or more"),
         ((on(copies=Copies(3000, 1, 0, 0)),), {}, "1 of 3,000 upsets of redundant storage on other were haz"),
