@@ -76,7 +76,7 @@ def fresh_works(
     seen = {name: h["rtl"] for h in history if not h["confirmed"] for name in h["networks"]}
     campaigns = [load_campaign(run_dir / CAMPAIGN) for run_dir in run_dirs]
     campaign, run_dir = campaigns[0], run_dirs[0]
-    own = {_label(each) for each in campaigns}
+    own = {work_label(each) for each in campaigns}
     chosen = [asked_work(campaign, name) for name in asked]
     if not asked:
         if not isinstance(campaign.work, NetworkSettings):
@@ -91,7 +91,7 @@ def fresh_works(
     definitions = [recorded_definition(each) for each in run_dirs]
     works: dict[str, Campaign] = {}
     for work in chosen:
-        name = _label(work)
+        name = work_label(work)
         if name in seen:
             raise StoreError(
                 f"--verify-network: {name} took part in the confirmation of {seen[name]}, which failed; the "
@@ -117,7 +117,8 @@ def asked_work(campaign: Campaign, name: str) -> Campaign:
     return replace(campaign, work=NetworkSettings(f"{ZOO_PREFIX}{plain}", (0,)), name=plain)
 
 
-def _label(campaign: Campaign) -> str:
+def work_label(campaign: Campaign) -> str:
+    """Return what the network or workload of a campaign is called in a confirmation."""
     work = campaign.work
     if isinstance(work, NetworkSettings) and work.path.startswith(ZOO_PREFIX):
         return work.path.removeprefix(ZOO_PREFIX)

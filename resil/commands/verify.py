@@ -15,7 +15,7 @@ from resil.campaign.rules import UNTIL
 from resil.campaign.sampling_settings import SamplingSettings
 from resil.commands.build import RECORD, longest_operation_of, same_runs
 from resil.commands.confirmed import Built, mechanism_counts, observed_on, read_built
-from resil.commands.fresh import HISTORY, asked_work, fresh_seed, fresh_works, read_history
+from resil.commands.fresh import HISTORY, asked_work, fresh_seed, fresh_works, read_history, work_label
 from resil.commands.run import run_campaign
 from resil.files import json_text, read_json, write_text
 from resil.folder.plans import PLANS, add_to_plan, kept_plan
@@ -91,7 +91,8 @@ def verify_build(
     kept = [plan, *(kept_plan(run_dir, plan["name"]) for run_dir in run_dirs[1:])]
     plan = max(kept, key=lambda own: float(own["fit"]))
     sizes = sizes or Sizes()
-    exact, beyond, cycles = _bit_exact(campaign, built, works, progress)
+    chose = [load_campaign(run_dir / CAMPAIGN) for run_dir in run_dirs]
+    exact, beyond, cycles = _bit_exact(chose, built, works, progress)
     upsets = _planned(plan, built, campaign, len(works), sizes, progress)
     observed: list[Observed] = []
     mechanisms: dict[str, Any] = {}
@@ -134,18 +135,18 @@ def verify_build(
 
 
 def _bit_exact(
-    campaign: Campaign, built: Built, works: Mapping[str, Campaign], progress: Progress
+    chose: Sequence[Campaign], built: Built, works: Mapping[str, Campaign], progress: Progress
 ) -> tuple[dict[str, Any], list[str], dict[str, list[int]]]:
-    """Compare runs without a fault of all networks, those of the zoo too if the run's is one of them.
+    """Compare runs without a fault of networks new and old, and of all of the zoo if one of it chose.
 
     Returns:
         What was equal, other networks of the zoo whose operations take longer than a watchdog waits, and the
         cycles of each input of each network that was run.
     """
-    found = dict(works)
+    found = {work_label(own): own for own in chose if not _of_the_zoo(own)} | dict(works)
     limit = None if built.watchdog is None else built.watchdog.limit
-    if isinstance(campaign.work, NetworkSettings) and campaign.work.path.startswith(ZOO_PREFIX):
-        found |= {name: asked_work(campaign, name) for name in zoo.names() if name not in found}
+    for own in filter(_of_the_zoo, chose):
+        found |= {name: asked_work(own, name) for name in zoo.names() if name not in found}
     cycles: dict[str, list[int]] = {}
     beyond = []
     for name, work in found.items():
@@ -157,6 +158,10 @@ def _bit_exact(
         cycles[name] = [run.cycles for run in same_runs(before, after, progress, limit)]
     exact = {"networks": sorted(cycles), "inputs": sum(map(len, cycles.values())), "equal": True}
     return exact, sorted(beyond), cycles
+
+
+def _of_the_zoo(campaign: Campaign) -> bool:
+    return isinstance(campaign.work, NetworkSettings) and campaign.work.path.startswith(ZOO_PREFIX)
 
 
 def longest_operations(run_dirs: Sequence[Path], networks: Sequence[str], options: Path | None) -> list[int]:
