@@ -141,7 +141,7 @@ def predicted_fit(plan: Mapping[str, Any]) -> float:
     What it leaves on the run's own network, as injections that did not choose say, or the mean of what sets
     so chosen leave on a network that was left out, if that is more.
     """
-    strangers = [float(row["fit"]) for row in plan.get("strangers", ())]
+    strangers = _fits(plan, "strangers")
     return max(float(plan["fit"]), sum(strangers) / len(strangers) if strangers else 0.0)
 
 
@@ -151,8 +151,12 @@ def least_predicted(plan: Mapping[str, Any]) -> float:
     Networks differ tenfold, and a new one may be as harmless as the most harmless of those that chose: the
     least that the set leaves on any of them, or that sets chosen without one leave on that one.
     """
-    rows = (*plan.get("networks", ()), *plan.get("strangers", ()))
-    return min([float(plan["fit"]), *(float(row["fit"]) for row in rows)])
+    return min([float(plan["fit"]), *_fits(plan, "networks"), *_fits(plan, "strangers")])
+
+
+def _fits(plan: Mapping[str, Any], key: str) -> list[float]:
+    """Return what a plan leaves on each network of a list that only plans over units have."""
+    return [float(row["fit"]) for row in plan.get(key, ())]
 
 
 def planned_upsets(
@@ -188,10 +192,9 @@ def planned_upsets(
     if plan["budget_fit"] is not None:
         limits.append(float(plan["budget_fit"]))
     allowed = min(limits, default=None)
-    unlike = [float(row["fit"]) for row in plan.get("strangers", ())]
     foreseen = [
         predicted_fit(plan),
-        *(fit for fit in unlike if allowed is not None and fit < _NEAR * allowed),
+        *(fit for fit in _fits(plan, "strangers") if allowed is not None and fit < _NEAR * allowed),
     ]
     scale = max(foreseen) / own if own > 0.0 else 1.0
     expected = [

@@ -144,13 +144,19 @@ def test_a_campaign_ends_as_without_lanes(path, monkeypatch):
     assert len({injection.outcome for injection in plain.values()}) > 2
 
 
-def test_alarms_that_rise_in_lanes_are_told_in_their_cycle():
-    """The fault: an alarm of a machine in a lane is missed, or told of another cycle."""
-    elaboration, told = elaborate(ALERTED), []
+def alerted_runs(elaboration):
+    """Faults of the register that an alarm watches, and what runs to the end say of each."""
     table = elaboration.sites
     (place,) = [i for i, e in enumerate(table.elements) if e.path == "u_core.random_q"]
     faults = [Fault(table.offsets[place] + bit, 40 * bit) for bit in range(32)]
     plain, _ = outcomes(WORKLOAD, faults, False, ALERTED, shortcuts=Shortcut.NONE)
+    return faults, plain
+
+
+def test_alarms_that_rise_in_lanes_are_told_in_their_cycle():
+    """The fault: an alarm of a machine in a lane is missed, or told of another cycle."""
+    elaboration, told = elaborate(ALERTED), []
+    faults, plain = alerted_runs(elaboration)
     with VerilatorEngine(ALERTED, WORKLOAD, elaboration, sweep=True, lanes=True, audit=NOTHING) as made:
         made.observer = lambda done: told.append(done.in_lane and done.injection.detected is not None)
         assert {injection.fault: injection for injection in made.run(faults)} == plain
@@ -161,10 +167,7 @@ def test_alarms_that_rise_in_lanes_are_told_in_their_cycle():
 def test_runs_in_lanes_end_at_detection():
     """The fault: a machine in a lane goes on though it has told, or is taken for one that told."""
     elaboration = elaborate(ALERTED)
-    table = elaboration.sites
-    (place,) = [i for i, e in enumerate(table.elements) if e.path == "u_core.random_q"]
-    faults = [Fault(table.offsets[place] + bit, 40 * bit) for bit in range(32)]
-    plain, _ = outcomes(WORKLOAD, faults, False, ALERTED, shortcuts=Shortcut.NONE)
+    faults, plain = alerted_runs(elaboration)
     cut = {fault: injection.until_detection() for fault, injection in plain.items()}
     ways = []
     options = {"sweep": True, "lanes": True, "audit": NOTHING, "until_detection": True}
