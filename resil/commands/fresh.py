@@ -119,10 +119,12 @@ def asked_work(campaign: Campaign, name: str) -> Campaign:
 
 def work_label(campaign: Campaign) -> str:
     """Return what the network or workload of a campaign is called in a confirmation."""
-    work = campaign.work
-    if isinstance(work, NetworkSettings) and work.path.startswith(ZOO_PREFIX):
-        return work.path.removeprefix(ZOO_PREFIX)
-    return campaign.slug
+    return campaign.network.path.removeprefix(ZOO_PREFIX) if of_the_zoo(campaign) else campaign.slug
+
+
+def of_the_zoo(campaign: Campaign) -> bool:
+    """Whether a campaign runs a network of the zoo."""
+    return isinstance(campaign.work, NetworkSettings) and campaign.work.path.startswith(ZOO_PREFIX)
 
 
 def _same_work(work: Campaign, definitions: Sequence[Mapping[str, str]]) -> bool:

@@ -10,12 +10,19 @@ from typing import Any
 from networks import zoo
 from resil.campaign.campaign import Campaign, load_campaign
 from resil.campaign.fault_settings import STUCK_AT, FaultSettings
-from resil.campaign.network_settings import ZOO_PREFIX, NetworkSettings
 from resil.campaign.rules import UNTIL
 from resil.campaign.sampling_settings import SamplingSettings
 from resil.commands.build import RECORD, longest_operation_of, same_runs
 from resil.commands.confirmed import Built, mechanism_counts, observed_on, read_built
-from resil.commands.fresh import HISTORY, asked_work, fresh_seed, fresh_works, read_history, work_label
+from resil.commands.fresh import (
+    HISTORY,
+    asked_work,
+    fresh_seed,
+    fresh_works,
+    of_the_zoo,
+    read_history,
+    work_label,
+)
 from resil.commands.run import run_campaign
 from resil.files import json_text, read_json, write_text
 from resil.folder.plans import PLANS, add_to_plan, kept_plan
@@ -143,9 +150,9 @@ def _bit_exact(
         What was equal, other networks of the zoo whose operations take longer than a watchdog waits, and the
         cycles of each input of each network that was run.
     """
-    found = {work_label(own): own for own in chose if not _of_the_zoo(own)} | dict(works)
+    found = {work_label(own): own for own in chose if not of_the_zoo(own)} | dict(works)
     limit = None if built.watchdog is None else built.watchdog.limit
-    for own in filter(_of_the_zoo, chose):
+    for own in filter(of_the_zoo, chose):
         found |= {name: asked_work(own, name) for name in zoo.names() if name not in found}
     cycles: dict[str, list[int]] = {}
     beyond = []
@@ -158,10 +165,6 @@ def _bit_exact(
         cycles[name] = [run.cycles for run in same_runs(before, after, progress, limit)]
     exact = {"networks": sorted(cycles), "inputs": sum(map(len, cycles.values())), "equal": True}
     return exact, sorted(beyond), cycles
-
-
-def _of_the_zoo(campaign: Campaign) -> bool:
-    return isinstance(campaign.work, NetworkSettings) and campaign.work.path.startswith(ZOO_PREFIX)
 
 
 def longest_operations(run_dirs: Sequence[Path], networks: Sequence[str], options: Path | None) -> list[int]:
