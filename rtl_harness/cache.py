@@ -199,7 +199,11 @@ def _locked(folder: Path) -> Iterator[None]:
     folder.parent.mkdir(parents=True, exist_ok=True)
     with folder.with_suffix(".lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+        try:
+            yield
+        finally:
+            # Closing alone would leave it to processes that were forked meanwhile, which have the file too.
+            fcntl.flock(file, fcntl.LOCK_UN)
 
 
 def _chunks(part: Part) -> Iterator[bytes]:

@@ -1,5 +1,9 @@
 import errno
+import fcntl
+import os
+import signal
 import threading
+import time
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -87,6 +91,26 @@ def test_concurrent_builders_build_once():
     for thread in threads:
         thread.join()
     assert len(calls) == 1
+
+
+def test_a_lock_does_not_outlive_its_build_in_forked_processes():
+    """The fault: workers that are forked while a thread builds keep the lock for as long as they live."""
+    forked = []
+
+    def build(folder):
+        if child := os.fork():
+            forked.append(child)
+        else:
+            time.sleep(60)
+            os._exit(0)
+
+    folder = cached_folder("kind", "key", build)
+    try:
+        with folder.with_suffix(".lock").open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    finally:
+        os.kill(forked[0], signal.SIGKILL)
+        os.waitpid(forked[0], 0)
 
 
 def test_atomic_write(tmp_path):

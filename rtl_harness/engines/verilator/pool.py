@@ -75,7 +75,8 @@ class _Pool:
         self._processes: dict[Connection, BaseProcess] = {}
         for _ in range(workers):
             ours, theirs = context.Pipe()
-            process = context.Process(target=_serve, args=(work, theirs, os.getpid()), daemon=True)
+            others = [ours, *self._processes]
+            process = context.Process(target=_serve, args=(work, theirs, others, os.getpid()), daemon=True)
             process.start()
             theirs.close()
             self._processes[ours] = process
@@ -98,10 +99,13 @@ class _Pool:
                 yield from answer
 
     def close(self) -> None:
-        """End all workers."""
+        """End all workers.
+
+        They are killed: SIGTERM is lost on one that was forked a moment ago by a process that handles it.
+        """
         for connection, process in self._processes.items():
             connection.close()
-            process.terminate()
+            process.kill()
         for process in self._processes.values():
             process.join()
 
@@ -123,9 +127,12 @@ class _Pool:
         return answer
 
 
-def _serve(work: Work, connection: Connection, parent: int) -> None:
+def _serve(work: Work, connection: Connection, others: Sequence[Connection], parent: int) -> None:
+    """Answer until the parent has gone; `others` are its own ends, which a fork leaves open here."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for other in others:
+        other.close()
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     while os.getppid() == parent:

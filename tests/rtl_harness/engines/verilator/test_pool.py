@@ -1,4 +1,6 @@
+import ctypes
 import os
+import select
 import signal
 import time
 
@@ -62,3 +64,41 @@ def test_closing_the_iterator_ends_the_workers():
     iterator.close()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+@pytest.mark.parametrize("handler", [signal.SIG_IGN, lambda number, frame: None])
+def test_workers_that_were_forked_a_moment_ago_are_ended(handler):
+    """The fault: workers are asked by SIGTERM to end, and it is lost on those that have not begun."""
+
+    def fail(chunk):
+        raise SimulationError("broken")
+        yield
+
+    before = signal.signal(signal.SIGTERM, handler)
+    try:
+        for _ in range(30):
+            with pytest.raises(SimulationError, match="broken"):
+                list(run_chunks(CHUNKS, fail, 5))
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def test_workers_whose_parent_has_gone_end_by_themselves():
+    """The fault: a worker waits for a parent whose end of the pipe it holds open itself."""
+    ours, theirs = os.pipe()
+    parent = os.fork()
+    if parent == 0:
+        os.close(ours)
+
+        def work(chunk):
+            ctypes.CDLL(None).prctl(1, 0)  # the system does not end it
+            for fault in chunk:
+                yield done(fault)
+
+        next(run_chunks(CHUNKS, work, 2))
+        os._exit(0)
+    os.close(theirs)
+    os.waitpid(parent, 0)
+    assert select.select([ours], [], [], 20)[0]
+    assert os.read(ours, 1) == b""  # nobody holds the other end any more
+    os.close(ours)
