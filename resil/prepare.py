@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from hashlib import sha256
 
 from resil import __version__
-from resil.bench.bench import Area, AreaFacts, Bench
+from resil.bench.bench import NO_AREA, Area, AreaFacts, Bench
 from resil.bench.engines import CampaignEngine, Limits, build_ahead, make_engine
 from resil.bench.identity import Identity, ending_definition
 from resil.bench.site_list import block_name, counts_text
@@ -123,7 +123,7 @@ def _outside(campaign: Campaign, target: Target, progress: Progress) -> Bench:
         engine=lambda position: MemoryEngine(
             target, work.workloads[position], sites, campaign.execution.timeout_factor
         ),
-        area=lambda: AreaFacts({}, "GE"),
+        area=lambda: NO_AREA,
         warnings=(
             "Injections are answered by the functional model, some were tried on the RTL; cycles of their "
             "ends and alarms are those of the run without a fault.",

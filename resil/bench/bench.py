@@ -102,6 +102,9 @@ class AreaFacts:
         return Area(sum(area.logic for area in parts), sum(area.sram for area in parts))
 
 
+NO_AREA = AreaFacts({}, "GE", ("The area of the blocks was not measured.",))
+
+
 @dataclass(frozen=True)
 class Bench:
     """A network on a target, ready for faults.

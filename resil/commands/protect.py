@@ -10,7 +10,7 @@ from typing import Any
 from reports import parse_summary
 from resil.errors import ExitCode
 from resil.folder.plans import accepted_plan, basis_of, keep_plan
-from resil.folder.whole import finished_results, require_ends, require_upsets
+from resil.folder.whole import finished_results, require_area, require_ends, require_upsets
 from resil.protection.options import load_options
 from resil.protection.plan import plan_protection
 from resil.results.render import Results
@@ -53,6 +53,7 @@ def protect_run(
     found = finished_results(run_dir)
     require_upsets(found, "hardening and its figures are about upsets")
     require_ends(found, "a choice asks what faults would have done of which the design tells")
+    require_area(found)
     summary = found.summary
     parse_summary(summary)
     budget = summary["verdict"]["budget_fit"] if budget_fit is None else budget_fit

@@ -21,6 +21,7 @@ from resil.folder.store import CAMPAIGN, SITES
 from resil.folder.whole import (
     Finished,
     finished_run,
+    require_area,
     require_ends,
     require_single,
     require_upsets,
@@ -122,6 +123,7 @@ def read_basis(run_dirs: Sequence[Path]) -> Basis:
         require_upsets(one, _WHY)
         require_single(one, _WHY)
         require_ends(one, "a choice asks what faults would have done of which the design tells")
+        require_area(one)
         if one.summary["sampling"]["plan"] not in EVENLY:
             raise ProtectionError(
                 f"{one.path}: expected a run whose injections are spread evenly over each block (plan "

@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from resil.bench.bench import AreaFacts, Bench
+from resil.bench.bench import NO_AREA, AreaFacts, Bench
 from resil.bench.engines import CampaignEngine
 from resil.bench.site_list import write_parquet
 from resil.campaign.campaign import Campaign
@@ -52,11 +52,16 @@ _CODES = {
 
 
 def run_campaign(
-    campaign: Campaign, out: str | Path, *, resume: bool = False, progress: Progress | None = None
+    campaign: Campaign,
+    out: str | Path,
+    *,
+    resume: bool = False,
+    progress: Progress | None = None,
+    with_area: bool = True,
 ) -> Results:
     """Carry out what is missing of a campaign in the run folder `out`, and judge it.
 
-    A finished run is only judged again.
+    A finished run is only judged again. Without area, which takes a synthesis, that of no block is known.
 
     Raises:
         StoreError: the folder cannot be used, holds an unfinished run and `resume` is not set, or holds the
@@ -90,7 +95,7 @@ def run_campaign(
         run.complete_or_fail(engines, sampling)
         _tell(engines, progress, told)
         facts = run.finished(time.monotonic() - began)
-        area = run.area()
+        area = run.area() if with_area else NO_AREA
         permanent = permanent_of(campaign, bench)
         inferences = inference_facts(campaign, run.stored())
         summary = summarise(campaign, bench, area, goldens, sampling.sample, facts, permanent, inferences)

@@ -230,7 +230,7 @@ def _upsets(
     faults = FaultSettings(kinds, injections, 0, clusters, minimum_in=planned)
     asked = replace(campaign, name=f"{name}-upsets", faults=faults, sampling=SamplingSettings())
     asked = _ended(asked, built)
-    run_campaign(asked, place, resume=True, progress=progress)
+    run_campaign(asked, place, resume=True, progress=progress, with_area=False)
     return observed_on(name, Run(place), built, asked)
 
 
@@ -266,7 +266,7 @@ def _stuck(
     faults = FaultSettings(kinds, total, 0, model=STUCK_AT, minimum_in=minima)
     asked = replace(campaign, name=f"{name}-stuck-at", faults=faults, sampling=SamplingSettings())
     asked = _ended(asked, built, permanent=bool(everything))
-    run_campaign(asked, place, resume=True, progress=progress)
+    run_campaign(asked, place, resume=True, progress=progress, with_area=False)
     told, injections = mechanism_counts(Run(place), built)
     return {"network": name, **latent_coverage(told, injections, campaign.confidence)}
 

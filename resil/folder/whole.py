@@ -95,6 +95,15 @@ def require_ends(found: Finished, why: str) -> None:
         )
 
 
+def require_area(found: Finished) -> None:
+    """Raise StoreError if the area of a run's blocks was not measured."""
+    if not found.summary["total"]["area"] > 0:
+        raise StoreError(
+            f"{found.path}: expected a run that knows the area of its blocks, found one of which it was not "
+            "measured, as of a confirmation; give one that resil run has made"
+        )
+
+
 def timeout_of(summary: Mapping[str, Any]) -> str:
     """Return what had a time-out in a run or an estimate: the inference, or each operation too."""
     return str(summary["campaign"].get("timeout", TIMEOUTS[0]))

@@ -19,6 +19,7 @@ from resil.folder.parts import PartError, read_part
 from resil.folder.store import INJECTIONS, SITES
 from resil.folder.whole import (
     finished_run,
+    require_area,
     require_ends,
     require_inference_timeout,
     require_single,
@@ -135,6 +136,7 @@ def read_run(folder: Path) -> Run:
     require_upsets(found, "a sensitivity model tells what upsets do")
     require_single(found, "a sensitivity model tells what becomes of one")
     require_ends(found, "a sensitivity model tells what detected faults would have done")
+    require_area(found)
     require_inference_timeout(found, "a sensitivity model tells what becomes of runs with one time-out")
     summary, provenance = found.summary, found.provenance
     work = tuple(_work(folder, operation) for operation in summary["network"]["operations"])

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
-from resil import Run
+from resil import Run, load_campaign, run_campaign
 from resil.cli import main
 from resil.commands.report import write_run_figures
 from resil.errors import ConsistencyError, StoreError
@@ -389,3 +389,16 @@ def test_the_columns_of_parts_and_the_number_of_the_folder_change_together():
         "corruption"
     )
     assert (provenance.SCHEMA, " ".join(SCHEMA.names)) == (10, expected)
+
+
+def test_a_run_without_area_says_so_and_nothing_is_chosen_by_it(tmp_path, monkeypatch, capsys):
+    """The fault: protection that costs nothing, because the area of no block is known."""
+    fake.install(monkeypatch)
+    campaign = load_campaign(write_campaign(tmp_path, TEXT))
+    results = run_campaign(campaign, tmp_path / "run", with_area=False)
+    assert "The area of the blocks was not measured." in results.summary["notes"]
+    for words in ([], ["--granularity", "register"]):
+        assert main(["protect", str(tmp_path / "run"), "--budget-fit", "1", *words]) == 2
+        assert "expected a run that knows the area of its blocks" in capsys.readouterr().err
+    assert main(["learn", str(tmp_path / "run"), "--output", str(tmp_path / "model.json.gz")]) == 2
+    assert "expected a run that knows the area of its blocks" in capsys.readouterr().err
