@@ -12,7 +12,6 @@ from resil.bench.identity import Identity, ending_definition
 from resil.bench.site_list import block_name, counts_text
 from resil.campaign.campaign import Campaign
 from resil.campaign.network_settings import NetworkSettings
-from resil.campaign.rules import UNTIL
 from resil.errors import CampaignError
 from resil.folder.provenance import versions
 from resil.progress import Progress
@@ -176,7 +175,7 @@ def _engine(
     limits = Limits(
         timeout_factor=settings.timeout_factor,
         timeout=Timeout(settings.timeout),
-        until_detection=settings.until != UNTIL[0],
+        until_detection=settings.ends_at_detection,
     )
     return make_engine(settings.engine, target, workload, elaboration, limits)
 

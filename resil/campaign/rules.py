@@ -53,6 +53,16 @@ class ExecutionSettings:
     until: str = UNTIL[0]
     farm: FarmSettings | None = None
 
+    @property
+    def ends_at_detection(self) -> bool:
+        """Whether an alarm that tells of something detected ends an injection."""
+        return self.until != UNTIL[0]
+
+    @property
+    def limits_operations(self) -> bool:
+        """Whether each operation has a time-out of its own."""
+        return self.timeout != TIMEOUTS[0]
+
 
 @dataclass(frozen=True)
 class Budget:
@@ -165,7 +175,7 @@ def read_rules(tables: Tables, first: str, *, own_work: bool) -> Rules:
         item_fit = budget.fit if budget else None
         safety = attempt(lambda: read_safety(section("safety"), hazardous, item_fit))
     execution = attempt(lambda: _execution(section("execution"), sampling))
-    if problems.sound("execution") and execution.until != UNTIL[0]:
+    if problems.sound("execution") and execution.ends_at_detection:
         attempt(lambda: _check_until(section("execution"), head, faults, sampling, safety))
     technology = attempt(lambda: read_technology(section("technology", required=True)))
     liberty = attempt(lambda: _liberty(section("area")))

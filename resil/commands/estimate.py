@@ -83,13 +83,13 @@ def estimate_campaign(
             f"{campaign.file}: [campaign] inferences: expected 1, found {campaign.inferences}: sensitivity "
             "models have learnt from single inferences; inject: resil run"
         )
-    if campaign.execution.timeout != TIMEOUTS[0]:
+    if campaign.execution.limits_operations:
         raise CampaignError(
             f'{campaign.file}: [execution] timeout: expected "{TIMEOUTS[0]}", found '
             f'"{campaign.execution.timeout}": sensitivity models have learnt from runs in which the whole '
             "inference alone has a time-out, so they count other hangs; remove the key, or inject: resil run"
         )
-    if campaign.execution.until != UNTIL[0]:
+    if campaign.execution.ends_at_detection:
         raise CampaignError(
             f'{campaign.file}: [execution] until: expected "{UNTIL[0]}", found "{campaign.execution.until}": '
             "sensitivity models have learnt from whole runs; remove the key, or inject: resil run"

@@ -10,7 +10,6 @@ from resil.bench.bench import Bench
 from resil.bench.site_list import STORAGE
 from resil.campaign.campaign import Campaign
 from resil.campaign.clusters import clusters_text
-from resil.campaign.rules import TIMEOUTS, UNTIL
 from resil.campaign.workload_settings import WorkloadSettings
 from resil.results.evidence import DUE, Hazards, classes_of
 from rtl_harness.engines.base import GoldenRun
@@ -101,12 +100,12 @@ def _timeout(campaign: Campaign, goldens: Sequence[GoldenRun]) -> str:
         f"A hang is an inference that takes longer than {factor:g} times the one without a fault (at most "
         f"{longest:,} cycles)"
     )
-    if campaign.execution.until != UNTIL[0]:
+    if campaign.execution.ends_at_detection:
         whole = (
             "An injection ends with the first alarm that tells of something detected: what such faults would "
             f"have done is not known. {whole}"
         )
-    if campaign.execution.timeout == TIMEOUTS[0]:
+    if not campaign.execution.limits_operations:
         return f"{whole}. Later results count as none: the host does not wait longer."
     operations = [longest_operation(run.moves, run.end.end_cycle) for run in goldens]
     return (

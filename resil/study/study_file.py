@@ -15,7 +15,7 @@ from resil.campaign.fault_settings import PERMANENT_PLANS, STUCK_AT, FaultSettin
 from resil.campaign.key_places import Places, key_places
 from resil.campaign.network_settings import ZOO_PREFIX, read_network
 from resil.campaign.problems import Problems
-from resil.campaign.rules import RULES, TIMEOUTS, UNTIL, Rules, Tables, read_rules
+from resil.campaign.rules import RULES, Rules, Tables, read_rules
 from resil.campaign.sampling_settings import PLANS, SamplingSettings
 from resil.campaign.section import Section
 from resil.campaign.workload_settings import read_workload
@@ -251,8 +251,8 @@ def _check_predictions(problems: Problems, rules: Rules, parts: list[StudyTarget
     for table, wrong, found in (
         ("faults", rules.faults.permanent, f'model = "{rules.faults.model}"'),
         (FIRST, rules.head.inferences > 1, f"inferences = {rules.head.inferences}"),
-        ("execution", rules.execution.timeout != TIMEOUTS[0], f'timeout = "{rules.execution.timeout}"'),
-        ("execution", rules.execution.until != UNTIL[0], f'until = "{rules.execution.until}"'),
+        ("execution", rules.execution.limits_operations, f'timeout = "{rules.execution.timeout}"'),
+        ("execution", rules.execution.ends_at_detection, f'until = "{rules.execution.until}"'),
     ):
         if wrong:
             message = (
