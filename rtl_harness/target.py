@@ -151,13 +151,13 @@ def load_target(name_or_path: str | Path) -> Target:
     """
     path = Path(name_or_path)
     if path.suffix != ".toml":
-        path = SHIPPED_TARGETS / f"{name_or_path}.toml"
-        if not path.is_file():
-            shipped = ", ".join(sorted(p.stem for p in SHIPPED_TARGETS.glob("*.toml"))) or "none"
+        shipped = {file.stem: file for file in sorted(SHIPPED_TARGETS.glob("*.toml"))}
+        if str(name_or_path) not in shipped:
             raise HarnessError(
-                f"expected the name of a shipped target ({shipped}) or the path of a .toml file, "
+                f"expected the name of a shipped target ({', '.join(shipped)}) or the path of a .toml file, "
                 f"found {str(name_or_path)!r}; correct the name or give a path"
             )
+        path = shipped[str(name_or_path)]
     _, table = read_toml(path, "target file")
     return _TargetFile(path.resolve(), table).target()
 

@@ -47,8 +47,8 @@ def carry_out(options: argparse.Namespace, folder: Path) -> Iterator[Case]:
                 for version in (True, False):
                     yield cases.other_package(place / str(version), calm, n, version=version)
             case "rows":
-                for share in (0.5, 0.02, 0.0):
-                    yield cases.wrong_rows(place / str(share), calm, n, share)
+                for share, audit in ((0.5, 0.005), (0.02, 0.005), (0.0, 0.005), (0.0, 1.0)):
+                    yield cases.wrong_rows(place / f"{share}-{audit}", calm, n, share, audit)
 
 
 def main() -> int:

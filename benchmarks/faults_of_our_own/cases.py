@@ -34,9 +34,9 @@ WORKERS = {"resil": WORKER, "tests.resil.fake": (sys.executable, "-m", "tests.re
 VICTIMS = ("worker 0", "worker 1", "coordinator", "scheduler")
 
 
-def scheduler(there: Processes) -> str:
-    """Return the table of a campaign that runs on these processes."""
-    return f'[execution.dask]\nscheduler = "{there.address}"'
+def scheduler(there: Processes, audit: float = 0.005) -> str:
+    """Return the table of a campaign that runs on these processes; `audit` as its key."""
+    return f'[execution.dask]\nscheduler = "{there.address}"\naudit = {audit}'
 
 
 def kills(
@@ -153,8 +153,11 @@ def other_package(folder: Path, calm: Path, injections: int, *, version: bool) -
     return Case(f"worker with {what}", 1, f'"{_short(refused, out)}"', equal, equal and bool(refused))
 
 
-def wrong_rows(folder: Path, calm: Path, injections: int, share: float) -> Case:
-    """Let one of two workers say something wrong of a part of the faults; of one in all if that is 0."""
+def wrong_rows(folder: Path, calm: Path, injections: int, share: float, audit: float = 0.005) -> Case:
+    """Let one of two workers say something wrong of a part of the faults; of one in all if that is 0.
+
+    Such a single row goes unnoticed unless `audit` has all rows simulated twice.
+    """
     out = folder / "wrong"
     with processes(Processes(folder / "farm", workers=1)) as there:
         environment = {**os.environ, "WRONG_SHARE": str(share)}
@@ -164,15 +167,15 @@ def wrong_rows(folder: Path, calm: Path, injections: int, share: float) -> Case:
         bad.folder.mkdir()
         bad.running["scheduler"] = there.running["scheduler"]
         bad.tend()
-        code = go(campaign(folder, injections, scheduler(there)), out)
+        code = go(campaign(folder, injections, scheduler(there, audit)), out)
         bad.kill("worker 0")
+    what = f"worker with {_of(share)} wrong, {100 * audit:g} % audited"
     if code == 4:
         refusing = read(out) == 4
         text = f'exit 4, "{_short(line_with(out, "failed audit"), out)}"'
-        return Case(f"worker with {_of(share)} wrong", 1, text, None, refusing)
+        return Case(what, 1, text, None, refusing)
     equal = code in ENDED and same(calm, out)
-    text = "not noticed: the audit simulates 0.5 % of the rows again"
-    return Case(f"worker with {_of(share)} wrong", 1, text, equal, not share)
+    return Case(what, 1, "not noticed", equal, not share and audit < 1)
 
 
 def traceback_in(folder: Path) -> bool:

@@ -22,7 +22,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -187,7 +187,7 @@ def main() -> int:
     for found in results(options):
         good &= not found.findings
         if options.json:
-            print(json.dumps(asdict(found)), flush=True)
+            print(json.dumps(vars(found)), flush=True)
             continue
         counts = f"{found.cases:,} | {found.refused:,} | {found.read:,} | {found.slowest:.1f}"
         print(f"| {found.kind} | {counts} | {found.findings.total():,} |", flush=True)

@@ -34,10 +34,12 @@ class Problems:
     Attributes:
         file: For messages.
         places: Where keys stand.
+        misnamed: Tables that are not there because their names are wrong, which is said.
     """
 
     file: Path
     places: Places = field(default_factory=dict)
+    misnamed: set[str] = field(default_factory=set)
     _found: dict[KeyPath | int, tuple[KeyPath, str]] = field(default_factory=dict)
 
     def add(self, path: KeyPath, message: str) -> None:
@@ -49,8 +51,10 @@ class Problems:
         return path in self._found
 
     def sound(self, table: str) -> bool:
-        """Whether nothing is wrong with a table, nor with anything in it."""
-        return not any(path[:1] == (table,) for path, _ in self._found.values())
+        """Whether nothing is wrong with a table, nor with anything in it, and its name is right."""
+        return table not in self.misnamed and not any(
+            path[:1] == (table,) for path, _ in self._found.values()
+        )
 
     def drop(self, path: KeyPath) -> None:
         """Forget what is wrong with the key: it is said in another way."""

@@ -124,7 +124,9 @@ class Tables:
         """Return a table, empty if there is none; UnreadError, and noted, if it is none."""
         values = self._tables.get(name, {})
         if required and name not in self._tables:
-            if name not in self.meant:
+            if name in self.meant:
+                self.problems.misnamed.add(name)
+            else:
                 self.problems.add((name,), f"expected a table [{name}], found none; add it")
             raise UnreadError
         if not isinstance(values, dict):

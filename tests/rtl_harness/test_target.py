@@ -120,3 +120,8 @@ def test_shipped_files_are_named_with_a_prefix(write):
     ]
     with pytest.raises(HarnessError, match=r"no file matches 'resil:bench/other\.sv'"):
         load_target(write(GOOD.replace('"*.sv"', '"resil:bench/other.sv"')))
+
+
+def test_a_name_longer_than_any_file_may_have_is_none_of_a_target():
+    with pytest.raises(HarnessError, match=r"expected the name of a shipped target .ethos-u55-128, "):
+        load_target("x" * 5000)

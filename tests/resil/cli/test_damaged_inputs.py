@@ -85,3 +85,13 @@ def test_what_is_neither_refused_nor_read_is_a_finding(monkeypatch, fault, seen)
     assert (found.cases, found.refused, found.read) == (2, 0, 0)
     assert [what.startswith(seen) for what in found.findings] == [True]
     assert list(found.examples.values()) == [0]
+
+
+def test_findings_are_printed_as_json_too(monkeypatch, capsys):
+    monkeypatch.setattr(input_kinds, "main", odd)
+    words = ["inputs", "--json", "--cases", "2", "--processes", "1", "--only", "campaign"]
+    monkeypatch.setattr("sys.argv", words)
+    assert inputs.main() == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["findings"] == {"exit code 77": 2}
+    assert found["examples"] == {"exit code 77": 0}

@@ -91,6 +91,7 @@ BROKEN = {
     "seed": (("seed = 7", "seed = -1"), "[study] seed: expected an integer from 0"),
     "key": (("seed = 7", "seed = 7\nsede = 8"), "[study] sede: expected one of the keys"),
     "table": (("[budget]", "[bugdet]"), "did you mean [budget]?"),
+    "required table": (("[faults]", "[fualts]"), "did you mean [faults]?"),
     "one target": (
         ('[[target]]\nname = "ethos-u55-32"\n[[target]]', "[target]"),
         "found a single table; write [[target]]",
@@ -259,3 +260,12 @@ def test_no_content_of_a_study_is_a_traceback(tables):
         parse_study(Path("study.toml"), tomllib.loads(TEXT) | tables)
     with suppress(CampaignError):
         parse_study(Path("study.toml"), tables)
+
+
+@pytest.mark.parametrize("table", ["study", "faults", "technology"])
+def test_a_table_of_another_name_is_said_also_where_cells_are_estimated(table, tmp_path):
+    """The fault: what is asked of the table that is not there has no answer."""
+    text = TEXT.replace("inputs = [0, 3]", "inputs = [0, 3]\nestimate = true", 1)
+    text = text.replace(f"[{table}]", f"[{table}s]")
+    with pytest.raises(CampaignError, match=rf"{table}s: expected one of the tables .* did you mean"):
+        load_study(write_study(tmp_path, text))
