@@ -119,7 +119,8 @@ class Target:
         return {key: output for key, output in {**rest, **alarms}.items() if output}
 
 
-SHIPPED_TARGETS = Path(__file__).parent / "targets"
+PACKAGE = Path(__file__).resolve().parent
+SHIPPED_TARGETS = PACKAGE / "targets"
 SHIPPED_PREFIX = "resil:"
 
 _MANDATORY = ("name", "top", "sources", "clock", "reset", "dut", "done", "blocks", "memories")
@@ -143,8 +144,9 @@ def load_target(name_or_path: str | Path) -> Target:
     """Read a target description: a shipped one by its name, else the TOML file at a path.
 
     Paths in the file are relative to it; `sources` may hold glob patterns, whose matches are taken in
-    alphabetical order, and a file that is listed twice counts once, at its first place. A path that begins
-    with "resil:" is relative to this package: "resil:bench/*.sv" are the shipped bench modules.
+    alphabetical order, and a file that is listed twice counts once, at its first place. A path of sources or
+    include folders that begins with "resil:" is relative to this package: "resil:bench/*.sv" are the shipped
+    bench modules.
 
     Raises:
         HarnessError: If there is no such target, or the file has a missing, unknown or wrong entry.
@@ -234,19 +236,24 @@ class _TargetFile:
         return tuple(files)
 
     def _matches(self, pattern: str) -> list[Path]:
-        base = self.path.parent
-        if pattern.startswith(SHIPPED_PREFIX):
-            base, pattern = SHIPPED_TARGETS.parent, pattern.removeprefix(SHIPPED_PREFIX)
+        base, pattern = self._based(pattern)
         if not any(c in pattern for c in "*?["):
             return [p] if (p := (base / pattern).resolve()).is_file() else []
         anchor, relative = (Path("/"), pattern[1:]) if pattern.startswith("/") else (base, pattern)
         return sorted({p.resolve() for p in anchor.glob(relative) if p.is_file()})
 
+    def _based(self, name: str) -> tuple[Path, str]:
+        """Return what a path is relative to, and the path."""
+        if name.startswith(SHIPPED_PREFIX):
+            return PACKAGE, name.removeprefix(SHIPPED_PREFIX)
+        return self.path.parent, name
+
     def _folders(self, key: str) -> tuple[Path, ...]:
         folders = []
         for name in self._strings(key, self.table.get(key, [])):
             with self._looking_for(key, name):
-                folder = (self.path.parent / name).resolve()
+                base, path = self._based(name)
+                folder = (base / path).resolve()
                 there = folder.is_dir()
             if not there:
                 raise self._fail(key, f"there is no folder {folder}; correct the path")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rtl_harness.redundancy.editable import free_name
 from rtl_harness.redundancy.watchdog import INSTANCE
-from rtl_harness.target import Target, TargetAlarm
+from rtl_harness.target import PACKAGE, SHIPPED_PREFIX, Target, TargetAlarm
 
 _TEXTS = ("top", "clock", "reset", "dut", "done", "status", "operation", "inferences")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -30,7 +30,7 @@ def target_text(
 
     Args:
         target: The design without protection.
-        folder: In which the file will lie; paths are relative to it.
+        folder: In which the file will lie; paths are relative to it, those of what ships to the package.
         edited: Sources that others, in that folder, take the place of.
         added: Further sources in that folder.
         alarms: That the protection adds.
@@ -38,7 +38,7 @@ def target_text(
         watchdog: The design under test has one, a block of its own.
         copies: Instances that run in lockstep with others, a block of their own.
     """
-    sources = [str(edited[s]) if s in edited else os.path.relpath(s, folder) for s in target.sources]
+    sources = [str(edited[s]) if s in edited else _named(s, folder) for s in target.sources]
     sources += map(str, added)
     beside = {s.parent for s in edited}
     folders = dict.fromkeys([*target.include_dirs, *sorted(beside)])
@@ -51,7 +51,7 @@ def target_text(
     lines += [f"reset_cycles = {target.reset_cycles}", "sources = ["]
     lines += [*(f"  {_text(source)}," for source in sources), "]"]
     if folders:
-        lines.append(f"include_dirs = {_texts(os.path.relpath(f, folder) for f in folders)}")
+        lines.append(f"include_dirs = {_texts(_named(f, folder) for f in folders)}")
     if names:
         lines.append(f"storage_names = {_text(names)}")
     if target.macros:
@@ -79,6 +79,12 @@ def target_text(
             values["words_plusarg"] = _text(memory.words_plusarg)
         lines += _table(f"memories.{_key(name)}", values)
     return "\n".join(lines) + "\n"
+
+
+def _named(path: Path, folder: Path) -> str:
+    if PACKAGE in path.parents:
+        return f"{SHIPPED_PREFIX}{path.relative_to(PACKAGE)}"
+    return os.path.relpath(path, folder)
 
 
 def _table(name: str, values: Mapping[str, str]) -> list[str]:

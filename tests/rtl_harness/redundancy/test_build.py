@@ -14,6 +14,7 @@ from rtl_harness.errors import HarnessError
 from rtl_harness.faults import Fault, Seen
 from rtl_harness.redundancy import Group, Mechanism, build_protection
 from rtl_harness.redundancy.proof import check_alarms
+from rtl_harness.redundancy.target_file import target_text
 from rtl_harness.target import TargetAlarm, load_target
 from tests.rtl_harness.redundancy.designs import CORE, awkward, awkward_work, core_work, target_of
 
@@ -202,6 +203,19 @@ def test_a_folder_may_be_named_from_where_one_stands(tmp_path, monkeypatch):
     build, protected = built(awkward(), MIXED, Path("out"))
     assert len(build.registers) == 3
     assert all(Path(source).is_absolute() for source in protected.sources)
+
+
+def test_what_ships_is_named_by_the_package_wherever_that_lies(tmp_path):
+    """The fault: a build names the RTL of the package by where that lay, and is broken when it has moved."""
+    target = load_target("ethos-u55-32")
+    edited = next(source for source in target.sources if source.name == "cc.sv")
+    (tmp_path / "cc.sv").touch()
+    text = target_text(target, tmp_path, {edited: Path("cc.sv")}, [], {})
+    assert ".." not in text
+    (tmp_path / "target.toml").write_text(text)
+    again = load_target(tmp_path / "target.toml")
+    assert [s for s in again.sources if s.parent != tmp_path] == [s for s in target.sources if s != edited]
+    assert again.include_dirs == (edited.parent,)
 
 
 def test_a_folder_with_content_is_kept(tmp_path):
