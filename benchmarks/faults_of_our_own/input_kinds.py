@@ -114,6 +114,7 @@ class Desk:
             patch("resil.prepare._work", _stop),
             patch("networks.vela.run_vela", _stop),
             patch("resil.commands.infer.infer", _stop),
+            patch("resil.farm.cluster.Farm.open", _stop),
             patch("resil.commands.run.prepare", fake.fake_bench),
             patch("resil.commands.replay.prepare", fake.fake_bench),
             # Made once: to make the commands anew takes four times as long as a case.
@@ -139,9 +140,9 @@ class Desk:
         text = error.getvalue()
         if READ in text:
             return "read"
-        if "internal error" in text:
+        if "internal error: " in text:
             return f"{_plain(text.split('internal error: ')[1])} at {trace[0]}"
-        if "Traceback" in text:
+        if "Traceback" in text and "--verbose" not in words:
             return "a traceback"
         if code == 2:
             return "refused" if text.strip() else "refused without a word"

@@ -38,7 +38,7 @@ class Identity:
         """SHA-256 of the definition, 64 hexadecimal digits."""
         return sha256(json.dumps(dict(self.definition), sort_keys=True).encode()).hexdigest()
 
-    def differences(self, other: Mapping[str, str]) -> tuple[str, ...]:
+    def differences(self, other: Mapping[str, object]) -> tuple[str, ...]:
         """Say for each part that differs what it is here and what in `other`."""
         names = sorted({*self.definition, *other})
         return tuple(
@@ -47,7 +47,7 @@ class Identity:
             if self.definition.get(name) != other.get(name)
         )
 
-    def require(self, recorded: Mapping[str, str], where: str) -> None:
+    def require(self, recorded: Mapping[str, object], where: str) -> None:
         """Raise StoreError if `recorded`, the definition that `where` was made with, is another one."""
         differences = self.differences(recorded)
         if differences:
@@ -57,7 +57,9 @@ class Identity:
             )
 
 
-def _short(value: str | None) -> str:
+def _short(value: object) -> str:
+    """Return a value for a message: in a damaged file it may be anything."""
     if value is None:
         return "nothing"
-    return value if len(value) <= 24 else value[:12]
+    text = str(value)
+    return text if len(text) <= 24 else text[:12]

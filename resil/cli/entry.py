@@ -6,6 +6,7 @@ import errno
 import io
 import os
 import signal
+import stat
 import sys
 import tempfile
 import time
@@ -22,6 +23,12 @@ from resil.progress import Loudness, loudness, set_loudness
 from resil.user_errors import USER_ERRORS
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
+
+# Linux's devices that can be read without end: zero, full, random, urandom.
+_MEMORY_DEVICES, _ENDLESS = 1, (5, 7, 8, 9)
+
+# Characters of a name in a message.
+_SHOWN = 60
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -48,6 +55,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(error, OSError) and error.errno in _FULL:
             place = "" if error.filename is None else f"{error.filename}: "
             complain(f"error: {place}cannot be written ({error.strerror}); free the space")
+            return int(ExitCode.USAGE)
+        if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+            name = str(error.filename)
+            shown = name if len(name) <= _SHOWN else f"{name[:_SHOWN]}..."
+            complain(f"error: {shown}: expected a name that a file can have, found one too long; shorten it")
             return int(ExitCode.USAGE)
         cause = f"{type(error).__name__}: {error}"
         complain(f"internal error: {cause} (details in {_keep_traceback()}; please report it)")
@@ -83,7 +95,7 @@ def _fill_missing_streams() -> None:
 
 
 def _refuse_odd_names(words: Sequence[str]) -> None:
-    """Raise ResilError for names that cannot be written into the files of a run, before anything is done."""
+    """Raise ResilError for names that the files of a run cannot hold, and for files without end."""
     try:
         here = os.getcwd()
     except FileNotFoundError:
@@ -96,6 +108,20 @@ def _refuse_odd_names(words: Sequence[str]) -> None:
                 f"{what} {name.encode(errors='backslashreplace').decode()}: expected a name in UTF-8, found "
                 "other bytes; files of a run hold names as text: rename it, or reach it by a link"
             ) from None
+    for word in words:
+        if _is_endless(word):
+            raise ResilError(f"{word}: expected a file, found a device that has no end; give a file")
+
+
+def _is_endless(name: str) -> bool:
+    try:
+        found = os.stat(name)
+    except (OSError, ValueError):
+        return False
+    if stat.S_ISBLK(found.st_mode):
+        return True
+    device = os.major(found.st_rdev), os.minor(found.st_rdev)
+    return stat.S_ISCHR(found.st_mode) and device[0] == _MEMORY_DEVICES and device[1] in _ENDLESS
 
 
 def _keep_traceback() -> str:

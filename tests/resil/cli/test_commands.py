@@ -175,6 +175,40 @@ def test_an_error_of_our_own_leaves_its_traceback_in_a_file(tmp_path, monkeypatc
     assert "Traceback" in kept.read_text()
 
 
+def test_names_that_no_file_can_have_are_refused(finished, tmp_path, capsys):
+    """The fault: the file system refuses a name, and that is taken for an error of resil's own."""
+    name = "x" * 5000
+    for words in (
+        ["protect", finished, name, "--budget-fit", "1"],
+        ["protect", finished, "--budget-fit", "1", "--build", name],
+        ["run", write_campaign(tmp_path), "--out", name],
+        ["infer", name],
+        ["merge", name, finished, finished],
+        ["compare", finished, name],
+        ["report", name],
+        ["study", name],
+    ):
+        err = failed(capsys, *words)
+        assert "internal error" not in err
+        assert "too long" in err or "expected" in err
+    shown = f"{'x' * 60}...: expected a name that a file can have, found one too long; shorten it"
+    assert shown in failed(capsys, "protect", finished, name, "--budget-fit", "1")
+
+
+def test_files_without_end_are_refused(finished, tmp_path, capsys):
+    """The fault: all memory is filled from a device."""
+    (tmp_path / "link").symlink_to("/dev/urandom")
+    for name in ("/dev/zero", tmp_path / "link"):
+        for words in (["study", name], ["infer", name], ["infer", "zoo:digits", "--input", name]):
+            assert f"{name}: expected a file, found a device that has no end" in failed(capsys, *words)
+    assert "no such file" not in failed(capsys, "study", "/dev/null")
+
+
+@pytest.mark.parametrize("number", [2**63, 10**30, -1])
+def test_replay_of_a_number_that_no_injection_can_have(number, finished, capsys):
+    assert "expected the number of an injection" in failed(capsys, "replay", finished, "--", number)
+
+
 @pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_before_anything_was_begun(signal_number, tmp_path, monkeypatch, capsys):
     def prepare(campaign, progress, simulates=False):

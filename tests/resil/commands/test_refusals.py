@@ -402,3 +402,12 @@ def test_a_run_without_area_says_so_and_nothing_is_chosen_by_it(tmp_path, monkey
         assert "expected a run that knows the area of its blocks" in capsys.readouterr().err
     assert main(["learn", str(tmp_path / "run"), "--output", str(tmp_path / "model.json.gz")]) == 2
     assert "expected a run that knows the area of its blocks" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("value", [3, 0.5, True, ["x"], {}])
+def test_a_definition_that_is_no_text_differs_and_is_said(folder, value, capsys):
+    """The fault: a message about a damaged file breaks on what the file holds."""
+    edit(folder / "provenance.json", lambda record: record["definition"].update(seed=value))
+    campaign = write_campaign(folder.parent, BUDGET)
+    assert main(["run", str(campaign), "--out", str(folder), "--resume"]) == 2
+    assert f"seed ({value} there, 7 here)" in capsys.readouterr().err
