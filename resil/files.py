@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from resil.errors import StoreError
 
@@ -19,7 +22,8 @@ def write_file(path: Path, write: Callable[[Path], None]) -> None:
     Raises:
         StoreError: the folder cannot be written.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}{TEMPORARY_SUFFIX}")
+    # Absolute: Arrow takes a relative path that begins like an address for one.
+    temporary = path.absolute().with_name(f".{path.name}.{os.getpid()}{TEMPORARY_SUFFIX}")
     try:
         write(temporary)
         with temporary.open("rb") as file:
@@ -42,6 +46,15 @@ def write_text(path: Path, text: str) -> None:
 def write_bytes(path: Path, data: bytes) -> None:
     """Write `data` to `path` in one step; see `write_file`."""
     write_file(path, lambda temporary: _write_bytes(temporary, data))
+
+
+def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """Return a table, or these columns of it; the file may be replaced meanwhile.
+
+    Raises:
+        OSError, pyarrow.ArrowException: it cannot be read.
+    """
+    return pq.read_table(path.absolute(), columns=columns, memory_map=False)  # absolute: see `write_file`
 
 
 def json_text(value: object) -> str:

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from reports.table import Column, Table
 from resil.bench.bench import Area, Bench
-from resil.files import write_file
+from resil.files import read_parquet, write_file
 from rtl_harness.sites import KINDS, Hardware, SiteTable
 
 UNASSIGNED = "(no block)"
@@ -228,7 +228,7 @@ def write_csv(sites: SiteTable, path: Path) -> None:
 
 def _holds(path: Path, rows: pa.Table) -> bool:
     try:
-        found = pq.read_table(path, memory_map=False)
+        found = read_parquet(path)
     except (OSError, ValueError, pa.ArrowException):
         return False
     return found.column_names == rows.column_names and all(

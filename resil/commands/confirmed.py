@@ -8,14 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
-
 from resil.bench.site_list import block_name
 from resil.campaign.campaign import Campaign
 from resil.commands.build import RECORD, was_changed
 from resil.commands.protect_basis import pace_of
 from resil.errors import StoreError
-from resil.files import read_json, write_text
+from resil.files import read_json, read_parquet, write_text
 from resil.folder.run import Run
 from resil.folder.store import SITES
 from resil.prepare import prepare
@@ -171,7 +169,7 @@ def observed_on(network: str, run: Run, built: Built, campaign: Campaign) -> Obs
     """
     technology = upset_rates(campaign)
     factors = _site_factors(run, built)
-    sites = pq.read_table(run.path / SITES, columns=["block", "kind", "hardware"]).to_pydict()
+    sites = read_parquet(run.path / SITES, ["block", "kind", "hardware"]).to_pydict()
     bits: Counter[tuple[str, str, Factors]] = Counter()
     kept = zip(sites["block"], sites["kind"], sites["hardware"], strict=True)
     for site, (block, kind, hardware) in enumerate(kept):
@@ -211,7 +209,7 @@ def _site_factors(run: Run, built: Built) -> dict[int, Factors]:
     for own in built.hardened:
         ends = sorted((own["left"], own["right"]))
         wanted.setdefault(own["path"], []).append((ends[0], ends[1], built.factors[own["group"]]))
-    sites = pq.read_table(run.path / SITES, columns=["path", "bit"]).to_pydict()
+    sites = read_parquet(run.path / SITES, ["path", "bit"]).to_pydict()
     found = {}
     for site, (path, bit) in enumerate(zip(sites["path"], sites["bit"], strict=True)):
         for low, high, factors in wanted.get(path, ()):

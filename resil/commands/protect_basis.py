@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from resil.campaign.campaign import load_campaign
 from resil.campaign.sampling_settings import EVENLY
+from resil.files import read_parquet
 from resil.folder.run import Run
 from resil.folder.store import CAMPAIGN, SITES
 from resil.folder.whole import (
@@ -176,7 +176,7 @@ def _names(found: Sequence[Finished]) -> list[str]:
 
 
 def _kept(one: Finished) -> pa.Table:
-    table = pq.read_table(one.path / SITES, memory_map=False).replace_schema_metadata(None)
+    table = read_parquet(one.path / SITES).replace_schema_metadata(None)
     kinds = pa.array(one.summary["campaign"]["kinds"], pa.string())
     injected = {"ff": ["ff", "macro"], "sram": ["sram"]}
     wanted = pa.array([k for kind in kinds.to_pylist() for k in injected.get(kind, [kind])], pa.string())
@@ -192,7 +192,7 @@ def _kept(one: Finished) -> pa.Table:
 
 
 def _declared(one: Finished) -> dict[str, int]:
-    paths = pq.read_table(one.path / SITES, columns=["path"], memory_map=False)["path"].cast(pa.string())
+    paths = read_parquet(one.path / SITES, ["path"])["path"].cast(pa.string())
     counted = pc.value_counts(paths).to_pylist()
     return {str(entry["values"]): int(entry["counts"]) for entry in counted}
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from resil.files import write_file
+from resil.files import read_parquet, write_file
 
 # `outcome` is without a limit on the time of the alarm. `alarm` is the first that told of something detected,
 # in `alarm_cycle`, `correction` the first of something corrected; "" and -1 where there was none. `first` and
@@ -70,7 +70,7 @@ def read_part(path: Path, identity: str) -> pa.Table:
         PartError: the file is truncated, altered, of another layout or of another campaign.
     """
     try:
-        table = pq.read_table(path, memory_map=False)
+        table = read_parquet(path)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise PartError(f"cannot be read as Parquet ({str(error).splitlines()[0]})") from None
     metadata = table.schema.metadata or {}

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from resil.campaign.sampling_settings import EVENLY
 from resil.errors import StoreError
+from resil.files import read_parquet
 from resil.folder.contents import content_of
 from resil.folder.store import INJECTIONS, SITES
 from resil.folder.whole import finished_run
@@ -55,7 +55,7 @@ class Run:
         none.
         """
         parts = sorted((self.path / INJECTIONS).glob("part-*.parquet"))
-        rows = pa.concat_tables([_plain(pq.read_table(part, memory_map=False)) for part in parts])
+        rows = pa.concat_tables([_plain(read_parquet(part)) for part in parts])
         judged = content_of(rows).within(self.summary["campaign"]["detection_cycles"]).outcomes
         names = pa.array(OUTCOMES, pa.string()).take(pa.array(judged))
         rows = rows.set_column(rows.schema.get_field_index("outcome"), "outcome", names)
@@ -194,7 +194,7 @@ class Run:
         return bits.rename("bits").reset_index()
 
     def _sites(self) -> pa.Table:
-        return pq.read_table(self.path / SITES, memory_map=False)
+        return read_parquet(self.path / SITES)
 
     def _judge(self, registers: pd.DataFrame) -> None:
         events, trials = registers["hazardous"].to_numpy(), registers["injections"].to_numpy()

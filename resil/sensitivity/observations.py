@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from resil.errors import StoreError
+from resil.files import read_parquet
 from resil.folder.parts import PartError, read_part
 from resil.folder.store import INJECTIONS, SITES
 from resil.folder.whole import (
@@ -143,7 +143,7 @@ def read_run(folder: Path) -> Run:
     if not work:
         raise StoreError(f"{folder}: expected a run of a network with operations, found none")
     try:
-        sites = pq.read_table(folder / SITES)
+        sites = read_parquet(folder / SITES)
         identity = str(provenance["hashes"]["campaign"])
         parts = sorted((folder / INJECTIONS).glob("part-*.parquet"))
         rows = pa.concat_tables([read_part(part, identity) for part in parts])

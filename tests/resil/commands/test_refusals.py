@@ -411,3 +411,16 @@ def test_a_definition_that_is_no_text_differs_and_is_said(folder, value, capsys)
     campaign = write_campaign(folder.parent, BUDGET)
     assert main(["run", str(campaign), "--out", str(folder), "--resume"]) == 2
     assert f"seed ({value} there, 7 here)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["s3:run", "tcp:/run", "file:run"])
+def test_a_folder_named_like_an_address_is_a_folder(name, tmp_path, monkeypatch, capsys):
+    """The fault: Arrow takes a path that begins with a scheme for one of another machine."""
+    fake.install(monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    campaign = write_campaign(tmp_path, BUDGET)
+    assert main(["run", str(campaign), "--out", name]) == 0
+    assert main(["report", name]) == 0
+    assert main(["merge", "joined", name, "--quiet"]) == 2  # one run is none to join
+    assert main(["sites", str(campaign), "--parquet", f"{name}.parquet", "--quiet"]) in (0, 2)
+    assert len(Run(name).injections()) == 200
