@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from collections.abc import Sequence
 from enum import IntEnum
 from functools import lru_cache
@@ -82,6 +83,7 @@ class Instance:
     def __init__(self, library: Library, plusargs: Sequence[str]) -> None:
         self.library = library
         self._calls = library.calls
+        self._process = os.getpid()
         encoded = [f"+{p}".encode() for p in plusargs]
         self._handle: int | None = self._calls.resil_create(
             len(encoded), (ctypes.c_char_p * len(encoded))(*encoded)
@@ -101,9 +103,14 @@ class Instance:
         self.close()
 
     def close(self) -> None:
-        """Free the instance; its storage views must not be used any more."""
+        """Free the instance; its storage views must not be used any more.
+
+        In a process that was forked since it was made, nothing is freed: the end of Verilator's context would
+        wait there for threads that a fork does not take along.
+        """
         if self._handle:
-            self._calls.resil_destroy(self._handle)
+            if self._process == os.getpid():
+                self._calls.resil_destroy(self._handle)
             self._handle = None
 
     @property

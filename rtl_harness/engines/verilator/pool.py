@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import multiprocessing
 import os
 import signal
@@ -10,6 +11,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import NamedTuple
@@ -77,7 +79,8 @@ class _Pool:
             ours, theirs = context.Pipe()
             others = [ours, *self._processes]
             process = context.Process(target=_serve, args=(work, theirs, others, os.getpid()), daemon=True)
-            process.start()
+            with _kept_from_collection():
+                process.start()
             theirs.close()
             self._processes[ours] = process
 
@@ -104,7 +107,8 @@ class _Pool:
         They are killed: SIGTERM is lost on one that was forked a moment ago by a process that handles it.
         """
         for connection, process in self._processes.items():
-            connection.close()
+            with suppress(OSError):  # closed before, where both are garbage of one cycle
+                connection.close()
             process.kill()
         for process in self._processes.values():
             process.join()
@@ -125,6 +129,16 @@ class _Pool:
             raise answer
         assert isinstance(answer, list)
         return answer
+
+
+@contextmanager
+def _kept_from_collection() -> Iterator[None]:
+    """Let no process that is forked meanwhile clear up what this one has left lying: that is ours to end."""
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 def _serve(work: Work, connection: Connection, others: Sequence[Connection], parent: int) -> None:

@@ -1,3 +1,6 @@
+import os
+import signal
+
 import numpy as np
 import pytest
 
@@ -154,3 +157,15 @@ def test_a_closed_instance_says_so(closed_library):
     made.close()
     with pytest.raises(SimulationError, match="closed already"):
         made.run(1)
+
+
+def test_an_instance_may_be_closed_in_a_forked_process(closed_library):
+    """The fault: the end of a context of Verilator waits for threads that a fork does not take along."""
+    with closed_library.create() as instance:
+        child = os.fork()
+        if child == 0:
+            signal.alarm(20)
+            instance.close()
+            os._exit(0)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert instance.handle

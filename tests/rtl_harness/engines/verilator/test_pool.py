@@ -1,4 +1,5 @@
 import ctypes
+import gc
 import os
 import select
 import signal
@@ -95,10 +96,36 @@ def test_workers_whose_parent_has_gone_end_by_themselves():
             for fault in chunk:
                 yield done(fault)
 
-        next(run_chunks(CHUNKS, work, 2))
+        running = run_chunks(CHUNKS, work, 2)
+        next(running)
         os._exit(0)
     os.close(theirs)
     os.waitpid(parent, 0)
     assert select.select([ours], [], [], 20)[0]
     assert os.read(ours, 1) == b""  # nobody holds the other end any more
     os.close(ours)
+
+
+def test_a_worker_does_not_clear_up_what_its_parent_has_left():
+    """The fault: garbage of the parent is collected in a worker, and ends there what is the parent's."""
+
+    class Left:
+        def __init__(self):
+            self.again = self
+            self.owner = os.getpid()
+
+        def __del__(self):
+            if os.getpid() != self.owner:
+                os._exit(77)
+
+    def collecting(chunk):
+        gc.collect()
+        yield from work(chunk)
+
+    gc.disable()
+    try:
+        Left()
+        assert len(list(run_chunks(CHUNKS, collecting, 2))) == len(FAULTS)
+        assert gc.get_freeze_count() == 0
+    finally:
+        gc.enable()
