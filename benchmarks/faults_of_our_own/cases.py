@@ -153,7 +153,7 @@ def other_package(folder: Path, calm: Path, injections: int, *, version: bool) -
     return Case(f"worker with {what}", 1, f'"{_short(refused, out)}"', equal, equal and bool(refused))
 
 
-def wrong_rows(folder: Path, calm: Path, injections: int, share: float, audit: float = 0.005) -> Case:
+def wrong_rows(folder: Path, calm: Path, injections: int, share: float, audit: float) -> Case:
     """Let one of two workers say something wrong of a part of the faults; of one in all if that is 0.
 
     Such a single row goes unnoticed unless `audit` has all rows simulated twice.
