@@ -3,8 +3,8 @@
 from reports.errors import ReportError
 from reports.protection import parse_protection
 from reports.render import REPORT, render, render_figures
-from reports.study import parse_study
 from reports.study_html import STUDY_REPORT, render_study
+from reports.study_parse import parse_study
 from reports.study_tables import study_text
 from reports.summary_json import parse_summary
 from reports.tables import rich_report, text_report, verdict_line

@@ -11,9 +11,10 @@ from markupsafe import Markup
 
 from reports import numbers
 from reports.figures import NARROW, WIDE
-from reports.study import StudySummary, parse_study
+from reports.study import StudySummary
 from reports.study_figures import stacked_fit
 from reports.study_growth import growth_lines, growth_table
+from reports.study_parse import parse_study
 from reports.study_tables import (
     asked_lines,
     class_table,
@@ -25,6 +26,7 @@ from reports.study_tables import (
     scope_lines,
     spfm_matrix,
     study_heading,
+    time_table,
     verdict_cell,
 )
 from reports.svg import clean, style_sheet
@@ -80,6 +82,7 @@ def study_html(study: StudySummary) -> str:
         open=open_lines(study),
         scope=scope_lines(study),
         confidence=numbers.confidence(study.confidence),
+        times=time_table(study),
         duration=numbers.duration(study.seconds),
         injections=numbers.count(sum(cell.injections for cell in study.cells)),
         injected=sum(cell.answered and not cell.predicted for cell in study.cells),

@@ -100,6 +100,19 @@ def protection_lines(study: StudySummary) -> list[str]:
     return [f"Protection of {own.target}: {own.result} ({own.reason})." for own in study.protection]
 
 
+def time_table(study: StudySummary) -> Table:
+    """Return where the time went, by target; what is left of the whole was spent on all of them."""
+    heads = ("builds", "cells", "protection", "injections", "a second")
+    rows = []
+    for own in study.spent:
+        made = sum(cell.injections for cell in study.cells if cell.target == own.target)
+        rate = numbers.count(round(made / own.cells)) if own.cells else numbers.NOT_KNOWN
+        parts = map(numbers.duration, (own.builds, own.cells, own.protection))
+        rows.append((own.target, *parts, numbers.count(made), rate))
+    columns = (Column("target", numeric=False), *map(Column, heads))
+    return Table("Where the time went", columns, tuple(rows))
+
+
 def claim_lines(study: StudySummary) -> list[str]:
     """Return each claim with its result, and its evidence below it."""
     lines = []

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,7 @@ from resil.study.growth import growth
 from resil.study.pace import Pace
 from resil.study.protection import NOT_FINISHED, unassessed
 from resil.study.rows import block_rows, write_rows
+from resil.study.spent import BUILDS, CELLS, PROTECTION, Spent
 from resil.study.study import Cell, Study
 from resil.study.verdict import study_verdict
 from resil.user_errors import USER_ERRORS
@@ -105,6 +107,7 @@ class _Study:
         self._progress = progress
         self._began = time.monotonic()
         self._started = earlier.get("started") or now()
+        self._spent = Spent(earlier.get("spent", ()))
         self._cells = {cell.folder: unanswered(cell, WAITING) for cell in study.cells}
         self._rows: dict[str, list[dict[str, Any]]] = {}
         self._pace = Pace(study.cells)
@@ -123,10 +126,16 @@ class _Study:
             self._worked = True
             self._write(finished=None)
         self._tell_whole(len(waiting))
-        for place, cell in enumerate(waiting, start=1):
-            self._carry_out(cell, place, len(waiting))
-            self._write(finished=None)
-        self._protect()
+        try:
+            for place, cell in enumerate(waiting, start=1):
+                with self._timed(cell.target, CELLS):
+                    self._carry_out(cell, place, len(waiting))
+                self._write(finished=None)
+            self._protect()
+        except (Interrupted, FarmGoneError):
+            if self._worked:
+                self._write(finished=None)
+            raise
         done = now() if self._worked else self._earlier["finished"]
         return self._write(finished=done)
 
@@ -136,10 +145,7 @@ class _Study:
         self._progress.beside(lambda: self._pace.short(time.monotonic() - began))
         try:
             found = self._answer(cell)
-        except KeyboardInterrupt:
-            raise Interrupted(self._go_on()) from None
-        except Interrupted:
-            self._write(finished=None)
+        except (KeyboardInterrupt, Interrupted):
             raise Interrupted(self._go_on()) from None
         except FarmGoneError as error:
             raise FarmGoneError(f"{error}: {self._go_on()}") from None
@@ -170,10 +176,23 @@ class _Study:
             told = f"protection of {target.name}, {place} of {len(self._study.targets)}"
             self._progress.stage(told)
             try:
-                row = protect_target(wanted, target.name, self._cells_of(target.name), self._out)
-            except KeyboardInterrupt:
+                with self._timed(target.name, PROTECTION):
+                    row = protect_target(wanted, target.name, self._cells_of(target.name), self._out)
+            except (KeyboardInterrupt, Interrupted):
                 raise Interrupted(self._go_on()) from None
             self._protection[target.name] = row
+            self._worked |= row not in self._earlier.get("protection", ())
+
+    @contextmanager
+    def _timed(self, target: str, part: str) -> Iterator[None]:
+        """Take note of how long something takes, builds by themselves."""
+        began, built = time.monotonic(), self._progress.built_seconds
+        try:
+            yield
+        finally:
+            built = self._progress.built_seconds - built
+            self._spent.note(target, BUILDS, built)
+            self._spent.note(target, part, time.monotonic() - began - built)
 
     def _cells_of(self, target: str) -> list[dict[str, Any]]:
         return [cell for cell in self._cells.values() if cell["target"] == target]
@@ -206,6 +225,7 @@ class _Study:
         cells = list(self._cells.values())
         protection = list(self._protection.values())
         seconds = time.monotonic() - self._began if self._worked else 0.0
+        spent = self._spent if self._worked else Spent(self._earlier.get("spent", ()))
         record = {
             "schema": SCHEMA,
             "name": self._study.name,
@@ -219,6 +239,7 @@ class _Study:
             "classes": class_means(cells),
             "confidence": self._study.rules.head.confidence,
             "seconds": round(self._earlier.get("seconds", 0.0) + seconds, 1),
+            "spent": spent.rows(target.name for target in self._study.targets),
             "started": self._started,
             "finished": finished,
             "definition": dict(self._definition),
@@ -239,7 +260,7 @@ class _Study:
 
     def _go_on(self) -> str:
         done = sum(cell["verdict"] not in (FAILED, WAITING) for cell in self._cells.values())
-        return (
-            f"{done} of {len(self._cells)} cells, and what was injected of the present one, are kept in "
-            f"{self._out}; go on with: resil study {self._study.file} --out {self._out} --resume"
-        )
+        cells = f"{done} of {len(self._cells)} cells"
+        kept = cells if done == len(self._cells) else f"{cells}, and what was injected of the present one,"
+        command = f"resil study {self._study.file} --out {self._out} --resume"
+        return f"{kept} are kept in {self._out}; go on with: {command}"

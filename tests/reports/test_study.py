@@ -8,6 +8,8 @@ from xml.etree import ElementTree
 import pytest
 
 from reports import ReportError, parse_study, render_study, study_text
+from reports.numbers import NOT_KNOWN
+from reports.study_tables import time_table
 
 HOSTILE = "<script>alert('&\"')</script>"
 
@@ -88,6 +90,10 @@ def document(name="study"):
             {"target": "npu-32", "register_class": "counter", "avf": 0.1, "avf_lo": 0.05, "avf_hi": 0.2}
         ],
         "seconds": 12.0,
+        "spent": [
+            {"target": "npu-32", "builds": 3.0, "cells": 4.5, "protection": 1.0},
+            {"target": "npu-64", "builds": 0.0, "cells": 0.0, "protection": 0.0},
+        ],
         "started": "2026-01-01T00:00:00+00:00",
         "finished": "2026-01-01T00:01:00+00:00",
         "definition": {"seed": "7", HOSTILE: HOSTILE},
@@ -246,3 +252,14 @@ def test_what_grows_is_said_figure_by_figure():
     lines = [line for line in text.splitlines() if line.startswith(("FIT ", "storage bits ", "area "))]
     assert [line.split()[0] for line in lines] == ["FIT", "FIT", "storage", "area"]
     assert "+67 %" in lines[0]
+
+
+def test_the_page_says_where_the_time_went():
+    made = document()
+    made["cells"][0]["injections"] = 900
+    table = time_table(parse_study(made))
+    assert table.rows == (
+        ("npu-32", "3.0 s", "4.5 s", "1.0 s", "900", "200"),
+        ("npu-64", "0.0 s", "0.0 s", "0.0 s", "0", NOT_KNOWN),
+    )
+    assert "Where the time went" in render_study(made)["report.html"]

@@ -20,14 +20,15 @@ import resil.commands.study_protection
 import resil.study.answers
 from benchmarks.engine.resume import rows
 from resil.cli import main
-from resil.errors import ConsistencyError
+from resil.errors import ConsistencyError, Interrupted
 from resil.folder.plans import add_to_plan
+from resil.study.spent import PARTS
 from rtl_harness.errors import HarnessError
 from tests.resil import fake
 from tests.resil.studies import CELLS, TEXT, write_study
 
 FILES = {"study.json", "study.parquet", "report.html", ".lock", "ethos-u55-32", "ethos-u55-64"}
-TIMES = ("seconds", "started", "finished")
+TIMES = ("seconds", "spent", "started", "finished")
 
 
 @pytest.fixture
@@ -376,6 +377,57 @@ def test_an_interrupted_study_goes_on(command, tmp_path, monkeypatch, capsys):
     assert command() == 2
     assert "add --resume to finish it" in capsys.readouterr().err
     assert command("--resume") == 0
+
+
+def test_where_the_time_went_is_kept_over_all_goes(command, tmp_path, monkeypatch, capsys):
+    run_campaign, began, protect = resil.commands.study.run_campaign, [], resil.commands.study.protect_target
+
+    def slow(campaign, out, *, progress, **others):
+        began.append(out)
+        with progress.building("verilated"):
+            time.sleep(0.2)
+        time.sleep(0.3)
+        if len(began) == 2:
+            raise Interrupted("a go at one campaign")
+        return run_campaign(campaign, out, progress=progress, **others)
+
+    def interrupted(*arguments):
+        time.sleep(0.4)
+        raise KeyboardInterrupt
+
+    def slowly(*arguments):
+        time.sleep(0.4)
+        return protect(*arguments)
+
+    monkeypatch.setattr(resil.commands.study, "run_campaign", slow)
+    monkeypatch.setattr(resil.commands.study, "protect_target", interrupted)
+    text = TEXT.replace("injections = 200", "injections = 2000") + WANTED
+    assert command(text=text) == 130
+    assert command("--resume", text=text) == 130
+    assert "interrupted; 4 of 4 cells are kept in" in capsys.readouterr().err
+    monkeypatch.setattr(resil.commands.study, "protect_target", slowly)
+    assert command("--resume", text=text) == 0
+    found = record(tmp_path / "out")
+    first, second = found["spent"]
+    assert (first["target"], second["target"]) == ("ethos-u55-32", "ethos-u55-64")
+    assert first["builds"] >= 0.6  # three times, the one that was interrupted among them
+    assert first["cells"] >= 0.9
+    assert first["protection"] >= 0.8  # twice
+    assert 0.4 <= second["builds"] < 0.6
+    assert sum(row[part] for row in found["spent"] for part in PARTS) <= found["seconds"] + 0.5
+    assert command(text=text) == 0
+    assert record(tmp_path / "out") == found  # nothing was worked
+
+
+def test_protection_that_is_asked_for_later_is_work(command, tmp_path):
+    assert command(text=TEXT.replace("injections = 200", "injections = 2000")) == 0
+    before = record(tmp_path / "out")
+    assert command(text=TEXT.replace("injections = 200", "injections = 2000") + WANTED) == 0
+    after = record(tmp_path / "out")
+    assert [row["cells"] for row in after["spent"]] == [row["cells"] for row in before["spent"]]
+    assert all(row["protection"] == 0.0 for row in before["spent"])
+    assert any(row["protection"] > 0.0 for row in after["spent"])
+    assert after["seconds"] > before["seconds"]
 
 
 def test_kills_between_and_inside_cells_leave_no_trace(tmp_path, monkeypatch):
