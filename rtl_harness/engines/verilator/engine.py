@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -308,10 +309,12 @@ class VerilatorEngine:
         for done in self._alone(unanswered, workers):
             yield from [done] * times[done.injection.fault]
 
-    def _alone(self, faults: Iterable[Fault], workers: int) -> Iterator[Outcome]:
+    def _alone(self, faults: Iterable[Fault], workers: int) -> Generator[Outcome, None, None]:
         return self._simulated(faults, self.shortcuts & ~IN_SWEEPS, workers)
 
-    def _simulated(self, faults: Iterable[Fault], shortcuts: Shortcut, workers: int) -> Iterator[Outcome]:
+    def _simulated(
+        self, faults: Iterable[Fault], shortcuts: Shortcut, workers: int
+    ) -> Generator[Outcome, None, None]:
         """Yield outcomes without a sweep."""
         singles = self._singles
         ordered = sorted(faults, key=lambda fault: (singles.begins(fault, shortcuts), fault.site))
@@ -337,10 +340,10 @@ class VerilatorEngine:
         allowance = self.operation_cycles
         trials = Trials(self._model, self._golden, self._singles, allowance, self._timeout_factor)
         chunks = [[answer.fault for answer in answers[i::workers]] for i in range(workers)]
-        done = run_chunks([chunk for chunk in chunks if chunk], trials.outcomes, workers)
-        found = (one.injection for one in done)
-        for _ in confirmed(answers, found, "the run to the end", self._model, self._golden):
-            self.audited += 1
+        with closing(run_chunks([chunk for chunk in chunks if chunk], trials.outcomes, workers)) as done:
+            found = (one.injection for one in done)
+            for _ in confirmed(answers, found, "the run to the end", self._model, self._golden):
+                self.audited += 1
 
 
 def _spread(faults: Iterable[Fault], workers: int) -> list[list[Fault]]:

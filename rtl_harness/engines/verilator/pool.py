@@ -10,7 +10,7 @@ import signal
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -51,7 +51,7 @@ class Outcome(NamedTuple):
 Work = Callable[[Sequence[Fault]], Iterator[Outcome]]
 
 
-def run_chunks(chunks: Sequence[Sequence[Fault]], work: Work, workers: int) -> Iterator[Outcome]:
+def run_chunks(chunks: Sequence[Sequence[Fault]], work: Work, workers: int) -> Generator[Outcome, None, None]:
     """Yield the outcomes of all faults, in the order in which they are ready.
 
     Workers take a chunk at a time. They are ended when the iterator is closed, and by the system if this

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from random import Random
 
@@ -38,7 +39,7 @@ LANES_MADE_FROM = 10_000_000_000
 IN_SWEEPS = Shortcut.FORESIGHT | Shortcut.LEAVE | Shortcut.SEEN
 """Shortcuts that need the design's gates."""
 
-Alone = Callable[[Iterable[Fault], int], Iterator[Outcome]]
+Alone = Callable[[Iterable[Fault], int], Generator[Outcome, None, None]]
 """Yields outcomes of faults, simulated one by one, by so many workers."""
 
 
@@ -153,10 +154,11 @@ class Sweeps:
                 "trusted",
                 given[-1].fault,
             )
-        found = (done.injection for done in alone({one.fault for one in given}, workers))
         way = f"{reason}; the run without gates"
-        for _ in confirmed(given, found, way, self._model, self._golden):
-            pass
+        with closing(alone({one.fault for one in given}, workers)) as again:
+            found = (done.injection for done in again)
+            for _ in confirmed(given, found, way, self._model, self._golden):
+                pass
 
     def _give_up(self, reason: str) -> None:
         self._notes.append(f"simulated every fault by itself: {reason}")

@@ -1,3 +1,4 @@
+import multiprocessing
 import random
 from dataclasses import replace
 
@@ -149,6 +150,16 @@ def test_a_sweep_is_the_same_in_any_order_with_any_number_of_workers(sweeping, p
     assert by_fault(sweeping.run(faults, workers=2)) == plain
     assert by_fault(sweeping.run(faults[::7])) == {fault: plain[fault] for fault in faults[::7]}
     assert sweeping.notes == []
+
+
+def test_a_wrong_answer_in_the_audit_ends_its_workers(target, workload, elaboration, plain):
+    """The fault: they wait for more to do as long as somebody holds the error."""
+    kept = [replace(injection, end_cycle=injection.end_cycle + 1) for injection in plain.values()]
+    with VerilatorEngine(target, workload, elaboration) as made:
+        with pytest.raises(AuditError) as held:
+            made.audit_kept(kept, workers=2)
+        assert multiprocessing.active_children() == []
+        assert held.tb is not None
 
 
 def test_a_sweep_saves_simulation(engine, sweeping, plain):
