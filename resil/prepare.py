@@ -184,7 +184,7 @@ def _area(
     campaign: Campaign, target: Target, elaboration: Elaboration, progress: Progress
 ) -> Callable[[], AreaFacts]:
     def synthesise() -> AreaFacts:
-        progress.stage(f"synthesising {target.name} for its area")
+        progress.stage(f"area of {target.name}, by synthesis")
         report = area_per_block(target, elaboration, campaign.liberty)
         blocks = {block_name(name): Area(area.logic, area.sram) for name, area in report.blocks.items()}
         return AreaFacts(blocks, report.unit, report.notes)
