@@ -26,7 +26,7 @@ from resil.faults.sampling import Sampling, look_text
 from resil.files import json_text, write_text
 from resil.folder import provenance
 from resil.folder.audits import Audits
-from resil.folder.before import Before, require_as_many
+from resil.folder.before import Before, require_as_good, require_as_many
 from resil.folder.execute import Executor
 from resil.folder.plans import accepted_plan
 from resil.folder.store import CAMPAIGN, DERIVED, SITES, SUMMARY, RunFolder, check_run, open_run
@@ -256,11 +256,12 @@ class _Run:
         """Write results and reports, and seal them; a protection chosen for other results is dropped.
 
         Raises:
-            StoreError: the results that are there rest on more injections; they stay.
+            StoreError: the results that are there rest on more injections, and no tighter margin is kept; they
+                stay.
         """
         path = self._folder.path
         try:
-            require_as_many(path, summary["total"]["injections"])
+            require_as_good(path, summary)
         except StoreError:
             self._before.restore(self._content)
             raise

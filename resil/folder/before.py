@@ -1,8 +1,15 @@
-"""Results that a run folder holds already: nothing that rests on fewer injections takes their place."""
+"""Results that a run folder holds already: nothing that rests on fewer injections takes their place.
+
+A tighter margin is the exception: whoever asks for one and gets it may need fewer injections than were made
+for the wider one, for each look at the results on the way there has cost some.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from math import inf
 from pathlib import Path
+from typing import Any
 
 from resil.errors import StoreError
 from resil.faults.content import Content
@@ -21,6 +28,27 @@ def require_as_many(out: Path, injections: int) -> None:
             f"would replace by those of {injections:,}; ask for as many ([faults] injections), or choose "
             "another folder with --out"
         )
+
+
+def require_as_good(out: Path, summary: Mapping[str, Any]) -> None:
+    """As `require_as_many`, for results that are there now; those that keep a tighter margin may be fewer."""
+    known = sealed_summary(out)
+    if known is None or not _kept_tighter(summary, known):
+        require_as_many(out, summary["total"]["injections"])
+
+
+def _kept_tighter(summary: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
+    """Return whether a total is known to a margin that is below that of earlier results, and better."""
+    margin, before = (own["sampling"]["margin"] for own in (summary, known))
+    if margin is None or before is None or margin >= before:
+        return False
+    kept = summary["sampling"]["reason"] == "margin"
+    return kept and _half_width(summary["total"]) <= _half_width(known["total"])
+
+
+def _half_width(total: Mapping[str, Any]) -> float:
+    """Return half of the width of the interval of FIT as part of the estimate; infinite without a failure."""
+    return float(total["fit_hi"] - total["fit_lo"]) / 2.0 / total["fit"] if total["fit"] else inf
 
 
 class Before:

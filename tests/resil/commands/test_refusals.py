@@ -18,6 +18,7 @@ from resil.commands.report import write_run_figures
 from resil.errors import ConsistencyError, StoreError
 from resil.files import json_text
 from resil.folder import provenance
+from resil.folder.before import require_as_good
 from resil.folder.parts import SCHEMA, _content, read_part, write_part
 from resil.folder.whole import RESULTS, finished_run, seal
 from tests.resil import fake
@@ -379,6 +380,41 @@ def test_a_plan_that_stops_earlier_does_not_replace_one_that_went_on(tmp_path, m
     assert "would replace by those of" in capsys.readouterr().err
     assert (out / "summary.json").read_bytes() == before
     assert main(["report", str(out)]) == 0
+
+
+@pytest.mark.parametrize(
+    ("margin", "reason", "half", "taken"),
+    [
+        (0.15, "margin", 0.9, True),  # a tighter margin, kept with fewer injections
+        (0.2, "margin", 0.9, False),
+        (None, "margin", 0.9, False),
+        (0.15, "maximum", 0.9, False),  # asked for, but not reached
+        (0.15, "margin", 1.1, False),
+    ],
+)
+def test_fewer_injections_replace_more_only_if_they_keep_a_tighter_margin(
+    tmp_path, monkeypatch, margin, reason, half, taken
+):
+    fake.install(monkeypatch)
+    text = (
+        BUDGET.replace("injections = 200", "injections = 4000")
+        + '[sampling]\nplan = "neyman"\nmargin = 0.2\n'
+    )
+    out = tmp_path / "run"
+    assert main(["run", str(write_campaign(tmp_path, text)), "--out", str(out)]) in (0, 1, 3)
+    found = finished_run(out).summary
+    total = dict(found["total"])
+    total["injections"] -= 100
+    for end in ("fit_lo", "fit_hi"):
+        total[end] = total["fit"] + half * (total[end] - total["fit"])
+    sampling = found["sampling"] | {"margin": margin, "reason": reason}
+    other = found | {"total": total, "sampling": sampling}
+    if taken:
+        require_as_good(out, other)
+    else:
+        with pytest.raises(StoreError, match="would replace by those of"):
+            require_as_good(out, other)
+    require_as_good(out, found | {"total": found["total"] | {"injections": total["injections"] + 200}})
 
 
 def test_the_columns_of_parts_and_the_number_of_the_folder_change_together():
