@@ -256,8 +256,8 @@ class _Run:
         """Write results and reports, and seal them; a protection chosen for other results is dropped.
 
         Raises:
-            StoreError: the results that are there rest on more injections, and no tighter margin is kept; they
-                stay.
+            StoreError: the results that are there rest on more injections, and no tighter margin is kept:
+                they stay.
         """
         path = self._folder.path
         try:
