@@ -63,7 +63,8 @@ def run_study(
         open_study(out, definition, resume=resume) as earlier,
         open_farm(study.rules.execution.farm, progress, out),
     ):
-        return _Study(study, out, definition, earlier or {}, progress).run()
+        known = {} if earlier is None else earlier["definition"]
+        return _Study(study, out, {**known, **definition}, earlier or {}, progress).run()
 
 
 def finished_cell(cell: Cell, out: Path) -> Finished | None:

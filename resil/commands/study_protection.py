@@ -15,7 +15,7 @@ from resil.errors import ConsistencyError, StoreError
 from resil.folder.plans import kept_plan
 from resil.protection.judging import Targets
 from resil.protection.plan import SCHEMA
-from resil.study.protection import REACHED, chosen, settled, unassessed
+from resil.study.protection import REACHED, chosen, is_whole, settled, unassessed
 from resil.study.study import ProtectionWanted, slug_of
 from resil.user_errors import USER_ERRORS
 
@@ -49,6 +49,9 @@ def protect_target(
             row = chosen(target, _confirmed(wanted, folders, plan, out / BUILT / slug_of(target)))
     except _PROBLEMS as error:
         return unassessed(target, str(error))
+    except OSError as error:
+        file = error.filename or out
+        return unassessed(target, f"{file}: cannot be read or written ({error.strerror}); free it and go on")
     return row
 
 
@@ -111,7 +114,7 @@ def _digest(*parts: bytes) -> str:
 
 
 def _kept(wanted: ProtectionWanted, basis: Basis) -> dict[str, Any] | None:
-    """Return the plan that is kept in all these runs for what is asked, None if there is none that holds."""
+    """Return the plan kept in all these runs for what is asked, None if none is whole and holds."""
     asked = asked_of(basis, wanted.targets)
     name = _name(wanted, asked)
     plans = []
@@ -132,4 +135,5 @@ def _kept(wanted: ProtectionWanted, basis: Basis) -> dict[str, Any] | None:
     }
     if any(plan.get(key) != value for plan in plans for key, value in expected.items()):
         return None
-    return plans[0]
+    names = [network.name for network in basis.networks]
+    return plans[0] if all(is_whole(plan, names) for plan in plans) else None

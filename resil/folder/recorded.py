@@ -1,4 +1,4 @@
-"""Whether `provenance.json` of a run says what those who go on with the run rely on."""
+"""Whether `provenance.json` of a run says what those who go on with it rely on; values of such records."""
 
 from __future__ import annotations
 
@@ -31,6 +31,11 @@ def wrong_fact(provenance: Mapping[str, Any]) -> str | None:
     ):
         return "audit"
     return None
+
+
+def is_amount(value: object) -> bool:
+    """Whether a value is a finite number of at least 0; true is none."""
+    return _is(value, _NUMBER)
 
 
 def _is(value: object, types: tuple[type, ...]) -> bool:

@@ -16,9 +16,11 @@ from resil.campaign.network_settings import ZOO_PREFIX, NetworkSettings
 from resil.errors import StoreError
 from resil.files import TEMPORARY_SUFFIX, json_text, read_json, write_text
 from resil.folder.provenance import versions
+from resil.folder.recorded import is_amount
 from resil.folder.store import LOCK, locked, make_folder
 from resil.sensitivity.guide import guide_digest
 from resil.sensitivity.model import SHIPPED
+from resil.study.spent import is_spent
 from resil.study.study import Study, StudyTarget, StudyWork
 from rtl_harness.cache import content_key
 from rtl_harness.target import SHIPPED_TARGETS, load_target, rtl_digest
@@ -83,6 +85,8 @@ def check_study(out: Path, definition: Mapping[str, str], *, resume: bool) -> di
     record = recorded_study(out)
     recorded = record["definition"]
     grown = {name: value for name, value in definition.items() if name in recorded or not _grows(name)}
+    if _MODEL in recorded:  # what was predicted may be injected now
+        grown.setdefault(_MODEL, recorded[_MODEL])
     if differences := Identity(grown).differences(recorded):
         raise StoreError(
             f"{out}: made by another study; these differ: {', '.join(differences)}; choose another folder, "
@@ -122,15 +126,31 @@ def recorded_study(out: Path) -> dict[str, Any]:
             f"{out / RECORD}: expected a study of schema {SCHEMA}, found one of schema {schema!r}, made by "
             f"another version; read it with that one, or {_ANEW}"
         )
-    whole = isinstance(record.get("definition"), dict) and isinstance(record.get("seconds"), int | float)
-    if not whole or not isinstance(record.get("cells"), list) or "finished" not in record:
-        raise StoreError(f"{out / RECORD}: damaged, it does not say what it is a study of; {_ANEW}")
+    spent = record.get("spent", [])
+    whole = {
+        "definition": isinstance(record.get("definition"), dict),
+        "cells": _are_tables(record.get("cells")),
+        "protection": _are_tables(record.get("protection")),
+        "seconds": is_amount(record.get("seconds")),
+        "started": isinstance(record.get("started"), str),
+        "finished": "finished" in record and isinstance(record["finished"], str | None),
+        "spent": _are_tables(spent) and all(map(is_spent, spent)),
+    }
+    if damaged := [key for key, sound in whole.items() if not sound]:
+        told = ", ".join(damaged)
+        raise StoreError(
+            f"{out / RECORD}: damaged, what it says of {told} is missing or no such value; {_ANEW}"
+        )
     return record
 
 
 def write_record(out: Path, record: Mapping[str, Any]) -> None:
     """Write `study.json` in one step."""
     write_text(out / RECORD, json_text(record))
+
+
+def _are_tables(values: object) -> bool:
+    return isinstance(values, list) and all(isinstance(own, dict) for own in values)
 
 
 def _grows(name: str) -> bool:

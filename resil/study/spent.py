@@ -6,7 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from resil.folder.recorded import is_amount
+
 BUILDS, CELLS, PROTECTION = PARTS = ("builds", "cells", "protection")
+
+
+def is_spent(row: Mapping[str, Any]) -> bool:
+    """Whether a row of a record is one that `Spent.rows` returned."""
+    return isinstance(row.get("target"), str) and all(is_amount(row.get(part)) for part in PARTS)
 
 
 class Spent:

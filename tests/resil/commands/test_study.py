@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -187,6 +188,19 @@ def test_another_model_is_another_study(command, tmp_path, capsys):
     assert "these differ: model of estimates" in capsys.readouterr().err
 
 
+def test_what_was_predicted_may_be_injected_later(command, tmp_path, capsys):
+    assert command(text=HALF_PREDICTED) == 3
+    model = record(tmp_path / "out")["definition"]["model of estimates"]
+    assert command(text=DIGITS_ALONE) == 0
+    found = record(tmp_path / "out")
+    assert [cell["predicted"] for cell in found["cells"]] == [False, False]
+    assert found["definition"]["model of estimates"] == model
+    # The folder still holds what that model has predicted: another one is refused.
+    (tmp_path / "other.json").write_bytes(b"{}")
+    assert command(text=HALF_PREDICTED + '[estimate]\nmodel = "other.json"\n') == 2
+    assert "these differ: model of estimates" in capsys.readouterr().err
+
+
 def test_predictions_without_a_budget_claim_nothing(command, tmp_path):
     assert command(text=HALF_PREDICTED[: HALF_PREDICTED.index("[budget]")]) == 0
     assert record(tmp_path / "out")["verdict"]["result"] == "none"
@@ -222,8 +236,28 @@ def test_a_budget_that_no_set_keeps_is_missed(command, tmp_path, capsys):
 WANTED = "[protection]\nfit_share = 0.5\n"
 
 
+PROTECTED = TEXT.replace("injections = 200", "injections = 2000") + WANTED
+
+
+@pytest.fixture(scope="module")
+def protected_study(tmp_path_factory):
+    """A finished study with a set for each target, made once."""
+    folder = tmp_path_factory.mktemp("protected")
+    with pytest.MonkeyPatch.context() as patch:
+        fake.install(patch)
+        assert main(["study", str(write_study(folder, PROTECTED)), "--out", str(folder / "out")]) == 0
+    return folder / "out"
+
+
+@pytest.fixture
+def protected(command, tmp_path, protected_study):
+    """The command, with a copy of that study in its folder, and what that says of protection."""
+    shutil.copytree(protected_study, tmp_path / "out")
+    return command, record(protected_study)["protection"]
+
+
 def test_protection_holds_for_all_networks_of_a_target(command, tmp_path, monkeypatch, capsys):
-    text = TEXT.replace("injections = 200", "injections = 2000") + WANTED
+    text = PROTECTED
     assert command(text=text) == 0
     found = record(tmp_path / "out")
     assert "OPEN: Selective protection suffices" in capsys.readouterr().out
@@ -239,7 +273,7 @@ def test_protection_holds_for_all_networks_of_a_target(command, tmp_path, monkey
 
 
 def test_a_plan_that_rests_on_other_results_is_chosen_again(command, tmp_path, monkeypatch):
-    text = TEXT.replace("injections = 200", "injections = 2000") + WANTED
+    text = PROTECTED
     assert command(text=text) == 0
     (plan,) = (tmp_path / "out" / CELLS[1] / "protection").glob("*.json")
     content = json.loads(plan.read_text())
@@ -254,6 +288,56 @@ def test_a_plan_that_rests_on_other_results_is_chosen_again(command, tmp_path, m
     monkeypatch.setattr(resil.commands.study_protection, "protect_units", noted)
     assert command(text=text) == 0
     assert chosen == [[tmp_path / "out" / cell for cell in CELLS[:2]]]
+
+
+def _without(key):
+    return lambda plan: plan.pop(key)
+
+
+def _of(**others):
+    return lambda plan: plan.update(others)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        *map(_without, ("networks", "name", "result", "reason", "area_overhead")),
+        lambda plan: plan["networks"].pop(),
+        lambda plan: plan["networks"][1].pop("fit_hi"),
+        _of(result="bogus"),
+        _of(networks=5),
+        _of(area_overhead="little"),
+        _of(area_overhead=float("nan")),
+        _of(area_measured=[0.25]),
+        _of(area_measured={"overhead": True, "hardened_included": None}),
+        _of(measured={}, confirmed="yes"),
+        _of(reasons=[5]),
+    ],
+)
+def test_a_plan_that_is_not_whole_is_chosen_again(protected, tmp_path, damage):
+    """Nothing of it is shown, and it does not end the study."""
+    command, found = protected
+    (plan,) = (tmp_path / "out" / CELLS[0] / "protection").glob("*.json")
+    content = json.loads(plan.read_text())
+    damage(content)
+    plan.write_text(json.dumps(content))
+    assert command(text=PROTECTED) == 0
+    assert record(tmp_path / "out")["protection"] == found
+
+
+def test_protection_that_cannot_be_read_does_not_end_the_study(protected, tmp_path, monkeypatch, capsys):
+    command, _ = protected
+
+    def gone(*_):
+        raise FileNotFoundError(2, "No such file or directory", "own.toml")
+
+    monkeypatch.setattr(resil.commands.study_protection, "_name", gone)
+    assert command(text=PROTECTED) == 3
+    for row in record(tmp_path / "out")["protection"]:
+        assert row["reason"] == (
+            "own.toml: cannot be read or written (No such file or directory); free it and go on"
+        )
+    assert "internal error" not in capsys.readouterr().err
 
 
 @pytest.fixture
@@ -401,7 +485,7 @@ def test_where_the_time_went_is_kept_over_all_goes(command, tmp_path, monkeypatc
 
     monkeypatch.setattr(resil.commands.study, "run_campaign", slow)
     monkeypatch.setattr(resil.commands.study, "protect_target", interrupted)
-    text = TEXT.replace("injections = 200", "injections = 2000") + WANTED
+    text = PROTECTED
     assert command(text=text) == 130
     assert command("--resume", text=text) == 130
     assert "interrupted; 4 of 4 cells are kept in" in capsys.readouterr().err
@@ -479,6 +563,42 @@ def test_other_folders_are_refused(command, tmp_path, capsys):
         (out / "study.json").write_text(text)
         assert command() == 2
         assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"cells": [5]},
+        {"seconds": float("-inf")},
+        {"seconds": -1.0},
+        {"started": 5},
+        {"finished": 5},
+        {"spent": None},
+        {"spent": 5},
+        {"spent": [5]},
+        {"spent": [{"target": "ethos-u55-32"}]},
+        {"spent": [{"target": "ethos-u55-32", "builds": 0.0, "cells": float("nan"), "protection": 0.0}]},
+        {"protection": None},
+    ],
+)
+def test_a_damaged_record_is_refused_and_stays(command, tmp_path, capsys, damage):
+    command()
+    file = tmp_path / "out" / "study.json"
+    file.write_text(json.dumps(record(tmp_path / "out") | damage))
+    before = file.read_bytes()
+    capsys.readouterr()
+    assert command() == 2
+    assert f"{file}: damaged, " in capsys.readouterr().err
+    assert file.read_bytes() == before
+
+
+def test_a_record_from_before_times_were_kept_is_taken(command, tmp_path):
+    command()
+    content = record(tmp_path / "out")
+    del content["spent"]
+    (tmp_path / "out" / "study.json").write_text(json.dumps(content))
+    assert command() == 0
+    assert [row["cells"] for row in record(tmp_path / "out")["spent"]] == [0.0, 0.0]
 
 
 def test_a_cell_whose_injections_were_lost_is_carried_out_again(command, tmp_path):
