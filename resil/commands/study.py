@@ -12,19 +12,20 @@ from typing import Any
 
 from reports import STUDY_REPORT, render_study, write_files
 from resil import __version__
+from resil.bench.identity import Identity
 from resil.campaign.campaign import Campaign, load_campaign
 from resil.campaign.text import campaign_text
 from resil.commands.estimate import estimate_campaign
 from resil.commands.run import run_campaign
 from resil.commands.study_protection import protect_target
-from resil.errors import ConsistencyError, Interrupted, ResilError
+from resil.errors import ConsistencyError, Interrupted, ResilError, StoreError
 from resil.farm.cluster import open_farm
 from resil.farm.ledger import FarmGoneError
 from resil.folder.provenance import ESTIMATE, RUN, now
 from resil.folder.store import CAMPAIGN
 from resil.folder.whole import Finished, finished_results
 from resil.progress import Loudness, Progress, loudness
-from resil.study.answers import FAILED, WAITING, answered, unanswered
+from resil.study.answers import FAILED, WAITING, answered, rests_on, unanswered
 from resil.study.asked import asked
 from resil.study.claims import claims
 from resil.study.classes import class_means
@@ -67,12 +68,34 @@ def run_study(
         return _Study(study, out, {**known, **definition}, earlier or {}, progress).run()
 
 
-def finished_cell(cell: Cell, out: Path) -> Finished | None:
-    """Return what the folder of a cell holds, if it is all that the study in `out` asks of the cell."""
-    permanent = cell.permanent
-    if permanent is not None and finished_folder(out / cell.permanent_folder, permanent, RUN) is None:
+def finished_cell(
+    cell: Cell, out: Path, earlier: Mapping[str, Any] | None
+) -> tuple[Finished, Finished | None] | None:
+    """Return what the folders of a cell hold, if an earlier go has ended with just that.
+
+    Any other folder may have been made from another network or target, or its safety rows by fewer permanent
+    faults than there are now: it is for the campaign to look at, which makes again only what is missing.
+
+    Args:
+        cell: The cell.
+        out: Folder of the study.
+        earlier: Content of its `study.json`; None if there is none.
+
+    Returns:
+        Its run or estimate, and the run of permanent faults that its safety rows use; None if something is
+        left to do.
+    """
+    cells: list[dict[str, Any]] = [] if earlier is None else earlier.get("cells", [])
+    known = next((own for own in cells if own.get("run") == cell.folder), {})
+    permanent = None
+    if cell.permanent is not None:
+        permanent = finished_folder(out / cell.permanent_folder, cell.permanent, RUN)
+        if permanent is None:
+            return None
+    found = finished_folder(out / cell.folder, cell.campaign_in(out), ESTIMATE if cell.predicted else RUN)
+    if found is None or any(known.get(key) != own for key, own in rests_on(found, permanent).items()):
         return None
-    return finished_folder(out / cell.folder, cell.campaign_in(out), ESTIMATE if cell.predicted else RUN)
+    return found, permanent
 
 
 def finished_folder(folder: Path, campaign: Campaign, kind: str) -> Finished | None:
@@ -119,10 +142,10 @@ class _Study:
     def run(self) -> dict[str, Any]:
         waiting = []
         for cell in self._study.cells:
-            if (found := finished_cell(cell, self._out)) is None:
+            if (found := finished_cell(cell, self._out, self._earlier)) is None:
                 waiting.append(cell)
             else:
-                self._keep(cell, found)
+                self._keep(cell, *found)
         if waiting or self._earlier.get("finished") is None:
             self._worked = True
             self._write(finished=None)
@@ -164,7 +187,7 @@ class _Study:
             where = f"{Path(trail.filename).name}, line {trail.lineno}"
             self._fail(cell, f"internal error: {type(error).__name__}: {error} ({where})", internal=True)
         else:
-            self._keep(cell, found)
+            self._keep(cell, *found)
             injections, built = self._cells[cell.folder]["injections"], self._progress.built_seconds - built
             self._pace.note(cell, time.monotonic() - began, injections, built)
             self._progress.stage(self._pace.text())
@@ -198,8 +221,8 @@ class _Study:
     def _cells_of(self, target: str) -> list[dict[str, Any]]:
         return [cell for cell in self._cells.values() if cell["target"] == target]
 
-    def _answer(self, cell: Cell) -> Finished:
-        folder = self._out / cell.folder
+    def _answer(self, cell: Cell) -> tuple[Finished, Finished | None]:
+        folder, permanent = self._out / cell.folder, None
         folder.parent.mkdir(exist_ok=True)
         if cell.predicted:
             estimate_campaign(cell.campaign, folder, model_file=self._study.model, progress=self._progress)
@@ -207,11 +230,22 @@ class _Study:
             if cell.permanent is not None:
                 place = self._out / cell.permanent_folder
                 run_campaign(cell.permanent, place, resume=True, progress=self._progress)
+                permanent = finished_results(place)
             run_campaign(cell.campaign_in(self._out), folder, resume=True, progress=self._progress)
-        return finished_results(folder)
+        self._require_unchanged()
+        return finished_results(folder), permanent
 
-    def _keep(self, cell: Cell, found: Finished) -> None:
-        record = answered(cell, found)
+    def _require_unchanged(self) -> None:
+        """Raise StoreError if a network, a target or a model is no longer what the study began with."""
+        here = Identity({**self._definition, **definition_of(self._study)})
+        if differences := here.differences(self._definition):
+            raise StoreError(
+                f"changed while the study was carried out: {', '.join(differences)}; restore what has "
+                "changed, and go on with --resume"
+            )
+
+    def _keep(self, cell: Cell, found: Finished, permanent: Finished | None) -> None:
+        record = answered(cell, found, permanent)
         self._cells[cell.folder] = record
         self._rows[cell.folder] = block_rows(record, found.summary)
         self._pace.answered(cell)

@@ -37,8 +37,8 @@ def plan_study(
         As `resil.commands.study.run_study`, before it begins.
     """
     progress = progress or Progress()
-    check_study(out, definition_of(study), resume=resume)
-    cells = [_cell(cell, out, progress) for cell in study.cells]
+    earlier = check_study(out, definition_of(study), resume=resume)
+    cells = [_cell(cell, out, earlier, progress) for cell in study.cells]
     left = [cell for cell in cells if cell["state"] == "to do"]
     injected = [cell for cell in left if not cell["predicted"]]
     known = [cell["seconds"] for cell in injected if cell["seconds"] is not None]
@@ -57,10 +57,10 @@ def plan_study(
     }
 
 
-def _cell(cell: Cell, out: Path, progress: Progress) -> dict[str, Any]:
+def _cell(cell: Cell, out: Path, earlier: Mapping[str, Any] | None, progress: Progress) -> dict[str, Any]:
     told: dict[str, Any] = {"target": cell.target, "network": cell.network, "predicted": cell.predicted}
     told |= {"state": "to do", "campaigns": 1, "injections": 0, "done": 0, "seconds": None, "error": None}
-    if finished_cell(cell, out) is not None:
+    if finished_cell(cell, out, earlier) is not None:
         return told | {"state": "finished"}
     if cell.predicted:
         return told

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from typing import Any
 
 from resil.campaign.fault_settings import UPSET
 from resil.campaign.sampling_settings import EVENLY
 from resil.errors import StoreError
+from resil.files import json_text
 from resil.folder.provenance import ESTIMATE, RUN
 from resil.folder.run import Run
-from resil.folder.whole import Finished
+from resil.folder.whole import RESULTS, Finished
 from resil.study.study import Cell
 
 FAILED, WAITING = "failed", "not run"
@@ -22,8 +24,14 @@ _BLOCK_KEYS = ("block", "ff_bits", "macro_bits", "sram_bits", "area", "fit_raw",
 _CLASS_KEYS = ("register_class", "bits", "injections", "avf", "avf_lo", "avf_hi")
 
 
-def answered(cell: Cell, found: Finished) -> dict[str, Any]:
-    """Return what a finished folder says of a cell."""
+def answered(cell: Cell, found: Finished, permanent: Finished | None) -> dict[str, Any]:
+    """Return what a finished folder says of a cell, and by digests on which results that rests.
+
+    Args:
+        cell: The cell.
+        found: Its run or estimate.
+        permanent: The run of permanent faults that its safety rows use; None if there is none.
+    """
     summary = found.summary
     total, campaign, target = summary["total"], summary["campaign"], summary["target"]
     predicted = found.kind == ESTIMATE
@@ -37,7 +45,8 @@ def answered(cell: Cell, found: Finished) -> dict[str, Any]:
         "predicted": predicted,
         "run": cell.folder,
         "error": None,
-        "permanent": cell.permanent_folder if cell.permanent is not None else None,
+        "permanent": cell.permanent_folder if permanent is not None else None,
+        **rests_on(found, permanent),
         "foreseen": budget.get("predicted") if predicted else None,
         "budget": budget["result"],
         "budget_fit": budget["budget_fit"],
@@ -55,6 +64,11 @@ def answered(cell: Cell, found: Finished) -> dict[str, Any]:
         "titles": dict(target.get("titles", {})),
         "classes": [_row(own, _CLASS_KEYS) for own in _classes(found)],
     }
+
+
+def rests_on(found: Finished, permanent: Finished | None) -> dict[str, Any]:
+    """Return digests of the campaigns and injections that are behind what is said of a cell."""
+    return {"basis": _basis(found), "permanent_basis": None if permanent is None else _basis(permanent)}
 
 
 def unanswered(cell: Cell, verdict: str, error: str | None = None) -> dict[str, Any]:
@@ -95,6 +109,12 @@ def verdict_of(summary: Mapping[str, Any], *, predicted: bool, claimed: bool) ->
     if predicted and worst != NONE:
         return NOT_ASSESSED if claimed else INCONCLUSIVE
     return worst
+
+
+def _basis(found: Finished) -> str:
+    """Return a digest of what was injected into what, whenever that was, and in how many goes."""
+    made = [found.provenance.get("hashes"), found.provenance[RESULTS].get("content")]
+    return sha256(json_text({"made": made}).encode()).hexdigest()
 
 
 def _spfm_asked(cell: Cell) -> float | None:

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pyarrow.parquet as pq
 import pytest
@@ -20,10 +21,12 @@ import resil.commands.study
 import resil.commands.study_protection
 import resil.study.answers
 from benchmarks.engine.resume import rows
+from resil.bench.identity import Identity
 from resil.cli import main
 from resil.errors import ConsistencyError, Interrupted
 from resil.folder.plans import add_to_plan
 from resil.study.spent import PARTS
+from resil.study.study_file import load_study
 from rtl_harness.errors import HarnessError
 from tests.resil import fake
 from tests.resil.studies import CELLS, TEXT, write_study
@@ -223,6 +226,60 @@ def test_rows_of_permanent_faults_rest_on_a_run_of_each_cell(command, tmp_path, 
     assert code == {"met": 0, "missed": 1, "inconclusive": 3}[found["verdict"]["result"]]
     failing(monkeypatch, AssertionError("carried out again"), "digits")
     assert command(text=text) == code
+
+
+def test_rows_of_permanent_faults_rest_on_those_that_are_there(command, tmp_path):
+    """Also if the study was killed after it had made more of them, before the cell was judged again."""
+    claims = '[safety]\nclaims = ["spfm_permanent"]\nspfm = 0.5\nleft_out = "SRAM is not asked about"\n'
+    text = DIGITS_ALONE + claims + '[permanent]\nkinds = ["ff"]\ninjections = {}\nplan = "uniform"\n'
+    out = tmp_path / "out"
+    assert command(text=text.format(100)) == 0
+    for cell in load_study(write_study(tmp_path, text.format(120))).cells:
+        resil.commands.run.run_campaign(cell.permanent, out / cell.permanent_folder)
+    assert command(text=text.format(120)) == 0
+    for cell in record(out)["cells"]:
+        rows = json.loads((out / cell["run"] / "summary.json").read_text())["safety"]["rows"]
+        (row,) = (own for own in rows if own["name"] == "spfm_permanent")
+        assert row["origin"].startswith("120 stuck bits")
+
+
+def test_a_cell_of_another_network_is_not_taken_up(command, tmp_path, monkeypatch):
+    """Its campaign file is the same: what the file of the network held is known to the run alone."""
+    prepare = resil.commands.run.prepare
+
+    def other(campaign, progress=None, **others):
+        bench = prepare(campaign, progress, **others)
+        definition = bench.identity.definition | {"network": "m" * 64}
+        return replace(bench, identity=Identity(definition))
+
+    assert command(text=DIGITS_ALONE) == 0
+    out = tmp_path / "out"
+    (tmp_path / "elsewhere").mkdir()
+    with monkeypatch.context() as patch:
+        patch.setattr(resil.commands.run, "prepare", other)
+        file = write_study(tmp_path / "elsewhere", DIGITS_ALONE)
+        assert main(["study", str(file), "--out", str(tmp_path / "other")]) == 0
+    shutil.rmtree(out / CELLS[0])
+    shutil.copytree(tmp_path / "other" / CELLS[0], out / CELLS[0])
+    assert command(text=DIGITS_ALONE) == 2
+    assert verdicts(out) == ["failed", "met"]
+    assert "these differ: network (" in record(out)["cells"][0]["error"]
+
+
+def test_a_network_that_changes_while_a_study_goes_on_fails_the_cell(command, tmp_path, monkeypatch):
+    definition_of, asked = resil.commands.study.definition_of, []
+
+    def changed(study):
+        asked.append(study)
+        return definition_of(study) | ({"network digits": "another"} if len(asked) > 2 else {})
+
+    with monkeypatch.context() as patch:
+        patch.setattr(resil.commands.study, "definition_of", changed)
+        assert command(text=DIGITS_ALONE) == 2
+    assert verdicts(tmp_path / "out") == ["met", "failed"]
+    error = record(tmp_path / "out")["cells"][1]["error"]
+    assert error.startswith("changed while the study was carried out: network digits (")
+    assert command(text=DIGITS_ALONE) == 0  # it was made of what is there
 
 
 def test_a_budget_that_no_set_keeps_is_missed(command, tmp_path, capsys):
