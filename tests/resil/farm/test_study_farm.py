@@ -27,7 +27,7 @@ ASKED = (
     + PERMANENT
 )
 RUNS = [f"{cell}{kind}" for cell in CELLS for kind in ("", ".permanent")]
-TIMES = ("seconds", "started", "finished")
+TIMES = ("seconds", "spent", "started", "finished")
 
 
 @pytest.fixture
