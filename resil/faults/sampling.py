@@ -57,7 +57,7 @@ class Sample:
         told: The injections of which an alarm told something, as they are judged.
         told_strata: Stratum of each of these.
         confidence: Of the intervals: looks at the results have used up some of the error.
-        pilot: Injections that planned the sampling and do not count.
+        pilots: Injections into each stratum that planned the sampling and do not count: its first draws.
         looks: Every look at the results, in order.
         reason: Why it stopped: "margin", "budget", "maximum" or "exhausted".
         guided: Predictions chose all injections but the first batch; the last look has the total then.
@@ -72,7 +72,7 @@ class Sample:
     told: Content
     told_strata: IntArray
     confidence: float
-    pilot: int
+    pilots: IntArray
     looks: tuple[Look, ...]
     reason: str
     guided: bool = False
@@ -81,6 +81,11 @@ class Sample:
     def injections(self) -> int:
         """Number of injections that count."""
         return sum(int(counts.sum()) for counts in self.counts.values())
+
+    @property
+    def pilot(self) -> int:
+        """Number of injections that planned the sampling."""
+        return int(self.pilots.sum())
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +130,8 @@ class Sampling:
         """The injections that are to be made now; None if the plan is content."""
         if self._step.stage == "done":
             return None
-        return self._population.faults(self._drawn(), self._step.injections)
+        drawn = _drawn(self._tallies, len(self._strata))
+        return self._population.faults(drawn, self._step.injections)
 
     @property
     def stage(self) -> str:
@@ -157,7 +163,7 @@ class Sampling:
             label: sum((t.inputs[label] for t in counting if label in t.inputs), self._none())
             for label in labels
         }
-        pilot = sum(int(t.counts.sum()) for t in self._tallies[: step.counts_from])
+        pilots = _drawn(self._tallies[: step.counts_from], len(self._strata))
         told = Content.joined(tally.told for tally in counting)
         return Sample(
             self._strata,
@@ -169,7 +175,7 @@ class Sampling:
             told,
             self._population.owners(told.injections),
             step.confidence,
-            pilot,
+            pilots,
             tuple(self._looks),
             step.reason,
             self._campaign.sampling.plan == "predicted" and step.design.groups > 1,
@@ -185,9 +191,6 @@ class Sampling:
             for name, counts in tally.classes.get(label, {}).items():
                 found[name] = found.get(name, 0) + counts
         return found
-
-    def _drawn(self) -> IntArray:
-        return sum((t.counts.sum(axis=1) for t in self._tallies), np.zeros(len(self._strata), np.int64))
 
     def _tally(self, found: Content) -> _Tally:
         found = found.within(self._limit)
@@ -213,6 +216,10 @@ class Sampling:
     def _batch(self, tally: _Tally) -> Batch:
         events = tally.counts[:, self._hazardous].sum(axis=1)
         return Batch.of(tally.counts.sum(axis=1), events, tally.costs)
+
+
+def _drawn(tallies: Sequence[_Tally], strata: int) -> IntArray:
+    return sum((t.counts.sum(axis=1) for t in tallies), np.zeros(strata, np.int64))
 
 
 def _by_outcome(counts: IntArray) -> dict[str, IntArray]:

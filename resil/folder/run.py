@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,33 +70,41 @@ class Run:
         return frame
 
     def counted(self) -> pd.DataFrame:
-        """Return the rows of `injections` that the run's figures rest on: all but those of a pilot.
+        """Return the rows of `injections` that the run's figures rest on.
 
         A pilot decided how many injections each kind of storage of each block gets; counted with them, where
-        it found nothing would be sampled less and keep that luck.
+        it found nothing would be sampled less and keep that luck. A pilot is the first draws of each stratum,
+        what counts are those after it; what earlier results of this folder needed beyond these does not.
 
         Raises:
-            StoreError: the folder holds more injections than the plan asked for, so which are of the pilot is
-                not known.
+            StoreError: the folder holds other injections than the plan asked for, and the run was made before
+                runs said where their pilot went, so which count is not known.
         """
         rows = self.injections()
-        pilot: int = self.summary["sampling"]["pilot"]
+        sampling = self.summary["sampling"]
+        pilot: int = sampling["pilot"]
         if not pilot:
             return rows
-        counted: dict[tuple[str, str], int] = {}
-        for own in self.summary["strata"]:
-            place = (own["block"], own["kind"])
-            counted[place] = counted.get(place, 0) + sum(own["counts"].values())
+        counted = _by_place(
+            (own["block"], own["kind"], sum(own["counts"].values())) for own in self.summary["strata"]
+        )
         groups = rows.groupby(["block", "kind"], sort=False)
-        before = {place: len(found) - counted.get(place, 0) for place, found in groups}
-        if sum(before.values()) != pilot or min(before.values()) < 0:
+        if "pilots" in sampling:
+            before = _by_place((own["block"], own["kind"], own["injections"]) for own in sampling["pilots"])
+        else:
+            before = {place: len(found) - counted.get(place, 0) for place, found in groups}
+        places = list(zip(rows["block"], rows["kind"], strict=True))
+        first = np.array([before.get(place, 0) for place in places])
+        last = first + np.array([counted.get(place, 0) for place in places])
+        draw = groups.cumcount().to_numpy()
+        found = rows[(draw >= first) & (draw < last)]
+        if sum(before.values()) != pilot or len(found) != sum(counted.values()):
             raise StoreError(
                 f"{self.path}: expected {sum(counted.values()) + pilot:,} injections, {pilot:,} of them of a "
                 f"pilot, found {len(rows):,}: which are of the pilot is not known; run the campaign in a new "
                 "folder"
             )
-        first = np.array([before[place] for place in zip(rows["block"], rows["kind"], strict=True)])
-        return rows[groups.cumcount().to_numpy() >= first].reset_index(drop=True)
+        return found.reset_index(drop=True)
 
     @property
     def confidence(self) -> float:
@@ -215,6 +223,14 @@ class Run:
             owner = (stratum["block"], stratum["kind"])
             sums[owner] = sums.get(owner, 0.0) + stratum["fit_raw"]
         return {(s["block"], s["kind"]): sums[s["block"], s["kind"]] / s["bits"] for s in strata}
+
+
+def _by_place(numbers: Iterable[tuple[str, str, int]]) -> dict[tuple[str, str], int]:
+    """Return sums by block and kind of storage."""
+    sums: dict[tuple[str, str], int] = {}
+    for block, kind, number in numbers:
+        sums[block, kind] = sums.get((block, kind), 0) + number
+    return sums
 
 
 def _plain(table: pa.Table) -> pa.Table:

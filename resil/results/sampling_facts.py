@@ -28,6 +28,9 @@ def sampling_facts(campaign: Campaign, sample: Sample, inputs: OverInputs) -> di
         "guided": sample.guided,
         "most": campaign.faults.injections,
         "pilot": sample.pilot,
+        "pilots": [
+            {"block": block, "kind": kind, "injections": n} for (block, kind), n in _pilots(sample).items()
+        ],
         "looks": [
             {
                 "injections": look.injections,
@@ -46,6 +49,13 @@ def sampling_facts(campaign: Campaign, sample: Sample, inputs: OverInputs) -> di
             "design_effect": inputs.design_effect,
         },
     }
+
+
+def _pilots(sample: Sample) -> dict[tuple[str, str], int]:
+    sums: dict[tuple[str, str], int] = {}
+    for (block, kind, *_), number in zip(sample.strata.labels, sample.pilots.tolist(), strict=True):
+        sums[block, kind] = sums.get((block, kind), 0) + number
+    return sums
 
 
 def sampling_notes(campaign: Campaign, sample: Sample, inputs: OverInputs) -> list[str]:

@@ -10,6 +10,7 @@ import time
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -167,18 +168,45 @@ def test_the_neyman_plan_stops_at_a_margin_and_is_even_within_each_kind_of_stora
     assert run.confidence == sampling["looks"][-1]["confidence"] > 0.95
 
 
-def test_rows_of_a_pilot_that_cannot_be_told_apart_are_not_counted(tmp_path, monkeypatch):
-    fake.install(monkeypatch)
+def run_after_another(tmp_path, first):
+    """A run to a margin of 10 %, in the folder of another of the same faults."""
     text = TEXT.replace('["ff"]', '["ff", "sram"]')
-    evenly = text.replace(
-        "injections = 200\nminimum_per_block = 10", "injections = 3800\nminimum_in = { mac = 2000 }"
-    )
-    main(["run", str(write_campaign(tmp_path, evenly)), "--out", str(tmp_path / "run")])
+    main(["run", str(write_campaign(tmp_path, first(text))), "--out", str(tmp_path / "run")])
     more = text.replace("injections = 200", "injections = 50000")
     file = write_campaign(tmp_path, more + '[sampling]\nplan = "neyman"\nmargin = 0.1\n')
     assert main(["run", str(file), "--out", str(tmp_path / "run")]) == 0
-    run = Run(tmp_path / "run")
+    return Run(tmp_path / "run"), file
+
+
+def evenly(text):
+    few = "injections = 200\nminimum_per_block = 10"
+    return text.replace(few, "injections = 3800\nminimum_in = { mac = 2000 }")
+
+
+def test_injections_that_an_earlier_plan_needed_do_not_count(tmp_path, monkeypatch):
+    fake.install(monkeypatch)
+    run, file = run_after_another(tmp_path, evenly)
     assert len(run.injections()) > run.summary["sampling"]["pilot"] + run.summary["total"]["injections"]
+    main(["run", str(file), "--out", str(tmp_path / "alone")])
+    alone = Run(tmp_path / "alone")
+    pd.testing.assert_frame_equal(run.counted(), alone.counted())
+    pd.testing.assert_frame_equal(run.registers(), alone.registers())
+    places = run.summary["sampling"]["pilots"]
+    assert sum(own["injections"] for own in places) == run.summary["sampling"]["pilot"]
+    every = alone.injections().groupby(["block", "kind"])["injection"]
+    for own in places:
+        numbers = every.get_group((own["block"], own["kind"])).sort_values()
+        assert not set(numbers[: own["injections"]]) & set(run.counted()["injection"])
+
+
+def test_rows_of_a_pilot_that_cannot_be_told_apart_are_not_counted(tmp_path, monkeypatch):
+    """A run of before runs said where their pilot went."""
+    fake.install(monkeypatch)
+    run, _ = run_after_another(tmp_path, evenly)
+    del run.summary["sampling"]["pilots"]
+    with pytest.raises(StoreError, match="which are of the pilot is not known"):
+        run.registers()
+    run.summary["sampling"]["pilots"] = [{"block": "mac", "kind": "ff", "injections": 1}]
     with pytest.raises(StoreError, match="which are of the pilot is not known"):
         run.registers()
 
