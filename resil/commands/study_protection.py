@@ -7,6 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from resil.campaign.campaign import load_campaign
 from resil.commands.build import build_plan, built_before, require_unchanged
 from resil.commands.protect_basis import Basis, read_basis
 from resil.commands.protect_units import asked_of, plan_name, protect_units, rests_on
@@ -15,6 +16,7 @@ from resil.errors import ConsistencyError, StoreError
 from resil.folder.plans import kept_plan
 from resil.protection.judging import Targets
 from resil.protection.plan import SCHEMA
+from resil.study.folder import work_digest
 from resil.study.protection import REACHED, chosen, is_whole, settled, unassessed
 from resil.study.study import ProtectionWanted, slug_of
 from resil.user_errors import USER_ERRORS
@@ -47,6 +49,8 @@ def protect_target(
         row = chosen(target, plan)
         if wanted.verify_networks and row["result"] == REACHED:
             row = chosen(target, _confirmed(wanted, folders, plan, out / BUILT / slug_of(target)))
+        elif row["confirmed"]:
+            require_unchanged(Path(plan["rtl"]))
     except _PROBLEMS as error:
         return unassessed(target, str(error))
     except OSError as error:
@@ -103,10 +107,14 @@ def _name(wanted: ProtectionWanted, asked: Targets) -> str:
         name += f"_{_digest(wanted.options.read_bytes())}"
     if not wanted.verify_networks:
         return name
-    parts = [
-        Path(own).read_bytes() if own.endswith(".toml") else own.encode() for own in wanted.verify_networks
-    ]
-    return f"{name}_built-{_digest(*parts)}"
+    return f"{name}_built-{_digest(*map(_content, wanted.verify_networks))}"
+
+
+def _content(network: str) -> bytes:
+    """Return what tells a network to confirm on from others: of a campaign file what it names, too."""
+    if not network.endswith(".toml"):
+        return network.encode()
+    return Path(network).read_bytes() + work_digest(load_campaign(network).work).encode()
 
 
 def _digest(*parts: bytes) -> str:

@@ -21,7 +21,7 @@ from resil.folder.store import LOCK, locked, make_folder
 from resil.sensitivity.guide import guide_digest
 from resil.sensitivity.model import SHIPPED
 from resil.study.spent import is_spent
-from resil.study.study import Study, StudyTarget, StudyWork
+from resil.study.study import Study, StudyTarget, Work
 from rtl_harness.cache import content_key
 from rtl_harness.target import SHIPPED_TARGETS, load_target, rtl_digest
 
@@ -60,8 +60,33 @@ def definition_of(study: Study) -> dict[str, str]:
         **versions(_PACKAGES),
         **({_MODEL: _file_digest(study.model or SHIPPED)} if predicted else {}),
         **{f"target {target.name}": _target_digest(target) for target in study.targets},
-        **{f"network {work.name}": _work_digest(work) for work in study.works},
+        **{f"network {work.name}": work_digest(work.settings) for work in study.works},
     }
+
+
+def work_digest(settings: Work) -> str:
+    """Return a digest of a network, or of memory images: of all files, and of what is said of them.
+
+    Raises:
+        StoreError: a file cannot be read.
+    """
+    if isinstance(settings, NetworkSettings):
+        shipped = settings.path.startswith(ZOO_PREFIX)
+        file = (
+            zoo.FOLDER / f"{settings.path.removeprefix(ZOO_PREFIX)}.tflite"
+            if shipped
+            else Path(settings.path)
+        )
+        own = settings.inputs
+        inputs = _file_digest(own) if isinstance(own, Path) else repr(own)
+        said = repr((settings.decision, settings.threshold, settings.output))
+        return content_key(_file_digest(file), inputs, said)
+    files = [file for image in settings.images for file in image.files]
+    files += [settings.output.expected] if settings.output.expected else []
+    images = [(image.memory, image.offset, image.way) for image in settings.images]
+    output = (settings.output.memory, settings.output.offset, settings.output.shape, settings.output.dtype)
+    said = repr((images, output, settings.decision, sorted(settings.parameters.items())))
+    return content_key(said, *map(_file_digest, files))
 
 
 def check_study(out: Path, definition: Mapping[str, str], *, resume: bool) -> dict[str, Any] | None:
@@ -164,27 +189,6 @@ def _left_by_a_kill(name: str) -> bool:
 def _target_digest(target: StudyTarget) -> str:
     place = target.place if isinstance(target.place, Path) else SHIPPED_TARGETS / f"{target.place}.toml"
     return content_key(rtl_digest(load_target(target.place)), place)
-
-
-def _work_digest(work: StudyWork) -> str:
-    settings = work.settings
-    if isinstance(settings, NetworkSettings):
-        shipped = settings.path.startswith(ZOO_PREFIX)
-        file = (
-            zoo.FOLDER / f"{settings.path.removeprefix(ZOO_PREFIX)}.tflite"
-            if shipped
-            else Path(settings.path)
-        )
-        own = settings.inputs
-        inputs = _file_digest(own) if isinstance(own, Path) else repr(own)
-        said = repr((settings.decision, settings.threshold, settings.output))
-        return content_key(_file_digest(file), inputs, said)
-    files = [file for image in settings.images for file in image.files]
-    files += [settings.output.expected] if settings.output.expected else []
-    images = [(image.memory, image.offset, image.way) for image in settings.images]
-    output = (settings.output.memory, settings.output.offset, settings.output.shape, settings.output.dtype)
-    said = repr((images, output, settings.decision, sorted(settings.parameters.items())))
-    return content_key(said, *map(_file_digest, files))
 
 
 def _file_digest(file: Path) -> str:

@@ -12,6 +12,7 @@ import sys
 import time
 from dataclasses import replace
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
@@ -21,14 +22,16 @@ import resil.commands.study
 import resil.commands.study_protection
 import resil.study.answers
 from benchmarks.engine.resume import rows
+from networks import zoo
 from resil.bench.identity import Identity
 from resil.cli import main
-from resil.errors import ConsistencyError, Interrupted
+from resil.errors import ConsistencyError, Interrupted, StoreError
 from resil.folder.plans import add_to_plan
 from resil.study.spent import PARTS
 from resil.study.study_file import load_study
 from rtl_harness.errors import HarnessError
 from tests.resil import fake
+from tests.resil.campaigns import TEXT as CAMPAIGN
 from tests.resil.studies import CELLS, TEXT, write_study
 
 FILES = {"study.json", "study.parquet", "report.html", ".lock", "ethos-u55-32", "ethos-u55-64"}
@@ -449,6 +452,50 @@ def test_what_is_chosen_is_built_and_confirmed_once(command, tmp_path, building,
     (tmp_path / "own.toml").write_text('exclude = ["hardened_leap_dice"]\n')
     assert command(text=CONFIRMED + 'options = "own.toml"\n') == 0
     assert building["built"][4:] == [(f"{name[:-1]}3", tmp_path / "own.toml") for name in names]
+
+
+def test_what_another_content_of_a_network_confirmed_is_not_what_is_asked(command, tmp_path, building):
+    """The fault: the campaign file is the same, the network that it names is not."""
+    network, file = tmp_path / "mine.tflite", tmp_path / "mine.toml"
+    network.write_bytes((zoo.FOLDER / "mnist_mobile.tflite").read_bytes())
+    np.save(tmp_path / "mine.npy", np.zeros((1, 28, 28, 1), np.int8))
+    own = CAMPAIGN.replace('"zoo:digits"', '"mine.tflite"').replace("[0, 3]", '"mine.npy"')
+    file.write_text(own)
+    text = CONFIRMED.replace("mnist_mobile", "mine.toml")
+    assert command(text=text) == 0
+    assert command(text=text) == 0
+    assert len(building["verified"]) == 2
+    network.write_bytes((zoo.FOLDER / "mnist_vgg.tflite").read_bytes())
+    assert command(text=text) == 0
+    assert len(building["verified"]) == 4
+    network.unlink()
+    assert command(text=text) == 3
+    for row in record(tmp_path / "out")["protection"]:
+        assert (row["result"], row["confirmed"]) == ("not assessed", None)
+        assert "mine.tflite" in row["reason"]
+
+
+def test_a_set_confirmed_by_hand_counts_as_long_as_its_rtl_is_what_was_confirmed(
+    command, tmp_path, building, monkeypatch
+):
+    text = CONFIRMED.replace('verify_networks = ["mnist_mobile"]\n', "")
+    assert command(text=text) == 0
+    for cell in CELLS:
+        (plan,) = (tmp_path / "out" / cell / "protection").glob("*.json")
+        add_to_plan(tmp_path / "out" / cell, plan.stem, {"measured": {}, "confirmed": True, "rtl": "built"})
+    assert command(text=text) == 0
+    assert all(row["confirmed"] for row in record(tmp_path / "out")["protection"])
+
+    def changed(folder):
+        raise StoreError(f"{folder}: its RTL was changed since it was built")
+
+    monkeypatch.setattr(resil.commands.study_protection, "require_unchanged", changed)
+    assert command(text=text) == 3
+    for row in record(tmp_path / "out")["protection"]:
+        assert (row["result"], row["reason"]) == (
+            "not assessed",
+            "built: its RTL was changed since it was built",
+        )
 
 
 def test_a_set_that_injections_do_not_confirm_is_a_miss(command, tmp_path, building, capsys):
