@@ -52,13 +52,13 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
         return _outside(campaign, target, progress)
     work = _work(campaign, target, progress)
     workloads = work.workloads
-    progress.stage(f"elaborating {target.name}")
+    progress.stage(f"storage of {target.name}")
     elaboration = elaborate(target, workloads[0].parameters)
     if simulates and not elaboration.unmapped:
         faults = campaign.faults.injections // len(workloads)
         cycles = work.facts.vela_cycles or 0
         build_ahead(campaign.execution.engine, target, workloads[0], elaboration, faults * cycles)
-    progress.stage(f"simplifying {target.name} as synthesis does, to count the storage that becomes hardware")
+    progress.stage(f"what of the storage of {target.name} becomes hardware, by synthesis")
     elaboration = with_hardware(target, elaboration)
     progress.stage(f"{counts_text(elaboration.sites)}, {len(elaboration.unmapped)} storage elements unmapped")
     for workload in workloads:
