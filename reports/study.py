@@ -14,11 +14,19 @@ CLAIM_RESULTS = ("supported", "refuted", "open")
 
 @dataclass(frozen=True, slots=True)
 class StudyClass:
-    """AVF of a register class on a target, the mean over injected networks."""
+    """AVF of a register class on a target, the mean over injected networks.
+
+    Attributes:
+        target: Name.
+        name: Of the class.
+        avf: P(SDC, DUE or hang | a bit of it flips), the mean.
+        networks: Over which it is the mean.
+    """
 
     target: str
     name: str
     avf: Interval
+    networks: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

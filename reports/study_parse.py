@@ -109,7 +109,8 @@ def _cell(node: Node) -> StudyCell:
 
 def _class(node: Node) -> StudyClass:
     avf = ordered_interval(node, node.at("avf"), node.at("avf_lo"), node.at("avf_hi"), 1.0)
-    return StudyClass(node.at("target").text(), node.at("register_class").text(), avf)
+    networks = tuple(own.text() for own in node.at("networks").items())
+    return StudyClass(node.at("target").text(), node.at("register_class").text(), avf, networks)
 
 
 def _interval(node: Node, key: str) -> Interval | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from textwrap import fill
 
 from reports import numbers
-from reports.study import StudyCell, StudySummary
+from reports.study import StudyCell, StudyClass, StudySummary
 from reports.study_growth import growth_lines, growth_table
 from reports.table import Column, Table
 from reports.tables import fit_cell, percent_cell
@@ -58,13 +58,19 @@ def class_table(study: StudySummary) -> Table | None:
     """Return the AVF of register classes by target, mean over injected networks; None if there is none."""
     if not study.classes:
         return None
-    known = {(own.target, own.name): percent_cell(own.avf) for own in study.classes}
+    known = {(own.target, own.name): _class_cell(own, len(study.networks)) for own in study.classes}
     rows = [
         (name, *(known.get((target, name), numbers.NOT_KNOWN) for target in study.targets))
         for name in sorted({own.name for own in study.classes})
     ]
     columns = (Column("register class", numeric=False), *map(Column, study.targets))
     return Table("AVF by register class, mean over the networks that were injected", columns, tuple(rows))
+
+
+def _class_cell(own: StudyClass, networks: int) -> str:
+    """Return the mean of a class; one over other networks than those of its neighbours is not like them."""
+    told = percent_cell(own.avf)
+    return told if len(own.networks) == networks else f"{told}, of {len(own.networks)} of {networks} networks"
 
 
 def protection_table(study: StudySummary) -> Table | None:

@@ -9,7 +9,7 @@ import pytest
 
 from reports import ReportError, parse_study, render_study, study_text
 from reports.numbers import NOT_KNOWN
-from reports.study_tables import time_table
+from reports.study_tables import class_table, time_table
 
 HOSTILE = "<script>alert('&\"')</script>"
 
@@ -87,7 +87,14 @@ def document(name="study"):
             "reason": "",
         },
         "classes": [
-            {"target": "npu-32", "register_class": "counter", "avf": 0.1, "avf_lo": 0.05, "avf_hi": 0.2}
+            {
+                "target": "npu-32",
+                "register_class": "counter",
+                "networks": ["digits"],
+                "avf": 0.1,
+                "avf_lo": 0.05,
+                "avf_hi": 0.2,
+            }
         ],
         "seconds": 12.0,
         "spent": [
@@ -252,6 +259,14 @@ def test_what_grows_is_said_figure_by_figure():
     lines = [line for line in text.splitlines() if line.startswith(("FIT ", "storage bits ", "area "))]
     assert [line.split()[0] for line in lines] == ["FIT", "FIT", "storage", "area"]
     assert "+67 %" in lines[0]
+
+
+def test_a_mean_over_some_of_the_networks_says_so():
+    made = document()
+    assert class_table(parse_study(made)).rows[0][1].endswith(", of 1 of 2 networks")
+    assert "of 1 of 2 networks" in render_study(made)["report.html"]
+    made["classes"][0]["networks"].append(HOSTILE)
+    assert "networks" not in class_table(parse_study(made)).rows[0][1]
 
 
 def test_the_page_says_where_the_time_went():
