@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from hashlib import sha256
+from pathlib import Path
 
 from resil import __version__
 from resil.bench.bench import NO_AREA, Area, AreaFacts, Bench
@@ -187,9 +188,14 @@ def _area(
         progress.stage(f"area of {target.name}, by synthesis")
         report = area_per_block(target, elaboration, campaign.liberty)
         blocks = {block_name(name): Area(area.logic, area.sram) for name, area in report.blocks.items()}
-        return AreaFacts(blocks, report.unit, report.notes)
+        return AreaFacts(blocks, report.unit, report.notes, library_digest(campaign.liberty))
 
     return synthesise
+
+
+def library_digest(liberty: Path | None) -> str | None:
+    """Return the SHA-256 of a cell library; None without one."""
+    return None if liberty is None else sha256(liberty.read_bytes()).hexdigest()
 
 
 def _target_digest(target: Target, workload: Workload) -> str:

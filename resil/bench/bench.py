@@ -85,11 +85,13 @@ class AreaFacts:
         blocks: By name.
         unit: "GE" for gate equivalents, "um2" with a Liberty file.
         notes: What the figures rest on.
+        library: SHA-256 of the Liberty file; None without one.
     """
 
     blocks: Mapping[str, Area]
     unit: str
     notes: tuple[str, ...] = ()
+    library: str | None = None
 
     def of(self, block: str) -> Area:
         """Return the area of a block; zero if it has none."""

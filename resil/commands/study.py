@@ -24,6 +24,7 @@ from resil.farm.ledger import FarmGoneError
 from resil.folder.provenance import ESTIMATE, RUN, now
 from resil.folder.store import CAMPAIGN
 from resil.folder.whole import Finished, finished_results
+from resil.prepare import library_digest
 from resil.progress import Loudness, Progress, loudness
 from resil.study.answers import FAILED, WAITING, answered, rests_on, unanswered
 from resil.study.asked import asked
@@ -99,13 +100,16 @@ def finished_cell(
 
 
 def finished_folder(folder: Path, campaign: Campaign, kind: str) -> Finished | None:
-    """Return what a folder holds, if it is all that the campaign asks, and of that kind."""
+    """Return what a folder holds, if it is all that the campaign asks, areas by its library, of that kind."""
     try:
         found = finished_results(folder)
         recorded = load_campaign(folder / CAMPAIGN)
-    except (ResilError, ConsistencyError):
+        library = library_digest(campaign.liberty)
+    except (ResilError, ConsistencyError, OSError):
         return None
-    return found if _asked(recorded) == _asked(campaign) and found.kind == kind else None
+    if _asked(recorded) != _asked(campaign) or found.kind != kind:
+        return None
+    return found if kind == ESTIMATE or found.summary["target"].get("area_library") == library else None
 
 
 def _asked(campaign: Campaign) -> str:

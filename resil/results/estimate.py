@@ -130,6 +130,7 @@ def summarise(
             "unmapped_sites": len(bench.unmapped),
             "area": area.total.total,
             "area_unit": area.unit,
+            "area_library": area.library,
             "titles": dict(bench.titles),
             "parameters": dict(bench.parameters),
         },

@@ -34,6 +34,7 @@ from resil.bench.bench import Area, AreaFacts, Bench, NetworkFacts, OperationFac
 from resil.bench.identity import Identity, ending_definition
 from resil.campaign.campaign import Campaign
 from resil.cli import main as command_line
+from resil.prepare import library_digest
 from resil.progress import Progress
 from rtl_harness.engines.base import Audited, GoldenRun
 from rtl_harness.errors import AuditError, SimulationError
@@ -179,7 +180,7 @@ def fake_bench(
         identity=Identity(definition),
         hashes={"network": "n" * 64, "target": "t" * 32},
         engine=lambda position: FakeEngine(position, **engine),
-        area=lambda: AreaFacts(AREA, "GE"),
+        area=lambda: AreaFacts(AREA, "GE", library=library_digest(campaign.liberty)),
         parameters={"Macs": int(str(campaign.target).rpartition("-")[2])},
     )
 

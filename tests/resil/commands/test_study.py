@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from hashlib import sha256
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -104,6 +105,23 @@ def test_finished_cells_are_never_run_again(command, tmp_path, monkeypatch):
     failing(monkeypatch, AssertionError("carried out again"), "digits")
     assert command("--workers", "3") == 0
     assert {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()} == before
+
+
+def test_areas_by_another_content_of_the_library_are_found_again(command, tmp_path):
+    """Campaigns name the library by its path, so a library that was changed passed for the one before."""
+    text, library = TEXT + '[area]\nliberty = "cells.lib"\n', tmp_path / "cells.lib"
+    out = tmp_path / "out"
+    library.write_text("library (one) {}")
+    command(text=text)
+    before = [rows(out / cell) for cell in CELLS], record(out)["finished"]
+    command(text=text)
+    assert record(out)["finished"] == before[1]
+    library.write_text("library (other) {}")
+    command(text=text)
+    assert {
+        json.loads((out / cell / "summary.json").read_text())["target"]["area_library"] for cell in CELLS
+    } == {sha256(library.read_bytes()).hexdigest()}
+    assert all(own.equals(rows(out / cell)) for own, cell in zip(before[0], CELLS, strict=True))
 
 
 def test_a_study_may_grow_and_keeps_what_is_there(command, tmp_path, monkeypatch):
