@@ -11,7 +11,7 @@ from resil.campaign.campaign import load_campaign
 from resil.commands.build import build_plan, built_before, require_unchanged
 from resil.commands.protect_basis import Basis, read_basis
 from resil.commands.protect_units import asked_of, plan_name, protect_units, rests_on
-from resil.commands.verify import longest_operations, verify_build
+from resil.commands.verify import CONFIRMATION, longest_operations, verify_build
 from resil.errors import ConsistencyError, StoreError
 from resil.folder.plans import kept_plan
 from resil.protection.judging import Targets
@@ -86,7 +86,7 @@ def _confirmed(
         )
         folder.parent.mkdir(exist_ok=True)
         build_plan(folders[0], plan, folder, options=wanted.options)
-    elif "measured" in plan and plan["rtl"] == str(folder):
+    elif "measured" in plan and plan["rtl"] == str(folder) and (folder / f"{CONFIRMATION}.json").exists():
         require_unchanged(folder)
         return dict(plan)
     verify_build(folders, plan, folder, options=wanted.options, networks=wanted.verify_networks)

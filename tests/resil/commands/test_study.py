@@ -421,7 +421,7 @@ def test_protection_that_cannot_be_read_does_not_end_the_study(protected, tmp_pa
 @pytest.fixture
 def building(monkeypatch):
     """Stands for what builds and confirms; notes what was asked for, and what is to come of it."""
-    noted = {"built": [], "verified": [], "confirmed": True, "error": None}
+    noted = {"built": [], "verified": [], "confirmed": True, "error": None, "interrupted": False}
 
     def build_plan(run_dir, plan, folder, *, options):
         if noted["error"]:
@@ -434,7 +434,10 @@ def building(monkeypatch):
 
     def verify_build(run_dirs, plan, folder, *, options, networks):
         noted["verified"].append((folder.name, list(networks)))
+        if noted["interrupted"]:
+            raise Interrupted("Ctrl-C")
         told = {"confirmed": noted["confirmed"], "measured": {}, "reasons": ["it does not hold"]}
+        (folder / "confirmation.json").write_text("{}")
         for run_dir in run_dirs:
             add_to_plan(run_dir, plan["name"], {**told, "rtl": str(folder)})
 
@@ -470,6 +473,18 @@ def test_what_is_chosen_is_built_and_confirmed_once(command, tmp_path, building,
     (tmp_path / "own.toml").write_text('exclude = ["hardened_leap_dice"]\n')
     assert command(text=CONFIRMED + 'options = "own.toml"\n') == 0
     assert building["built"][4:] == [(f"{name[:-1]}3", tmp_path / "own.toml") for name in names]
+
+
+def test_a_confirmation_of_what_was_built_again_may_be_interrupted(command, tmp_path, building):
+    """What the plan says of the build before it is nothing of this one: it passed for a set that failed."""
+    assert command(text=CONFIRMED) == 0
+    shutil.rmtree(tmp_path / "out" / "protected")
+    building["interrupted"] = True
+    assert command(text=CONFIRMED) == 130
+    building["interrupted"] = False
+    assert command(text=CONFIRMED) == 0
+    assert [row["confirmed"] for row in record(tmp_path / "out")["protection"]] == [True, True]
+    assert len(building["built"]) == 4
 
 
 def test_what_another_content_of_a_network_confirmed_is_not_what_is_asked(command, tmp_path, building):
