@@ -39,6 +39,23 @@ def study(tmp_path_factory):
     return folder / "out"
 
 
+@pytest.fixture(scope="module")
+def over_units(tmp_path_factory):
+    """Plan over two runs, whose networks count as two."""
+    folder, runs = tmp_path_factory.mktemp("units"), []
+    text = TEXT.replace('["ff"]', '["ff", "sram"]').replace("injections = 200", "injections = 4000")
+    with pytest.MonkeyPatch.context() as patch:
+        fake.install(patch)
+        for seed in (7, 8):
+            own = folder / str(seed)
+            own.mkdir()
+            file = write_campaign(own, text.replace("seed = 7", f"seed = {seed}"))
+            main(["run", str(file), "--out", str(own / "run"), "--quiet"])
+            runs.append(str(own / "run"))
+        main(["protect", *runs, "--fit-share", "0.5", "--quiet"])
+    return json.loads((folder / "7" / "run" / "protection.json").read_text())
+
+
 def documented(heading):
     """Names in the first column of the tables below a heading."""
     (section,) = re.findall(rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", PAGE.read_text(), re.M | re.S)
@@ -78,6 +95,16 @@ def test_every_key_is_explained_and_every_explained_key_is_there(file, folder, s
         "cells[].internal",
         "cells[].titles.*",
     } == set()
+
+
+def test_every_key_of_a_plan_over_units_is_explained_and_there(over_units):
+    found = set(leaves(over_units))
+    common, own = documented("protection.json"), documented("protection.json over units")
+    assert over_units["groups"]
+    assert over_units["strangers"]
+    assert not set(common) & set(own)
+    assert {path for path in found if not any(covers(name, path) for name in [*common, *own])} == set()
+    assert {name for name in own if not any(covers(name, path) for path in found)} == set()
 
 
 def test_columns_of_tables(folder, study):
