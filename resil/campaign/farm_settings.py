@@ -70,7 +70,8 @@ def _check_address(section: Section, key: str, address: str) -> None:
 
 
 def _read_table(table: Section) -> FarmSettings:
-    audit = table.number("audit", 0.005, low=0.0, high=1.000001)
+    remedy = "change the value; 1.0 has all simulated twice"
+    audit = table.number("audit", 0.005, low=0.0, high=1.000001, remedy=remedy)
     if table.has("scheduler") == table.has("cluster"):
         note, found = (table.wrong, "both") if table.has("cluster") else (table.missing, "neither")
         remedy = "name a scheduler that is there, or say what starts workers"

@@ -129,7 +129,8 @@ def check_plan(section: Section, faults: FaultSettings, sampling: SamplingSettin
             raise section.fail("clusters", 'the key with model = "upset" only', found, "remove it")
         if sampling.plan not in PERMANENT_PLANS:
             expected = f"a plan for faults that are there from reset on ({', '.join(PERMANENT_PLANS)})"
-            found = f'plan = "{sampling.plan}", which goes by the operation that is running'
+            by = "results" if sampling.goes_by_results else "the operation that is running"
+            found = f'plan = "{sampling.plan}", which goes by {by}'
             raise section.fail("model", expected, found, "change the plan")
     if faults.external:
         if safety:

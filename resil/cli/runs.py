@@ -28,7 +28,9 @@ def protect(
     spfm_target: Annotated[
         float | None,
         typer.Option(
-            "--spfm-target", help="Require this SPFM too, as 0.99. Hardening shrinks its denominator."
+            "--spfm-target",
+            help="Require an SPFM of at least this, as 0.99. For several runs, or with --granularity, in place "
+            "of the campaign's budget unless --budget-fit is given too.",
         ),
     ] = None,
     granularity: Annotated[
@@ -36,7 +38,8 @@ def protect(
         typer.Option(
             "--granularity",
             help="Choose for each block, register, or group of 8 bits by half of the injections, judge by "
-            "the other. Default: for each block by all of them; for several runs, for each group.",
+            "the other. Default: for each block by all of them; for several runs, a model, --fit-share or "
+            "--due-budget: for each group.",
         ),
     ] = None,
     fit_share: Annotated[

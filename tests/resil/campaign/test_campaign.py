@@ -190,9 +190,14 @@ WRONG = {
         f"stuck bits, {plan}": (
             "block = 10",
             f'block = 10\nmodel = "stuck_at"\n[sampling]\nplan = "{plan}"',
-            rf'\[faults\] model: expected a plan for faults that are there .* found plan = "{plan}"',
+            rf'\[faults\] model: expected a plan for faults that are there .* found plan = "{plan}", {why}',
         )
-        for plan in ("stratified", "adaptive", "predicted")
+        for plan, why in {
+            "stratified": "which goes by the operation",
+            "neyman": "which goes by results",
+            "adaptive": "which goes by results",
+            "predicted": "which goes by results",
+        }.items()
     },
     "stuck bits and a safety verdict": (
         "block = 10",

@@ -56,6 +56,7 @@ def test_what_is_said_is_read_and_written_again(text, settings):
         ('[execution.dask]\ncluster = "slurm"\nworkers = 1\nmemory = "much"', "expected a number and a unit"),
         ('[execution.dask]\ncluster = "local"\nworkers = 1\nqueue = "x"', "an unknown key"),
         ('[execution.dask]\ncluster = "local"\nworkers = 1\naudit = 0', "audit: expected a number above 0"),
+        ('[execution.dask]\ncluster = "local"\nworkers = 1\naudit = 1.5', "1.0 has all simulated twice"),
     ],
 )
 def test_what_is_wrong_is_said(text, message):
