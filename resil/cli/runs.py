@@ -29,8 +29,8 @@ def protect(
         float | None,
         typer.Option(
             "--spfm-target",
-            help="Require an SPFM of at least this, as 0.99. For several runs, or with --granularity, in place "
-            "of the campaign's budget unless --budget-fit is given too.",
+            help="Require an SPFM of at least this, as 0.99. For several runs, or with --granularity, in "
+            "place of the campaign's budget unless --budget-fit is given too.",
         ),
     ] = None,
     granularity: Annotated[
