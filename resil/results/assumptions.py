@@ -95,7 +95,7 @@ def _watchdog(campaign: Campaign) -> str:
 
 def _timeout(campaign: Campaign, goldens: Sequence[GoldenRun]) -> str:
     factor = campaign.execution.timeout_factor
-    longest = round(factor * max((run.cycles for run in goldens), default=0))
+    longest = math.ceil(factor * max((run.cycles for run in goldens), default=0))
     whole = (
         f"A hang is an inference that takes longer than {factor:g} times the one without a fault (at most "
         f"{longest:,} cycles)"

@@ -115,7 +115,8 @@ def _summary(built: Built) -> list[str]:
         *_table("", ["mechanism", "bits"], [f"| {_WORDS[m]} | {bits[m]:,} |" for m in bits]),
         "`target.toml` is the target file, `constraints.tcl` is for synthesis, `rtl/` holds what is new or "
         "changed; all else is the source code, where it was. That the protection does what it should is "
-        "*not* confirmed by injection: run a campaign on `target.toml`.",
+        "*not* confirmed by injection here: `resil protect --verify` injects into it, and what came of that "
+        "stands in `confirmation.json`. Campaigns of your own take `target.toml`.",
         "",
         "Hardened flip-flops upset as others do in this RTL: only the constraint names them.",
         "",

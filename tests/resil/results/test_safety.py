@@ -168,6 +168,13 @@ def test_assumptions_tell_of_the_watchdog_that_operations_restart(tmp_path, monk
     assert "2 times what the longest takes without a fault (at most 6,014 cycles)" in told
 
 
+def test_assumptions_tell_the_time_out_that_engines_have(tmp_path, monkeypatch):
+    """Engines round it up: 1.2 times 5,007 cycles are 6,009, not 6,008."""
+    _, summary = run(tmp_path, monkeypatch, HEAD + SAFETY + "[execution]\ntimeout_factor = 1.2\n")
+    told = {a["topic"]: a["text"] for a in summary["assumptions"]}["time-out"]
+    assert "1.2 times the one without a fault (at most 6,009 cycles)" in told
+
+
 def grounds(counts, settings_text="", permanent: Permanent | str = "none", not_injected="", **more):
     campaign = parse_campaign(Path("c.toml"), tomllib.loads(HEAD + SAFETY + settings_text))
     assert campaign.safety is not None
