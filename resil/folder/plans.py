@@ -104,9 +104,9 @@ def basis_of(found: Finished) -> dict[str, Any]:
 
 def _check_replaced(file: Path, plan: Mapping[str, Any], digest: str) -> None:
     old = read_json(file, "delete it, or choose another --name")
-    asked = ("budget_fit", "spfm_target")
-    if any(old.get(key) != plan[key] for key in asked):
-        told = ", ".join(f"{key} = {old.get(key)}" for key in asked)
+    asked = ("budget_fit", "spfm_target", "fit_share_target", "due_fit_target")
+    if any(old.get(key) != plan.get(key) for key in asked):
+        told = ", ".join(f"{key} = {old[key]}" for key in asked if key in old)
         raise StoreError(f"{file}: is a plan for {told}; choose another --name")
     if _rests_on(old, digest) and old.get("result") != INFEASIBLE and plan["result"] == INFEASIBLE:
         raise StoreError(

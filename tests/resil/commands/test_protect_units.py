@@ -50,6 +50,18 @@ def test_a_choice_over_two_runs_is_in_both(two, capsys):
         assert "PROTECTED: at most" in capsys.readouterr().out
 
 
+def test_a_name_is_that_of_one_target_alone(two, capsys):
+    """The fault: only budget and SPFM were compared, and a plan for another share took the name."""
+    assert protect(two[0], "--fit-share", "0.7", "--name", "ours") == 0
+    kept = (two[0] / "protection" / "ours.json").read_text()
+    capsys.readouterr()
+    for other in (["--fit-share", "0.6"], ["--fit-share", "0.7", "--due-budget", "1"]):
+        assert protect(two[0], *other, "--name", "ours") == 2
+        assert "is a plan for budget_fit = None" in (told := capsys.readouterr().err)
+        assert "fit_share_target = 0.7" in told
+    assert (two[0] / "protection" / "ours.json").read_text() == kept
+
+
 @pytest.mark.parametrize("granularity", ["block", "register", "group"])
 def test_each_granularity_names_its_units(two, capsys, granularity):
     assert protect(two[0], "--granularity", granularity, "--fit-share", "0.05") == 0
