@@ -16,7 +16,7 @@ from resil.campaign.key_places import Places, key_places
 from resil.campaign.network_settings import ZOO_PREFIX, read_network
 from resil.campaign.problems import Problems
 from resil.campaign.rules import RULES, Rules, Tables, read_rules
-from resil.campaign.sampling_settings import PLANS, SamplingSettings
+from resil.campaign.sampling_settings import EVENLY, PLANS, SamplingSettings
 from resil.campaign.section import Section
 from resil.campaign.workload_settings import read_workload
 from resil.errors import CampaignError
@@ -80,6 +80,8 @@ def parse_study(file: Path, tables: Mapping[str, Any], places: Places | None = N
     )
     model = problems.attempt(lambda: _model(known.section("estimate")))
     _check_predictions(problems, rules, [*targets, *works])
+    if protection is not None:
+        _check_protection(problems, rules, protection)
     if problems.sound("faults") and rules.faults.external:
         expected = "expected storage of the NPU, for a study compares NPUs and their protection, found"
         problems.add(
@@ -260,3 +262,38 @@ def _check_predictions(problems: Problems, rules: Rules, parts: list[StudyTarget
                 f"end, and a time-out of the inference alone, found {found}"
             )
             problems.add((table, ""), f"{message}; remove estimate = true, or change the key")
+
+
+def _check_protection(problems: Problems, rules: Rules, wanted: ProtectionWanted) -> None:
+    """Note what no set is chosen by, or ever confirmed for: it would show only when all cells are there."""
+    if not all(map(problems.sound, ("faults", FIRST, "execution", "sampling", "protection"))):
+        return
+    why = "where protection is chosen"
+    for table, key, expected, wrong, found in (
+        ("faults", "model", f"upsets {why}", rules.faults.permanent, rules.faults.model),
+        (FIRST, "inferences", f"single inferences {why}", rules.head.inferences > 1, rules.head.inferences),
+        (
+            "execution",
+            "until",
+            f"injections to their end {why}",
+            rules.execution.ends_at_detection,
+            rules.execution.until,
+        ),
+        (
+            "sampling",
+            "plan",
+            f"a plan that spreads injections evenly ({', '.join(EVENLY)}) {why}",
+            rules.sampling.plan not in EVENLY,
+            rules.sampling.plan,
+        ),
+    ):
+        if wrong:
+            remedy = "change the key, or leave protection out: [protection] wanted = false"
+            problems.add((table, key), f"[{table}] {key}: expected {expected}, found {found}; {remedy}")
+    if wanted.verify_networks and wanted.targets.fit_share is not None:
+        problems.add(
+            ("protection", "fit_share"),
+            "[protection] fit_share: expected budget_fit or spfm_target where a set is to be confirmed, "
+            "found a share of the FIT without protection, which is not known of the networks that confirm; "
+            "change the key, or leave verify_networks out",
+        )

@@ -176,6 +176,27 @@ BROKEN = {
         ("[budget]", "[protection]\nspfm_target = 1.5\n[budget]"),
         "[protection] spfm_target: expected a number above 0 and below 1, found 1.5",
     ),
+    "protection by a plan that is not even": (
+        ('plan = "uniform"\n', 'plan = "adaptive"\nmargin = 0.5\n[protection]\nfit_share = 0.5\n'),
+        "[sampling] plan: expected a plan that spreads injections evenly (proportional, uniform, neyman) "
+        "where protection is chosen, found adaptive",
+    ),
+    "protection by stuck bits": (
+        ("[sampling]", 'model = "stuck_at"\n[protection]\nfit_share = 0.5\n[sampling]'),
+        "[faults] model: expected upsets where protection is chosen, found stuck_at",
+    ),
+    "protection by two inferences": (
+        ("seed = 7", "seed = 7\ninferences = 2\n[protection]\nfit_share = 0.5"),
+        "[study] inferences: expected single inferences where protection is chosen, found 2",
+    ),
+    "protection by runs that end at an alarm": (
+        ("[budget]", '[execution]\nuntil = "detection"\n[protection]\nfit_share = 0.5\n[budget]'),
+        "[execution] until: expected injections to their end where protection is chosen, found detection",
+    ),
+    "a share to be confirmed": (
+        ("[budget]", '[protection]\nfit_share = 0.5\nverify_networks = ["mnist_vgg"]\n[budget]'),
+        "[protection] fit_share: expected budget_fit or spfm_target where a set is to be confirmed",
+    ),
     "protection key": (
         ("[budget]", "[protection]\nbudget = 3\n[budget]"),
         "[protection] budget: expected one of",
