@@ -138,7 +138,7 @@ class _Study:
         self._spent = Spent(earlier.get("spent", ()))
         self._cells = {cell.folder: unanswered(cell, WAITING) for cell in study.cells}
         self._rows: dict[str, list[dict[str, Any]]] = {}
-        self._pace = Pace(study.cells)
+        self._pace = Pace(study.cells, "protection" if study.protection is not None else "")
         asked = study.targets if study.protection is not None else ()
         self._protection = {own.name: unassessed(own.name, NOT_FINISHED) for own in asked}
         self._worked = False
@@ -170,7 +170,7 @@ class _Study:
     def _carry_out(self, cell: Cell, place: int, of: int) -> None:
         self._progress.stage(f"cell {place} of {of}: {cell.name}{', predicted' if cell.predicted else ''}")
         began, built = time.monotonic(), self._progress.built_seconds
-        self._progress.beside(lambda: self._pace.short(time.monotonic() - began))
+        self._progress.beside(lambda: self._pace.during(cell, time.monotonic() - began))
         try:
             found = self._answer(cell)
         except (KeyboardInterrupt, Interrupted):

@@ -16,11 +16,13 @@ class Pace:
 
     Args:
         cells: Of the study.
+        then: What follows on the cells, of which nothing is foretold; "" if nothing does.
     """
 
-    def __init__(self, cells: Sequence[Cell]) -> None:
+    def __init__(self, cells: Sequence[Cell], then: str = "") -> None:
         self._left = {cell.folder: cell for cell in cells}
         self._cells = len(cells)
+        self._then = then and f", then {then}"
         self._times: dict[tuple[str, bool], list[float]] = {}
         self._built: dict[str, float] = {}
         self._seconds = 0.0
@@ -43,23 +45,40 @@ class Pace:
         """Expected time of all cells that are left; None before the first was carried out."""
         if not self._times:
             return None
-        mean = fmean(own for times in self._times.values() for own in times)
-        known = {key: fmean(times) for key, times in self._times.items()}
-        cells = sum(known.get((cell.network, cell.predicted), mean) for cell in self._left.values())
-        new = {cell.target for cell in self._left.values() if not cell.predicted} - self._built.keys()
-        return cells + len(new) * (fmean(self._built.values()) if self._built else 0.0)
+        new = {cell.target for cell in self._left.values()} & self._not_built
+        return sum(map(self._expected, self._left.values())) + len(new) * self._build
 
     def text(self) -> str:
-        """Return a line for people: cells done, rate, time left."""
+        """Return a line for people: cells done, time left, rate."""
         rate = f", {self._injections / self._seconds:,.0f} injections/s" if self._seconds else ""
-        return f"{self.short(0.0)}{rate}"
+        return f"{self._told(self.seconds_left)}{rate}"
 
-    def short(self, present: float) -> str:
-        """Return the cells done and the time left, less the seconds that the present one took by now."""
-        done = self._cells - len(self._left)
+    def during(self, cell: Cell, seconds: float) -> str:
+        """Return the cells done and the time left, while one is carried out since so many seconds."""
         left = self.seconds_left
-        rest = "" if left is None else f", about {spoken(max(0.0, left - present))} left"
-        return f"{done} of {self._cells} cells{rest}"
+        if left is not None:
+            own = self._expected(cell) + (self._build if cell.target in self._not_built else 0.0)
+            left -= min(own, seconds)
+        return self._told(left)
+
+    @property
+    def _not_built(self) -> set[str]:
+        """Targets of cells to be injected into that were not met yet."""
+        return {cell.target for cell in self._left.values() if not cell.predicted} - self._built.keys()
+
+    @property
+    def _build(self) -> float:
+        """Expected time of what is built for a target."""
+        return fmean(self._built.values()) if self._built else 0.0
+
+    def _expected(self, cell: Cell) -> float:
+        times = self._times.get((cell.network, cell.predicted))
+        return fmean(times or [own for times in self._times.values() for own in times])
+
+    def _told(self, left: float | None) -> str:
+        # One that takes longer than foretold ends nobody knows when.
+        rest = f", about {spoken(left)} left" if left is not None and left >= 1.0 else ""
+        return f"{self._cells - len(self._left)} of {self._cells} cells{rest}{self._then}"
 
 
 def spoken(seconds: float) -> str:
