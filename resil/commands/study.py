@@ -210,6 +210,8 @@ class _Study:
                 raise Interrupted(self._go_on()) from None
             self._protection[target.name] = row
             self._worked |= row not in self._earlier.get("protection", ())
+            if self._worked:
+                self._write(finished=None)
 
     @contextmanager
     def _timed(self, target: str, part: str) -> Iterator[None]:

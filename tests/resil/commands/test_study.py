@@ -433,7 +433,7 @@ def building(monkeypatch):
         add_to_plan(run_dir, plan["name"], {"confirmed": False, "rtl": str(folder), "area_measured": area})
 
     def verify_build(run_dirs, plan, folder, *, options, networks):
-        noted["verified"].append((folder.name, list(networks)))
+        noted["verified"].append((folder.name, noted["seen"]() if "seen" in noted else list(networks)))
         if noted["interrupted"]:
             raise Interrupted("Ctrl-C")
         told = {"confirmed": noted["confirmed"], "measured": {}, "reasons": ["it does not hold"]}
@@ -474,6 +474,16 @@ def test_what_is_chosen_is_built_and_confirmed_once(command, tmp_path, building,
     (tmp_path / "own.toml").write_text('exclude = ["hardened_leap_dice"]\n')
     assert command(text=CONFIRMED + 'options = "own.toml"\n') == 0
     assert building["built"][4:] == [(f"{name[:-1]}3", tmp_path / "own.toml") for name in names]
+
+
+def test_what_is_known_of_a_target_is_kept_while_the_next_is_confirmed(command, tmp_path, building):
+    """A set takes long to confirm: a machine that dies meanwhile takes only that one with it."""
+    building["seen"] = lambda: [row["result"] for row in record(tmp_path / "out")["protection"]]
+    assert command(text=CONFIRMED) == 0
+    assert building["verified"] == [
+        ("ethos-u55-32-1", ["not assessed", "not assessed"]),
+        ("ethos-u55-64-1", ["reached", "not assessed"]),
+    ]
 
 
 def test_a_confirmation_of_what_was_built_again_may_be_interrupted(command, tmp_path, building):
