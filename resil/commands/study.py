@@ -100,7 +100,7 @@ def finished_cell(
 
 
 def finished_folder(folder: Path, campaign: Campaign, kind: str) -> Finished | None:
-    """Return what a folder holds, if it is all that the campaign asks, areas by its library, of that kind."""
+    """Return what a folder holds, if it is of that kind, all that is asked, and areas are by the library."""
     try:
         found = finished_results(folder)
         recorded = load_campaign(folder / CAMPAIGN)

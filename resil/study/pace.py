@@ -45,8 +45,7 @@ class Pace:
         """Expected time of all cells that are left; None before the first was carried out."""
         if not self._times:
             return None
-        new = {cell.target for cell in self._left.values()} & self._not_built
-        return sum(map(self._expected, self._left.values())) + len(new) * self._build
+        return sum(map(self._expected, self._left.values())) + len(self._not_built) * self._build
 
     def text(self) -> str:
         """Return a line for people: cells done, time left, rate."""
