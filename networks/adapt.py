@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from networks.ends import Ends, is_whole
-from networks.errors import NetworkError
-from networks.folding import fold_shapes, operator_name
-from networks.geometry import elements
-from networks.graph import Graph, Operator, Tensor
+from resil.networks.ends import Ends, is_whole
+from resil.networks.errors import NetworkError
+from resil.networks.folding import fold_shapes, operator_name
+from resil.networks.geometry import elements
+from resil.networks.graph import Graph, Operator, Tensor
 
 _HOST_TYPES = ("float32", "uint8")
 _RESHAPES = ("EXPAND_DIMS", "RESHAPE", "SQUEEZE")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from networks.float_network import INPUT
-from networks.geometry import Window, elements
+from resil.networks.float_network import INPUT
+from resil.networks.geometry import Window, elements
 
 Shape = tuple[int, ...]
 
@@ -16,7 +16,7 @@ class Block:
 
     Attributes:
         name: Name of its output.
-        kind: As `networks.float_network.Layer`.
+        kind: As `resil.networks.float_network.Layer`.
         filters: Output channels of CONV_2D and FULLY_CONNECTED.
         window: For convolutions and pools.
         relu: A RELU follows.

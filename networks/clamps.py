@@ -13,10 +13,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from networks.command_stream import OPERATION_KINDS, NpuOperation, Words, commands, encode, npu_operations
-from networks.errors import NetworkError
-from networks.geometry import elements
-from networks.graph import Graph, Tensor
+from resil.networks.command_stream import (
+    OPERATION_KINDS,
+    NpuOperation,
+    Words,
+    commands,
+    encode,
+    npu_operations,
+)
+from resil.networks.errors import NetworkError
+from resil.networks.geometry import elements
+from resil.networks.graph import Graph, Tensor
 
 _BOUNDS = ("ACTIVATION_MIN", "ACTIVATION_MAX")
 _SIGNED_BYTES = 1

@@ -13,7 +13,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from networks.errors import NetworkError
+from resil.networks.errors import NetworkError
 
 Words = npt.NDArray[np.uint32]
 

@@ -10,17 +10,22 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from networks import vela
-from networks.adapt import Adapted, adapt
-from networks.clamps import clamp_stream, clamped_tensors, without_clamps
-from networks.command_stream import NpuOperation, Words, npu_operations, parse_driver_payload
-from networks.ends import Ends
-from networks.errors import NetworkError
-from networks.geometry import elements
-from networks.graph import Graph
-from networks.tflite_reader import parse_network
-from networks.tflite_writer import serialise_network
-from networks.vela_report import VelaReport, parse_report
+from resil.networks import vela
+from resil.networks.adapt import Adapted, adapt
+from resil.networks.clamps import clamp_stream, clamped_tensors, without_clamps
+from resil.networks.command_stream import (
+    NpuOperation,
+    Words,
+    npu_operations,
+    parse_driver_payload,
+)
+from resil.networks.ends import Ends
+from resil.networks.errors import NetworkError
+from resil.networks.geometry import elements
+from resil.networks.graph import Graph
+from resil.networks.tflite_reader import parse_network
+from resil.networks.tflite_writer import serialise_network
+from resil.networks.vela_report import VelaReport, parse_report
 
 CONSTANTS_REGION = 0
 SCRATCH_REGION = 1
@@ -84,7 +89,7 @@ class CompiledNetwork:
 
     Attributes:
         name: Of the file, without its ending.
-        accelerator: One of `networks.vela.ACCELERATORS`.
+        accelerator: One of `resil.networks.vela.ACCELERATORS`.
         source_sha256: Of the .tflite file.
         ends: What a host does before and after the NPU, which has `inputs` and `outputs` of its own.
         adapted: What was done to the network of the file so that the NPU can take it, in words.
@@ -116,7 +121,7 @@ def compile_network(path: Path | str, accelerator: str, *, cache_dir: Path | Non
 
     Args:
         path: The network; int8, with no operator that Vela leaves to a CPU, but for those at its ends and
-            those that compute shapes, see `networks.adapt`.
+            those that compute shapes, see `resil.networks.adapt`.
         accelerator: "ethos-u55-32", "-64", "-128" or "-256": the number of MACs per cycle.
         cache_dir: Folder of cached results; default $RESIL_CACHE, else ~/.cache/resil.
 

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from networks.errors import NetworkError
+from resil.networks.errors import NetworkError
 
 _SPLIT_SEED = 2024
 _DIGITS_HELD_OUT = 500

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from networks.ends import End
+from resil.networks.ends import End
 
 TOP_1 = "top-1"
 RECONSTRUCTION_ERROR = "reconstruction error"

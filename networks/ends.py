@@ -9,10 +9,10 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from networks.errors import NetworkError
-from networks.fixed_point import multiply_by_quantized_multiplier
-from networks.graph import Quantisation, Tensor
-from networks.quantise import quantise_values, quantize_multiplier
+from resil.networks.errors import NetworkError
+from resil.networks.fixed_point import multiply_by_quantized_multiplier
+from resil.networks.graph import Quantisation, Tensor
+from resil.networks.quantise import quantise_values, quantize_multiplier
 
 Array = npt.NDArray[np.generic]
 

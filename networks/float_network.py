@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from networks.geometry import Window
+from resil.networks.geometry import Window
 
 FloatArray = npt.NDArray[np.float64]
 INPUT = "input"

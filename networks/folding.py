@@ -13,8 +13,8 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
-from networks.errors import NetworkError
-from networks.graph import Graph, Operator, OptionValue, Tensor
+from resil.networks.errors import NetworkError
+from resil.networks.graph import Graph, Operator, OptionValue, Tensor
 
 Integers = npt.NDArray[np.int64]
 LARGEST = 4096

@@ -43,8 +43,8 @@ class Tensor:
         data: Contents of a constant, of that shape and type; None for a value computed at run time.
         is_variable: State that outlives an inference.
         shape_signature: Shape with -1 for dynamic dimensions, if the file says one.
-        clamp: Least and greatest level that what computes the tensor may store, see `networks.clamps`; None
-            for those of the type. Of int8 tensors only.
+        clamp: Least and greatest level that what computes the tensor may store, see `resil.networks.clamps`;
+            None for those of the type. Of int8 tensors only.
     """
 
     name: str

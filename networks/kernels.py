@@ -1,4 +1,4 @@
-"""Integer kernels of single operators, for `networks.reference`.
+"""Integer kernels of single operators, for `resil.networks.reference`.
 
 Each takes the operator, the descriptions of its inputs and its output, and the batched values of those inputs
 that are computed at run time (None for constants); it returns the batched output as int64.
@@ -12,11 +12,11 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from networks.fixed_point import IntArray, multiply_by_quantized_multiplier, wrap32
-from networks.geometry import Window
-from networks.graph import Operator, OptionValue, Tensor
-from networks.quantise import INT8_MAX, INT8_MIN, SOFTMAX_OUTPUT, quantize_multiplier
-from networks.softmax import softmax
+from resil.networks.fixed_point import IntArray, multiply_by_quantized_multiplier, wrap32
+from resil.networks.geometry import Window
+from resil.networks.graph import Operator, OptionValue, Tensor
+from resil.networks.quantise import INT8_MAX, INT8_MIN, SOFTMAX_OUTPUT, quantize_multiplier
+from resil.networks.softmax import softmax
 
 Tensors = tuple[Tensor | None, ...]
 Values = tuple[IntArray | None, ...]

@@ -21,9 +21,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from networks.errors import NetworkError
-from networks.tflite_reader import parse_network
-from networks.tflite_writer import serialise_network
+from resil.networks.errors import NetworkError
+from resil.networks.tflite_reader import parse_network
+from resil.networks.tflite_writer import serialise_network
 
 Interpreter: TypeAlias = Any
 

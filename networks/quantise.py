@@ -14,9 +14,9 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from networks.errors import NetworkError
-from networks.float_network import INPUT, FloatArray, FloatNetwork, Layer
-from networks.graph import Graph, Operator, OptionValue, Quantisation, Tensor
+from resil.networks.errors import NetworkError
+from resil.networks.float_network import INPUT, FloatArray, FloatNetwork, Layer
+from resil.networks.graph import Graph, Operator, OptionValue, Quantisation, Tensor
 
 INT8_MIN, INT8_MAX = -128, 127
 WEIGHT_MAX = 127

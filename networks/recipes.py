@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from networks import datasets
-from networks.architecture import Architecture, Block, conv, dense, depthwise, pool
-from networks.decision import RECONSTRUCTION_ERROR, TOP_1
+from resil.networks import datasets
+from resil.networks.architecture import Architecture, Block, conv, dense, depthwise, pool
+from resil.networks.decision import RECONSTRUCTION_ERROR, TOP_1
 
 
 @dataclass(frozen=True)

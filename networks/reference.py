@@ -11,10 +11,10 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
-from networks.errors import NetworkError
-from networks.fixed_point import IntArray
-from networks.graph import Graph, Operator, Tensor
-from networks.kernels import (
+from resil.networks.errors import NetworkError
+from resil.networks.fixed_point import IntArray
+from resil.networks.graph import Graph, Operator, Tensor
+from resil.networks.kernels import (
     add,
     average_pool,
     convolution,

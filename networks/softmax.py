@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from networks.fixed_point import (
+from resil.networks.fixed_point import (
     INT32_MAX,
     IntArray,
     multiply_by_quantized_multiplier,
@@ -17,7 +17,7 @@ from networks.fixed_point import (
     saturating_rounding_doubling_high_mul,
     wrap32,
 )
-from networks.quantise import INT8_MAX, INT8_MIN, quantize_multiplier
+from resil.networks.quantise import INT8_MAX, INT8_MIN, quantize_multiplier
 
 _DIFFERENCE_BITS = 5
 _SUM_BITS = 12

@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import tflite
 
-from networks import schema
-from networks.errors import NetworkError
-from networks.graph import Graph, Operator, OptionValue, Quantisation, Tensor
+from resil.networks import schema
+from resil.networks.errors import NetworkError
+from resil.networks.graph import Graph, Operator, OptionValue, Quantisation, Tensor
 
 T = TypeVar("T")
 

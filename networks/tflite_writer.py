@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import tflite
 
-from networks import schema
-from networks.files import write_atomically
-from networks.graph import Graph, Operator, OptionValue, Quantisation, Tensor
-from networks.tflite_reader import CLAMPS_METADATA, IDENTIFIER, SCHEMA_VERSION
+from resil.networks import schema
+from resil.networks.files import write_atomically
+from resil.networks.graph import Graph, Operator, OptionValue, Quantisation, Tensor
+from resil.networks.tflite_reader import CLAMPS_METADATA, IDENTIFIER, SCHEMA_VERSION
 
 _BUFFER_ALIGNMENT = 16
 _LAST_DEPRECATED_CODE = 127

@@ -7,9 +7,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from networks.architecture import Architecture, Block, Shape
-from networks.errors import NetworkError
-from networks.float_network import INPUT, FloatNetwork, Layer
+from resil.networks.architecture import Architecture, Block, Shape
+from resil.networks.errors import NetworkError
+from resil.networks.float_network import INPUT, FloatNetwork, Layer
 
 Torch: TypeAlias = Any  # imported only to train, and without types here
 

@@ -1,4 +1,4 @@
-"""Train and quantise the networks of the zoo: `python -m networks.train digits --seed 1`.
+"""Train and quantise the networks of the zoo: `python -m resil.networks.train digits --seed 1`.
 
 The same seed gives the same file on the same machine with the same versions.
 """
@@ -18,25 +18,25 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from networks import reference
-from networks.datasets import Dataset
-from networks.decision import (
+from resil.networks import reference
+from resil.networks.datasets import Dataset
+from resil.networks.decision import (
     RECONSTRUCTION_ERROR,
     accuracy,
     area_under_curve,
     real_values,
     reconstruction_errors,
 )
-from networks.errors import NetworkError
-from networks.files import write_atomically
-from networks.float_network import FloatNetwork
-from networks.graph import Graph
-from networks.quantise import quantise, quantise_values
-from networks.recipes import RECIPES, Recipe, Training
-from networks.tflite_reader import read_network
-from networks.tflite_writer import serialise_network
-from networks.torch_model import Torch, TorchModel, import_torch
-from networks.zoo.heldout import HeldOut, pack, shipped_indices
+from resil.networks.errors import NetworkError
+from resil.networks.files import write_atomically
+from resil.networks.float_network import FloatNetwork
+from resil.networks.graph import Graph
+from resil.networks.quantise import quantise, quantise_values
+from resil.networks.recipes import RECIPES, Recipe, Training
+from resil.networks.tflite_reader import read_network
+from resil.networks.tflite_writer import serialise_network
+from resil.networks.torch_model import Torch, TorchModel, import_torch
+from resil.networks.zoo.heldout import HeldOut, pack, shipped_indices
 
 ZOO = Path(__file__).parent / "zoo"
 _CHUNK = 250
@@ -114,7 +114,7 @@ def make(name: str, seed: int) -> tuple[bytes, dict[str, object]]:
     model = serialise_network(graph)
     record: dict[str, object] = {
         "name": name,
-        "command": f"python -m networks.train {name} --seed {seed}",
+        "command": f"python -m resil.networks.train {name} --seed {seed}",
         "seed": seed,
         "sha256": hashlib.sha256(model).hexdigest(),
         "bytes": len(model),
@@ -197,7 +197,7 @@ def _int8_errors(graph: Graph, levels: npt.NDArray[np.int8]) -> npt.NDArray[np.f
 def main(arguments: Sequence[str] | None = None) -> int:
     """Train one network and write it with its record; return the exit code."""
     parser = argparse.ArgumentParser(
-        prog="python -m networks.train", description="Train a network of the zoo."
+        prog="python -m resil.networks.train", description="Train a network of the zoo."
     )
     parser.add_argument("network", choices=sorted(RECIPES))
     parser.add_argument("--seed", type=int, default=1)

@@ -13,8 +13,8 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from networks.errors import NetworkError
-from networks.files import write_atomically
+from resil.networks.errors import NetworkError
+from resil.networks.files import write_atomically
 
 ACCELERATORS = ("ethos-u55-32", "ethos-u55-64", "ethos-u55-128", "ethos-u55-256")
 SYSTEM_CONFIG = "Ethos_U55_High_End_Embedded"

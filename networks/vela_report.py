@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from networks.errors import NetworkError
+from resil.networks.errors import NetworkError
 
 _TABLE = re.compile(r'<table name="(\w+)">\s*<!\[CDATA\[\n(.*?)\]\]>\s*</table>', re.DOTALL)
 

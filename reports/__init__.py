@@ -1,14 +1,14 @@
 """Reports: tables, figures, HTML, CSV and FMEDA, rendered purely from a run's two documents."""
 
-from reports.errors import ReportError
-from reports.protection import parse_protection
-from reports.render import REPORT, render, render_figures
-from reports.study_html import STUDY_REPORT, render_study
-from reports.study_parse import parse_study
-from reports.study_tables import study_text
-from reports.summary_json import parse_summary
-from reports.tables import rich_report, text_report, verdict_line
-from reports.writer import write_files
+from resil.record.errors import ReportError
+from resil.record.protection import parse_protection
+from resil.record.study_parse import parse_study
+from resil.record.summary_json import parse_summary
+from resil.reports.render import REPORT, render, render_figures
+from resil.reports.study_html import STUDY_REPORT, render_study
+from resil.reports.study_tables import study_text
+from resil.reports.tables import rich_report, text_report, verdict_line
+from resil.reports.writer import write_files
 
 __all__ = [
     "REPORT",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import io
 
-from reports.outcomes import OUTCOME_KEYS
-from reports.summary import Block, Summary
-from reports.summary_json import LATENT
-from reports.told import COLUMNS as TOLD
-from reports.told import UNSEEN
+from resil.record.detection import COLUMNS as TOLD
+from resil.record.detection import UNSEEN
+from resil.record.outcomes import OUTCOME_KEYS
+from resil.record.summary import Block, Summary
+from resil.record.summary_json import LATENT
 
 FIGURES = (
     "avf", "avf_lo", "avf_hi", "fit_raw", "fit", "fit_lo", "fit_hi",

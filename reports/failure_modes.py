@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reports.node import Interval
-from reports.outcomes import OUTCOMES, OutcomeText
-from reports.protection import Choice, Protection
-from reports.summary import Block, Summary
+from resil.record.node import Interval
+from resil.record.outcomes import OUTCOMES, OutcomeText
+from resil.record.protection import Choice, Protection
+from resil.record.summary import Block, Summary
 
 
 @dataclass(frozen=True, slots=True)

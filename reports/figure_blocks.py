@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from reports import numbers
-from reports.layout import AXIS_HEIGHT, Key, axis_below, fit_order, label_column, legend, row_label
-from reports.outcomes import OUTCOMES
-from reports.scales import LinearScale, linear_scale
-from reports.summary import Block, Summary
-from reports.svg import Canvas, Drawing, text_width
+from resil.record import numbers
+from resil.record.outcomes import OUTCOMES
+from resil.record.summary import Block, Summary
+from resil.reports.layout import (
+    AXIS_HEIGHT,
+    Key,
+    axis_below,
+    fit_order,
+    label_column,
+    legend,
+    row_label,
+)
+from resil.reports.scales import LinearScale, linear_scale
+from resil.reports.svg import Canvas, Drawing, text_width
 
 _PAIR_ROW = 38.0
 _MIX_ROW = 28.0

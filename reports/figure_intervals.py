@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from reports import numbers
-from reports.layout import AXIS_HEIGHT, axis_below, budget_line, fit_order, label_column, log_tick, row_label
-from reports.node import Interval
-from reports.protection import Protection
-from reports.scales import LogScale, log_scale
-from reports.summary import Summary
-from reports.svg import Canvas, Drawing, text_width
+from resil.record import numbers
+from resil.record.node import Interval
+from resil.record.protection import Protection
+from resil.record.summary import Summary
+from resil.reports.layout import (
+    AXIS_HEIGHT,
+    axis_below,
+    budget_line,
+    fit_order,
+    label_column,
+    log_tick,
+    row_label,
+)
+from resil.reports.scales import LogScale, log_scale
+from resil.reports.svg import Canvas, Drawing, text_width
 
 _ROW = 30.0
 

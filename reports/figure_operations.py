@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from reports import numbers
-from reports.layout import AXIS_HEIGHT, Key, axis_below, label_column, legend, row_label
-from reports.numbers import TIMES
-from reports.scales import linear_scale
-from reports.summary import Operation, Summary
-from reports.svg import Canvas, Drawing, text_width
+from resil.record import numbers
+from resil.record.numbers import TIMES
+from resil.record.summary import Operation, Summary
+from resil.reports.layout import (
+    AXIS_HEIGHT,
+    Key,
+    axis_below,
+    label_column,
+    legend,
+    row_label,
+)
+from resil.reports.scales import linear_scale
+from resil.reports.svg import Canvas, Drawing, text_width
 
 MOST_SHOWN = 20
 _ROW = 38.0

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from reports import numbers
-from reports.labels import Box, Labels, Spot
-from reports.layout import AXIS_HEIGHT, axis_below, label_column, log_tick, row_label
-from reports.protection import Choice, FrontPoint, Protection
-from reports.scales import LinearScale, LogScale, linear_scale, log_scale
-from reports.svg import Canvas, Drawing, text_width, two_lines
+from resil.record import numbers
+from resil.record.protection import Choice, FrontPoint, Protection
+from resil.reports.labels import Box, Labels, Spot
+from resil.reports.layout import AXIS_HEIGHT, axis_below, label_column, log_tick, row_label
+from resil.reports.scales import LinearScale, LogScale, linear_scale, log_scale
+from resil.reports.svg import Canvas, Drawing, text_width, two_lines
 
 _MOST_DOTS = 150
 _ROW = 30.0

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from reports import numbers
-from reports.figure_blocks import fit_against_area, outcome_mix
-from reports.figure_intervals import fit_intervals, verdict_strip
-from reports.figure_operations import operation_cycles
-from reports.figure_protection import pareto_front, protection_effect
-from reports.protection import Protection
-from reports.summary import Summary
-from reports.svg import Canvas, Drawing
+from resil.record import numbers
+from resil.record.protection import Protection
+from resil.record.summary import Summary
+from resil.reports.figure_blocks import fit_against_area, outcome_mix
+from resil.reports.figure_intervals import fit_intervals, verdict_strip
+from resil.reports.figure_operations import operation_cycles
+from resil.reports.figure_protection import pareto_front, protection_effect
+from resil.reports.svg import Canvas, Drawing
 
 WIDE = 540.0
 NARROW = 350.0

@@ -13,16 +13,16 @@ from openpyxl.styles import Alignment, Font, PatternFill
 from openpyxl.utils import get_column_letter
 from openpyxl.worksheet.worksheet import Worksheet
 
-from reports import numbers
-from reports.failure_modes import FailureMode, failure_modes
-from reports.narrative import heading
-from reports.outcomes import OUTCOMES
-from reports.protection import Protection
-from reports.safety import Safety, SafetyRow
-from reports.summary import Summary
-from reports.table import Table
-from reports.tables import storage_table
-from reports.told import told_tables
+from resil.record import numbers
+from resil.record.outcomes import OUTCOMES
+from resil.record.protection import Protection
+from resil.record.safety import Safety, SafetyRow
+from resil.record.summary import Summary
+from resil.reports.detection import told_tables
+from resil.reports.failure_modes import FailureMode, failure_modes
+from resil.reports.narrative import heading
+from resil.reports.table import Table
+from resil.reports.tables import storage_table
 
 Cell: TypeAlias = str | int | float | None
 

@@ -8,12 +8,12 @@ from importlib.resources import files
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup, escape
 
-from reports import numbers
-from reports.figures import NARROW, WIDE, catalogue
-from reports.html_view import page_view
-from reports.protection import Protection
-from reports.summary import Summary
-from reports.svg import clean, style_sheet
+from resil.record import numbers
+from resil.record.protection import Protection
+from resil.record.summary import Summary
+from resil.reports.figures import NARROW, WIDE, catalogue
+from resil.reports.html_view import page_view
+from resil.reports.svg import clean, style_sheet
 
 
 def report_html(summary: Summary, protection: Protection | None = None) -> str:
@@ -31,7 +31,7 @@ def _breakable(name: str) -> Markup:
 
 
 def _part(name: str) -> str:
-    return files("reports").joinpath(name).read_text(encoding="utf-8")
+    return files("resil.reports").joinpath(name).read_text(encoding="utf-8")
 
 
 @cache

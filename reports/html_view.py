@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from reports import numbers
-from reports.figure_operations import shown_operations
-from reports.figure_protection import point_told
-from reports.narrative import heading, meaning, protection_meaning
-from reports.node import Interval
-from reports.outcomes import OUTCOMES
-from reports.protection import FrontPoint, Protection
-from reports.safety import HEADINGS as SAFETY_HEADINGS
-from reports.safety import sensitivity_table
-from reports.summary import Block, Summary
-from reports.tables import operation_table, storage_counts, storage_table
-from reports.told import told_tables
+from resil.record import numbers
+from resil.record.node import Interval
+from resil.record.outcomes import OUTCOMES
+from resil.record.protection import FrontPoint, Protection
+from resil.record.summary import Block, Summary
+from resil.reports.detection import told_tables
+from resil.reports.figure_operations import shown_operations
+from resil.reports.figure_protection import point_told
+from resil.reports.narrative import heading, meaning, protection_meaning
+from resil.reports.safety import HEADINGS as SAFETY_HEADINGS
+from resil.reports.safety import sensitivity_table
+from resil.reports.tables import operation_table, storage_counts, storage_table
 
 _MOST_POINTS = 40
 

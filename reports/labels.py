@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations, product
 
-from reports.svg import Canvas, text_width
+from resil.reports.svg import Canvas, text_width
 
 _LINE = 15.0
 _OUTSIDE = 10

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from reports import numbers
-from reports.scales import LogScale, Scale
-from reports.summary import Block
-from reports.svg import Canvas, shorten, text_width
+from resil.record import numbers
+from resil.record.summary import Block
+from resil.reports.scales import LogScale, Scale
+from resil.reports.svg import Canvas, shorten, text_width
 
 TICK_GAP = 16.0
 AXIS_HEIGHT = 38.0

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reports import numbers
-from reports.layout import fit_order
-from reports.protection import Protection, confirmation_line
-from reports.safety import beside_protection
-from reports.summary import Block, Summary
+from resil.record import numbers
+from resil.record.protection import Protection, confirmation_line
+from resil.record.summary import Block, Summary
+from resil.reports.layout import fit_order
+from resil.reports.safety import beside_protection
 
 HEADINGS = {
     "met": "FIT budget met",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reports.blocks_csv import blocks_csv
-from reports.errors import ReportError
-from reports.figures import figure_files
-from reports.fmeda import fmeda_xlsx
-from reports.html import report_html
-from reports.protection import parse_protection
-from reports.summary_json import parse_summary
+from resil.record.errors import ReportError
+from resil.record.protection import parse_protection
+from resil.record.summary_json import parse_summary
+from resil.reports.blocks_csv import blocks_csv
+from resil.reports.figures import figure_files
+from resil.reports.fmeda import fmeda_xlsx
+from resil.reports.html import report_html
 
 REPORT = "report.html"
 

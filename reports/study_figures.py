@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reports import numbers
-from reports.layout import AXIS_HEIGHT, Key, axis_below, budget_line, label_column, legend, row_label
-from reports.scales import LinearScale, linear_scale
-from reports.study import StudyCell, StudySummary
-from reports.svg import Canvas, Drawing
+from resil.record import numbers
+from resil.record.study import StudyCell, StudySummary
+from resil.reports.layout import (
+    AXIS_HEIGHT,
+    Key,
+    axis_below,
+    budget_line,
+    label_column,
+    legend,
+    row_label,
+)
+from resil.reports.scales import LinearScale, linear_scale
+from resil.reports.svg import Canvas, Drawing
 
 _ROW = 20.0
 _GROUP = 24.0

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from reports import numbers
-from reports.study import StudySummary, Trend
-from reports.table import Column, Table
+from resil.record import numbers
+from resil.record.study import StudySummary, Trend
+from resil.reports.table import Column, Table
 
 _SIGN = {"grows": "grows", "shrinks": "shrinks", "constant": "the same", "not shown": "no trend shown"}
 _WHAT = {"fit": "FIT", "raw fit": "raw FIT", "bits": "storage bits", "area": "area"}

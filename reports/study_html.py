@@ -9,13 +9,13 @@ from importlib.resources import files
 from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
-from reports import numbers
-from reports.figures import NARROW, WIDE
-from reports.study import StudySummary
-from reports.study_figures import stacked_fit
-from reports.study_growth import growth_lines, growth_table
-from reports.study_parse import parse_study
-from reports.study_tables import (
+from resil.record import numbers
+from resil.record.study import StudySummary
+from resil.record.study_parse import parse_study
+from resil.reports.figures import NARROW, WIDE
+from resil.reports.study_figures import stacked_fit
+from resil.reports.study_growth import growth_lines, growth_table
+from resil.reports.study_tables import (
     asked_lines,
     class_table,
     fit_matrix,
@@ -29,7 +29,7 @@ from reports.study_tables import (
     time_table,
     verdict_cell,
 )
-from reports.svg import clean, style_sheet
+from resil.reports.svg import clean, style_sheet
 
 STUDY_REPORT = "report.html"
 _TONES = {"met": "met", "missed": "missed", "failed": "missed", "none": "none", "not run": "none"}
@@ -99,7 +99,7 @@ def _first_up(text: str) -> str:
 
 
 def _part(name: str) -> str:
-    return files("reports").joinpath(name).read_text(encoding="utf-8")
+    return files("resil.reports").joinpath(name).read_text(encoding="utf-8")
 
 
 @cache

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from textwrap import fill
 
-from reports import numbers
-from reports.study import StudyCell, StudyClass, StudySummary
-from reports.study_growth import growth_lines, growth_table
-from reports.table import Column, Table
-from reports.tables import fit_cell, percent_cell
+from resil.record import numbers
+from resil.record.study import StudyCell, StudyClass, StudySummary
+from resil.reports.study_growth import growth_lines, growth_table
+from resil.reports.table import Column, Table
+from resil.reports.tables import fit_cell, percent_cell
 
 PREDICTED = "predicted: "
 MISSED = "margin missed"

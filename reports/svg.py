@@ -52,7 +52,7 @@ def two_lines(text: str, width: float, size: float = 12.0, bold: bool = False) -
 @cache
 def style_sheet() -> str:
     """Return the style sheet of figures."""
-    return files("reports").joinpath("figure.css").read_text(encoding="utf-8")
+    return files("resil.reports").joinpath("figure.css").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,22 +5,22 @@ from __future__ import annotations
 from rich.console import Group
 from rich.text import Text
 
-from reports import numbers
-from reports.narrative import heading
-from reports.node import Interval
-from reports.outcomes import OUTCOMES
-from reports.protection import Protection, confirmation_line
-from reports.safety import (
-    Safety,
+from resil.record import numbers
+from resil.record.node import Interval
+from resil.record.outcomes import OUTCOMES
+from resil.record.protection import Protection, confirmation_line
+from resil.record.safety import Safety
+from resil.record.summary import Block, Summary, Target
+from resil.reports.detection import told_tables
+from resil.reports.narrative import heading
+from resil.reports.safety import (
     beside_protection,
     safety_line,
     safety_reasons,
     safety_table,
     sensitivity_table,
 )
-from reports.summary import Block, Summary, Target
-from reports.table import Column, Table
-from reports.told import told_tables
+from resil.reports.table import Column, Table
 
 STORAGE = {
     "ff": "flip-flops",

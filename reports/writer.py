@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
-from reports.errors import ReportError
+from resil.record.errors import ReportError
 
 
 def write_files(files: Mapping[str, str | bytes], folder: Path) -> list[Path]:

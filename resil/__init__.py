@@ -7,25 +7,21 @@ carries it out, `Run` reads what it left behind. `resil.cli.main` is the command
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
+
+from resil.version import __version__
 
 if TYPE_CHECKING:
     from resil.campaign.campaign import load_campaign
-    from resil.commands.run import run_campaign
     from resil.folder.run import Run
+    from resil.run.campaign import run_campaign
 
 __all__ = ["Run", "__version__", "load_campaign", "run_campaign"]
-
-try:
-    __version__ = version("resil")
-except PackageNotFoundError:  # a source tree that was never installed
-    __version__ = "0+unknown"
 
 _HOMES = {
     "Run": "resil.folder.run",
     "load_campaign": "resil.campaign.campaign",
-    "run_campaign": "resil.commands.run",
+    "run_campaign": "resil.run.campaign",
 }
 
 

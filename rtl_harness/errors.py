@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rtl_harness.faults import Fault
+    from resil.rtl_harness.faults import Fault
 
 
 class HarnessError(Exception):

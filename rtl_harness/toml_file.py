@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from rtl_harness.errors import HarnessError
+from resil.rtl_harness.errors import HarnessError
 
 
 def read_toml(path: Path, what: str) -> tuple[str, dict[str, Any]]:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from importlib import metadata, util
 from pathlib import Path
 
-from rtl_harness.errors import SimulationError, ToolMissingError
+from resil.rtl_harness.errors import SimulationError, ToolMissingError
 
 LOG_TAIL_LINES = 40
 

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtri, stdtrit
 
-from stats.intervals import Interval, check_confidence, check_counts
-from stats.weighted import weighted_sum
+from resil.stats.intervals import Interval, check_confidence, check_counts
+from resil.stats.weighted import weighted_sum
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import sqrt
 
-from stats.intervals import Interval
+from resil.stats.intervals import Interval
 
 
 def contrast(estimates: Sequence[Interval], coefficients: Sequence[float]) -> Interval:

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from stats.allocation import allocate_shares
-from stats.grouping import group
-from stats.strata import Strata, spread
-from stats.weighted import weighted_sum
+from resil.stats.allocation import allocate_shares
+from resil.stats.grouping import group
+from resil.stats.strata import Strata, spread
+from resil.stats.weighted import weighted_sum
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

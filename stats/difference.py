@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import hypot
 
-from stats.intervals import Interval
+from resil.stats.intervals import Interval
 
 
 def difference(one: Interval, other: Interval) -> Interval:

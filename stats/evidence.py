@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from stats.clusters import weighted_sum_over_inputs
-from stats.intervals import Interval, check_confidence, clopper_pearson
-from stats.weighted import weighted_sum
+from resil.stats.clusters import weighted_sum_over_inputs
+from resil.stats.intervals import Interval, check_confidence, clopper_pearson
+from resil.stats.weighted import weighted_sum
 
 _EQUAL = 1e-6
 
@@ -116,7 +116,7 @@ class Evidence:
     def rate(self, outcomes: Collection[str]) -> Interval:
         """Return the rate of these outcomes in FIT with two-sided limits, `sum_g fit_raw_g P_g(outcome)`.
 
-        See `stats.weighted.weighted_sum`, and `stats.clusters` for inputs like those that were run.
+        See `stats.weighted.weighted_sum`, and `resil.stats.clusters` for inputs like those that were run.
         """
         if (found := self.known.get(frozenset(outcomes))) is not None:
             return replace(found, confidence=self.stated)

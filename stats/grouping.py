@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from stats.strata import Strata
+from resil.stats.strata import Strata
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

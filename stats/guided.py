@@ -1,10 +1,10 @@
-"""Estimates from injections that predictions have guided; `stats.guided_plan` plans them.
+"""Estimates from injections that predictions have guided; `resil.stats.guided_plan` plans them.
 
 Every fault has a predicted risk of a hazardous outcome, and faults are divided into groups of similar risk
 (`risk_levels`). Whether predictions are worth following is seen from counts (`agrees`).
 
 The estimate `sum_g W_g x_g / n_g` does not depend on the predictions being right, only its variance does, and
-its interval is that of any sum over strata (`stats.weighted`).
+its interval is that of any sum over strata (`resil.stats.weighted`).
 """
 
 from __future__ import annotations

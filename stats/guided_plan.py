@@ -23,14 +23,14 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from stats.allocation import allocate_shares
-from stats.designs import Design
-from stats.guided import agrees, bounded
-from stats.intervals import Interval
-from stats.looks import look_confidences, look_sizes
-from stats.plans import Batch, Plan, Step, settled
-from stats.strata import Strata, spread
-from stats.weighted import weighted_sum
+from resil.stats.allocation import allocate_shares
+from resil.stats.designs import Design
+from resil.stats.guided import agrees, bounded
+from resil.stats.intervals import Interval
+from resil.stats.looks import look_confidences, look_sizes
+from resil.stats.plans import Batch, Plan, Step, settled
+from resil.stats.strata import Strata, spread
+from resil.stats.weighted import weighted_sum
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

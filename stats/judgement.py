@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from stats.intervals import Interval
+from resil.stats.intervals import Interval
 
 State = Literal["met", "missed", "inconclusive", "not assessed"]
 Unit = Literal["share", "FIT"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stats.intervals import check_confidence
+from resil.stats.intervals import check_confidence
 
 _AT_FIRST = 0.8
 

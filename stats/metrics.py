@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from stats.intervals import Interval
-from stats.rates import BlockEstimate
+from resil.stats.intervals import Interval
+from resil.stats.rates import BlockEstimate
 
 Result = Literal["met", "missed", "inconclusive", "none"]
 
@@ -122,7 +122,7 @@ def safety_metrics(total: BlockEstimate, permanent: bool = False) -> SafetyMetri
     """Return the metrics of an element whose faults are all transient, or all permanent.
 
     The share of PMHF is the hazardous FIT of these faults alone, without a dual-point term;
-    `stats.safety` joins transient and permanent faults.
+    `resil.stats.safety` joins transient and permanent faults.
     """
     faults = "permanent" if permanent else "transient"
     notes = [

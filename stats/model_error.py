@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import gammainc, ndtr, pdtr
 
-from stats.intervals import Interval, check_confidence
+from resil.stats.intervals import Interval, check_confidence
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -9,9 +9,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from stats.errors import StatsError
-from stats.technology import STATUSES
-from stats.units import raw_rate
+from resil.stats.errors import StatsError
+from resil.stats.technology import STATUSES
+from resil.stats.units import raw_rate
 
 QUANTITIES = {"ff": "flip_flop", "macro": "flip_flop", "sram": "sram"}
 _KEYS = ("quantity", "value", "low", "high", "unit", "status", "source")
@@ -26,7 +26,7 @@ class PermanentEntry:
         value: In `unit`.
         low: What it may be at least, in `unit`.
         high: What it may be at most.
-        unit: As `stats.units.raw_rate` names it.
+        unit: As `resil.stats.units.raw_rate` names it.
         status: `measured`, `modelled` or `assumed`.
         source: Citation.
     """
@@ -118,7 +118,7 @@ def load_permanent(name: str, file: Path | None = None) -> PermanentRates:
     A technology without figures is no error until a rate is asked of it: a campaign can give its own.
 
     Args:
-        name: As in `stats.technology`.
+        name: As in `resil.stats.technology`.
         file: Another data file than the package's.
 
     Raises:
@@ -130,7 +130,7 @@ def load_permanent(name: str, file: Path | None = None) -> PermanentRates:
     """
     where = str(file) if file else "permanent.toml of the package"
     try:
-        text = file.read_text() if file else (files("stats") / "data" / "permanent.toml").read_text()
+        text = file.read_text() if file else (files("resil.stats") / "data" / "permanent.toml").read_text()
         tables = tomllib.loads(text).get("technology", [])
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise StatsError(f"{where}: expected a readable TOML file, found: {error}") from error

@@ -28,12 +28,18 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from stats.designs import Design, expected_limits, optimal_design, stratified_design, uniform_design
-from stats.intervals import Interval, check_confidence
-from stats.looks import look_confidences, look_sizes
-from stats.shrinkage import shrunken_costs, shrunken_rates
-from stats.strata import Strata
-from stats.weighted import weighted_sum
+from resil.stats.designs import (
+    Design,
+    expected_limits,
+    optimal_design,
+    stratified_design,
+    uniform_design,
+)
+from resil.stats.intervals import Interval, check_confidence
+from resil.stats.looks import look_confidences, look_sizes
+from resil.stats.shrinkage import shrunken_costs, shrunken_rates
+from resil.stats.strata import Strata
+from resil.stats.weighted import weighted_sum
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -178,7 +184,7 @@ def next_step(strata: Strata, plan: Plan, seed: int, done: Sequence[Batch]) -> S
         ('done', 'maximum', 0.08)
     """
     if plan.kind == "guided":
-        raise ValueError("a guided plan needs predictions: play it with stats.guided_plan.guided_step")
+        raise ValueError("a guided plan needs predictions: play it with resil.stats.guided_plan.guided_step")
     nothing = np.zeros(len(strata), dtype=np.int64)
     first = 2 if plan.kind == "adaptive" and plan.maximum >= ADAPTIVE_FROM else 0
     if len(done) < first:

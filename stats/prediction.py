@@ -33,8 +33,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from stats.intervals import Interval
-from stats.weighted import weighted_sum
+from resil.stats.intervals import Interval
+from resil.stats.weighted import weighted_sum
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from stats.intervals import Interval, Side
-from stats.technology import KINDS
-from stats.weighted import weighted_sum
+from resil.stats.intervals import Interval, Side
+from resil.stats.technology import KINDS
+from resil.stats.weighted import weighted_sum
 
 OUTCOMES = ("masked", "latent", "sdc_tolerable", "sdc_critical", "due", "hang")
 HAZARDOUS = ("sdc_critical", "hang")

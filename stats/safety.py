@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from stats.evidence import Evidence
-from stats.intervals import Interval
-from stats.judgement import Kind, Row, judged, not_assessed
-from stats.metrics import spfm
+from resil.stats.evidence import Evidence
+from resil.stats.intervals import Interval
+from resil.stats.judgement import Kind, Row, judged, not_assessed
+from resil.stats.metrics import spfm
 
 
 def spfm_row(kind: Kind, evidence: Evidence, hazardous: Collection[str]) -> Row:

@@ -9,7 +9,7 @@ Rates are pooled partially: the rate of a group is drawn towards that of the gro
 which is the posterior mean under a Dirichlet prior. How strong the pull is at each level is found by
 predicting whole populations from the others (`tune_strengths`), because that is what the rates are for.
 
-How far a new population differs from its prediction is another question (`stats.model_error`).
+How far a new population differs from its prediction is another question (`resil.stats.model_error`).
 
 References:
     A. Gelman et al., "Bayesian Data Analysis", 3rd ed., chapter 5 (partial pooling).

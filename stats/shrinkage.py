@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from stats.strata import Strata
+from resil.stats.strata import Strata
 
 FloatArray = npt.NDArray[np.float64]
 

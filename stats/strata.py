@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from stats.sampling import MAX_SIZE, draw, uniforms
+from resil.stats.sampling import MAX_SIZE, draw, uniforms
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

@@ -9,8 +9,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Protocol
 
-from stats.errors import StatsError
-from stats.units import RawRate, raw_rate
+from resil.stats.errors import StatsError
+from resil.stats.units import RawRate, raw_rate
 
 STATUSES = ("measured", "modelled", "assumed")
 SRAM_QUANTITIES = ("sram_neutron", "sram_alpha")
@@ -34,7 +34,7 @@ class Entry:
     Attributes:
         quantity: `sram_neutron`, `sram_alpha`, `flip_flop` (raw rates) or `multi_cell_bits`.
         value: In `unit`.
-        unit: As `stats.units.raw_rate` names it, or `bits`.
+        unit: As `resil.stats.units.raw_rate` names it, or `bits`.
         status: `measured`, `modelled` or `assumed`.
         source: Citation.
         low: Lower end of what the figure may be, in `unit`; None where no range is known.
@@ -211,7 +211,7 @@ def load_technologies(file: Path | None = None) -> Mapping[str, Technology]:
     """
     where = str(file) if file else "technology.toml of the package"
     try:
-        text = file.read_text() if file else (files("stats") / "data" / "technology.toml").read_text()
+        text = file.read_text() if file else (files("resil.stats") / "data" / "technology.toml").read_text()
         tables = tomllib.loads(text).get("technology", [])
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise StatsError(f"{where}: expected a readable TOML file, found: {error}") from error

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from stats.errors import StatsError
+from resil.stats.errors import StatsError
 
 BITS_PER_MBIT = 10**6
 BITS_PER_MIB = 8 * 2**20

@@ -38,9 +38,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import brentq
 
-from stats.intervals import Interval, Side, check_counts, clopper_pearson_limits, tail
-from stats.matched import MatchedBeta
-from stats.zero_events import ZeroEvents
+from resil.stats.intervals import Interval, Side, check_counts, clopper_pearson_limits, tail
+from resil.stats.matched import MatchedBeta
+from resil.stats.zero_events import ZeroEvents
 
 FloatArray = npt.NDArray[np.float64]
 Moments = tuple[float, float, float]

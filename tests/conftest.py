@@ -12,12 +12,12 @@ import pytest
 BUILDERS = (
     "tests/resil/test_end_to_end.py",
     "tests/rtl_harness/npu/blocks/test_blocks.py",
-    "tests/rtl_harness/engines/verilator/test_tail.py",
-    "tests/rtl_harness/elaboration/test_odd_rtl.py",
+    "tests/rtl_harness/engine/fast/test_exits.py",
+    "tests/rtl_harness/design/elaboration/test_odd_rtl.py",
     "tests/rtl_harness/npu/test_rtl_robustness.py",
     "tests/rtl_harness/npu/test_rtl_operations.py",
     "tests/rtl_harness/npu/test_wd_rtl.py",
-    "tests/resil/work/test_own.py",
+    "tests/resil/work/test_memory_images.py",
     "tests/rtl_harness/",
 )
 

@@ -57,7 +57,9 @@ def test_every_link_leads_somewhere(document):
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_module_that_is_to_be_run_exists(document):
-    ours = {name for name in MODULE.findall(document.read_text()) if (ROOT / name.split(".")[0]).is_dir()}
+    ours = {
+        name for name in MODULE.findall(document.read_text()) if name.split(".")[0] in ("resil", "benchmarks")
+    }
     assert [name for name in ours if find_spec(name) is None] == []
 
 

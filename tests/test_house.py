@@ -9,18 +9,20 @@ from pathlib import Path
 
 import pytest
 
+from resil.layout import PARTS
 from tests.conftest import BUILDERS
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("networks", "stats", "rtl_harness", "reports", "resil")
 PYTHON_FOLDERS = [
-    folder for folder in (*PACKAGES, "tests", "benchmarks", "examples") if (ROOT / folder).is_dir()
+    folder
+    for folder in (*PARTS, "resil", "setup.py", "tests", "benchmarks", "examples")
+    if (ROOT / folder).exists()
 ]
 
 
-def run(*arguments: str) -> None:
+def run(*arguments: str, folder: Path = ROOT) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-m", *arguments], cwd=folder, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -36,9 +38,11 @@ def test_format_is_clean():
 def test_types_are_clean(pytestconfig: pytest.Config, tmp_path: Path):
     kept = getattr(pytestconfig, "cache", None)
     cache = tmp_path if kept is None else kept.mkdir("mypy")
-    run(
-        "mypy", "--cache-dir", str(cache), *(argument for package in PACKAGES for argument in ("-p", package))
-    )
+    (tmp_path / "resil").mkdir()
+    for place in (*(ROOT / "resil").iterdir(), *(ROOT / part for part in PARTS)):
+        (tmp_path / "resil" / place.name).symlink_to(place)
+    settings = ROOT / "pyproject.toml"
+    run("mypy", "-p", "resil", "--cache-dir", str(cache), "--config-file", str(settings), folder=tmp_path)
 
 
 def test_builders_that_are_run_first_exist():

@@ -3,39 +3,89 @@
 from __future__ import annotations
 
 import ast
+import graphlib
 import re
 import subprocess
 import sys
 import tomllib
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
+# Parts of the package, each a top-level folder, and which others they import; `resil` is the application.
 MAY_IMPORT = {
     "networks": set(),
     "stats": set(),
     "rtl_harness": {"networks"},
-    "reports": {"stats"},
+    "reports": {"resil"},
     "resil": {"networks", "stats", "rtl_harness", "reports"},
 }
-ROOMS: dict[str, set[str]] = {
+
+
+@dataclass(frozen=True)
+class House:
+    """Rooms of a folder and what each imports from; what serves every room, in its order; entrances."""
+
+    folder: str
+    rooms: dict[str, set[str]]
+    ground: dict[str, set[str]]
+    entrances: set[str]
+
+
+_ROOMS: dict[str, set[str]] = {
+    "record": set(),
     "campaign": set(),
     "bench": {"campaign"},
     "work": {"campaign", "bench"},
     "faults": {"campaign", "bench"},
     "folder": {"campaign", "bench", "faults"},
-    "results": {"campaign", "bench", "faults"},
-    "protection": set(),
+    "results": {"campaign", "bench", "faults", "folder"},
     "sensitivity": {"campaign", "bench", "work", "faults", "folder", "results"},
     "prepare": {"campaign", "bench", "work", "folder", "sensitivity"},
     "farm": {"campaign", "bench", "faults", "folder", "sensitivity", "prepare"},
-    "study": {"campaign", "bench", "folder", "sensitivity", "protection"},
 }
-ROOMS["commands"] = ROOMS.keys() | set()
-ROOMS["cli"] = ROOMS.keys() | set()
-IN_EVERY_ROOM = {"errors", "files", "progress"}
-ENTRANCES = {"__init__", "__main__", "user_errors"}
+_ROOMS["run"] = {*_ROOMS} - {"record"}
+_ROOMS["protection"] = {*_ROOMS} - {"record", "farm", "work", "faults"}
+_ROOMS["study"] = {*_ROOMS} - {"record", "results", "work", "faults"}
+_ROOMS["commands"] = {*_ROOMS} - {"farm", "protection", "run", "sensitivity", "study"}
+_ROOMS["cli"] = {*_ROOMS} - {"record", "farm", "work", "faults", "results"}
+APPLICATION = House(
+    "resil",
+    _ROOMS,
+    {"version": set(), "layout": set(), "errors": set(), "files": {"errors"}, "progress": set()},
+    {"__init__", "__main__", "user_errors"},
+)
+
+_FAST = "engine.fast"
+HARNESS = House(
+    "rtl_harness",
+    {
+        "design": set(),
+        "engine": {"design"},
+        "engine.reference": {"design", "engine"},
+        "engine.fast.native": {"design", "engine"},
+        "engine.fast.gates": {"design", "engine.fast.native"},
+        "engine.fast.lanes": {"design", "engine.fast.native"},
+        "engine.fast": {"design", "engine", "engine.fast.native", "engine.fast.gates", "engine.fast.lanes"},
+        "redundancy": {"design"},
+        "bench": set(),
+        "npu": {"design", "engine", "engine.fast.native"},
+        "ship": {"design", "engine.fast.gates"},
+    },
+    {
+        "faults": set(),
+        "errors": {"faults"},
+        "tools": {"errors"},
+        "toml_file": {"errors"},
+        "shipped": set(),
+        "cache": {"errors", "shipped"},
+    },
+    {"__init__"},
+)
+ROOMS = [(house, room) for house in (APPLICATION, HARNESS) for room in house.rooms]
+GROUND = [(house, module) for house in (APPLICATION, HARNESS) for module in house.ground]
 DISTRIBUTION = {"ethosu": "ethos-u-vela", "sklearn": "scikit-learn"}
 PARTS_OF_OTHERS = {
     "cocotb_tools": "cocotb",
@@ -72,58 +122,102 @@ def declared() -> set[str]:
 
 @pytest.mark.parametrize("package", MAY_IMPORT)
 def test_packages_import_along_the_arrows(package):
-    files = sources(package)
-    assert files, f"no source files in {package}"
-    wrong = {
-        str(file.relative_to(ROOT)): sorted(bad)
-        for file in files
-        if (bad := imported(file) & (MAY_IMPORT.keys() | {"tests"}) - MAY_IMPORT[package] - {package})
-    }
-    assert wrong == {}
+    names = [name for name in MODULES if part_of(name) == package]
+    assert names, f"no source files in {package}"
+    parts = {name: {part_of(other) for other in modules_used(MODULES[name])} for name in names}
+    bad = {name: sorted(found - MAY_IMPORT[package] - {package}) for name, found in parts.items()}
+    assert {name: found for name, found in bad.items() if found} == {}
 
 
-def rooms_used(file: Path) -> set[str]:
-    """Rooms and modules directly below `resil` that `file` imports from."""
-    names = set()
+@pytest.mark.parametrize("package", MAY_IMPORT)
+def test_no_package_imports_tests_or_benchmarks(package):
+    bad = {str(file) for file in sources(package) if imported(file) & {"tests", "benchmarks"}}
+    assert bad == set()
+
+
+def installed_name(file: Path) -> str:
+    """The name by which a file is imported."""
+    parts = [part for part in file.relative_to(ROOT).with_suffix("").parts if part != "__init__"]
+    return ".".join(parts if parts[0] == "resil" else ["resil", *parts])
+
+
+MODULES = {installed_name(file): file for package in MAY_IMPORT for file in sources(package)}
+
+
+def modules_used(file: Path) -> set[str]:
+    """Modules and packages of resil that `file` imports, each by the name that defines what is taken."""
+    found = set()
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module == "resil":
-            names |= {f"resil.{alias.name}" for alias in node.names}
+            found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            names.add(node.module)
-    used = {name.split(".")[1] for name in names if name.startswith("resil.")}
-    return {name for name in used if not name.startswith("__")}
+            both = ((f"{node.module}.{alias.name}", node.module) for alias in node.names)
+            found |= {own if own in MODULES else module for own, module in both}
+    return {name for name in found if name.split(".")[0] == "resil"}
 
 
-def room_of(file: Path) -> str:
-    return file.relative_to(ROOT / "resil").parts[0].removesuffix(".py")
+def part_of(name: str) -> str:
+    """The part of the package that a module lies in: a top-level folder."""
+    second = name.split(".")[1] if "." in name else ""
+    return second if second in MAY_IMPORT else "resil"
 
 
-def test_every_module_of_the_application_has_a_room():
-    assert {room_of(file) for file in sources("resil")} == ROOMS.keys() | IN_EVERY_ROOM | ENTRANCES
+def room_of(name: str, house: House) -> str:
+    """The room of a module, the innermost that the house names; of what has none its own first name."""
+    start = "resil." if house.folder == "resil" else f"resil.{house.folder}."
+    parts = name.removeprefix(start).split(".") if name.startswith(start) else ["__init__"]
+    known = house.rooms.keys() | house.ground.keys()
+    inner = [".".join(parts[:count]) for count in range(len(parts), 0, -1)]
+    return next((room for room in inner if room in known), parts[0])
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_rooms_import_along_the_arrows(room):
-    files = [file for file in sources("resil") if room_of(file) == room]
-    assert files, f"no source files in resil/{room}"
-    wrong = {
-        str(file.relative_to(ROOT)): sorted(bad)
-        for file in files
-        if (bad := rooms_used(file) - ROOMS[room] - IN_EVERY_ROOM - ENTRANCES - {room})
-    }
-    assert wrong == {}
+def rooms_used(name: str, house: House) -> set[str]:
+    used = {other for other in modules_used(MODULES[name]) if part_of(other) == house.folder}
+    return {room_of(other, house) for other in used}
 
 
-@pytest.mark.parametrize("module", sorted(IN_EVERY_ROOM))
-def test_what_every_room_uses_uses_no_room(module):
-    assert rooms_used(ROOT / "resil" / f"{module}.py") <= IN_EVERY_ROOM
+def in_room(room: str, house: House) -> list[str]:
+    return [name for name in MODULES if part_of(name) == house.folder and room_of(name, house) == room]
+
+
+def wrong(names: list[str], house: House, allowed: set[str]) -> dict[str, list[str]]:
+    """Rooms that modules import from and must not, by module."""
+    return {name: sorted(bad) for name in names if (bad := rooms_used(name, house) - allowed)}
+
+
+@pytest.mark.parametrize("house", [APPLICATION, HARNESS], ids=lambda house: house.folder)
+def test_every_module_has_a_room(house):
+    found = {room_of(name, house) for name in MODULES if part_of(name) == house.folder}
+    assert found == house.rooms.keys() | house.ground.keys() | house.entrances
+
+
+@pytest.mark.parametrize(("house", "room"), ROOMS, ids=lambda value: getattr(value, "folder", value))
+def test_rooms_import_along_the_arrows(house, room):
+    names = in_room(room, house)
+    assert names, f"no source files in {house.folder}/{room}"
+    entrances = house.entrances - {"__init__"} if house is APPLICATION else set()
+    assert wrong(names, house, house.rooms[room] | house.ground.keys() | entrances | {room}) == {}
+
+
+@pytest.mark.parametrize(("house", "module"), GROUND, ids=lambda value: getattr(value, "folder", value))
+def test_what_every_room_uses_uses_no_room(house, module):
+    assert wrong(in_room(module, house), house, house.ground[module] | {module}) == {}
+
+
+@pytest.mark.parametrize("house", [APPLICATION, HARNESS], ids=lambda house: house.folder)
+def test_no_rooms_form_a_circle(house):
+    assert sorted(graphlib.TopologicalSorter(house.rooms | house.ground).static_order())
+
+
+def test_only_documents_are_taken_from_the_application_by_reports():
+    used = {other for name in MODULES if part_of(name) == "reports" for other in modules_used(MODULES[name])}
+    taken = {room_of(other, APPLICATION) for other in used if part_of(other) == "resil"}
+    assert taken == {"record"}
 
 
 @pytest.mark.parametrize("package", MAY_IMPORT)
 def test_every_foreign_import_is_declared(package):
-    known = declared() | MAY_IMPORT.keys() | set(sys.stdlib_module_names)
+    known = declared() | {"resil"} | set(sys.stdlib_module_names)
     unknown = {
         str(file.relative_to(ROOT)): sorted(bad)
         for file in sources(package)

@@ -36,16 +36,16 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.engine.plain import PlainRunner
-from networks import zoo
-from networks.compile import compile_network
-from rtl_harness.elaboration import elaborate
-from rtl_harness.engines.cocotb.engine import CocotbEngine
-from rtl_harness.engines.verilator.engine import VerilatorEngine
-from rtl_harness.engines.verilator.pool import Outcome as EngineOutcome
-from rtl_harness.faults import Fault, Injection, Outcome
-from rtl_harness.npu.workload import npu_workload
-from rtl_harness.target import load_target
-from rtl_harness.workload import Workload
+from resil.networks import zoo
+from resil.networks.compile import compile_network
+from resil.rtl_harness.design.elaboration import elaborate
+from resil.rtl_harness.design.target import load_target
+from resil.rtl_harness.engine.fast.engine import VerilatorEngine
+from resil.rtl_harness.engine.fast.processes import Outcome as EngineOutcome
+from resil.rtl_harness.engine.reference.engine import CocotbEngine
+from resil.rtl_harness.engine.workload import Workload
+from resil.rtl_harness.faults import Fault, Injection, Outcome
+from resil.rtl_harness.npu.workload import npu_workload
 
 T = TypeVar("T")
 

@@ -26,15 +26,15 @@ from benchmarks.engine.__main__ import (
     wanted_workloads,
     workload_parser,
 )
-from rtl_harness.elaboration import elaborate
-from rtl_harness.engines.tail import Tail
-from rtl_harness.engines.verilator.audit import NOTHING
-from rtl_harness.engines.verilator.engine import VerilatorEngine
-from rtl_harness.engines.verilator.pool import Outcome
-from rtl_harness.faults import Fault, Injection
-from rtl_harness.target import load_target
-from rtl_harness.verilated.campaign import Shortcut
-from rtl_harness.workload import Workload
+from resil.rtl_harness.design.elaboration import elaborate
+from resil.rtl_harness.design.target import load_target
+from resil.rtl_harness.engine.fast.audit_draw import NOTHING
+from resil.rtl_harness.engine.fast.engine import VerilatorEngine
+from resil.rtl_harness.engine.fast.native.injector import Shortcut
+from resil.rtl_harness.engine.fast.processes import Outcome
+from resil.rtl_harness.engine.tail import Tail
+from resil.rtl_harness.engine.workload import Workload
+from resil.rtl_harness.faults import Fault, Injection
 
 
 @dataclass(frozen=True)

@@ -23,15 +23,19 @@ from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
 from resil.campaign.campaign import load_campaign
 from resil.prepare import prepare
 from resil.progress import Loudness, Progress, set_loudness
-from rtl_harness.area import area_per_block
-from rtl_harness.cache import without_shipped
-from rtl_harness.elaboration import elaborate
-from rtl_harness.engines.verilator.gates import read_gates
-from rtl_harness.engines.verilator.state import variables_of
-from rtl_harness.hardware import with_hardware
-from rtl_harness.shipped import results
-from rtl_harness.target import load_target
-from rtl_harness.verilated.build import build_model, runtime_objects, shared_objects
+from resil.rtl_harness.cache import without_shipped
+from resil.rtl_harness.design.area import area_per_block
+from resil.rtl_harness.design.elaboration import elaborate
+from resil.rtl_harness.design.hardware import with_hardware
+from resil.rtl_harness.design.target import load_target
+from resil.rtl_harness.engine.fast.gates.gates import read_gates
+from resil.rtl_harness.engine.fast.native.build import (
+    build_model,
+    runtime_objects,
+    shared_objects,
+)
+from resil.rtl_harness.engine.fast.state_map import variables_of
+from resil.rtl_harness.shipped import results
 
 CAMPAIGN = Path(__file__).parents[2] / "examples" / "digits.toml"
 SIZES = (32, 64, 128, 256)

@@ -27,16 +27,16 @@ from pathlib import Path
 
 from benchmarks.engine.mutants.catalogue import Edit, Mutant
 from benchmarks.engine.mutants.trial import ROOT, copied, run_python
-from networks import zoo
-from networks.compile import compile_network
-from rtl_harness.elaboration import elaborate
-from rtl_harness.engines.verilator.audit import NOTHING
-from rtl_harness.engines.verilator.engine import VerilatorEngine
-from rtl_harness.faults import Fault, digest
-from rtl_harness.npu.workload import npu_workload
-from rtl_harness.target import load_target
+from resil.networks import zoo
+from resil.networks.compile import compile_network
+from resil.rtl_harness.design.elaboration import elaborate
+from resil.rtl_harness.design.target import load_target
+from resil.rtl_harness.engine.fast.audit_draw import NOTHING
+from resil.rtl_harness.engine.fast.engine import VerilatorEngine
+from resil.rtl_harness.faults import Fault, digest
+from resil.rtl_harness.npu.workload import npu_workload
 
-CPP = "rtl_harness/verilated"
+CPP = "rtl_harness/engine/fast/native"
 CONSTANTS = {
     "kAlone": "sweep_simulate.cpp",
     "kTogether": "sweep_lanes.cpp",
@@ -47,16 +47,16 @@ CONSTANTS = {
     "kStint": "job.h",
     "kFewRegisters": "sweep_state.h",
     "kFewBytes": "sweep_state.h",
-    "kComparison": "campaign_state.h",
-    "kLaneComparison": "seats.h",
-    "kCompareEvery": "seats.h",
+    "kComparison": "injector_state.h",
+    "kLaneComparison": "lane_slots.h",
+    "kCompareEvery": "lane_slots.h",
     "kRecent": "repetition.h",
 }
 # Of Python, by module: how much is done together.
 PYTHON = {
-    "walk.TOGETHER": "rtl_harness.engines.verilator.walk",
-    "sweep.HELD": "rtl_harness.engines.verilator.sweep",
-    "tail._BATCH": "rtl_harness.npu.tail",
+    "walk.TOGETHER": "resil.rtl_harness.engine.fast.walk",
+    "sweep.HELD": "resil.rtl_harness.engine.fast.sweep_outcomes",
+    "tail._BATCH": "resil.rtl_harness.npu.tail",
 }
 # What is no choice between costs: sizes of what other parts rely on, blocks of bytes that are compared at
 # once, multipliers of hashes, values that stand for none; what only the audit uses, which is left out here;

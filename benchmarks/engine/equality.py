@@ -23,13 +23,13 @@ from pathlib import Path
 from benchmarks.engine.__main__ import run, timed, workloads
 from benchmarks.engine.mutants.campaign import faults_of
 from benchmarks.engine.plain import PlainRunner
-from networks import zoo
-from rtl_harness.elaboration import elaborate
-from rtl_harness.engines.verilator.audit import NOTHING, kind_of
-from rtl_harness.engines.verilator.engine import VerilatorEngine
-from rtl_harness.engines.verilator.pool import Outcome
-from rtl_harness.target import load_target
-from rtl_harness.workload import Workload
+from resil.networks import zoo
+from resil.rtl_harness.design.elaboration import elaborate
+from resil.rtl_harness.design.target import load_target
+from resil.rtl_harness.engine.fast.audit_draw import NOTHING, kind_of
+from resil.rtl_harness.engine.fast.engine import VerilatorEngine
+from resil.rtl_harness.engine.fast.processes import Outcome
+from resil.rtl_harness.engine.workload import Workload
 
 BITS = (1, 1, 2, 3, 4)
 

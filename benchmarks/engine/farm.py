@@ -20,13 +20,13 @@ from typing import Any
 
 from resil.campaign.campaign import Campaign, load_campaign
 from resil.campaign.farm_settings import LOCAL, FarmSettings
-from resil.commands.run import run_campaign
 from resil.farm.cluster import Farm, open_farm
 from resil.farm.crew import Job, Member
 from resil.farm.executor import FarmExecutor
 from resil.farm.ledger import LEAST, MOST, portion_seconds
 from resil.farm.order import Reply
 from resil.progress import Loudness, Progress, set_loudness
+from resil.run.campaign import run_campaign
 
 
 @dataclass

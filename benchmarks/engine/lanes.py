@@ -22,13 +22,13 @@ from pathlib import Path
 from scipy.stats import t as student
 
 from benchmarks.engine.__main__ import run, timed, uniform_faults, workloads
-from networks import zoo
-from rtl_harness.elaboration import elaborate
-from rtl_harness.engines.verilator.audit import NOTHING
-from rtl_harness.engines.verilator.engine import VerilatorEngine
-from rtl_harness.lanes import build
-from rtl_harness.target import load_target
-from rtl_harness.workload import Workload
+from resil.networks import zoo
+from resil.rtl_harness.design.elaboration import elaborate
+from resil.rtl_harness.design.target import load_target
+from resil.rtl_harness.engine.fast.audit_draw import NOTHING
+from resil.rtl_harness.engine.fast.engine import VerilatorEngine
+from resil.rtl_harness.engine.fast.lanes import build
+from resil.rtl_harness.engine.workload import Workload
 
 
 @dataclass(frozen=True)

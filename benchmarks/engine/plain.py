@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rtl_harness.engines.verilator.engine import VerilatorEngine
-from rtl_harness.errors import HarnessError
-from rtl_harness.faults import Fault, Injection
-from rtl_harness.verilated.library import Instance, Port, Stop
+from resil.rtl_harness.engine.fast.engine import VerilatorEngine
+from resil.rtl_harness.engine.fast.native.library import Instance, Port, Stop
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.faults import Fault, Injection
 
 COMPARE_EVERY = 1000
 

@@ -18,14 +18,14 @@ from pathlib import Path
 
 import numpy as np
 
-from networks import zoo
-from networks.compile import compile_network
-from networks.vela import ACCELERATORS
-from rtl_harness.npu.workload import npu_workload
-from rtl_harness.target import load_target
-from rtl_harness.verilated.library import Port, Stop
-from rtl_harness.verilated.runner import Runner
-from rtl_harness.workload import Workload
+from resil.networks import zoo
+from resil.networks.compile import compile_network
+from resil.networks.vela import ACCELERATORS
+from resil.rtl_harness.design.target import load_target
+from resil.rtl_harness.engine.fast.native.library import Port, Stop
+from resil.rtl_harness.engine.fast.native.runner import Runner
+from resil.rtl_harness.engine.workload import Workload
+from resil.rtl_harness.npu.workload import npu_workload
 
 LIMIT = 100_000_000
 ENOUGH_SECONDS = 2.0

@@ -12,14 +12,20 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from functools import partial
 
-from benchmarks.engine.__main__ import run, timed, uniform_faults, wanted_workloads, workload_parser
-from rtl_harness.elaboration import elaborate
-from rtl_harness.engines.timeout import Timeout
-from rtl_harness.engines.verilator.engine import VerilatorEngine
-from rtl_harness.faults import Injection, Outcome
-from rtl_harness.operations import longest_operation
-from rtl_harness.target import load_target
-from rtl_harness.workload import Workload
+from benchmarks.engine.__main__ import (
+    run,
+    timed,
+    uniform_faults,
+    wanted_workloads,
+    workload_parser,
+)
+from resil.rtl_harness.design.elaboration import elaborate
+from resil.rtl_harness.design.operations import longest_operation
+from resil.rtl_harness.design.target import load_target
+from resil.rtl_harness.engine.fast.engine import VerilatorEngine
+from resil.rtl_harness.engine.timeout import Timeout
+from resil.rtl_harness.engine.workload import Workload
+from resil.rtl_harness.faults import Injection, Outcome
 
 
 @dataclass(frozen=True)

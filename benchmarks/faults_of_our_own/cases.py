@@ -26,9 +26,9 @@ from benchmarks.faults_of_our_own.runs import (
     same,
     start,
 )
+from resil.layout import PARTS, link_parts
 
 ROOT = Path(__file__).parents[2]
-_PACKAGES = ("networks", "reports", "resil", "rtl_harness", "stats")
 # Commands that carry a campaign out, the second on a bench without a simulator; and their workers.
 WORKERS = {"resil": WORKER, "tests.resil.fake": (sys.executable, "-m", "tests.resil.fake_worker")}
 VICTIMS = ("worker 0", "worker 1", "coordinator", "scheduler")
@@ -131,9 +131,10 @@ def other_package(folder: Path, calm: Path, injections: int, *, version: bool) -
     """Let one of three workers have a package of another version, or of the same with another source."""
     package = folder / "package"
     package.mkdir(parents=True)
-    for name in _PACKAGES:
+    for name in (*PARTS, "resil"):
         shutil.copytree(ROOT / name, package / name, ignore=shutil.ignore_patterns("__pycache__"))
-    changed = package / "resil" / "__init__.py"
+    link_parts(package)
+    changed = package / "resil" / "version.py"
     text = changed.read_text(encoding="utf-8")
     new = text.replace('version("resil")', '"9.9.9"') if version else f"{text}\n# one more line\n"
     assert new != text

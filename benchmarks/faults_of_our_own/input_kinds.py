@@ -23,10 +23,10 @@ from benchmarks.faults_of_our_own.damages import (
     damaged_toml,
     damaged_words,
 )
-from networks import zoo
 from resil.cli import main
 from resil.cli.app import app
-from rtl_harness.errors import HarnessError
+from resil.networks import zoo
+from resil.rtl_harness.errors import HarnessError
 from tests.resil import fake
 from tests.resil.campaigns import TEXT
 
@@ -110,12 +110,12 @@ class Desk:
         self._kind, self._folder = kind, folder
         self._make()
         self._patches = [
-            patch("resil.commands.dry_run.prepare", _stop),
+            patch("resil.run.dry_run.prepare", _stop),
             patch("resil.prepare._work", _stop),
-            patch("networks.vela.run_vela", _stop),
+            patch("resil.networks.vela.run_vela", _stop),
             patch("resil.commands.infer.infer", _stop),
             patch("resil.farm.cluster.Farm.open", _stop),
-            patch("resil.commands.run.prepare", fake.fake_bench),
+            patch("resil.run.campaign.prepare", fake.fake_bench),
             patch("resil.commands.replay.prepare", fake.fake_bench),
             # Made once: to make the commands anew takes four times as long as a case.
             patch("resil.cli.entry.app", typer.main.get_command(app)),
@@ -170,7 +170,7 @@ class Desk:
             return
         silent = io.StringIO()
         with (
-            patch("resil.commands.run.prepare", fake.fake_bench),
+            patch("resil.run.campaign.prepare", fake.fake_bench),
             redirect_stdout(silent),
             redirect_stderr(silent),
         ):

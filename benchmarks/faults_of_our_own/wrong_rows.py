@@ -11,8 +11,8 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from rtl_harness.engines.verilator.engine import VerilatorEngine
-from rtl_harness.faults import Fault, Injection
+from resil.rtl_harness.engine.fast.engine import VerilatorEngine
+from resil.rtl_harness.faults import Fault, Injection
 
 _right = VerilatorEngine.run
 _done: list[Fault] = []

@@ -17,11 +17,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from rtl_harness.area import area_per_block
-from rtl_harness.elaboration import Elaboration, elaborate
-from rtl_harness.elaboration.yosys import read_commands, run_yosys
-from rtl_harness.sites import KINDS
-from rtl_harness.target import Target, load_target
+from resil.rtl_harness.design.area import area_per_block
+from resil.rtl_harness.design.elaboration import Elaboration, elaborate
+from resil.rtl_harness.design.elaboration.yosys import read_commands, run_yosys
+from resil.rtl_harness.design.sites import KINDS
+from resil.rtl_harness.design.target import Target, load_target
 
 SIZES = ("ethos-u55-32", "ethos-u55-64", "ethos-u55-128", "ethos-u55-256")
 _FLIP_FLOP = re.compile(r"\$(dff|dffe|adff|adffe|sdff|sdffe|sdffce|aldff|aldffe|dffsr|dffsre)_(\d+)$")

@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from networks import oracle, zoo
-from networks.compile import CompiledNetwork, compile_network
-from rtl_harness.npu.infer import infer
-from rtl_harness.npu.workload import npu_workload
-from rtl_harness.target import load_target
-from rtl_harness.verilated.runner import Runner
+from resil.networks import oracle, zoo
+from resil.networks.compile import CompiledNetwork, compile_network
+from resil.rtl_harness.design.target import load_target
+from resil.rtl_harness.engine.fast.native.runner import Runner
+from resil.rtl_harness.npu.infer import infer
+from resil.rtl_harness.npu.workload import npu_workload
 
 SIZES = ("ethos-u55-32", "ethos-u55-64", "ethos-u55-128", "ethos-u55-256")
 

@@ -12,7 +12,7 @@ from time import monotonic
 
 import numpy as np
 
-from resil.protection.programme import Programme
+from resil.protection.least_area import Programme
 
 GROUPS, NETWORKS, BLOCKS = 2000, 8, 8
 # Area a bit, residual share, upset rate left, detected failures as a share of the upset rate.

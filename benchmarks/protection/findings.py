@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.protection.granularity import areas
-from resil.commands.protect_basis import read_basis
 from resil.folder.store import SUMMARY
+from resil.protection.basis import read_basis
 from resil.protection.options import load_options
 from resil.protection.units import Granularity
 

@@ -23,10 +23,10 @@ import numpy as np
 import numpy.typing as npt
 
 from resil.cli import main as resil
-from resil.commands.protect_basis import Basis, read_basis
-from resil.protection.group_choice import Candidate, Chooser, choose
-from resil.protection.group_menu import Design, whole_npu
-from resil.protection.judging import Judged, Targets, judge
+from resil.protection.basis import Basis, read_basis
+from resil.protection.choose import Candidate, Chooser, choose
+from resil.protection.items import Design, whole_npu
+from resil.protection.judge import Judged, Targets, judge
 from resil.protection.options import OptionSet, load_options
 from resil.protection.risks import FATES, Network, shrunk_risks
 from resil.protection.units import Granularity

@@ -11,8 +11,8 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from stats.clusters import clustered_mean, weighted_sum_over_inputs
-from stats.weighted import weighted_sum
+from resil.stats.clusters import clustered_mean, weighted_sum_over_inputs
+from resil.stats.weighted import weighted_sum
 
 FloatArray = npt.NDArray[np.float64]
 

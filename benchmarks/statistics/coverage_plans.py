@@ -21,11 +21,11 @@ from scipy.optimize import brentq
 from scipy.special import betaln, ndtri
 
 from benchmarks.statistics.exhaustive import FILE, OUTCOMES, Region, load
-from stats.designs import Design
-from stats.intervals import clopper_pearson, clopper_pearson_limits, wilson
-from stats.plans import ADAPTIVE_FROM, Batch, Kind, Plan, next_step
-from stats.strata import Strata
-from stats.weighted import weighted_sum
+from resil.stats.designs import Design
+from resil.stats.intervals import clopper_pearson, clopper_pearson_limits, wilson
+from resil.stats.plans import ADAPTIVE_FROM, Batch, Kind, Plan, next_step
+from resil.stats.strata import Strata
+from resil.stats.weighted import weighted_sum
 from tests.stats.populations import synthetic, without_replacement
 
 FloatArray = npt.NDArray[np.float64]

@@ -18,14 +18,14 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from networks import zoo
-from networks.compile import compile_network
-from rtl_harness.elaboration import elaborate
-from rtl_harness.engines.verilator.engine import VerilatorEngine
-from rtl_harness.faults import Fault, Outcome
-from rtl_harness.npu.workload import npu_workload
-from rtl_harness.sites import SiteTable
-from rtl_harness.target import load_target
+from resil.networks import zoo
+from resil.networks.compile import compile_network
+from resil.rtl_harness.design.elaboration import elaborate
+from resil.rtl_harness.design.sites import SiteTable
+from resil.rtl_harness.design.target import load_target
+from resil.rtl_harness.engine.fast.engine import VerilatorEngine
+from resil.rtl_harness.faults import Fault, Outcome
+from resil.rtl_harness.npu.workload import npu_workload
 
 FILE = Path(__file__).with_name("exhaustive.npz")
 ACCELERATOR = "ethos-u55-32"

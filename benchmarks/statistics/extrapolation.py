@@ -27,18 +27,24 @@ from statistics import median
 
 import numpy as np
 
-from networks import zoo
 from resil.campaign.campaign import load_campaign
 from resil.campaign.fault_settings import KINDS
-from resil.commands.run import run_campaign
+from resil.networks import zoo
 from resil.progress import Progress
+from resil.run.campaign import run_campaign
 from resil.sensitivity.intervals import TOTAL, ModelError, held
 from resil.sensitivity.learn import build, judged_outside, learn
-from resil.sensitivity.model import SHIPPED, LeftOut, SensitivityModel, load_model, save_model
+from resil.sensitivity.model import (
+    SHIPPED,
+    LeftOut,
+    SensitivityModel,
+    load_model,
+    save_model,
+)
 from resil.sensitivity.observations import Run, read_run
 from resil.sensitivity.predict import outcome_index
-from stats.prediction import PredictedStratum, prediction_powered
-from stats.rates import HAZARDOUS, OUTCOMES
+from resil.stats.prediction import PredictedStratum, prediction_powered
+from resil.stats.rates import HAZARDOUS, OUTCOMES
 
 SIZES = (32, 64, 128, 256)
 PLACES = outcome_index(HAZARDOUS)

@@ -23,8 +23,8 @@ from resil.sensitivity.left_out import Prediction, fit_severity, left_out_rows, 
 from resil.sensitivity.model import LeftOut
 from resil.sensitivity.observations import Run, read_run
 from resil.sensitivity.severity import Severity
+from resil.stats.rates import HAZARDOUS
 from resil.work.inference import Inference
-from stats.rates import HAZARDOUS
 
 COLUMNS = (
     "network",

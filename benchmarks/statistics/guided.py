@@ -21,15 +21,15 @@ import numpy as np
 
 from benchmarks.statistics.extrapolation import SAMPLE, pool
 from benchmarks.statistics.sampling import known_rate
-from resil.sensitivity.guide import LEVELS
+from resil.sensitivity.guided_population import LEVELS
 from resil.sensitivity.learn import build
 from resil.sensitivity.model import SHIPPED, load_model
 from resil.sensitivity.observations import read_run
-from stats.guided import risk_levels
-from stats.guided_plan import guided_step
-from stats.intervals import Interval, clopper_pearson
-from stats.plans import Batch, Plan
-from stats.strata import Strata
+from resil.stats.guided import risk_levels
+from resil.stats.guided_plan import guided_step
+from resil.stats.intervals import Interval, clopper_pearson
+from resil.stats.plans import Batch, Plan
+from resil.stats.strata import Strata
 
 FloatArray = np.typing.NDArray[np.float64]
 

@@ -17,10 +17,10 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import brentq
 
-from stats.intervals import clopper_pearson_limits
-from stats.matched import MatchedBeta
-from stats.weighted import weighted_sum
-from stats.zero_events import ZeroEvents
+from resil.stats.intervals import clopper_pearson_limits
+from resil.stats.matched import MatchedBeta
+from resil.stats.weighted import weighted_sum
+from resil.stats.zero_events import ZeroEvents
 from tests.stats.guided_populations import POPULATIONS, Made
 
 Limits = tuple[float, float]

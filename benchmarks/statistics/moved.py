@@ -22,7 +22,7 @@ import numpy as np
 
 from resil.sensitivity.intervals import TOTAL
 from resil.sensitivity.model import SHIPPED, SensitivityModel, load_model
-from stats.rates import HAZARDOUS, OUTCOMES
+from resil.stats.rates import HAZARDOUS, OUTCOMES
 
 PLACES = [OUTCOMES.index(outcome) for outcome in HAZARDOUS]
 FLIP_FLOPS = ("ff", "macro")

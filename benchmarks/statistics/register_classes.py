@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from resil.sensitivity.observations import read_run
-from stats.rates import HAZARDOUS, OUTCOMES
+from resil.stats.rates import HAZARDOUS, OUTCOMES
 
 PLACES = [OUTCOMES.index(outcome) for outcome in HAZARDOUS]
 ALL = "all"

@@ -35,25 +35,25 @@ from typing import Any
 import numpy as np
 
 from benchmarks.engine.plain import PlainRunner
-from networks.compile import compile_network
 from resil.bench.bench import Bench
 from resil.campaign.campaign import Campaign, parse_campaign
 from resil.campaign.rules import Budget
 from resil.campaign.sampling_settings import PlanName, SamplingSettings
-from resil.commands.run import run_campaign
 from resil.faults.content import Content
 from resil.faults.population import make_population
 from resil.faults.sampling import Sampling
+from resil.networks.compile import compile_network
 from resil.prepare import prepare
 from resil.progress import Progress
-from resil.results.estimate import technology_of
-from resil.sensitivity.guide import campaign_population
+from resil.results.summarise import technology_of
+from resil.rtl_harness.engine.contract import GoldenRun
+from resil.rtl_harness.engine.fast.engine import VerilatorEngine
+from resil.rtl_harness.faults import NEVER
+from resil.run.campaign import run_campaign
+from resil.sensitivity.guided_population import campaign_population
 from resil.sensitivity.model import SHIPPED, load_model
-from rtl_harness.engines.base import GoldenRun
-from rtl_harness.engines.verilator.engine import VerilatorEngine
-from rtl_harness.faults import NEVER
-from stats.intervals import clopper_pearson
-from stats.rates import OUTCOMES
+from resil.stats.intervals import clopper_pearson
+from resil.stats.rates import OUTCOMES
 
 MOST = 10**6
 T_95 = 1.959964

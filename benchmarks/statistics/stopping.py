@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from stats.plans import Plan
+from resil.stats.plans import Plan
 from tests.stats.populations import Population, synthetic, without_replacement
 
 HEADER = "| truth / budget | plan | wrong | no verdict | covers | injections |\n|---|---|---|---|---|---|"

@@ -1,7 +1,7 @@
 """Networks of one operation, drawn from a seed over the whole space of parameters.
 
 They compare implementations: each is a standard .tflite that TensorFlow Lite Micro runs and that Vela
-compiles without leaving anything to a CPU. `python -m networks.generate --survey 20` counts which do.
+compiles without leaving anything to a CPU. `python -m resil.networks.generate --survey 20` counts which do.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
-from networks.errors import NetworkError
-from networks.generate import convolutions, elementwise, movement
-from networks.generate.sketch import Sketch
-from networks.graph import Graph
-from networks.quantise import INT8_MAX, INT8_MIN
+from resil.networks.errors import NetworkError
+from resil.networks.generate import convolutions, elementwise, movement
+from resil.networks.generate.sketch import Sketch
+from resil.networks.graph import Graph
+from resil.networks.quantise import INT8_MAX, INT8_MIN
 
 _MAKERS: Mapping[str, Callable[[Sketch], Graph]] = MappingProxyType(
     {

@@ -1,6 +1,7 @@
 """Write a network of one operation, or count how many are accepted.
 
-`python -m networks.generate CONV_2D --seed 3 --out conv.tflite`; `python -m networks.generate --survey 10`.
+`python -m resil.networks.generate CONV_2D --seed 3 --out conv.tflite`;
+`python -m resil.networks.generate --survey 10`.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from networks import oracle, vela
-from networks.compile import compile_network
-from networks.errors import NetworkError
-from networks.generate import KINDS, generate, random_inputs
-from networks.tflite_writer import serialise_network, write_network
+from resil.networks import oracle, vela
+from resil.networks.compile import compile_network
+from resil.networks.errors import NetworkError
+from resil.networks.generate import KINDS, generate, random_inputs
+from resil.networks.tflite_writer import serialise_network, write_network
 
 
 def survey(kind: str, seeds: range, accelerator: str) -> tuple[int, int, Counter[str]]:
@@ -41,7 +42,7 @@ def survey(kind: str, seeds: range, accelerator: str) -> tuple[int, int, Counter
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write one network, or print the survey; return the exit code."""
     parser = argparse.ArgumentParser(
-        prog="python -m networks.generate", description="Draw networks of one operation."
+        prog="python -m resil.networks.generate", description="Draw networks of one operation."
     )
     parser.add_argument("kinds", nargs="*", metavar="KIND", help=f"of {', '.join(KINDS)}; default all")
     parser.add_argument("--seed", type=int, default=0, help="the first seed")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from networks.generate.sketch import ACTIVATIONS, BOUNDS, DEVIATION, Sketch
-from networks.geometry import Window, elements
-from networks.graph import Graph, OptionValue, Quantisation
-from networks.quantise import WEIGHT_MAX
+from resil.networks.generate.sketch import ACTIVATIONS, BOUNDS, DEVIATION, Sketch
+from resil.networks.geometry import Window, elements
+from resil.networks.graph import Graph, OptionValue, Quantisation
+from resil.networks.quantise import WEIGHT_MAX
 
 _MOST_MACS = 200_000
 _LONGEST = 64

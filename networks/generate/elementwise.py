@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from networks.generate.sketch import ACTIVATIONS, DEVIATION, Sketch
-from networks.graph import Graph, OptionValue, Quantisation
-from networks.quantise import SOFTMAX_OUTPUT
+from resil.networks.generate.sketch import ACTIVATIONS, DEVIATION, Sketch
+from resil.networks.graph import Graph, OptionValue, Quantisation
+from resil.networks.quantise import SOFTMAX_OUTPUT
 
 _SHAPES = ("same", "same", "constant", "scalar constant", "channel constant", "channels", "plane", "pixel")
 _TABLES = {

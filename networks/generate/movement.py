@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from networks.generate.sketch import DEVIATION, Sketch
-from networks.geometry import elements
-from networks.graph import Graph, OptionValue
+from resil.networks.generate.sketch import DEVIATION, Sketch
+from resil.networks.geometry import elements
+from resil.networks.graph import Graph, OptionValue
 
 Shape = tuple[int, ...]
 

@@ -8,8 +8,8 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from networks.graph import Graph, Operator, OptionValue, Quantisation, Tensor
-from networks.quantise import INT8_MAX, INT8_MIN
+from resil.networks.graph import Graph, Operator, OptionValue, Quantisation, Tensor
+from resil.networks.quantise import INT8_MAX, INT8_MIN
 
 T = TypeVar("T")
 ACTIVATIONS = ("NONE", "NONE", "RELU", "RELU6", "RELU_N1_TO_1")

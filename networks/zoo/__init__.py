@@ -1,7 +1,7 @@
 """The networks that ship with the project.
 
 Each is a file NAME.tflite with a record NAME.json of how it was made, and NAME.npz with held-out images, of
-which the record gives source and licence; `python -m networks.train NAME` makes all three again.
+which the record gives source and licence; `python -m resil.networks.train NAME` makes all three again.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
-from networks.decision import (
+from resil.networks.decision import (
     RECONSTRUCTION_ERROR,
     accuracy,
     area_under_curve,
     real_values,
     reconstruction_errors,
 )
-from networks.errors import NetworkError
-from networks.graph import Tensor
-from networks.quantise import quantise_values
-from networks.recipes import RECIPES
-from networks.tflite_reader import read_network
-from networks.zoo.heldout import HeldOut, unpack
+from resil.networks.errors import NetworkError
+from resil.networks.graph import Tensor
+from resil.networks.quantise import quantise_values
+from resil.networks.recipes import RECIPES
+from resil.networks.tflite_reader import read_network
+from resil.networks.zoo.heldout import HeldOut, unpack
 
 FOLDER = Path(__file__).parent
 
@@ -187,4 +187,4 @@ def _record(name: str) -> Mapping[str, object]:
 
 
 def _remake(name: str) -> str:
-    return f"make it again: `python -m networks.train {name} --seed 1`"
+    return f"make it again: `python -m resil.networks.train {name} --seed 1`"

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from networks.errors import NetworkError
+from resil.networks.errors import NetworkError
 
 FIRST = 10
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from resil.bench.engines import CampaignEngine
 from resil.bench.identity import Identity
-from rtl_harness.faults import Corruption
-from rtl_harness.sites import SiteTable
+from resil.rtl_harness.design.sites import SiteTable
+from resil.rtl_harness.faults import Corruption
 
 Describe = Callable[[int, Corruption], str]
 
@@ -28,7 +28,7 @@ class OperationFacts:
         name: For people.
         kind: Of the operation; "" if unknown.
         vela_cycles: The compiler's own estimate, None if it makes none.
-        work: Fields of `rtl_harness.npu.work.OperationWork`; None if it is no operation of the NPU.
+        work: Fields of `resil.rtl_harness.npu.work.OperationWork`; None if it is no operation of the NPU.
     """
 
     index: int

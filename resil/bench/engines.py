@@ -9,12 +9,12 @@ from typing import Protocol, Self, TypedDict, cast
 
 from resil.campaign.rules import ENGINE_NAMES
 from resil.errors import ResilError
-from rtl_harness.elaboration import Elaboration
-from rtl_harness.engines.base import Audited, GoldenRun
-from rtl_harness.engines.timeout import Timeout
-from rtl_harness.faults import Fault, Injection
-from rtl_harness.target import Target
-from rtl_harness.workload import Workload
+from resil.rtl_harness.design.elaboration import Elaboration
+from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.engine.contract import Audited, GoldenRun
+from resil.rtl_harness.engine.timeout import Timeout
+from resil.rtl_harness.engine.workload import Workload
+from resil.rtl_harness.faults import Fault, Injection
 
 RECORDING_ENGINES = ("cocotb",)
 
@@ -31,15 +31,15 @@ class CampaignEngine(Protocol):
     notes: list[str]
 
     def golden(self) -> GoldenRun:
-        """See `rtl_harness.engines.base.Engine`."""
+        """See `resil.rtl_harness.engine.contract.Engine`."""
         ...
 
     def expect(self, faults: int) -> None:
-        """See `rtl_harness.engines.base.Engine`."""
+        """See `resil.rtl_harness.engine.contract.Engine`."""
         ...
 
     def run(self, faults: Sequence[Fault], workers: int = 1) -> Iterator[Injection]:
-        """See `rtl_harness.engines.base.Engine`."""
+        """See `resil.rtl_harness.engine.contract.Engine`."""
         ...
 
     def replay(self, fault: Fault) -> Injection:
@@ -94,11 +94,11 @@ def make_engine(
     """Return the engine `name` for one workload; the simulator is built when it is first needed."""
     match name:
         case "cocotb":
-            from rtl_harness.engines.cocotb.engine import CocotbEngine
+            from resil.rtl_harness.engine.reference.engine import CocotbEngine
 
             return CocotbEngine(target, workload, elaboration, **limits)
         case "verilator":
-            from rtl_harness.engines.verilator.engine import VerilatorEngine
+            from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 
             return VerilatorEngine(target, workload, elaboration, **limits)
     raise ValueError(f"no engine is named {name!r}; there are {', '.join(ENGINE_NAMES)}")
@@ -109,7 +109,7 @@ def build_ahead(
 ) -> None:
     """Begin to build what the engine `name` will need for so many faults times cycles, beside other work."""
     if name == "verilator":
-        from rtl_harness.engines.verilator import ahead
+        from resil.rtl_harness.engine.fast import build_ahead as ahead
 
         ahead.build_ahead(target, workload, elaboration, fault_cycles)
 
@@ -125,7 +125,7 @@ def check_waves(waves: Path, engine: str | None) -> None:
         HarnessError: no engine writes waveforms of that format.
         ResilError: this engine writes none, or there is no such folder.
     """
-    from rtl_harness.engines.cocotb.build import wave_format
+    from resil.rtl_harness.engine.reference.build import wave_format
 
     wave_format(waves)
     if engine is not None and engine not in RECORDING_ENGINES:

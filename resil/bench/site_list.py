@@ -11,10 +11,10 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
-from reports.table import Column, Table
 from resil.bench.bench import Area, Bench
 from resil.files import read_parquet, write_file
-from rtl_harness.sites import KINDS, Hardware, SiteTable
+from resil.reports.table import Column, Table
+from resil.rtl_harness.design.sites import KINDS, Hardware, SiteTable
 
 UNASSIGNED = "(no block)"
 # Kinds of storage in the words of reports.
@@ -167,7 +167,8 @@ def site_rows(sites: SiteTable) -> pa.Table:
     """Return a row per bit of the source code.
 
     Its number, path, word and bit as the source counts them, kind, block, register class, what it is in
-    hardware (`rtl_harness.sites.Hardware`), and of duplicates the number of the bit that stands for it.
+    hardware (`Hardware` of `resil.rtl_harness.design.sites`), and of duplicates the number of the bit that
+    stands for it.
     """
     elements = sites.elements
     counts = np.array([e.bits for e in elements], dtype=np.int64)

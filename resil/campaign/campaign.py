@@ -28,8 +28,8 @@ from resil.campaign.section import Section
 from resil.campaign.technology_settings import TechnologySettings
 from resil.campaign.workload_settings import WorkloadSettings, read_workload
 from resil.errors import CampaignError
-from rtl_harness.errors import HarnessError
-from rtl_harness.toml_file import read_toml
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.toml_file import read_toml
 
 _TABLES = ("campaign", "network", "workload", "target", *RULES)
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resil.campaign.section import Section
-from stats.categories import categories
+from resil.stats.categories import categories
 
 # In 16/12 nm FinFET processes at most 3 bits were seen (Sakamoto et al., IEEE TNS, 2025).
 LARGEST = 3

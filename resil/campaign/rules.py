@@ -15,7 +15,7 @@ from resil.campaign.safety import SafetySettings, read_safety
 from resil.campaign.sampling_settings import SamplingSettings, read_sampling
 from resil.campaign.section import Section
 from resil.campaign.technology_settings import TechnologySettings, read_technology
-from rtl_harness.faults import Outcome
+from resil.rtl_harness.faults import Outcome
 
 ENGINE_NAMES = ("verilator", "cocotb")
 BETWEEN = ("rewrite", "reset")

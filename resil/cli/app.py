@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from resil import __version__
 from resil.progress import Loudness, set_loudness
+from resil.version import __version__
 
 app = typer.Typer(
     name="resil",

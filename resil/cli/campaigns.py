@@ -31,8 +31,8 @@ def run(
 ) -> None:
     """Carry a campaign out: inject, estimate, judge, report."""
     from resil.campaign.campaign import load_campaign, with_options
-    from resil.commands.dry_run import plan_run, plan_text
-    from resil.commands.run import run_campaign, verdict_code
+    from resil.run.campaign import run_campaign, verdict_code
+    from resil.run.dry_run import plan_run, plan_text
 
     settings = with_options(load_campaign(campaign), engine=engine, workers=workers)
     folder = out or Path("runs") / settings.slug
@@ -57,9 +57,9 @@ def study(
     verbose: Verbose = False,
 ) -> None:
     """Carry out a campaign for each network on each target, and join them in one verdict matrix."""
-    from reports import STUDY_REPORT, parse_study, study_text
-    from resil.commands.study import run_study
-    from resil.commands.study_plan import plan_study, plan_study_text
+    from resil.reports import STUDY_REPORT, parse_study, study_text
+    from resil.study.dry_run import plan_study, plan_study_text
+    from resil.study.run import run_study
     from resil.study.study_file import load_study, with_workers
     from resil.study.verdict import study_code
 
@@ -96,7 +96,7 @@ def estimate(
 ) -> None:
     """Predict a campaign from what other networks' campaigns have taught, without simulating the RTL."""
     from resil.campaign.campaign import load_campaign
-    from resil.commands.estimate import estimate_campaign, estimate_code
+    from resil.run.estimate import estimate_campaign, estimate_code
 
     settings = load_campaign(campaign)
     folder = out or Path("runs") / f"{settings.slug}-estimate"

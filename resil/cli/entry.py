@@ -15,12 +15,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
 
-from resil import __version__
 from resil.cli.app import app
 from resil.cli.output import complain, output_error
 from resil.errors import ConsistencyError, ExitCode, Interrupted, ResilError
 from resil.progress import Loudness, loudness, set_loudness
 from resil.user_errors import USER_ERRORS
+from resil.version import __version__
 
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 

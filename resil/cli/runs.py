@@ -89,11 +89,11 @@ def protect(
     verbose: Verbose = False,
 ) -> None:
     """Choose the protection of least area that keeps finished runs within their budget."""
-    from resil.commands.build import build_plan, build_text, built_before
-    from resil.commands.protect import protect_run, protection_code, with_plan
-    from resil.commands.protect_units import protect_units, units_text
-    from resil.commands.verify import confirmation_text, longest_operations, verify_build
-    from resil.protection.judging import Targets
+    from resil.protection.block_flow import protect_run, protection_code, with_plan
+    from resil.protection.build_rtl import build_plan, build_text, built_before
+    from resil.protection.flow import protect_units, units_text
+    from resil.protection.judge import Targets
+    from resil.protection.verify import confirmation_text, longest_operations, verify_build
 
     if build is None and (verify or verify_network or verify_seed is not None):
         raise typer.BadParameter("expected --build DIR too: what is built is confirmed")

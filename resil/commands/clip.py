@@ -10,22 +10,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from networks import zoo
-from networks.clamps import bounded, clampable, with_clamps, without_clamps
-from networks.compile import CompiledNetwork, adapt_bytes, compile_bytes
-from networks.files import write_atomically
-from networks.quantise import quantise_values
-from networks.recipes import RECIPES
-from networks.tflite_reader import parse_network
-from networks.tflite_writer import serialise_network
-from reports.table import Column, Table
 from resil.campaign.network_settings import ZOO_PREFIX
 from resil.errors import ConsistencyError, ResilError
+from resil.networks import zoo
+from resil.networks.clamps import bounded, clampable, with_clamps, without_clamps
+from resil.networks.compile import CompiledNetwork, adapt_bytes, compile_bytes
+from resil.networks.files import write_atomically
+from resil.networks.quantise import quantise_values
+from resil.networks.recipes import RECIPES
+from resil.networks.tflite_reader import parse_network
+from resil.networks.tflite_writer import serialise_network
 from resil.progress import Progress
+from resil.reports.table import Column, Table
+from resil.rtl_harness.npu.infer import infer
+from resil.rtl_harness.npu.ranges import activation_ranges
 from resil.work.image_files import read_array
 from resil.work.tensor_files import load_levels
-from rtl_harness.npu.infer import infer
-from rtl_harness.npu.ranges import activation_ranges
 
 Array = npt.NDArray[np.generic]
 Inputs = tuple[Array, ...]

@@ -8,14 +8,14 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from reports import numbers
-from reports.node import Interval as Shown
-from reports.outcomes import OUTCOMES
-from reports.table import Column, Table
 from resil.errors import ResilError
-from resil.folder.whole import Finished, finished_results, timeout_of
-from stats.difference import difference
-from stats.intervals import Interval
+from resil.folder.finished import Finished, finished_results, timeout_of
+from resil.record import numbers
+from resil.record.node import Interval as Shown
+from resil.record.outcomes import OUTCOMES
+from resil.reports.table import Column, Table
+from resil.stats.difference import difference
+from resil.stats.intervals import Interval
 
 _MUST_AGREE = {
     "confidence": "interval limits of another confidence have another meaning",

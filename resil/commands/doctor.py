@@ -12,9 +12,14 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from rtl_harness.cache import cache_root
-from rtl_harness.errors import HarnessError
-from rtl_harness.tools import compiler_version, find_compiler, find_make, find_verilator
+from resil.rtl_harness.cache import cache_root
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.tools import (
+    compiler_version,
+    find_compiler,
+    find_make,
+    find_verilator,
+)
 
 _IMPORT_SECONDS = 120
 

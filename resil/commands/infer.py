@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from networks import zoo
-from networks.compile import CompiledNetwork, compile_network
-from networks.decision import RECONSTRUCTION_ERROR
-from reports.table import Column, Table
 from resil.campaign.network_settings import ZOO_PREFIX
 from resil.errors import ResilError
+from resil.networks import zoo
+from resil.networks.compile import CompiledNetwork, compile_network
+from resil.networks.decision import RECONSTRUCTION_ERROR
 from resil.progress import Progress
+from resil.reports.table import Column, Table
+from resil.rtl_harness.cache import observe_builds
+from resil.rtl_harness.npu.infer import EngineName, InferResult, infer
 from resil.work.tensor_files import check_output_file, load_levels, save_outputs
-from rtl_harness.cache import observe_builds
-from rtl_harness.npu.infer import EngineName, InferResult, infer
 
 ENGINES: tuple[EngineName, ...] = ("rtl", "functional")
 

@@ -10,12 +10,12 @@ from resil.bench.engines import replay as simulate_again
 from resil.bench.site_list import block_name
 from resil.campaign.campaign import load_campaign, with_options
 from resil.faults.plan import held_value
-from resil.folder.rows import outcome_columns
+from resil.folder.finished import shortcoming
+from resil.folder.row_maker import outcome_columns
 from resil.folder.store import CAMPAIGN, find_injection, recorded_definition
-from resil.folder.whole import shortcoming
 from resil.prepare import prepare
 from resil.progress import Progress
-from rtl_harness.faults import Fault
+from resil.rtl_harness.faults import Fault
 
 COMPARED = tuple(outcome_columns(()))
 

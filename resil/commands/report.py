@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reports import render_figures, write_files
-from resil.folder.plans import accepted_plan
-from resil.folder.whole import finished_results
-from resil.results.render import Results
+from resil.folder.finished import finished_results
+from resil.folder.kept_plans import accepted_plan
+from resil.reports import render_figures, write_files
+from resil.results.write import Results
 
 
 def report_run(run_dir: Path) -> tuple[list[Path], Results]:

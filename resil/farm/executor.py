@@ -28,7 +28,7 @@ from resil.faults.population import Population
 from resil.folder.audits import Audits
 from resil.folder.execute import PART_ROWS, PART_SECONDS, answers
 from resil.folder.parts import PartError
-from resil.folder.rows import RowMaker
+from resil.folder.row_maker import RowMaker
 from resil.folder.store import RunFolder
 from resil.progress import Progress
 

@@ -15,7 +15,7 @@ from resil.faults.plan import IntArray
 from resil.faults.population import Population
 from resil.folder.contents import content_of
 from resil.folder.parts import SCHEMA, PartError
-from rtl_harness.engines.base import Audited
+from resil.rtl_harness.engine.contract import Audited
 
 
 @dataclass(frozen=True)

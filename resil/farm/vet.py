@@ -5,27 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
-from resil import __version__
-
-_PACKAGES = ("networks", "rtl_harness", "stats", "resil")
+from resil.layout import source_files
+from resil.version import __version__
 
 
 @cache
 def source_digest() -> str:
-    """Return the SHA-256 of all files of the packages that rows are made with, 64 hexadecimal digits.
+    """Return the SHA-256 of all files of the package, 64 hexadecimal digits.
 
     Two checkouts may call themselves by the same version and differ.
     """
-    root = Path(__file__).parents[2]
     digest = sha256()
-    for package in _PACKAGES:
-        for file in sorted((root / package).rglob("*")):
-            if file.is_file() and "__pycache__" not in file.parts:
-                digest.update(f"{file.relative_to(root)} {file.stat().st_size}\n".encode())
-                digest.update(file.read_bytes())
+    for name, file in source_files():
+        digest.update(f"{name} {file.stat().st_size}\n".encode())
+        digest.update(file.read_bytes())
     return digest.hexdigest()
 
 
@@ -41,9 +36,9 @@ def question() -> Callable[[], dict[str, Any]]:
 
         facts: dict[str, Any] = {"host": socket.gethostname(), "pid": os.getpid(), "resil": "", "sources": ""}
         try:
-            import resil
+            from resil.version import __version__
 
-            facts["resil"] = resil.__version__
+            facts["resil"] = __version__
             from resil.farm.vet import source_digest
 
             facts["sources"] = source_digest()

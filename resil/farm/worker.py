@@ -23,12 +23,12 @@ from resil.farm.order import Order, Reply, Result, packed
 from resil.farm.vet import source_digest
 from resil.faults.population import Population
 from resil.folder.execute import answers
-from resil.folder.rows import RowMaker
+from resil.folder.row_maker import RowMaker
 from resil.progress import Progress
-from resil.sensitivity.guide import campaign_population
+from resil.rtl_harness.engine.contract import Audited, GoldenRun
+from resil.rtl_harness.errors import SimulationError
+from resil.sensitivity.guided_population import campaign_population
 from resil.user_errors import USER_ERRORS
-from rtl_harness.engines.base import Audited, GoldenRun
-from rtl_harness.errors import SimulationError
 
 # Campaigns whose simulators a worker keeps: the last ones, since a study goes from one to the next.
 _KEPT = 2

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rtl_harness.faults import NEVER, is_detected
-from stats.rates import OUTCOMES
+from resil.rtl_harness.faults import NEVER, is_detected
+from resil.stats.rates import OUTCOMES
 
 # Codes of a class: outcome, then what was seen, then the alarm; and whether an alarm was late.
 _LATE, _ALARM = 10**3, 10**4
@@ -24,10 +24,10 @@ class Content:
 
     Attributes:
         injections: Numbers, each once.
-        outcomes: Place in `stats.rates.OUTCOMES` of the outcome of each.
+        outcomes: Place in `resil.stats.rates.OUTCOMES` of the outcome of each.
         seen: Likewise of what was seen, whatever was told; "due" of a run that was ended by an alarm.
         alarms: Name of the first alarm that told of something detected, in time or not; "" if none did.
-        alarm_cycles: Cycle in which it rose; `rtl_harness.faults.NEVER` if none did.
+        alarm_cycles: Cycle in which it rose; `resil.rtl_harness.faults.NEVER` if none did.
         corrections: Name of the first alarm that told of something corrected; "" if none did.
         firsts: Of two inferences, likewise the outcome of the first by itself; -1 if there is but one.
         cycles: Cycle of each fault.

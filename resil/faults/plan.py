@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from resil.campaign.clusters import cluster_bits
-from rtl_harness.faults import Fault
-from stats.sampling import Stratum, draw
+from resil.rtl_harness.faults import Fault
+from resil.stats.sampling import Stratum, draw
 
 IntArray = npt.NDArray[np.int64]
 
@@ -54,7 +54,7 @@ class FaultStratum:
 
     @property
     def label(self) -> tuple[str, ...]:
-        """The stratum from coarse to fine, for `stats.strata`."""
+        """The stratum from coarse to fine, for `resil.stats.strata`."""
         fine = () if self.operation is None else (self.register_class, self.variable, str(self.operation))
         return (self.block, self.kind, *fine)
 

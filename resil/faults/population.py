@@ -14,10 +14,10 @@ from resil.campaign.campaign import Campaign
 from resil.campaign.sampling_settings import SamplingSettings
 from resil.errors import CampaignError
 from resil.faults.plan import FAULT_NAMES, FaultStratum, IntArray, Plan
-from rtl_harness.engines.base import GoldenRun
-from rtl_harness.sites import SiteTable
-from stats.sampling import Stratum
-from stats.strata import Strata
+from resil.rtl_harness.design.sites import SiteTable
+from resil.rtl_harness.engine.contract import GoldenRun
+from resil.stats.sampling import Stratum
+from resil.stats.strata import Strata
 
 
 @dataclass(frozen=True)

@@ -13,15 +13,15 @@ from resil.errors import CampaignError
 from resil.faults.content import Content
 from resil.faults.plan import IntArray, Plan
 from resil.faults.population import Population
-from stats.allocation import allocate_proportional
-from stats.designs import Design, stratified_design
-from stats.guided_plan import guided_step
-from stats.intervals import Interval
-from stats.metrics import fit_verdict
-from stats.plans import Batch, Kind, Step, next_step, total_interval
-from stats.plans import Plan as Asked
-from stats.rates import OUTCOMES
-from stats.strata import Strata
+from resil.stats.allocation import allocate_proportional
+from resil.stats.designs import Design, stratified_design
+from resil.stats.guided_plan import guided_step
+from resil.stats.intervals import Interval
+from resil.stats.metrics import fit_verdict
+from resil.stats.plans import Batch, Kind, Step, next_step, total_interval
+from resil.stats.plans import Plan as Asked
+from resil.stats.rates import OUTCOMES
+from resil.stats.strata import Strata
 
 # What an injection that leaves nothing behind costs, as part of the mean inference: it ends early.
 MASKED_COST = 0.01

@@ -13,11 +13,11 @@ import pyarrow.compute as pc
 from resil.bench.engines import CampaignEngine
 from resil.errors import ConsistencyError
 from resil.folder.parts import read_part
-from resil.folder.rows import injections_of
+from resil.folder.row_maker import injections_of
 from resil.folder.store import RunFolder
-from rtl_harness.engines.base import Audited
-from rtl_harness.errors import AuditError
-from rtl_harness.faults import Injection
+from resil.rtl_harness.engine.contract import Audited
+from resil.rtl_harness.errors import AuditError
+from resil.rtl_harness.faults import Injection
 
 AUDIT = "audit"
 WORKERS = "workers"

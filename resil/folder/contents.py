@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 from resil.errors import ConsistencyError
 from resil.faults.content import Content
 from resil.folder.parts import PartError, read_part
-from rtl_harness.faults import NEVER, is_detected
-from stats.rates import OUTCOMES
+from resil.rtl_harness.faults import NEVER, is_detected
+from resil.stats.rates import OUTCOMES
 
 IntArray = npt.NDArray[np.int64]
 _OUTCOMES = pa.array(OUTCOMES, pa.string())

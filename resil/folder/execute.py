@@ -13,13 +13,13 @@ from resil.bench.bench import Describe
 from resil.errors import ConsistencyError
 from resil.faults.plan import Plan
 from resil.folder.audits import replay_text
-from resil.folder.rows import RowMaker
+from resil.folder.row_maker import RowMaker
 from resil.folder.store import RunFolder
 from resil.progress import Progress
-from rtl_harness.engines.base import Engine
-from rtl_harness.errors import AuditError, SimulationError
-from rtl_harness.faults import Injection
-from rtl_harness.sites import SiteTable
+from resil.rtl_harness.design.sites import SiteTable
+from resil.rtl_harness.engine.contract import Engine
+from resil.rtl_harness.errors import AuditError, SimulationError
+from resil.rtl_harness.faults import Injection
 
 # Faults that an engine gets at once: so many that walks through the golden run cost each little and that many
 # come to the same states, so few that memory does not grow with the campaign.

@@ -15,6 +15,7 @@ from resil.faults.content import Content
 from resil.files import json_text, write_bytes
 from resil.folder.audits import AUDIT
 from resil.folder.contents import IntArray, content_of, require_equal
+from resil.folder.finished import RESULTS, stored_injections
 from resil.folder.parts import read_part
 from resil.folder.store import (
     CAMPAIGN,
@@ -26,7 +27,6 @@ from resil.folder.store import (
     recorded_provenance,
     require_unfailed,
 )
-from resil.folder.whole import RESULTS, stored_injections
 
 _NOTED = ("finished", "failed", AUDIT, RESULTS)
 

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from importlib import metadata
 from typing import Any
 
-from resil import __version__
 from resil.bench.bench import Bench
 from resil.campaign.campaign import Campaign
+from resil.version import __version__
 
 # Of folders of results: raised whenever what they hold, or what a figure in them means, changes.
 SCHEMA = 10

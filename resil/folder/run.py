@@ -14,11 +14,11 @@ from resil.campaign.sampling_settings import EVENLY
 from resil.errors import StoreError
 from resil.files import read_parquet
 from resil.folder.contents import content_of
+from resil.folder.finished import finished_run
 from resil.folder.store import INJECTIONS, SITES
-from resil.folder.whole import finished_run
-from rtl_harness.sites import EXTERNAL_KINDS, Hardware
-from stats.intervals import clopper_pearson_limits
-from stats.rates import OUTCOMES, StratumCounts, estimate_blocks
+from resil.rtl_harness.design.sites import EXTERNAL_KINDS, Hardware
+from resil.stats.intervals import clopper_pearson_limits
+from resil.stats.rates import OUTCOMES, StratumCounts, estimate_blocks
 
 if TYPE_CHECKING:
     import pandas as pd

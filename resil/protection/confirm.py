@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from resil.protection.sample_size import SIZES, Expected, Spread, spread_needed
-from stats.evidence import Evidence, Group
-from stats.intervals import Interval, clopper_pearson
-from stats.metrics import spfm
+from resil.stats.evidence import Evidence, Group
+from resil.stats.intervals import Interval, clopper_pearson
+from resil.stats.metrics import spfm
 
 # Part of a limit up to which an estimate can be shown to keep it.
 _NEAR = 0.9

@@ -9,7 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from resil.protection.options import Option
-from resil.protection.risks import FATES, HANG, HANG_TOLD, HARMFUL, HARMFUL_TOLD, TOLD, Network
+from resil.protection.risks import (
+    FATES,
+    HANG,
+    HANG_TOLD,
+    HARMFUL,
+    HARMFUL_TOLD,
+    TOLD,
+    Network,
+)
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from resil.protection.programme import BoolArray, Programme
+from resil.protection.least_area import BoolArray, Programme
 
 _RESOLUTION = 1e-9
 

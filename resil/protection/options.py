@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from resil.errors import ResilError
-from rtl_harness.errors import HarnessError
-from rtl_harness.redundancy.groups import Mechanism
-from rtl_harness.toml_file import parse_toml, read_toml
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.redundancy.groups import Mechanism
+from resil.rtl_harness.toml_file import parse_toml, read_toml
 
 KINDS = ("ff", "macro", "sram")
 CELL_KINDS = ("ff", "sram")
@@ -71,7 +71,7 @@ class Option:
         raw_factor_high: Most that it may be.
         coverage_low: Least that the coverage may be.
         coverage_high: Most that it may be.
-        builds: Mechanism of `rtl_harness.redundancy` that its RTL has; "" if none can be built.
+        builds: Mechanism of `resil.rtl_harness.redundancy` that its RTL has; "" if none can be built.
         units: Where it is offered, out of `UNITS`.
         added_bits: Storage bits that it adds to each protected one.
         cells_area: Added area as a multiple of that of one flip-flop, once.

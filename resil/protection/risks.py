@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import isotonic_regression
 
-from resil.protection.pace import Pace
 from resil.protection.units import Cells
-from stats.sampling import mix
-from stats.sensitivity import Levels, pooled_rates, tune_strengths
+from resil.protection.watchdog_pace import Pace
+from resil.stats.sampling import mix
+from resil.stats.sensitivity import Levels, pooled_rates, tune_strengths
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from stats.allocation import allocate_shares
-from stats.weighted import weighted_sum
+from resil.stats.allocation import allocate_shares
+from resil.stats.weighted import weighted_sum
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -70,7 +70,7 @@ def spread_needed(
     Args:
         expected: All storage.
         allowed: Most that the upper limit of its hazardous FIT may be; None if nothing is asked.
-        confidence: Of the two-sided interval that judges, `stats.weighted.weighted_sum`.
+        confidence: Of the two-sided interval that judges, `resil.stats.weighted.weighted_sum`.
         sizes: Numbers of injections that are spread, ascending.
 
     Examples:

@@ -85,7 +85,7 @@ class Unit:
 
     Attributes:
         name: For people.
-        parts: What `rtl_harness.redundancy` takes as the paths of its groups.
+        parts: What `resil.rtl_harness.redundancy` takes as the paths of its groups.
         block: That it is in.
         memory: Whether it is one, with the flip-flops of its macro, or flip-flops.
         cells: Numbers of its cells.

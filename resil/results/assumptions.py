@@ -12,11 +12,11 @@ from resil.campaign.campaign import Campaign
 from resil.campaign.clusters import clusters_text
 from resil.campaign.workload_settings import WorkloadSettings
 from resil.results.evidence import DUE, Hazards, classes_of
-from rtl_harness.engines.base import GoldenRun
-from rtl_harness.operations import longest_operation
-from stats.evidence import Evidence
-from stats.intervals import Interval
-from stats.technology import RawRates
+from resil.rtl_harness.design.operations import longest_operation
+from resil.rtl_harness.engine.contract import GoldenRun
+from resil.stats.evidence import Evidence
+from resil.stats.intervals import Interval
+from resil.stats.technology import RawRates
 
 
 @dataclass(frozen=True, slots=True)

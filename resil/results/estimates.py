@@ -11,9 +11,9 @@ from resil.faults.plan import IntArray
 from resil.faults.sampling import Sample
 from resil.results.limits import part_limits
 from resil.results.over_inputs import fit_over_inputs, over_inputs
-from stats.clusters import OverInputs
-from stats.designs import Group, collapse
-from stats.rates import BlockEstimate, StratumCounts, estimate_blocks
+from resil.stats.clusters import OverInputs
+from resil.stats.designs import Group, collapse
+from resil.stats.rates import BlockEstimate, StratumCounts, estimate_blocks
 
 
 def stratum_counts(

@@ -10,7 +10,7 @@ import numpy as np
 from resil.campaign.campaign import Campaign
 from resil.campaign.network_settings import NetworkSettings
 from resil.faults.content import Content
-from stats.rates import OUTCOMES
+from resil.stats.rates import OUTCOMES
 
 _BETWEEN = {
     "rewrite": "the host clears the interrupt and writes the input and all registers again",

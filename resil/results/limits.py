@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from resil.results.over_inputs import PerInput, fit_over_inputs
-from stats.intervals import Interval
-from stats.rates import StratumCounts, fit, raw_fit
+from resil.stats.intervals import Interval
+from resil.stats.rates import StratumCounts, fit, raw_fit
 
 
 def part_limits(

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from stats.clusters import OverInputs, weighted_sum_over_inputs
-from stats.rates import OUTCOMES, VISIBLE, BlockEstimate, StratumCounts
+from resil.stats.clusters import OverInputs, weighted_sum_over_inputs
+from resil.stats.rates import OUTCOMES, VISIBLE, BlockEstimate, StratumCounts
 
 PerInput = Sequence[Sequence[StratumCounts]]
 

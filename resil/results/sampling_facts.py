@@ -6,7 +6,7 @@ from typing import Any
 
 from resil.campaign.campaign import Campaign
 from resil.faults.sampling import Sample
-from stats.clusters import OverInputs
+from resil.stats.clusters import OverInputs
 
 _REASONS = {
     "margin": "when the total was known to the margin",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from networks.compile import CompiledNetwork
 from resil.campaign.campaign import Campaign
+from resil.networks.compile import CompiledNetwork
 from resil.work.decisions import NetworkDecision, network_decision
 from resil.work.inference import Inference
 from resil.work.network import compile_campaign_network, network_inputs

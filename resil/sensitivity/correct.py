@@ -16,10 +16,10 @@ from resil.sensitivity.model import SensitivityModel
 from resil.sensitivity.observations import START_CYCLES, START_KIND, Cell, Run
 from resil.sensitivity.predict import PartPrediction, outcome_index
 from resil.sensitivity.severity import Part, critical_share, log_odds, shifted, with_critical
-from stats.intervals import Interval
-from stats.prediction import PredictedStratum, PredictionPowered, prediction_powered
-from stats.rates import BlockEstimate
-from stats.weighted import weighted_sum
+from resil.stats.intervals import Interval
+from resil.stats.prediction import PredictedStratum, PredictionPowered, prediction_powered
+from resil.stats.rates import BlockEstimate
+from resil.stats.weighted import weighted_sum
 
 FloatArray = npt.NDArray[np.float64]
 

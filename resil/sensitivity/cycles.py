@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import nnls
 
-from rtl_harness.npu.work import OperationWork
+from resil.rtl_harness.npu.work import OperationWork
 
 FloatArray = npt.NDArray[np.float64]
 

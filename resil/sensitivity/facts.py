@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from resil.bench.site_list import block_name
+from resil.rtl_harness.design.area import area_per_block
+from resil.rtl_harness.design.elaboration import elaborate
+from resil.rtl_harness.design.hardware import with_hardware
+from resil.rtl_harness.design.target import load_target, rtl_digest
 from resil.sensitivity.model import Accelerator
 from resil.sensitivity.observations import bits_of_elements
-from rtl_harness.area import area_per_block
-from rtl_harness.elaboration import elaborate
-from rtl_harness.hardware import with_hardware
-from rtl_harness.target import load_target, rtl_digest
 
 
 def facts_of_target(name: str) -> Accelerator:

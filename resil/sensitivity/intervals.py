@@ -13,9 +13,9 @@ import numpy.typing as npt
 from resil.sensitivity.model import LeftOut
 from resil.sensitivity.predict import PartPrediction, outcome_index, part_rates
 from resil.sensitivity.severity import Part, Severity
-from stats.intervals import Interval
-from stats.model_error import Spread, fit_spread, predicted_interval, surprise
-from stats.rates import HAZARDOUS, NOT_MASKED, OUTCOMES, VISIBLE, BlockEstimate
+from resil.stats.intervals import Interval
+from resil.stats.model_error import Spread, fit_spread, predicted_interval, surprise
+from resil.stats.rates import HAZARDOUS, NOT_MASKED, OUTCOMES, VISIBLE, BlockEstimate
 
 FloatArray = npt.NDArray[np.float64]
 

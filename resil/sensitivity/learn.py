@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from networks.errors import NetworkError
-from reports.table import Column, Table
-from resil import __version__
 from resil.campaign.campaign import load_campaign
 from resil.errors import CampaignError, ResilError
 from resil.folder.provenance import now
 from resil.folder.store import CAMPAIGN, SUMMARY
+from resil.networks.errors import NetworkError
+from resil.reports.table import Column, Table
 from resil.sensitivity.campaign_inference import infer_campaign
 from resil.sensitivity.cycles import CycleModel
 from resil.sensitivity.facts import facts_of_target
@@ -27,10 +26,11 @@ from resil.sensitivity.model import Accelerator, SensitivityModel, number_groups
 from resil.sensitivity.observations import Cell, Run, read_run
 from resil.sensitivity.predict import outcome_index, predict_parts
 from resil.sensitivity.severity import Severity
+from resil.stats.rates import HAZARDOUS
+from resil.stats.sensitivity import tune_strengths
+from resil.version import __version__
 from resil.work.inference import Inference
 from resil.work.patterns import Pattern
-from stats.rates import HAZARDOUS
-from stats.sensitivity import tune_strengths
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from resil.sensitivity.model import LeftOut
 from resil.sensitivity.observations import Run
 from resil.sensitivity.predict import PartPrediction, outcome_index, part_rates
 from resil.sensitivity.severity import Drawn, Part, Severity, references
-from stats.rates import HAZARDOUS, OUTCOMES
+from resil.stats.rates import HAZARDOUS, OUTCOMES
 
 FloatArray = npt.NDArray[np.float64]
 

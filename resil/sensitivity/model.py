@@ -19,9 +19,9 @@ from resil.files import write_file
 from resil.sensitivity.cycles import CycleModel
 from resil.sensitivity.observations import Cell
 from resil.sensitivity.severity import Severity
+from resil.stats.rates import OUTCOMES
+from resil.stats.sensitivity import Levels, pooled_rates
 from resil.work.patterns import Pattern
-from stats.rates import OUTCOMES
-from stats.sensitivity import Levels, pooled_rates
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -60,7 +60,7 @@ class LeftOut:
         events: By outcome, out of `trials`.
         expected: Predicted, likewise.
         surprise: How improbable the hazardous ones are, judged by the rows of the other networks
-            (`stats.model_error.surprise`): an interval holds them if half of its error is less.
+            (`resil.stats.model_error.surprise`): an interval holds them if half of its error is less.
     """
 
     network: str

@@ -15,9 +15,7 @@ import pyarrow.compute as pc
 
 from resil.errors import StoreError
 from resil.files import read_parquet
-from resil.folder.parts import PartError, read_part
-from resil.folder.store import INJECTIONS, SITES
-from resil.folder.whole import (
+from resil.folder.finished import (
     finished_run,
     require_area,
     require_ends,
@@ -25,10 +23,12 @@ from resil.folder.whole import (
     require_single,
     require_upsets,
 )
+from resil.folder.parts import PartError, read_part
+from resil.folder.store import INJECTIONS, SITES
+from resil.rtl_harness.design.sites import Hardware
+from resil.rtl_harness.npu.work import OperationWork
+from resil.stats.rates import OUTCOMES
 from resil.work.patterns import Pattern
-from rtl_harness.npu.work import OperationWork
-from rtl_harness.sites import Hardware
-from stats.rates import OUTCOMES
 
 # Path, kind, block and register class of a storage element.
 Known = tuple[str, str, str, str]

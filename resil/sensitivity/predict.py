@@ -8,14 +8,21 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from resil.rtl_harness.faults import Outcome
+from resil.rtl_harness.npu.work import OperationWork
 from resil.sensitivity.model import SensitivityModel
 from resil.sensitivity.observations import START_CYCLES, START_KIND, Cell
-from resil.sensitivity.severity import SDC, Drawn, Part, Severity, critical_share, with_critical
+from resil.sensitivity.severity import (
+    SDC,
+    Drawn,
+    Part,
+    Severity,
+    critical_share,
+    with_critical,
+)
+from resil.stats.rates import OUTCOMES
 from resil.work.inference import Inference
 from resil.work.patterns import Pattern, redraw
-from rtl_harness.faults import Outcome
-from rtl_harness.npu.work import OperationWork
-from stats.rates import OUTCOMES
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import brentq
 
-from stats.intervals import clopper_pearson
-from stats.rates import OUTCOMES
+from resil.stats.intervals import clopper_pearson
+from resil.stats.rates import OUTCOMES
 
 FloatArray = npt.NDArray[np.float64]
 Part = tuple[str, str]

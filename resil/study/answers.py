@@ -10,9 +10,9 @@ from resil.campaign.fault_settings import UPSET
 from resil.campaign.sampling_settings import EVENLY
 from resil.errors import StoreError
 from resil.files import json_text
+from resil.folder.finished import RESULTS, Finished
 from resil.folder.provenance import ESTIMATE, RUN
 from resil.folder.run import Run
-from resil.folder.whole import RESULTS, Finished
 from resil.study.study import Cell
 
 FAILED, WAITING = "failed", "not run"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from resil.protection.judging import Targets
+from resil.protection.judge import Targets
 from resil.study.study import Study
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from resil.stats.contrast import mean
+from resil.stats.intervals import Interval
 from resil.study.answers import is_injected
-from stats.contrast import mean
-from stats.intervals import Interval
 
 
 def class_means(cells: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -8,8 +8,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from networks import zoo
-from resil import __version__
 from resil.bench.identity import Identity, ending_definition
 from resil.campaign.farm_settings import LOGS
 from resil.campaign.network_settings import ZOO_PREFIX, NetworkSettings
@@ -18,12 +16,14 @@ from resil.files import TEMPORARY_SUFFIX, json_text, read_json, write_text
 from resil.folder.provenance import versions
 from resil.folder.recorded import is_amount
 from resil.folder.store import LOCK, locked, make_folder
-from resil.sensitivity.guide import guide_digest
+from resil.networks import zoo
+from resil.rtl_harness.cache import content_key
+from resil.rtl_harness.design.target import SHIPPED_TARGETS, load_target, rtl_digest
+from resil.sensitivity.guided_population import guide_digest
 from resil.sensitivity.model import SHIPPED
-from resil.study.spent import is_spent
 from resil.study.study import Study, StudyTarget, Work
-from rtl_harness.cache import content_key
-from rtl_harness.target import SHIPPED_TARGETS, load_target, rtl_digest
+from resil.study.time_spent import is_spent
+from resil.version import __version__
 
 SCHEMA = 2
 RECORD = "study.json"

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from math import isclose, log2
 from typing import Any
 
+from resil.stats.contrast import mean, slope
+from resil.stats.intervals import Interval
 from resil.study.answers import is_injected
-from stats.contrast import mean, slope
-from stats.intervals import Interval
 
 _USUAL = "Macs"
 _TOTAL = "total"

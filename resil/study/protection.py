@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from resil.folder.recorded import is_amount
-from resil.protection.judging import Targets
+from resil.protection.judge import Targets
 from resil.study.answers import MET, is_answered, is_injected
 from resil.study.study import ProtectionWanted
 

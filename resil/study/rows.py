@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from resil.files import write_file
-from stats.rates import OUTCOMES
+from resil.stats.rates import OUTCOMES
 
 _TEXTS = ("target", "network", "verdict", "block", "area_unit")
 _COUNTS = ("ff_bits", "macro_bits", "sram_bits", "injections", *OUTCOMES)

@@ -9,9 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from networks import zoo
 from resil.campaign.campaign import check_workers, read_target
-from resil.campaign.fault_settings import PERMANENT_PLANS, STUCK_AT, FaultSettings, read_faults
+from resil.campaign.fault_settings import (
+    PERMANENT_PLANS,
+    STUCK_AT,
+    FaultSettings,
+    read_faults,
+)
 from resil.campaign.key_places import Places, key_places
 from resil.campaign.network_settings import ZOO_PREFIX, read_network
 from resil.campaign.problems import Problems
@@ -20,11 +24,12 @@ from resil.campaign.sampling_settings import EVENLY, PLANS, SamplingSettings
 from resil.campaign.section import Section
 from resil.campaign.workload_settings import read_workload
 from resil.errors import CampaignError
-from resil.protection.judging import Targets
+from resil.networks import zoo
+from resil.protection.judge import Targets
 from resil.protection.units import Granularity
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.toml_file import read_toml
 from resil.study.study import ProtectionWanted, Study, StudyTarget, StudyWork, slug_of
-from rtl_harness.errors import HarnessError
-from rtl_harness.toml_file import read_toml
 
 FIRST = "study"
 ALL_OF_THE_ZOO = f"{ZOO_PREFIX}*"

@@ -7,7 +7,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from resil.errors import ExitCode
-from resil.study.answers import FAILED, INCONCLUSIVE, MET, MISSED, NONE, WAITING, is_answered, is_injected
+from resil.study.answers import (
+    FAILED,
+    INCONCLUSIVE,
+    MET,
+    MISSED,
+    NONE,
+    WAITING,
+    is_answered,
+    is_injected,
+)
 from resil.study.protection import NOT_ASSESSED, NOT_REACHED
 
 _ORDER = (MISSED, FAILED, WAITING, INCONCLUSIVE, "not assessed", MET, NONE)

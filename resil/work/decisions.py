@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from networks import zoo
-from networks.compile import CompiledNetwork, TensorSlot
-from networks.decision import RECONSTRUCTION_ERROR, real_values, reconstruction_errors
 from resil.campaign.campaign import Campaign
 from resil.campaign.network_settings import RECONSTRUCTION, ZOO_PREFIX, NetworkSettings
 from resil.errors import CampaignError
-from rtl_harness.workload import Decision, exact, top1
+from resil.networks import zoo
+from resil.networks.compile import CompiledNetwork, TensorSlot
+from resil.networks.decision import RECONSTRUCTION_ERROR, real_values, reconstruction_errors
+from resil.rtl_harness.engine.workload import Decision, exact, top1
 
 RULES: dict[str, Decision] = {"exact": exact, "top1": top1}
 

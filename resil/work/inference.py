@@ -9,17 +9,17 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from networks.compile import CompiledNetwork
+from resil.networks.compile import CompiledNetwork
+from resil.rtl_harness.engine.workload import Decision, top1
+from resil.rtl_harness.faults import Corruption, Outcome, digest
+from resil.rtl_harness.npu.model.config import npu_config
+from resil.rtl_harness.npu.model.feature_map import place, write_cuts
+from resil.rtl_harness.npu.model.machine import FunctionalModel
+from resil.rtl_harness.npu.model.memory import SHARED_BUFFER
+from resil.rtl_harness.npu.model.program import Execute, OperationConfig
+from resil.rtl_harness.npu.model.status import ERRORS
+from resil.rtl_harness.npu.workload import CONSTANTS, Tensors, layout, npu_workload, one_each
 from resil.work.patterns import Pattern, describe
-from rtl_harness.faults import Corruption, Outcome, digest
-from rtl_harness.npu.model.config import npu_config
-from rtl_harness.npu.model.feature_map import place, write_cuts
-from rtl_harness.npu.model.machine import FunctionalModel
-from rtl_harness.npu.model.memory import SHARED_BUFFER
-from rtl_harness.npu.model.program import Execute, OperationConfig
-from rtl_harness.npu.model.status import ERRORS
-from rtl_harness.npu.workload import CONSTANTS, Tensors, layout, npu_workload, one_each
-from rtl_harness.workload import Decision, top1
 
 Bytes = npt.NDArray[np.uint8]
 Values = npt.NDArray[np.generic]

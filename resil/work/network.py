@@ -10,21 +10,21 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from networks import zoo
-from networks.compile import CompiledNetwork, compile_network
 from resil.bench.bench import Describe, NetworkFacts, OperationFacts
 from resil.campaign.campaign import Campaign
 from resil.campaign.network_settings import ZOO_PREFIX, NetworkSettings
 from resil.errors import CampaignError
+from resil.networks import zoo
+from resil.networks.compile import CompiledNetwork, compile_network
 from resil.progress import Progress
+from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.faults import Corruption
+from resil.rtl_harness.npu.work import OperationWork, operation_work
+from resil.rtl_harness.npu.workload import npu_workload
 from resil.work.decisions import NetworkDecision, network_decision
 from resil.work.inference import Inference
 from resil.work.tensor_files import load_levels
 from resil.work.work import Work
-from rtl_harness.faults import Corruption
-from rtl_harness.npu.work import OperationWork, operation_work
-from rtl_harness.npu.workload import npu_workload
-from rtl_harness.target import Target
 
 Inputs = tuple[npt.NDArray[np.generic], ...]
 _MEMORIES = ("flash", "sram", "boot")

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from networks.compile import CompiledNetwork
-from networks.errors import NetworkError
 from resil.errors import CampaignError
 from resil.files import write_file
+from resil.networks.compile import CompiledNetwork
+from resil.networks.errors import NetworkError
 from resil.work.image_files import load_npy
 
 Array = npt.NDArray[Any]

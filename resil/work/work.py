@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from resil.bench.bench import Describe, NetworkFacts, say_nothing
-from rtl_harness.workload import Workload
+from resil.rtl_harness.engine.workload import Workload
 
 
 @dataclass(frozen=True)

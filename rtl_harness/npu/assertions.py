@@ -9,7 +9,7 @@ import dataclasses
 import re
 from pathlib import Path
 
-from rtl_harness.target import Target
+from resil.rtl_harness.design.target import Target
 
 ASSERTIONS = Path(__file__).parent / "rtl" / "assert"
 _PLACE = re.compile(r"([\w.]+\.sva):(\d+)")

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from networks.compile import CompiledNetwork
-from networks.ends import each_shape
-from rtl_harness.npu.model.memory import Bytes
-from rtl_harness.npu.workload import ARENA, CONSTANTS, FAST_ARENA, Array, layout
+from resil.networks.compile import CompiledNetwork
+from resil.networks.ends import each_shape
+from resil.rtl_harness.npu.model.memory import Bytes
+from resil.rtl_harness.npu.workload import ARENA, CONSTANTS, FAST_ARENA, Array, layout
 
 BATCH = 256
 

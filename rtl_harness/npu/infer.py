@@ -9,16 +9,16 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from networks.compile import CompiledNetwork
-from networks.ends import each_shape
-from rtl_harness.errors import HarnessError
-from rtl_harness.npu.batches import batches, output_tensors
-from rtl_harness.npu.model.config import npu_config
-from rtl_harness.npu.model.machine import FunctionalModel
-from rtl_harness.npu.model.status import ERRORS, Status
-from rtl_harness.npu.workload import CONSTANTS, Array, Tensors, npu_workload, one_each
-from rtl_harness.target import Target, load_target
-from rtl_harness.verilated.runner import Runner
+from resil.networks.compile import CompiledNetwork
+from resil.networks.ends import each_shape
+from resil.rtl_harness.design.target import Target, load_target
+from resil.rtl_harness.engine.fast.native.runner import Runner
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.npu.batches import batches, output_tensors
+from resil.rtl_harness.npu.model.config import npu_config
+from resil.rtl_harness.npu.model.machine import FunctionalModel
+from resil.rtl_harness.npu.model.status import ERRORS, Status
+from resil.rtl_harness.npu.workload import CONSTANTS, Array, Tensors, npu_workload, one_each
 
 EngineName = Literal["rtl", "functional"]
 

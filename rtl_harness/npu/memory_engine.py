@@ -13,23 +13,23 @@ from typing import Self
 
 import numpy as np
 
-from networks.command_stream import Words, commands, encode
-from rtl_harness.engines.base import Audited, GoldenRun
-from rtl_harness.errors import AuditError, HarnessError, SimulationError
-from rtl_harness.faults import Fault, Injection, Rise, RunEnd, Told, digest
-from rtl_harness.npu.infer import SHORTEST_LIMIT, STALL_FACTOR
-from rtl_harness.npu.model.config import npu_config
-from rtl_harness.npu.model.machine import FunctionalModel
-from rtl_harness.npu.model.memory import SHARED_BUFFER, Bytes
-from rtl_harness.npu.model.status import ERRORS
-from rtl_harness.npu.tail import NpuTail
-from rtl_harness.npu.workload import CONSTANTS, boot_image, layout
-from rtl_harness.operations import operation_ends
-from rtl_harness.sites import EXTERNAL_KINDS, Kind, SiteTable, StorageElement
-from rtl_harness.target import Target
-from rtl_harness.verilated.library import Port, Stop
-from rtl_harness.verilated.runner import Runner
-from rtl_harness.workload import Workload, classify
+from resil.networks.command_stream import Words, commands, encode
+from resil.rtl_harness.design.operations import operation_ends
+from resil.rtl_harness.design.sites import EXTERNAL_KINDS, Kind, SiteTable, StorageElement
+from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.engine.contract import Audited, GoldenRun
+from resil.rtl_harness.engine.fast.native.library import Port, Stop
+from resil.rtl_harness.engine.fast.native.runner import Runner
+from resil.rtl_harness.engine.workload import Workload, classify
+from resil.rtl_harness.errors import AuditError, HarnessError, SimulationError
+from resil.rtl_harness.faults import Fault, Injection, Rise, RunEnd, Told, digest
+from resil.rtl_harness.npu.infer import SHORTEST_LIMIT, STALL_FACTOR
+from resil.rtl_harness.npu.model.config import npu_config
+from resil.rtl_harness.npu.model.machine import FunctionalModel
+from resil.rtl_harness.npu.model.memory import SHARED_BUFFER, Bytes
+from resil.rtl_harness.npu.model.status import ERRORS
+from resil.rtl_harness.npu.tail import NpuTail
+from resil.rtl_harness.npu.workload import CONSTANTS, boot_image, layout
 
 WEIGHTS, ACTIVATIONS = EXTERNAL_KINDS
 BLOCK = "external memory"

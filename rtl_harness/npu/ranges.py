@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from networks.compile import CompiledNetwork
-from rtl_harness.errors import HarnessError
-from rtl_harness.npu.batches import batches, output_tensors
-from rtl_harness.npu.model.config import npu_config
-from rtl_harness.npu.model.feature_map import place, write_cuts
-from rtl_harness.npu.model.machine import FunctionalModel
-from rtl_harness.npu.model.program import Execute
-from rtl_harness.npu.workload import CONSTANTS, Array, layout
+from resil.networks.compile import CompiledNetwork
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.npu.batches import batches, output_tensors
+from resil.rtl_harness.npu.model.config import npu_config
+from resil.rtl_harness.npu.model.feature_map import place, write_cuts
+from resil.rtl_harness.npu.model.machine import FunctionalModel
+from resil.rtl_harness.npu.model.program import Execute
+from resil.rtl_harness.npu.workload import CONSTANTS, Array, layout
 
 Ranges = npt.NDArray[np.int64]
 

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from networks.compile import CONSTANTS_REGION, CompiledNetwork
-from rtl_harness.engines.tail import Departure, Queue
-from rtl_harness.errors import HarnessError
-from rtl_harness.npu.model.config import npu_config
-from rtl_harness.npu.model.conv_config import ConvConfig
-from rtl_harness.npu.model.machine import FunctionalModel, OperationStep
-from rtl_harness.npu.model.memory import SHARED_BUFFER, Bytes
-from rtl_harness.npu.model.program import Copy, Execute, Program
-from rtl_harness.npu.model.status import ERRORS
+from resil.networks.compile import CONSTANTS_REGION, CompiledNetwork
+from resil.rtl_harness.engine.tail import Departure, Queue
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.npu.model.config import npu_config
+from resil.rtl_harness.npu.model.conv_config import ConvConfig
+from resil.rtl_harness.npu.model.machine import FunctionalModel, OperationStep
+from resil.rtl_harness.npu.model.memory import SHARED_BUFFER, Bytes
+from resil.rtl_harness.npu.model.program import Copy, Execute, Program
+from resil.rtl_harness.npu.model.status import ERRORS
 
 _BATCH = 64
 _TABLE = (CONSTANTS_REGION, SHARED_BUFFER)

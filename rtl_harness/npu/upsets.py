@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from networks.compile import CompiledNetwork
-from rtl_harness.npu.batches import batches, output_tensors
-from rtl_harness.npu.model.config import npu_config
-from rtl_harness.npu.model.machine import FunctionalModel
-from rtl_harness.npu.model.memory import Bytes
-from rtl_harness.npu.model.status import ERRORS
-from rtl_harness.npu.workload import CONSTANTS, Array
+from resil.networks.compile import CompiledNetwork
+from resil.rtl_harness.npu.batches import batches, output_tensors
+from resil.rtl_harness.npu.model.config import npu_config
+from resil.rtl_harness.npu.model.machine import FunctionalModel
+from resil.rtl_harness.npu.model.memory import Bytes
+from resil.rtl_harness.npu.model.status import ERRORS
+from resil.rtl_harness.npu.workload import CONSTANTS, Array
 
 
 @dataclass(frozen=True)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from networks.compile import CompiledNetwork
-from rtl_harness.npu.model.config import NpuConfig, npu_config
-from rtl_harness.npu.model.conv_config import ConvConfig
-from rtl_harness.npu.model.elementwise_config import ElementwiseConfig
-from rtl_harness.npu.model.kernel import Kernel
-from rtl_harness.npu.model.pool_config import PoolConfig
-from rtl_harness.npu.model.program import Copy, Execute, OperationConfig, lower
-from rtl_harness.npu.model.tensors import FeatureMap
-from rtl_harness.npu.model.weight_order import weight_order
-from rtl_harness.npu.workload import CONSTANTS
+from resil.networks.compile import CompiledNetwork
+from resil.rtl_harness.npu.model.config import NpuConfig, npu_config
+from resil.rtl_harness.npu.model.conv_config import ConvConfig
+from resil.rtl_harness.npu.model.elementwise_config import ElementwiseConfig
+from resil.rtl_harness.npu.model.kernel import Kernel
+from resil.rtl_harness.npu.model.pool_config import PoolConfig
+from resil.rtl_harness.npu.model.program import Copy, Execute, OperationConfig, lower
+from resil.rtl_harness.npu.model.tensors import FeatureMap
+from resil.rtl_harness.npu.model.weight_order import weight_order
+from resil.rtl_harness.npu.workload import CONSTANTS
 
 KINDS = ("conv", "dense", "depthwise", "pool", "elementwise")
 _BEAT_BYTES = 8

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from networks.compile import CompiledNetwork, TensorSlot
-from networks.ends import each_shape
-from rtl_harness.errors import HarnessError
-from rtl_harness.npu.tail import NpuTail
-from rtl_harness.workload import Decision, OutputSpec, Workload, top1
+from resil.networks.compile import CompiledNetwork, TensorSlot
+from resil.networks.ends import each_shape
+from resil.rtl_harness.engine.workload import Decision, OutputSpec, Workload, top1
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.npu.tail import NpuTail
 
 FLASH_BASE = 0x1000_0000
 SRAM_BASE = 0x2000_0000

@@ -10,27 +10,40 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from rtl_harness.elaboration import Elaboration, in_macro
-from rtl_harness.elaboration.yosys import read_commands, run_yosys
-from rtl_harness.errors import HarnessError
-from rtl_harness.redundancy.built import Built, Constrained, as_declared, in_netlist
-from rtl_harness.redundancy.clocks import clock_and_reset, modules_around
-from rtl_harness.redundancy.codes import Coded
-from rtl_harness.redundancy.editable import free_name
-from rtl_harness.redundancy.edits import edit_sources
-from rtl_harness.redundancy.groups import Group, GroupError, LeftOut, Mechanism, Piece, pieces_of
-from rtl_harness.redundancy.lockstep import Lockstep, instance_paths, locksteps
-from rtl_harness.redundancy.modules import Instance, instance_of, read_instances
-from rtl_harness.redundancy.names import Renamed, keep_names, rename
-from rtl_harness.redundancy.netlist import ProtectedNetlist, Redundant, Request
-from rtl_harness.redundancy.page import constraints_text, page_text
-from rtl_harness.redundancy.places import MAJOR, MINOR, Design, check_editable, netlist_instances
-from rtl_harness.redundancy.renamed_storage import storage_names
-from rtl_harness.redundancy.source_text import SourceText
-from rtl_harness.redundancy.target_file import target_text
-from rtl_harness.redundancy.verilog import module_files, stored_in
-from rtl_harness.redundancy.watchdog import Timer, Watchdog
-from rtl_harness.target import Target, TargetAlarm
+from resil.rtl_harness.design.elaboration import Elaboration, in_macro
+from resil.rtl_harness.design.elaboration.yosys import read_commands, run_yosys
+from resil.rtl_harness.design.target import Target, TargetAlarm
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.redundancy.built import Built, Constrained, as_declared, in_netlist
+from resil.rtl_harness.redundancy.clocks import clock_and_reset, modules_around
+from resil.rtl_harness.redundancy.codes import Coded
+from resil.rtl_harness.redundancy.editable import free_name
+from resil.rtl_harness.redundancy.edits import edit_sources
+from resil.rtl_harness.redundancy.groups import (
+    Group,
+    GroupError,
+    LeftOut,
+    Mechanism,
+    Piece,
+    pieces_of,
+)
+from resil.rtl_harness.redundancy.lockstep import Lockstep, instance_paths, locksteps
+from resil.rtl_harness.redundancy.modules import Instance, instance_of, read_instances
+from resil.rtl_harness.redundancy.names import Renamed, keep_names, rename
+from resil.rtl_harness.redundancy.netlist import ProtectedNetlist, Redundant, Request
+from resil.rtl_harness.redundancy.page import constraints_text, page_text
+from resil.rtl_harness.redundancy.places import (
+    MAJOR,
+    MINOR,
+    Design,
+    check_editable,
+    netlist_instances,
+)
+from resil.rtl_harness.redundancy.renamed_storage import storage_names
+from resil.rtl_harness.redundancy.source_text import SourceText
+from resil.rtl_harness.redundancy.target_file import target_text
+from resil.rtl_harness.redundancy.verilog import module_files, stored_in
+from resil.rtl_harness.redundancy.watchdog import Timer, Watchdog
 
 RTL = "rtl"
 TARGET, CONSTRAINTS, PAGE, NAMES = "target.toml", "constraints.tcl", "README.md", "names.json"

@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rtl_harness.redundancy.codes import Coded
-from rtl_harness.redundancy.groups import LeftOut, Piece
-from rtl_harness.redundancy.lockstep import Lockstep
-from rtl_harness.redundancy.modules import Instance
-from rtl_harness.redundancy.names import plain
-from rtl_harness.redundancy.netlist import Redundant
-from rtl_harness.redundancy.watchdog import Timer
+from resil.rtl_harness.redundancy.codes import Coded
+from resil.rtl_harness.redundancy.groups import LeftOut, Piece
+from resil.rtl_harness.redundancy.lockstep import Lockstep
+from resil.rtl_harness.redundancy.modules import Instance
+from resil.rtl_harness.redundancy.names import plain
+from resil.rtl_harness.redundancy.netlist import Redundant
+from resil.rtl_harness.redundancy.watchdog import Timer
 
 _PART = re.compile(r"(?P<own>.+)_(?P<high>\d+)_(?P<low>\d+)(?:_\d+)?")
 

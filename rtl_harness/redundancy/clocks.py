@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rtl_harness.elaboration.yosys import run_yosys
-from rtl_harness.errors import HarnessError
-from rtl_harness.redundancy.places import Design
-from rtl_harness.target import Target
+from resil.rtl_harness.design.elaboration.yosys import run_yosys
+from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.redundancy.places import Design
 
 # Cells through which a clock or a reset goes on its way, with whether they invert it. Others may gate it.
 _THROUGH = {"$buf": False, "$pos": False, "$not": True, "$logic_not": True}

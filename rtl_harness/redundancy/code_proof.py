@@ -15,10 +15,10 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rtl_harness.elaboration.yosys import run_yosys
-from rtl_harness.errors import HarnessError
-from rtl_harness.redundancy.codes import DECODERS, ENCODERS, Coded, check_bits
-from rtl_harness.redundancy.groups import Mechanism
+from resil.rtl_harness.design.elaboration.yosys import run_yosys
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.redundancy.codes import DECODERS, ENCODERS, Coded, check_bits
+from resil.rtl_harness.redundancy.groups import Mechanism
 
 _CHECK = """
 module resil_check (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from rtl_harness.redundancy.editable import Net
-from rtl_harness.redundancy.groups import Mechanism
+from resil.rtl_harness.redundancy.editable import Net
+from resil.rtl_harness.redundancy.groups import Mechanism
 
 ENCODERS = {Mechanism.SECDED: "resil_secded_enc", Mechanism.MEMORY_PARITY: "resil_parity_enc"}
 DECODERS = {Mechanism.SECDED: "resil_secded_dec", Mechanism.MEMORY_PARITY: "resil_parity_dec"}

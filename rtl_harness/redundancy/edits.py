@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
-from rtl_harness.errors import HarnessError
-from rtl_harness.redundancy.lockstep import Lockstep
-from rtl_harness.redundancy.places import MAJOR, MINOR, Design
-from rtl_harness.redundancy.source_text import SourceText
-from rtl_harness.redundancy.watchdog import DONE, INSTANCE, MODULE, OPERATION, Timer
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.redundancy.lockstep import Lockstep
+from resil.rtl_harness.redundancy.places import MAJOR, MINOR, Design
+from resil.rtl_harness.redundancy.source_text import SourceText
+from resil.rtl_harness.redundancy.watchdog import DONE, INSTANCE, MODULE, OPERATION, Timer
 
 _ALERT = """
   resil_alert #(

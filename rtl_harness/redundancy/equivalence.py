@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from rtl_harness.elaboration.yosys import read_commands, run_yosys
-from rtl_harness.redundancy.names import plain
-from rtl_harness.redundancy.places import MAJOR, MINOR
-from rtl_harness.target import Target
+from resil.rtl_harness.design.elaboration.yosys import read_commands, run_yosys
+from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.redundancy.names import plain
+from resil.rtl_harness.redundancy.places import MAJOR, MINOR
 
 _FLAT = (
     *("setattr -mod -unset keep_hierarchy *", "flatten", "setattr -unset keep */w:* */c:*"),

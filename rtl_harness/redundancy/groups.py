@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from rtl_harness.elaboration import Elaboration
-from rtl_harness.errors import HarnessError
-from rtl_harness.sites import Hardware, StorageElement
-from rtl_harness.target import Target
+from resil.rtl_harness.design.elaboration import Elaboration
+from resil.rtl_harness.design.sites import Hardware, StorageElement
+from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.errors import HarnessError
 
 # Bits that one parity bit looks after.
 PARITY_BITS = 16

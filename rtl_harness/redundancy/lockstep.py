@@ -10,15 +10,15 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from rtl_harness.elaboration import Elaboration
-from rtl_harness.elaboration.yosys import read_commands, run_yosys
-from rtl_harness.errors import HarnessError
-from rtl_harness.redundancy.groups import Group, GroupError
-from rtl_harness.redundancy.modules import Instance
-from rtl_harness.redundancy.places import Design, obstacle_around
-from rtl_harness.redundancy.source_text import NotEditableError
-from rtl_harness.sites import Hardware
-from rtl_harness.target import Target
+from resil.rtl_harness.design.elaboration import Elaboration
+from resil.rtl_harness.design.elaboration.yosys import read_commands, run_yosys
+from resil.rtl_harness.design.sites import Hardware
+from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.redundancy.groups import Group, GroupError
+from resil.rtl_harness.redundancy.modules import Instance
+from resil.rtl_harness.redundancy.places import Design, obstacle_around
+from resil.rtl_harness.redundancy.source_text import NotEditableError
 
 MODULE = "resil_compare"
 _COPY, _COMPARE, _OUTPUT = "resil_{}_copy", "resil_{}_compare", "resil_{}_{}"

@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
-from rtl_harness.redundancy.cells import parameter
-from rtl_harness.redundancy.codes import (
+from resil.rtl_harness.redundancy.cells import parameter
+from resil.rtl_harness.redundancy.codes import (
     DECODERS,
     ENCODERS,
     MOST_BITS,
@@ -17,9 +17,9 @@ from rtl_harness.redundancy.codes import (
     check_bits,
     parts_of_word,
 )
-from rtl_harness.redundancy.editable import EditableNetlist, Net, binary
-from rtl_harness.redundancy.groups import GroupError, Mechanism, Piece
-from rtl_harness.redundancy.names import plain
+from resil.rtl_harness.redundancy.editable import EditableNetlist, Net, binary
+from resil.rtl_harness.redundancy.groups import GroupError, Mechanism, Piece
+from resil.rtl_harness.redundancy.names import plain
 
 # Cells of which each bit of the output comes from the same bit of the inputs, or from one that selects.
 _BITWISE = {"$mux", "$and", "$or", "$xor", "$xnor", "$not", "$buf", "$pos"}

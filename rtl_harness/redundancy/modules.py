@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rtl_harness.elaboration.syntax_tree import (
+from resil.rtl_harness.design.elaboration.syntax_tree import (
     blocks_of_array,
     instances_of_array,
     members,

@@ -6,9 +6,15 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from rtl_harness.elaboration.netlist import runs
-from rtl_harness.redundancy.editable import EditableNetlist, Module, Net, binary, free_name
-from rtl_harness.synthesis import KEEP
+from resil.rtl_harness.design.elaboration.netlist import runs
+from resil.rtl_harness.design.synthesis import KEEP
+from resil.rtl_harness.redundancy.editable import (
+    EditableNetlist,
+    Module,
+    Net,
+    binary,
+    free_name,
+)
 
 _LEGAL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # Attributes that synthesis is to see.

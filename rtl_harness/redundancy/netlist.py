@@ -7,16 +7,29 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rtl_harness.elaboration.netlist import runs
-from rtl_harness.redundancy.cells import FLIP_FLOPS, POLARITY, WHY, constant_reset, own_reset, parameter
-from rtl_harness.redundancy.codes import Coded
-from rtl_harness.redundancy.editable import EditableNetlist, Net, binary
-from rtl_harness.redundancy.groups import PARITY_BITS, GroupError, LeftOut, Mechanism, Piece
-from rtl_harness.redundancy.memories import MemoryCoder
-from rtl_harness.redundancy.names import plain
-from rtl_harness.redundancy.places import MAJOR, MINOR
-from rtl_harness.redundancy.watchdog import DONE, INSTANCE, OPERATION, Timer
-from rtl_harness.redundancy.watchdog import MODULE as WATCHDOG
+from resil.rtl_harness.design.elaboration.netlist import runs
+from resil.rtl_harness.redundancy.cells import (
+    FLIP_FLOPS,
+    POLARITY,
+    WHY,
+    constant_reset,
+    own_reset,
+    parameter,
+)
+from resil.rtl_harness.redundancy.codes import Coded
+from resil.rtl_harness.redundancy.editable import EditableNetlist, Net, binary
+from resil.rtl_harness.redundancy.groups import (
+    PARITY_BITS,
+    GroupError,
+    LeftOut,
+    Mechanism,
+    Piece,
+)
+from resil.rtl_harness.redundancy.memories import MemoryCoder
+from resil.rtl_harness.redundancy.names import plain
+from resil.rtl_harness.redundancy.places import MAJOR, MINOR
+from resil.rtl_harness.redundancy.watchdog import DONE, INSTANCE, OPERATION, Timer
+from resil.rtl_harness.redundancy.watchdog import MODULE as WATCHDOG
 
 MODULES = {
     Mechanism.PARITY: "resil_flop_parity",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from rtl_harness.redundancy.built import Built
-from rtl_harness.redundancy.groups import Mechanism
-from rtl_harness.redundancy.watchdog import DONE, INSTANCE, OPERATION, Timer
-from rtl_harness.target import Target
+from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.redundancy.built import Built
+from resil.rtl_harness.redundancy.groups import Mechanism
+from resil.rtl_harness.redundancy.watchdog import DONE, INSTANCE, OPERATION, Timer
 
 _WORDS = {
     Mechanism.HARDENED: "hardened cells, by constraint",

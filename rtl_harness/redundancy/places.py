@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtl_harness.redundancy.groups import GroupError
-from rtl_harness.redundancy.modules import Instance
-from rtl_harness.redundancy.source_text import NotEditableError, SourceText
-from rtl_harness.redundancy.watchdog import DONE, INSTANCE, OPERATION
-from rtl_harness.target import Target
+from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.redundancy.groups import GroupError
+from resil.rtl_harness.redundancy.modules import Instance
+from resil.rtl_harness.redundancy.source_text import NotEditableError, SourceText
+from resil.rtl_harness.redundancy.watchdog import DONE, INSTANCE, OPERATION
 
 MINOR, MAJOR = "alert_minor_o", "alert_major_o"
 # Names that edits add to a module of the source; none may be there.

@@ -6,17 +6,17 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from rtl_harness.elaboration import Elaboration
-from rtl_harness.elaboration.yosys import read_commands, run_yosys
-from rtl_harness.errors import HarnessError
-from rtl_harness.redundancy.codes import TELLS, Coded
-from rtl_harness.redundancy.groups import Mechanism
-from rtl_harness.redundancy.lockstep import Lockstep
-from rtl_harness.redundancy.netlist import MODULES, Redundant
-from rtl_harness.redundancy.renamed_storage import copies_of
-from rtl_harness.redundancy.watchdog import INSTANCE
-from rtl_harness.sites import Hardware
-from rtl_harness.target import Target
+from resil.rtl_harness.design.elaboration import Elaboration
+from resil.rtl_harness.design.elaboration.yosys import read_commands, run_yosys
+from resil.rtl_harness.design.sites import Hardware
+from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.redundancy.codes import TELLS, Coded
+from resil.rtl_harness.redundancy.groups import Mechanism
+from resil.rtl_harness.redundancy.lockstep import Lockstep
+from resil.rtl_harness.redundancy.netlist import MODULES, Redundant
+from resil.rtl_harness.redundancy.renamed_storage import copies_of
+from resil.rtl_harness.redundancy.watchdog import INSTANCE
 
 # Copies of each mechanism, with what is wrong if one of them holds anything at all and the others are right.
 _CLAIMS: Mapping[Mechanism, Mapping[str, str]] = {

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from rtl_harness.elaboration import Elaboration
-from rtl_harness.redundancy.codes import Coded
-from rtl_harness.redundancy.groups import Mechanism
-from rtl_harness.redundancy.lockstep import Lockstep
-from rtl_harness.redundancy.names import plain
-from rtl_harness.redundancy.netlist import Redundant
-from rtl_harness.redundancy.places import MAJOR, MINOR
-from rtl_harness.storage_names import Became, StorageNames
+from resil.rtl_harness.design.elaboration import Elaboration
+from resil.rtl_harness.design.storage_names import Became, StorageNames
+from resil.rtl_harness.redundancy.codes import Coded
+from resil.rtl_harness.redundancy.groups import Mechanism
+from resil.rtl_harness.redundancy.lockstep import Lockstep
+from resil.rtl_harness.redundancy.names import plain
+from resil.rtl_harness.redundancy.netlist import Redundant
+from resil.rtl_harness.redundancy.places import MAJOR, MINOR
 
 # Instances in a redundant register, each of which holds a register `q_q`.
 COPIES = {

@@ -8,9 +8,9 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from rtl_harness.redundancy.editable import free_name
-from rtl_harness.redundancy.watchdog import INSTANCE
-from rtl_harness.target import PACKAGE, SHIPPED_PREFIX, Target, TargetAlarm
+from resil.rtl_harness.design.target import PACKAGE, SHIPPED_PREFIX, Target, TargetAlarm
+from resil.rtl_harness.redundancy.editable import free_name
+from resil.rtl_harness.redundancy.watchdog import INSTANCE
 
 _TEXTS = ("top", "clock", "reset", "dut", "done", "status", "operation", "inferences")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")

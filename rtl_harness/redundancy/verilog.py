@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from rtl_harness.redundancy.modules import Parameter
+from resil.rtl_harness.redundancy.modules import Parameter
 
 _MODULE = re.compile(r"^module (\w+) ?\(.*?\);\n(.*?)^endmodule\n", re.DOTALL | re.MULTILINE)
 _PORT = re.compile(

@@ -7,10 +7,10 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from rtl_harness.elaboration import Elaboration
-from rtl_harness.elaboration.yosys import read_commands, run_yosys
-from rtl_harness.errors import HarnessError
-from rtl_harness.target import Target
+from resil.rtl_harness.design.elaboration import Elaboration
+from resil.rtl_harness.design.elaboration.yosys import read_commands, run_yosys
+from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.errors import HarnessError
 
 MODULE, INSTANCE = "resil_watchdog", "u_resil_watchdog"
 # Ports by which the outputs `operation` and `done` of the top reach it.
@@ -75,7 +75,7 @@ class Timer:
 class Watchdog:
     """A timer that raises the major alarm when no operation ends for too long.
 
-    It counts as the time-out of operations does (`rtl_harness.engines.timeout`): from the release of reset or
+    It counts as the time-out of operations does (`rtl_harness.engine.timeout`): from the release of reset or
     from the last move of the counter that the target names as `operation`, until `done`.
 
     Attributes:

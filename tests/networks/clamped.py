@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from networks.graph import Graph, Operator, Tensor
+from resil.networks.graph import Graph, Operator, Tensor
 
 
 def with_explicit_clamps(graph: Graph) -> Graph:

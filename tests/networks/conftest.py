@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from networks import zoo
-from networks.float_network import FloatNetwork, Layer
-from networks.geometry import Window
-from networks.graph import Graph
-from networks.quantise import quantise
-from networks.tflite_reader import read_network
+from resil.networks import zoo
+from resil.networks.float_network import FloatNetwork, Layer
+from resil.networks.geometry import Window
+from resil.networks.graph import Graph
+from resil.networks.quantise import quantise
+from resil.networks.tflite_reader import read_network
 
 
 @pytest.fixture(scope="session")

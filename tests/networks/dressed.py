@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from networks.graph import Graph, Operator, Quantisation, Tensor
+from resil.networks.graph import Graph, Operator, Quantisation, Tensor
 
 
 def with_float_ends(graph: Graph) -> Graph:

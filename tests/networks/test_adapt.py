@@ -10,16 +10,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from networks import oracle, zoo
-from networks.adapt import adapt
-from networks.compile import compile_network
-from networks.ends import dequantised, requantised
-from networks.errors import NetworkError
-from networks.graph import Graph, Operator, Quantisation, Tensor
-from networks.quantise import quantise_values
-from networks.tflite_reader import parse_network, read_network
-from networks.tflite_writer import serialise_network, write_network
-from tests.networks.dressed import with_computed_shapes, with_dynamic_batch, with_ends, with_float_ends
+from resil.networks import oracle, zoo
+from resil.networks.adapt import adapt
+from resil.networks.compile import compile_network
+from resil.networks.ends import dequantised, requantised
+from resil.networks.errors import NetworkError
+from resil.networks.graph import Graph, Operator, Quantisation, Tensor
+from resil.networks.quantise import quantise_values
+from resil.networks.tflite_reader import parse_network, read_network
+from resil.networks.tflite_writer import serialise_network, write_network
+from tests.networks.dressed import (
+    with_computed_shapes,
+    with_dynamic_batch,
+    with_ends,
+    with_float_ends,
+)
 
 DRESSES = {
     "float": with_float_ends,

@@ -8,14 +8,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from networks import oracle, reference, zoo
-from networks.clamps import bounded, clampable, clamped_tensors, with_clamps, without_clamps
-from networks.command_stream import commands
-from networks.compile import adapt_bytes, compile_bytes
-from networks.errors import NetworkError
-from networks.graph import Tensor
-from networks.tflite_reader import CLAMPS_METADATA, parse_network, read_network
-from networks.tflite_writer import serialise_network
+from resil.networks import oracle, reference, zoo
+from resil.networks.clamps import (
+    bounded,
+    clampable,
+    clamped_tensors,
+    with_clamps,
+    without_clamps,
+)
+from resil.networks.command_stream import commands
+from resil.networks.compile import adapt_bytes, compile_bytes
+from resil.networks.errors import NetworkError
+from resil.networks.graph import Tensor
+from resil.networks.tflite_reader import CLAMPS_METADATA, parse_network, read_network
+from resil.networks.tflite_writer import serialise_network
 from tests.networks.clamped import with_explicit_clamps
 
 NARROW = {

@@ -13,22 +13,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from networks import vela
-from networks.command_stream import (
+from resil.networks import vela
+from resil.networks.command_stream import (
     commands,
     disassemble,
     encode,
     npu_operations,
     parse_driver_payload,
 )
-from networks.compile import CompiledNetwork, compile_network
-from networks.errors import NetworkError
-from networks.float_network import FloatNetwork, Layer
-from networks.geometry import Window
-from networks.graph import Graph, Operator, Quantisation, Tensor
-from networks.quantise import quantise, quantize_multiplier
-from networks.tflite_writer import write_network
-from networks.vela_report import parse_report
+from resil.networks.compile import CompiledNetwork, compile_network
+from resil.networks.errors import NetworkError
+from resil.networks.float_network import FloatNetwork, Layer
+from resil.networks.geometry import Window
+from resil.networks.graph import Graph, Operator, Quantisation, Tensor
+from resil.networks.quantise import quantise, quantize_multiplier
+from resil.networks.tflite_writer import write_network
+from resil.networks.vela_report import parse_report
 
 
 @pytest.fixture(scope="module")
@@ -327,7 +327,7 @@ def test_a_report_of_another_vela_is_refused():
 
 def test_networks_do_not_load_heavy_libraries_when_imported():
     code = (
-        "import sys, networks.compile, networks.zoo, networks.oracle; "
+        "import sys, resil.networks.compile, resil.networks.zoo, resil.networks.oracle; "
         "print({'torch', 'sklearn', 'tflite_micro'} & set(sys.modules))"
     )
     root = Path(__file__).parents[2]

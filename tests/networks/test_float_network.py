@@ -7,15 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from networks import oracle, reference
-from networks.architecture import Architecture, Block, conv
-from networks.decision import area_under_curve
-from networks.float_network import FloatNetwork, Layer
-from networks.geometry import Window
-from networks.quantise import quantise, quantise_values
-from networks.recipes import RECIPES
-from networks.tflite_writer import serialise_network
-from networks.torch_model import TorchModel
+from resil.networks import oracle, reference
+from resil.networks.architecture import Architecture, Block, conv
+from resil.networks.decision import area_under_curve
+from resil.networks.float_network import FloatNetwork, Layer
+from resil.networks.geometry import Window
+from resil.networks.quantise import quantise, quantise_values
+from resil.networks.recipes import RECIPES
+from resil.networks.tflite_writer import serialise_network
+from resil.networks.torch_model import TorchModel
 
 
 def branched(random: np.random.Generator) -> FloatNetwork:

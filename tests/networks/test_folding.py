@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from networks import folding, oracle
-from networks.adapt import adapt
-from networks.errors import NetworkError
-from networks.graph import Graph, Operator, Quantisation, Tensor
-from networks.tflite_writer import serialise_network
+from resil.networks import folding, oracle
+from resil.networks.adapt import adapt
+from resil.networks.errors import NetworkError
+from resil.networks.graph import Graph, Operator, Quantisation, Tensor
+from resil.networks.tflite_writer import serialise_network
 
 MASKS = {"begin_mask": 0, "ellipsis_mask": 0, "end_mask": 0, "new_axis_mask": 0, "shrink_axis_mask": 0}
 SLICE = ("StridedSliceOptions", MASKS)

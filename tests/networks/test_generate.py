@@ -9,14 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from networks import oracle, reference, vela
-from networks.compile import compile_network
-from networks.errors import NetworkError
-from networks.generate import KINDS, generate, random_inputs
-from networks.generate.__main__ import main, survey
-from networks.graph import Graph
-from networks.tflite_reader import parse_network
-from networks.tflite_writer import serialise_network, write_network
+from resil.networks import oracle, reference, vela
+from resil.networks.compile import compile_network
+from resil.networks.errors import NetworkError
+from resil.networks.generate import KINDS, generate, random_inputs
+from resil.networks.generate.__main__ import main, survey
+from resil.networks.graph import Graph
+from resil.networks.tflite_reader import parse_network
+from resil.networks.tflite_writer import serialise_network, write_network
 
 seeds = st.integers(0, 2**32 - 1)
 relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=120)
@@ -174,7 +174,7 @@ def test_the_survey_counts_and_explains(monkeypatch):
     def refuse(*_: object, **__: object) -> None:
         raise NetworkError("left to a CPU")
 
-    monkeypatch.setattr("networks.generate.__main__.compile_network", refuse)
+    monkeypatch.setattr("resil.networks.generate.__main__.compile_network", refuse)
     assert survey("RELU", range(2), "ethos-u55-32") == (2, 0, {"left to a CPU": 2})
 
 

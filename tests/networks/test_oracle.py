@@ -7,12 +7,12 @@ import sys
 import numpy as np
 import pytest
 
-from networks import oracle
-from networks.errors import NetworkError
-from networks.float_network import FloatNetwork, Layer
-from networks.geometry import Window
-from networks.quantise import quantise
-from networks.tflite_writer import serialise_network
+from resil.networks import oracle
+from resil.networks.errors import NetworkError
+from resil.networks.float_network import FloatNetwork, Layer
+from resil.networks.geometry import Window
+from resil.networks.quantise import quantise
+from resil.networks.tflite_writer import serialise_network
 
 
 def test_a_batch_is_the_same_as_one_by_one(digits):

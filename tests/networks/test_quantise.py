@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from networks.errors import NetworkError
-from networks.float_network import FloatNetwork, Layer
-from networks.geometry import Window
-from networks.quantise import (
+from resil.networks.errors import NetworkError
+from resil.networks.float_network import FloatNetwork, Layer
+from resil.networks.geometry import Window
+from resil.networks.quantise import (
     activation_quantisation,
     quantise,
     quantise_values,
@@ -106,7 +106,7 @@ def test_a_quantised_network_stays_near_the_float_network():
     network = FloatNetwork("one", (6, 6, 2), (layer,))
     inputs = generator.normal(size=(32, 6, 6, 2))
     graph = quantise(network, inputs)
-    from networks import reference
+    from resil.networks import reference
 
     output = graph.tensors[graph.outputs[0]]
     levels = reference.run(graph, quantise_values(inputs, graph.tensors[0].quantisation))

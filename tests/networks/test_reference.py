@@ -7,11 +7,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from networks import oracle, reference
-from networks.errors import NetworkError
-from networks.graph import Graph, Operator, Quantisation, Tensor, without_trailing_softmax
-from networks.tflite_reader import read_network
-from networks.tflite_writer import serialise_network
+from resil.networks import oracle, reference
+from resil.networks.errors import NetworkError
+from resil.networks.graph import (
+    Graph,
+    Operator,
+    Quantisation,
+    Tensor,
+    without_trailing_softmax,
+)
+from resil.networks.tflite_reader import read_network
+from resil.networks.tflite_writer import serialise_network
 
 
 def random_inputs(graph: Graph, count: int, seed: int = 0) -> np.ndarray:

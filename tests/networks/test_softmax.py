@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from networks import oracle, reference
-from networks.errors import NetworkError
-from networks.graph import Graph, Operator, Quantisation, Tensor
-from networks.quantise import SOFTMAX_OUTPUT
-from networks.tflite_writer import serialise_network
+from resil.networks import oracle, reference
+from resil.networks.errors import NetworkError
+from resil.networks.graph import Graph, Operator, Quantisation, Tensor
+from resil.networks.quantise import SOFTMAX_OUTPUT
+from resil.networks.tflite_writer import serialise_network
 
 
 def network(classes: int, scale: float, beta: float = 1.0) -> Graph:

@@ -11,11 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from networks import schema, zoo
-from networks.errors import NetworkError
-from networks.graph import Graph, Operator, Quantisation, Tensor, without_trailing_softmax
-from networks.tflite_reader import parse_network, read_network
-from networks.tflite_writer import serialise_network, write_network
+from resil.networks import schema, zoo
+from resil.networks.errors import NetworkError
+from resil.networks.graph import (
+    Graph,
+    Operator,
+    Quantisation,
+    Tensor,
+    without_trailing_softmax,
+)
+from resil.networks.tflite_reader import parse_network, read_network
+from resil.networks.tflite_writer import serialise_network, write_network
 
 DIGITS = (zoo.FOLDER / "digits.tflite").read_bytes()
 

@@ -10,13 +10,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from networks import datasets, oracle, reference, train, vela, zoo
-from networks.compile import compile_network
-from networks.decision import real_values
-from networks.errors import NetworkError
-from networks.quantise import quantise_values
-from networks.tflite_reader import read_network
-from networks.zoo.heldout import pack, unpack
+from resil.networks import datasets, oracle, reference, train, vela, zoo
+from resil.networks.compile import compile_network
+from resil.networks.decision import real_values
+from resil.networks.errors import NetworkError
+from resil.networks.quantise import quantise_values
+from resil.networks.tflite_reader import read_network
+from resil.networks.zoo.heldout import pack, unpack
 
 
 def test_the_split_is_stratified_and_always_the_same():
@@ -235,7 +235,7 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path, monkeypatch, capsys):
         made.append((tmp_path / folder / "digits.tflite").read_bytes())
     assert made[0] == made[1] != made[2]
     record = json.loads((tmp_path / "a" / "digits.json").read_text())
-    assert record["command"] == "python -m networks.train digits --seed 7"
+    assert record["command"] == "python -m resil.networks.train digits --seed 7"
     assert record["sha256"] in capsys.readouterr().out
     images = (tmp_path / "a" / "digits.npz").read_bytes()
     assert train.main(["digits", "--images", "--out", str(tmp_path / "a")]) == 0

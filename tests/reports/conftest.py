@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from reports.protection import Protection, parse_protection
-from reports.summary import Summary
-from reports.summary_json import parse_summary
+from resil.record.protection import Protection, parse_protection
+from resil.record.summary import Summary
+from resil.record.summary_json import parse_summary
 from tests.reports.example import example_protection, example_summary
 
 

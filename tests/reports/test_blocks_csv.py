@@ -4,9 +4,9 @@ import io
 
 import pandas as pd
 
-from reports import parse_summary
-from reports.blocks_csv import FIGURES, blocks_csv
-from reports.told import COLUMNS
+from resil.record.detection import COLUMNS
+from resil.reports import parse_summary
+from resil.reports.blocks_csv import FIGURES, blocks_csv
 from tests.reports.example import SEVEN, example_summary
 
 DESIGNED = (

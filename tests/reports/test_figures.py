@@ -6,9 +6,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from reports import ReportError, parse_protection, parse_summary, render_figures
-from reports.figures import catalogue, figure_files
-from reports.svg import escape, shorten, text_width, two_lines
+from resil.reports import ReportError, parse_protection, parse_summary, render_figures
+from resil.reports.figures import catalogue, figure_files
+from resil.reports.svg import escape, shorten, text_width, two_lines
 from tests.reports.example import SEVEN, example_protection, example_summary, many_blocks
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -5,8 +5,8 @@ import io
 import openpyxl
 import pytest
 
-from reports import parse_protection, parse_summary
-from reports.fmeda import FMEDA_COLUMNS, fmeda_xlsx
+from resil.reports import parse_protection, parse_summary
+from resil.reports.fmeda import FMEDA_COLUMNS, fmeda_xlsx
 from tests.reports.example import SEVEN, example_protection, example_summary
 
 

@@ -6,8 +6,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from reports import parse_protection, parse_summary, render
-from reports.html import report_html
+from resil.reports import parse_protection, parse_summary, render
+from resil.reports.html import report_html
 from tests.reports.example import SEVEN, example_protection, example_summary, many_blocks
 
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from reports.labels import Box, Labels, Spot
-from reports.svg import Canvas
+from resil.reports.labels import Box, Labels, Spot
+from resil.reports.svg import Canvas
 
 PLOT = Box(0.0, 0.0, 200.0, 100.0)
 

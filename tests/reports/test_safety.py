@@ -6,10 +6,10 @@ from copy import deepcopy
 import pytest
 from openpyxl import load_workbook
 
-from reports import ReportError, parse_summary, render, text_report
-from reports.narrative import protection_meaning
-from reports.protection import parse_protection
-from reports.safety import safety_line
+from resil.record.protection import parse_protection
+from resil.reports import ReportError, parse_summary, render, text_report
+from resil.reports.narrative import protection_meaning
+from resil.reports.safety import safety_line
 from tests.reports.example import example_protection, example_summary
 
 ROWS = [

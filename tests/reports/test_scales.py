@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reports.scales import LinearScale, linear_scale, log_scale
+from resil.reports.scales import LinearScale, linear_scale, log_scale
 
 values = st.lists(st.floats(0.0, 1e12), max_size=8)
 

@@ -7,12 +7,12 @@ import io
 import openpyxl
 import pytest
 
-from reports import parse_summary
-from reports.blocks_csv import blocks_csv
-from reports.errors import ReportError
-from reports.fmeda import fmeda_xlsx
-from reports.html import report_html
-from reports.tables import storage_table, text_report
+from resil.record.errors import ReportError
+from resil.reports import parse_summary
+from resil.reports.blocks_csv import blocks_csv
+from resil.reports.fmeda import fmeda_xlsx
+from resil.reports.html import report_html
+from resil.reports.tables import storage_table, text_report
 from tests.reports.example import example_summary, with_macros
 
 

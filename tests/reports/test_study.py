@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from reports import ReportError, parse_study, render_study, study_text
-from reports.numbers import NOT_KNOWN
-from reports.study_tables import class_table, time_table
+from resil.record.numbers import NOT_KNOWN
+from resil.reports import ReportError, parse_study, render_study, study_text
+from resil.reports.study_tables import class_table, time_table
 
 HOSTILE = "<script>alert('&\"')</script>"
 

@@ -6,9 +6,9 @@ import re
 import pytest
 from rich.console import Console
 
-from reports import parse_protection, parse_summary, rich_report, text_report
-from reports.table import Column, Table, wrapped
-from reports.tables import block_table, fit_table, operation_table, protection_table
+from resil.reports import parse_protection, parse_summary, rich_report, text_report
+from resil.reports.table import Column, Table, wrapped
+from resil.reports.tables import block_table, fit_table, operation_table, protection_table
 from tests.reports.example import SEVEN, example_protection, example_summary, many_blocks
 
 WIDTHS = (80, 40)

@@ -6,8 +6,14 @@ import re
 import pytest
 from rich.console import Console
 
-from reports import parse_protection, parse_summary, rich_report, text_report, verdict_line
-from reports.tables import (
+from resil.reports import (
+    parse_protection,
+    parse_summary,
+    rich_report,
+    text_report,
+    verdict_line,
+)
+from resil.reports.tables import (
     block_table,
     fit_table,
     operation_table,

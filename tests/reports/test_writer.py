@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from reports import ReportError, write_files
+from resil.reports import ReportError, write_files
 
 
 def test_text_and_bytes_are_written_and_replaced(tmp_path):

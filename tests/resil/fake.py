@@ -21,25 +21,25 @@ from pathlib import Path
 
 import pyarrow as pa
 
-import resil.commands.build  # imported before anything is replaced: it keeps the real bench
-import resil.commands.dry_run
 import resil.commands.replay
-import resil.commands.run
-import resil.commands.verify  # likewise
 import resil.farm.executor
 import resil.folder.execute
 import resil.folder.parts
 import resil.prepare
+import resil.protection.build_rtl
+import resil.protection.verify
+import resil.run.campaign
+import resil.run.dry_run
 from resil.bench.bench import Area, AreaFacts, Bench, NetworkFacts, OperationFacts
 from resil.bench.identity import Identity, ending_definition
 from resil.campaign.campaign import Campaign
 from resil.cli import main as command_line
 from resil.prepare import library_digest
 from resil.progress import Progress
-from rtl_harness.engines.base import Audited, GoldenRun
-from rtl_harness.errors import AuditError, SimulationError
-from rtl_harness.faults import Fault, Injection, Rise, RunEnd, Seen, Told
-from rtl_harness.sites import SiteTable, StorageElement
+from resil.rtl_harness.design.sites import SiteTable, StorageElement
+from resil.rtl_harness.engine.contract import Audited, GoldenRun
+from resil.rtl_harness.errors import AuditError, SimulationError
+from resil.rtl_harness.faults import Fault, Injection, Rise, RunEnd, Seen, Told
 
 CYCLES = 5000
 SITES = SiteTable.of(
@@ -187,7 +187,7 @@ def fake_bench(
 
 def install(monkeypatch, **engine: int) -> None:
     """Put the fake bench in the place of the real one, for one test."""
-    for module in (resil.commands.run, resil.commands.dry_run, resil.prepare, resil.commands.replay):
+    for module in (resil.run.campaign, resil.run.dry_run, resil.prepare, resil.commands.replay):
         monkeypatch.setattr(module, "prepare", partial(fake_bench, **engine))
 
 
@@ -204,7 +204,7 @@ def _until_full(parts: int) -> Callable[..., None]:
 
 
 def main() -> int:
-    resil.commands.run.prepare = fake_bench
+    resil.run.campaign.prepare = fake_bench
     rows = int(os.environ.get("FAKE_PART_ROWS", "7"))
     resil.folder.execute.PART_ROWS = resil.farm.executor.PART_ROWS = rows
     if parts := int(os.environ.get("FAKE_FULL", "0")):

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import resil
 import resil.prepare
-from rtl_harness.faults import Fault, Injection
+from resil.rtl_harness.faults import Fault, Injection
 from tests.resil import fake
 
 _run = fake.FakeEngine.run

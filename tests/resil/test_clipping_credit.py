@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from networks import zoo
 from resil.cli import main
+from resil.networks import zoo
 from resil.protection.options import load_options
 from tests.resil.campaigns import TEXT, write_campaign
 

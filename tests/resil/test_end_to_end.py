@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from networks import zoo
-from networks.compile import compile_network
 from resil.cli import main
-from rtl_harness.faults import digest
-from rtl_harness.npu.infer import infer
+from resil.networks import zoo
+from resil.networks.compile import compile_network
+from resil.rtl_harness.faults import digest
+from resil.rtl_harness.npu.infer import infer
 
 TEXT = """
 [campaign]

@@ -16,7 +16,7 @@ from resil.cli import main
 from resil.faults.content import Content
 from resil.folder.contents import content_of
 from resil.results.inferences import inference_facts, inference_note
-from rtl_harness.faults import NEVER
+from resil.rtl_harness.faults import NEVER
 
 TARGET = """
 name = "twice"

@@ -6,7 +6,7 @@ import io
 import time
 
 from resil.progress import Progress
-from rtl_harness.cache import cached_folder, observe_builds
+from resil.rtl_harness.cache import cached_folder, observe_builds
 
 
 class Clock:
@@ -116,7 +116,7 @@ def test_short_work_and_quiet_commands_say_nothing():
 
 def test_builds_are_told_of_and_what_is_cached_is_not(tmp_path, monkeypatch):
     monkeypatch.setenv("RESIL_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr("rtl_harness.cache._observer", None)
+    monkeypatch.setattr("resil.rtl_harness.cache._observer", None)
     stream = io.StringIO()
     progress = Progress(stream, Clock())
     observe_builds(progress.building)

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from resil.cli import main
-from stats.permanent import load_permanent
+from resil.stats.permanent import load_permanent
 
 INJECTIONS = 60
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtl_harness.cache import (
+from resil.rtl_harness.cache import (
     build_meanwhile,
     cache_root,
     cached_folder,
@@ -19,7 +19,7 @@ from rtl_harness.cache import (
     observe_builds,
     write_atomically,
 )
-from rtl_harness.errors import HarnessError
+from resil.rtl_harness.errors import HarnessError
 
 
 @pytest.fixture(autouse=True)

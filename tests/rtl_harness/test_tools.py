@@ -1,7 +1,7 @@
 import pytest
 
-from rtl_harness import tools
-from rtl_harness.errors import SimulationError, ToolMissingError
+from resil.rtl_harness import tools
+from resil.rtl_harness.errors import SimulationError, ToolMissingError
 
 
 def test_verilator_runs(tmp_path):

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import betaincinv, ndtri
 from scipy.stats import binom, gamma
 
-from stats.weighted import weighted_sum
+from resil.stats.weighted import weighted_sum
 
 Upper = Callable[[np.ndarray, np.ndarray, np.ndarray, float], float]
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stats.guided_plan import guided_step
-from stats.plans import Batch, Plan, Step
-from stats.strata import Strata
+from resil.stats.guided_plan import guided_step
+from resil.stats.plans import Batch, Plan, Step
+from resil.stats.strata import Strata
 
 SIX = ((0.6, 0.2, 0.1, 0.05, 0.03, 0.02), (0.002, 0.01, 0.05, 0.2, 0.5, 0.9))
 

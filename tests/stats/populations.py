@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stats.plans import Batch, Plan, Step, next_step
-from stats.strata import Strata
+from resil.stats.plans import Batch, Plan, Step, next_step
+from resil.stats.strata import Strata
 
 BLOCKS = ("cc", "dma", "wd", "mac", "ao", "sb", "cpm")
 

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from stats.allocation import allocate_equal, allocate_neyman, allocate_proportional
+from resil.stats.allocation import allocate_equal, allocate_neyman, allocate_proportional
 
 SIZES = st.lists(st.integers(0, 10**13), min_size=1, max_size=12)
 

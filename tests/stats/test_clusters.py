@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from stats.clusters import clustered_mean, weighted_sum_over_inputs
-from stats.weighted import weighted_sum
+from resil.stats.clusters import clustered_mean, weighted_sum_over_inputs
+from resil.stats.weighted import weighted_sum
 
 WEIGHTS, RATES = np.array([3.0, 1.0, 0.5]), np.array([0.05, 0.02, 0.3])
 

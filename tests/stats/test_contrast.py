@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stats.contrast import contrast, mean, slope
-from stats.difference import difference
-from stats.intervals import Interval, clopper_pearson_limits
+from resil.stats.contrast import contrast, mean, slope
+from resil.stats.difference import difference
+from resil.stats.intervals import Interval, clopper_pearson_limits
 
 A, B = Interval(3.0, 2.0, 5.0, 0.95), Interval(1.0, 0.5, 1.75, 0.95)
 

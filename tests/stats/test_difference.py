@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from stats.difference import difference
-from stats.intervals import Interval, clopper_pearson_limits
+from resil.stats.difference import difference
+from resil.stats.intervals import Interval, clopper_pearson_limits
 
 SIZES = (20, 60, 200)
 WEIGHTS = (0.1, 1.0, 8.0)

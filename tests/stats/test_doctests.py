@@ -4,9 +4,9 @@ import pkgutil
 
 import pytest
 
-import stats
+from resil import stats
 
-MODULES = sorted(m.name for m in pkgutil.iter_modules(stats.__path__, "stats."))
+MODULES = sorted(m.name for m in pkgutil.iter_modules(stats.__path__, "resil.stats."))
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from stats.evidence import Evidence, Group
-from stats.intervals import Interval, clopper_pearson
-from stats.weighted import weighted_sum
+from resil.stats.evidence import Evidence, Group
+from resil.stats.intervals import Interval, clopper_pearson
+from resil.stats.weighted import weighted_sum
 
 
 def two(first=1.0, second=3.0):

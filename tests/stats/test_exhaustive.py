@@ -3,7 +3,7 @@ import pytest
 
 from benchmarks.statistics.coverage_plans import Tally, exact, measure, real
 from benchmarks.statistics.exhaustive import OPERATION, OUTCOMES, REGIONS, load
-from stats.plans import Plan
+from resil.stats.plans import Plan
 
 POPULATION = load()
 

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from stats.designs import collapse
-from stats.guided import agrees, risk_levels
-from stats.guided_plan import guided_step
-from stats.intervals import clopper_pearson
-from stats.plans import Batch, Plan, next_step
-from stats.strata import Strata
+from resil.stats.designs import collapse
+from resil.stats.guided import agrees, risk_levels
+from resil.stats.guided_plan import guided_step
+from resil.stats.intervals import clopper_pearson
+from resil.stats.plans import Batch, Plan, next_step
+from resil.stats.strata import Strata
 from tests.stats.guided_populations import POPULATIONS
 
 WEIGHTS = np.array([0.6, 0.25, 0.1, 0.05])

@@ -4,7 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom, binomtest
 
-from stats.intervals import Interval, clopper_pearson, clopper_pearson_limits, tail, wilson
+from resil.stats.intervals import (
+    Interval,
+    clopper_pearson,
+    clopper_pearson_limits,
+    tail,
+    wilson,
+)
 
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95, 0.999])

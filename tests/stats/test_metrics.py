@@ -1,8 +1,8 @@
 import pytest
 
-from stats.intervals import Interval
-from stats.metrics import fit_verdict, lfm, safety_metrics, spfm, spfm_verdict
-from stats.rates import StratumCounts, estimate_blocks
+from resil.stats.intervals import Interval
+from resil.stats.metrics import fit_verdict, lfm, safety_metrics, spfm, spfm_verdict
+from resil.stats.rates import StratumCounts, estimate_blocks
 
 FIT = Interval(0.02, 0.01, 0.05, 0.95)
 

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from stats.intervals import clopper_pearson
-from stats.model_error import fit_spread, predicted_interval, surprise
+from resil.stats.intervals import clopper_pearson
+from resil.stats.model_error import fit_spread, predicted_interval, surprise
 
 
 @pytest.mark.parametrize("spread", [0.05, 0.3, 1.0])

@@ -1,8 +1,8 @@
 import pytest
 
-from stats.errors import StatsError
-from stats.permanent import load_permanent
-from stats.technology import load_technologies
+from resil.stats.errors import StatsError
+from resil.stats.permanent import load_permanent
+from resil.stats.technology import load_technologies
 
 GOOD = """
 [[technology]]

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from stats.plans import ADAPTIVE_FROM, Batch, Plan, next_step
-from stats.strata import Strata
+from resil.stats.plans import ADAPTIVE_FROM, Batch, Plan, next_step
+from resil.stats.strata import Strata
 
 BLOCKS, CLASSES, OPERATIONS = ("cc", "mac", "ao"), ("control", "data"), 10
 

@@ -6,8 +6,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from stats.plans import Batch, Plan, next_step
-from stats.strata import Strata
+from resil.stats.plans import Batch, Plan, next_step
+from resil.stats.strata import Strata
 from tests.stats.populations import synthetic
 
 POPULATIONS = synthetic()

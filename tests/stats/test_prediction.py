@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stats.prediction import PredictedStratum, prediction_powered
+from resil.stats.prediction import PredictedStratum, prediction_powered
 
 INJECTIONS = 300
 REPEATS = 400

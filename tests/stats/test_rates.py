@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from stats.intervals import clopper_pearson
-from stats.rates import (
+from resil.stats.intervals import clopper_pearson
+from resil.stats.rates import (
     NOT_MASKED,
     OUTCOMES,
     VISIBLE,
@@ -14,8 +14,8 @@ from stats.rates import (
     outcome_probability,
     raw_fit,
 )
-from stats.technology import KINDS
-from stats.weighted import weighted_sum
+from resil.stats.technology import KINDS
+from resil.stats.weighted import weighted_sum
 
 RATES = {"ff": 7.2e-5, "sram": 2e-5}
 MAC = StratumCounts(

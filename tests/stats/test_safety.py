@@ -2,10 +2,17 @@
 
 import pytest
 
-from stats.evidence import Evidence, Group
-from stats.intervals import Interval, clopper_pearson
-from stats.judgement import Kind, judged, not_assessed, whole
-from stats.safety import coverage_row, dual_point, lfm_row, pmhf_row, rate_row, spfm_row
+from resil.stats.evidence import Evidence, Group
+from resil.stats.intervals import Interval, clopper_pearson
+from resil.stats.judgement import Kind, judged, not_assessed, whole
+from resil.stats.safety import (
+    coverage_row,
+    dual_point,
+    lfm_row,
+    pmhf_row,
+    rate_row,
+    spfm_row,
+)
 
 SPFM = Kind("spfm_transient", "share", at_least=True, target=0.99)
 LFM = Kind("lfm_permanent", "share", at_least=True, target=0.90)

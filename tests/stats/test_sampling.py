@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2
 
-from stats.sampling import MAX_SIZE, Stratum, draw
+from resil.stats.sampling import MAX_SIZE, Stratum, draw
 
 HUGE = 3 * 10**12 + 7
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from stats.sensitivity import Levels, pooled_rates, tune_strengths
+from resil.stats.sensitivity import Levels, pooled_rates, tune_strengths
 
 
 def test_a_group_without_injections_has_the_rates_of_the_group_around():

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stats.grouping import group
-from stats.intervals import clopper_pearson_limits
-from stats.looks import look_confidences, look_sizes
-from stats.strata import Strata, spread
+from resil.stats.grouping import group
+from resil.stats.intervals import clopper_pearson_limits
+from resil.stats.looks import look_confidences, look_sizes
+from resil.stats.strata import Strata, spread
 
 PARTS = st.lists(st.tuples(st.floats(0.0, 100.0), st.integers(0, 10**15)), min_size=1, max_size=30)
 

@@ -1,7 +1,7 @@
 import pytest
 
-from stats.errors import StatsError
-from stats.technology import load_technologies, load_technology
+from resil.stats.errors import StatsError
+from resil.stats.technology import load_technologies, load_technology
 
 GOOD = """
 [[technology]]

@@ -1,7 +1,7 @@
 import pytest
 
-from stats.errors import StatsError
-from stats.units import FitPerFlipFlop, FitPerMbit, FitPerMbyte, raw_rate
+from resil.stats.errors import StatsError
+from resil.stats.units import FitPerFlipFlop, FitPerMbit, FitPerMbyte, raw_rate
 
 
 def test_a_megabyte_is_not_a_megabit():

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy.optimize import NonlinearConstraint, minimize
 from scipy.stats import binom
 
-from stats.intervals import clopper_pearson
-from stats.weighted import weighted_sum
-from stats.zero_events import ZeroEvents
+from resil.stats.intervals import clopper_pearson
+from resil.stats.weighted import weighted_sum
+from resil.stats.zero_events import ZeroEvents
 from tests.stats.coverage import (
     REALISTIC,
     Enumeration,

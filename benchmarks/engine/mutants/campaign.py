@@ -13,16 +13,16 @@ from collections.abc import Sequence
 from dataclasses import astuple, replace
 from pathlib import Path
 
-from networks import zoo
-from networks.compile import compile_network
-from rtl_harness.elaboration import elaborate
-from rtl_harness.engines.verilator.audit import Audit, kind_of
-from rtl_harness.engines.verilator.engine import VerilatorEngine
-from rtl_harness.engines.verilator.pool import Outcome
-from rtl_harness.errors import HarnessError
-from rtl_harness.faults import Fault
-from rtl_harness.npu.workload import npu_workload
-from rtl_harness.target import load_target
+from resil.networks import zoo
+from resil.networks.compile import compile_network
+from resil.rtl_harness.design.elaboration import elaborate
+from resil.rtl_harness.design.target import load_target
+from resil.rtl_harness.engine.fast.audit_draw import Audit, kind_of
+from resil.rtl_harness.engine.fast.engine import VerilatorEngine
+from resil.rtl_harness.engine.fast.processes import Outcome
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.faults import Fault
+from resil.rtl_harness.npu.workload import npu_workload
 
 
 def faults_of(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-CPP = "rtl_harness/verilated"
-PY = "rtl_harness/engines/verilator"
-TESTS = "tests/rtl_harness/engines"
+CPP = "rtl_harness/engine/fast/native"
+PY = "rtl_harness/engine/fast"
+TESTS = "tests/rtl_harness/engine"
 
 STALL = f"{TESTS}/verilator/test_stall.py"
 LATE = f"{STALL}::test_a_run_that_comes_too_late_is_a_hang"
@@ -25,7 +25,7 @@ CLOSED = f"{TESTS}/verilator/test_tail.py::test_nothing_leaves_where_model_and_r
 CORRUPTION = f"{TESTS}/verilator/test_tail.py::test_a_corruption_is_all_that_it_takes"
 LATE_LEAVE = f"{TESTS}/verilator/test_tail.py::test_a_run_that_would_leave_and_end_too_late_is_a_hang"
 WORDS = f"{TESTS}/verilator/test_memory_words.py"
-LANES = "tests/rtl_harness/lanes/test_machines.py"
+LANES = "tests/rtl_harness/engine/fast/lanes/test_machines.py"
 TABLES = f"{TESTS}/verilator/test_tables.py"
 BOUNDARIES = f"{TESTS}/verilator/test_boundary.py"
 BEYOND = f"{LANES}::test_what_is_selected_beyond_an_end_is_left_to_the_simulator"
@@ -198,7 +198,7 @@ REJOINING = (
     _mutant(
         "rejoined-too-late",
         "a run has golden registers again, and counts though its end comes after the time-out",
-        f"{CPP}/campaign_state.h",
+        f"{CPP}/injector_state.h",
         " || end + faulty->cycle - edges > limit ? 0",
         " ? 0",
         LATE,
@@ -206,7 +206,7 @@ REJOINING = (
     _mutant(
         "rejoined-by-registers",
         "alone, a run has the golden registers, and its memories are not compared",
-        f"{CPP}/campaign_state.h",
+        f"{CPP}/injector_state.h",
         "if (memories.equals(faulty->state())) {",
         "if (true) {",
         AWKWARD,
@@ -304,7 +304,7 @@ SIMULATING = (
     _mutant(
         "lane-tells-late",
         "an alarm that rises in a lane is told a cycle late",
-        f"{CPP}/seats.cpp",
+        f"{CPP}/lane_slots.cpp",
         "campaign_.tell(seat.job.told, up[lane], seat.cycle - 1);",
         "campaign_.tell(seat.job.told, up[lane], seat.cycle);",
         IN_LANES,
@@ -315,7 +315,7 @@ UNDEFINED = (
     _mutant(
         "lane-beyond-an-end",
         "a machine that selects beyond the end of an array stays in its lane",
-        f"{CPP}/seats.cpp",
+        f"{CPP}/lane_slots.cpp",
         "seat.undefined = seen.undefined >> lane & 1;",
         "seat.undefined = false;",
         BEYOND,
@@ -396,7 +396,7 @@ WATCHDOG = (
     _mutant(
         "rejoined-over-time",
         "a run is as the golden one again, and counts though its operation takes too long",
-        f"{CPP}/campaign_state.h",
+        f"{CPP}/injector_state.h",
         "if (edges && !watchdog.on_time(moved, edges, faulty->cycle)) return 0;",
         "",
         ON_TIME,
@@ -412,7 +412,7 @@ WATCHDOG = (
     _mutant(
         "lane-not-restarted",
         "in a lane no end of an operation restarts the watchdog",
-        f"{CPP}/seats.cpp",
+        f"{CPP}/lane_slots.cpp",
         "if (seat.moved && !seat.undefined) seat.job.pace.moved = seat.cycle;",
         "",
         RESTARTED,
@@ -423,7 +423,7 @@ DETECTION = (
     _mutant(
         "detection-ends-nothing",
         "a run goes on after an alarm that ends it, in the model",
-        f"{CPP}/campaign_state.h",
+        f"{CPP}/injector_state.h",
         "if (is_enough(run.told)) return Halt::kDetected;",
         "",
         AT_DETECTION,
@@ -431,7 +431,7 @@ DETECTION = (
     _mutant(
         "ended-by-a-correction",
         "an alarm that tells of something corrected ends a run",
-        f"{CPP}/campaign_state.h",
+        f"{CPP}/injector_state.h",
         "return ends_at_detection && told.detected.alarm >= 0;",
         "return ends_at_detection && (told.detected.alarm >= 0 || told.corrected.alarm >= 0);",
         AT_DETECTION,
@@ -510,7 +510,7 @@ SEARCHING = (
     _mutant(
         "select-certain",
         "forwards, what selects the input of a multiplexer is known whatever it depends on",
-        f"{CPP}/spread.cpp",
+        f"{CPP}/propagation.cpp",
         "return (~r & ((c & q) | (~c & p))) | (r & (p | q | (x ^ z)));",
         "return (c & q) | (~c & p);",
         f"{SEARCH}::test_nothing_that_matters_is_dead",
@@ -518,7 +518,7 @@ SEARCHING = (
     _mutant(
         "uncertain-decides",
         "backwards, a net that depends on external memories decides as in the golden run",
-        f"{CPP}/need.cpp",
+        f"{CPP}/backward_slice.cpp",
         "if ((*uncertain_)[net]) return {};",
         "",
         f"{SEARCH}::test_nothing_that_matters_is_dead",
@@ -526,7 +526,7 @@ SEARCHING = (
     _mutant(
         "read-at-golden-address",
         "a word that is read at an uncertain address is the one that the golden run reads",
-        f"{CPP}/need.cpp",
+        f"{CPP}/backward_slice.cpp",
         "anywhere_[p] = !is_certain(network_.address(port), port.address);",
         "anywhere_[p] = false;",
         f"{SEARCH}::test_nothing_that_matters_is_dead",
@@ -534,7 +534,7 @@ SEARCHING = (
     _mutant(
         "written-at-golden-address",
         "a word that is written at an uncertain address, or perhaps, is overwritten for certain",
-        f"{CPP}/need.cpp",
+        f"{CPP}/backward_slice.cpp",
         "filled_[p][b] = known ? whole : Lanes{};",
         "filled_[p][b] = whole;",
         f"{SEARCH}::test_what_waits_is_dead_from_its_last_use_to_its_next_value",
@@ -542,7 +542,7 @@ SEARCHING = (
     _mutant(
         "half-a-word-written",
         "a word of which some bytes are written is overwritten",
-        f"{CPP}/need.cpp",
+        f"{CPP}/backward_slice.cpp",
         "filled_[p][i / 8] = both(filled_[p][i / 8], golden);",
         "",
         f"{SEARCH}::test_nothing_that_matters_is_dead",
@@ -550,7 +550,7 @@ SEARCHING = (
     _mutant(
         "not-carried",
         "what matters in the next window does not in this one",
-        f"{CPP}/need.cpp",
+        f"{CPP}/backward_slice.cpp",
         "carried_[i] = lanes_[f.q].at(0);",
         "carried_[i] = false;",
         f"{SEARCH}::test_nothing_that_matters_is_dead",
@@ -558,7 +558,7 @@ SEARCHING = (
     _mutant(
         "opening-ignored",
         "external memories hold what they do in the golden run",
-        f"{CPP}/spread.cpp",
+        f"{CPP}/propagation.cpp",
         "open(memory, *openings[opened].fixed);",
         "",
         f"{SEARCH}::test_nothing_that_matters_is_dead",

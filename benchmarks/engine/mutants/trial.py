@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.engine.mutants.catalogue import Mutant
-from rtl_harness.cache import cache_root, content_key
+from resil.layout import link_parts
+from resil.rtl_harness.cache import cache_root, content_key
 
 ROOT = Path(__file__).parents[3]
 CAMPAIGN = "benchmarks/engine/mutants/campaign.py"
@@ -150,6 +151,7 @@ def copied(mutant: Mutant) -> Iterator[Path]:
         folder = Path(made)
         for name in COPIED:
             shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+        link_parts(folder)
         shutil.copy(ROOT / "pyproject.toml", folder)
         for file, text in changed.items():
             (folder / file).write_text(text, encoding="utf-8")

@@ -22,13 +22,27 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.npu.coverage.points import Figures, Point, figures, read_exclusions
-from benchmarks.npu.coverage.sessions import REGIONS, RUNS, Images, moved, session, used_before
+from benchmarks.npu.coverage.sessions import (
+    REGIONS,
+    RUNS,
+    Images,
+    moved,
+    session,
+    used_before,
+)
 from benchmarks.npu.coverage.simulator import build, simulate, simulate_blocks
-from benchmarks.npu.fuzz.cases import MAX_FLASH, MAX_RAM, Case, cases_of, network_cases, random_case
+from benchmarks.npu.fuzz.cases import (
+    MAX_FLASH,
+    MAX_RAM,
+    Case,
+    cases_of,
+    network_cases,
+    random_case,
+)
 from benchmarks.npu.fuzz.damage import DAMAGES, Trial, damaged, sound
 from benchmarks.npu.fuzz.operations import CONSTANTS, RAM
-from rtl_harness.npu.model.config import npu_config
-from rtl_harness.target import load_target
+from resil.rtl_harness.design.target import load_target
+from resil.rtl_harness.npu.model.config import npu_config
 from tests.rtl_harness.npu.blocks.simulator import BENCHES
 from tests.rtl_harness.npu.model_cases import FEATURES, NAMES
 from tests.rtl_harness.npu.model_cases import random_case as random_operation

@@ -12,11 +12,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from benchmarks.npu.fuzz.bench import FLASH_BYTES, SRAM_BYTES, commands_at, flash_image, sram_image
+from benchmarks.npu.fuzz.bench import (
+    FLASH_BYTES,
+    SRAM_BYTES,
+    commands_at,
+    flash_image,
+    sram_image,
+)
 from benchmarks.npu.fuzz.damage import BusFaults, Trial
 from benchmarks.npu.fuzz.operations import CONSTANTS, RAM
-from rtl_harness.npu.model.commands import Opcode, Register, Words, parse
-from rtl_harness.npu.workload import (
+from resil.rtl_harness.npu.model.commands import Opcode, Register, Words, parse
+from resil.rtl_harness.npu.workload import (
     BASEP,
     BOOT_END,
     BOOT_PAUSE,

@@ -9,10 +9,15 @@ from pathlib import Path
 
 from benchmarks.npu.coverage.points import Point, by_point, read_counts
 from benchmarks.npu.coverage.sessions import PARAMETERS, Images
-from rtl_harness.cache import cached_folder, content_key
-from rtl_harness.target import Target
-from rtl_harness.tools import compiler_version, find_verilator, make_verilated, verilate
-from rtl_harness.verilated.runner import readmemh_text
+from resil.rtl_harness.cache import cached_folder, content_key
+from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.engine.fast.native.runner import readmemh_text
+from resil.rtl_harness.tools import (
+    compiler_version,
+    find_verilator,
+    make_verilated,
+    verilate,
+)
 from tests.rtl_harness.npu.blocks.simulator import run as run_blocks
 
 LIMIT = 1_500_000

@@ -11,8 +11,13 @@ import numpy.typing as npt
 
 from benchmarks.npu.fuzz.damage import Trial
 from benchmarks.npu.fuzz.operations import CONSTANTS, RAM
-from rtl_harness.npu.model.commands import Words
-from rtl_harness.npu.workload import (
+from resil.rtl_harness.design.target import Target, load_target
+from resil.rtl_harness.engine.fast.native.build import Variable
+from resil.rtl_harness.engine.fast.native.library import Instance, Port, Stop
+from resil.rtl_harness.engine.fast.native.runner import Runner
+from resil.rtl_harness.engine.fast.native.storage import Storage
+from resil.rtl_harness.npu.model.commands import Words
+from resil.rtl_harness.npu.workload import (
     BASEP,
     BOOT_END,
     CMD,
@@ -25,11 +30,6 @@ from rtl_harness.npu.workload import (
     SRAM_BASE,
     START,
 )
-from rtl_harness.target import Target, load_target
-from rtl_harness.verilated.build import Variable
-from rtl_harness.verilated.library import Instance, Port, Stop
-from rtl_harness.verilated.runner import Runner
-from rtl_harness.verilated.storage import Storage
 
 FLASH_BYTES, SRAM_BYTES = 32 * 1024, 16 * 1024
 PARAMETERS = {"FlashWords": FLASH_BYTES // 8, "SramWords": SRAM_BYTES // 8, "BootWords": 64, "BusFaults": 1}

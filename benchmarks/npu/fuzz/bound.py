@@ -22,7 +22,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from benchmarks.npu.fuzz.damage import BusFaults
-from rtl_harness.npu.model.commands import CommandError, Opcode, Register, Registers, Words, parse
+from resil.rtl_harness.npu.model.commands import (
+    CommandError,
+    Opcode,
+    Register,
+    Registers,
+    Words,
+    parse,
+)
 
 READ_LATENCY, WRITE_LATENCY, BEAT_INTERVAL = 64, 32, 8
 STEP = 300

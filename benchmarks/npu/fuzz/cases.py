@@ -8,9 +8,9 @@ from functools import cache
 import numpy as np
 
 from benchmarks.npu.fuzz.operations import CONSTANTS, RAM, Builder, add_copy, add_operation
-from networks import zoo
-from networks.compile import CompiledNetwork, compile_network
-from rtl_harness.npu.model.commands import OPERATIONS, Opcode, Register, Words, parse
+from resil.networks import zoo
+from resil.networks.compile import CompiledNetwork, compile_network
+from resil.rtl_harness.npu.model.commands import OPERATIONS, Opcode, Register, Words, parse
 from tests.rtl_harness.npu.model_support import command
 
 MAX_FLASH, MAX_RAM = 24 * 1024, 12 * 1024

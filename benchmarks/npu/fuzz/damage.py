@@ -9,8 +9,8 @@ import numpy as np
 
 from benchmarks.npu.fuzz.cases import Case
 from benchmarks.npu.fuzz.operations import CONSTANTS, RAM
-from rtl_harness.npu.model.commands import Opcode, Register, Words, parse
-from rtl_harness.npu.workload import FLASH_BASE, SRAM_BASE
+from resil.rtl_harness.npu.model.commands import Opcode, Register, Words, parse
+from resil.rtl_harness.npu.workload import FLASH_BASE, SRAM_BASE
 
 FENCE = 64
 NO_BURST = 0xFFFF_FFFF

@@ -15,7 +15,7 @@ from benchmarks.npu.fuzz.bound import stream_cycles
 from benchmarks.npu.fuzz.cases import cases_of
 from benchmarks.npu.fuzz.damage import DAMAGES, Trial, damaged
 from benchmarks.npu.fuzz.model import Model, Prediction
-from rtl_harness.npu.model.status import ERRORS, Status
+from resil.rtl_harness.npu.model.status import ERRORS, Status
 
 SIZES = {"ethos-u55-32": 0.4, "ethos-u55-64": 0.35, "ethos-u55-128": 0.125, "ethos-u55-256": 0.125}
 LIMIT = 120_000

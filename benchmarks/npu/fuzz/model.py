@@ -19,18 +19,18 @@ from benchmarks.npu.fuzz.bench import (
 )
 from benchmarks.npu.fuzz.damage import Trial
 from benchmarks.npu.fuzz.operations import CONSTANTS, RAM
-from rtl_harness.errors import HarnessError
-from rtl_harness.npu.model.commands import Command, CommandError, Opcode, Words, parse
-from rtl_harness.npu.model.config import npu_config
-from rtl_harness.npu.model.conv_config import ConvConfig
-from rtl_harness.npu.model.elementwise_config import ElementwiseConfig
-from rtl_harness.npu.model.feature_map import place
-from rtl_harness.npu.model.machine import FunctionalModel
-from rtl_harness.npu.model.memory import SHARED_BUFFER
-from rtl_harness.npu.model.program import Copy, End, Execute, OperationConfig, Program
-from rtl_harness.npu.model.status import Status
-from rtl_harness.npu.model.tensors import FeatureMap
-from rtl_harness.npu.workload import FLASH_BASE, SRAM_BASE
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.npu.model.commands import Command, CommandError, Opcode, Words, parse
+from resil.rtl_harness.npu.model.config import npu_config
+from resil.rtl_harness.npu.model.conv_config import ConvConfig
+from resil.rtl_harness.npu.model.elementwise_config import ElementwiseConfig
+from resil.rtl_harness.npu.model.feature_map import place
+from resil.rtl_harness.npu.model.machine import FunctionalModel
+from resil.rtl_harness.npu.model.memory import SHARED_BUFFER
+from resil.rtl_harness.npu.model.program import Copy, End, Execute, OperationConfig, Program
+from resil.rtl_harness.npu.model.status import Status
+from resil.rtl_harness.npu.model.tensors import FeatureMap
+from resil.rtl_harness.npu.workload import FLASH_BASE, SRAM_BASE
 
 Mask = npt.NDArray[np.bool_]
 TABLE_BYTES = 2048

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from rtl_harness.npu.model.config import NpuConfig, npu_config
-from rtl_harness.npu.model.memory import SHARED_BUFFER
+from resil.rtl_harness.npu.model.config import NpuConfig, npu_config
+from resil.rtl_harness.npu.model.memory import SHARED_BUFFER
 from tests.rtl_harness.npu.model_support import (
     command,
     encode,

@@ -43,7 +43,7 @@ from benchmarks.npu.mutation.reviewed import Review, read_reviews, review_of
 from benchmarks.npu.mutation.schemata import mutated_target
 from benchmarks.npu.mutation.sites import Mutation
 from benchmarks.npu.mutation.store import OUTCOMES, Result, Store
-from rtl_harness.target import Target, load_target
+from resil.rtl_harness.design.target import Target, load_target
 
 BENCH = "bench"
 WANTED = 0.95

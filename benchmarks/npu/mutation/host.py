@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from rtl_harness.target import Target
-from rtl_harness.verilated.runner import Runner
-from rtl_harness.workload import Workload
+from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.engine.fast.native.runner import Runner
+from resil.rtl_harness.engine.workload import Workload
 from tests.rtl_harness.npu import rtl_support, test_rtl_host
 
 _TESTS = Path(str(test_rtl_host.__file__))

@@ -14,10 +14,10 @@ from benchmarks.npu.fuzz.damage import Trial, sound
 from benchmarks.npu.fuzz.judge import LIMIT, STALLED_LIMIT, broken_rules, trials
 from benchmarks.npu.fuzz.model import Model, Prediction
 from benchmarks.npu.mutation.schemata import NUMBER
-from rtl_harness.npu.assertions import asserting
-from rtl_harness.npu.model.config import npu_config
-from rtl_harness.target import Target
-from rtl_harness.verilated.build import Variable
+from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.engine.fast.native.build import Variable
+from resil.rtl_harness.npu.assertions import asserting
+from resil.rtl_harness.npu.model.config import npu_config
 from tests.rtl_harness.npu.model_cases import FEATURES, NAMES, random_case
 from tests.rtl_harness.npu.model_support import Case as Operation
 from tests.rtl_harness.npu.test_rtl_operations import CASES, FEATURE_CASES, FEATURED

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.npu.mutation.sites import Mutation
-from rtl_harness.target import Target
+from resil.rtl_harness.design.target import Target
 
 PACKAGE = "mutation_pkg"
 NUMBER = "mutant_q"

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks.npu.mutation.sites import Mutation
-from rtl_harness.cache import content_key
+from resil.rtl_harness.cache import content_key
 
 OUTCOMES = ("killed", "missed", "open", "unseen", "harmless", "proven")
 

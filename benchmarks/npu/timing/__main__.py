@@ -25,7 +25,7 @@ import numpy.typing as npt
 from benchmarks.npu.timing.netlist import Netlist, map_design, read_netlist
 from benchmarks.npu.timing.paths import Path as TimedPath
 from benchmarks.npu.timing.paths import Timing
-from rtl_harness.target import load_target
+from resil.rtl_harness.design.target import load_target
 
 MACS = (32, 64, 128, 256)
 BLOCKS = ("cc", "dma", "wd", "mac", "ao", "sb", "cpm", "npu", "port")

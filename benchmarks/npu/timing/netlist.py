@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from rtl_harness.area_library import gate_table
-from rtl_harness.elaboration.yosys import read_commands, run_yosys
-from rtl_harness.target import Target
+from resil.rtl_harness.design.area_library import gate_table
+from resil.rtl_harness.design.elaboration.yosys import read_commands, run_yosys
+from resil.rtl_harness.design.target import Target
 
 TOP = "npu"
 BENCH = "bench"

@@ -23,8 +23,13 @@ import numpy as np
 from benchmarks.protection.clipping import strikes
 from benchmarks.protection.clipping.figure import draw
 from benchmarks.protection.clipping.strikes import MEMORIES, RATES
-from benchmarks.protection.clipping.subjects import VARIANTS, Subject, file_subject, zoo_subject
-from networks.files import write_atomically
+from benchmarks.protection.clipping.subjects import (
+    VARIANTS,
+    Subject,
+    file_subject,
+    zoo_subject,
+)
+from resil.networks.files import write_atomically
 
 ZOO = ("digits", "mnist_residual")
 ROOM = 4.0

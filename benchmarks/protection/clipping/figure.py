@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from reports.scales import LinearScale, LogScale
-from reports.svg import Canvas, Drawing
+from resil.reports.scales import LinearScale, LogScale
+from resil.reports.svg import Canvas, Drawing
 
 _WIDTH, _PANEL, _HEIGHT, _LEFT, _TOP = 900.0, 450.0, 190.0, 52.0, 58.0
 _ROW = _HEIGHT + 74.0

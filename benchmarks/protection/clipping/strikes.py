@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.protection.clipping.subjects import Subject
-from networks import reference
-from networks.graph import Graph
-from rtl_harness.npu.upsets import flipped
+from resil.networks import reference
+from resil.networks.graph import Graph
+from resil.rtl_harness.npu.upsets import flipped
 
 RATES = tuple(10.0 ** (exponent / 2) for exponent in range(-16, -7))
 MEMORIES = ("stored", "int8")

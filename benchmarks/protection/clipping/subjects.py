@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from networks import zoo
-from networks.compile import CompiledNetwork
-from networks.graph import Graph, Quantisation, Tensor
-from networks.tflite_reader import parse_network
-from networks.tflite_writer import serialise_network
 from resil.commands.clip import check_apart, clip, training_inputs
-from rtl_harness.npu.infer import infer
-from rtl_harness.npu.upsets import WeightMemory
+from resil.networks import zoo
+from resil.networks.compile import CompiledNetwork
+from resil.networks.graph import Graph, Quantisation, Tensor
+from resil.networks.tflite_reader import parse_network
+from resil.networks.tflite_writer import serialise_network
+from resil.rtl_harness.npu.infer import infer
+from resil.rtl_harness.npu.upsets import WeightMemory
 
 CROP = 32
 NPU = "ethos-u55-32"

@@ -8,8 +8,8 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from rtl_harness.errors import HarnessError
-from rtl_harness.npu.model.memory import Offsets
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.npu.model.memory import Offsets
 
 CHUNK_ELEMENTS = 1 << 23
 _LARGEST_TENSOR = 1 << 27

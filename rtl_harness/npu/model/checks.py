@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
-from rtl_harness.npu.model.commands import CommandError, Register, Registers
-from rtl_harness.npu.model.config import NpuConfig
+from resil.rtl_harness.npu.model.commands import CommandError, Register, Registers
+from resil.rtl_harness.npu.model.config import NpuConfig
 
 
 @dataclass(frozen=True)

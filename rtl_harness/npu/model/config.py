@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from rtl_harness.errors import HarnessError
-from rtl_harness.npu.model.status import Status
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.npu.model.status import Status
 
 BANK_BYTES = 1024
 IFM_UBLOCK_DEPTH = 8

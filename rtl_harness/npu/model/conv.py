@@ -5,17 +5,23 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from rtl_harness.npu.model.arithmetic import Int64, rescale, sat32, wrap32
-from rtl_harness.npu.model.batch import check_size, chunks, rows_of
-from rtl_harness.npu.model.config import NpuConfig
-from rtl_harness.npu.model.conv_config import ConvConfig
-from rtl_harness.npu.model.feature_map import Elements, RegionSize, Transfer, place, read_cuts
-from rtl_harness.npu.model.memory import Memory
-from rtl_harness.npu.model.output import Sink
-from rtl_harness.npu.model.scales import SCALE_ENTRY_BYTES, read_scales
-from rtl_harness.npu.model.status import Status
-from rtl_harness.npu.model.weights import WeightReader, Weights
-from rtl_harness.npu.model.windows import fetched, padded_input, tap_views, windows
+from resil.rtl_harness.npu.model.arithmetic import Int64, rescale, sat32, wrap32
+from resil.rtl_harness.npu.model.batch import check_size, chunks, rows_of
+from resil.rtl_harness.npu.model.config import NpuConfig
+from resil.rtl_harness.npu.model.conv_config import ConvConfig
+from resil.rtl_harness.npu.model.feature_map import (
+    Elements,
+    RegionSize,
+    Transfer,
+    place,
+    read_cuts,
+)
+from resil.rtl_harness.npu.model.memory import Memory
+from resil.rtl_harness.npu.model.output import Sink
+from resil.rtl_harness.npu.model.scales import SCALE_ENTRY_BYTES, read_scales
+from resil.rtl_harness.npu.model.status import Status
+from resil.rtl_harness.npu.model.weights import WeightReader, Weights
+from resil.rtl_harness.npu.model.windows import fetched, padded_input, tap_views, windows
 
 
 class Conv:

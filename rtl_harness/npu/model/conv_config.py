@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rtl_harness.npu.model.checks import Request, check_aligned
-from rtl_harness.npu.model.commands import CommandError, Register
-from rtl_harness.npu.model.kernel import Kernel, check_buffers, kernel_config, piece_words
-from rtl_harness.npu.model.output_config import Output, output_config
-from rtl_harness.npu.model.tensors import FeatureMap, Stream, element_type, feature_map, stream_at
+from resil.rtl_harness.npu.model.checks import Request, check_aligned
+from resil.rtl_harness.npu.model.commands import CommandError, Register
+from resil.rtl_harness.npu.model.kernel import (
+    Kernel,
+    check_buffers,
+    kernel_config,
+    piece_words,
+)
+from resil.rtl_harness.npu.model.output_config import Output, output_config
+from resil.rtl_harness.npu.model.tensors import (
+    FeatureMap,
+    Stream,
+    element_type,
+    feature_map,
+    stream_at,
+)
 
 ZERO_POINT_BITS = 9
 

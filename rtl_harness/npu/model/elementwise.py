@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from rtl_harness.npu.model.arithmetic import (
+from resil.rtl_harness.npu.model.arithmetic import (
     Int64,
     Rounding,
     count_leading_zeros,
@@ -15,14 +15,21 @@ from rtl_harness.npu.model.arithmetic import (
     shift_right,
     wrap,
 )
-from rtl_harness.npu.model.batch import check_size, chunks, rows_of
-from rtl_harness.npu.model.config import NpuConfig
-from rtl_harness.npu.model.elementwise_config import ElementwiseConfig, Function
-from rtl_harness.npu.model.feature_map import Elements, Placement, RegionSize, Transfer, place, read_cuts
-from rtl_harness.npu.model.memory import Memory
-from rtl_harness.npu.model.output import Sink
-from rtl_harness.npu.model.status import Status
-from rtl_harness.npu.model.tensors import FeatureMap
+from resil.rtl_harness.npu.model.batch import check_size, chunks, rows_of
+from resil.rtl_harness.npu.model.config import NpuConfig
+from resil.rtl_harness.npu.model.elementwise_config import ElementwiseConfig, Function
+from resil.rtl_harness.npu.model.feature_map import (
+    Elements,
+    Placement,
+    RegionSize,
+    Transfer,
+    place,
+    read_cuts,
+)
+from resil.rtl_harness.npu.model.memory import Memory
+from resil.rtl_harness.npu.model.output import Sink
+from resil.rtl_harness.npu.model.status import Status
+from resil.rtl_harness.npu.model.tensors import FeatureMap
 
 _OPERAND_BITS = 33
 _SHIFT_MASK = 63

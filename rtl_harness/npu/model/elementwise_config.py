@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from rtl_harness.npu.model.checks import Request, check_bits, check_order, check_room
-from rtl_harness.npu.model.commands import CommandError, Register
-from rtl_harness.npu.model.config import STAGING_BANKS
-from rtl_harness.npu.model.kernel import piece_words
-from rtl_harness.npu.model.output_config import Block, Output, output_config
-from rtl_harness.npu.model.tensors import FeatureMap, element_type, feature_map
+from resil.rtl_harness.npu.model.checks import Request, check_bits, check_order, check_room
+from resil.rtl_harness.npu.model.commands import CommandError, Register
+from resil.rtl_harness.npu.model.config import STAGING_BANKS
+from resil.rtl_harness.npu.model.kernel import piece_words
+from resil.rtl_harness.npu.model.output_config import Block, Output, output_config
+from resil.rtl_harness.npu.model.tensors import FeatureMap, element_type, feature_map
 
 _BROADCAST_HEIGHT, _BROADCAST_WIDTH, _BROADCAST_DEPTH = 1 << 0, 1 << 1, 1 << 2
 _SWAPPED, _SCALAR = 1 << 6, 1 << 7

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rtl_harness.npu.model.memory import Bytes, Memory, Offsets
-from rtl_harness.npu.model.tensors import FeatureMap
+from resil.rtl_harness.npu.model.memory import Bytes, Memory, Offsets
+from resil.rtl_harness.npu.model.tensors import FeatureMap
 
 _ADDRESS_SPACE = 1 << 32
 BRICK = 16

@@ -5,10 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from rtl_harness.npu.model.checks import Request, check_below, check_bits, check_order, check_room
-from rtl_harness.npu.model.commands import CommandError, Register, Registers
-from rtl_harness.npu.model.config import IFM_UBLOCK_DEPTH, STAGING_BANKS
-from rtl_harness.npu.model.output_config import Output
+from resil.rtl_harness.npu.model.checks import (
+    Request,
+    check_below,
+    check_bits,
+    check_order,
+    check_room,
+)
+from resil.rtl_harness.npu.model.commands import CommandError, Register, Registers
+from resil.rtl_harness.npu.model.config import IFM_UBLOCK_DEPTH, STAGING_BANKS
+from resil.rtl_harness.npu.model.output_config import Output
 
 _KERNEL_STRIDE_BITS = 0x027F
 _LARGEST_IFM = 1 << 16

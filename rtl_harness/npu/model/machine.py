@@ -10,18 +10,25 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from rtl_harness.npu.model.commands import Opcode, Words
-from rtl_harness.npu.model.config import NpuConfig
-from rtl_harness.npu.model.conv import Conv
-from rtl_harness.npu.model.conv_config import ConvConfig
-from rtl_harness.npu.model.elementwise import Elementwise
-from rtl_harness.npu.model.elementwise_config import ElementwiseConfig
-from rtl_harness.npu.model.feature_map import RegionSize
-from rtl_harness.npu.model.memory import SHARED_BUFFER, Bytes, Memory
-from rtl_harness.npu.model.pool import Pool
-from rtl_harness.npu.model.pool_config import PoolConfig
-from rtl_harness.npu.model.program import Copy, End, Execute, OperationConfig, Program, lower
-from rtl_harness.npu.model.status import ERRORS, Status, status_word
+from resil.rtl_harness.npu.model.commands import Opcode, Words
+from resil.rtl_harness.npu.model.config import NpuConfig
+from resil.rtl_harness.npu.model.conv import Conv
+from resil.rtl_harness.npu.model.conv_config import ConvConfig
+from resil.rtl_harness.npu.model.elementwise import Elementwise
+from resil.rtl_harness.npu.model.elementwise_config import ElementwiseConfig
+from resil.rtl_harness.npu.model.feature_map import RegionSize
+from resil.rtl_harness.npu.model.memory import SHARED_BUFFER, Bytes, Memory
+from resil.rtl_harness.npu.model.pool import Pool
+from resil.rtl_harness.npu.model.pool_config import PoolConfig
+from resil.rtl_harness.npu.model.program import (
+    Copy,
+    End,
+    Execute,
+    OperationConfig,
+    Program,
+    lower,
+)
+from resil.rtl_harness.npu.model.status import ERRORS, Status, status_word
 
 _KEPT_PROGRAMS = 8
 

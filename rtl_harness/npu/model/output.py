@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from rtl_harness.npu.model.arithmetic import Int64, sat32
-from rtl_harness.npu.model.config import NpuConfig
-from rtl_harness.npu.model.feature_map import (
+from resil.rtl_harness.npu.model.arithmetic import Int64, sat32
+from resil.rtl_harness.npu.model.config import NpuConfig
+from resil.rtl_harness.npu.model.feature_map import (
     BRICK,
     Elements,
     RegionSize,
@@ -16,10 +16,10 @@ from rtl_harness.npu.model.feature_map import (
     place,
     write_cuts,
 )
-from rtl_harness.npu.model.memory import SHARED_BUFFER, Bytes, Memory, Offsets
-from rtl_harness.npu.model.output_config import Activation, Output
-from rtl_harness.npu.model.status import Status
-from rtl_harness.npu.model.tensors import FeatureMap
+from resil.rtl_harness.npu.model.memory import SHARED_BUFFER, Bytes, Memory, Offsets
+from resil.rtl_harness.npu.model.output_config import Activation, Output
+from resil.rtl_harness.npu.model.status import Status
+from resil.rtl_harness.npu.model.tensors import FeatureMap
 
 _TABLE_ENTRIES = 256
 

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rtl_harness.npu.model.arithmetic import Rounding
-from rtl_harness.npu.model.checks import Request, check_below, check_bits, written_region
-from rtl_harness.npu.model.commands import CommandError, Register, Registers
-from rtl_harness.npu.model.tensors import FeatureMap, element_type, feature_map
+from resil.rtl_harness.npu.model.arithmetic import Rounding
+from resil.rtl_harness.npu.model.checks import (
+    Request,
+    check_below,
+    check_bits,
+    written_region,
+)
+from resil.rtl_harness.npu.model.commands import CommandError, Register, Registers
+from resil.rtl_harness.npu.model.tensors import FeatureMap, element_type, feature_map
 
 _IFM_PRECISION_BITS = 0x03CD
 _OFM_PRECISION_BITS = 0xC1C7

@@ -5,16 +5,22 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from rtl_harness.npu.model.arithmetic import INT32_MIN, Int64, rescale, wrap32
-from rtl_harness.npu.model.batch import check_size, chunks, rows_of
-from rtl_harness.npu.model.config import NpuConfig
-from rtl_harness.npu.model.feature_map import Elements, RegionSize, Transfer, place, read_cuts
-from rtl_harness.npu.model.kernel import Axis
-from rtl_harness.npu.model.memory import Memory
-from rtl_harness.npu.model.output import Sink
-from rtl_harness.npu.model.pool_config import PIECE_BYTES, PoolConfig, Pooling
-from rtl_harness.npu.model.status import Status
-from rtl_harness.npu.model.windows import fetched, padded_input, tap_views
+from resil.rtl_harness.npu.model.arithmetic import INT32_MIN, Int64, rescale, wrap32
+from resil.rtl_harness.npu.model.batch import check_size, chunks, rows_of
+from resil.rtl_harness.npu.model.config import NpuConfig
+from resil.rtl_harness.npu.model.feature_map import (
+    Elements,
+    RegionSize,
+    Transfer,
+    place,
+    read_cuts,
+)
+from resil.rtl_harness.npu.model.kernel import Axis
+from resil.rtl_harness.npu.model.memory import Memory
+from resil.rtl_harness.npu.model.output import Sink
+from resil.rtl_harness.npu.model.pool_config import PIECE_BYTES, PoolConfig, Pooling
+from resil.rtl_harness.npu.model.status import Status
+from resil.rtl_harness.npu.model.windows import fetched, padded_input, tap_views
 
 
 class Pool:

@@ -5,12 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from rtl_harness.npu.model.checks import Request
-from rtl_harness.npu.model.commands import CommandError, Register
-from rtl_harness.npu.model.conv_config import ZERO_POINT_BITS
-from rtl_harness.npu.model.kernel import Kernel, Upscale, check_buffers, kernel_config, piece_words
-from rtl_harness.npu.model.output_config import Output, output_config
-from rtl_harness.npu.model.tensors import FeatureMap, element_type, feature_map
+from resil.rtl_harness.npu.model.checks import Request
+from resil.rtl_harness.npu.model.commands import CommandError, Register
+from resil.rtl_harness.npu.model.conv_config import ZERO_POINT_BITS
+from resil.rtl_harness.npu.model.kernel import (
+    Kernel,
+    Upscale,
+    check_buffers,
+    kernel_config,
+    piece_words,
+)
+from resil.rtl_harness.npu.model.output_config import Output, output_config
+from resil.rtl_harness.npu.model.tensors import FeatureMap, element_type, feature_map
 
 PIECE_BYTES = 32
 _AVERAGED_TAPS = 64

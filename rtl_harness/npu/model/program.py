@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from rtl_harness.npu.model.checks import Request, check_aligned, check_bits, region_number, written_region
-from rtl_harness.npu.model.commands import (
+from resil.rtl_harness.npu.model.checks import (
+    Request,
+    check_aligned,
+    check_bits,
+    region_number,
+    written_region,
+)
+from resil.rtl_harness.npu.model.commands import (
     Command,
     CommandError,
     Opcode,
@@ -15,12 +21,15 @@ from rtl_harness.npu.model.commands import (
     Words,
     parse,
 )
-from rtl_harness.npu.model.config import NpuConfig
-from rtl_harness.npu.model.conv_config import ConvConfig, conv_config, depthwise_config
-from rtl_harness.npu.model.elementwise_config import ElementwiseConfig, elementwise_config
-from rtl_harness.npu.model.memory import SHARED_BUFFER
-from rtl_harness.npu.model.pool_config import PoolConfig, pool_config
-from rtl_harness.npu.model.status import Status
+from resil.rtl_harness.npu.model.config import NpuConfig
+from resil.rtl_harness.npu.model.conv_config import ConvConfig, conv_config, depthwise_config
+from resil.rtl_harness.npu.model.elementwise_config import (
+    ElementwiseConfig,
+    elementwise_config,
+)
+from resil.rtl_harness.npu.model.memory import SHARED_BUFFER
+from resil.rtl_harness.npu.model.pool_config import PoolConfig, pool_config
+from resil.rtl_harness.npu.model.status import Status
 
 OperationConfig = ConvConfig | PoolConfig | ElementwiseConfig
 

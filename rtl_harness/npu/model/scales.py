@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rtl_harness.npu.model.arithmetic import Int64
-from rtl_harness.npu.model.batch import rows_of
-from rtl_harness.npu.model.memory import Memory, Offsets
-from rtl_harness.npu.model.tensors import Stream
+from resil.rtl_harness.npu.model.arithmetic import Int64
+from resil.rtl_harness.npu.model.batch import rows_of
+from resil.rtl_harness.npu.model.memory import Memory, Offsets
+from resil.rtl_harness.npu.model.tensors import Stream
 
 SCALE_ENTRY_BYTES = 10
 

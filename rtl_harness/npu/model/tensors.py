@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rtl_harness.npu.model.checks import Request, check_aligned, region_number
-from rtl_harness.npu.model.commands import CommandError, Register, Registers
+from resil.rtl_harness.npu.model.checks import Request, check_aligned, region_number
+from resil.rtl_harness.npu.model.commands import CommandError, Register, Registers
 
 
 @dataclass(frozen=True)

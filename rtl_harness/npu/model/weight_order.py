@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from rtl_harness.npu.model.config import IFM_UBLOCK_DEPTH, NpuConfig
-from rtl_harness.npu.model.conv_config import ConvConfig
+from resil.rtl_harness.npu.model.config import IFM_UBLOCK_DEPTH, NpuConfig
+from resil.rtl_harness.npu.model.conv_config import ConvConfig
 
 Numbers = npt.NDArray[np.int64]
 

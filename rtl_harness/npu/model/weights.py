@@ -10,12 +10,12 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
-from rtl_harness.npu.model.config import NpuConfig
-from rtl_harness.npu.model.conv_config import ConvConfig
-from rtl_harness.npu.model.memory import Memory, Offsets
-from rtl_harness.npu.model.tensors import FeatureMap
-from rtl_harness.npu.model.weight_order import weight_order
-from rtl_harness.npu.model.weight_stream import decode
+from resil.rtl_harness.npu.model.config import NpuConfig
+from resil.rtl_harness.npu.model.conv_config import ConvConfig
+from resil.rtl_harness.npu.model.memory import Memory, Offsets
+from resil.rtl_harness.npu.model.tensors import FeatureMap
+from resil.rtl_harness.npu.model.weight_order import weight_order
+from resil.rtl_harness.npu.model.weight_stream import decode
 
 _KEPT_WEIGHTS = 8
 

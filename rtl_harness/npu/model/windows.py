@@ -8,8 +8,8 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from rtl_harness.npu.model.feature_map import Elements, Mask
-from rtl_harness.npu.model.kernel import Axis, Kernel, Upscale
+from resil.rtl_harness.npu.model.feature_map import Elements, Mask
+from resil.rtl_harness.npu.model.kernel import Axis, Kernel, Upscale
 
 _T = TypeVar("_T", bound=np.generic)
 

@@ -13,8 +13,8 @@ from resil.campaign.campaign import _TABLES, load_campaign, parse_campaign
 from resil.campaign.key_places import key_places, place_of
 from resil.errors import CampaignError
 from resil.protection.options import ProtectionError, load_options
-from rtl_harness.errors import HarnessError
-from rtl_harness.target import load_target
+from resil.rtl_harness.design.target import load_target
+from resil.rtl_harness.errors import HarnessError
 from tests.resil.campaign.test_campaign import GOOD, write
 
 ODD = """

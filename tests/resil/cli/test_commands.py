@@ -9,9 +9,9 @@ import pytest
 
 from resil.cli import main
 from resil.commands.doctor import Finding
-from rtl_harness.engines.base import GoldenRun
-from rtl_harness.errors import SimulationError, ToolMissingError
-from rtl_harness.faults import Rise, RunEnd, Told
+from resil.rtl_harness.engine.contract import GoldenRun
+from resil.rtl_harness.errors import SimulationError, ToolMissingError
+from resil.rtl_harness.faults import Rise, RunEnd, Told
 from tests.resil import fake
 from tests.resil.campaigns import TEXT, write_campaign
 
@@ -104,7 +104,7 @@ def test_a_missing_tool(tmp_path, monkeypatch, capsys):
     def prepare(campaign, progress, simulates=False):
         raise ToolMissingError("expected a C++20 compiler, found none of g++ on PATH; install g++")
 
-    monkeypatch.setattr("resil.commands.run.prepare", prepare)
+    monkeypatch.setattr("resil.run.campaign.prepare", prepare)
     err = failed(capsys, "run", write_campaign(tmp_path), "--out", tmp_path / "run")
     assert err.startswith("resil: error: expected a C++20 compiler")
     assert not (tmp_path / "run").exists()
@@ -156,7 +156,7 @@ def test_storage_that_is_no_site_stops_the_run(tmp_path, monkeypatch, capsys):
     def prepare(campaign, progress, simulates=False):
         return replace(fake.fake_bench(campaign), unmapped=("u_npu.odd_q: a latch",))
 
-    monkeypatch.setattr("resil.commands.run.prepare", prepare)
+    monkeypatch.setattr("resil.run.campaign.prepare", prepare)
     assert "u_npu.odd_q: a latch" in failed(
         capsys, "run", write_campaign(tmp_path), "--out", tmp_path / "run"
     )
@@ -166,7 +166,7 @@ def test_an_error_of_our_own_leaves_its_traceback_in_a_file(tmp_path, monkeypatc
     def prepare(campaign, progress, simulates=False):
         raise KeyError("surprise")
 
-    monkeypatch.setattr("resil.commands.run.prepare", prepare)
+    monkeypatch.setattr("resil.run.campaign.prepare", prepare)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     err = failed(capsys, "run", write_campaign(tmp_path), "--out", tmp_path / "run", code=4)
     assert "internal error: KeyError: 'surprise'" in err
@@ -214,7 +214,7 @@ def test_an_interrupt_before_anything_was_begun(signal_number, tmp_path, monkeyp
     def prepare(campaign, progress, simulates=False):
         signal.raise_signal(signal_number)
 
-    monkeypatch.setattr("resil.commands.run.prepare", prepare)
+    monkeypatch.setattr("resil.run.campaign.prepare", prepare)
     err = failed(capsys, "run", write_campaign(tmp_path), "--out", tmp_path / "run", code=130)
     assert err == "resil: interrupted\n"
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL

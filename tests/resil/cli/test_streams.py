@@ -123,7 +123,7 @@ def test_an_error_of_ours_with_odd_arguments_still_ends_well(tmp_path, monkeypat
     def prepare(campaign, progress, simulates=False):
         raise KeyError(ODD)
 
-    monkeypatch.setattr("resil.commands.run.prepare", prepare)
+    monkeypatch.setattr("resil.run.campaign.prepare", prepare)
     monkeypatch.setattr("sys.argv", ["resil", ODD])
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     arguments = ["run", str(write_campaign(tmp_path)), "--out", str(tmp_path / "run")]
@@ -138,7 +138,7 @@ def test_a_full_disk_is_named(tmp_path, monkeypatch, capsys):
     def prepare(campaign, progress, simulates=False):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/cache/x")
 
-    monkeypatch.setattr("resil.commands.run.prepare", prepare)
+    monkeypatch.setattr("resil.run.campaign.prepare", prepare)
     assert main(["run", str(write_campaign(tmp_path)), "--out", str(tmp_path / "run")]) == 2
     assert "/cache/x: cannot be written (No space left" in capsys.readouterr().err
 

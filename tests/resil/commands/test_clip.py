@@ -7,14 +7,14 @@ import json
 import numpy as np
 import pytest
 
-from networks import zoo
-from networks.clamps import clamped_tensors
-from networks.tflite_reader import read_network
-from networks.tflite_writer import write_network
 from resil.cli import main
 from resil.commands import clip as module
 from resil.commands.clip import check_apart, training_inputs
 from resil.errors import ResilError
+from resil.networks import zoo
+from resil.networks.clamps import clamped_tensors
+from resil.networks.tflite_reader import read_network
+from resil.networks.tflite_writer import write_network
 from tests.networks.dressed import with_float_ends
 
 

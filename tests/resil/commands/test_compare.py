@@ -7,8 +7,8 @@ import json
 import pytest
 
 from resil.cli import main
-from stats.difference import difference
-from stats.intervals import Interval
+from resil.stats.difference import difference
+from resil.stats.intervals import Interval
 from tests.resil import fake
 from tests.resil.campaigns import TEXT, write_campaign
 

@@ -8,10 +8,10 @@ import re
 import numpy as np
 import pytest
 
-from networks import oracle, zoo
-from networks.tflite_reader import read_network
-from networks.tflite_writer import write_network
 from resil.cli import main
+from resil.networks import oracle, zoo
+from resil.networks.tflite_reader import read_network
+from resil.networks.tflite_writer import write_network
 from tests.networks.dressed import with_computed_shapes, with_ends, with_float_ends
 from tests.networks.test_adapt import random_values, two_inputs, two_outputs
 

@@ -7,9 +7,9 @@ import json
 import pyarrow.parquet as pq
 import pytest
 
-from reports import parse_summary
 from resil.cli import main
-from rtl_harness.sites import SiteTable, StorageElement
+from resil.reports import parse_summary
+from resil.rtl_harness.design.sites import SiteTable, StorageElement
 from tests.resil import fake
 from tests.resil.campaigns import TEXT, write_campaign
 

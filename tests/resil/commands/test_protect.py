@@ -9,7 +9,7 @@ import pytest
 
 from resil.cli import main
 from resil.protection.options import load_options
-from rtl_harness.faults import Seen
+from resil.rtl_harness.faults import Seen
 from tests.resil import fake
 from tests.resil.campaigns import TEXT, write_campaign
 
@@ -112,7 +112,7 @@ def test_an_infeasible_plan_does_not_take_the_name_of_a_better_one(finished, mon
     before = (finished / "protection" / "mine.json").read_bytes()
     known = load_options()
     only = replace(known, options={"none": known.options["none"]})
-    monkeypatch.setattr("resil.commands.protect.load_options", lambda _: only)
+    monkeypatch.setattr("resil.protection.block_flow.load_options", lambda _: only)
     assert main(["protect", str(finished), "--name", "mine"]) == 2
     assert "reaches its target on these results, which this one does not" in capsys.readouterr().err
     assert (finished / "protection" / "mine.json").read_bytes() == before

@@ -15,9 +15,9 @@ import time
 import pyarrow.parquet as pq
 import pytest
 
-import resil.commands.run
-from reports import parse_summary
+import resil.run.campaign
 from resil.cli import main
+from resil.reports import parse_summary
 from tests.resil import fake
 from tests.resil.campaigns import TEXT, write_campaign
 
@@ -226,7 +226,7 @@ def test_interrupted_in_the_synthesis_keeps_its_injections(tmp_path, monkeypatch
     def prepare(campaign, progress, simulates=False):
         return dataclasses.replace(fake.fake_bench(campaign), area=interrupted)
 
-    monkeypatch.setattr(resil.commands.run, "prepare", prepare)
+    monkeypatch.setattr(resil.run.campaign, "prepare", prepare)
     out = tmp_path / "run"
     arguments = ["run", str(write_campaign(tmp_path)), "--out", str(out)]
     assert main(arguments) == 130

@@ -96,8 +96,8 @@ def campaign(*_arguments, **_options):
     signal.raise_signal(signal.SIGINT)
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
-import resil.commands.run
-resil.commands.run.run_campaign = campaign
+import resil.run.campaign
+resil.run.campaign.run_campaign = campaign
 sys.exit(main(["run", sys.argv[1]]))
 """
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from resil.faults.content import Content
-from rtl_harness.faults import NEVER
-from stats.rates import OUTCOMES
+from resil.rtl_harness.faults import NEVER
+from resil.stats.rates import OUTCOMES
 
 SEEN = ("masked", "sdc_critical", "hang", "sdc_critical", "latent")
 ALARMS = ("", "error", "parity", "error", "error")

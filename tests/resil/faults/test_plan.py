@@ -16,8 +16,8 @@ from resil.faults.plan import FAULT_NAMES
 from resil.faults.population import make_population
 from resil.faults.sampling import Sampling
 from resil.folder.parts import SCHEMA
-from rtl_harness.engines.base import GoldenRun
-from rtl_harness.faults import Fault, RunEnd
+from resil.rtl_harness.engine.contract import GoldenRun
+from resil.rtl_harness.faults import Fault, RunEnd
 from tests.resil.campaigns import campaign
 from tests.resil.fake import SITES
 
@@ -180,7 +180,7 @@ def test_more_injections_than_faults():
 
 
 def test_no_storage_of_the_kind():
-    from rtl_harness.sites import SiteTable
+    from resil.rtl_harness.design.sites import SiteTable
 
     only_ff = SiteTable.of([e for e in SITES.elements if e.kind == "ff"])
     with pytest.raises(CampaignError, match="has no storage of the kinds sram"):

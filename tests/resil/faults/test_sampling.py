@@ -23,11 +23,11 @@ from resil.faults.content import Content
 from resil.faults.population import make_population
 from resil.faults.sampling import Sampling
 from resil.folder.run import Run
-from resil.sensitivity.guide import campaign_population, guided_population
-from rtl_harness.engines.base import GoldenRun
-from rtl_harness.faults import NEVER, RunEnd, Seen
-from rtl_harness.sites import SiteTable, StorageElement
-from stats.rates import OUTCOMES
+from resil.rtl_harness.design.sites import SiteTable, StorageElement
+from resil.rtl_harness.engine.contract import GoldenRun
+from resil.rtl_harness.faults import NEVER, RunEnd, Seen
+from resil.sensitivity.guided_population import campaign_population, guided_population
+from resil.stats.rates import OUTCOMES
 from tests.resil import fake
 from tests.resil.campaigns import TEXT, campaign, write_campaign
 

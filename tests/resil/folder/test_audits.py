@@ -10,7 +10,7 @@ import pytest
 from resil.bench.identity import Identity
 from resil.cli import main
 from resil.folder.audits import Audits
-from resil.folder.rows import injections_of
+from resil.folder.row_maker import injections_of
 from resil.folder.store import RunFolder
 from tests.resil import fake
 from tests.resil.campaigns import TEXT, write_campaign

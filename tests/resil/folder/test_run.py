@@ -11,7 +11,7 @@ import pytest
 import resil
 from resil.cli import main
 from resil.errors import StoreError
-from stats.intervals import clopper_pearson
+from resil.stats.intervals import clopper_pearson
 from tests.resil import fake
 from tests.resil.campaigns import TEXT, write_campaign
 

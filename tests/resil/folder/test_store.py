@@ -18,7 +18,7 @@ from resil.folder.parts import SCHEMA, PartError, _content, read_part, write_par
 from resil.folder.provenance import RUN
 from resil.folder.provenance import SCHEMA as SCHEMA_NUMBER
 from resil.folder.store import open_run, recorded_provenance
-from rtl_harness.faults import NEVER
+from resil.rtl_harness.faults import NEVER
 
 IDENTITY = Identity({"seed": "7", "target": "t" * 40})
 OTHER = Identity({"seed": "8", "target": "t" * 40})

@@ -3,11 +3,11 @@
 import numpy as np
 
 from resil.protection.blocks import Block
-from resil.protection.group_menu import Design
+from resil.protection.items import Design
 from resil.protection.options import load_options
-from resil.protection.pace import Pace
 from resil.protection.risks import FATES, Network
 from resil.protection.units import Granularity, Storage, cells_of, units_of
+from resil.protection.watchdog_pace import Pace
 
 # Operations of at most 100 of 1,000 cycles: a watchdog of 150 cycles tells before the time-out.
 PACE = Pace(100, 1000, 2000)

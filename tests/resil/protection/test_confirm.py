@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from resil.protection.confirm import Copies, Observed, Stratum, confirmation, latent_coverage
-from stats.evidence import Group
-from stats.intervals import clopper_pearson
+from resil.stats.evidence import Group
+from resil.stats.intervals import clopper_pearson
 
 PLAN = {
     "fit": 0.010,

@@ -5,15 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from reports.protection import parse_protection
-from reports.tables import protection_line
 from resil.protection.blocks import read_blocks
 from resil.protection.menu import Combination, menu_of
 from resil.protection.optimise import Candidate, least_spfm
 from resil.protection.options import OptionSet, ProtectionError, load_options
 from resil.protection.plan import plan_protection
+from resil.record.protection import parse_protection
+from resil.reports.tables import protection_line
 from resil.results.limits import part_limits
-from stats.rates import OUTCOMES, StratumCounts, estimate_blocks
+from resil.stats.rates import OUTCOMES, StratumCounts, estimate_blocks
 
 RATES = {"ff": 7.2e-5, "macro": 7.2e-5, "sram": 2e-5}
 AREAS = {"cc": 30_000.0, "mac": 60_000.0, "sb": 90_000.0, "cpm": 700.0}

@@ -6,18 +6,24 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from networks import zoo
-from networks.compile import compile_network
+from resil.networks import zoo
+from resil.networks.compile import compile_network
+from resil.rtl_harness.npu.work import operation_work
 from resil.sensitivity.intervals import ModelError, block_estimates, held, with_surprises
 from resil.sensitivity.left_out import Prediction, fit_severity, left_out_rows, without
 from resil.sensitivity.model import SHIPPED, load_model
 from resil.sensitivity.observations import START, START_KIND, Cell, Run
 from resil.sensitivity.predict import PartPrediction, part_rates, predict_parts
-from resil.sensitivity.severity import Severity, critical_share, log_odds, references, shifted
+from resil.sensitivity.severity import (
+    Severity,
+    critical_share,
+    log_odds,
+    references,
+    shifted,
+)
+from resil.stats.intervals import clopper_pearson
+from resil.stats.rates import OUTCOMES
 from resil.work.inference import Inference
-from rtl_harness.npu.work import operation_work
-from stats.intervals import clopper_pearson
-from stats.rates import OUTCOMES
 
 PART = ("ao", "ff")
 CELL = Cell("ff", "ao", "data", "u.q", 0)

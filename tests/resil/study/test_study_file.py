@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from networks import zoo
 from resil.campaign.campaign import load_campaign
 from resil.campaign.text import campaign_text
 from resil.errors import CampaignError
+from resil.networks import zoo
 from resil.study.study_file import _TABLES, load_study, parse_study
 from tests.resil.studies import CELLS, TEXT, study, write_study
 

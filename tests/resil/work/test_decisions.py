@@ -6,15 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from networks import reference, zoo
-from networks.compile import compile_network
-from networks.tflite_reader import read_network
 from resil.campaign.campaign import parse_campaign
 from resil.campaign.text import campaign_text
 from resil.errors import CampaignError
+from resil.networks import reference, zoo
+from resil.networks.compile import compile_network
+from resil.networks.tflite_reader import read_network
+from resil.rtl_harness.faults import Outcome
 from resil.sensitivity.campaign_inference import infer_campaign
 from resil.work.decisions import network_decision
-from rtl_harness.faults import Outcome
 
 TEXT = """
 [campaign]

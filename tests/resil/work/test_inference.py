@@ -3,12 +3,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from networks import zoo
-from networks.compile import compile_network
+from resil.networks import zoo
+from resil.networks.compile import compile_network
+from resil.rtl_harness.faults import Corruption, Outcome
+from resil.rtl_harness.npu.infer import infer
+from resil.rtl_harness.npu.work import operation_work
 from resil.work.inference import Inference
-from rtl_harness.faults import Corruption, Outcome
-from rtl_harness.npu.infer import infer
-from rtl_harness.npu.work import operation_work
 
 
 @pytest.fixture(scope="module")

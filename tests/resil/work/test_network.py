@@ -7,19 +7,19 @@ import tomllib
 import numpy as np
 import pytest
 
-from networks import oracle, zoo
-from networks.tflite_reader import read_network
-from networks.tflite_writer import write_network
 from resil.campaign.campaign import parse_campaign
 from resil.campaign.text import campaign_text
 from resil.errors import CampaignError
+from resil.networks import oracle, zoo
+from resil.networks.tflite_reader import read_network
+from resil.networks.tflite_writer import write_network
 from resil.progress import Progress
-from resil.results.summary import network_summary
+from resil.results.summary_parts import network_summary
+from resil.rtl_harness.design.target import load_target
+from resil.rtl_harness.engine.workload import classify
+from resil.rtl_harness.faults import Fault, Outcome, RunEnd
 from resil.sensitivity.campaign_inference import infer_campaign
 from resil.work.network import network_work
-from rtl_harness.faults import Fault, Outcome, RunEnd
-from rtl_harness.target import load_target
-from rtl_harness.workload import classify
 from tests.networks.dressed import with_computed_shapes, with_float_ends
 from tests.networks.test_adapt import random_values, two_inputs, two_outputs
 

@@ -10,14 +10,29 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rtl_harness import bench
-from rtl_harness.bench import Step, boot_program, check, interrupt, mark, poll, read, wait, write
-from rtl_harness.elaboration import elaborate
-from rtl_harness.target import SHIPPED_TARGETS, Target, TargetAlarm, TargetMemory
-from rtl_harness.verilated.build import Variable
-from rtl_harness.verilated.library import Port, Stop
-from rtl_harness.verilated.runner import Runner, readmemh_text
-from rtl_harness.workload import OutputSpec, Workload
+from resil.rtl_harness import bench
+from resil.rtl_harness.bench import (
+    Step,
+    boot_program,
+    check,
+    interrupt,
+    mark,
+    poll,
+    read,
+    wait,
+    write,
+)
+from resil.rtl_harness.design.elaboration import elaborate
+from resil.rtl_harness.design.target import (
+    SHIPPED_TARGETS,
+    Target,
+    TargetAlarm,
+    TargetMemory,
+)
+from resil.rtl_harness.engine.fast.native.build import Variable
+from resil.rtl_harness.engine.fast.native.library import Port, Stop
+from resil.rtl_harness.engine.fast.native.runner import Runner, readmemh_text
+from resil.rtl_harness.engine.workload import OutputSpec, Workload
 
 HERE = Path(__file__).parent
 BASE = 0x4000_0000

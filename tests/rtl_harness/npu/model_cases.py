@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from rtl_harness.npu.model.config import NpuConfig
-from rtl_harness.npu.model.conv_config import ConvConfig
-from rtl_harness.npu.model.program import Execute, lower
-from rtl_harness.npu.model.weight_order import weight_order
+from resil.rtl_harness.npu.model.config import NpuConfig
+from resil.rtl_harness.npu.model.conv_config import ConvConfig
+from resil.rtl_harness.npu.model.program import Execute, lower
+from resil.rtl_harness.npu.model.weight_order import weight_order
 from tests.rtl_harness.npu.model_layout import (
     RAM_LIMIT,
     Arena,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from rtl_harness.npu.model.weight_stream import decode
+from resil.rtl_harness.npu.model.weight_stream import decode
 from tests.rtl_harness.npu.literal_arithmetic import elementwise, rs, sat32, signed
 from tests.rtl_harness.npu.literal_memory import LiteralMemory
 

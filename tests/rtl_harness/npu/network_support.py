@@ -7,11 +7,11 @@ from functools import cache
 
 import numpy as np
 
-from networks.compile import CompiledNetwork
-from networks.graph import Graph
-from rtl_harness.npu.model.config import npu_config
-from rtl_harness.npu.model.machine import FunctionalModel
-from rtl_harness.npu.model.status import Status
+from resil.networks.compile import CompiledNetwork
+from resil.networks.graph import Graph
+from resil.rtl_harness.npu.model.config import npu_config
+from resil.rtl_harness.npu.model.machine import FunctionalModel
+from resil.rtl_harness.npu.model.status import Status
 
 STOPPED = Status.IRQ | Status.CMD_END | 0xFFFF << 16
 

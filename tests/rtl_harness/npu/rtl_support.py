@@ -8,7 +8,10 @@ from functools import cache
 
 import numpy as np
 
-from rtl_harness.npu.workload import (
+from resil.rtl_harness.design.target import load_target
+from resil.rtl_harness.engine.fast.native.runner import PlainRun, Runner
+from resil.rtl_harness.engine.workload import OutputSpec, Workload
+from resil.rtl_harness.npu.workload import (
     BASEP,
     BOOT_END,
     CMD,
@@ -21,9 +24,6 @@ from rtl_harness.npu.workload import (
     SRAM_BASE,
     START,
 )
-from rtl_harness.target import load_target
-from rtl_harness.verilated.runner import PlainRun, Runner
-from rtl_harness.workload import OutputSpec, Workload
 from tests.rtl_harness.npu.model_support import CONSTANTS, RAM, padded
 
 WORDS = {"flash": 4096, "sram": 1024}

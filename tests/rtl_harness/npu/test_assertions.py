@@ -18,9 +18,9 @@ from benchmarks.npu.fuzz.judge import LIMIT, STALLED_LIMIT, trials
 from benchmarks.npu.mutation.judge import LONGEST, PATIENCE, MutantBench, operation_trials
 from benchmarks.npu.mutation.schemata import mutated_target
 from benchmarks.npu.mutation.sites import Mutation
-from rtl_harness.errors import SimulationError
-from rtl_harness.npu.assertions import failed_assertion, labels
-from rtl_harness.target import load_target
+from resil.rtl_harness.design.target import load_target
+from resil.rtl_harness.errors import SimulationError
+from resil.rtl_harness.npu.assertions import failed_assertion, labels
 from tests.rtl_harness.npu.seeded_faults import SEEDED
 
 NPU = "ethos-u55-32"

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from networks import oracle, zoo
-from networks.compile import compile_bytes
-from networks.tflite_reader import read_network
-from networks.tflite_writer import serialise_network
-from rtl_harness.npu.infer import infer
-from rtl_harness.npu.ranges import activation_ranges
+from resil.networks import oracle, zoo
+from resil.networks.compile import compile_bytes
+from resil.networks.tflite_reader import read_network
+from resil.networks.tflite_writer import serialise_network
+from resil.rtl_harness.npu.infer import infer
+from resil.rtl_harness.npu.ranges import activation_ranges
 from tests.networks.clamped import with_explicit_clamps
 from tests.networks.test_clamps import NARROW, clamped
 

@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from networks import zoo
-from networks.compile import compile_network
-from rtl_harness.elaboration import elaborate
-from rtl_harness.engines.verilator.engine import VerilatorEngine
-from rtl_harness.faults import Fault
-from rtl_harness.npu.model.config import npu_config
-from rtl_harness.npu.workload import npu_workload
-from rtl_harness.target import Target, load_target
+from resil.networks import zoo
+from resil.networks.compile import compile_network
+from resil.rtl_harness.design.elaboration import elaborate
+from resil.rtl_harness.design.target import Target, load_target
+from resil.rtl_harness.engine.fast.engine import VerilatorEngine
+from resil.rtl_harness.faults import Fault
+from resil.rtl_harness.npu.model.config import npu_config
+from resil.rtl_harness.npu.workload import npu_workload
 from tests.rtl_harness.npu.model_cases import FEATURES, NAMES, random_case
 from tests.rtl_harness.npu.model_support import RAM, Case
 from tests.rtl_harness.npu.rtl_support import run_stream

@@ -4,11 +4,11 @@ import doctest
 import numpy as np
 import pytest
 
-from networks import oracle, zoo
-from networks.compile import compile_network
-from rtl_harness.errors import HarnessError
-from rtl_harness.npu import infer as module
-from rtl_harness.npu.infer import infer
+from resil.networks import oracle, zoo
+from resil.networks.compile import compile_network
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.npu import infer as module
+from resil.rtl_harness.npu.infer import infer
 
 
 @pytest.fixture(scope="module")

@@ -7,13 +7,19 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from networks import zoo
-from networks.compile import compile_network
-from rtl_harness.errors import AuditError, HarnessError
-from rtl_harness.faults import Fault, Outcome
-from rtl_harness.npu.memory_engine import ACTIVATIONS, WEIGHTS, MemoryEngine, memory_sites, remainder
-from rtl_harness.npu.workload import npu_workload
-from rtl_harness.target import load_target
+from resil.networks import zoo
+from resil.networks.compile import compile_network
+from resil.rtl_harness.design.target import load_target
+from resil.rtl_harness.errors import AuditError, HarnessError
+from resil.rtl_harness.faults import Fault, Outcome
+from resil.rtl_harness.npu.memory_engine import (
+    ACTIVATIONS,
+    WEIGHTS,
+    MemoryEngine,
+    memory_sites,
+    remainder,
+)
+from resil.rtl_harness.npu.workload import npu_workload
 
 
 def made(name: str, **options) -> MemoryEngine:

@@ -9,12 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rtl_harness.npu.model import arithmetic
-from rtl_harness.npu.model.arithmetic import Rounding, rescale, rescale_wide, sat32, wrap, wrap32
-from rtl_harness.npu.model.output import bound
-from rtl_harness.npu.model.output_config import Activation
-from rtl_harness.npu.model.pool import reciprocal
-from rtl_harness.npu.model.tensors import FeatureMap, Tiles
+from resil.rtl_harness.npu.model import arithmetic
+from resil.rtl_harness.npu.model.arithmetic import (
+    Rounding,
+    rescale,
+    rescale_wide,
+    sat32,
+    wrap,
+    wrap32,
+)
+from resil.rtl_harness.npu.model.output import bound
+from resil.rtl_harness.npu.model.output_config import Activation
+from resil.rtl_harness.npu.model.pool import reciprocal
+from resil.rtl_harness.npu.model.tensors import FeatureMap, Tiles
 from tests.rtl_harness.npu.literal_arithmetic import rs, signed
 from tests.rtl_harness.npu.literal_arithmetic import sat32 as exact_sat32
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from rtl_harness.npu.model.config import CONFIGS, ETHOS_U55_32, NpuConfig
-from rtl_harness.npu.model.elementwise_config import UNARY, Function
+from resil.rtl_harness.npu.model.config import CONFIGS, ETHOS_U55_32, NpuConfig
+from resil.rtl_harness.npu.model.elementwise_config import UNARY, Function
 from tests.rtl_harness.npu.model_support import Case
 from tests.rtl_harness.npu.test_model_checks import CASE, refusal
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rtl_harness.npu.model.commands import Opcode
-from rtl_harness.npu.model.config import CONFIGS, NpuConfig
-from rtl_harness.npu.model.program import End, lower
-from rtl_harness.npu.model.status import Status
+from resil.rtl_harness.npu.model.commands import Opcode
+from resil.rtl_harness.npu.model.config import CONFIGS, NpuConfig
+from resil.rtl_harness.npu.model.program import End, lower
+from resil.rtl_harness.npu.model.status import Status
 from tests.rtl_harness.npu.literal_checks import LiteralChecks
 from tests.rtl_harness.npu.model_cases import NAMES, random_case
 from tests.rtl_harness.npu.model_support import Case

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rtl_harness.errors import HarnessError
-from rtl_harness.npu.model.config import CONFIGS, ETHOS_U55_32, NpuConfig, npu_config
-from rtl_harness.npu.model.program import End, lower
-from rtl_harness.npu.model.status import Status
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.npu.model.config import CONFIGS, ETHOS_U55_32, NpuConfig, npu_config
+from resil.rtl_harness.npu.model.program import End, lower
+from resil.rtl_harness.npu.model.status import Status
 from tests.rtl_harness.npu.model_support import Case, Shape, conv_case, scale_bytes
 
 SHAPE = Shape(

@@ -8,11 +8,17 @@ from ethosu.vela.ethos_u55_regs.ethos_u55_regs import cmd0, cmd1
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rtl_harness.npu.model.commands import CommandError, Opcode, Register, Registers, parse
-from rtl_harness.npu.model.config import ETHOS_U55_32
-from rtl_harness.npu.model.memory import SHARED_BUFFER
-from rtl_harness.npu.model.program import Copy, End, lower
-from rtl_harness.npu.model.status import Status
+from resil.rtl_harness.npu.model.commands import (
+    CommandError,
+    Opcode,
+    Register,
+    Registers,
+    parse,
+)
+from resil.rtl_harness.npu.model.config import ETHOS_U55_32
+from resil.rtl_harness.npu.model.memory import SHARED_BUFFER
+from resil.rtl_harness.npu.model.program import Copy, End, lower
+from resil.rtl_harness.npu.model.status import Status
 from tests.rtl_harness.npu.model_support import command, setting, settings, stream
 
 

@@ -10,11 +10,11 @@ from ethosu.vela.ethos_u55_regs.ethos_u55_regs import cmd1
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rtl_harness.npu.model.config import ETHOS_U55_32
-from rtl_harness.npu.model.machine import FunctionalModel
-from rtl_harness.npu.model.program import Execute, lower
-from rtl_harness.npu.model.status import ERRORS, Status
-from rtl_harness.npu.model.weight_order import weight_order
+from resil.rtl_harness.npu.model.config import ETHOS_U55_32
+from resil.rtl_harness.npu.model.machine import FunctionalModel
+from resil.rtl_harness.npu.model.program import Execute, lower
+from resil.rtl_harness.npu.model.status import ERRORS, Status
+from resil.rtl_harness.npu.model.weight_order import weight_order
 from tests.rtl_harness.npu.literal_arithmetic import DOUBLE, rs, signed
 from tests.rtl_harness.npu.model_layout import random_scales
 from tests.rtl_harness.npu.model_literal import Literal

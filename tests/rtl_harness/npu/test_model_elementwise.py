@@ -7,11 +7,15 @@ from itertools import product
 import numpy as np
 import pytest
 
-from rtl_harness.npu.model.arithmetic import Rounding
-from rtl_harness.npu.model.elementwise import scaled
-from rtl_harness.npu.model.elementwise_config import ElementwiseConfig, Function, OperandScale
-from rtl_harness.npu.model.output_config import Activation, Block, Output
-from rtl_harness.npu.model.tensors import FeatureMap, Tiles
+from resil.rtl_harness.npu.model.arithmetic import Rounding
+from resil.rtl_harness.npu.model.elementwise import scaled
+from resil.rtl_harness.npu.model.elementwise_config import (
+    ElementwiseConfig,
+    Function,
+    OperandScale,
+)
+from resil.rtl_harness.npu.model.output_config import Activation, Block, Output
+from resil.rtl_harness.npu.model.tensors import FeatureMap, Tiles
 from tests.rtl_harness.npu.literal_arithmetic import elementwise
 from tests.rtl_harness.npu.literal_memory import Registers
 

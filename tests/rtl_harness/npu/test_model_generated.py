@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from networks.compile import compile_network
-from networks.generate import KINDS, generate, random_inputs
-from networks.graph import Graph
-from networks.oracle import run_all
-from networks.tflite_writer import serialise_network
-from rtl_harness.npu.model.config import CONFIGS
+from resil.networks.compile import compile_network
+from resil.networks.generate import KINDS, generate, random_inputs
+from resil.networks.graph import Graph
+from resil.networks.oracle import run_all
+from resil.networks.tflite_writer import serialise_network
+from resil.rtl_harness.npu.model.config import CONFIGS
 from tests.rtl_harness.npu.network_support import run_network
 
 COUNT = 6

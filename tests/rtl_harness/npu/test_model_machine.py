@@ -7,13 +7,19 @@ from functools import cache
 import numpy as np
 import pytest
 
-from rtl_harness.errors import HarnessError
-from rtl_harness.npu.model.commands import Opcode
-from rtl_harness.npu.model.config import ETHOS_U55_32, npu_config
-from rtl_harness.npu.model.machine import FunctionalModel, ModelResult
-from rtl_harness.npu.model.memory import SHARED_BUFFER
-from rtl_harness.npu.model.status import ERRORS, Status
-from tests.rtl_harness.npu.model_support import command, encode, scale_bytes, settings, stream
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.npu.model.commands import Opcode
+from resil.rtl_harness.npu.model.config import ETHOS_U55_32, npu_config
+from resil.rtl_harness.npu.model.machine import FunctionalModel, ModelResult
+from resil.rtl_harness.npu.model.memory import SHARED_BUFFER
+from resil.rtl_harness.npu.model.status import ERRORS, Status
+from tests.rtl_harness.npu.model_support import (
+    command,
+    encode,
+    scale_bytes,
+    settings,
+    stream,
+)
 
 FLASH, RAM = 0, 1
 WEIGHTS, SCALES, LENGTH, SLOT, IFM, OFM = 0, 0x800, 0x400, 0x1000, 0x40, 0x140
@@ -125,7 +131,7 @@ def test_a_batch_with_weights_scales_and_ends_of_its_own(row: int):
 def test_chunks_do_not_show(monkeypatch: pytest.MonkeyPatch):
     whole, chunked = ram(9), ram(9)
     run(TWO_LAYERS, whole)
-    monkeypatch.setattr("rtl_harness.npu.model.batch.CHUNK_ELEMENTS", 2600)
+    monkeypatch.setattr("resil.rtl_harness.npu.model.batch.CHUNK_ELEMENTS", 2600)
     run(TWO_LAYERS, chunked)
     assert np.array_equal(whole, chunked)
 

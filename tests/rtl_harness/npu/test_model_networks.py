@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from networks.compile import CompiledNetwork, compile_network
-from networks.graph import Graph, Operator, Quantisation, Tensor
-from networks.oracle import run as oracle
-from networks.tflite_reader import read_network
-from networks.tflite_writer import serialise_network
-from networks.zoo import load, names
-from rtl_harness.npu.model.config import CONFIGS
+from resil.networks.compile import CompiledNetwork, compile_network
+from resil.networks.graph import Graph, Operator, Quantisation, Tensor
+from resil.networks.oracle import run as oracle
+from resil.networks.tflite_reader import read_network
+from resil.networks.tflite_writer import serialise_network
+from resil.networks.zoo import load, names
+from resil.rtl_harness.npu.model.config import CONFIGS
 from tests.rtl_harness.npu.network_support import model, run_network
 
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rtl_harness.npu.model.commands import Opcode
-from rtl_harness.npu.model.config import CONFIGS, NpuConfig
-from rtl_harness.npu.model.machine import FunctionalModel
-from rtl_harness.npu.model.memory import SHARED_BUFFER
-from rtl_harness.npu.model.status import ERRORS, Status
+from resil.rtl_harness.npu.model.commands import Opcode
+from resil.rtl_harness.npu.model.config import CONFIGS, NpuConfig
+from resil.rtl_harness.npu.model.machine import FunctionalModel
+from resil.rtl_harness.npu.model.memory import SHARED_BUFFER
+from resil.rtl_harness.npu.model.status import ERRORS, Status
 from tests.rtl_harness.npu.model_cases import FEATURES, NAMES, folded, random_case
 from tests.rtl_harness.npu.model_literal import Literal
 from tests.rtl_harness.npu.model_support import Case, Shape, conv_case, encode, scale_bytes

@@ -17,7 +17,7 @@ from benchmarks.npu.mutation.reviewed import Review, read_reviews, review_of
 from benchmarks.npu.mutation.schemata import mutated_target, mutated_text, one_mutant
 from benchmarks.npu.mutation.sites import Mutation, mutations
 from benchmarks.npu.mutation.store import OUTCOMES, Result, Store
-from rtl_harness.target import load_target
+from resil.rtl_harness.design.target import load_target
 
 MODULE = """module counter #(
   parameter int unsigned Width = 4

@@ -5,19 +5,19 @@ import dataclasses
 import numpy as np
 import pytest
 
-from networks import zoo
-from networks.compile import CompiledNetwork, Operation, TensorSlot, compile_network
-from networks.ends import Ends
-from networks.graph import Quantisation, Tensor
-from rtl_harness.npu.model.config import ETHOS_U55_32
-from rtl_harness.npu.model.machine import FunctionalModel
-from rtl_harness.npu.model.program import Execute, lower
-from rtl_harness.npu.model.status import Status
-from rtl_harness.npu.model.weight_order import weight_order
-from rtl_harness.npu.workload import npu_workload
-from rtl_harness.target import load_target
-from rtl_harness.verilated.library import Port, Stop
-from rtl_harness.verilated.runner import Runner
+from resil.networks import zoo
+from resil.networks.compile import CompiledNetwork, Operation, TensorSlot, compile_network
+from resil.networks.ends import Ends
+from resil.networks.graph import Quantisation, Tensor
+from resil.rtl_harness.design.target import load_target
+from resil.rtl_harness.engine.fast.native.library import Port, Stop
+from resil.rtl_harness.engine.fast.native.runner import Runner
+from resil.rtl_harness.npu.model.config import ETHOS_U55_32
+from resil.rtl_harness.npu.model.machine import FunctionalModel
+from resil.rtl_harness.npu.model.program import Execute, lower
+from resil.rtl_harness.npu.model.status import Status
+from resil.rtl_harness.npu.model.weight_order import weight_order
+from resil.rtl_harness.npu.workload import npu_workload
 from tests.rtl_harness.npu.model_layout import random_scales
 from tests.rtl_harness.npu.model_support import Shape, conv_case, conv_stream, encode
 

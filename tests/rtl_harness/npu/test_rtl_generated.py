@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from networks.compile import CompiledNetwork, compile_network
-from networks.generate import generate, random_inputs
-from networks.graph import Graph
-from networks.tflite_writer import serialise_network
-from rtl_harness.npu.model.status import ERRORS
+from resil.networks.compile import CompiledNetwork, compile_network
+from resil.networks.generate import generate, random_inputs
+from resil.networks.graph import Graph
+from resil.networks.tflite_writer import serialise_network
+from resil.rtl_harness.npu.model.status import ERRORS
 from tests.rtl_harness.npu.model_support import CONSTANTS, RAM
 from tests.rtl_harness.npu.rtl_support import FENCE, SRAM_BYTES, WORDS, run_stream
 from tests.rtl_harness.npu.test_model_generated import COMPARED, expected

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rtl_harness.npu.model.status import ERRORS, Status
-from rtl_harness.npu.workload import QBASE, RSIZE
-from rtl_harness.verilated.runner import PlainRun
+from resil.rtl_harness.engine.fast.native.runner import PlainRun
+from resil.rtl_harness.npu.model.status import ERRORS, Status
+from resil.rtl_harness.npu.workload import QBASE, RSIZE
 from tests.rtl_harness.npu.model_support import CONSTANTS, RAM, command, settings, stream
 from tests.rtl_harness.npu.rtl_support import run_stream
 from tests.rtl_harness.npu.test_model_machine import flash, ram

@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from networks.compile import CompiledNetwork, compile_network
-from networks.generate import generate, random_inputs
-from networks.graph import Graph
-from networks.oracle import run_all
-from networks.tflite_writer import serialise_network
-from rtl_harness.npu.model.commands import OPERATIONS, Register, Registers, parse
-from rtl_harness.npu.model.config import ETHOS_U55_256
+from resil.networks.compile import CompiledNetwork, compile_network
+from resil.networks.generate import generate, random_inputs
+from resil.networks.graph import Graph
+from resil.networks.oracle import run_all
+from resil.networks.tflite_writer import serialise_network
+from resil.rtl_harness.npu.model.commands import OPERATIONS, Register, Registers, parse
+from resil.rtl_harness.npu.model.config import ETHOS_U55_256
 from tests.rtl_harness.npu.network_support import run_network
 from tests.rtl_harness.npu.test_rtl_generated import fits, outputs_of
 

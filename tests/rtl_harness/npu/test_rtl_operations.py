@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rtl_harness.npu.model.config import npu_config
-from rtl_harness.npu.model.machine import FunctionalModel
-from rtl_harness.npu.model.status import ERRORS
+from resil.rtl_harness.npu.model.config import npu_config
+from resil.rtl_harness.npu.model.machine import FunctionalModel
+from resil.rtl_harness.npu.model.status import ERRORS
 from tests.rtl_harness.npu.model_cases import FEATURES, NAMES, random_case
 from tests.rtl_harness.npu.model_support import CONSTANTS, RAM, Case
 from tests.rtl_harness.npu.rtl_support import run_stream

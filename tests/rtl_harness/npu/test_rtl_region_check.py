@@ -5,11 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from rtl_harness.npu.model.config import npu_config
-from rtl_harness.npu.model.machine import FunctionalModel
-from rtl_harness.npu.model.status import ERRORS, Status
+from resil.rtl_harness.npu.model.config import npu_config
+from resil.rtl_harness.npu.model.machine import FunctionalModel
+from resil.rtl_harness.npu.model.status import ERRORS, Status
 from tests.rtl_harness.npu.model_cases import random_case
-from tests.rtl_harness.npu.model_support import CONSTANTS, RAM, Case, command, settings, stream
+from tests.rtl_harness.npu.model_support import (
+    CONSTANTS,
+    RAM,
+    Case,
+    command,
+    settings,
+    stream,
+)
 from tests.rtl_harness.npu.rtl_support import FENCE, SRAM_BYTES, WORDS, run_stream
 
 NPU = "ethos-u55-32"

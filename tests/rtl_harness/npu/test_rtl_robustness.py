@@ -12,8 +12,8 @@ from benchmarks.npu.fuzz.cases import Case, network_cases
 from benchmarks.npu.fuzz.damage import DAMAGES, BusFaults, sound
 from benchmarks.npu.fuzz.judge import LIMIT, PATIENCE, STALLED_LIMIT, broken_rules, fuzz
 from benchmarks.npu.fuzz.model import Model, Prediction
-from rtl_harness.npu.model.status import Status
-from rtl_harness.npu.workload import SRAM_BASE
+from resil.rtl_harness.npu.model.status import Status
+from resil.rtl_harness.npu.workload import SRAM_BASE
 from tests.rtl_harness.npu.model_support import command, setting, stream
 
 ACCELERATOR = "ethos-u55-32"

@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from networks import zoo
-from networks.compile import compile_network
-from rtl_harness.npu.infer import infer
-from rtl_harness.npu.model.status import ERRORS
-from rtl_harness.npu.upsets import WeightMemory, flipped
-from rtl_harness.npu.workload import npu_workload
-from rtl_harness.target import load_target
-from rtl_harness.verilated.runner import Runner
+from resil.networks import zoo
+from resil.networks.compile import compile_network
+from resil.rtl_harness.design.target import load_target
+from resil.rtl_harness.engine.fast.native.runner import Runner
+from resil.rtl_harness.npu.infer import infer
+from resil.rtl_harness.npu.model.status import ERRORS
+from resil.rtl_harness.npu.upsets import WeightMemory, flipped
+from resil.rtl_harness.npu.workload import npu_workload
 
 KNOWN = zoo.load("digits")
 DIGITS = compile_network(KNOWN.path, "ethos-u55-32")

@@ -3,9 +3,9 @@ import json
 import numpy as np
 import pytest
 
-from rtl_harness.elaboration.yosys import run_yosys
-from rtl_harness.npu.model.weight_stream import decode
-from rtl_harness.tools import verilate
+from resil.rtl_harness.design.elaboration.yosys import run_yosys
+from resil.rtl_harness.npu.model.weight_stream import decode
+from resil.rtl_harness.tools import verilate
 from tests.rtl_harness.npu.wd.extreme import extreme_stream, stream_ending_in_an_open_run
 from tests.rtl_harness.npu.wd.simulation import SOURCES, Job, Result, build, run
 from tests.rtl_harness.npu.wd.streams import damaged, encode, invented, weight_arrays

@@ -5,9 +5,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rtl_harness.npu.model.weight_stream import decode
+from resil.rtl_harness.npu.model.weight_stream import decode
 from tests.rtl_harness.npu.wd.extreme import stream_ending_in_an_open_run
-from tests.rtl_harness.npu.wd.streams import by_hand, damaged, encode, golden, header, invented, weight_arrays
+from tests.rtl_harness.npu.wd.streams import (
+    by_hand,
+    damaged,
+    encode,
+    golden,
+    header,
+    invented,
+    weight_arrays,
+)
 
 END = (0b111, 3)
 

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from networks import zoo
-from networks.compile import compile_network
-from rtl_harness.errors import HarnessError
-from rtl_harness.npu.workload import boot_image, layout, npu_workload
-from rtl_harness.workload import exact
+from resil.networks import zoo
+from resil.networks.compile import compile_network
+from resil.rtl_harness.engine.workload import exact
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.npu.workload import boot_image, layout, npu_workload
 
 ACCELERATOR = "ethos-u55-32"
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from rtl_harness.target import Target, TargetMemory, load_target
-from rtl_harness.workload import OutputSpec, Workload, exact
+from resil.rtl_harness.design.target import Target, TargetMemory, load_target
+from resil.rtl_harness.engine.workload import OutputSpec, Workload, exact
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "awkward"
 

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from rtl_harness.target import Target, load_target
-from rtl_harness.workload import OutputSpec, Workload, exact
+from resil.rtl_harness.design.target import Target, load_target
+from resil.rtl_harness.engine.workload import OutputSpec, Workload, exact
 from tests.rtl_harness.redundancy.designs import EXAMPLES
 
 _SOURCE = Path(__file__).with_name("stepper.sv")

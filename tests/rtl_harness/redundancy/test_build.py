@@ -8,15 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from rtl_harness.elaboration import elaborate
-from rtl_harness.engines.verilator.engine import VerilatorEngine
-from rtl_harness.errors import HarnessError
-from rtl_harness.faults import Fault, Seen
-from rtl_harness.redundancy import Group, Mechanism, build_protection
-from rtl_harness.redundancy.proof import check_alarms
-from rtl_harness.redundancy.target_file import target_text
-from rtl_harness.target import TargetAlarm, load_target
-from tests.rtl_harness.redundancy.designs import CORE, awkward, awkward_work, core_work, target_of
+from resil.rtl_harness.design.elaboration import elaborate
+from resil.rtl_harness.design.target import TargetAlarm, load_target
+from resil.rtl_harness.engine.fast.engine import VerilatorEngine
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.faults import Fault, Seen
+from resil.rtl_harness.redundancy import Group, Mechanism, build_protection
+from resil.rtl_harness.redundancy.proof import check_alarms
+from resil.rtl_harness.redundancy.target_file import target_text
+from tests.rtl_harness.redundancy.designs import (
+    CORE,
+    awkward,
+    awkward_work,
+    core_work,
+    target_of,
+)
 
 CONTROL = "u_dut.u_control"
 MIXED = [

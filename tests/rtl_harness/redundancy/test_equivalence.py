@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from rtl_harness.elaboration import elaborate
-from rtl_harness.redundancy import Group, Mechanism, build_protection
-from rtl_harness.redundancy.equivalence import equal_without_faults
-from rtl_harness.target import load_target
+from resil.rtl_harness.design.elaboration import elaborate
+from resil.rtl_harness.design.target import load_target
+from resil.rtl_harness.redundancy import Group, Mechanism, build_protection
+from resil.rtl_harness.redundancy.equivalence import equal_without_faults
 from tests.rtl_harness.redundancy.designs import CORE, awkward, target_of
 
 

@@ -7,16 +7,16 @@ from collections import Counter
 
 import pytest
 
-from rtl_harness.elaboration import elaborate
-from rtl_harness.engines.verilator.engine import VerilatorEngine
-from rtl_harness.errors import HarnessError
-from rtl_harness.faults import Fault, Seen
-from rtl_harness.hardware import with_hardware
-from rtl_harness.redundancy import Group, Mechanism, build_protection
-from rtl_harness.redundancy.groups import GroupError
-from rtl_harness.redundancy.lockstep import check_locksteps
-from rtl_harness.redundancy.proof import check_alarms
-from rtl_harness.target import load_target
+from resil.rtl_harness.design.elaboration import elaborate
+from resil.rtl_harness.design.hardware import with_hardware
+from resil.rtl_harness.design.target import load_target
+from resil.rtl_harness.engine.fast.engine import VerilatorEngine
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.faults import Fault, Seen
+from resil.rtl_harness.redundancy import Group, Mechanism, build_protection
+from resil.rtl_harness.redundancy.groups import GroupError
+from resil.rtl_harness.redundancy.lockstep import check_locksteps
+from resil.rtl_harness.redundancy.proof import check_alarms
 from tests.rtl_harness.redundancy.designs import awkward, awkward_work
 
 GROUPS = [Group("control", Mechanism.LOCKSTEP), Group("u_dut.u_lanes", Mechanism.LOCKSTEP)]

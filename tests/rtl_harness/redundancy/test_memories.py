@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from rtl_harness.elaboration import elaborate
-from rtl_harness.engines.verilator.engine import VerilatorEngine
-from rtl_harness.errors import HarnessError
-from rtl_harness.faults import Fault, Seen
-from rtl_harness.redundancy import Group, Mechanism
-from rtl_harness.redundancy.code_proof import prove_codes
-from rtl_harness.redundancy.proof import check_alarms
+from resil.rtl_harness.design.elaboration import elaborate
+from resil.rtl_harness.engine.fast.engine import VerilatorEngine
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.faults import Fault, Seen
+from resil.rtl_harness.redundancy import Group, Mechanism
+from resil.rtl_harness.redundancy.code_proof import prove_codes
+from resil.rtl_harness.redundancy.proof import check_alarms
 from tests.rtl_harness.redundancy.designs import awkward, awkward_work, core_work, target_of
 from tests.rtl_harness.redundancy.test_build import built, engines, struck
 from tests.rtl_harness.redundancy.test_proof import change

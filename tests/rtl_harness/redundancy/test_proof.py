@@ -6,12 +6,12 @@ import re
 
 import pytest
 
-from rtl_harness.elaboration import elaborate
-from rtl_harness.errors import HarnessError
-from rtl_harness.hardware import with_hardware
-from rtl_harness.redundancy import Group, Mechanism, build_protection
-from rtl_harness.redundancy.proof import check_alarms, check_copies, prove_mechanisms
-from rtl_harness.target import load_target
+from resil.rtl_harness.design.elaboration import elaborate
+from resil.rtl_harness.design.hardware import with_hardware
+from resil.rtl_harness.design.target import load_target
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.redundancy import Group, Mechanism, build_protection
+from resil.rtl_harness.redundancy.proof import check_alarms, check_copies, prove_mechanisms
 from tests.rtl_harness.redundancy.designs import awkward
 
 CONTROL = "u_dut.u_control"

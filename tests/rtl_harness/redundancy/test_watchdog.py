@@ -6,16 +6,23 @@ from dataclasses import replace
 
 import pytest
 
-from rtl_harness.elaboration import elaborate
-from rtl_harness.engines.verilator.engine import VerilatorEngine
-from rtl_harness.errors import HarnessError
-from rtl_harness.faults import Fault, Seen
-from rtl_harness.operations import longest_operation
-from rtl_harness.redundancy import Group, Mechanism, Watchdog, build_protection
-from rtl_harness.redundancy.proof import check_alarms
-from rtl_harness.redundancy.watchdog import LATENCY, check_watched, prove_watchdog
-from rtl_harness.target import load_target
-from tests.rtl_harness.redundancy.designs import BENCH, CORE, awkward, awkward_work, core_work, target_of
+from resil.rtl_harness.design.elaboration import elaborate
+from resil.rtl_harness.design.operations import longest_operation
+from resil.rtl_harness.design.target import load_target
+from resil.rtl_harness.engine.fast.engine import VerilatorEngine
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.faults import Fault, Seen
+from resil.rtl_harness.redundancy import Group, Mechanism, Watchdog, build_protection
+from resil.rtl_harness.redundancy.proof import check_alarms
+from resil.rtl_harness.redundancy.watchdog import LATENCY, check_watched, prove_watchdog
+from tests.rtl_harness.redundancy.designs import (
+    BENCH,
+    CORE,
+    awkward,
+    awkward_work,
+    core_work,
+    target_of,
+)
 from tests.rtl_harness.redundancy.stepping import stepper, stepper_work
 
 LONGEST = 9

@@ -10,16 +10,16 @@ import subprocess
 
 import pytest
 
-from rtl_harness import hardware
-from rtl_harness.area import area_per_block
-from rtl_harness.cache import cache_root, cached_folder, without_shipped
-from rtl_harness.elaboration import elaborate, yosys
-from rtl_harness.engines.verilator.gates import read_gates
-from rtl_harness.errors import HarnessError
-from rtl_harness.hardware import with_hardware
-from rtl_harness.shipped import results
-from rtl_harness.shipped.make import make_shipped, results_of
-from rtl_harness.target import load_target
+from resil.rtl_harness.cache import cache_root, cached_folder, without_shipped
+from resil.rtl_harness.design import hardware
+from resil.rtl_harness.design.area import area_per_block
+from resil.rtl_harness.design.elaboration import elaborate, yosys
+from resil.rtl_harness.design.hardware import with_hardware
+from resil.rtl_harness.design.target import load_target
+from resil.rtl_harness.engine.fast.gates.gates import read_gates
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.ship.make import make_shipped, results_of
+from resil.rtl_harness.shipped import results
 
 RTL = """
 `include "width.svh"

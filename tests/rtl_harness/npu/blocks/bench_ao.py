@@ -21,7 +21,16 @@ from tests.rtl_harness.npu.blocks.arithmetic import (
     sat32,
 )
 from tests.rtl_harness.npu.blocks.bench_element import any_bits, any_finish
-from tests.rtl_harness.npu.blocks.block import ACC_BANKS, BANKS, UD, UH, USABLE, Block, Values, pack
+from tests.rtl_harness.npu.blocks.block import (
+    ACC_BANKS,
+    BANKS,
+    UD,
+    UH,
+    USABLE,
+    Block,
+    Values,
+    pack,
+)
 from tests.rtl_harness.npu.blocks.feature_maps import accumulator_row
 
 MASK64 = (1 << 64) - 1

@@ -10,11 +10,19 @@ import cocotb
 import numpy as np
 
 from benchmarks.npu.fuzz.cases import random_case
-from rtl_harness.npu.model.commands import OPERATIONS, Opcode, Register, parse
-from rtl_harness.npu.model.config import npu_config
-from rtl_harness.npu.model.program import End, lower
-from rtl_harness.npu.model.status import Status
-from tests.rtl_harness.npu.blocks.block import ACC_BANKS, BANKS, MACS, USABLE, Block, Values, pack
+from resil.rtl_harness.npu.model.commands import OPERATIONS, Opcode, Register, parse
+from resil.rtl_harness.npu.model.config import npu_config
+from resil.rtl_harness.npu.model.program import End, lower
+from resil.rtl_harness.npu.model.status import Status
+from tests.rtl_harness.npu.blocks.block import (
+    ACC_BANKS,
+    BANKS,
+    MACS,
+    USABLE,
+    Block,
+    Values,
+    pack,
+)
 from tests.rtl_harness.npu.blocks.structs import structs
 
 NPU = f"ethos-u55-{MACS}"

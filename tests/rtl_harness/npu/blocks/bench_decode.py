@@ -12,12 +12,19 @@ import numpy as np
 from benchmarks.npu.fuzz.cases import random_case
 from benchmarks.npu.fuzz.damage import DAMAGES, damaged
 from benchmarks.npu.fuzz.operations import CONSTANTS
-from rtl_harness.npu.model.commands import Command, CommandError, Opcode, Register, Words, parse
-from rtl_harness.npu.model.config import npu_config
-from rtl_harness.npu.model.conv_config import ConvConfig
-from rtl_harness.npu.model.memory import SHARED_BUFFER
-from rtl_harness.npu.model.program import Copy, End, Execute, lower
-from rtl_harness.npu.model.status import Status
+from resil.rtl_harness.npu.model.commands import (
+    Command,
+    CommandError,
+    Opcode,
+    Register,
+    Words,
+    parse,
+)
+from resil.rtl_harness.npu.model.config import npu_config
+from resil.rtl_harness.npu.model.conv_config import ConvConfig
+from resil.rtl_harness.npu.model.memory import SHARED_BUFFER
+from resil.rtl_harness.npu.model.program import Copy, End, Execute, lower
+from resil.rtl_harness.npu.model.status import Status
 from tests.rtl_harness.npu.blocks.block import MACS, Block, pack
 from tests.rtl_harness.npu.blocks.structs import enums, structs
 

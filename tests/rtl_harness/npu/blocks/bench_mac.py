@@ -9,7 +9,13 @@ from typing import Any
 
 import cocotb
 
-from tests.rtl_harness.npu.blocks.arithmetic import AVERAGE, CONV, DEPTHWISE, MAX_POOL, REDUCE_SUM
+from tests.rtl_harness.npu.blocks.arithmetic import (
+    AVERAGE,
+    CONV,
+    DEPTHWISE,
+    MAX_POOL,
+    REDUCE_SUM,
+)
 from tests.rtl_harness.npu.blocks.block import (
     ACC_BANKS,
     BANKS,

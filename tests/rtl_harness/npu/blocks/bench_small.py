@@ -8,7 +8,15 @@ from typing import Any
 
 import cocotb
 
-from tests.rtl_harness.npu.blocks.block import ACC_BANKS, BANKS, LANES, UD, USABLE, Block, Values
+from tests.rtl_harness.npu.blocks.block import (
+    ACC_BANKS,
+    BANKS,
+    LANES,
+    UD,
+    USABLE,
+    Block,
+    Values,
+)
 
 IDLE_CYCLES = 7
 

@@ -8,7 +8,7 @@ from typing import Any
 import cocotb
 import numpy as np
 
-from rtl_harness.npu.model.weight_stream import decode
+from resil.rtl_harness.npu.model.weight_stream import decode
 from tests.rtl_harness.npu.blocks.block import UD, Block
 from tests.rtl_harness.npu.wd.extreme import extreme_stream
 from tests.rtl_harness.npu.wd.streams import damaged, encode, invented, weight_arrays

@@ -13,8 +13,14 @@ import find_libpython
 from cocotb_tools import config
 from cocotb_tools.config import pygpi_entry_point
 
-from rtl_harness.cache import cached_folder, content_key
-from rtl_harness.tools import compiler_version, find_verilator, make_verilated, tail, verilate
+from resil.rtl_harness.cache import cached_folder, content_key
+from resil.rtl_harness.tools import (
+    compiler_version,
+    find_verilator,
+    make_verilated,
+    tail,
+    verilate,
+)
 from tests.rtl_harness.npu.blocks.structs import RTL
 
 HERE = Path(__file__).parent

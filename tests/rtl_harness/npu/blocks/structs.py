@@ -9,9 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import rtl_harness.npu
+import resil.rtl_harness.npu
 
-RTL = Path(next(iter(rtl_harness.npu.__path__))) / "rtl"
+RTL = Path(next(iter(resil.rtl_harness.npu.__path__))) / "rtl"
 PACKAGES = (
     RTL / "axi_pkg.sv",
     RTL / "npu_pkg.sv",

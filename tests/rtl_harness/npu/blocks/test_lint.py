@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rtl_harness.elaboration.yosys import run_yosys
-from rtl_harness.tools import verilate
+from resil.rtl_harness.design.elaboration.yosys import run_yosys
+from resil.rtl_harness.tools import verilate
 from tests.rtl_harness.npu.blocks.structs import RTL
 
 SOURCES = [

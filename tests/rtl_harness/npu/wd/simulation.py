@@ -10,11 +10,16 @@ from pathlib import Path
 
 import numpy as np
 
-import rtl_harness.npu
-from rtl_harness.cache import cached_folder, content_key
-from rtl_harness.tools import compiler_version, find_verilator, make_verilated, verilate
+import resil.rtl_harness.npu
+from resil.rtl_harness.cache import cached_folder, content_key
+from resil.rtl_harness.tools import (
+    compiler_version,
+    find_verilator,
+    make_verilated,
+    verilate,
+)
 
-RTL = Path(next(iter(rtl_harness.npu.__path__))) / "rtl" / "wd"
+RTL = Path(next(iter(resil.rtl_harness.npu.__path__))) / "rtl" / "wd"
 SOURCES = sorted(RTL.glob("*.sv"), key=lambda file: (file.stem != "wd_pkg", file.name))
 BENCH = Path(__file__).with_name("bench.cpp")
 

@@ -1,0 +1,267 @@
+"""Whether a folder of results is whole, finished, of this version and unfailed: all that read one ask here.
+
+A run is sealed when it ends: `provenance.json` gets the digests of what it left behind. Reading a folder
+compares them, reads every part file, and counts: what is not just as the run left it is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from resil.bench.identity import Identity
+from resil.campaign.rules import TIMEOUTS, UNTIL
+from resil.errors import ConsistencyError, StoreError
+from resil.faults.content import Content
+from resil.files import read_json
+from resil.folder.contents import content_of, repeating, require_equal
+from resil.folder.parts import PartError, read_part
+from resil.folder.provenance import ESTIMATE, RUN
+from resil.folder.store import (
+    CAMPAIGN,
+    INJECTIONS,
+    PROVENANCE,
+    SITES,
+    SUMMARY,
+    recorded_definition,
+    recorded_provenance,
+    require_unfailed,
+)
+from resil.stats.rates import OUTCOMES
+
+RESULTS = "results"
+_FINISH = "finish it with: resil run CAMPAIGN.toml --out {} --resume"
+_REPAIR = "what is missing is made again by: resil run CAMPAIGN.toml --out {} --resume"
+_ESTIMATE_AGAIN = "make it again with: resil estimate CAMPAIGN.toml --out {}"
+_SEALED = {RUN: (SUMMARY, CAMPAIGN, SITES), ESTIMATE: (SUMMARY, CAMPAIGN)}
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A folder whose results may be used.
+
+    Attributes:
+        path: The folder.
+        kind: `provenance.RUN` or `provenance.ESTIMATE`.
+        provenance: Content of `provenance.json`.
+        summary: Content of `summary.json`.
+        digest: SHA-256 of `summary.json`, by which other files say what they rest on.
+    """
+
+    path: Path
+    kind: str
+    provenance: Mapping[str, Any]
+    summary: Mapping[str, Any]
+    digest: str
+
+
+def finished_run(path: Path) -> Finished:
+    """Return a run whose results may be used.
+
+    Raises:
+        StoreError: the folder is none of a run, is of another version, unfinished, damaged or altered, or is
+            an estimate; the message says which, and what to do.
+        ConsistencyError: the run has failed an audit.
+    """
+    found = finished_results(path)
+    if found.kind != RUN:
+        raise StoreError(
+            f"{path}: expected a run, found an estimate: nothing in it was injected, all is predicted by a "
+            "model; give a folder made by: resil run CAMPAIGN.toml"
+        )
+    return found
+
+
+def require_single(found: Finished, why: str) -> None:
+    """Raise StoreError if the runs of a campaign made two inferences; `why` says what asks for one."""
+    if found.summary["inferences"] is not None:
+        raise StoreError(
+            f"{found.path}: expected a run of single inferences, found one with [campaign] inferences = 2: "
+            f"{why}; give a run of the same campaign with one"
+        )
+
+
+def require_ends(found: Finished, why: str) -> None:
+    """Raise StoreError if an alarm ended the runs of a campaign; `why` says what asks for their ends."""
+    if (until := found.summary["campaign"].get("until", UNTIL[0])) != UNTIL[0]:
+        raise StoreError(
+            f'{found.path}: expected a run with [execution] until = "{UNTIL[0]}", found "{until}": {why}; '
+            "give a run of the same campaign without the key"
+        )
+
+
+def require_area(found: Finished) -> None:
+    """Raise StoreError if the area of a run's blocks was not measured."""
+    if not found.summary["total"]["area"] > 0:
+        raise StoreError(
+            f"{found.path}: expected a run that knows the area of its blocks, found one of which it was not "
+            "measured, as of a confirmation; give one that resil run has made"
+        )
+
+
+def timeout_of(summary: Mapping[str, Any]) -> str:
+    """Return what had a time-out in a run or an estimate: the inference, or each operation too."""
+    return str(summary["campaign"].get("timeout", TIMEOUTS[0]))
+
+
+def require_inference_timeout(found: Finished, why: str) -> None:
+    """Raise StoreError if operations had a time-out of their own; `why` says what asks for none."""
+    if (timeout := timeout_of(found.summary)) != TIMEOUTS[0]:
+        raise StoreError(
+            f'{found.path}: expected a run with [execution] timeout = "{TIMEOUTS[0]}", found "{timeout}", '
+            f"which counts other hangs: {why}; give a run of the same campaign without the key"
+        )
+
+
+def require_upsets(found: Finished, why: str) -> None:
+    """Raise StoreError if a run injected permanent faults; `why` says what they are not good for."""
+    model = found.summary["campaign"]["fault_model"]
+    if model != "upset":
+        raise StoreError(
+            f'{found.path}: expected a run with upsets, found one with [faults] model = "{model}": {why}; '
+            "give a run of the same campaign with upsets"
+        )
+
+
+def finished_results(path: Path) -> Finished:
+    """Return a run or an estimate whose results may be used.
+
+    Raises:
+        StoreError, ConsistencyError: as `finished_run`, but for estimates.
+    """
+    provenance = recorded_provenance(path)
+    require_unfailed(path, provenance)
+    kind = str(provenance["kind"])
+    again = (_FINISH if kind == RUN else _ESTIMATE_AGAIN).format(path)
+    sealed = provenance.get(RESULTS)
+    if not provenance.get("finished") or not isinstance(sealed, Mapping):
+        raise StoreError(f"{path}: expected a finished {kind}, found an unfinished one; {again}")
+    summary = read_json(path / SUMMARY, again)
+    if (_of_estimate := "estimate" in summary) != (kind == ESTIMATE):
+        raise StoreError(
+            f"{path / SUMMARY}: expected that of {_a(kind)}, found that of "
+            f"{_a(ESTIMATE if _of_estimate else RUN)}; {again}"
+        )
+    if kind == RUN:
+        _check_identity(path, provenance, summary, again)
+    for name in _SEALED[kind]:
+        if _digest(path / name, again) != sealed.get(name):
+            raise StoreError(
+                f"{path / name}: altered since the {kind} ended: {PROVENANCE} has another digest of it; "
+                f"{again}"
+            )
+    if kind == RUN:
+        _check_injections(path, summary, sealed)
+    return Finished(path, kind, provenance, summary, str(sealed[SUMMARY]))
+
+
+def shortcoming(path: Path) -> str:
+    """Return why the results of a run folder may not be used; "" if they may.
+
+    For commands that use single injections, each of which carries a checksum of its own.
+    """
+    try:
+        finished_run(path)
+    except (StoreError, ConsistencyError) as error:
+        return str(error)
+    return ""
+
+
+def sealed_summary(path: Path) -> Mapping[str, Any] | None:
+    """Return the summary that a run ended with, None if there is none, or it is not as the run left it."""
+    try:
+        sealed = recorded_provenance(path).get(RESULTS)
+        if not isinstance(sealed, Mapping) or _digest(path / SUMMARY, "") != sealed.get(SUMMARY):
+            return None
+        return read_json(path / SUMMARY, "")
+    except StoreError:
+        return None
+
+
+def seal(path: Path, kind: str, content: Content | None = None) -> dict[str, Any]:
+    """Return what `provenance.json` says under `RESULTS` of the files that are now in a folder.
+
+    Args:
+        path: The folder, with all its files but `provenance.json`.
+        kind: `provenance.RUN` or `provenance.ESTIMATE`.
+        content: All stored injections of a run.
+    """
+    sealed: dict[str, Any] = {name: _digest(path / name, "") for name in _SEALED[kind]}
+    if content is not None:
+        sealed |= {"injections": len(content.injections), "content": _content_digest(content)}
+    return sealed
+
+
+def stored_injections(path: Path, identity: Identity) -> Content:
+    """Return what all part files of a run hold, none of which may be damaged.
+
+    Raises:
+        StoreError: a part is damaged, of another campaign, or repeats another.
+        ConsistencyError: two parts hold one injection with different outcomes.
+    """
+    kept: dict[Path, Content] = {}
+    for part in sorted((path / INJECTIONS).glob("part-*.parquet")):
+        try:
+            kept[part] = content_of(read_part(part, identity.digest))
+        except PartError as error:
+            raise StoreError(f"{part}: {error}; {_REPAIR.format(path)}") from None
+    for part, other in repeating(kept):
+        require_equal(part, other, identity.digest)
+        raise StoreError(f"{part}: repeats injections of {other.name}; {_REPAIR.format(path)}")
+    return Content.joined(kept.values())
+
+
+def _check_identity(
+    path: Path, provenance: Mapping[str, Any], summary: Mapping[str, Any], again: str
+) -> None:
+    identity = Identity(recorded_definition(path)).digest
+    for name, found in ((PROVENANCE, provenance), (SUMMARY, summary.get("provenance"))):
+        hashes = found.get("hashes") if isinstance(found, Mapping) else None
+        own = hashes.get("campaign") if isinstance(hashes, Mapping) else None
+        if own != identity:
+            raise StoreError(
+                f"{path / name}: of another campaign: expected {identity[:12]}, as the definition in "
+                f"provenance.json says, found {str(own)[:12]}; {again}"
+            )
+
+
+def _check_injections(path: Path, summary: Mapping[str, Any], sealed: Mapping[str, Any]) -> None:
+    content = stored_injections(path, Identity(recorded_definition(path)))
+    stored = len(content.injections)
+    if stored != sealed.get("injections") or _content_digest(content) != sealed.get("content"):
+        raise StoreError(
+            f"{path / INJECTIONS}: expected the {sealed.get('injections')} injections that the run ended "
+            f"with, found {stored:,}{'' if stored != sealed.get('injections') else ' others'}; "
+            + _REPAIR.format(path)
+        )
+    judged = content.within(summary["campaign"].get("detection_cycles"))
+    found = np.bincount(judged.outcomes, minlength=len(OUTCOMES)).tolist()
+    for outcome, count in zip(OUTCOMES, found, strict=True):
+        if summary["total"][outcome] > count:
+            raise StoreError(
+                f"{path / SUMMARY}: claims {summary['total'][outcome]:,} injections with the outcome "
+                f"{outcome}, {INJECTIONS}/ holds {count:,}; {_REPAIR.format(path)}"
+            )
+
+
+def _content_digest(content: Content) -> str:
+    digest = sha256()
+    for column in content.columns:
+        digest.update(np.ascontiguousarray(column).tobytes())
+    return digest.hexdigest()
+
+
+def _digest(file: Path, remedy: str) -> str:
+    try:
+        return sha256(file.read_bytes()).hexdigest()
+    except OSError as error:
+        raise StoreError(f"{file}: expected a file, {error.strerror}; {remedy}") from None
+
+
+def _a(kind: str) -> str:
+    return f"an {kind}" if kind == ESTIMATE else f"a {kind}"

@@ -1,0 +1,34 @@
+"""Where the parts of the package lie: side by side in a checkout, below `resil` where it is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+# Folders of a checkout that are parts of the one package; setup.py says the same to the installer.
+PARTS = ("networks", "reports", "rtl_harness", "stats")
+
+
+def part_folder(name: str) -> Path:
+    """Return the folder of a part of the package, an entry of `PARTS`, wherever it lies."""
+    root = Path(__file__).parent
+    inside = root / name
+    return inside if inside.is_dir() else root.parent / name
+
+
+def source_files() -> Iterator[tuple[str, Path]]:
+    """Yield all files of the package, by their name as installed ("resil/stats/rates.py"), in that order."""
+    root = Path(__file__).parent
+    found = {f"resil/{file.relative_to(root)}": file for file in root.rglob("*")}
+    for part in PARTS:
+        folder = part_folder(part)
+        found |= {f"resil/{part}/{file.relative_to(folder)}": file for file in folder.rglob("*")}
+    for name in sorted(found):
+        if found[name].is_file() and "__pycache__" not in found[name].parts:
+            yield name, found[name]
+
+
+def link_parts(checkout: Path) -> None:
+    """Let Python import all parts of a copy of a checkout, its folder on the path, nothing installed."""
+    for part in PARTS:
+        (checkout / "resil" / part).symlink_to(checkout / part)

@@ -1,0 +1,270 @@
+"""Finished runs on one target, as a choice of protection over units takes them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from resil.campaign.campaign import load_campaign
+from resil.campaign.sampling_settings import EVENLY
+from resil.files import read_parquet
+from resil.folder.finished import (
+    Finished,
+    finished_run,
+    require_area,
+    require_ends,
+    require_single,
+    require_upsets,
+    timeout_of,
+)
+from resil.folder.run import Run
+from resil.folder.store import CAMPAIGN, SITES
+from resil.protection.blocks import read_blocks
+from resil.protection.items import Design
+from resil.protection.options import WATCHDOG, OptionSet, ProtectionError
+from resil.protection.risks import HANG, HARMFUL, TOLD, Network
+from resil.protection.units import Granularity, Storage, cells_of, units_of
+from resil.protection.watchdog_pace import Pace, watchdog_limit
+from resil.rtl_harness.design.sites import Hardware
+from resil.rtl_harness.design.target import load_target
+from resil.rtl_harness.engine.timeout import Timeout
+from resil.rtl_harness.redundancy.lockstep import blocks_that_can_be_copied
+from resil.stats.rates import OUTCOMES
+
+_WHY = "a choice of protection is about upsets of one inference"
+IntArray = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Basis:
+    """Finished runs on one target, as the choice takes them.
+
+    Attributes:
+        found: The runs.
+        storage: That all of them injected into.
+        networks: What was injected, in the same order.
+    """
+
+    found: Sequence[Finished]
+    storage: Storage
+    networks: Sequence[Network]
+
+    def design(
+        self,
+        options: OptionSet,
+        granularity: Granularity,
+        *,
+        buildable: bool = False,
+        also_longest: Sequence[int] = (),
+    ) -> Design:
+        """Return what is chosen for.
+
+        Args:
+            options: That there are.
+            granularity: Of the units.
+            buildable: Offer only what can be built.
+            also_longest: Longest operations in cycles of other networks, which a watchdog has to let through.
+
+        Raises:
+            ProtectionError: The summary lacks what is needed.
+            HarnessError: The target, whose blocks say what can be built, cannot be read.
+        """
+        summary = self.found[0].summary
+        cells = cells_of(self.storage)
+        names = set(cells.block)
+        blocks = {block.name: block for block in read_blocks(summary, options) if block.name in names}
+        bits = {
+            (str(row["block"]), kind): int(row[f"{kind}_bits"])
+            for row in summary["blocks"]
+            for kind in ("ff", "sram")
+        }
+        return Design(
+            cells,
+            units_of(self.storage, cells, granularity),
+            blocks,
+            bits,
+            str(summary["total"]["area_unit"]),
+            float(summary["total"]["area"]),
+            options,
+            buildable,
+            self._copied() if buildable else frozenset(),
+            self._limit(options, also_longest),
+        )
+
+    def _copied(self) -> frozenset[str]:
+        return blocks_that_can_be_copied(load_target(load_campaign(self.found[0].path / CAMPAIGN).target))
+
+    def _limit(self, options: OptionSet, also_longest: Sequence[int]) -> int | None:
+        """Return the limit of a watchdog; None without one, or if operations are not known."""
+        paces = [network.pace for network in self.networks]
+        longest = [pace.longest for pace in paces if pace is not None]
+        if WATCHDOG not in options.options or len(longest) < len(paces):
+            return None
+        return watchdog_limit([*longest, *also_longest], options.options[WATCHDOG].limit_factor)
+
+
+def read_basis(run_dirs: Sequence[Path]) -> Basis:
+    """Read runs on one target.
+
+    Raises:
+        StoreError, ConsistencyError: A folder is none of a finished run of upsets of single inferences.
+        ProtectionError: The runs are not of one target, or spread injections unevenly.
+    """
+    found = [finished_run(path) for path in run_dirs]
+    for one in found:
+        require_upsets(one, _WHY)
+        require_single(one, _WHY)
+        require_ends(one, "a choice asks what faults would have done of which the design tells")
+        require_area(one)
+        if one.summary["sampling"]["plan"] not in EVENLY:
+            raise ProtectionError(
+                f"{one.path}: expected a run whose injections are spread evenly over each block (plan "
+                f'{" or ".join(EVENLY)}), found plan = "{one.summary["sampling"]["plan"]}": risks of groups '
+                "cannot be counted from it"
+            )
+    _require_alike(found)
+    tables = [_kept(one) for one in found]
+    for one, table in zip(found[1:], tables[1:], strict=True):
+        if not table.equals(tables[0]):
+            raise ProtectionError(
+                f"{one.path}: has other storage than {found[0].path}: runs on one target are needed"
+            )
+    columns = {key: tables[0][key].to_numpy(zero_copy_only=False) for key in tables[0].column_names}
+    keys = ("path", "bit", "kind", "block", "register_class")
+    storage = Storage(**{key: columns[key] for key in keys}, declared=_declared(found[0]))
+    names = _names(found)
+    networks = [_network(one, name, columns["site"]) for one, name in zip(found, names, strict=True)]
+    return Basis(found, storage, networks)
+
+
+def _require_alike(found: Sequence[Finished]) -> None:
+    def facts(one: Finished) -> Mapping[str, Any]:
+        summary = one.summary
+        return {
+            "target": summary["target"]["name"],
+            "parameters of the target": dict(summary["target"]["parameters"]),
+            "kinds of storage": sorted(summary["campaign"]["kinds"]),
+            "hazardous outcomes": sorted(summary["campaign"]["hazardous"]),
+            "confidence": summary["campaign"]["confidence"],
+            "time-out": timeout_of(summary),
+            "raw rates": [[e["quantity"], e["value"], e["unit"]] for e in summary["technology"]["entries"]],
+            "unit of area": summary["total"]["area_unit"],
+        }
+
+    first = facts(found[0])
+    for one in found[1:]:
+        for what, value in facts(one).items():
+            if value != first[what]:
+                raise ProtectionError(
+                    f"runs contradict each other: {what}: {value} in {one.path}, {first[what]} in "
+                    f"{found[0].path}; choose for runs of one target with equal settings"
+                )
+
+
+def _names(found: Sequence[Finished]) -> list[str]:
+    names = [str(one.summary["network"]["name"]) for one in found]
+    again = [name for name in names if names.count(name) > 1]
+    return [f"{n} ({one.path.name})" if n in again else n for n, one in zip(names, found, strict=True)]
+
+
+def _kept(one: Finished) -> pa.Table:
+    table = read_parquet(one.path / SITES).replace_schema_metadata(None)
+    kinds = pa.array(one.summary["campaign"]["kinds"], pa.string())
+    injected = {"ff": ["ff", "macro"], "sram": ["sram"]}
+    wanted = pa.array([k for kind in kinds.to_pylist() for k in injected.get(kind, [kind])], pa.string())
+    plain = {
+        name: table[name].cast(pa.string())
+        for name in ("path", "kind", "block", "register_class", "hardware")
+    }
+    whole = pa.table({**plain, "bit": table["bit"].cast(pa.int64()), "site": table["site"].cast(pa.int64())})
+    kept = pc.and_(
+        pc.equal(whole["hardware"], Hardware.KEPT.value), pc.is_in(whole["kind"], value_set=wanted)
+    )
+    return whole.filter(kept).drop_columns(["hardware"]).combine_chunks()
+
+
+def _declared(one: Finished) -> dict[str, int]:
+    paths = read_parquet(one.path / SITES, ["path"])["path"].cast(pa.string())
+    counted = pc.value_counts(paths).to_pylist()
+    return {str(entry["values"]): int(entry["counts"]) for entry in counted}
+
+
+def _network(one: Finished, name: str, sites: IntArray) -> Network:
+    summary = one.summary
+    run = Run(one.path)
+    rows = run.counted()
+    hazardous = tuple(summary["campaign"]["hazardous"])
+    place = np.full(int(max(sites.max(initial=-1), rows["site"].max())) + 1, -1, dtype=np.int64)
+    place[sites] = np.arange(len(sites))
+    bit = place[rows["site"].to_numpy()]
+    if (bit < 0).any():
+        lost = rows["name"].to_numpy()[bit < 0][0]
+        raise ProtectionError(f"{one.path}: an injection struck {lost}, which is no storage that remains")
+    limits = [entry for entry in summary["limits"] if entry["bits"]]
+    pace = pace_of(summary, one.path)
+    # With a time-out of operations a run that stands still ends before that of the inference.
+    timed = pace is not None and pace.operation_allowed is not None
+    going_on = np.full(len(rows), timed) & (rows["end_cycle"].to_numpy() >= (pace.allowed if pace else 0))
+    return Network(
+        name,
+        bit,
+        _fates(rows["outcome"].to_numpy(), rows["seen"].to_numpy().astype(str), hazardous, going_on),
+        rows["injection"].to_numpy().astype(np.int64),
+        {(str(e["block"]), str(e["kind"])): float(e["fit_raw"]) / int(e["bits"]) for e in limits},
+        run.confidence,
+        hazardous,
+        pace,
+    )
+
+
+def pace_of(summary: Mapping[str, Any], run_dir: Path) -> Pace | None:
+    """Return how long operations take in a run; None if its results do not tell."""
+    golden, execution = summary["golden"], load_campaign(run_dir / CAMPAIGN).execution
+    operations = [int(own["cycles"]) for own in summary["network"]["operations"] if own.get("cycles")]
+    longest = golden.get("longest_operation") or (
+        [max(*operations, cycles - sum(operations)) for cycles in golden["cycles"]] if operations else []
+    )
+    if not longest:
+        return None
+    factor = execution.timeout_factor
+    watched = execution.timeout == Timeout.OPERATION
+    return Pace(
+        max(longest),
+        max(golden["cycles"]),
+        min(math.ceil(factor * cycles) for cycles in golden["cycles"]),
+        min(math.ceil(factor * own) for own in longest) if watched else None,
+    )
+
+
+def _fates(
+    outcome: npt.NDArray[Any],
+    seen: npt.NDArray[Any],
+    hazardous: Sequence[str],
+    going_on: npt.NDArray[np.bool_],
+) -> IntArray:
+    """Return what came of injections, as protection asks; where detection is hazardous it helps nothing.
+
+    Args:
+        outcome: Of each.
+        seen: What was seen of each, whatever an alarm told.
+        hazardous: Outcomes that count as failures.
+        going_on: Hangs that are known to finish operations for ever: a watchdog tells of none of them.
+    """
+    told = outcome == "due"
+    fate = np.zeros(len(outcome), dtype=np.int64)
+    for name in OUTCOMES:
+        if name in hazardous and name != "due":
+            fate[seen == name] = HANG if name == "hang" else HARMFUL
+    fate[(fate == HANG) & going_on] = HARMFUL
+    if "due" in hazardous:
+        fate[told] = HARMFUL
+        return fate
+    return np.where(told, np.where(fate > 0, fate + 2, TOLD), fate)

@@ -1,0 +1,272 @@
+"""The choice over units and networks: candidates on one half of the injections, a verdict by the other.
+
+The choosing half gives candidates, each of least area by shrunk risks, with less and less reserve. The
+judging half goes through them from the strongest on and stops at the first that it does not show to keep the
+targets on every network; the one before it is chosen (`resil.protection.judge`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from resil.protection.effects import Effect, Mechanisms
+from resil.protection.items import (
+    Design,
+    Item,
+    Left,
+    Menu,
+    menu_of_units,
+    what_is_left,
+    whole_npu,
+)
+from resil.protection.judge import Judged, Targets, judge
+from resil.protection.least_area import LARGE, BoolArray, Found, Programme
+from resil.protection.risks import Network, shrunk_risks
+
+FloatArray = npt.NDArray[np.float64]
+
+# Shares of what the targets allow that candidates may use by the choosing half's estimates.
+RESERVES = (0.04, 0.08, 0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 1.0)
+# What a failed upset or two do to detected failures is small beside what mechanisms make of them by design.
+_RESERVE_OF_DUE = 0.3
+_GAP, _SECONDS = 1e-4, 60.0
+_PROPOSALS = 20
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A set of protections.
+
+    Attributes:
+        items: That are taken, one for each unit.
+        mechanisms: Of the whole NPU.
+        area_added: Of both.
+        bound: Area that no set with this reserve can go below, by the solver's proof.
+        reserve: Share of what the targets allow that it uses by the choosing half.
+        claimed: Hazardous FIT that it leaves by the choosing half's estimates, by network.
+    """
+
+    items: tuple[Item, ...]
+    mechanisms: Mechanisms
+    area_added: float
+    bound: float
+    reserve: float
+    claimed: tuple[float, ...]
+
+    @property
+    def gap(self) -> float:
+        """How far the area is above the bound, as a part of it; 0 if nothing is smaller."""
+        room = self.area_added - self.bound
+        return room / self.area_added if room > 1e-9 * max(self.area_added, 1.0) else 0.0
+
+    def effects(self, design: Design, hazardous: Sequence[str]) -> list[Effect]:
+        """Return the effect on each cell."""
+        found = [Effect()] * len(design.cells.bits)
+        for item in self.items:
+            if item.option is None:
+                continue
+            for unit in item.units:
+                for cell in design.units[unit].cells:
+                    found[cell] = Effect.of(item.option, design.cells.kind[cell], hazardous)
+        return found
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was chosen.
+
+    Attributes:
+        chosen: None if no candidate was shown to keep the targets.
+        judged: What the judging half says of it on each network; of the strongest candidate if none is
+            chosen, of the unprotected design if there is no candidate.
+        needed: The unprotected design does not keep the targets.
+        tried: Each candidate that was judged, the strongest first, with the verdicts.
+        reason: Why nothing was chosen; "" if something was.
+    """
+
+    chosen: Candidate | None
+    judged: tuple[Judged, ...]
+    needed: bool
+    tried: tuple[tuple[Candidate, tuple[Judged, ...]], ...]
+    reason: str = ""
+
+
+def choose(
+    design: Design,
+    networks: Sequence[Network],
+    targets: Targets,
+    seconds: float = _SECONDS,
+    prior: FloatArray | None = None,
+) -> Choice:
+    """Choose protections of least area that keep the targets on every network.
+
+    Args:
+        design: What is chosen for.
+        networks: Runs on it.
+        targets: What is asked.
+        seconds: Time for each candidate.
+        prior: Counts of injections of neither half, which choose too (`shrunk_risks`).
+
+    Raises:
+        ProtectionError: The area of an option is not known.
+    """
+    nothing = _unprotected(design, networks)
+    before = _judged(design, networks, nothing)
+    if not any(found.missed(targets) for found in before):
+        return Choice(nothing, before, False, ())
+    choosing, judging = zip(*(network.halves() for network in networks), strict=True)
+    risks = shrunk_risks(choosing, design.cells, prior)
+    tried: list[tuple[Candidate, tuple[Judged, ...]]] = []
+    last: tuple[Candidate, tuple[Judged, ...]] | None = None
+    chooser = Chooser(design, choosing, risks, targets)
+    for reserve in RESERVES:
+        candidate = chooser.least(reserve, seconds)
+        if candidate is None or (last is not None and candidate.items == last[0].items):
+            continue
+        found = (candidate, _judged(design, judging, candidate))
+        tried.append(found)
+        if any(own.missed(targets) for own in found[1]):
+            break
+        last = found
+    if last is not None:
+        return Choice(last[0], last[1], True, tuple(tried))
+    if not tried:
+        return Choice(None, before, True, (), "no set of options keeps the targets by the choosing half")
+    told = "; ".join(
+        f"{own.network}: {', '.join(why)}" for own in tried[0][1] if (why := own.missed(targets))
+    )
+    return Choice(
+        None,
+        tried[0][1],
+        True,
+        tuple(tried),
+        f"the judging half does not show that the strongest set keeps the targets ({told}): more injections "
+        "may, or fewer demands",
+    )
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A programme of one set of mechanisms, what it has to keep, and the least area by its relaxation."""
+
+    programme: Programme
+    limits: Sequence[tuple[FloatArray, float]]
+    left: Sequence[Left]
+    mechanisms: Mechanisms
+    bound: float
+
+
+class Chooser:
+    """Least area by given risks."""
+
+    def __init__(
+        self, design: Design, networks: Sequence[Network], risks: FloatArray, targets: Targets
+    ) -> None:
+        self._design, self._networks, self._risks, self._targets = design, networks, risks, targets
+        hazardous = networks[0].hazardous
+        self._menu = menu_of_units(design, hazardous)
+        # A copy of the whole NPU would lie outside the design under test.
+        self._whole = [] if design.buildable else whole_npu(design, hazardous)
+        self._left: dict[int, list[Left]] = {}
+        # To declare what is there costs nothing but detected failures.
+        some = [m for m in design.mechanisms() if m.error_flag or targets.due_fit is not None]
+        self._all = some or design.mechanisms()
+
+    def least(self, reserve: float, seconds: float = _SECONDS) -> Candidate | None:
+        """Return the set of least area that uses at most a share of what the targets allow; None if none."""
+        found = self._copies(reserve)
+        bounds = []
+        programmes = [
+            self._programme(number, mechanisms, reserve) for number, mechanisms in enumerate(self._all)
+        ]
+        for programme in sorted(programmes, key=lambda p: p.bound):
+            if found and programme.bound >= min(c.area_added for c in found):
+                continue
+            if (candidate := self._solved(programme, reserve, seconds)) is not None:
+                found.append(candidate)
+                bounds.append(candidate.bound)
+        if not found:
+            return None
+        best = min(found, key=lambda c: c.area_added)
+        bound = min(best.area_added, *bounds) if bounds else best.area_added
+        return replace(best, bound=bound)
+
+    def _limits(self, left: Sequence[Left], reserve: float) -> list[tuple[FloatArray, float]]:
+        asked, limits = self._targets, []
+        for own in left:
+            if asked.budget_fit is not None:
+                limits.append((own.fit, reserve * asked.budget_fit))
+            if asked.fit_share is not None:
+                limits.append((own.fit, reserve * asked.fit_share * own.before))
+            if asked.spfm is not None:
+                limits.append((own.fit - reserve * (1.0 - asked.spfm) * own.raw, 0.0))
+            if asked.due_fit is not None:
+                share = 1.0 - _RESERVE_OF_DUE * (1.0 - reserve)
+                limits.append((own.due, share * asked.due_fit))
+        return limits
+
+    def _programme(self, number: int, mechanisms: Mechanisms, reserve: float) -> _Asked:
+        menu = self._menu
+        if number not in self._left:
+            self._left[number] = self._of(menu.items, mechanisms)
+        limits = self._limits(self._left[number], reserve)
+        programme = Programme(len(menu.items), menu.sets, np.ones(len(menu.items), dtype=bool))
+        for coefficients, most in limits:
+            programme.add_limit(coefficients, most)
+        bound = programme.bound(menu.cost) + self._design.mechanisms_area(mechanisms)
+        return _Asked(programme, limits, self._left[number], mechanisms, bound)
+
+    def _solved(self, asked: _Asked, reserve: float, seconds: float) -> Candidate | None:
+        menu = self._menu
+
+        def keeps(chosen: BoolArray) -> bool:
+            return all(float(c[chosen].sum()) <= most for c, most in asked.limits)
+
+        gap = 0.0 if len(menu.items) < LARGE else _GAP
+        found = asked.programme.least(
+            menu.cost, keeps, relative_gap=gap, seconds=seconds, proposals=_PROPOSALS
+        )
+        return None if found is None else self._candidate(menu, found, asked.left, asked.mechanisms, reserve)
+
+    def _candidate(
+        self, menu: Menu, found: Found, left: Sequence[Left], mechanisms: Mechanisms, reserve: float
+    ) -> Candidate:
+        own = self._design.mechanisms_area(mechanisms)
+        return Candidate(
+            tuple(menu.items[i] for i in np.flatnonzero(found.chosen).tolist()),
+            mechanisms,
+            float(menu.cost[found.chosen].sum()) + own,
+            found.bound + own,
+            reserve,
+            tuple(float(n.fit[found.chosen].sum()) for n in left),
+        )
+
+    def _copies(self, reserve: float) -> list[Candidate]:
+        """Return the copies of the whole NPU that keep the targets, with the error status declared."""
+        found = []
+        for item, area in self._whole:
+            left = self._of([item], self._all[0])
+            if all(float(c[0]) <= most for c, most in self._limits(left, reserve)):
+                claimed = tuple(float(own.fit[0]) for own in left)
+                found.append(Candidate((item,), self._all[0], area, area, reserve, claimed))
+        return found
+
+    def _of(self, items: Sequence[Item], mechanisms: Mechanisms) -> list[Left]:
+        return [
+            what_is_left(self._design, items, network, risks, mechanisms)
+            for network, risks in zip(self._networks, self._risks, strict=True)
+        ]
+
+
+def _unprotected(design: Design, networks: Sequence[Network]) -> Candidate:
+    items = tuple(Item(None, (number,)) for number in range(len(design.units)))
+    return Candidate(items, design.mechanisms()[0], 0.0, 0.0, 1.0, tuple(0.0 for _ in networks))
+
+
+def _judged(design: Design, networks: Sequence[Network], candidate: Candidate) -> tuple[Judged, ...]:
+    effects = candidate.effects(design, networks[0].hazardous)
+    return tuple(judge(network, design.cells, effects, candidate.mechanisms) for network in networks)

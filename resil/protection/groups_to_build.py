@@ -1,0 +1,71 @@
+"""From a plan to what is built: the groups of registers that its choices protect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from resil.protection.options import WATCHDOG, OptionSet, ProtectionError
+from resil.protection.unit_plan import parts_of
+from resil.rtl_harness.redundancy.groups import Group, Mechanism
+from resil.rtl_harness.redundancy.watchdog import Watchdog
+
+
+def groups_of(plan: Mapping[str, Any], options: OptionSet, blocks: Mapping[str, object]) -> list[Group]:
+    """Return the protected groups of a plan: blocks, or what its units name.
+
+    Args:
+        plan: Content of `protection.json`.
+        options: That it was chosen from.
+        blocks: The target's block map.
+
+    Raises:
+        ProtectionError: The plan reaches no target or protects nothing, or a choice cannot be built.
+    """
+    if plan["result"] != "optimal":
+        why = "needs no protection" if plan["result"] == "not_needed" else "reaches its target with no option"
+        raise ProtectionError(f"--build: expected a plan that protects something, found that the run {why}")
+    groups: list[Group] = []
+    for path, name in protected_parts(plan):
+        option = options.options[name]
+        if not option.builds:
+            raise ProtectionError(
+                f"{path}: {option.title} ({name}) was chosen for it and cannot be built; "
+                f'leave it out with exclude = ["{name}"] in a file for --options'
+            )
+        if "granularity" not in plan and path not in blocks:
+            raise ProtectionError(
+                f"{path}: is no block of the target file, so nothing can be built for it; "
+                "name what it holds under [blocks]"
+            )
+        groups.append(Group(path, Mechanism(option.builds)))
+    return groups
+
+
+def watchdog_of(plan: Mapping[str, Any], options: OptionSet) -> Watchdog | None:
+    """Return the watchdog of a plan, None if it has none.
+
+    Raises:
+        ProtectionError: It cannot be built.
+    """
+    found = next((own for own in plan.get("mechanisms", ()) if own["option"] == WATCHDOG), None)
+    if found is None:
+        return None
+    if not options.options[WATCHDOG].builds:
+        raise ProtectionError(
+            f"{WATCHDOG}: was chosen and cannot be built; leave it out with exclude = "
+            f'["{WATCHDOG}"] in a file for --options, or give it builds = "{WATCHDOG}"'
+        )
+    return Watchdog(int(found["limit"]))
+
+
+def protected_parts(plan: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return what is protected, as paths of groups, each with the name of its option."""
+    if "granularity" in plan:
+        return parts_of(plan)
+    return [
+        (choice["block"], name)
+        for choice in plan["choices"]
+        for name in choice["option"].split("+")
+        if name != "none"
+    ]

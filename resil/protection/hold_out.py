@@ -1,0 +1,54 @@
+"""What a choice leaves on networks that took no part in it: each network of the choice is left out in turn.
+
+A set that is chosen for some networks is judged by them too, so its figures are those of these networks. What
+it does on another one can be seen of those that there are: without one of them, a set of the same reserve is
+chosen for the others, and all injections of the one that was left out judge it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from resil.protection.choose import Chooser
+from resil.protection.items import Design
+from resil.protection.judge import Judged, Targets, judge
+from resil.protection.risks import Network, shrunk_risks
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def on_strangers(
+    design: Design,
+    networks: Sequence[Network],
+    targets: Targets,
+    reserve: float,
+    seconds: float,
+    prior: FloatArray | None = None,
+) -> list[Judged]:
+    """Return what sets of a reserve, chosen without a network, leave on it.
+
+    Args:
+        design: What is chosen for.
+        networks: Runs on it; of a single one nothing can be said.
+        targets: What is asked.
+        reserve: Share of what the targets allow that the set uses by the injections that choose.
+        seconds: Time for each choice.
+        prior: As for `choose`.
+
+    Returns:
+        One for each network whose others can be protected so; all of its injections judge.
+    """
+    found = []
+    for number, stranger in enumerate(networks):
+        others = [network.halves()[0] for place, network in enumerate(networks) if place != number]
+        if not others:
+            continue
+        risks = shrunk_risks(others, design.cells, prior)
+        candidate = Chooser(design, others, risks, targets).least(reserve, seconds)
+        if candidate is not None:
+            effects = candidate.effects(design, stranger.hazardous)
+            found.append(judge(stranger, design.cells, effects, candidate.mechanisms))
+    return found

@@ -1,0 +1,150 @@
+"""A chosen set of protections, judged by injections that did not choose it.
+
+The bound is that of a stratified sample: storage that has the same option in the same block and kind is a
+stratum of known raw rate, its injections of the judging half a sample of it. As these injections had no part
+in the choice, the set is a fixed one to them, and an upper limit of its residual rate holds as often as it
+says, whatever the choice was. Several sets, from the strongest to weaker ones in an order that the choosing
+half gave, are judged one after the other, up to the first that fails: the error of all is that of one.
+
+References:
+    Fixed-sequence testing: W. Maurer et al. (1995); A. N. Angelopoulos et al., "Learn then Test",
+    arXiv 2110.01052, section 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from resil.protection.effects import Effect, Mechanisms, undetected
+from resil.protection.risks import FATES, Network
+from resil.protection.units import Cells
+from resil.stats.intervals import Interval
+from resil.stats.weighted import weighted_sum
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """What has to be kept on every network; None where nothing is asked.
+
+    Attributes:
+        budget_fit: Most residual FIT.
+        spfm: Least SPFM, 0 to 1.
+        fit_share: Most residual FIT as a share of that without protection.
+        due_fit: Most detected failures in FIT.
+    """
+
+    budget_fit: float | None = None
+    spfm: float | None = None
+    fit_share: float | None = None
+    due_fit: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What a network says of a protected set. Rates in FIT.
+
+    Attributes:
+        network: Its name.
+        injections: That judged.
+        fit_before: Estimate of the hazardous rate without protection, as the campaign counts it.
+        fit: Residual hazardous rate with limits, options at their weak ends.
+        fit_raw: Upset rate that remains, at the strong ends.
+        spfm: `1 - fit / fit_raw`; None without upsets. `spfm_lo` likewise its lower limit.
+        spfm_lo: Lower limit.
+        due: Detected failures with limits; every upset under a mechanism that detects is one.
+    """
+
+    network: str
+    injections: int
+    fit_before: float
+    fit: Interval
+    fit_raw: float
+    spfm: float | None
+    spfm_lo: float | None
+    due: Interval
+
+    def missed(self, targets: Targets) -> list[str]:
+        """Return the targets that are not shown to be met, in words."""
+        share = None if targets.fit_share is None else targets.fit_share * self.fit_before
+        told = []
+        if targets.budget_fit is not None and self.fit.hi > targets.budget_fit:
+            told.append(f"{self.fit.hi:.3g} FIT at most, asked {targets.budget_fit:g}")
+        if share is not None and self.fit.hi > share:
+            told.append(f"{self.fit.hi:.3g} FIT at most, asked {share:.3g}")
+        least = 0.0 if self.spfm_lo is None else self.spfm_lo
+        if targets.spfm is not None and least < targets.spfm:
+            told.append(f"SPFM at least {least:.5f}, asked {targets.spfm:g}")
+        if targets.due_fit is not None and self.due.hi > targets.due_fit:
+            told.append(f"{self.due.hi:.3g} FIT detected at most, asked {targets.due_fit:g}")
+        return told
+
+
+def judge(network: Network, cells: Cells, effects: Sequence[Effect], mechanisms: Mechanisms) -> Judged:
+    """Return what injections that did not choose say of a set.
+
+    Args:
+        network: Those injections.
+        cells: Of the storage.
+        effects: Of the option of each cell.
+        mechanisms: Of the whole NPU.
+    """
+    raw = network.raw(cells)
+    sampled = _Sampled(network, cells, raw)
+    column = {name: np.array([getattr(e, name) for e in effects]) for name in Effect.__dataclass_fields__}
+    before = sampled.rate(np.ones(len(raw)), undetected()).estimate
+    fit = sampled.rate(column["residual"], mechanisms.hazardous(network))
+    made = float(raw @ column["due_of_raw"])
+    due = sampled.rate(column["due_kept"], mechanisms.detected(network))
+    left = float(raw @ column["raw"])
+    spfm = [max(0.0, 1.0 - rate / left) if left > 0.0 else None for rate in (fit.estimate, fit.hi)]
+    return Judged(
+        network.name,
+        len(network.bit),
+        before,
+        fit,
+        left,
+        spfm[0],
+        spfm[1],
+        Interval(due.estimate + made, due.lo + made, due.hi + made, due.confidence),
+    )
+
+
+class _Sampled:
+    """Injections as a stratified sample: what is told apart are block, kind and the share that remains."""
+
+    def __init__(self, network: Network, cells: Cells, raw: FloatArray) -> None:
+        self._confidence = network.confidence
+        self._raw = raw
+        self._domain = cells.levels[0]
+        own = cells.of_bit[network.bit]
+        key = own * FATES + network.fate
+        self._counts = np.bincount(key, minlength=len(raw) * FATES).reshape(len(raw), FATES)
+
+    def rate(self, kept: FloatArray, share: FloatArray) -> Interval:
+        """Return the rate of the fates, each times its share, in cells that keep a part of them."""
+        counted = self._raw > 0.0
+        _, stratum = np.unique(np.stack((self._domain, kept), axis=1)[counted], axis=0, return_inverse=True)
+        events, trials, weights = [], [], []
+        size = int(stratum.max(initial=-1)) + 1
+        raw = np.bincount(stratum, self._raw[counted], size)
+        part = np.zeros(size)
+        part[stratum] = kept[counted]
+        struck = np.bincount(stratum, self._counts[counted].sum(axis=1), size)
+        for level in np.unique(share[share > 0.0]):
+            found = self._counts[counted][:, share == level].sum(axis=1)
+            events.append(np.bincount(stratum, found, size))
+            trials.append(struck)
+            weights.append(raw * part * level)
+        if not events:
+            return Interval(0.0, 0.0, 0.0, self._confidence)
+        x, n, w = (np.concatenate(values) for values in (events, trials, weights))
+        some = w > 0.0
+        if not some.any():
+            return Interval(0.0, 0.0, 0.0, self._confidence)
+        return weighted_sum(x[some], n[some], w[some], self._confidence)

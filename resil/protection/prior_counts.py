@@ -1,0 +1,81 @@
+"""What a sensitivity model adds to the risks that a protection is chosen by: counts of other injections."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from resil.folder.finished import Finished
+from resil.protection.options import ProtectionError
+from resil.protection.risks import FATES, HANG, HARMFUL, HARMFUL_TOLD, HARMLESS
+from resil.protection.units import Cells
+from resil.sensitivity.model import SensitivityModel, load_model
+from resil.sensitivity.observations import Cell, plain_register
+from resil.stats.rates import OUTCOMES
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def prior_counts(paths: Sequence[Path], found: Sequence[Finished], cells: Cells) -> FloatArray | None:
+    """Return what models saw of each cell, shape (cells, `FATES`); None without models.
+
+    Only flip-flops: what a model knows of memories it knows by other parts. A model tells no kind of a
+    detected failure, so each counts as one that would have done harm. Copies of a register share its counts.
+
+    Args:
+        paths: Models.
+        found: The runs that are judged.
+        cells: Of their target.
+
+    Raises:
+        ResilError: A file is no model.
+        ProtectionError: A model was learnt from one of the runs, so what it says is no other data than what
+            judges; or it knows nothing of the target.
+    """
+    if not paths:
+        return None
+    counts = np.zeros((len(cells.bits), FATES))
+    for path in paths:
+        model = load_model(path)
+        _require_other(path, model, found)
+        counts += _counts(model, cells, found[0].summary["campaign"]["hazardous"])
+    return counts
+
+
+def _require_other(path: Path, model: SensitivityModel, found: Sequence[Finished]) -> None:
+    learnt = {str(run.get("campaign")) for run in model.provenance.get("runs", ())}
+    for run in found:
+        if str(run.provenance["hashes"]["campaign"]) in learnt:
+            raise ProtectionError(
+                f"{path}: was learnt from {run.path}, whose injections judge the choice: what judges must "
+                "not choose; leave the model out, or give a run with another seed"
+            )
+        target = str(run.summary["target"]["name"])
+        if target not in model.accelerators:
+            known = ", ".join(model.accelerators)
+            raise ProtectionError(f"{path}: knows nothing of {target}, only of {known}; leave it out")
+
+
+def _counts(model: SensitivityModel, cells: Cells, hazardous: Sequence[str]) -> FloatArray:
+    fate_of = np.full(len(OUTCOMES), HARMLESS)
+    for place, outcome in enumerate(OUTCOMES):
+        if outcome == "due":
+            fate_of[place] = HARMFUL if outcome in hazardous else HARMFUL_TOLD
+        elif outcome in hazardous:
+            fate_of[place] = HANG if outcome == "hang" else HARMFUL
+    own: dict[tuple[str, str, int], list[int]] = {}
+    for cell, (kind, block, path) in enumerate(zip(cells.kind, cells.block, cells.path, strict=True)):
+        if kind == "ff":
+            own.setdefault((block, plain_register(path), int(cells.place[cell])), []).append(cell)
+    found = np.zeros((len(cells.bits), FATES))
+    for (known, _), seen in model.counts.items():
+        for cell in own.get(_key(known), ()) if known.kind == "ff" else ():
+            np.add.at(found[cell], fate_of, np.array(seen) / len(own[_key(known)]))
+    return found
+
+
+def _key(cell: Cell) -> tuple[str, str, int]:
+    return cell.block, cell.register, cell.chunk

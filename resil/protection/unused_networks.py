@@ -1,0 +1,135 @@
+"""Seeds and networks that took no part in a choice of protection, for its confirmation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from resil.campaign.campaign import Campaign, load_campaign
+from resil.campaign.network_settings import ZOO_PREFIX, NetworkSettings
+from resil.errors import StoreError
+from resil.files import read_json
+from resil.folder.kept_plans import PLANS
+from resil.folder.store import CAMPAIGN, recorded_definition
+from resil.networks import zoo
+from resil.prepare import prepare
+from resil.progress import Progress
+
+HISTORY = "confirmations.json"
+_NETWORKS = 2
+
+
+def read_history(run_dir: Path) -> list[dict[str, Any]]:
+    """Return the confirmations of a run's plans so far; StoreError if they cannot be read."""
+    file = run_dir / PLANS / HISTORY
+    if not file.exists():
+        return []
+    history: list[dict[str, Any]] = read_json(file, "delete it only if no plan rests on it")["confirmations"]
+    return history
+
+
+def fresh_seed(
+    run_dirs: Sequence[Path],
+    history: Sequence[Mapping[str, Any]],
+    digest: str,
+    seed: int | None,
+    folder: Path,
+) -> int:
+    """Return the seed of a confirmation.
+
+    Raises:
+        StoreError: It took part in the choice, or in an earlier confirmation.
+    """
+    for entry in history:
+        if entry["rtl_digest"] == digest and not entry["confirmed"]:
+            raise StoreError(
+                f"{folder}: this RTL was not confirmed with seed {entry['seed']}; one look is all that a "
+                "confirmation has: choose again, from more injections or for another target, and build that"
+            )
+    used = {load_campaign(run_dir / CAMPAIGN).seed: f"that of {run_dir}" for run_dir in run_dirs}
+    first = min(used) + 1
+    used |= {h["seed"]: f"that of {h['rtl']}" for h in history}
+    if seed is None:
+        return next(s for s in range(first, first + 1 + len(used)) if s not in used)
+    for entry in history:
+        if entry["seed"] == seed and entry["rtl_digest"] == digest:
+            raise StoreError(
+                f"{folder}: this RTL was confirmed with seed {seed} before; give another --verify-seed"
+            )
+    if seed in used:
+        raise StoreError(
+            f"--verify-seed: expected a seed that took no part, found {seed}, {used[seed]}; give another"
+        )
+    return seed
+
+
+def fresh_works(
+    run_dirs: Sequence[Path], history: Sequence[Mapping[str, Any]], asked: Sequence[str]
+) -> dict[str, Campaign]:
+    """Return what runs on the protected design, as campaigns, by name.
+
+    Raises:
+        StoreError: It took part in the choice, or there is none.
+    """
+    seen = {name: h["rtl"] for h in history if not h["confirmed"] for name in h["networks"]}
+    campaigns = [load_campaign(run_dir / CAMPAIGN) for run_dir in run_dirs]
+    campaign, run_dir = campaigns[0], run_dirs[0]
+    own = {work_label(each) for each in campaigns}
+    chosen = [asked_work(campaign, name) for name in asked]
+    if not asked:
+        if not isinstance(campaign.work, NetworkSettings):
+            raise StoreError(
+                f"{run_dir}: its workload is its own, so no other is known; name campaign files with other "
+                "workloads for its target with --verify-network"
+            )
+        free = [name for name in zoo.names() if name not in own and name not in seen]
+        chosen = [asked_work(campaign, name) for name in free[:_NETWORKS]]
+        if not chosen:
+            raise StoreError(f"{run_dir}: no zoo network is left that took no part; give --verify-network")
+    definitions = [recorded_definition(each) for each in run_dirs]
+    works: dict[str, Campaign] = {}
+    for work in chosen:
+        name = work_label(work)
+        if name in seen:
+            raise StoreError(
+                f"--verify-network: {name} took part in the confirmation of {seen[name]}, which failed; the "
+                "choice may rest on it, give another"
+            )
+        if name in own or _same_work(work, definitions):
+            raise StoreError(f"--verify-network: {name} took part in the choice; give another network")
+        works[name] = work
+    return works
+
+
+def asked_work(campaign: Campaign, name: str) -> Campaign:
+    """Return a campaign with what a user named in place of its network or workload."""
+    path = Path(name)
+    if path.suffix == ".toml":
+        return replace(campaign, work=load_campaign(path).work, name=path.stem)
+    plain = name.removeprefix(ZOO_PREFIX)
+    if plain not in zoo.names():
+        raise StoreError(
+            f"--verify-network: expected a zoo network ({', '.join(zoo.names())}) or a campaign file whose "
+            f"[network] or [workload] is taken, found {name!r}; correct it"
+        )
+    return replace(campaign, work=NetworkSettings(f"{ZOO_PREFIX}{plain}", (0,)), name=plain)
+
+
+def work_label(campaign: Campaign) -> str:
+    """Return what the network or workload of a campaign is called in a confirmation."""
+    return campaign.network.path.removeprefix(ZOO_PREFIX) if of_the_zoo(campaign) else campaign.slug
+
+
+def of_the_zoo(campaign: Campaign) -> bool:
+    """Whether a campaign runs a network of the zoo."""
+    return isinstance(campaign.work, NetworkSettings) and campaign.work.path.startswith(ZOO_PREFIX)
+
+
+def _same_work(work: Campaign, definitions: Sequence[Mapping[str, str]]) -> bool:
+    """Whether the network of one of the runs, or its workload, is that of another campaign."""
+    bench = prepare(work, Progress())
+    here = bench.identity.definition
+    key = "network" if "network" in here else "workloads"
+    return any(here[key] == definition.get(key) for definition in definitions)

@@ -1,0 +1,319 @@
+"""`resil protect --build DIR --verify`: new injections into what was built, on networks new to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from resil.campaign.campaign import Campaign, load_campaign
+from resil.campaign.fault_settings import STUCK_AT, FaultSettings
+from resil.campaign.rules import UNTIL
+from resil.campaign.sampling_settings import SamplingSettings
+from resil.files import json_text, read_json, write_text
+from resil.folder.kept_plans import PLANS, add_to_plan, kept_plan
+from resil.folder.run import Run
+from resil.folder.store import CAMPAIGN
+from resil.networks import zoo
+from resil.prepare import prepare
+from resil.progress import Progress
+from resil.protection.build_rtl import RECORD, longest_operation_of, same_runs
+from resil.protection.confirm import Observed, confirmation, latent_coverage, planned_upsets
+from resil.protection.options import WATCHDOG, load_options
+from resil.protection.read_back import Built, mechanism_counts, observed_on, read_built
+from resil.protection.sample_size import POWER
+from resil.protection.unused_networks import (
+    HISTORY,
+    asked_work,
+    fresh_seed,
+    fresh_works,
+    of_the_zoo,
+    read_history,
+    work_label,
+)
+from resil.results.summarise import upset_rates
+from resil.rtl_harness.design.target import load_target, rtl_digest
+from resil.run.campaign import run_campaign
+
+CONFIRMATION = "confirmation"
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How much is injected on each network.
+
+    Attributes:
+        spread: Upsets of all storage but what is redundant; None for as many as the plan's limits need to be
+            shown, most where failures are expected.
+        redundant: Upsets of copies and code bits, in each kind of storage that has some.
+        stuck: Stuck bits of copies and parity bits, in each kind of storage, on the network with the fewest
+            cycles; of those that raise alarms as many as there are, up to this.
+        all_stuck: Stuck bits of all storage, where permanent faults are asked for.
+    """
+
+    spread: int | None = None
+    redundant: int = 3000
+    stuck: int = 400
+    all_stuck: int = 2000
+
+
+def verify_build(
+    run_dirs: Sequence[Path],
+    plan: Mapping[str, Any],
+    folder: Path,
+    *,
+    options: Path | None = None,
+    networks: Sequence[str] = (),
+    seed: int | None = None,
+    sizes: Sizes | None = None,
+) -> dict[str, Any]:
+    """Inject into built protection once, judge its plan by that alone, and keep what was found.
+
+    Args:
+        run_dirs: The runs that the plan is for; predicted is the most that it predicts for any of them.
+        plan: Content of `protection.json` of the first.
+        folder: Of the build.
+        options: The file of options that the plan was chosen from, too.
+        networks: Names of zoo networks, or campaign files whose [network] or [workload] is taken.
+        seed: Of the new injections; None for one that was not used yet.
+        sizes: How many; None for the usual numbers.
+
+    Returns:
+        The content of `confirmation.json`.
+
+    Raises:
+        StoreError: The build was confirmed with this seed before, the seed or a network took part in the
+            choice or in a confirmation that failed, or there is no such network.
+        ConsistencyError: Without a fault the protected design does something else than the source.
+        HarnessError, NetworkError: The target or a network cannot be used.
+    """
+    progress = Progress()
+    campaign = load_campaign(run_dirs[0] / CAMPAIGN)
+    built = read_built(folder, plan, load_options(options), campaign, progress)
+    history = [entry for run_dir in run_dirs for entry in read_history(run_dir)]
+    digest = rtl_digest(built.target)
+    seed = fresh_seed(run_dirs, history, digest, seed, folder)
+    works = fresh_works(run_dirs, history, networks)
+    kept = [plan, *(kept_plan(run_dir, plan["name"]) for run_dir in run_dirs[1:])]
+    plan = max(kept, key=lambda own: float(own["fit"]))
+    sizes = sizes or Sizes()
+    chose = [load_campaign(run_dir / CAMPAIGN) for run_dir in run_dirs]
+    exact, beyond, cycles = _bit_exact(chose, built, works, progress)
+    upsets = _planned(plan, built, campaign, len(works), sizes, progress)
+    observed: list[Observed] = []
+    mechanisms: dict[str, Any] = {}
+    shortest = min(works, key=lambda name: sum(cycles[name]))
+    permanent = campaign.safety is not None and campaign.safety.permanent is not None
+    for name, work in works.items():
+        place = folder / CONFIRMATION / name
+        own = replace(work, seed=seed, target=built.confirm_target, safety=None)
+        if permanent or name == shortest:
+            inputs, everything = len(cycles[name]), sizes.all_stuck if permanent else 0
+            latent = _stuck(own, name, place / "stuck-at", built, sizes, inputs, everything, progress)
+            mechanisms = latent if name == shortest else mechanisms
+        if campaign.safety is not None:
+            run = place / "stuck-at" if permanent else None
+            own = replace(own, safety=replace(campaign.safety, permanent=run))
+        observed.append(_upsets(own, name, place / "upsets", built, upsets, progress))
+    found = confirmation(plan, observed, campaign.hazardous, campaign.confidence)
+    if built.changed:
+        found["confirmed"] = False
+        found["reasons"].append(
+            "the RTL was changed since it was built: proofs and area are of another; build it again"
+        )
+    found |= {
+        "plan": plan["name"],
+        "seed": seed,
+        "seed_of_choice": campaign.seed,
+        "rtl": str(folder),
+        "rtl_digest": digest,
+        "hardened_not_confirmed": sorted({own["group"] for own in built.hardened}),
+        "latent": mechanisms,
+        "watchdog": built.watchdog and {"limit": built.watchdog.limit, "false_alarms": beyond},
+        "bit_exact": exact,
+        "commands": [
+            f"resil run {run / CAMPAIGN} --out {run} --resume"
+            for run in sorted(path.parent for path in (folder / CONFIRMATION).glob(f"*/*/{CAMPAIGN}"))
+        ],
+    }
+    _keep(run_dirs, plan, folder, found)
+    return found
+
+
+def _bit_exact(
+    chose: Sequence[Campaign], built: Built, works: Mapping[str, Campaign], progress: Progress
+) -> tuple[dict[str, Any], list[str], dict[str, list[int]]]:
+    """Compare runs without a fault of networks new and old, and of all of the zoo if one of it chose.
+
+    Returns:
+        What was equal, other networks of the zoo whose operations take longer than a watchdog waits, and the
+        cycles of each input of each network that was run.
+    """
+    found = {work_label(own): own for own in chose if not of_the_zoo(own)} | dict(works)
+    limit = None if built.watchdog is None else built.watchdog.limit
+    for own in filter(of_the_zoo, chose):
+        found |= {name: asked_work(own, name) for name in zoo.names() if name not in found}
+    cycles: dict[str, list[int]] = {}
+    beyond = []
+    for name, work in found.items():
+        before = prepare(work, progress)
+        if limit is not None and name not in works and longest_operation_of(before) >= limit:
+            beyond.append(name)
+            continue
+        after = prepare(replace(work, target=built.confirm_target), progress)
+        cycles[name] = [run.cycles for run in same_runs(before, after, progress, limit)]
+    exact = {"networks": sorted(cycles), "inputs": sum(map(len, cycles.values())), "equal": True}
+    return exact, sorted(beyond), cycles
+
+
+def longest_operations(run_dirs: Sequence[Path], networks: Sequence[str], options: Path | None) -> list[int]:
+    """Return the longest operations in cycles of the networks that a confirmation will run.
+
+    A watchdog has to let them through; how long they take without a fault says nothing of what faults do.
+
+    Args:
+        run_dirs: The runs that choose.
+        networks: As `verify_build` takes them.
+        options: Likewise.
+
+    Returns:
+        One for each network; nothing if there is no watchdog to be offered.
+
+    Raises:
+        StoreError, HarnessError, NetworkError: As `verify_build`.
+    """
+    target = load_target(load_campaign(run_dirs[0] / CAMPAIGN).target)
+    if WATCHDOG not in load_options(options).options or not target.operation:
+        return []
+    history = [entry for run_dir in run_dirs for entry in read_history(run_dir)]
+    progress = Progress()
+    works = fresh_works(run_dirs, history, networks)
+    return [longest_operation_of(prepare(work, progress)) for work in works.values()]
+
+
+def _planned(
+    plan: Mapping[str, Any],
+    built: Built,
+    campaign: Campaign,
+    networks: int,
+    sizes: Sizes,
+    progress: Progress,
+) -> dict[str, dict[str, int]]:
+    """Return how many upsets of each kind of storage in each block are made on each network."""
+    technology, bits = upset_rates(campaign), built.bits(campaign.faults.kinds)
+    fit_raw = {(block, kind): n * technology.fit_per_bit(kind) for (block, kind), n in bits.items()}
+    fixed = {key: sizes.redundant for key in bits if key[0] == built.block}
+    planned: dict[str, dict[str, int]] = {}
+    spread = planned_upsets(plan, fit_raw, fixed, networks, campaign.confidence, sizes.spread)
+    if spread.power < POWER:
+        progress.warn(
+            f"note: the plan has little reserve: if what it predicts is true, {spread.power:.0%} of such "
+            "confirmations show it, by as many injections as are made at most"
+        )
+    for (block, kind), n in spread.by_storage.items():
+        planned.setdefault(block, {})[kind] = n
+    return planned
+
+
+def _upsets(
+    campaign: Campaign,
+    name: str,
+    place: Path,
+    built: Built,
+    planned: Mapping[str, Mapping[str, int]],
+    progress: Progress,
+) -> Observed:
+    """Inject upsets on one network, as many into each storage as is planned."""
+    injections = sum(sum(own.values()) for own in planned.values())
+    kinds, clusters = campaign.faults.kinds, campaign.faults.clusters
+    faults = FaultSettings(kinds, injections, 0, clusters, minimum_in=planned)
+    asked = replace(campaign, name=f"{name}-upsets", faults=faults, sampling=SamplingSettings())
+    asked = _ended(asked, built)
+    run_campaign(asked, place, resume=True, progress=progress, with_area=False)
+    return observed_on(name, Run(place), built, asked)
+
+
+def _ended(campaign: Campaign, built: Built, *, permanent: bool = False) -> Campaign:
+    """Return a campaign whose injections end when an alarm tells, where nothing is asked of what would come.
+
+    A watchdog is credited with the part of the hangs that it tells of; some rows of a safety verdict, and
+    those of permanent faults, ask what detected faults would have done.
+    """
+    asked = campaign.safety is not None and campaign.safety.asks_of_detected
+    whole = permanent or asked or built.watchdog is not None or campaign.inferences > 1
+    return replace(campaign, execution=replace(campaign.execution, until=UNTIL[0 if whole else 1]))
+
+
+def _stuck(
+    campaign: Campaign,
+    name: str,
+    place: Path,
+    built: Built,
+    sizes: Sizes,
+    inputs: int,
+    everything: int,
+    progress: Progress,
+) -> dict[str, Any]:
+    """Hold bits of the mechanisms, and so many of all storage, and count of how many an alarm tells."""
+    if not built.copies and not built.timer:
+        return {}
+    kinds, mechanisms = ("ff", "macro"), (built.block, built.alerts, built.timer)
+    bits = {key: n for key, n in built.bits(kinds).items() if key[0] in mechanisms}
+    minima = {block: sizes.stuck for block, _ in bits}
+    # Each bit is held at 0 and at 1, on each input.
+    total = sum(min(2 * inputs * n, sizes.stuck) for n in bits.values()) + everything
+    faults = FaultSettings(kinds, total, 0, model=STUCK_AT, minimum_in=minima)
+    asked = replace(campaign, name=f"{name}-stuck-at", faults=faults, sampling=SamplingSettings())
+    asked = _ended(asked, built, permanent=bool(everything))
+    run_campaign(asked, place, resume=True, progress=progress, with_area=False)
+    told, injections = mechanism_counts(Run(place), built)
+    return {"network": name, **latent_coverage(told, injections, campaign.confidence)}
+
+
+def _keep(run_dirs: Sequence[Path], plan: Mapping[str, Any], folder: Path, found: Mapping[str, Any]) -> None:
+    """Keep a confirmation beside the build, in the plan and in the runs' history, whatever it says."""
+    write_text(folder / f"{CONFIRMATION}.json", json_text(dict(found)))
+    entry = {key: found[key] for key in ("plan", "rtl", "rtl_digest", "seed", "confirmed")}
+    entry["networks"] = [row["network"] for row in found["networks"]]
+    record = read_json(folder / RECORD, "build it again")
+    write_text(folder / RECORD, json_text({**record, "confirmed": found["confirmed"]}))
+    keys = ("predicted", "measured", "bit_exact", "confirmed", "latent", "reasons", "commands", "rtl")
+    for run_dir in run_dirs:
+        text = json_text({"confirmations": [*read_history(run_dir), entry]})
+        write_text(run_dir / PLANS / HISTORY, text)
+        add_to_plan(run_dir, plan["name"], {key: found[key] for key in keys})
+
+
+def confirmation_text(found: Mapping[str, Any]) -> str:
+    """Return a confirmation as lines for a person."""
+    lines = [
+        f"{row['network']}: {row['fit']:.3g} [{row['fit_lo']:.3g}, {row['fit_hi']:.3g}] FIT, SPFM at least "
+        f"{row['spfm_lo']:.3%}; {row['hazardous']} of {row['injections']:,} upsets hazardous"
+        for row in found["networks"]
+    ]
+    copies, latent = found["copies"], found["latent"]
+    if copies["injections"]:
+        lines.append(
+            f"redundant storage: {copies['hazardous']} of {copies['injections']:,} upsets hazardous: at "
+            f"least {copies['harmless_lo']:.3%} harmless ({copies['confidence']:.0%} confidence)"
+        )
+    if latent:
+        lines.append(
+            f"stuck bits of mechanisms: {latent['told']} of {latent['injections']} told, at least "
+            f"{latent['coverage_lo']:.1%}"
+        )
+    if dog := found["watchdog"]:
+        told = ", ".join(f"{r['hangs_told']} of {r['hangs']} on {r['network']}" for r in found["networks"])
+        lines.append(f"watchdog of {dog['limit']:,} cycles: hangs told {told}")
+    if dog and dog["false_alarms"]:
+        lines.append(
+            f"NOT FOR {', '.join(dog['false_alarms'])}: operations longer than the watchdog waits, each run "
+            "a false alarm"
+        )
+    if left := found["hardened_not_confirmed"]:
+        lines.append(f"hardened cells cannot be confirmed in RTL: {', '.join(left)}; their range is in it")
+    said = f"CONFIRMED by injection, seed {found['seed']}" if found["confirmed"] else "NOT CONFIRMED"
+    lines.append(f"{said}: predicted {found['predicted']['fit']:.3g} FIT")
+    lines += [f"  {reason}" for reason in found["reasons"]]
+    return "\n".join(lines)

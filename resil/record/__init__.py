@@ -1,0 +1,1 @@
+"""Documents that commands write and read: one class each, at the ground of the application."""

@@ -1,0 +1,159 @@
+"""What a finished campaign of permanent faults says for the safety verdict of another on the same target."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from resil.bench.bench import Bench
+from resil.bench.identity import Identity
+from resil.bench.site_list import STORAGE, block_name
+from resil.campaign.campaign import Campaign
+from resil.campaign.fault_settings import STUCK_AT
+from resil.campaign.safety import SafetySettings
+from resil.errors import ConsistencyError, StoreError
+from resil.faults.content import Content
+from resil.folder.contents import content_of
+from resil.folder.finished import Finished, finished_run, require_ends
+from resil.folder.parts import read_part
+from resil.folder.store import INJECTIONS, recorded_definition
+from resil.results.safety_grounds import belongs
+from resil.results.safety_rows import NO_PERMANENT, Permanent
+from resil.stats.evidence import Evidence, Group
+from resil.stats.permanent import QUANTITIES
+
+# Storage of a block of one kind; and whether it belongs to a mechanism.
+Key = tuple[str, str, bool]
+
+
+def permanent_of(campaign: Campaign, bench: Bench) -> Permanent | str:
+    """Return what is known of permanent faults of the target, or in words why nothing is.
+
+    A folder that cannot be used is no error: the rows that need it are not assessed, and say why.
+    """
+    settings = campaign.safety
+    if settings is None or settings.permanent is None:
+        return NO_PERMANENT
+    try:
+        found = finished_run(settings.permanent)
+        _check(found, bench)
+    except (StoreError, ConsistencyError) as error:
+        return f"[safety] permanent cannot be used: {error}."
+    return _permanent(campaign, settings, bench, found)
+
+
+def _check(found: Finished, bench: Bench) -> None:
+    """Raise StoreError unless the run injected permanent faults into this target with this network."""
+    asked = found.summary["campaign"]
+    if asked["fault_model"] != STUCK_AT:
+        raise StoreError(
+            f'{found.path}: expected a campaign with [faults] model = "{STUCK_AT}", found "'
+            f'{asked["fault_model"]}"; give the run folder of one'
+        )
+    recorded = recorded_definition(found.path)
+    here = bench.identity.definition
+    names = [name for name in (*bench.hashes, "sites", "decision") if name in here]
+    differing = [name for name in names if recorded.get(name) != here[name]]
+    if differing:
+        raise StoreError(
+            f"{found.path}: expected a campaign on the same target and network, found another "
+            f"{', '.join(differing)}; run the stuck-at campaign again on this target"
+        )
+    require_ends(found, "it is asked which stuck bits are quiet, and which alarms come in time")
+    if len(found.summary["sampling"]["looks"]) > 1 or found.summary["sampling"]["pilot"]:
+        raise StoreError(
+            f'{found.path}: expected the plan "proportional" or "uniform", found one that went by results; '
+            "run it again with one of these"
+        )
+
+
+def _permanent(campaign: Campaign, settings: SafetySettings, bench: Bench, found: Finished) -> Permanent:
+    counts = _counts(settings, found)
+    bits = _bits(settings, bench)
+    raw = _raw(found.summary["strata"])
+    everything, mechanisms = [], []
+    for (block, kind), rate in raw.items():
+        own, rest = ((block, kind, mechanism) for mechanism in (True, False))
+        inside, outside = Counter(counts.get(own, {})), Counter(counts.get(rest, {}))
+        everything.append(Group(block, kind, rate, inside + outside))
+        if bits.get(own):
+            part = rate * bits[own] / (bits[own] + bits.get(rest, 0))
+            mechanisms.append(Group(block, kind, part, inside))
+    confidence = campaign.confidence
+    return Permanent(
+        Evidence(tuple(everything), confidence, confidence),
+        Evidence(tuple(mechanisms), confidence, confidence) if mechanisms else None,
+        _origin(found),
+        _left_out(found.summary),
+        _variations(found.summary),
+    )
+
+
+def _counts(settings: SafetySettings, found: Finished) -> dict[Key, Counter[str]]:
+    identity = Identity(recorded_definition(found.path)).digest
+    parts = sorted((found.path / INJECTIONS).glob("part-*.parquet"))
+    tables = [read_part(part, identity) for part in parts]
+    content = Content.joined(content_of(table) for table in tables).within(settings.detection_cycles)
+    rows = pa.concat_tables(tables)
+    rows = rows.take(np.argsort(rows["injection"].to_numpy(), kind="stable"))
+    names, place = content.classes()
+    counts: dict[Key, Counter[str]] = {}
+    columns = (rows[name].to_pylist() for name in ("block", "kind", "path"))
+    for block, kind, path, which in zip(*columns, place.tolist(), strict=True):
+        counts.setdefault((block, kind, _is_mechanism(settings, path)), Counter())[names[which]] += 1
+    return counts
+
+
+def _bits(settings: SafetySettings, bench: Bench) -> dict[Key, int]:
+    bits: dict[Key, int] = {}
+    for index, element in enumerate(bench.sites.elements):
+        key = (block_name(element.block), element.kind, _is_mechanism(settings, element.path))
+        bits[key] = bits.get(key, 0) + bench.sites.present(index)
+    return bits
+
+
+def _is_mechanism(settings: SafetySettings, path: str) -> bool:
+    return any(belongs(path, storage) for m in settings.mechanisms for storage in m.storage)
+
+
+def _raw(strata: list[Mapping[str, Any]]) -> dict[tuple[str, str], float]:
+    raw: dict[tuple[str, str], float] = {}
+    for stratum in strata:
+        key = (stratum["block"], stratum["kind"])
+        raw[key] = raw.get(key, 0.0) + float(stratum["fit_raw"])
+    return raw
+
+
+def _left_out(summary: Mapping[str, Any]) -> str:
+    left = [k for k in STORAGE if k not in summary["campaign"]["kinds"] and summary["target"][f"{k}_bits"]]
+    return " and ".join(f"{summary['target'][f'{kind}_bits']:,} {STORAGE[kind]}" for kind in left)
+
+
+def _variations(summary: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """Return the ends of the ranges of all base rates together, as factors by kind of storage."""
+    factors: dict[str, dict[str, float]] = {"lowest": {}, "highest": {}}
+    for entry in summary["technology"]["entries"]:
+        for kind in summary["campaign"]["kinds"]:
+            if entry["quantity"] == QUANTITIES[kind] and entry["low"] < entry["high"]:
+                factors["lowest"][kind] = entry["low"] / entry["value"]
+                factors["highest"][kind] = entry["high"] / entry["value"]
+    return {f"base rates of permanent faults {end}": own for end, own in factors.items() if own}
+
+
+def _origin(found: Finished) -> str:
+    total = found.summary["total"]["injections"]
+    technology = found.summary["technology"]["name"]
+    statuses = {entry["status"] for entry in found.summary["technology"]["entries"]}
+    return (
+        f"{total:,} stuck bits of {_short(found.path)}; base rates of {technology} "
+        f"({', '.join(sorted(statuses))})"
+    )
+
+
+def _short(path: Path) -> str:
+    return "/".join(path.parts[-2:])

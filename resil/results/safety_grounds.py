@@ -1,0 +1,146 @@
+"""From a finished sample to what its safety verdict rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import product
+
+from resil.bench.bench import Bench
+from resil.bench.site_list import STORAGE, block_bits, whole
+from resil.campaign.campaign import Campaign
+from resil.campaign.safety import Mechanism, SafetySettings
+from resil.errors import CampaignError
+from resil.faults.sampling import Sample
+from resil.results.assumptions import not_injected, rated_apart
+from resil.results.estimates import Estimates
+from resil.results.evidence import sample_evidence
+from resil.results.safety_rows import Grounds, Permanent
+from resil.stats.evidence import Evidence
+from resil.stats.technology import RawRates
+
+_NAMES = {**STORAGE, "sram": "SRAM"}
+_ENDS = ("lowest", "highest")
+_OF_INJECTIONS = ("spfm_transient", "pmhf_share", "coverage", "due_rate", "detection_time")
+
+
+def check_safety(campaign: Campaign, bench: Bench) -> None:
+    """Refuse claims that injections into this target cannot decide, before any is made.
+
+    Raises:
+        CampaignError: a claimed row would pass over storage without a reason, or a mechanism guards a block
+            that the target does not have.
+    """
+    settings = campaign.safety
+    if settings is None:
+        return
+    bits = whole(block_bits(bench.sites, bench.blocks))
+    left = not_injected(campaign, bits)
+    claimed = [claim for claim in settings.claims if claim in _OF_INJECTIONS]
+    if left and claimed and not settings.left_out:
+        raise CampaignError(
+            f"{campaign.file}: [safety] claims: expected all storage of {bench.target_name} to be injected "
+            f"for {', '.join(claimed)}, found {left} left out; add it to [faults] kinds, or say in [safety] "
+            "left_out why it is no part of the claims"
+        )
+    for mechanism in settings.mechanisms:
+        if bench.alarms.get(mechanism.alarm) != "detected":
+            known = ", ".join(name for name, tells in bench.alarms.items() if tells == "detected") or "none"
+            raise CampaignError(
+                f"{campaign.file}: [safety.mechanism] alarm: expected an alarm of {bench.target_name} "
+                f"({known}), found {mechanism.alarm}; correct it, or name the alarm in the target file"
+            )
+        _check_storage(campaign, bench, mechanism)
+        if unknown := [block for block in mechanism.blocks if block not in bench.blocks]:
+            raise CampaignError(
+                f"{campaign.file}: [safety.mechanism] blocks: expected blocks out of "
+                f"{', '.join(bench.blocks)}, found {', '.join(unknown)}; correct them"
+            )
+
+
+def _check_storage(campaign: Campaign, bench: Bench, mechanism: Mechanism) -> None:
+    """Refuse storage of a mechanism that is not there, in the source or in hardware."""
+    elements = bench.sites.elements
+    for storage in mechanism.storage:
+        where = f"{campaign.file}: [safety.mechanism] storage: expected storage of {bench.target_name}, found"
+        own = [index for index, element in enumerate(elements) if belongs(element.path, storage)]
+        if not own:
+            raise CampaignError(f"{where} none below {storage}; resil sites lists what there is")
+        if not any(bench.sites.present(index) for index in own):
+            raise CampaignError(
+                f"{where} that synthesis leaves nothing of {storage}: it removes or merges what the "
+                "mechanism needs; keep it apart in the RTL, or do not claim the mechanism"
+            )
+
+
+def belongs(path: str, storage: str) -> bool:
+    """Whether storage at a path lies at or below another."""
+    return path == storage or path.startswith((f"{storage}.", f"{storage}["))
+
+
+def grounds_of(
+    campaign: Campaign,
+    settings: SafetySettings,
+    evidence: Evidence,
+    sample: Sample,
+    estimates: Estimates,
+    technology: RawRates,
+    bits: Mapping[str, int],
+    permanent: Permanent | str,
+) -> Grounds:
+    """Return what the verdict of a campaign rests on.
+
+    Args:
+        campaign: What was asked.
+        settings: Its `[safety]`.
+        evidence: Of all injected storage.
+        sample: The injections and how they were chosen.
+        estimates: Of the same sample.
+        technology: Raw rates of the campaign's faults.
+        bits: The target's storage, by kind.
+        permanent: What is known of permanent faults, or why nothing is.
+    """
+    by_block = sample_evidence(campaign, sample, estimates, by_block=True)
+    return Grounds(
+        settings,
+        frozenset(campaign.hazardous),
+        evidence,
+        by_block,
+        _origin(campaign, evidence, technology, bits),
+        not_injected(campaign, bits),
+        permanent,
+        rate_variations(technology, campaign.faults.kinds),
+        sample.slowest_alarm,
+    )
+
+
+def rate_variations(technology: RawRates, kinds: tuple[str, ...]) -> dict[str, dict[str, float]]:
+    """Return the corners of the ranges of raw rates, as factors of the rates by kind of storage.
+
+    SPFM depends on the ratio of the rates alone and PMHF grows with each, so what they can be is reached at
+    the corners.
+    """
+    own = rated_apart(kinds)
+    factors = {}
+    for kind in own:
+        value = technology.fit_per_bit(kind)
+        lo, hi = technology.range_of(kind)
+        if lo < hi and value > 0.0:
+            factors[kind] = dict(zip(_ENDS, (lo / value, hi / value), strict=True))
+    return {
+        "raw rates of "
+        + " and ".join(f"{_NAMES[kind]} {end}" for kind, end in zip(factors, ends, strict=True)): {
+            kind: factors[owner][end]
+            for owner, end in zip(factors, ends, strict=True)
+            for kind in kinds
+            if kind == owner or (kind not in own and owner == "ff")
+        }
+        for ends in product(_ENDS, repeat=len(factors))
+        if factors
+    }
+
+
+def _origin(campaign: Campaign, evidence: Evidence, technology: RawRates, bits: Mapping[str, int]) -> str:
+    kinds = campaign.faults.kinds
+    stored = " and ".join(f"{bits[kind]:,} {STORAGE[kind]}" for kind in kinds if bits[kind])
+    rates = ", ".join(f"{_NAMES[kind]} {technology.status_of(kind)}" for kind in rated_apart(kinds))
+    return f"{evidence.injections:,} injections into {stored}; raw rates of {technology.name} ({rates})"

@@ -1,0 +1,311 @@
+"""The safety verdict of a campaign: every row, from its injections, its settings and its technology."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from resil.campaign.safety import Mechanism, SafetySettings
+from resil.results.evidence import DUE, Class, Hazards, classes_of, in_blocks
+from resil.stats.evidence import Evidence
+from resil.stats.judgement import Kind, Row, not_assessed, whole, worst
+from resil.stats.safety import (
+    coverage_row,
+    dual_point,
+    lfm_row,
+    pmhf_row,
+    rate_row,
+    spfm_row,
+)
+
+COVERAGE = "coverage"
+NO_PERMANENT = "No stuck-at campaign was given ([safety] permanent)."
+_IN_TIME = 0.99
+# Rows that rest on what is credited.
+_OF_PERMANENT = ("spfm_permanent", "lfm_permanent", "pmhf_share")
+_CREDITED = ("spfm_transient", "spfm_permanent", "lfm_permanent", "pmhf_share")
+
+
+@dataclass(frozen=True)
+class Permanent:
+    """What a campaign of permanent faults says.
+
+    Attributes:
+        evidence: Of all storage.
+        mechanisms: Of storage that belongs to safety mechanisms; None if none was named.
+        origin: Which campaign, in words.
+        not_injected: What of the target's storage it left out, in words; "" if nothing.
+        rates: By name of a variation, the factors of the base rates of kinds of storage.
+    """
+
+    evidence: Evidence
+    mechanisms: Evidence | None
+    origin: str
+    not_injected: str = ""
+    rates: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    def varied(self, factors: Mapping[str, float]) -> Permanent:
+        """Return the same with the base rates of kinds of storage multiplied."""
+        mechanisms = None if self.mechanisms is None else self.mechanisms.scaled(factors)
+        return replace(self, evidence=self.evidence.scaled(factors), mechanisms=mechanisms)
+
+
+@dataclass(frozen=True)
+class Grounds:
+    """What a verdict rests on.
+
+    Attributes:
+        settings: What is asked.
+        hazardous: Outcomes that count as failures.
+        evidence: Of all injected storage.
+        by_block: The same, no group spanning several blocks.
+        origin: Which injections and rates, in words.
+        not_injected: What of the target's storage was left out, in words; "" if nothing.
+        permanent: Of permanent faults; a text says why there is none.
+        rates: By name of a variation, the factors of the raw rates of kinds of storage.
+        slowest_alarm: Most cycles from a fault to its alarm; -1 if none rose.
+    """
+
+    settings: SafetySettings
+    hazardous: frozenset[str]
+    evidence: Evidence
+    by_block: Evidence
+    origin: str
+    not_injected: str
+    permanent: Permanent | str
+    rates: Mapping[str, Mapping[str, float]]
+    slowest_alarm: int = -1
+
+    def varied(self, factors: Mapping[str, float]) -> Grounds:
+        """Return the same with the raw upset rates of kinds of storage multiplied."""
+        return replace(self, evidence=self.evidence.scaled(factors), by_block=self.by_block.scaled(factors))
+
+
+def safety_facts(grounds: Grounds) -> dict[str, Any]:
+    """Return the verdict as plain values: what `summary.json` holds as `safety`."""
+    credited = Hazards(grounds.hazardous)
+    rows = _rows(grounds, credited)
+    claims = _claims(grounds.settings)
+    again = sensitivity(grounds)
+    rows.append(_sensitivity_row(again, claims))
+    settings = grounds.settings
+    return {
+        **whole(rows, claims).as_dict(),
+        "asil": settings.asil,
+        "rows": [row.as_dict() for row in rows],
+        "sensitivity": [
+            {"title": title, "rows": [row.as_dict() for row in varied]} for title, varied in again
+        ],
+    }
+
+
+def predicted_facts(settings: SafetySettings) -> dict[str, Any]:
+    """Return the verdict where nothing was injected: every row not assessed."""
+    reason = "The figures are predicted; a safety row is judged from injections: resil run."
+    if settings.detection_cycles is not None:
+        reason += " What is predicted takes every alarm for a detection, however late."
+    rows = [not_assessed(kind, reason) for kind in _kinds(settings, "").values()]
+    rows += [not_assessed(_coverage_kind(m, ""), reason) for m in settings.mechanisms]
+    rows.append(not_assessed(Kind("sensitivity", "share", at_least=True, target=None), reason))
+    return {
+        **whole(rows, _claims(settings)).as_dict(),
+        "asil": settings.asil,
+        "rows": [row.as_dict() for row in rows],
+        "sensitivity": [],
+    }
+
+
+def sensitivity(grounds: Grounds) -> list[tuple[str, list[Row]]]:
+    """Return the rows that rest on credits and raw rates, judged again without and across them."""
+    credits = {
+        "detection not credited: a detected failure counts by what is seen": Hazards(
+            grounds.hazardous, due_credited=False
+        ),
+        "hangs not credited to a watchdog": Hazards(grounds.hazardous | {"hang"}),
+        "latent state counted as hazardous": Hazards(grounds.hazardous, latent=True),
+        "nothing credited, latent state counted": Hazards(grounds.hazardous | {"hang"}, False, True),
+    }
+    found = [
+        (title, [row for row in _rows(grounds, hazards) if row.name in _CREDITED])
+        for title, hazards in credits.items()
+        if hazards != Hazards(grounds.hazardous)
+    ]
+    for title, factors in grounds.rates.items():
+        found.append((title, _rows(grounds.varied(factors), Hazards(grounds.hazardous))))
+    permanent = grounds.permanent
+    if isinstance(permanent, Permanent):
+        for title, factors in permanent.rates.items():
+            varied = replace(grounds, permanent=permanent.varied(factors))
+            rows = _rows(varied, Hazards(grounds.hazardous))
+            found.append((title, [row for row in rows if row.name in _OF_PERMANENT]))
+    return found
+
+
+def _claims(settings: SafetySettings) -> list[str]:
+    """Return the names of the claimed rows: coverage is a row for each mechanism that claims one."""
+    claims: list[str] = []
+    for claim in settings.claims:
+        if claim == COVERAGE:
+            claims += [_coverage_name(m) for m in settings.mechanisms if m.coverage is not None]
+        else:
+            claims.append(claim)
+    return claims
+
+
+def _kinds(settings: SafetySettings, origin: str) -> dict[str, Kind]:
+    kinds = (
+        Kind("spfm_transient", "share", True, settings.spfm, origin),
+        Kind("spfm_permanent", "share", True, settings.spfm),
+        Kind("lfm_permanent", "share", True, settings.lfm),
+        Kind("pmhf_share", "FIT", False, settings.pmhf_fit, origin),
+        Kind("due_rate", "FIT", False, settings.due_fit, origin),
+        Kind("detection_time", "share", True, _IN_TIME, origin),
+    )
+    return {kind.name: kind for kind in kinds}
+
+
+def _coverage_name(mechanism: Mechanism) -> str:
+    return f"{COVERAGE} of {mechanism.alarm}"
+
+
+def _coverage_kind(mechanism: Mechanism, origin: str) -> Kind:
+    return Kind(_coverage_name(mechanism), "share", True, mechanism.coverage, origin)
+
+
+def _rows(grounds: Grounds, hazards: Hazards) -> list[Row]:
+    settings, kinds = grounds.settings, _kinds(grounds.settings, grounds.origin)
+    names = classes_of(grounds.evidence)
+    hazardous = hazards.among(names)
+    detected = frozenset(name for name in names if Class.of(name).outcome == DUE)
+    rows = [spfm_row(kinds["spfm_transient"], grounds.evidence, hazardous)]
+    rows += _permanent_rows(grounds, hazards, kinds)
+    rows.append(_pmhf(grounds, hazards, kinds["pmhf_share"]))
+    rows += [_coverage(grounds, hazards, mechanism) for mechanism in settings.mechanisms]
+    rows.append(rate_row(kinds["due_rate"], grounds.evidence, detected))
+    rows.append(_detection_time(grounds, hazards, kinds["detection_time"]))
+    return [_within_scope(row, grounds) for row in rows]
+
+
+def _within_scope(row: Row, grounds: Grounds) -> Row:
+    """Return a row that passes over storage only where a reason was given."""
+    missing = [] if row.name in ("spfm_permanent", "lfm_permanent") else [grounds.not_injected]
+    if isinstance(grounds.permanent, Permanent) and row.name in _OF_PERMANENT:
+        left = grounds.permanent.not_injected
+        missing.append(f"permanent faults of {left}" if left else "")
+    left = " and ".join(dict.fromkeys(text for text in missing if text))
+    if not left:
+        return row
+    if grounds.settings.left_out:
+        text = f"{row.reason} Without {left}: {grounds.settings.left_out.rstrip('.')}."
+        return replace(row, reason=text)
+    reason = (
+        f"{left} were not injected, and [safety] left_out does not say why they are no part of the claim."
+    )
+    kind = Kind(row.name, row.unit, row.at_least, row.target, row.origin)
+    return not_assessed(kind, reason)
+
+
+def _permanent_rows(grounds: Grounds, hazards: Hazards, kinds: Mapping[str, Kind]) -> list[Row]:
+    found, asked = grounds.permanent, (kinds["spfm_permanent"], kinds["lfm_permanent"])
+    if isinstance(found, str):
+        return [not_assessed(kind, found) for kind in asked]
+    spfm_kind, lfm_kind = (replace(kind, origin=found.origin) for kind in asked)
+    names = classes_of(found.evidence)
+    hazardous = hazards.among(names)
+    rows = [spfm_row(spfm_kind, found.evidence, hazardous)]
+    if found.mechanisms is None:
+        reason = "No mechanism names its own storage, so nothing is known of faults in mechanisms."
+        return [*rows, not_assessed(lfm_kind, reason)]
+    told = {name for name in names if Class.of(name).outcome == DUE} - hazardous
+    quiet = {name for name in names if hazards.latent and Class.of(name).seen == "latent"}
+    row = lfm_row(lfm_kind, found.evidence, hazardous, found.mechanisms, told - quiet)
+    share = found.mechanisms.fit_raw / found.evidence.fit_raw if found.evidence.fit_raw else 0.0
+    scope = (
+        f" {found.mechanisms.injections:,} of {found.evidence.injections:,} stuck bits lay in the storage of "
+        f"mechanisms, {100 * share:.3g} % of the base rate; faults in their logic are not in it."
+    )
+    return [*rows, replace(row, reason=row.reason + scope)]
+
+
+def _pmhf(grounds: Grounds, hazards: Hazards, kind: Kind) -> Row:
+    evidence, found = grounds.evidence, grounds.permanent
+    if grounds.settings.pmhf_covers == "transient":
+        row = pmhf_row(kind, evidence, hazards.among(classes_of(evidence)))
+        return replace(row, reason=f"{row.reason} Transient faults alone: permanent ones are not in it.")
+    if isinstance(found, str):
+        return not_assessed(kind, f"Permanent faults belong to it as well. {found}")
+    if evidence.inputs:
+        return not_assessed(
+            kind, 'Transient and permanent rates cannot be summed for inputs "like these": use "these".'
+        )
+    if not evidence.injections or not found.evidence.injections:
+        return not_assessed(kind, "There are no injections to judge from.")
+    both = evidence.joined(found.evidence)
+    hazardous = hazards.among(classes_of(both))
+    dual, told = _dual_point(grounds, found, hazardous)
+    row = pmhf_row(replace(kind, origin=f"{kind.origin}; {found.origin}"), both, hazardous, dual)
+    return replace(row, reason=f"{row.reason}{told}")
+
+
+def _dual_point(grounds: Grounds, found: Permanent, hazardous: frozenset[str]) -> tuple[float, str]:
+    """Return the upper limit of the dual-point term, and what is to be said of it."""
+    if not grounds.settings.mechanisms:
+        return 0.0, ""
+    hours = grounds.settings.lifetime_hours
+    if hours is None or found.mechanisms is None:
+        return 0.0, (
+            " Without the dual-point term: it takes [safety] lifetime_hours and the mechanisms' storage."
+        )
+    names = classes_of(found.mechanisms)
+    quiet = {name for name in names if Class.of(name).outcome != DUE} - hazardous
+    term = dual_point(found.mechanisms.rate(quiet).hi, found.evidence.fit_raw, hours)
+    return term, f" Of that {term:.3g} FIT is the dual-point term over {hours:,.0f} hours."
+
+
+def _coverage(grounds: Grounds, hazards: Hazards, mechanism: Mechanism) -> Row:
+    kind = _coverage_kind(mechanism, grounds.origin)
+    evidence = grounds.by_block.where(in_blocks(mechanism.blocks)) if mechanism.blocks else grounds.evidence
+    names = classes_of(evidence)
+    unseen = {name for name in names if Class.of(name).outcome == DUE and not Class.of(name).seen}
+    if evidence.count(unseen):
+        reason = "Alarms ended injections: which of the detected faults would have done harm is not known."
+        return not_assessed(kind, f'{reason} Run the campaign with [execution] until = "end".')
+    harmful = Hazards(hazards.outcomes, due_credited=False).among(names)
+    detected = {name for name in harmful if Class.of(name).alarm == mechanism.alarm}
+    return coverage_row(kind, evidence, detected, harmful - detected)
+
+
+def _detection_time(grounds: Grounds, hazards: Hazards, kind: Kind) -> Row:
+    limit = grounds.settings.detection_cycles
+    if limit is None:
+        return not_assessed(kind, "No fault-tolerant time was given.")
+    evidence = grounds.evidence
+    harmful = Hazards(hazards.outcomes, due_credited=False).among(classes_of(evidence))
+    in_time = {name for name in harmful if Class.of(name).outcome == DUE}
+    late = {name for name in harmful if Class.of(name).late}
+    row = coverage_row(kind, evidence, in_time, late)
+    if row.value is None:
+        return replace(row, reason="No injection that would do harm raised an alarm: no time is known.")
+    told = f"{evidence.count(in_time):,} alarms came within {limit:,} cycles of the fault"
+    told += f", {evidence.count(late):,} later; the slowest of all took {grounds.slowest_alarm:,}"
+    return replace(row, reason=f"{row.reason} Of faults that would do harm, {told}.")
+
+
+def _sensitivity_row(again: Sequence[tuple[str, list[Row]]], claims: Sequence[str]) -> Row:
+    """Return the row that is as good as the worst claimed row under any of the variations."""
+    kind = Kind("sensitivity", "share", True, None)
+    judged_again = [(title, [row for row in rows if row.name in claims]) for title, rows in again]
+    states = [row.state for _, rows in judged_again for row in rows]
+    if not states:
+        return not_assessed(kind, "None of the claimed rows rests on credits or raw rates.")
+    state = worst(states)
+    turned: dict[tuple[str, str], int] = {}
+    for _, rows in judged_again:
+        for row in rows:
+            if row.state != "met":
+                turned[row.name, row.state] = turned.get((row.name, row.state), 0) + 1
+    told = [f"{name} {found} in {n} of {len(again)} variations" for (name, found), n in turned.items()]
+    reason = "; ".join(told) or "The claimed rows stay met without credits and across the raw rates"
+    known = [row.confidence for _, rows in judged_again for row in rows if row.confidence is not None]
+    return replace(not_assessed(kind, f"{reason}."), state=state, confidence=min(known, default=None))

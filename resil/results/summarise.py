@@ -1,0 +1,265 @@
+"""From injections to `summary.json`: rates, FIT, metrics and verdict, with everything that they rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from resil.bench.bench import AreaFacts, Bench
+from resil.bench.site_list import STORAGE, UNASSIGNED, block_bits, whole
+from resil.campaign.campaign import Campaign
+from resil.campaign.clusters import clusters_text
+from resil.errors import ConsistencyError
+from resil.faults.sampling import Sample
+from resil.results.alarms import told_facts, usual_alarms
+from resil.results.assumptions import assumptions_of_use
+from resil.results.classes import class_rows
+from resil.results.estimates import Estimates, estimates_of
+from resil.results.evidence import evidence_facts, sample_evidence
+from resil.results.inferences import inference_note
+from resil.results.safety_grounds import grounds_of
+from resil.results.safety_rows import NO_PERMANENT, Permanent, safety_facts
+from resil.results.sampling_facts import sampling_facts, sampling_notes
+from resil.results.summary_parts import (
+    SCHEMA,
+    block_row,
+    network_summary,
+    scope_text,
+    source_bits,
+    storage_bits,
+    storage_row,
+    verdict_summary,
+)
+from resil.rtl_harness.design.operations import longest_operation
+from resil.rtl_harness.engine.contract import GoldenRun
+from resil.stats.metrics import safety_metrics
+from resil.stats.permanent import PermanentRates, load_permanent
+from resil.stats.rates import BlockEstimate, StratumCounts
+from resil.stats.technology import RawRates, Technology, load_technology
+
+
+def technology_of(campaign: Campaign) -> RawRates:
+    """Return the raw rates of the campaign's faults: of upsets, or of permanent faults.
+
+    Raises:
+        StatsError: there is no such technology, or it has no rate for a kind of storage that is injected.
+    """
+    return permanent_rates(campaign) if campaign.faults.permanent else upset_rates(campaign)
+
+
+def upset_rates(campaign: Campaign) -> Technology:
+    """Return the campaign's raw upset rates; StatsError as `technology_of`."""
+    settings = campaign.technology
+    technology = load_technology(settings.name).with_overrides(
+        settings.flip_flop_fit,
+        settings.sram_fit_per_mbit,
+        _source(campaign),
+        settings.flip_flop_range,
+        settings.sram_range,
+    )
+    for kind in campaign.faults.kinds:
+        technology.fit_per_bit(kind)
+    return technology
+
+
+def permanent_rates(campaign: Campaign) -> PermanentRates:
+    """Return the campaign's base rates of permanent faults; StatsError as `technology_of`."""
+    settings = campaign.technology
+    rates = load_permanent(settings.name).with_overrides(
+        settings.permanent_flip_flop_fit, settings.permanent_sram_fit_per_mbit, _source(campaign)
+    )
+    for kind in campaign.faults.kinds:
+        rates.fit_per_bit(kind)
+    return rates
+
+
+def _source(campaign: Campaign) -> str:
+    return f"{campaign.file.name}, [technology]"
+
+
+def summarise(
+    campaign: Campaign,
+    bench: Bench,
+    area: AreaFacts,
+    goldens: Sequence[GoldenRun],
+    sample: Sample,
+    provenance: Mapping[str, Any],
+    permanent: Permanent | str = NO_PERMANENT,
+    inferences: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return the content of `summary.json`.
+
+    Args:
+        campaign: What was asked.
+        bench: What was injected into.
+        area: Its area.
+        goldens: The run without a fault of each input.
+        sample: The injections and how they were chosen.
+        provenance: Content of `provenance.json`.
+        permanent: What is known of permanent faults, or why nothing is.
+        inferences: What became of latent state in a second inference; None if there was none.
+    """
+    technology = technology_of(campaign)
+    fit_per_bit = {kind: technology.fit_per_bit(kind) for kind in campaign.faults.kinds}
+    bits = block_bits(bench.sites, bench.blocks)
+    found = estimates_of(campaign, sample, bits, fit_per_bit)
+    total = found.total
+    source = block_bits(bench.sites, bench.blocks, source=True)
+    blocks = [
+        block_row(
+            name, n, _estimate(campaign, found, name, n), area.of(name).total, area.of(name).sram, area.unit
+        )
+        | source_bits(source[name])
+        for name, n in bits.items()
+    ]
+    everything = whole(bits)
+    scope = scope_text(campaign.faults.kinds, everything)
+    evidence = sample_evidence(campaign, sample, found)
+    cycles = [run.cycles for run in goldens]
+    return {
+        "schema": SCHEMA,
+        "campaign": _campaign(campaign, bench, sample, provenance),
+        "sampling": sampling_facts(campaign, sample, found.inputs),
+        "network": network_summary(bench.network, _operation_cycles(goldens[0])),
+        "target": {
+            "name": bench.target_name,
+            "top": bench.top,
+            **storage_bits(everything),
+            **source_bits(whole(source)),
+            "unmapped_sites": len(bench.unmapped),
+            "area": area.total.total,
+            "area_unit": area.unit,
+            "area_library": area.library,
+            "titles": dict(bench.titles),
+            "parameters": dict(bench.parameters),
+        },
+        "golden": {
+            "cycles": cycles,
+            "vela_cycles": bench.network.vela_cycles,
+            "output_hash": [run.end.output_hash for run in goldens],
+            "longest_operation": _longest_operations(goldens),
+        },
+        "inferences": None if inferences is None else dict(inferences),
+        "technology": technology.as_dict(),
+        "verdict": verdict_summary(campaign, total, _verdict_scope(campaign, scope)),
+        "blocks": blocks,
+        "strata": [_stratum(counts, fit_per_bit[counts.kind]) for counts in found.strata],
+        "limits": found.limits,
+        "storage": [storage_row(own) for own in found.kinds],
+        "classes": class_rows(campaign, sample, bits, fit_per_bit),
+        "total": block_row("total", everything, total, area.total.total, area.total.sram, area.unit)
+        | source_bits(whole(source)),
+        "told": told_facts(sample, bits, bench.alarms),
+        "metrics": safety_metrics(total, permanent=campaign.faults.permanent).as_dict(),
+        "evidence": evidence_facts(evidence),
+        "safety": None
+        if campaign.safety is None
+        else safety_facts(
+            grounds_of(campaign, campaign.safety, evidence, sample, found, technology, everything, permanent)
+        ),
+        "assumptions": [
+            asdict(assumption)
+            for assumption in assumptions_of_use(campaign, bench, technology, evidence, everything, goldens)
+        ],
+        "notes": [
+            *sampling_notes(campaign, sample, found.inputs),
+            *([] if inferences is None else [inference_note(inferences)]),
+            *usual_alarms(goldens, bench.inputs),
+            *_notes(campaign, bench, area, everything),
+        ],
+        "provenance": dict(provenance),
+    }
+
+
+def _estimate(
+    campaign: Campaign, found: Estimates, name: str, bits: Mapping[str, int]
+) -> BlockEstimate | None:
+    """Return what was found of a block; None if it holds nothing that the campaign injects into.
+
+    Raises:
+        ConsistencyError: it holds such bits, and yet nothing was found: its risk would read as none.
+    """
+    own = found.blocks.get(name)
+    if own is None and (kinds := [kind for kind in campaign.faults.kinds if bits[kind]]):
+        raise ConsistencyError(f"block {name} has {' and '.join(kinds)} bits and is in no stratum")
+    return own
+
+
+def _stratum(counts: StratumCounts, fit_per_bit: float) -> dict[str, Any]:
+    return {
+        "block": counts.block,
+        "kind": counts.kind,
+        "bits": counts.bits,
+        "counts": dict(counts.counts),
+        "share": counts.share,
+        "fit_raw": counts.exposure * fit_per_bit,
+    }
+
+
+def _campaign(
+    campaign: Campaign, bench: Bench, sample: Sample, provenance: Mapping[str, Any]
+) -> dict[str, Any]:
+    return {
+        "name": campaign.name,
+        "seed": campaign.seed,
+        "confidence": campaign.confidence,
+        "kinds": list(campaign.faults.kinds),
+        "fault_model": campaign.faults.model,
+        "timeout": campaign.execution.timeout,
+        "until": campaign.execution.until,
+        "detection_cycles": campaign.detection_cycles,
+        "clusters": list(campaign.faults.clusters),
+        "injections": sample.injections,
+        "hazardous": list(campaign.hazardous),
+        "inputs": list(bench.inputs),
+        "engine": campaign.engine_name,
+        "workers": provenance["workers"],
+        "seconds": provenance["seconds"],
+    }
+
+
+def _operation_cycles(golden: GoldenRun) -> list[int]:
+    starts = (0, *golden.operation_ends)
+    return [end - start for start, end in zip(starts, golden.operation_ends, strict=False)]
+
+
+def _longest_operations(goldens: Sequence[GoldenRun]) -> list[int]:
+    """Return for each input how long no operation ended; nothing where none is counted."""
+    if any(len(run.moves) < 2 for run in goldens):
+        return []
+    return [longest_operation(run.moves, run.end.end_cycle) for run in goldens]
+
+
+def _verdict_scope(campaign: Campaign, scope: str) -> str:
+    if campaign.faults.external:
+        return f"memory outside the NPU alone, not the NPU; {scope}"
+    return f"permanent faults alone; {scope}" if campaign.faults.permanent else scope
+
+
+def _fault_note(campaign: Campaign) -> str:
+    if campaign.faults.external:
+        return (
+            f"{clusters_text(campaign.faults.clusters)} The FIT are those of memory outside the NPU, by the "
+            "raw rate of SRAM in this technology. They are no part of the NPU's FIT; its storage is not in "
+            "these figures."
+        )
+    if campaign.faults.permanent:
+        return (
+            "Every fault is a storage bit held at 0 or at 1 from reset on; the rate of a bit is of both. "
+            "Permanent faults of the logic between registers are not in these figures."
+        )
+    return f"{clusters_text(campaign.faults.clusters)} Transients in logic are not in these figures."
+
+
+def _notes(campaign: Campaign, bench: Bench, area: AreaFacts, bits: Mapping[str, int]) -> list[str]:
+    notes = [
+        f"{bits[kind]:,} {STORAGE[kind]} were not injected into; their failures are not in these figures."
+        for kind in STORAGE
+        if kind not in campaign.faults.kinds and bits[kind]
+    ]
+    notes.append(_fault_note(campaign))
+    notes.append("FIT assumes that the NPU runs this network all the time.")
+    if any(not element.block for element in bench.sites.elements):
+        notes.append(f"Storage that the target's block map does not cover is the block {UNASSIGNED}.")
+    return [*notes, *bench.network.remarks, *area.notes, *bench.warnings]

@@ -1,0 +1,56 @@
+"""Results into files and onto the screen: the application's side of `reports`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from resil.reports import (
+    REPORT,
+    parse_protection,
+    parse_summary,
+    render,
+    rich_report,
+    text_report,
+    write_files,
+)
+
+
+@dataclass(frozen=True)
+class Results:
+    """What a finished run says.
+
+    Attributes:
+        summary: Content of `summary.json`.
+        protection: Content of `protection.json`, None if no protection was chosen.
+    """
+
+    summary: Mapping[str, Any]
+    protection: Mapping[str, Any] | None = None
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write the report files of the run; return their paths.
+
+        Raises:
+            ReportError: a document is damaged, or the folder cannot be written.
+        """
+        return write_files(render(self.summary, self.protection), folder)
+
+    def show(self, folder: Path) -> None:
+        """Print tables, verdict and where the report is to stdout: in colour on a terminal, plain elsewhere.
+
+        Args:
+            folder: Where `write` has put the report files.
+        """
+        summary = parse_summary(self.summary)
+        protection = None if self.protection is None else parse_protection(self.protection)
+        if sys.stdout.isatty():
+            Console().print(rich_report(summary, protection), crop=False)
+        else:
+            print(text_report(summary, protection), end="")
+        print(f"report: {folder / REPORT}")

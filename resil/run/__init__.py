@@ -1,0 +1,1 @@
+"""A campaign carried out, and what it would take."""

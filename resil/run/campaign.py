@@ -1,0 +1,348 @@
+"""`resil run`: a campaign from its file to its verdict."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from resil.bench.bench import NO_AREA, AreaFacts, Bench
+from resil.bench.engines import CampaignEngine
+from resil.bench.site_list import write_parquet
+from resil.campaign.campaign import Campaign
+from resil.campaign.text import campaign_text
+from resil.errors import ConsistencyError, ExitCode, Interrupted, StoreError
+from resil.farm.cluster import Farm, open_farm
+from resil.farm.executor import FarmExecutor
+from resil.faults.content import Content
+from resil.faults.plan import IntArray, Plan
+from resil.faults.population import Population
+from resil.faults.sampling import Sampling, look_text
+from resil.files import json_text, write_text
+from resil.folder import provenance
+from resil.folder.audits import Audits
+from resil.folder.earlier_results import Before, require_as_good, require_as_many
+from resil.folder.execute import Executor
+from resil.folder.finished import RESULTS, seal
+from resil.folder.kept_plans import accepted_plan
+from resil.folder.store import (
+    CAMPAIGN,
+    DERIVED,
+    SITES,
+    SUMMARY,
+    RunFolder,
+    check_run,
+    open_run,
+)
+from resil.prepare import prepare
+from resil.progress import Progress
+from resil.results.inferences import inference_facts
+from resil.results.permanent import permanent_of
+from resil.results.safety_grounds import check_safety
+from resil.results.summarise import summarise, technology_of
+from resil.results.write import Results
+from resil.rtl_harness.engine.contract import GoldenRun
+from resil.rtl_harness.errors import HarnessError, UnmappedSiteError
+from resil.rtl_harness.faults import Told
+from resil.sensitivity.guided_population import campaign_population
+
+_CODES = {
+    "met": ExitCode.MET,
+    "none": ExitCode.MET,
+    "missed": ExitCode.MISSED,
+    "inconclusive": ExitCode.INCONCLUSIVE,
+    "not assessed": ExitCode.INCONCLUSIVE,
+}
+
+
+def run_campaign(
+    campaign: Campaign,
+    out: str | Path,
+    *,
+    resume: bool = False,
+    progress: Progress | None = None,
+    with_area: bool = True,
+) -> Results:
+    """Carry out what is missing of a campaign in the run folder `out`, and judge it.
+
+    A finished run is only judged again. Without area, which takes a synthesis, that of no block is known.
+
+    Raises:
+        StoreError: the folder cannot be used, holds an unfinished run and `resume` is not set, or holds the
+            results of more injections than this campaign has.
+        Interrupted: Ctrl-C while injecting or in the synthesis for the area; what was simulated is kept.
+        HarnessError, NetworkError: the target or the network cannot be used.
+        ConsistencyError: results contradict each other.
+    """
+    began, out = time.monotonic(), Path(out)
+    progress = progress or Progress()
+    technology_of(campaign)
+    bench = prepare(campaign, progress, simulates=True)
+    require_all_mapped(bench)
+    check_safety(campaign, bench)
+    check_run(out, bench.identity, resume=resume)
+    require_as_many(out, campaign.faults.injections)
+    with ExitStack() as stack:
+        progress.stage("building the simulator and running without a fault")
+        with progress.working("running without a fault"):
+            engines = [stack.enter_context(bench.engine(position)) for position in range(len(bench.inputs))]
+            goldens = golden_runs(bench, engines)
+        told = _tell(engines, progress, set())
+        population = campaign_population(campaign, bench, goldens)
+        technology = technology_of(campaign)
+        rates = {kind: technology.fit_per_bit(kind) for kind in campaign.faults.kinds}
+        sampling = Sampling(campaign, population, rates)
+        first = json_text(provenance.begin(campaign, bench))
+        folder = stack.enter_context(open_run(out, bench.identity, first))
+        farm = stack.enter_context(open_farm(campaign.execution.farm, progress, out))
+        run = _Run(campaign, bench, population, folder, progress, farm)
+        run.complete_or_fail(engines, sampling)
+        _tell(engines, progress, told)
+        facts = run.finished(time.monotonic() - began)
+        area = run.area() if with_area else NO_AREA
+        permanent = permanent_of(campaign, bench)
+        inferences = inference_facts(campaign, run.stored())
+        summary = summarise(campaign, bench, area, goldens, sampling.sample, facts, permanent, inferences)
+        return run.write(summary)
+
+
+def verdict_code(summary: Mapping[str, Any]) -> ExitCode:
+    """Return the exit code for the verdict of `summary`: that of the FIT budget or of the safety claims.
+
+    With both, a miss of either is a miss, and only both met are met.
+    """
+    results = [summary["verdict"]["result"]]
+    if (safety := summary.get("safety")) is not None:
+        results.append(safety["result"])
+    codes = [_CODES[result] for result in results]
+    return next((c for c in (ExitCode.MISSED, ExitCode.INCONCLUSIVE) if c in codes), ExitCode.MET)
+
+
+def _tell(engines: list[CampaignEngine], progress: Progress, told: set[str]) -> set[str]:
+    """Say what engines have noted, each note once; return what has been said."""
+    for note in (note for engine in engines for note in engine.notes):
+        if note not in told:
+            progress.warn(f"note: {note}")
+            told.add(note)
+    return told
+
+
+def golden_runs(bench: Bench, engines: list[CampaignEngine]) -> list[GoldenRun]:
+    """Simulate each input without a fault.
+
+    Raises:
+        HarnessError: the design says by itself that it has detected something, or its output is not the
+            expected one.
+    """
+    runs = [engine.golden() for engine in engines]
+    for position, (label, run) in enumerate(zip(bench.inputs, runs, strict=True)):
+        detected = [rise for rise in run.end.alarms if rise.tells is Told.DETECTED]
+        if detected or not run.end.finished:
+            alarm = f", alarm {detected[0].alarm} from cycle {detected[0].cycle:,} on" if detected else ""
+            raise HarnessError(
+                f"{bench.target_name} on {bench.network.name}, input {label}: expected an inference without "
+                f"an error, found status {run.end.status:#010x} after {run.end.end_cycle:,} cycles"
+                f"{_where_it_ended(bench, run)}{alarm}; choose a network that the target can run"
+            )
+        if bench.expected and run.end.output != bench.expected[position]:
+            raise HarnessError(_unexpected(bench, label, run.end.output, bench.expected[position]))
+    return runs
+
+
+def _unexpected(bench: Bench, label: int, found: bytes, expected: bytes) -> str:
+    differing = [i for i, (a, b) in enumerate(zip(found, expected, strict=True)) if a != b]
+    first = differing[0]
+    return (
+        f"{bench.target_name} on {bench.network.name}, input {label}: expected the output of the campaign's "
+        f"file of expected outputs, found {len(differing)} of {len(found)} bytes different, the first "
+        f"at byte {first} ({expected[first]:#04x} expected, {found[first]:#04x} found); check "
+        "images, the place of the output and its shape"
+    )
+
+
+def _where_it_ended(bench: Bench, run: GoldenRun) -> str:
+    done, operations = len(run.operation_ends), bench.network.operations
+    if done >= len(operations):
+        return ""
+    operation = operations[done]
+    return f" in operation {operation.index} of kind {operation.kind} ({operation.name[:60]})"
+
+
+def require_all_mapped(bench: Bench) -> None:
+    """Raise UnmappedSiteError if storage of the target did not become fault sites."""
+    if bench.unmapped:
+        raise UnmappedSiteError(
+            f"{bench.target_name}: expected every storage bit to become a fault site, found "
+            f"{len(bench.unmapped)} that did not: {'; '.join(bench.unmapped[:10])}; rewrite them "
+            "in a form that elaboration knows"
+        )
+
+
+class _Run:
+    """The part of a campaign that touches the run folder."""
+
+    def __init__(
+        self,
+        campaign: Campaign,
+        bench: Bench,
+        population: Population,
+        folder: RunFolder,
+        progress: Progress,
+        farm: Farm | None,
+    ) -> None:
+        self._campaign = campaign
+        self._bench = bench
+        self._population = population
+        self._folder = folder
+        self._progress = progress
+        self._workers = campaign.execution.workers or len(os.sched_getaffinity(0))
+        self._farm = farm
+        self._farmed: FarmExecutor | None = None
+        self._injected = False
+        self._audits = Audits(folder, [])
+        self._content = Content.joined(())
+        self._before = Before(folder)
+
+    def complete_or_fail(self, engines: list[CampaignEngine], sampling: Sampling) -> None:
+        """As `complete`; results that contradict each other mark the run as failed for good."""
+        try:
+            self.complete(engines, sampling)
+        except ConsistencyError as error:
+            self._folder.note({"failed": str(error)})
+            self._drop_results()
+            raise
+
+    def complete(self, engines: list[CampaignEngine], sampling: Sampling) -> None:
+        """Inject what the sampling plan wants and is missing, until it is content."""
+        if not self._before.finished:
+            self._describe()
+        found = self.stored()
+        self._audits = Audits(self._folder, engines)
+        self._audit_kept()
+        if self._campaign.sampling.margin is not None:
+            # The pilot is small, what follows is not: what makes that fast is worth its making at once.
+            for engine in engines:
+                engine.expect(self._campaign.faults.injections // len(engines))
+        before = 0
+        while (plan := sampling.wanted) is not None:
+            missing = plan.missing(found.injections)
+            if missing.size:
+                self._inject(engines, plan, missing, before)
+                found = self.stored()
+                if (left := plan.missing(found.injections)).size:
+                    raise ConsistencyError(
+                        f"{self._folder.path}: {left.size} injections are missing after all ran"
+                    )
+            sampling.record(found.among(plan.injection))
+            before += plan.size
+            if missing.size and self._campaign.sampling.goes_by_results:
+                self._progress.stage(look_text(sampling, self._campaign))
+        if self._injected and (text := self._audits.text):
+            self._progress.stage(text)
+
+    def finished(self, seconds: float) -> dict[str, Any]:
+        """Return the provenance of the finished run; new times are noted only if something was injected."""
+        facts = {name: value for name, value in self._folder.provenance().items() if name != RESULTS}
+        if self._injected or facts["finished"] is None:
+            facts["seconds"] = round(facts["seconds"] + seconds, 1)
+            facts["finished"] = provenance.now()
+            facts["workers"] = self._workers
+        return facts
+
+    def area(self) -> AreaFacts:
+        """Return the area of the blocks, which may take as long as all that came before."""
+        try:
+            return self._bench.area()
+        except KeyboardInterrupt:
+            raise Interrupted(f"all injections are kept in {self._go_on()}") from None
+
+    def write(self, summary: dict[str, Any]) -> Results:
+        """Write results and reports, and seal them; a protection chosen for other results is dropped.
+
+        Raises:
+            StoreError: the results that are there rest on more injections, and no tighter margin is kept:
+                they stay.
+        """
+        path = self._folder.path
+        try:
+            require_as_good(path, summary)
+        except StoreError:
+            self._before.restore(self._content)
+            raise
+        self._describe()
+        text = json_text(summary)
+        if not (path / SUMMARY).exists() or (path / SUMMARY).read_bytes() != text.encode():
+            self._drop_results()
+        results = Results(summary, accepted_plan(path, sha256(text.encode()).hexdigest()))
+        results.write(path)
+        write_text(path / SUMMARY, text)
+        self._folder.note(summary["provenance"] | {RESULTS: seal(path, provenance.RUN, self._content)})
+        return results
+
+    def _describe(self) -> None:
+        write_text(self._folder.path / CAMPAIGN, campaign_text(self._campaign))
+        write_parquet(self._bench.sites, self._folder.path / SITES)
+
+    def stored(self) -> Content:
+        """Return the injections that the folder holds."""
+        stored = self._folder.load(self._population.check)
+        for message in stored.rejected:
+            self._progress.warn(message)
+        self._content = stored.content
+        return stored.content
+
+    def _inject(self, engines: list[CampaignEngine], plan: Plan, missing: IntArray, before: int) -> None:
+        if not self._injected:
+            self._injected = True
+            self._folder.note({"finished": None})
+            self._describe()
+        size = before + plan.size
+        self._progress.stage(f"{missing.size:,} injections with the {self._campaign.engine_name} engine")
+        self._progress.begin(size, size - missing.size)
+        try:
+            if self._farm is not None:
+                self._farm_out(self._farm, engines, plan, missing)
+            else:
+                self._here(engines, plan).run(missing)
+        except KeyboardInterrupt:
+            kept = size - plan.missing(self.stored().injections).size
+            raise Interrupted(f"{kept:,} of {size:,} injections are kept in {self._go_on()}") from None
+
+    def _audit_kept(self) -> None:
+        """Audit what was kept of a session that was interrupted before its engine had done so."""
+        if not self._audits.uncovered:
+            return
+        self._progress.stage("audit of injections that an earlier session kept")
+        with self._progress.working("audit"):
+            try:
+                self._audits.try_kept(self._bench.inputs, self._workers)
+            except KeyboardInterrupt:
+                raise Interrupted(f"all injections are kept in {self._go_on()}") from None
+
+    def _here(self, engines: list[CampaignEngine], plan: Plan) -> Executor:
+        bench = self._bench
+        return Executor(
+            plan, bench.sites, engines, bench.inputs, bench.describe, self._folder, self._workers,
+            self._progress, self._audits.cover,
+        )  # fmt: skip
+
+    def _farm_out(self, farm: Farm, engines: list[CampaignEngine], plan: Plan, missing: IntArray) -> None:
+        if self._farmed is None:
+            self._farmed = FarmExecutor(
+                self._campaign, self._bench, self._population, engines, self._folder, farm, self._audits,
+                self._progress,
+            )  # fmt: skip
+        self._farmed.run(plan, missing)
+        self._workers = self._farmed.workers
+
+    def _go_on(self) -> str:
+        folder = self._folder.path
+        return f"{folder}; go on with: resil run {self._campaign.file} --out {folder} --resume"
+
+    def _drop_results(self) -> None:
+        for name in DERIVED:
+            (self._folder.path / name).unlink(missing_ok=True)

@@ -1,0 +1,171 @@
+"""`resil run --dry-run`: what a campaign would inject, and how long that may take; nothing is simulated."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from resil.bench.bench import Bench
+from resil.bench.site_list import block_name
+from resil.campaign.campaign import Campaign
+from resil.campaign.rules import TIMEOUTS, UNTIL
+from resil.campaign.sampling_settings import BY_RESULTS
+from resil.errors import ConsistencyError, StoreError
+from resil.folder.earlier_results import require_as_many
+from resil.folder.finished import finished_run, stored_injections
+from resil.folder.store import check_run, recorded_provenance
+from resil.prepare import prepare
+from resil.progress import Progress
+from resil.reports.table import Column, Table
+from resil.results.permanent import permanent_of
+from resil.results.safety_grounds import check_safety
+from resil.results.summarise import technology_of
+from resil.run.campaign import require_all_mapped
+
+
+def plan_run(
+    campaign: Campaign, out: Path, *, resume: bool = False, progress: Progress | None = None
+) -> dict[str, Any]:
+    """Do what `resil run` does before it builds a simulator, and say what would follow.
+
+    Returns:
+        `campaign`, `out`, `network`, `target`, `engine`, `timeout`, `timeout_factor`, `workers`, `inputs`,
+        `plan`, `budget_fit`,
+        `claims`: rows that are claimed; `permanent`: why the campaign of permanent faults that is named
+        cannot be used, None if it can, or if none is; `titles`: of blocks;
+        `injections`: the most that would be made; `done`: how many of them lie in `out`; `sites`: bits that
+        would be injected into, by block; `unmapped`; `cycles`: of an inference, by the compiler, None if it
+        says nothing; `faults`: the population, None without `cycles`; `seconds`: None if there is nothing to
+        go by; `basis`: what `seconds` rests on.
+
+    Raises:
+        As `resil.run.campaign.run_campaign`.
+    """
+    progress = progress or Progress()
+    technology_of(campaign)
+    bench = prepare(campaign, progress)
+    require_all_mapped(bench)
+    check_safety(campaign, bench)
+    check_run(out, bench.identity, resume=resume)
+    require_as_many(out, campaign.faults.injections)
+    sites = _sites(campaign, bench)
+    cycles = bench.network.vela_cycles
+    bits = sum(sites.values())
+    values_each = 2 if campaign.faults.permanent else cycles
+    done = len(stored_injections(out, bench.identity).injections) if out.exists() else 0
+    left = max(0, campaign.faults.injections - done)
+    workers = campaign.execution.workers or len(os.sched_getaffinity(0))
+    seconds, basis = _duration(campaign, bench, out, left, workers)
+    return {
+        "campaign": str(campaign.file),
+        "out": str(out),
+        "network": bench.network.name,
+        "target": bench.target_name,
+        "engine": campaign.execution.engine,
+        "timeout": campaign.execution.timeout,
+        "timeout_factor": campaign.execution.timeout_factor,
+        "until": campaign.execution.until,
+        "workers": workers,
+        "inputs": list(bench.inputs),
+        "titles": dict(bench.titles),
+        "plan": campaign.sampling.plan,
+        "injections": campaign.faults.injections,
+        "done": done,
+        "sites": sites,
+        "unmapped": len(bench.unmapped),
+        "cycles": cycles,
+        "faults": None if values_each is None else bits * values_each * len(bench.inputs),
+        "budget_fit": campaign.budget.fit if campaign.budget else None,
+        "claims": list(campaign.safety.claims) if campaign.safety else [],
+        "permanent": _permanent(campaign, bench),
+        "seconds": seconds,
+        "basis": basis,
+    }
+
+
+def plan_text(plan: Mapping[str, Any], width: int | None = None) -> str:
+    """Return the plan as lines for a person; `width` as of `Table.text`."""
+    most = "" if plan["plan"] not in BY_RESULTS else "at most "
+    cycles = "not known before it runs" if plan["cycles"] is None else f"{plan['cycles']:,} by the compiler"
+    faults = "" if plan["faults"] is None else f", out of {plan['faults']:,} faults"
+    done = f", {plan['done']:,} of them are there" if plan["done"] else ""
+    budget = "none" if plan["budget_fit"] is None else f"{plan['budget_fit']:g} FIT"
+    claims = ", ".join(plan["claims"]) or "none"
+    rows = (*plan["sites"].items(), ("total", sum(plan["sites"].values())))
+    cells = tuple((f"{name} {plan['titles'].get(name, '')}".rstrip(), f"{bits:,}") for name, bits in rows)
+    table = Table("Would inject into", (Column("block", numeric=False), Column("bits")), cells, totals=1)
+    takes = "not known" if plan["seconds"] is None else f"about {_spoken(plan['seconds'])}"
+    lines = (
+        f"{plan['network']} on {plan['target']}, inputs: {len(plan['inputs'])}, cycles of one: {cycles}",
+        f"injections: {most}{plan['injections']:,}, plan {plan['plan']}{faults}{done}",
+        f"engine: {plan['engine']}, {plan['workers']} workers",
+        f"time-out: {_limits(plan['timeout'], plan['timeout_factor'])}",
+        *(["each injection to the first alarm that tells of detection"] if plan["until"] != UNTIL[0] else []),
+        f"budget: {budget}",
+        f"safety claims: {claims}",
+        *([f"warning: {plan['permanent']}"] if plan["permanent"] else []),
+        f"run folder: {plan['out']}",
+        f"time: {takes} ({plan['basis']})",
+    )
+    return "\n".join([table.text(width), *lines])
+
+
+def _sites(campaign: Campaign, bench: Bench) -> dict[str, int]:
+    sites: dict[str, int] = {}
+    for index, element in enumerate(bench.sites.elements):
+        if element.kind in campaign.faults.kinds and (bits := bench.sites.present(index)):
+            name = block_name(element.block)
+            sites[name] = sites.get(name, 0) + bits
+    return sites
+
+
+def _permanent(campaign: Campaign, bench: Bench) -> str | None:
+    if campaign.safety is None or campaign.safety.permanent is None:
+        return None
+    found = permanent_of(campaign, bench)
+    return found if isinstance(found, str) else None
+
+
+def _duration(
+    campaign: Campaign, bench: Bench, out: Path, left: int, workers: int
+) -> tuple[float | None, str]:
+    """Scale the time of the last finished run on this target beside `out`."""
+    runs = [
+        (path.stat().st_mtime, path.parent)
+        for path in sorted(out.absolute().parent.glob("*/provenance.json"))
+    ]
+    for _, folder in sorted(runs, reverse=True):
+        try:
+            definition = recorded_provenance(folder).get("definition", {})
+            same = (definition.get("target"), definition.get("engine", campaign.execution.engine))
+            if same != (bench.hashes["target"], campaign.execution.engine):
+                continue
+            other = finished_run(folder)
+        except (StoreError, ConsistencyError):
+            continue
+        made = other.summary["campaign"]
+        if not made["injections"]:
+            continue
+        share = left * made["workers"] / (made["injections"] * workers)
+        ours, theirs = bench.network.vela_cycles, other.summary["golden"]["vela_cycles"]
+        if ours and theirs:
+            share *= ours / theirs
+        basis = (
+            f"scaled by injections, workers and cycles from {folder.name}: {made['injections']:,} in "
+            f"{_spoken(made['seconds'])} with {made['workers']} workers, building and synthesis included"
+        )
+        return round(share * made["seconds"], 1), basis
+    return None, f"no finished run on this target lies beside {out} to go by; the run itself tells"
+
+
+def _limits(timeout: str, factor: float) -> str:
+    own = "" if timeout == TIMEOUTS[0] else f", of each operation {factor:g} times the longest"
+    return f"of the inference {factor:g} times the run without a fault{own}"
+
+
+def _spoken(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

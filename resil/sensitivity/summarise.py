@@ -1,0 +1,211 @@
+"""What `resil estimate` writes: a summary of the shape of a run's, with nothing injected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from resil.bench.bench import NetworkFacts
+from resil.bench.site_list import STORAGE, no_bits
+from resil.campaign.campaign import Campaign
+from resil.results.safety_rows import predicted_facts
+from resil.results.summary_parts import (
+    SCHEMA,
+    block_row,
+    network_summary,
+    scope_text,
+    storage_bits,
+    verdict_summary,
+)
+from resil.rtl_harness.design.target import load_target, rtl_digest
+from resil.rtl_harness.npu.work import OperationWork
+from resil.sensitivity.campaign_inference import CampaignInference
+from resil.sensitivity.intervals import PartLimits, held
+from resil.sensitivity.model import SensitivityModel
+from resil.stats.metrics import safety_metrics
+from resil.stats.rates import BlockEstimate
+from resil.stats.technology import Technology
+
+ENGINE = "none: sensitivity model"
+
+
+def summarise_estimate(
+    campaign: Campaign,
+    model: SensitivityModel,
+    inferred: CampaignInference,
+    facts: NetworkFacts,
+    work: Sequence[OperationWork],
+    technology: Technology,
+    estimates: Sequence[BlockEstimate],
+    total: BlockEstimate,
+    limits: Sequence[PartLimits],
+    provenance: Mapping[str, Any],
+    corrected: bool = False,
+) -> dict[str, Any]:
+    """Return the content of `summary.json`: `predicted` tells it from that of a run.
+
+    Nothing was injected, so `strata` is empty; `limits` holds the limits of every block and kind
+    of storage in its place.
+    """
+    name = inferred.compiled.accelerator
+    accelerator = model.accelerators[name]
+    bits = _bits(model, name)
+    by_name = {estimate.block: estimate for estimate in estimates}
+    everything = {kind: sum(own[kind] for own in bits.values()) for kind in STORAGE}
+    areas = accelerator.blocks
+    unit = next(iter(areas.values()))[2]
+    whole = (sum(a for a, _, _ in areas.values()), sum(s for _, s, _ in areas.values()), unit)
+    cycles = [round(model.cycles.predict(own)) for own in work]
+    return {
+        "schema": SCHEMA,
+        "predicted": True,
+        "estimate": {
+            "model": dict(model.provenance),
+            "known_network": _known(model, facts.sha256),
+            "held": held(model.left_out, campaign.confidence),
+            "rests_on": _rests_on(corrected),
+        },
+        "campaign": {
+            "name": campaign.name,
+            "seed": campaign.seed,
+            "confidence": campaign.confidence,
+            "kinds": list(campaign.faults.kinds),
+            "fault_model": campaign.faults.model,
+            "timeout": campaign.execution.timeout,
+            "injections": 0,
+            "hazardous": list(campaign.hazardous),
+            "inputs": list(inferred.labels),
+            "engine": ENGINE,
+            "workers": 1,
+            "seconds": provenance["seconds"],
+        },
+        "network": network_summary(facts, cycles),
+        "target": {
+            "name": name,
+            "top": accelerator.top,
+            **storage_bits(everything),
+            "unmapped_sites": 0,
+            "area": whole[0],
+            "area_unit": unit,
+            "titles": dict(load_target(name).titles),
+            "parameters": dict(load_target(name).parameters),
+        },
+        "golden": {
+            "cycles": [round(sum(cycles) + model.cycles.tail)] * len(inferred.labels),
+            "vela_cycles": facts.vela_cycles,
+            "output_hash": [own.output_hash for own in inferred.of_inputs],
+        },
+        "technology": technology.as_dict(),
+        "verdict": (verdict_summary if corrected else predicted_verdict)(
+            campaign, total, scope_text(campaign.faults.kinds, everything, "left out")
+        ),
+        "blocks": [
+            block_row(block, bits.get(block, no_bits()), by_name.get(block), *area)
+            for block, area in areas.items()
+        ],
+        "strata": [],
+        "limits": [own.as_dict() for own in limits],
+        "total": block_row("total", everything, total, *whole),
+        "metrics": safety_metrics(total).as_dict(),
+        "safety": None if campaign.safety is None else predicted_facts(campaign.safety),
+        "notes": _notes(campaign, model, facts, name, everything, len(inferred.labels)),
+        "provenance": dict(provenance),
+    }
+
+
+def predicted_verdict(campaign: Campaign, total: BlockEstimate, scope: str) -> dict[str, Any]:
+    """Return what a prediction says of the budget: it decides nothing, whatever it foresees."""
+    found = verdict_summary(campaign, total, scope)
+    if found["result"] == "none":
+        return found
+    lo, hi, budget = (f"{found[name]:.3g} FIT" for name in ("fit_lo", "fit_hi", "budget_fit"))
+    told = {
+        "met": ("to meet", f"the predicted upper limit of {hi} is within the budget of {budget}"),
+        "missed": ("to miss", f"even the predicted lower limit of {lo} is above the budget of {budget}"),
+        "inconclusive": ("undecided", f"the budget of {budget} lies inside the predicted {lo} to {hi}"),
+    }
+    predicted, reason = told[found["result"]]
+    return found | {
+        "result": "inconclusive",
+        "predicted": predicted,
+        "reason": f"A prediction from other networks: {reason}. Nothing was injected, nothing is decided.",
+    }
+
+
+def _rests_on(corrected: bool) -> dict[str, str]:
+    """Return what each kind of figure is made from."""
+    model = "predicted: rates of other networks' injections, this network's operations and drawn corruptions"
+    fit = "predictions corrected by injections into this network" if corrected else model
+    return {
+        "fit": fit,
+        "metrics": fit,
+        "avf": model,
+        "rates": model,
+        "cycles": "predicted: work of each operation",
+        "area": "model file",
+        "bits": "model file",
+    }
+
+
+def _bits(model: SensitivityModel, accelerator: str) -> dict[str, dict[str, int]]:
+    bits: dict[str, dict[str, int]] = {}
+    for cell, count in model.accelerators[accelerator].bits.items():
+        bits.setdefault(cell.block, no_bits())[cell.kind] += count
+    return bits
+
+
+def _known(model: SensitivityModel, sha256: str) -> bool:
+    return any(run["network_sha256"] == sha256 for run in model.provenance["runs"])
+
+
+def _reached(model: SensitivityModel, confidence: float) -> str:
+    found = held(model.left_out, confidence)
+    return ", ".join(f"{inside} of {of} {name}" for name, (inside, of) in found.items())
+
+
+def _notes(
+    campaign: Campaign,
+    model: SensitivityModel,
+    facts: NetworkFacts,
+    target: str,
+    bits: Mapping[str, int],
+    inputs: int,
+) -> list[str]:
+    runs = model.provenance["runs"]
+    networks = len({run["network_sha256"] for run in runs})
+    notes = [
+        "ESTIMATE: nothing was injected into this network. A sensitivity model predicts it from "
+        f"{model.provenance['injections']:,} injections in {len(runs)} campaigns on {networks} networks; the "
+        "intervals hold its own error, measured by predicting networks that it was not learnt from.",
+        f"Intervals at {100 * campaign.confidence:.4g} % held the injections into such networks for "
+        f"{_reached(model, campaign.confidence)}.",
+    ]
+    if model.accelerators[target].rtl != rtl_digest(load_target(target)):
+        notes.insert(
+            1,
+            f"OTHER RTL: the model was learnt from another state of {target} than the one here. Storage, "
+            "areas and rates are those of that state; how wrong they are for this one was not measured. "
+            "Learn a model from runs on this RTL (resil learn), or inject (resil run).",
+        )
+    if campaign.safety is not None:
+        notes.append("[safety]: not assessed. Its rows take injections; a model foresees none of them.")
+    if _known(model, facts.sha256):
+        notes.append("The model has seen injections into this network: expect less error than stated.")
+    if not any(run["target"] == target for run in runs):
+        others = ", ".join(sorted({run["target"] for run in runs}))
+        notes.append(
+            f"The model has seen no injections into {target}, only into {others}: registers are taken for "
+            "those of the same name there, and the intervals do not say how wrong that is."
+        )
+    notes += [
+        f"{bits[kind]:,} {STORAGE[kind]} are left out, as the campaign asks; their failures are not in here."
+        for kind in STORAGE
+        if kind not in campaign.faults.kinds and bits[kind]
+    ]
+    notes.append("Cycles are predicted from the work of each operation; areas are those of the model file.")
+    notes.append("Single-bit upsets only: transients in logic and multi-cell upsets are not in here.")
+    notes.append("FIT assumes that the NPU runs this network all the time.")
+    notes += facts.remarks
+    if inputs == 1:
+        notes.append("One input was looked at: how the figures vary with the input is not in the intervals.")
+    return notes

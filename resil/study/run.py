@@ -1,0 +1,307 @@
+"""`resil study`: all cells of a study, one after the other, into one folder."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from resil.bench.identity import Identity
+from resil.campaign.campaign import Campaign, load_campaign
+from resil.campaign.text import campaign_text
+from resil.errors import ConsistencyError, Interrupted, ResilError, StoreError
+from resil.farm.cluster import open_farm
+from resil.farm.ledger import FarmGoneError
+from resil.folder.finished import Finished, finished_results
+from resil.folder.provenance import ESTIMATE, RUN, now
+from resil.folder.store import CAMPAIGN
+from resil.prepare import library_digest
+from resil.progress import Loudness, Progress, loudness
+from resil.reports import STUDY_REPORT, render_study, write_files
+from resil.run.campaign import run_campaign
+from resil.run.estimate import estimate_campaign
+from resil.study.answers import FAILED, WAITING, answered, rests_on, unanswered
+from resil.study.asked import asked
+from resil.study.claims import claims
+from resil.study.classes import class_means
+from resil.study.folder import ROWS, SCHEMA, definition_of, open_study, write_record
+from resil.study.growth import growth
+from resil.study.pace import Pace
+from resil.study.protect import protect_target
+from resil.study.protection import NOT_FINISHED, unassessed
+from resil.study.rows import block_rows, write_rows
+from resil.study.study import Cell, Study
+from resil.study.time_spent import BUILDS, CELLS, PROTECTION, Spent
+from resil.study.verdict import study_verdict
+from resil.user_errors import USER_ERRORS
+from resil.version import __version__
+
+_RESULTS = (ROWS, STUDY_REPORT)
+
+
+def run_study(
+    study: Study, out: str | Path, *, resume: bool = False, progress: Progress | None = None
+) -> dict[str, Any]:
+    """Carry out what is missing of a study in the folder `out`, and say what its cells say together.
+
+    Finished cells are only read. A cell that fails is named with its error, and the others go on.
+
+    Returns:
+        The content of `study.json`.
+
+    Raises:
+        StoreError: the folder cannot be used, is of another study, or holds an unfinished one and `resume` is
+            not set.
+        HarnessError: a target cannot be read.
+        Interrupted: Ctrl-C; finished cells, and what was simulated of the present one, are kept.
+    """
+    out, progress = Path(out), progress or Progress()
+    definition = definition_of(study)
+    with (
+        open_study(out, definition, resume=resume) as earlier,
+        open_farm(study.rules.execution.farm, progress, out),
+    ):
+        known = {} if earlier is None else earlier["definition"]
+        return _Study(study, out, {**known, **definition}, earlier or {}, progress).run()
+
+
+def finished_cell(
+    cell: Cell, out: Path, earlier: Mapping[str, Any] | None
+) -> tuple[Finished, Finished | None] | None:
+    """Return what the folders of a cell hold, if an earlier go has ended with just that.
+
+    Any other folder may have been made from another network or target, or its safety rows by fewer permanent
+    faults than there are now: it is for the campaign to look at, which makes again only what is missing.
+
+    Args:
+        cell: The cell.
+        out: Folder of the study.
+        earlier: Content of its `study.json`; None if there is none.
+
+    Returns:
+        Its run or estimate, and the run of permanent faults that its safety rows use; None if something is
+        left to do.
+    """
+    cells: list[dict[str, Any]] = [] if earlier is None else earlier.get("cells", [])
+    known = next((own for own in cells if own.get("run") == cell.folder), {})
+    permanent = None
+    if cell.permanent is not None:
+        permanent = finished_folder(out / cell.permanent_folder, cell.permanent, RUN)
+        if permanent is None:
+            return None
+    found = finished_folder(out / cell.folder, cell.campaign_in(out), ESTIMATE if cell.predicted else RUN)
+    if found is None or any(known.get(key) != own for key, own in rests_on(found, permanent).items()):
+        return None
+    return found, permanent
+
+
+def finished_folder(folder: Path, campaign: Campaign, kind: str) -> Finished | None:
+    """Return what a folder holds, if it is of that kind, all that is asked, and areas are by the library."""
+    try:
+        found = finished_results(folder)
+        recorded = load_campaign(folder / CAMPAIGN)
+        library = library_digest(campaign.liberty)
+    except (ResilError, ConsistencyError, OSError):
+        return None
+    if _asked(recorded) != _asked(campaign) or found.kind != kind:
+        return None
+    return found if kind == ESTIMATE or found.summary["target"].get("area_library") == library else None
+
+
+def _asked(campaign: Campaign) -> str:
+    """Return what a campaign asks for, whoever carries it out."""
+    return campaign_text(replace(campaign, execution=replace(campaign.execution, workers=None, farm=None)))
+
+
+class _Study:
+    """A study that is being carried out."""
+
+    def __init__(
+        self,
+        study: Study,
+        out: Path,
+        definition: Mapping[str, str],
+        earlier: Mapping[str, Any],
+        progress: Progress,
+    ) -> None:
+        self._study = study
+        self._out = out
+        self._definition = definition
+        self._earlier = earlier
+        self._progress = progress
+        self._began = time.monotonic()
+        self._started = earlier.get("started") or now()
+        self._spent = Spent(earlier.get("spent", ()))
+        self._cells = {cell.folder: unanswered(cell, WAITING) for cell in study.cells}
+        self._rows: dict[str, list[dict[str, Any]]] = {}
+        self._pace = Pace(study.cells, "protection" if study.protection is not None else "")
+        asked = study.targets if study.protection is not None else ()
+        self._protection = {own.name: unassessed(own.name, NOT_FINISHED) for own in asked}
+        self._worked = False
+
+    def run(self) -> dict[str, Any]:
+        waiting = []
+        for cell in self._study.cells:
+            if (found := finished_cell(cell, self._out, self._earlier)) is None:
+                waiting.append(cell)
+            else:
+                self._keep(cell, *found)
+        if waiting or self._earlier.get("finished") is None:
+            self._worked = True
+            self._write(finished=None)
+        self._tell_whole(len(waiting))
+        try:
+            for place, cell in enumerate(waiting, start=1):
+                with self._timed(cell.target, CELLS):
+                    self._carry_out(cell, place, len(waiting))
+                self._write(finished=None)
+            self._protect()
+        except (Interrupted, FarmGoneError):
+            if self._worked:
+                self._write(finished=None)
+            raise
+        done = now() if self._worked else self._earlier["finished"]
+        return self._write(finished=done)
+
+    def _carry_out(self, cell: Cell, place: int, of: int) -> None:
+        self._progress.stage(f"cell {place} of {of}: {cell.name}{', predicted' if cell.predicted else ''}")
+        began, built = time.monotonic(), self._progress.built_seconds
+        self._progress.beside(lambda: self._pace.during(cell, time.monotonic() - began))
+        try:
+            found = self._answer(cell)
+        except (KeyboardInterrupt, Interrupted):
+            raise Interrupted(self._go_on()) from None
+        except FarmGoneError as error:
+            raise FarmGoneError(f"{error}: {self._go_on()}") from None
+        except USER_ERRORS as error:
+            self._fail(cell, str(error))
+        except OSError as error:
+            file = error.filename or self._out / cell.folder
+            self._fail(cell, f"{file}: cannot be read or written ({error.strerror}); free it and go on")
+        except ConsistencyError as error:
+            self._fail(cell, str(error), internal=True)
+        except Exception as error:
+            if loudness() is Loudness.VERBOSE:
+                self._progress.warn(traceback.format_exc().rstrip())
+            trail = traceback.extract_tb(error.__traceback__)[-1]
+            where = f"{Path(trail.filename).name}, line {trail.lineno}"
+            self._fail(cell, f"internal error: {type(error).__name__}: {error} ({where})", internal=True)
+        else:
+            self._keep(cell, *found)
+            injections, built = self._cells[cell.folder]["injections"], self._progress.built_seconds - built
+            self._pace.note(cell, time.monotonic() - began, injections, built)
+            self._progress.stage(self._pace.text())
+
+    def _protect(self) -> None:
+        wanted = self._study.protection
+        if wanted is None:
+            return
+        for place, target in enumerate(self._study.targets, start=1):
+            told = f"protection of {target.name}, {place} of {len(self._study.targets)}"
+            self._progress.stage(told)
+            try:
+                with self._timed(target.name, PROTECTION):
+                    row = protect_target(wanted, target.name, self._cells_of(target.name), self._out)
+            except (KeyboardInterrupt, Interrupted):
+                raise Interrupted(self._go_on()) from None
+            self._protection[target.name] = row
+            self._worked |= row not in self._earlier.get("protection", ())
+            if self._worked:
+                self._write(finished=None)
+
+    @contextmanager
+    def _timed(self, target: str, part: str) -> Iterator[None]:
+        """Take note of how long something takes, builds by themselves."""
+        began, built = time.monotonic(), self._progress.built_seconds
+        try:
+            yield
+        finally:
+            built = self._progress.built_seconds - built
+            self._spent.note(target, BUILDS, built)
+            self._spent.note(target, part, time.monotonic() - began - built)
+
+    def _cells_of(self, target: str) -> list[dict[str, Any]]:
+        return [cell for cell in self._cells.values() if cell["target"] == target]
+
+    def _answer(self, cell: Cell) -> tuple[Finished, Finished | None]:
+        folder, permanent = self._out / cell.folder, None
+        folder.parent.mkdir(exist_ok=True)
+        if cell.predicted:
+            estimate_campaign(cell.campaign, folder, model_file=self._study.model, progress=self._progress)
+        else:
+            if cell.permanent is not None:
+                place = self._out / cell.permanent_folder
+                run_campaign(cell.permanent, place, resume=True, progress=self._progress)
+                permanent = finished_results(place)
+            run_campaign(cell.campaign_in(self._out), folder, resume=True, progress=self._progress)
+        self._require_unchanged()
+        return finished_results(folder), permanent
+
+    def _require_unchanged(self) -> None:
+        """Raise StoreError if a network, a target or a model is no longer what the study began with."""
+        here = Identity({**self._definition, **definition_of(self._study)})
+        if differences := here.differences(self._definition):
+            raise StoreError(
+                f"changed while the study was carried out: {', '.join(differences)}; restore what has "
+                "changed, and go on with --resume"
+            )
+
+    def _keep(self, cell: Cell, found: Finished, permanent: Finished | None) -> None:
+        record = answered(cell, found, permanent)
+        self._cells[cell.folder] = record
+        self._rows[cell.folder] = block_rows(record, found.summary)
+        self._pace.answered(cell)
+
+    def _fail(self, cell: Cell, error: str, *, internal: bool = False) -> None:
+        self._progress.warn(f"{cell.name} failed: {error}")
+        self._cells[cell.folder] = unanswered(cell, FAILED, error) | {"internal": internal}
+        self._pace.answered(cell)
+
+    def _write(self, *, finished: str | None) -> dict[str, Any]:
+        """Write what is known by now; reports only of a study that has ended."""
+        cells = list(self._cells.values())
+        protection = list(self._protection.values())
+        seconds = time.monotonic() - self._began if self._worked else 0.0
+        spent = self._spent if self._worked else Spent(self._earlier.get("spent", ()))
+        record = {
+            "schema": SCHEMA,
+            "name": self._study.name,
+            "resil": __version__,
+            "asked": asked(self._study),
+            "verdict": study_verdict(cells),
+            "cells": cells,
+            "protection": protection,
+            "claims": claims(cells, protection),
+            "growth": growth(cells),
+            "classes": class_means(cells),
+            "confidence": self._study.rules.head.confidence,
+            "seconds": round(self._earlier.get("seconds", 0.0) + seconds, 1),
+            "spent": spent.rows(target.name for target in self._study.targets),
+            "started": self._started,
+            "finished": finished,
+            "definition": dict(self._definition),
+        }
+        if finished is None:
+            for name in _RESULTS:
+                (self._out / name).unlink(missing_ok=True)
+        else:
+            write_rows(self._out / ROWS, [row for own in self._cells for row in self._rows.get(own, [])])
+            write_files(render_study(record), self._out)
+        write_record(self._out, record)
+        return record
+
+    def _tell_whole(self, waiting: int) -> None:
+        cells = len(self._study.cells)
+        there = cells - waiting
+        self._progress.stage(f"{cells} cells, {there} of them finished" if there else f"{cells} cells")
+
+    def _go_on(self) -> str:
+        done = sum(cell["verdict"] not in (FAILED, WAITING) for cell in self._cells.values())
+        cells = f"{done} of {len(self._cells)} cells"
+        kept = cells if done == len(self._cells) else f"{cells}, and what was injected of the present one,"
+        command = f"resil study {self._study.file} --out {self._out} --resume"
+        return f"{kept} are kept in {self._out}; go on with: {command}"

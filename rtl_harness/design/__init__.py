@@ -1,0 +1,1 @@
+"""A design as it is before any fault: target, fault sites, netlist, synthesis and area."""

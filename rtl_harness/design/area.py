@@ -1,0 +1,193 @@
+"""Area of each block of a target, by synthesis to gates."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from resil.rtl_harness.cache import cached_folder, content_key, write_atomically
+from resil.rtl_harness.design.area_library import (
+    GateTable,
+    gate_table,
+    smallest_clock_gate,
+    smallest_nand2,
+)
+from resil.rtl_harness.design.elaboration import Elaboration, block_of
+from resil.rtl_harness.design.elaboration.yosys import yosys_version
+from resil.rtl_harness.design.hardware import macro_cells
+from resil.rtl_harness.design.synthesis import (
+    GATES,
+    design_under_test,
+    gates_of_design,
+    run_side,
+)
+from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.errors import HarnessError
+
+_HERE = Path(__file__).parent
+_OWN = [
+    *(_HERE / name for name in ("area.py", "area_library.py", "hardware.py", "sites.py")),
+    *(_HERE / "elaboration" / name for name in ("blocks.py", "model.py")),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class BlockArea:
+    """Area of one block, in the unit of the report.
+
+    Attributes:
+        block: Name of the block; "" for what lies between the blocks of the design under test.
+        logic: Area of gates and flip-flops.
+        sram: Area of its SRAM arrays.
+    """
+
+    block: str
+    logic: float
+    sram: float
+
+    @property
+    def total(self) -> float:
+        """Logic and SRAM together."""
+        return self.logic + self.sram
+
+
+@dataclass(frozen=True)
+class AreaReport:
+    """Area of a target.
+
+    Attributes:
+        unit: "GE" for gate equivalents (NAND2 = 1), "um2" with a Liberty file.
+        blocks: By name, in the order of the target's block map, then "" if there is anything between blocks.
+        notes: Assumptions that the figures rest on.
+    """
+
+    unit: str
+    blocks: Mapping[str, BlockArea]
+    notes: tuple[str, ...]
+
+    @property
+    def total(self) -> BlockArea:
+        """Sum over the blocks."""
+        parts = self.blocks.values()
+        return BlockArea("total", sum(b.logic for b in parts), sum(b.sram for b in parts))
+
+
+def area_per_block(target: Target, elaboration: Elaboration, liberty: Path | None = None) -> AreaReport:
+    """Synthesise the design under test, keeping the boundaries of blocks, and add up the area of each.
+
+    Every block is flattened, optimised, mapped to gates by Yosys and ABC, for area rather than for a clock
+    period. Arrays that the elaboration counts as SRAM stay arrays and get an area a bit; flip-flops inside
+    SRAM macros belong to that area and have none of their own. A block whose instance path is a generate
+    block is counted with the module around it, as a note says. Cached by the content of the design under
+    test: what surrounds it may change without another synthesis.
+
+    Args:
+        target: The design.
+        elaboration: Its storage; gives the parameters too. Arrays that it says are no hardware have no area.
+        liberty: Cell library; its areas are taken to be um2. Without it the built-in table is used.
+
+    Raises:
+        HarnessError: If synthesis fails or the library lacks what it needs.
+    """
+    table = gate_table()
+    library = table.liberty() if liberty is None else _read_library(liberty)
+    design = design_under_test(target, elaboration)
+    sites = elaboration.sites
+    srams = [(e.path, e.block, sites.present(i)) for i, e in enumerate(sites.elements) if e.kind == "sram"]
+    macros = [asdict(elaboration.locations[e.path]) for e in sites.elements if e.kind == "macro"]
+    description = json.dumps([target.blocks, srams, macros])
+    parts = (design.gates_key, design.instances, library, description, table.text, _OWN)
+
+    def build(folder: Path) -> None:
+        gates = gates_of_design(target, elaboration)
+        (folder / "cells.lib").write_text(library, encoding="utf-8")
+        _map(target, gates, folder, smallest_clock_gate(library), macro_cells(elaboration, gates))
+        report = _report(
+            target, elaboration, table, None if liberty is None else library, design.instances, folder
+        )
+        write_atomically(folder / "area.json", json.dumps(asdict(report)).encode())
+
+    folder = cached_folder("area", content_key(yosys_version(), *parts), build)
+    result = json.loads((folder / "area.json").read_text(encoding="utf-8"))
+    blocks = {name: BlockArea(**block) for name, block in result["blocks"].items()}
+    return AreaReport(result["unit"], blocks, tuple(result["notes"]))
+
+
+def _read_library(liberty: Path) -> str:
+    try:
+        text = liberty.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise HarnessError(
+            f"cannot read the Liberty file {liberty}: {error.strerror}; check the path"
+        ) from error
+    if not re.search(r"\blibrary\s*\(", text):
+        raise HarnessError(f"{liberty}: expected a Liberty file with a library (...) group, found none")
+    return text
+
+
+def _map(target: Target, gates: Path, folder: Path, clock_gate: str, macros: Mapping[str, list[str]]) -> None:
+    cells = {"gates": str(gates / GATES), "macros": macros}
+    config = cells | {"liberty": "cells.lib", "clock_gate": clock_gate}
+    run_side(target, "map", config, folder, "stat.json")
+
+
+def _report(
+    target: Target,
+    elaboration: Elaboration,
+    table: GateTable,
+    library: str | None,
+    instances: Mapping[str, str],
+    folder: Path,
+) -> AreaReport:
+    modules: dict[str, Any] = json.loads((folder / "stat.json").read_text(encoding="utf-8"))["modules"]
+    shutil.rmtree(folder / "abc", ignore_errors=True)
+    logic = dict.fromkeys(target.blocks, 0.0)
+    for path, module in instances.items():
+        found = modules.get(f"\\{module}")
+        if found is not None:
+            block = block_of(path, target.blocks)
+            logic[block] = logic.get(block, 0.0) + _own_area(found, modules)
+    bit = table.sram_bit
+    unit, gate, notes = "GE", 1.0, [f"areas are gate equivalents of an assumed cell library: {table.basis}"]
+    if library is not None:
+        unit, gate = "um2", smallest_nand2(library)
+        notes = [f"areas from the given Liberty file; a NAND2 has {gate} um2"]
+    notes.append("constant registers are removed and equal ones merged, clock enables are multiplexers")
+    notes.append(f"SRAM: {bit.area} GE a bit, {bit.status}: {bit.source}")
+    if any(element.kind == "macro" for element in elaboration.sites.elements):
+        notes.append(
+            "flip-flops inside SRAM macros have no area of their own: it is in that of the macro's bits"
+        )
+    notes += [
+        f"block {block}: {path} is no module; its gates count with the block around it"
+        for block, paths in target.blocks.items()
+        for path in paths
+        if path not in instances
+    ]
+    bits = dict.fromkeys(logic, 0)
+    sites = elaboration.sites
+    for index, element in enumerate(sites.elements):
+        if element.kind == "sram":
+            bits[element.block] = bits.get(element.block, 0) + sites.present(index)
+    blocks = {
+        name: BlockArea(name, logic.get(name, 0.0), bits[name] * bit.area * gate)
+        for name in bits
+        if name or logic.get(name, 0.0) or bits[name]
+    }
+    return AreaReport(unit, blocks, tuple(notes))
+
+
+def _own_area(module: Mapping[str, Any], modules: Mapping[str, Any]) -> float:
+    """Return the area of a module without that of the blocks instantiated in it."""
+    below = (
+        count * float(modules[f"\\{kind}"].get("area", 0.0))
+        for kind, count in module["num_cells_by_type"].items()
+        if f"\\{kind}" in modules
+    )
+    own = float(module.get("area", 0.0)) - sum(below)
+    return float(round(own, 6))

@@ -1,0 +1,175 @@
+"""Declared types of a design's variables, from the syntax tree that slang dumps."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from resil.rtl_harness.design.elaboration.syntax_tree import (
+    DIMENSION,
+    Node,
+    blocks_of_array,
+    instances_of_array,
+    members,
+    read_tree,
+    tops,
+    type_aliases,
+)
+
+_DECLARING = {"Port", "Net", "Variable", "Parameter", "TypeParameter", "TypeAlias", "EmptyMember"}
+_WAITING = {"Timed", "Wait", "WaitFork", "WaitOrder"}
+_SCOPES = {"GenerateBlock", "StatementBlock", "InstanceArray", "GenerateBlockArray", "Instance"}
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """A variable or net.
+
+    Attributes:
+        scope: Hierarchical path of the scope that declares it, below the top.
+        module: Name of the module definition that holds it.
+        name: Its name.
+        unpacked: Declared bounds of the unpacked dimensions, outermost first.
+        left: Left bound of the packed range; None if it has several packed dimensions or is a structure.
+        right: Right bound, likewise.
+        unpacked_struct: It is, or is an array of, an unpacked structure.
+        port: It is an output of its module.
+    """
+
+    scope: str
+    module: str
+    name: str
+    unpacked: tuple[tuple[int, int], ...] = ()
+    left: int | None = None
+    right: int | None = None
+    unpacked_struct: bool = False
+    port: bool = False
+
+    @property
+    def words(self) -> int:
+        """Number of packed words in the unpacked array; 1 if it is none."""
+        count = 1
+        for left, right in self.unpacked:
+            count *= abs(left - right) + 1
+        return count
+
+    def indices(self, word: int) -> tuple[int, ...]:
+        """Return the declared indices of the word that is `word` steps from the leftmost one."""
+        found: list[int] = []
+        for left, right in reversed(self.unpacked):
+            word, step = divmod(word, abs(left - right) + 1)
+            found.append(left + step if left <= right else left - step)
+        return tuple(reversed(found))
+
+
+@dataclass
+class Declarations:
+    """All declarations of a design.
+
+    Attributes:
+        variables: By hierarchical path below the top.
+        instances: Module name of each instance, by hierarchical path.
+        scopes: Paths of instances and generate blocks.
+        stubs: Module name of each instance that has outputs and nothing that drives them, by path.
+        waiting: Paths of scopes with an initial block that waits for an event or a time.
+    """
+
+    variables: dict[str, Declaration] = field(default_factory=dict)
+    instances: dict[str, str] = field(default_factory=dict)
+    scopes: set[str] = field(default_factory=set)
+    stubs: dict[str, str] = field(default_factory=dict)
+    waiting: set[str] = field(default_factory=set)
+
+
+def read_declarations(log: str, top: str) -> Declarations:
+    """Collect the declarations below instance `top` from the log of `read_slang --dump-ast`.
+
+    Raises:
+        ValueError: If the log holds no syntax tree.
+    """
+    return _Reader(read_tree(log)).read(top)
+
+
+class _Reader:
+    def __init__(self, root: Node) -> None:
+        self.root = root
+        self.aliases = type_aliases(root)
+        self.found = Declarations()
+
+    def read(self, top: str) -> Declarations:
+        for instance in tops(self.root, top):
+            self._instance(instance, "")
+        return self.found
+
+    def _instance(self, node: Node, path: str) -> None:
+        body = node["body"]
+        self.found.instances[path] = str(body.get("definition", "")).split(" ")[-1] or str(body["name"])
+        if _is_stub(body):
+            self.found.stubs[path] = self.found.instances[path]
+        self._scope(body, path, self.found.instances[path])
+
+    def _scope(self, node: Node, path: str, module: str) -> None:
+        self.found.scopes.add(path)
+        outputs = {m["name"] for m in members(node) if m["kind"] == "Port" and m.get("direction") != "In"}
+        for member in members(node):
+            kind, name = str(member["kind"]), str(member["name"])
+            below = f"{path}.{name}" if path and name else path or name
+            if kind == "Instance":
+                self._instance(member, below)
+            elif kind == "InstanceArray":
+                for instance, own in instances_of_array(member, below):
+                    self._instance(instance, own)
+            elif kind == "GenerateBlockArray":
+                for block, own in blocks_of_array(member, below):
+                    self._scope(block, own, module)
+            elif kind in _SCOPES:
+                if not member.get("isUninstantiated", False):
+                    self._scope(member, below, module)
+            elif kind == "ProceduralBlock" and member.get("procedureKind") == "Initial":
+                if _waits(member["body"]):
+                    self.found.waiting.add(path)
+            elif kind in {"Variable", "Net"}:
+                self._declare(member, path, module, name in outputs)
+
+    def _declare(self, node: Node, path: str, module: str, port: bool) -> None:
+        base, unpacked = self._resolve(str(node["type"]))
+        packed = DIMENSION.findall(base) if re.match(r"(logic|reg|bit)\b", base) else []
+        left: int | None = None
+        right: int | None = None
+        if len(packed) == 1:
+            left, right = int(packed[0][0]), int(packed[0][1])
+        unpacked_struct = base.startswith(("struct{", "union{"))
+        name = str(node["name"])
+        declaration = Declaration(path, module, name, unpacked, left, right, unpacked_struct, port)
+        self.found.variables[f"{path}.{declaration.name}" if path else declaration.name] = declaration
+
+    def _resolve(self, text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
+        """Split a type into its packed part and its unpacked dimensions, following names of types."""
+        base, dimensions = _split_unpacked(text)
+        reference = re.match(r"(\d+) ([^\[]+)(.*)$", base)
+        if reference is None or reference[1] not in self.aliases:
+            return base, dimensions
+        target, inner = self._resolve(self.aliases[reference[1]])
+        return target + reference[3], dimensions + inner
+
+
+def _is_stub(body: Node) -> bool:
+    """Whether a module declares outputs and nothing else than ports and parameters."""
+    held = list(members(body))
+    outputs = any(m["kind"] == "Port" and m.get("direction") != "In" for m in held)
+    empty = all(m["kind"] in _DECLARING and "initializer" not in m for m in held)
+    return outputs and empty
+
+
+def _waits(node: object) -> bool:
+    """Whether a statement holds an event control, a delay or a wait."""
+    if isinstance(node, dict):
+        return str(node.get("kind")) in _WAITING or any(_waits(value) for value in node.values())
+    return isinstance(node, list) and any(_waits(item) for item in node)
+
+
+def _split_unpacked(text: str) -> tuple[str, tuple[tuple[int, int], ...]]:
+    match = re.match(r"^(.*?)\$((?:\[-?\d+:-?\d+\])+)$", text, re.DOTALL)
+    if match is None:
+        return text, ()
+    return match[1], tuple((int(a), int(b)) for a, b in DIMENSION.findall(match[2]))

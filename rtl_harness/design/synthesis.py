@@ -1,0 +1,145 @@
+"""The design under test by itself, and the gates that remain of it: what area and hardware are read from."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from resil.rtl_harness.cache import cached_folder, content_key, write_atomically
+from resil.rtl_harness.design.elaboration import Elaboration
+from resil.rtl_harness.design.elaboration.yosys import (
+    READER,
+    read_commands,
+    rtl_key,
+    said_of_source,
+    yosys_version,
+)
+from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.tools import tail
+
+DESIGN, GATES, BEFORE, AFTER = "design.il", "gates.il.gz", "before.json", "after.json"
+_INSTANCES, _FACTS = "instances.json", "facts.json"
+
+# Attributes of a register that forbid synthesis to merge it with another, as tools spell them.
+KEEP = ("keep", "dont_touch", "DONT_TOUCH", "KEEP", "preserve", "syn_preserve", "syn_keep")
+
+_SIDE = Path(__file__).parent / "elaboration" / "synthesis_side.py"
+_OWN = (_SIDE, Path(__file__), *READER)
+
+
+@dataclass(frozen=True)
+class Design:
+    """What is known of the design under test by itself, without its netlist.
+
+    Attributes:
+        digest: Of its netlist.
+        instances: Module of the netlist of each of its instances, by path below the top.
+    """
+
+    digest: str
+    instances: Mapping[str, str]
+
+    @property
+    def gates_key(self) -> str:
+        """Key of the gates that remain of it."""
+        return content_key(yosys_version(), self.digest, _OWN)
+
+
+def design_under_test(target: Target, elaboration: Elaboration) -> Design:
+    """Return what is known of the design under test; its netlist is made only if nothing is known yet.
+
+    Raises:
+        HarnessError: If the RTL cannot be read.
+    """
+
+    def build(folder: Path) -> None:
+        netlist = design_netlist(target, elaboration)
+        instances = json.loads((netlist / _INSTANCES).read_text(encoding="utf-8"))
+        design = Design(content_key(netlist / DESIGN), instances)
+        write_atomically(folder / _FACTS, json.dumps(asdict(design)).encode())
+
+    folder = cached_folder("design-facts", _design_key(target, elaboration), build)
+    return Design(**json.loads((folder / _FACTS).read_text(encoding="utf-8")))
+
+
+def design_netlist(target: Target, elaboration: Elaboration) -> Path:
+    """Return a folder with the netlist of the design under test, not yet simplified, and its instances.
+
+    It is a top of its own, with the parameters that it has in the target: its inputs are free, whatever the
+    bench around it drives them with. Blocks are marked as boundaries, SRAM arrays as such.
+
+    Raises:
+        HarnessError: If the RTL cannot be read.
+    """
+
+    def build(folder: Path) -> None:
+        config = {
+            "read": read_commands(target, elaboration.parameters, ["--best-effort-hierarchy"], folder),
+            "dut": target.dut,
+            "boundaries": [path for paths in target.blocks.values() for path in paths],
+            "srams": srams_of(elaboration),
+            "keep": KEEP,
+        }
+        run_side(target, "read", config, folder, _INSTANCES)
+
+    return cached_folder("design", _design_key(target, elaboration), build)
+
+
+def gates_of_design(target: Target, elaboration: Elaboration) -> Path:
+    """Return a folder with the gates of the design under test, and which flip-flop drives which name.
+
+    Within each block constants are propagated, equal cells merged, and what nothing reads is removed; arrays
+    that the elaboration counts as SRAM stay. Cached by the content of the design under test: what surrounds
+    it may change.
+
+    Raises:
+        HarnessError: If synthesis fails.
+    """
+
+    def build(folder: Path) -> None:
+        netlist = design_netlist(target, elaboration) / DESIGN
+        run_side(target, "simplify", {"design": str(netlist)}, folder, AFTER)
+
+    return cached_folder("synthesis", design_under_test(target, elaboration).gates_key, build)
+
+
+def _design_key(target: Target, elaboration: Elaboration) -> str:
+    described = json.dumps([target.dut, target.blocks, srams_of(elaboration)])
+    return content_key(rtl_key(target, elaboration.parameters), described, _OWN)
+
+
+def srams_of(elaboration: Elaboration) -> list[str]:
+    """Return the paths of arrays that are SRAM."""
+    arrays = {elaboration.locations[e.path].path for e in elaboration.sites.elements if e.kind == "sram"}
+    return sorted(arrays)
+
+
+def run_side(target: Target, what: str, config: Mapping[str, Any], folder: Path, result: str) -> None:
+    """Run a step of `synthesis_side.py` in `folder`.
+
+    Raises:
+        HarnessError: If it fails, or leaves no file `result`.
+    """
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, str(_SIDE), what, "config.json"],
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
+    )
+    if done.returncode != 0 or not (folder / result).is_file():
+        messages = done.stderr + done.stdout
+        found = said_of_source(messages, folder) or tail(messages, 15)
+        raise HarnessError(
+            f"synthesis of {target.name} failed ({what}); check RTL and cell library (it needs an inverter, "
+            f"a buffer, 2-input gates and flip-flops):\n{found}"
+        )

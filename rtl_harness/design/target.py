@@ -1,0 +1,369 @@
+"""The target description: which RTL, which clock, which blocks, where results lie."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Literal, TypeVar, cast
+
+from resil.rtl_harness.cache import content_key
+from resil.rtl_harness.design.storage_names import StorageNames, read_storage_names
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.toml_file import read_toml
+
+# Of the alarms that a target names; so many fit into a word.
+MOST_ALARMS = 64
+
+Tells = Literal["corrected", "detected"]
+
+
+@dataclass(frozen=True)
+class TargetMemory:
+    """A memory of the closed bench that a workload fills or that results are read from.
+
+    Attributes:
+        path: Hierarchical name below the top of the unpacked array.
+        word_bytes: Bytes of one word; byte 0 is the least significant.
+        plusarg: The design loads it with `$readmemh` from the file `+<plusarg>=FILE`.
+        observed: It is part of the state that is compared at the end.
+        words_plusarg: `+<words_plusarg>=N` makes it a memory of N words, however many the build has: none
+            beyond them is ever read or written. "" if it always has all of them.
+    """
+
+    path: str
+    word_bytes: int
+    plusarg: str
+    observed: bool = True
+    words_plusarg: str = ""
+
+
+@dataclass(frozen=True)
+class TargetAlarm:
+    """An output of the top by which the design says that it has noticed a fault.
+
+    It has risen in the first cycle in which the output, sampled where `done` is, is not zero, and may fall
+    again at once. Of an output of several bits any bit counts.
+
+    Attributes:
+        output: Output of the top.
+        tells: "detected": the result is not to be trusted. "corrected": a mechanism has mended something.
+    """
+
+    output: str
+    tells: Tells = "detected"
+
+
+@dataclass(frozen=True)
+class Target:
+    """A closed design: RTL and bench whose only inputs are clock and reset.
+
+    Attributes:
+        name: For people.
+        top: Top module.
+        sources: Files in compile order.
+        include_dirs: Folders for `include.
+        defines: Preprocessor macros; no tool adds others, not even SYNTHESIS.
+        parameters: Parameters of the top module.
+        clock: Clock input of the top; the rising edge is active.
+        reset: Reset input of the top.
+        reset_active_low: Polarity.
+        reset_cycles: Clock edges for which reset is held.
+        dut: Instance below the top that is the design under test; only it has fault sites.
+        done: Output of the top, 1 when the inference has ended.
+        alarms: By name; of those that rise in the same cycle, the first in this order is the one that told.
+        status: Output of the top: the status word; "" if it has none.
+        operation: Output of the top: number of operations finished so far; "" if it has none.
+        inferences: Output of the top: number of inferences finished so far, for runs of several; "" if it has
+            none.
+        blocks: Block name to the paths below the top that belong to it, of instances, generate blocks or
+            registers; the longest match wins.
+        macros: Patterns of instances or registers below the top whose flip-flops lie inside an SRAM macro, as
+            its output latches do: no choice of cells reaches them. "*" stands for anything but a dot.
+        memories: By name.
+        titles: Blocks in words, for people; a block may have none.
+        storage_names: What storage was called in the design that the RTL was made from.
+    """
+
+    name: str
+    top: str
+    sources: tuple[Path, ...]
+    clock: str
+    reset: str
+    dut: str
+    done: str
+    blocks: Mapping[str, tuple[str, ...]]
+    memories: Mapping[str, TargetMemory]
+    include_dirs: tuple[Path, ...] = ()
+    defines: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, int] = field(default_factory=dict)
+    reset_active_low: bool = True
+    reset_cycles: int = 4
+    alarms: Mapping[str, TargetAlarm] = field(default_factory=dict)
+    status: str = ""
+    operation: str = ""
+    inferences: str = ""
+    titles: Mapping[str, str] = field(default_factory=dict)
+    macros: tuple[str, ...] = ()
+    storage_names: StorageNames = field(default_factory=StorageNames)
+
+    @property
+    def outputs(self) -> dict[str, str]:
+        """Outputs of the top that the target names, by the key or alarm that they are."""
+        alarms = {f"alarms.{name}": alarm.output for name, alarm in self.alarms.items()}
+        rest = {"done": self.done, "status": self.status, "operation": self.operation}
+        rest |= {"inferences": self.inferences}
+        return {key: output for key, output in {**rest, **alarms}.items() if output}
+
+
+PACKAGE = Path(__file__).resolve().parents[1]
+SHIPPED_TARGETS = PACKAGE / "targets"
+SHIPPED_PREFIX = "resil:"
+
+_MANDATORY = ("name", "top", "sources", "clock", "reset", "dut", "done", "blocks", "memories")
+_TEXTS = ("name", "top", "clock", "reset", "dut", "done", "status", "operation", "inferences")
+# Keys of their own for alarms of the same name that tell of something detected.
+_SHORTHAND = ("error", "protection")
+_ALARM_NAME = re.compile(r"[A-Za-z0-9_.-]+")
+
+
+def rtl_digest(target: Target) -> str:
+    """Return a hash of the RTL that a target is made of: its sources, headers, macros and parameters."""
+    return content_key(target.top, target.sources, headers_of(target), target.defines, target.parameters)
+
+
+def headers_of(target: Target) -> list[Path]:
+    """Return the files that sources may include: all of the include folders, by name."""
+    return sorted(p for folder in target.include_dirs for p in folder.rglob("*.*h") if p.is_file())
+
+
+def load_target(name_or_path: str | Path) -> Target:
+    """Read a target description: a shipped one by its name, else the TOML file at a path.
+
+    Paths in the file are relative to it; `sources` may hold glob patterns, whose matches are taken in
+    alphabetical order, and a file that is listed twice counts once, at its first place. A path of sources or
+    include folders that begins with "resil:" is relative to this package: "resil:bench/*.sv" are the shipped
+    bench modules.
+
+    Raises:
+        HarnessError: If there is no such target, or the file has a missing, unknown or wrong entry.
+    """
+    path = Path(name_or_path)
+    if path.suffix != ".toml":
+        shipped = {file.stem: file for file in sorted(SHIPPED_TARGETS.glob("*.toml"))}
+        if str(name_or_path) not in shipped:
+            raise HarnessError(
+                f"expected the name of a shipped target ({', '.join(shipped)}) or the path of a .toml file, "
+                f"found {str(name_or_path)!r}; correct the name or give a path"
+            )
+        path = shipped[str(name_or_path)]
+    _, table = read_toml(path, "target file")
+    return _TargetFile(path.resolve(), table).target()
+
+
+T = TypeVar("T")
+
+
+class _TargetFile:
+    """Checks a parsed target file entry by entry."""
+
+    def __init__(self, path: Path, table: dict[str, object]) -> None:
+        self.path = path
+        self.table = table
+
+    def target(self) -> Target:
+        self._check_keys("", self.table, {*(f.name for f in fields(Target)), *_SHORTHAND}, _MANDATORY)
+        return Target(
+            **{key: self._typed(self.table, key, str, "a string") for key in _TEXTS if key in self.table},
+            sources=self._files("sources"),
+            include_dirs=self._folders("include_dirs"),
+            defines=self._mapping("defines", str),
+            parameters=self._mapping("parameters", int),
+            reset_active_low=self._typed(self.table, "reset_active_low", bool, "true or false", True),
+            reset_cycles=self._typed(self.table, "reset_cycles", int, "an integer", 4),
+            blocks=self._blocks(),
+            memories=self._memories(),
+            titles=self._titles(),
+            macros=self._macros(),
+            alarms=self._alarms(),
+            storage_names=self._storage_names(),
+        )
+
+    def _fail(self, key: str, message: str) -> HarnessError:
+        return HarnessError(f"{self.path}: {key}: {message}")
+
+    def _check_keys(
+        self, where: str, table: Mapping[str, object], known: set[str], needed: Sequence[str]
+    ) -> None:
+        for key in table:
+            if key not in known:
+                near = get_close_matches(key, known, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"known keys are {', '.join(sorted(known))}"
+                raise self._fail(where + key, f"unknown key; {hint}")
+        for key in needed:
+            if key not in table:
+                raise self._fail(where + key, "this key is mandatory; add it")
+
+    def _typed(
+        self, table: Mapping[str, object], key: str, kind: type[T], wanted: str, default: T | None = None
+    ) -> T:
+        value = table.get(key, default)
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            raise self._fail(key, f"expected {wanted}, found {value!r}; correct it")
+        return value
+
+    def _strings(self, key: str, value: object) -> list[str]:
+        items = [value] if isinstance(value, str) else value
+        if not isinstance(items, list) or not all(isinstance(i, str) and i for i in items):
+            raise self._fail(key, f"expected a string or a list of strings, found {value!r}; correct it")
+        return items
+
+    def _files(self, key: str) -> tuple[Path, ...]:
+        files: dict[Path, None] = {}
+        for pattern in self._strings(key, self.table[key]):
+            with self._looking_for(key, pattern):
+                found = self._matches(pattern)
+            if not found:
+                raise self._fail(
+                    key, f"no file matches {pattern!r} from {self.path.parent}; correct the path"
+                )
+            files.update(dict.fromkeys(found))
+        if not files:
+            raise self._fail(key, "expected at least one file, found none; list the RTL in compile order")
+        return tuple(files)
+
+    def _matches(self, pattern: str) -> list[Path]:
+        base, pattern = self._based(pattern)
+        if not any(c in pattern for c in "*?["):
+            return [p] if (p := (base / pattern).resolve()).is_file() else []
+        anchor, relative = (Path("/"), pattern[1:]) if pattern.startswith("/") else (base, pattern)
+        return sorted({p.resolve() for p in anchor.glob(relative) if p.is_file()})
+
+    def _based(self, name: str) -> tuple[Path, str]:
+        """Return what a path is relative to, and the path."""
+        if name.startswith(SHIPPED_PREFIX):
+            return PACKAGE, name.removeprefix(SHIPPED_PREFIX)
+        return self.path.parent, name
+
+    def _folders(self, key: str) -> tuple[Path, ...]:
+        folders = []
+        for name in self._strings(key, self.table.get(key, [])):
+            with self._looking_for(key, name):
+                base, path = self._based(name)
+                folder = (base / path).resolve()
+                there = folder.is_dir()
+            if not there:
+                raise self._fail(key, f"there is no folder {folder}; correct the path")
+            folders.append(folder)
+        return tuple(folders)
+
+    @contextmanager
+    def _looking_for(self, key: str, name: str) -> Iterator[None]:
+        """Say of a name that no file can have what is wrong with it."""
+        try:
+            yield
+        except (OSError, ValueError, RecursionError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            shown = f"{name[:60]!r}{'...' if len(name) > 60 else ''}"
+            raise self._fail(key, f"{shown} cannot be looked for ({reason}); correct the path") from None
+
+    def _table(self, key: str) -> dict[str, object]:
+        value = self.table.get(key, {})
+        if not isinstance(value, dict):
+            raise self._fail(key, f"expected a table [{key}], found {value!r}; correct it")
+        return value
+
+    def _mapping(self, key: str, kind: type[T]) -> dict[str, T]:
+        table = self._table(key)
+        return {name: self._typed(table, name, kind, f"a value of type {kind.__name__}") for name in table}
+
+    def _blocks(self) -> dict[str, tuple[str, ...]]:
+        blocks = {
+            name: tuple(self._strings(f"blocks.{name}", v)) for name, v in self._table("blocks").items()
+        }
+        owner: dict[str, str] = {}
+        for block, instances in blocks.items():
+            for instance in instances:
+                if instance in owner:
+                    raise self._fail(
+                        f"blocks.{block}",
+                        f"instance {instance} is also in block {owner[instance]}; name it once",
+                    )
+                owner[instance] = block
+        return blocks
+
+    def _titles(self) -> dict[str, str]:
+        titles = self._mapping("titles", str)
+        for block in titles:
+            if block not in self._table("blocks"):
+                known = ", ".join(self._table("blocks"))
+                raise self._fail(f"titles.{block}", f"expected one of the blocks {known}; correct the name")
+        return titles
+
+    def _macros(self) -> tuple[str, ...]:
+        patterns = self._strings("macros", self.table.get("macros", []))
+        if twice := [pattern for i, pattern in enumerate(patterns) if pattern in patterns[:i]]:
+            raise self._fail("macros", f"{twice[0]!r} is there twice; name it once")
+        return tuple(patterns)
+
+    def _storage_names(self) -> StorageNames:
+        file = self._typed(self.table, "storage_names", str, "a string", "")
+        return read_storage_names(self.path.parent / file) if file else StorageNames()
+
+    def _alarms(self) -> dict[str, TargetAlarm]:
+        texts = {key: self._typed(self.table, key, str, "a string", "") for key in _SHORTHAND}
+        alarms = {key: TargetAlarm(output) for key, output in texts.items() if output}
+        for name, entry in self._table("alarms").items():
+            where = f"alarms.{name}"
+            if name in alarms:
+                raise self._fail(where, f"there is also {name} = {texts[name]!r}; say it once")
+            if not _ALARM_NAME.fullmatch(name):
+                raise self._fail(where, "expected a name of letters, digits, '_', '.' and '-'; rename it")
+            if not isinstance(entry, dict):
+                raise self._fail(
+                    where,
+                    f'expected a table {{ output = "...", tells = "detected" }}, found {entry!r}; correct it',
+                )
+            self._check_keys(f"{where}.", entry, {"output", "tells"}, ("output", "tells"))
+            output = self._typed(entry, "output", str, "a string")
+            tells = self._typed(entry, "tells", str, "a string")
+            if tells not in ("corrected", "detected"):
+                raise self._fail(
+                    f"{where}.tells", f'expected "corrected" or "detected", found {tells!r}; correct it'
+                )
+            alarms[name] = TargetAlarm(output, cast(Tells, tells))
+        if len(alarms) > MOST_ALARMS:
+            raise self._fail(
+                "alarms", f"expected at most {MOST_ALARMS}, found {len(alarms)}; join some in the top"
+            )
+        owner: dict[str, str] = {}
+        for name, alarm in alarms.items():
+            if alarm.output in owner:
+                raise self._fail(
+                    f"alarms.{name}", f"{alarm.output!r} is the alarm {owner[alarm.output]} too; name it once"
+                )
+            owner[alarm.output] = name
+        return alarms
+
+    def _memories(self) -> dict[str, TargetMemory]:
+        memories: dict[str, TargetMemory] = {}
+        for name, table in self._table("memories").items():
+            where = f"memories.{name}."
+            if not isinstance(table, dict):
+                raise self._fail(f"memories.{name}", f"expected a table, found {table!r}; correct it")
+            self._check_keys(
+                where, table, {f.name for f in fields(TargetMemory)}, ("path", "word_bytes", "plusarg")
+            )
+            memories[name] = TargetMemory(
+                path=self._typed(table, "path", str, "a string"),
+                word_bytes=self._typed(table, "word_bytes", int, "an integer"),
+                plusarg=self._typed(table, "plusarg", str, "a string"),
+                observed=self._typed(table, "observed", bool, "true or false", True),
+                words_plusarg=self._typed(table, "words_plusarg", str, "a string", ""),
+            )
+            if memories[name].word_bytes < 1:
+                raise self._fail(where + "word_bytes", "expected at least 1; correct it")
+        return memories

@@ -1,0 +1,139 @@
+"""The contract that every engine fulfils."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from resil.rtl_harness.design.elaboration import Elaboration
+from resil.rtl_harness.design.operations import Move
+from resil.rtl_harness.design.sites import SiteTable
+from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.engine.workload import Workload
+from resil.rtl_harness.errors import HarnessError, SimulationError
+from resil.rtl_harness.faults import Fault, Injection, RunEnd
+
+
+@dataclass(frozen=True)
+class GoldenRun:
+    """The inference without a fault.
+
+    Attributes:
+        end: How it ended; `end.end_cycle` is the length of the run in cycles.
+        operation_ends: Cycle at which each operation finished, in order; those of a second inference too.
+        moves: Cycles run when the counter of operations moved, and its value from then on; the first is
+            that at the release of reset.
+    """
+
+    end: RunEnd
+    operation_ends: tuple[int, ...] = ()
+    moves: tuple[Move, ...] = ()
+
+    @property
+    def cycles(self) -> int:
+        """Length of the inference in cycles, of the first if there are two: faults strike in it alone."""
+        return (self.end.first or self.end).end_cycle
+
+
+class Audited(NamedTuple):
+    """How many answers there were of a kind, and how many of these were tried again.
+
+    Attributes:
+        answers: Injections that ended in this way.
+        tried: Those among them that were run to the end as well, with the same result.
+    """
+
+    answers: int
+    tried: int
+
+
+class Engine(Protocol):
+    """Simulates one workload on one target, with and without faults.
+
+    The same faults give the same injections on every engine, in any order and with any number of workers.
+    """
+
+    name: str
+
+    def golden(self) -> GoldenRun:
+        """Simulate without a fault; raise SimulationError if the design does not finish."""
+        ...
+
+    def expect(self, faults: int) -> None:
+        """Say how many faults will be asked for in all, by and by: what pays for so many is made at once."""
+        ...
+
+    def run(self, faults: Sequence[Fault], workers: int = 1) -> Iterator[Injection]:
+        """Yield one injection for each fault, in any order; raise SimulationError on a broken simulator.
+
+        A fault whose flip could not be verified raises; it is never reported as masked.
+        """
+        ...
+
+
+def check_until_detection(target: Target, workload: Workload, wanted: bool) -> None:
+    """Raise HarnessError unless runs can end where something is detected, if that is wanted."""
+    if wanted and workload.inferences > 1:
+        raise HarnessError(
+            f"{target.name} running {workload.name}: expected one inference where runs end at detection, "
+            f"found {workload.inferences}: what came of the first is then unknown; run one"
+        )
+
+
+def check_fault(fault: Fault, elaboration: Elaboration, cycles: int) -> None:
+    """Raise HarnessError unless the fault lies in the site table, in one word, and within `cycles`.
+
+    A latch cannot be held: while it is open it follows its input again at once.
+    """
+    sites = elaboration.sites
+    if fault.site >= sites.size or fault.cycle >= cycles:
+        raise HarnessError(
+            f"{fault}: expected a site below {sites.size} and a cycle below {cycles}, the end of the golden "
+            "run"
+        )
+    if fault.bits > 1 and fault.bits > (room := sites.room(fault.site)):
+        raise HarnessError(
+            f"{fault}: expected a cluster within one word, but from {sites[fault.site].name} on it has "
+            f"{room} of {fault.bits} bits; make the cluster smaller or begin it lower"
+        )
+    if fault.held is not None and elaboration.is_latch(path := sites[fault.site].element.path):
+        raise HarnessError(
+            f"{path}: expected storage that keeps what it is set to, found a latch, which follows its input "
+            "while it is open: latches cannot be stuck here; leave them out"
+        )
+
+
+def describe_fault(fault: Fault, sites: SiteTable, workload: str) -> str:
+    """Return the fault in words, for messages."""
+    name = sites[fault.site].name
+    if fault.held is not None:
+        return f"fault at site {fault.site} ({name} held at {fault.held}), workload {workload}"
+    what = f"{name} and {fault.bits - 1} above" if fault.bits > 1 else name
+    return f"fault at site {fault.site} ({what}), cycle {fault.cycle}, workload {workload}"
+
+
+def check_inferences(target: Target, workload: Workload) -> None:
+    """Raise HarnessError unless the target counts inferences, if the workload makes several."""
+    if workload.inferences > 1 and not target.inferences:
+        raise HarnessError(
+            f"target {target.name}: inferences: expected an output of {target.top} that counts finished "
+            f"inferences, for {workload.name} makes {workload.inferences}, found none; name one in the "
+            "target file, or ask for one inference"
+        )
+
+
+def check_second(target: Target, workload: Workload, end: RunEnd) -> None:
+    """Raise SimulationError unless both inferences of a golden run gave the same."""
+    if workload.inferences == 1:
+        return
+    if end.first is None or end.first.end_cycle >= end.end_cycle:
+        raise SimulationError(
+            f"{target.name} running {workload.name}: expected {target.inferences} to count an inference "
+            f"before {target.done}, found one inference in all; check what the host does after the first"
+        )
+    if end.first.output != end.output:
+        raise SimulationError(
+            f"{target.name} running {workload.name}: expected the same output of both inferences, found "
+            "another of the second; the host must write the same input again"
+        )

@@ -1,0 +1,1 @@
+"""The gates of a design as the fast engine walks them."""

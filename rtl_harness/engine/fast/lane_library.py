@@ -1,0 +1,54 @@
+"""Connects the lane model of a design with the storage of its compiled model."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from resil.rtl_harness.engine.fast.lanes.build import LaneModel
+from resil.rtl_harness.engine.fast.lanes.words import UnsupportedError
+from resil.rtl_harness.engine.fast.model import Model
+from resil.rtl_harness.engine.fast.native.sweep import PLACE, LaneLibrary, LaneMemory
+from resil.rtl_harness.errors import UnmappedSiteError
+
+# Bits of a place that reach beyond its first byte: together with those before them a word of 64.
+_WIDEST = 57
+
+
+def lanes_of(made: LaneModel, model: Model) -> LaneLibrary:
+    """Return a lane model with the places of its storage in a compiled model.
+
+    Raises:
+        UnsupportedError: If storage of one is not in the other.
+    """
+    places = []
+    known = {place.path for place in model.elaboration.locations.values()}
+    covered: set[int] = set()
+    for place in made.places:
+        if place.path not in known:
+            continue
+        try:
+            storage = model.origin.find(place.path)
+        except UnmappedSiteError:
+            continue
+        done = 0
+        while done < place.width:
+            word, bit = divmod(place.low + done, storage.width)
+            if word >= storage.depth:
+                break
+            width = min(place.width - done, storage.width - bit, _WIDEST - bit % 8)
+            offset = storage.offset + storage.word_from_right(word) * storage.entry_bytes + bit // 8
+            places.append((offset, bit % 8, width, place.piece, place.at + done))
+            done += width
+        covered.add(place.piece)
+    if missing := {place.piece for place in made.places} - covered:
+        raise UnsupportedError(f"{len(missing)} flip-flops of the lane model have no name in the model")
+    memories = []
+    for number, (path, first) in enumerate(made.memories):
+        storage = model.origin.find(path)
+        words = min(storage.depth, model.memory_words.get(path, storage.depth))
+        memories.append(LaneMemory(storage.offset, storage.entry_bytes, words, int(number in made.shared)))
+        if storage.first_word != first:
+            raise UnsupportedError(
+                f"{path} begins at word {first} of the netlist, at {storage.first_word} of the model"
+            )
+    return LaneLibrary(made.library, np.array(places, PLACE), memories)

@@ -1,0 +1,54 @@
+// The ends of operations in the golden run, where a run may be finished elsewhere.
+#ifndef RESIL_VERILATED_BOUNDARY_H
+#define RESIL_VERILATED_BOUNDARY_H
+
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "injector_state.h"
+#include "sweep.h"
+
+class Boundary {
+ public:
+  Boundary(Campaign& campaign, const Boundaries& given);
+
+  /// Boundaries in the cycles `from` .. `to`: the first, and the one after the last.
+  std::pair<size_t, size_t> between(uint64_t from, uint64_t to) const;
+  /// The boundary at which the operation counter got this value.
+  std::optional<size_t> find(uint64_t operation) const;
+  uint64_t operation(size_t i) const { return golden_[i].operation; }
+  uint64_t edges(size_t i) const { return golden_[i].edges; }
+
+  /// Nothing differs but settled parts of external memories, what is dead at boundary `i`, and the pointers of queues that are empty there.
+  bool permits(const Difference& d, size_t i) const;
+  /// The part of a difference that lies in external memories.
+  Difference external(const Difference& d) const;
+  /// Add the registers that differ from boundary `i`; false, and perhaps not all, if one of them is neither dead nor a
+  /// pointer of a queue.
+  bool registers(const char* state, size_t i, Difference& d);
+
+ private:
+  bool is_external(uint64_t offset) const;
+  bool is_settled(uint64_t offset, size_t i) const;
+  bool is_dead(const ByteDifference& byte, size_t i) const;
+  /// The byte is of a pointer, and at boundary `i` the queue is empty, its pointers differ by the same and have a value that
+  /// they may have.
+  bool is_turned(const ByteDifference& byte, const Difference& d, size_t i) const;
+  /// The pointer to the first entry of a queue, in a state that differs so from boundary `i`.
+  uint64_t pointer(const QueueBytes& queue, const Difference& d, size_t i) const;
+
+  Campaign& campaign_;
+  const std::vector<GoldenBoundary>& golden_;
+  std::vector<Piece> external_;
+  std::vector<std::unordered_map<uint64_t, uint32_t>> dead_;  // by boundary: bits of a byte
+  std::unordered_map<uint64_t, size_t> by_operation_;
+  std::vector<uint8_t> open_;
+  std::vector<std::vector<Piece>> unsettled_;  // by boundary, ascending
+  std::vector<char> row_;
+  std::vector<QueueBytes> queues_;
+  std::unordered_map<uint64_t, size_t> pointers_;  // to queues, by byte
+  std::vector<std::vector<char>> empty_;           // by boundary and queue
+};
+
+#endif

@@ -1,0 +1,81 @@
+"""What no longer matters when an operation has ended, found along the gates of the golden run."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from resil.rtl_harness.engine.fast.native.circuit import Circuit, PackedCircuit
+from resil.rtl_harness.engine.fast.native.injector import Campaign, Piece
+from resil.rtl_harness.engine.fast.native.sweep import BYTE, GatesError
+
+
+class DeadStorage(NamedTuple):
+    """What does not matter at the ends of operations of the golden run, whatever external memories hold.
+
+    Attributes:
+        bits: For each end of an operation, bits of the state that may have any value, all at once, as `BYTE`,
+            ascending; none of external memories.
+        settled: Edges after which nothing that an observer sees, the end of the run say, depends on external
+            memories any more; before, runs that differ in these may take another course.
+    """
+
+    bits: Sequence[npt.NDArray[np.void]]
+    settled: int
+
+
+def find_dead(
+    campaign: Campaign,
+    circuit: Circuit,
+    external: Sequence[tuple[int, int]],
+    fixed: Sequence[Sequence[tuple[int, int]]],
+) -> DeadStorage:
+    """Return what does not matter.
+
+    Args:
+        campaign: Has had its golden pass.
+        circuit: The same design as gates.
+        external: First byte and bytes, in the state, of the external memories.
+        fixed: In the first cycle, and for each end of an operation, likewise, ascending, parts of these that
+            hold what they do in the golden run; all else in them may be anything from there on.
+
+    Raises:
+        GatesError: The gates do not do what the model does.
+    """
+    calls = campaign.origin.library.calls
+    handle, number = ctypes.c_void_p, ctypes.c_uint64
+    calls.resil_dead_find.restype = handle
+    calls.resil_dead_find.argtypes = [handle, handle, handle]
+    calls.resil_dead_destroy.restype = None
+    calls.resil_dead_destroy.argtypes = [handle]
+    calls.resil_dead_bits.restype = number
+    calls.resil_dead_bits.argtypes = [handle, number, ctypes.POINTER(handle)]
+    calls.resil_dead_settled.restype = number
+    calls.resil_dead_settled.argtypes = [handle]
+
+    gates = PackedCircuit(circuit)
+    memories = (Piece * len(external))(*(Piece(*piece) for piece in external))
+    first = np.cumsum([0, *map(len, fixed)]).astype(np.uint64)
+    pieces = np.array([piece for parts in fixed for piece in parts], np.uint64).reshape(-1)
+    given = np.array(
+        [ctypes.addressof(memories), len(external), first.ctypes.data, pieces.ctypes.data], np.uint64
+    )
+    found = calls.resil_dead_find(campaign.handle, gates.address, given.ctypes.data)
+    if not found:
+        raise GatesError(f"no search for dead storage: {calls.resil_error().decode()}")
+    try:
+        bits = [_bits(calls, found, place) for place in range(len(fixed) - 1)]
+        return DeadStorage(bits, int(calls.resil_dead_settled(found)))
+    finally:
+        calls.resil_dead_destroy(found)
+
+
+def _bits(calls: ctypes.CDLL, found: int, place: int) -> npt.NDArray[np.void]:
+    address = ctypes.c_void_p()
+    count = calls.resil_dead_bits(found, place, ctypes.byref(address))
+    raw = ctypes.string_at(address.value, count * BYTE.itemsize) if address.value and count else b""
+    return np.frombuffer(raw, BYTE)

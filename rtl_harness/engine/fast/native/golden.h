@@ -1,0 +1,115 @@
+// What is remembered of the golden run: a hash of the registers in every cycle, and every change of the memories.
+#ifndef RESIL_VERILATED_GOLDEN_H
+#define RESIL_VERILATED_GOLDEN_H
+
+#include <cstring>
+#include <unordered_map>
+#include <vector>
+
+#include "injector.h"
+#include "difference.h"
+
+// 128 bits, so that unequal states never meet by chance.
+struct Digest {
+  uint64_t low = 0;
+  uint64_t high = 0;
+  bool operator==(const Digest&) const = default;
+};
+
+// Collects the pieces that hold registers into one buffer and hashes it.
+class Registers {
+ public:
+  explicit Registers(std::vector<Piece> pieces);
+  Digest digest(const char* state);
+  /// The digest of registers that were gathered already.
+  Digest digest_row(const char* row);
+
+  /// Copy all registers to `to`, one piece after the other, and back.
+  void gather(const char* state, char* to) const;
+  void scatter(const char* from, char* state) const;
+  /// What was gathered for the last digest.
+  const char* gathered() const { return reinterpret_cast<const char*>(buffer_.data()); }
+  size_t bytes() const { return bytes_; }
+  /// Place of a byte of the state among those that are gathered, and back. Throws if it is no register.
+  size_t position(uint64_t offset) const;
+  uint64_t offset(size_t position) const;
+
+ private:
+  Digest digest_gathered() const;
+
+  std::vector<Piece> pieces_;
+  std::vector<size_t> starts_;  // of the pieces among what is gathered
+  size_t bytes_ = 0;
+  std::vector<uint64_t> buffer_;
+};
+
+// The contents of all memories in any cycle of the golden run, one at a time: `seek` moves between cycles.
+class MemoryHistory {
+ public:
+  explicit MemoryHistory(std::vector<Piece> pieces);
+
+  /// Contents before the first cycle.
+  void begin(const char* state);
+  /// Contents after `edges` edges; called for every edge in turn.
+  void record(const char* state, uint64_t edges);
+  void seek(uint64_t edges);
+  bool equals(const char* state);
+  /// Add what differs from `state`, in the cycle that was sought last.
+  void difference(const char* state, Difference& found) const;
+  /// Set the memories of `state` to those of the cycle that was sought last.
+  void restore(char* state) const;
+  /// The memories one after the other, in that cycle, and where a byte of the state lies among them.
+  const char* image() const { return image_.data(); }
+  size_t position(uint64_t offset) const;
+  /// Hash of all memories of any state.
+  Digest digest(const char* state) const;
+  uint64_t bytes() const;
+
+ private:
+  struct Change {
+    uint64_t edges;
+    uint64_t position;  // in image_
+    uint64_t before;
+    uint64_t after;
+  };
+
+  std::vector<Piece> pieces_;
+  std::vector<char> image_;  // the pieces one after the other, each padded to eight bytes
+  std::vector<Change> changes_;
+  size_t next_ = 0;  // changes before this one are in image_
+  size_t last_difference_ = 0;
+};
+
+// The registers of the golden run in cycles at equal distances; the longer the run, the greater they are.
+class Milestones {
+ public:
+  void begin(size_t row_bytes);
+  /// The registers after `edges` edges; called for every edge in turn.
+  void record(const Registers& registers, const char* state, uint64_t edges);
+  /// The registers after `edges` edges; null if they were not kept.
+  const char* find(uint64_t edges) const;
+  uint64_t bytes() const { return rows_.size(); }
+
+ private:
+  static constexpr size_t kMostBytes = size_t{64} << 20;
+  size_t row_bytes_ = 0;
+  uint64_t distance_ = 32;
+  std::vector<char> rows_;
+};
+
+// The hash of every cycle and where to find a hash again.
+class Timeline {
+ public:
+  void record(const Digest& digest);
+  bool matches(const Digest& digest, uint64_t edges) const;
+  /// Number of edges after which the golden run had these registers; 0 if it never had.
+  uint64_t find(const Digest& digest) const;
+  uint64_t length() const { return digests_.size(); }
+  uint64_t bytes() const;
+
+ private:
+  std::vector<Digest> digests_;  // [edges - 1]
+  std::unordered_map<uint64_t, uint32_t> first_;
+};
+
+#endif

@@ -1,0 +1,363 @@
+"""Many injections taken through the golden run together: along the gates, simulated where they spread."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from resil.rtl_harness.engine.fast.native.circuit import Circuit, PackedCircuit
+from resil.rtl_harness.engine.fast.native.injector import (
+    Campaign,
+    Ending,
+    Flip,
+    FlippedBit,
+    Piece,
+    Shortcut,
+    ToldFirst,
+    first_rise,
+    flipped_bits,
+)
+from resil.rtl_harness.errors import SimulationError
+
+
+class GatesError(SimulationError):
+    """The gates do not do what the model does."""
+
+
+BYTE = np.dtype([("offset", np.uint64), ("mask", np.uint32)], align=True)
+
+
+class SweepEnd(IntEnum):
+    """How an injection of a sweep ended.
+
+    VANISHED: as the golden run, `shift` cycles later. STOPPED: the campaign's `faulty` instance stands at its
+    end. LEFT: at the end of an operation, with nothing but memory different. MERGED: as another injection of
+    the sweep. SPOILT: it was in a lane when lane model and compiled model differed: nothing is known of it.
+    """
+
+    VANISHED = 1
+    STOPPED = 2
+    LEFT = 3
+    MERGED = 4
+    SPOILT = 5
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryDifference:
+    """What differed from the golden run at the end of an operation.
+
+    Attributes:
+        operation: Value of the operation counter from that cycle on.
+        offsets: Bytes of the state that differ, as `Storage.offset`, (n,).
+        xors: What they are XORed with, (n,).
+    """
+
+    operation: int
+    offsets: npt.NDArray[np.int64]
+    xors: npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class SweepResult:
+    """What came of an injection.
+
+    Attributes:
+        job: Its number.
+        end: How it ended.
+        ending: Of a stopped one.
+        other: Number of the injection that it was merged with.
+        shift: Cycles by which it is behind the golden run.
+        end_cycle: Cycles from reset to the end; not of merged ones.
+        simulated: Cycles that were simulated.
+        nanoseconds: Time spent on it alone.
+        windows: How many windows of the golden run have been loaded.
+        known: Others may still be merged with it, until the next window is loaded.
+        in_lane: It was in a lane for a while.
+        left: Of one that left, what differed.
+        noted: What differed at the first boundary at which nothing but memory did.
+        detected: Place of the alarm that was the first to tell of something detected, and the cycle; None if
+            none did. Of a merged one, until then.
+        corrected: Likewise of something corrected.
+    """
+
+    job: int
+    end: SweepEnd
+    ending: Ending
+    other: int
+    shift: int
+    end_cycle: int
+    simulated: int
+    nanoseconds: int
+    windows: int
+    known: bool
+    in_lane: bool
+    left: MemoryDifference | None
+    noted: MemoryDifference | None
+    detected: tuple[int, int] | None
+    corrected: tuple[int, int] | None
+
+
+class QueueBytes(NamedTuple):
+    """A queue between two pointers, as bytes of the state.
+
+    Attributes:
+        level: First byte of the register that counts its entries.
+        level_bytes: Bytes of it.
+        first: First byte of the pointer to its first entry.
+        next: First byte of the pointer behind its last entry.
+        pointer_bytes: Bytes of each pointer.
+        values: That a pointer may have: all below this number.
+    """
+
+    level: int
+    level_bytes: int
+    first: int
+    next: int
+    pointer_bytes: int
+    values: int
+
+
+@dataclass(frozen=True)
+class Boundaries:
+    """What may differ at the end of an operation when a run leaves there.
+
+    Attributes:
+        external: First byte and bytes, in the state, of memories that whoever finishes the run is given.
+        dead: For each end of an operation in the golden run, bits that no longer matter then, as `BYTE`,
+            ascending.
+        open: For each, whether runs may leave there.
+        queues: Whose pointers may differ, both by the same, where they are empty.
+        unsettled: For each, first byte and bytes, ascending, of parts of `external` that may not differ.
+    """
+
+    external: Sequence[tuple[int, int]]
+    dead: Sequence[npt.NDArray[np.void]]
+    open: Sequence[bool]
+    queues: Sequence[QueueBytes]
+    unsettled: Sequence[Sequence[tuple[int, int]]]
+
+
+class _Event(ctypes.Structure):
+    _fields_ = (
+        ("kind", ctypes.c_int32),
+        ("stop", ctypes.c_int32),
+        ("job", ctypes.c_uint64),
+        ("other", ctypes.c_uint64),
+        ("shift", ctypes.c_int64),
+        ("end_cycle", ctypes.c_uint64),
+        ("simulated", ctypes.c_uint64),
+        ("operation", ctypes.c_uint64),
+        ("bytes", ctypes.c_void_p),
+        ("byte_count", ctypes.c_uint64),
+        ("noted_operation", ctypes.c_uint64),
+        ("noted", ctypes.c_void_p),
+        ("noted_count", ctypes.c_uint64),
+        ("nanoseconds", ctypes.c_uint64),
+        ("windows", ctypes.c_uint64),
+        ("known", ctypes.c_uint64),
+        ("in_lane", ctypes.c_uint64),
+        ("told", ToldFirst),
+    )
+
+
+PLACE = np.dtype(
+    [("offset", "<u8"), ("bit", "<u4"), ("width", "<u4"), ("piece", "<u4"), ("at", "<u4")], align=True
+)
+
+
+class LaneMemory(NamedTuple):
+    """A memory that a lane model has.
+
+    Attributes:
+        offset: Its first byte in the state.
+        entry_bytes: Bytes of a word.
+        words: Words in use.
+        shared: 1 if nothing writes it, so that all machines share one.
+    """
+
+    offset: int
+    entry_bytes: int
+    words: int
+    shared: int
+
+
+@dataclass(frozen=True)
+class LaneLibrary:
+    """A lane model, and where its storage lies in the state.
+
+    Attributes:
+        library: The shared library.
+        places: As `PLACE`: `width` bits from bit `bit` of the byte at `offset` on are a piece's from `at` on.
+        memories: In the library's order.
+    """
+
+    library: Path
+    places: npt.NDArray[np.void]
+    memories: Sequence[LaneMemory]
+
+
+class SweepTimes(ctypes.Structure):
+    """Where the time of sweeps went.
+
+    Attributes:
+        golden_cycles: Cycles of the golden run that were simulated again.
+        loading: Nanoseconds of going through the golden run, with the values of all nets.
+        following: Nanoseconds of following differences along the gates.
+        simulating: Nanoseconds in the compiled model, and of comparing its state with the golden run.
+    """
+
+    _fields_ = tuple(
+        (name, ctypes.c_uint64) for name in ("golden_cycles", "loading", "following", "simulating")
+    )
+    golden_cycles: int
+    loading: int
+    following: int
+    simulating: int
+
+
+class Sweep:
+    """Takes injections through the golden run of a campaign.
+
+    Args:
+        campaign: Has had its golden pass; it stays the caller's.
+        circuit: The same design as gates.
+        boundaries: Where runs may leave; None if they may not.
+    """
+
+    def __init__(self, campaign: Campaign, circuit: Circuit, boundaries: Boundaries | None = None) -> None:
+        self._calls = campaign.origin.library.calls
+        self._declare()
+        gates = PackedCircuit(circuit)
+        given = None
+        if boundaries is not None:
+            external = (Piece * len(boundaries.external))(*(Piece(*piece) for piece in boundaries.external))
+            first = np.cumsum([0, *map(len, boundaries.dead)]).astype(np.uint64)
+            dead = np.ascontiguousarray(np.concatenate([np.zeros(0, BYTE), *boundaries.dead]), BYTE)
+            allowed = np.array(boundaries.open, np.uint8)
+            starts = np.cumsum([0, *(len(parts) for parts in boundaries.unsettled)]).astype(np.uint64)
+            pieces = [piece for parts in boundaries.unsettled for piece in parts]
+            unsettled = np.array(pieces, np.uint64).reshape(-1)
+            queues = np.array(boundaries.queues, np.uint64).reshape(-1)
+            fields = [
+                *(np.uint64(ctypes.addressof(external)), np.uint64(len(external))),
+                *(np.uint64(array.ctypes.data) for array in (first, dead, allowed, queues)),
+                np.uint64(len(boundaries.queues)),
+                *(np.uint64(array.ctypes.data) for array in (starts, unsettled)),
+            ]
+            given = np.array(fields, np.uint64)
+        self._handle: int | None = self._calls.resil_sweep_create(
+            campaign.handle, gates.address, None if given is None else given.ctypes.data
+        )
+        if not self._handle:
+            raise SimulationError(f"the sweep could not start: {self._error()}")
+
+    def add_lanes(self, lanes: LaneLibrary) -> None:
+        """Let injections that are simulated for long go on in a lane model.
+
+        Raises:
+            SimulationError: If its storage is not that of the campaign.
+        """
+        library = ctypes.CDLL(str(lanes.library))
+        library.lanes_calls.restype = ctypes.c_void_p
+        places = np.ascontiguousarray(lanes.places, PLACE)
+        memories = np.array(lanes.memories, np.uint64).reshape(-1)
+        fields = [library.lanes_calls(), places.ctypes.data, places.size]
+        fields += [memories.ctypes.data, len(lanes.memories)]
+        given = np.array(fields, np.uint64)
+        if self._calls.resil_sweep_lanes(self._handle, given.ctypes.data) != 0:
+            raise SimulationError(f"the lane model does not fit: {self._error()}")
+
+    def close(self) -> None:
+        """Free it."""
+        if self._handle:
+            self._calls.resil_sweep_destroy(self._handle)
+            self._handle = None
+
+    def run(
+        self, jobs: Iterable[tuple[Sequence[Flip], int]], limit: int, shortcuts: Shortcut
+    ) -> Iterator[SweepResult]:
+        """Yield one result for each injection, in the order in which they end.
+
+        Args:
+            jobs: Bits to invert, and the cycle, of each; its number is its place. Cycles do not descend.
+            limit: Cycles from reset to the time-out.
+            shortcuts: What may be used.
+
+        Raises:
+            SimulationError: If gates and model differ in the golden run, a flip does not hold, or the design
+                stops itself.
+        """
+        self._calls.resil_sweep_begin(self._handle, limit, int(shortcuts))
+        for number, (flips, cycle) in enumerate(jobs):
+            self._calls.resil_sweep_add(self._handle, number, flipped_bits(flips), len(flips), cycle)
+        event = _Event()
+        while True:
+            self._calls.resil_sweep_next(self._handle, ctypes.byref(event))
+            if event.kind < 0:
+                failure = GatesError if "the gates and the model differ" in self._error() else SimulationError
+                raise failure(f"the sweep failed: {self._error()}")
+            if event.kind == 0:
+                return
+            yield SweepResult(
+                job=event.job,
+                end=SweepEnd(event.kind),
+                ending=Ending(event.stop),
+                other=event.other,
+                shift=event.shift,
+                end_cycle=event.end_cycle,
+                simulated=event.simulated,
+                nanoseconds=event.nanoseconds,
+                windows=event.windows,
+                known=bool(event.known),
+                in_lane=bool(event.in_lane),
+                left=_difference(event.operation, event.bytes, event.byte_count),
+                noted=_difference(event.noted_operation, event.noted, event.noted_count),
+                detected=first_rise(event.told.detected),
+                corrected=first_rise(event.told.corrected),
+            )
+
+    @property
+    def lanes_differ(self) -> bool:
+        """The lane model was seen to do what the compiled model does not do; it is not used any more."""
+        return bool(self._calls.resil_sweep_lanes_differ(self._handle))
+
+    @property
+    def times(self) -> SweepTimes:
+        """Where time went so far."""
+        found = SweepTimes()
+        self._calls.resil_sweep_times(self._handle, ctypes.byref(found))
+        return found
+
+    def _error(self) -> str:
+        return str(self._calls.resil_error().decode())
+
+    def _declare(self) -> None:
+        handle, number, word = ctypes.c_void_p, ctypes.c_uint64, ctypes.c_uint32
+        signatures: dict[str, tuple[object, list[object]]] = {
+            "resil_sweep_create": (handle, [handle, handle, handle]),
+            "resil_sweep_destroy": (None, [handle]),
+            "resil_sweep_lanes": (ctypes.c_int32, [handle, handle]),
+            "resil_sweep_lanes_differ": (ctypes.c_int32, [handle]),
+            "resil_sweep_begin": (None, [handle, number, word]),
+            "resil_sweep_add": (None, [handle, number, ctypes.POINTER(FlippedBit), number, number]),
+            "resil_sweep_next": (None, [handle, ctypes.POINTER(_Event)]),
+            "resil_sweep_times": (None, [handle, ctypes.POINTER(SweepTimes)]),
+        }
+        for name, (returned, arguments) in signatures.items():
+            function = getattr(self._calls, name)
+            function.restype = returned
+            function.argtypes = arguments
+
+
+def _difference(operation: int, address: int | None, count: int) -> MemoryDifference | None:
+    if not address or not count:
+        return None
+    raw = np.frombuffer(ctypes.string_at(address, count * BYTE.itemsize), BYTE)
+    return MemoryDifference(operation, raw["offset"].astype(np.int64), raw["mask"].astype(np.uint8))

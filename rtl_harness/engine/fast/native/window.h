@@ -1,0 +1,81 @@
+// Some hundred consecutive cycles of the golden run: all storage, and the value of every net.
+#ifndef RESIL_VERILATED_WINDOW_H
+#define RESIL_VERILATED_WINDOW_H
+
+#include "injector_state.h"
+#include "difference.h"
+#include "network.h"
+
+inline constexpr size_t kWords = 8;
+static_assert(kWords <= 8, "a bit of a byte for each");
+inline constexpr size_t kLanes = 64 * kWords;
+
+// One bit for each cycle of the window.
+struct Lanes {
+  uint64_t word[kWords];
+  bool at(size_t lane) const { return word[lane / 64] >> lane % 64 & 1; }
+};
+
+uint64_t evaluated(int32_t operation, uint64_t a, uint64_t b, uint64_t s);
+
+class Window {
+ public:
+  Window(Campaign& campaign, const Network& network);
+
+  /// Hold the cycles from `first` on. Throws as `verify`, for windows are checked as a whole now and then.
+  void load(uint64_t first);
+  /// Throws if the gates do not give a flip-flop the state that the model gave it.
+  void verify(const FlipFlop& f) const;
+  /// Likewise the alarms, in all cycles.
+  void verify_alarms() const;
+
+  uint64_t first() const { return base_; }
+  size_t lanes() const { return lanes_; }
+  /// The cycle of the last lane, whose next state is not in the window.
+  uint64_t last() const { return base_ + lanes_ - 1; }
+
+  /// The registers of a cycle, one piece of the campaign after the other.
+  const char* row(uint64_t cycle) const { return rows_.data() + (cycle - base_) * row_bytes_; }
+  const Lanes& golden(int32_t net) const { return golden_[net]; }
+  /// Words of lanes, a bit for each, in which a net may make a difference to the next state or to an observer. In all
+  /// others, whatever nets of which the same is said are changed, together, nothing comes of it.
+  uint8_t observed(int32_t net) const { return observed_[net]; }
+  /// Bytes of a word of a memory in the cycle of a lane; null beyond its end.
+  const char* contents(int32_t memory, uint64_t word, size_t lane);
+  /// Cycles in which the gates do not know all that the model computes: nothing can be followed along them.
+  const Lanes& undefined() const { return undefined_; }
+  /// Lanes in which a write port writes at least one bit.
+  const Lanes& writing(int32_t port) const { return writing_[port]; }
+  uint64_t address(const MemoryPort& port, size_t lane) const;
+  uint64_t read_address(int32_t port, size_t lane) const { return read_addresses_[port][lane]; }
+  /// Words of a memory that are read or written in the window, ascending.
+  const std::vector<uint64_t>& touched(int32_t memory) const { return touched_[memory]; }
+
+ private:
+  void transpose();
+  void read(int32_t number);
+  void note_writes();
+  void observe();
+  void evaluate(const Gate& gate);
+  void note_values(int32_t net);
+
+  Campaign& campaign_;
+  const Network& network_;
+  size_t row_bytes_;
+  std::vector<char> rows_;
+  uint64_t base_ = 0;
+  size_t lanes_ = 0;
+  uint64_t loads_ = 0;
+  std::vector<Lanes> golden_;
+  std::vector<uint8_t> ones_, zeros_;  // of nets, a bit for each word of lanes: one of them is 1, is 0
+  std::vector<uint8_t> observed_;
+  std::vector<Lanes> writing_;
+  Lanes undefined_{};
+  std::vector<uint64_t> alarms_;                           // of the model, by lane
+  std::vector<std::vector<uint64_t>> read_addresses_;      // of read ports, by lane
+  std::vector<std::vector<uint64_t>> touched_;
+  std::vector<uint64_t> positions_;                        // of memories in the history's image
+  std::vector<std::vector<int32_t>> columns_;              // flip-flops by byte of a row
+};
+
+#endif

@@ -1,0 +1,217 @@
+"""When sweeps and lanes are made, and what becomes of answers of gates that turn out to be wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from random import Random
+
+from resil.rtl_harness.engine.fast.audit_draw import light
+from resil.rtl_harness.engine.fast.confirmed_answers import confirmed
+from resil.rtl_harness.engine.fast.gates.circuit import circuit_of
+from resil.rtl_harness.engine.fast.gates.gates import read_gates
+from resil.rtl_harness.engine.fast.gates.moments import UnsupportedError
+from resil.rtl_harness.engine.fast.gates.operation_bits import operation_bits
+from resil.rtl_harness.engine.fast.golden import GoldenPass
+from resil.rtl_harness.engine.fast.lane_library import lanes_of
+from resil.rtl_harness.engine.fast.lanes.build import is_made, lane_model, pays
+from resil.rtl_harness.engine.fast.lanes.words import (
+    UnsupportedError as UnsupportedLanesError,
+)
+from resil.rtl_harness.engine.fast.model import Model
+from resil.rtl_harness.engine.fast.native.injector import Shortcut
+from resil.rtl_harness.engine.fast.native.sweep import GatesError, Sweep, SweepTimes
+from resil.rtl_harness.engine.fast.processes import Outcome, run_chunks
+from resil.rtl_harness.engine.fast.single import Singles
+from resil.rtl_harness.engine.fast.sweep_outcomes import HELD, Sweeper
+from resil.rtl_harness.engine.fast.trial import close_wrong_exits
+from resil.rtl_harness.engine.timeout import Timeout
+from resil.rtl_harness.errors import AuditError
+from resil.rtl_harness.faults import Fault, Injection
+
+# Faults times cycles of the golden run from which on the gates of the design are worth their making.
+SWEEP_FROM = 100_000_000
+
+# Faults times cycles from which on a lane model is used if it is there, and is worth its making. On 2,000
+# faults of ResNet-8, 10^9 of these, it saved 15 of 52 s of processor time; it takes a minute or two to make.
+LANES_FROM = 1_000_000_000
+LANES_MADE_FROM = 10_000_000_000
+
+IN_SWEEPS = Shortcut.FORESIGHT | Shortcut.LEAVE | Shortcut.SEEN
+"""Shortcuts that need the design's gates."""
+
+Alone = Callable[[Iterable[Fault], int], Generator[Outcome, None, None]]
+"""Yields outcomes of faults, simulated one by one, by so many workers."""
+
+
+@dataclass
+class Wanted:
+    """What is wanted of sweeps.
+
+    Attributes:
+        sweep: Whether there are to be any; None: when they pay.
+        lanes: Likewise with a lane model.
+        faults: How many have been asked for.
+    """
+
+    sweep: bool | None
+    lanes: bool | None
+    faults: int = 0
+
+
+class Sweeps:
+    """Takes faults through sweeps, which are made once they pay and given up if the gates are wrong.
+
+    Args:
+        model: The compiled design.
+        golden: Its golden run.
+        singles: Simulates faults one by one.
+        shortcuts: Which are taken.
+        timeout: What has one.
+        wanted: What is wanted, which may still change.
+        generator: Of the noise that trials use.
+        notes: What a user should know is added.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        golden: GoldenPass,
+        singles: Singles,
+        shortcuts: Shortcut,
+        timeout: Timeout,
+        wanted: Wanted,
+        generator: Random,
+        notes: list[str],
+    ) -> None:
+        self._model = model
+        self._golden = golden
+        self._singles = singles
+        self._shortcuts = shortcuts
+        self._timeout = timeout
+        self._wanted = wanted
+        self._random = generator
+        self._notes = notes
+        self._sweeper: Sweeper | None = None
+        self._has_lanes = False
+
+    def close(self) -> None:
+        """Free what was made."""
+        if self._sweeper is not None:
+            self._sweeper.sweep.close()
+            self._sweeper = None
+
+    @property
+    def are_made(self) -> bool:
+        """Whether faults go through sweeps."""
+        return self._sweeper is not None
+
+    @property
+    def times(self) -> SweepTimes:
+        """Where the time went; all zero without sweeps."""
+        return self._sweeper.sweep.times if self._sweeper is not None else SweepTimes()
+
+    def made(self) -> Sweeper | None:
+        """Return what takes faults through sweeps, as is wanted by now; None if nothing does."""
+        wanted = self._wanted.sweep
+        if wanted is None:
+            wanted = self._work() >= SWEEP_FROM
+        if self._sweeper is None and wanted:
+            self._sweeper = self._made_sweeper()
+        if self._sweeper is not None:
+            self._add_lanes(self._sweeper.sweep)
+        return self._sweeper
+
+    def outcomes(self, chunks: Sequence[Sequence[Fault]], workers: int, alone: Alone) -> Iterator[Outcome]:
+        """Yield outcomes of these faults; not of all if the gates are seen to be wrong on the way.
+
+        Then sweeps are given up, and what was answered is simulated again one by one.
+
+        Raises:
+            AuditError: If one of these answers is wrong, or they are too many.
+        """
+        sweeper = self.made()
+        if sweeper is None:
+            return
+
+        def work(chunk: Sequence[Fault]) -> Iterator[Outcome]:
+            yield from sweeper.outcomes(chunk, self._shortcuts)
+            self._model.check_unused()
+
+        given: list[Injection] = []  # as many as can be tried again
+        try:
+            for done in run_chunks(chunks, work, workers):
+                if len(given) <= HELD:
+                    given.append(light(done.injection))
+                yield done
+        except GatesError as error:
+            self._give_up(str(error))
+            self._try_again(given, str(error), workers, alone)
+
+    def _try_again(self, given: Sequence[Injection], reason: str, workers: int, alone: Alone) -> None:
+        if len(given) > HELD:
+            raise AuditError(
+                f"{reason}; more than {HELD:,} faults were answered by these gates before, which cannot be "
+                "trusted",
+                given[-1].fault,
+            )
+        way = f"{reason}; the run without gates"
+        with closing(alone({one.fault for one in given}, workers)) as again:
+            found = (done.injection for done in again)
+            for _ in confirmed(given, found, way, self._model, self._golden):
+                pass
+
+    def _give_up(self, reason: str) -> None:
+        self._notes.append(f"simulated every fault by itself: {reason}")
+        self._wanted.sweep = False
+        self.close()
+
+    def _made_sweeper(self) -> Sweeper | None:
+        model, golden, singles = self._model, self._golden, self._singles
+        elaboration = model.elaboration
+        try:
+            circuit = circuit_of(read_gates(model.target, elaboration), model.origin, model.memory_words)
+            if self._timeout is Timeout.OPERATION:
+                model.campaign.count_operations(operation_bits(model.target, circuit))
+            if golden.exits is not None:
+                golden.exits.find_dead(circuit)
+                self._notes += close_wrong_exits(model, golden.run.end, golden.exits, self._random)
+        except (UnsupportedError, GatesError) as error:
+            self._give_up(str(error))
+            return None
+        sweep = Sweep(model.campaign, circuit, golden.exits.boundaries if golden.exits else None)
+        return Sweeper(
+            sweep,
+            model.map,
+            golden.run.end,
+            model.workload.outputs,
+            singles.timeout_cycles,
+            golden.exits,
+            singles.classified,
+            singles.faulty_end,
+            lambda fault: singles.inject(fault, self._shortcuts & ~IN_SWEEPS),
+            model.alarms,
+        )
+
+    def _add_lanes(self, sweep: Sweep) -> None:
+        """Let faults that are simulated for long go on in a lane model, if it is wanted and not there yet."""
+        if self._has_lanes or not self._lanes_pay():
+            return
+        self._has_lanes = True
+        model = self._model
+        try:
+            sweep.add_lanes(lanes_of(lane_model(model.target, model.elaboration.parameters), model))
+        except UnsupportedLanesError as error:
+            self._notes.append(f"simulated faults one at a time: {error}")
+
+    def _lanes_pay(self) -> bool:
+        if self._wanted.lanes is not None:
+            return self._wanted.lanes
+        work = self._work()
+        if work < LANES_FROM or not pays():
+            return False
+        return work >= LANES_MADE_FROM or is_made(self._model.target, self._model.elaboration.parameters)
+
+    def _work(self) -> int:
+        return self._wanted.faults * self._golden.run.end.end_cycle

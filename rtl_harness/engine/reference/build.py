@@ -1,0 +1,121 @@
+"""Build the simulator of the cocotb engine: Verilator, with only the storage open to writing."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from typing import Literal
+
+from resil.rtl_harness.cache import cached_folder, content_key
+from resil.rtl_harness.design.elaboration import Elaboration
+from resil.rtl_harness.design.elaboration.yosys import rtl_key
+from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.errors import HarnessError, ToolMissingError
+from resil.rtl_harness.tools import (
+    compiler_version,
+    find_compiler,
+    find_verilator,
+    make_verilated,
+    verilate,
+)
+
+Waves = Literal["none", "vcd", "fst"]
+
+_FLAGS = (
+    *("--cc", "--exe", "--vpi", "--no-timing", "--no-assert", "--prefix", "Vtop", "-o", "simulator"),
+    *("-O3", "--x-assign", "0", "--x-initial", "fast", "--timescale", "1ns/1ps", "-Wno-fatal", "-Wno-lint"),
+    "-Wno-BLKANDNBLK",  # members of one packed structure may be assigned in both ways
+)
+_OPTIMISE: dict[Waves, str] = {"none": "-O1", "vcd": "-O0", "fst": "-O0"}
+
+
+def wave_format(path: Path | None) -> Waves:
+    """Return the waveform format that a file name asks for; raise HarnessError if it is not known."""
+    if path is None:
+        return "none"
+    match path.suffix:
+        case ".vcd":
+            return "vcd"
+        case ".fst":
+            return "fst"
+    raise HarnessError(f"{path}: expected a waveform file that ends in .vcd or .fst; correct the name")
+
+
+def build_simulator(target: Target, elaboration: Elaboration, waves: Waves = "none") -> Path:
+    """Return the simulator's executable, built or from the cache.
+
+    Args:
+        target: The design.
+        elaboration: Its storage; these variables, the target's memories and the top's ports are made
+            public. The simulator gets the parameters of the elaboration.
+        waves: Format of the waveform that it can write; "none" is faster.
+
+    Raises:
+        ToolMissingError: If Verilator, make, the compiler or cocotb is missing.
+        SimulationError: If the build fails, with the end of the log.
+    """
+    share, libraries = _cocotb_folders()
+    if waves == "fst":
+        _check_fst_headers()
+    control = public_storage(target, elaboration)
+    versions = [find_verilator().version, compiler_version(), *_FLAGS, _OPTIMISE[waves], str(libraries)]
+    key = content_key(
+        rtl_key(target, elaboration.parameters), control, versions, waves, share / "verilator.cpp"
+    )
+
+    def build(folder: Path) -> None:
+        (folder / "public.vlt").write_text(control, encoding="utf-8")
+        arguments = [
+            *_FLAGS,
+            *([] if waves == "none" else [f"--trace-{waves}"]),
+            *("--top-module", target.top, "--Mdir", "obj", "public.vlt"),
+            *(f"-I{include}" for include in target.include_dirs),
+            *(f"-D{name}={value}" if value else f"-D{name}" for name, value in target.defines.items()),
+            *(f"-G{name}={value}" for name, value in elaboration.parameters.items()),
+            *(str(source) for source in target.sources),
+            str(share / "verilator.cpp"),
+            *("-LDFLAGS", f"-Wl,-rpath,{libraries} -L{libraries} -lcocotbvpi_verilator"),
+        ]
+        verilate(arguments, folder)
+        make_verilated(
+            "Vtop.mk", folder / "obj", {"OPT_FAST": _OPTIMISE[waves], "OPT_GLOBAL": _OPTIMISE[waves]}
+        )
+
+    return cached_folder("cocotb", key, build) / "obj" / "simulator"
+
+
+def public_storage(target: Target, elaboration: Elaboration) -> str:
+    """Return the Verilator control file that opens storage for writing and the top's ports."""
+    found = elaboration.locations
+    memories = [found[m.path] for m in target.memories.values() if m.path in found]
+    places = [found[e.path] for e in elaboration.sites.elements] + memories
+    names = {(place.module, place.variable) for place in places}
+    ports = (target.clock, target.reset, *target.outputs.values())
+    names |= {(target.top, port) for port in ports}
+    lines = [f'public_flat_rw -module "{module}" -var "{variable}"' for module, variable in sorted(names)]
+    return "\n".join(["`verilator_config", *lines]) + "\n"
+
+
+def _cocotb_folders() -> tuple[Path, Path]:
+    try:
+        from cocotb_tools import config
+    except ImportError as error:
+        raise ToolMissingError(
+            "expected the Python package cocotb, found none; pip install cocotb==2.1.0"
+        ) from error
+    return Path(config.share_dir) / "lib" / "verilator", Path(config.libs_dir)
+
+
+def _check_fst_headers() -> None:
+    done = subprocess.run(
+        [str(find_compiler()), "-fsyntax-only", "-x", "c++", "-"],
+        input="#include <lz4.h>\n#include <zlib.h>\n",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        raise ToolMissingError(
+            "a waveform in FST format needs the headers lz4.h and zlib.h, one is missing; install them "
+            "(Debian: apt-get install liblz4-dev zlib1g-dev) or ask for a .vcd file"
+        )

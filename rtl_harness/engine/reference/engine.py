@@ -1,0 +1,302 @@
+"""The reference engine: cocotb on Verilator, one simulated run to the end for every fault."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from selectors import EVENT_READ, DefaultSelector
+from types import TracebackType
+from typing import Any, Self, cast
+
+from resil.rtl_harness.design.elaboration import Elaboration
+from resil.rtl_harness.design.operations import operation_ends
+from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.engine.contract import (
+    Audited,
+    GoldenRun,
+    check_fault,
+    check_inferences,
+    check_second,
+    check_until_detection,
+    describe_fault,
+)
+from resil.rtl_harness.engine.reference.build import Waves, build_simulator, wave_format
+from resil.rtl_harness.engine.reference.config import simulator_config, write_images
+from resil.rtl_harness.engine.reference.worker import Worker
+from resil.rtl_harness.engine.state_hash import bit_place
+from resil.rtl_harness.engine.timeout import Timeout, check_timeout, operation_allowance
+from resil.rtl_harness.engine.workload import Workload, classify
+from resil.rtl_harness.errors import HarnessError, SimulationError
+from resil.rtl_harness.faults import Fault, Injection, Rise, RunEnd, Told
+
+GOLDEN_LIMIT_CYCLES = 20_000_000
+
+
+class CocotbEngine:
+    """Simulates one workload on one target under cocotb.
+
+    The engine builds the simulator when it is first needed and keeps simulator processes alive between
+    calls; `close`, or leaving it as a context manager, ends them. Cycle 0 is the first rising clock edge
+    after reset was released; a run ends with the first cycle in which `done` is 1, sampled after the fault of
+    that cycle.
+
+    Args:
+        target: The design.
+        workload: What it runs.
+        elaboration: Storage of the target, elaborated with the workload's parameters.
+        timeout_factor: Time-out of an injection, in multiples of the golden run.
+        timeout: What has one: see `Timeout`.
+        until_detection: What comes after an alarm that tells of something detected is left out of an
+            injection: see `Injection.until_detection`.
+        golden_limit: Cycles after which a golden run counts as not finishing.
+
+    Raises:
+        HarnessError: If the workload does not fit the target.
+    """
+
+    name = "cocotb"
+
+    def __init__(
+        self,
+        target: Target,
+        workload: Workload,
+        elaboration: Elaboration,
+        *,
+        timeout_factor: float = 2.0,
+        timeout: Timeout = Timeout.INFERENCE,
+        until_detection: bool = False,
+        golden_limit: int = GOLDEN_LIMIT_CYCLES,
+    ) -> None:
+        check_timeout(target, timeout, timeout_factor)
+        check_until_detection(target, workload, until_detection)
+        self.target = target
+        self.workload = workload
+        self.elaboration = elaboration
+        self.notes: list[str] = []
+        self._timeout_factor = timeout_factor
+        self._timeout = timeout
+        self._until_detection = until_detection
+        self._operation_cycles: int | None = None
+        self._golden_limit = golden_limit
+        self._golden: GoldenRun | None = None
+        self._golden_state = b""
+        check_inferences(target, workload)
+        self._config = simulator_config(target, workload, elaboration)
+        self._simulators: dict[Waves, Path] = {}
+        self._workers: list[Worker] = []
+        self._folder = Path(tempfile.mkdtemp(prefix="resil-images-"))
+        self._plusargs = write_images(target, workload, elaboration, self._folder)
+        self._cleanup = weakref.finalize(self, _clean_up, self._workers, self._folder)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End all simulator processes and remove temporary files; the engine cannot be used afterwards."""
+        self._cleanup()
+
+    @property
+    def audits(self) -> dict[str, Audited]:
+        """Nothing: every answer is a run to the end."""
+        return {}
+
+    def audit_kept(self, injections: Iterable[Injection], workers: int = 1) -> None:
+        """Do nothing: what this engine has answered were runs to the end."""
+
+    @property
+    def timeout_cycles(self) -> int:
+        """Cycles after which an injection counts as a hang: of two inferences, in the first."""
+        return math.ceil(self._timeout_factor * self.golden().cycles)
+
+    def golden(self) -> GoldenRun:
+        """Simulate without a fault, once.
+
+        Operation ends are given as numbers of cycles run, like the end of the run.
+
+        Raises:
+            SimulationError: If the simulator cannot be built or the design does not finish.
+            UnmappedSiteError: If a storage element is not in the simulator.
+        """
+        if self._golden is None:
+            worker = self._pool(1)[0]
+            worker.send(do="golden", limit=self._golden_limit)
+            answer = self._answer(worker, "the golden run")
+            end = self._run_end(answer)
+            if not end.finished:
+                raise SimulationError(
+                    f"{self.target.name} running {self.workload.name}: no {self.target.done} within "
+                    f"{self._golden_limit} cycles, status is {end.status:#x}; check memory images and reset"
+                )
+            check_second(self.target, self.workload, end)
+            moves = tuple((cycles, value) for cycles, value in answer["moves"])
+            self._operation_cycles = operation_allowance(
+                self.target, self._timeout, self._timeout_factor, moves, end.end_cycle
+            )
+            self._golden = GoldenRun(end, operation_ends(moves[1:]), moves)
+            self._golden_state = bytes.fromhex(answer["state"])
+        return self._golden
+
+    def expect(self, faults: int) -> None:
+        """Nothing here is worth more if there are more faults."""
+
+    def run(self, faults: Sequence[Fault], workers: int = 1) -> Iterator[Injection]:
+        """Yield one injection for each fault, as they come in.
+
+        Args:
+            faults: In any order, also with repetitions.
+            workers: Simulator processes that share the work.
+
+        Raises:
+            HarnessError: If a fault lies outside the site table or after the end of the golden run.
+            SimulationError: If a simulator breaks or a flip did not take; it names the fault.
+        """
+        if workers < 1:
+            raise HarnessError(f"workers: expected at least 1, found {workers}")
+        golden = self.golden()
+        for fault in faults:
+            check_fault(fault, self.elaboration, golden.cycles)
+        todo = sorted(faults, key=lambda f: (f.held is None, f.cycle, f.site), reverse=True)
+        pool = self._pool(min(workers, len(todo)))
+        try:
+            yield from self._dispatch(todo, pool, golden)
+        except BaseException:
+            self._kill_workers()
+            raise
+
+    def replay(self, fault: Fault, waves: Path | None = None) -> Injection:
+        """Simulate one fault from reset in a process of its own.
+
+        Args:
+            fault: What to inject.
+            waves: Where to write a waveform of the whole run; the suffix says the format, .vcd or .fst.
+
+        Raises:
+            HarnessError, SimulationError: As for `run`.
+            ToolMissingError: If the waveform's format needs a library that is missing.
+        """
+        golden = self.golden()
+        check_fault(fault, self.elaboration, golden.cycles)
+        options = ["--trace", "--trace-file", str(waves.resolve())] if waves is not None else []
+        worker = self._start(options, wave_format(waves))
+        try:
+            worker.send(do="replay", **self._request(fault))
+            answer = worker.answer(self._describe(fault))
+            worker.finish()
+        finally:
+            worker.kill()
+        return self._judged(fault, golden, answer)
+
+    def _judged(self, fault: Fault, golden: GoldenRun, answer: dict[str, Any]) -> Injection:
+        injection = classify(fault, golden.end, self._run_end(answer), self.workload)
+        return injection.until_detection() if self._until_detection else injection
+
+    def _dispatch(self, todo: list[Fault], pool: list[Worker], golden: GoldenRun) -> Iterator[Injection]:
+        busy: dict[Worker, Fault] = {}
+        with DefaultSelector() as selector:
+            for worker in pool:
+                worker.send(do="sweep")
+                self._answer(worker, "the start of a sweep")
+                selector.register(worker, EVENT_READ)
+                if todo:
+                    busy[worker] = self._next(worker, todo)
+            while busy:
+                for key, _ in selector.select():
+                    worker = cast(Worker, key.fileobj)
+                    fault = busy.pop(worker)
+                    answer = self._answer(worker, self._describe(fault))
+                    if todo:
+                        busy[worker] = self._next(worker, todo)
+                    yield self._judged(fault, golden, answer)
+        for worker in pool:
+            worker.send(do="end")
+            self._answer(worker, "the end of a sweep")
+
+    def _next(self, worker: Worker, todo: list[Fault]) -> Fault:
+        fault = todo.pop()
+        worker.send(do="inject", **self._request(fault))
+        return fault
+
+    def _place(self, site: int, bits: int = 1) -> tuple[int, int, int, int]:
+        """Return element, word, bit and number of bits of a site."""
+        found = self.elaboration.sites[site]
+        return self.elaboration.sites.element_index(site), found.word, found.bit, bits
+
+    def _request(self, fault: Fault) -> dict[str, Any]:
+        sites = self.elaboration.sites
+        changed = sites.flipped(fault.site, fault.bits)
+        request: dict[str, Any] = {
+            "bits": [self._place(fault.site, fault.bits), *(self._place(s) for s in changed[fault.bits :])],
+            "cycle": fault.cycle,
+            "limit": self.timeout_cycles,
+        }
+        whole = self.golden().end
+        if whole.first is not None:
+            rest = whole.end_cycle - whole.first.end_cycle
+            request["rest"] = math.ceil(self._timeout_factor * rest)
+        if self._operation_cycles is not None:
+            before = max(move for move in self.golden().moves if move[0] <= fault.cycle)
+            request["watchdog"] = [self._operation_cycles, *before]
+        if fault.held is not None:
+            if whole.first is not None:
+                raise HarnessError(f"{self._describe(fault)}: a stuck bit is in both inferences; run one")
+            byte, bit = bit_place(sites, fault.site)
+            request |= {"held": fault.held, "final": self._golden_state[byte] >> bit & 1}
+        return request
+
+    def _run_end(self, answer: dict[str, Any]) -> RunEnd:
+        return RunEnd(
+            finished=answer["finished"],
+            end_cycle=answer["end_cycle"],
+            status=answer["status"],
+            output=bytes.fromhex(answer["output"]),
+            state_hash=answer["state_hash"],
+            alarms=self._rises(answer["alarms"]),
+            first=self._run_end(answer["first"]) if "first" in answer else None,
+        )
+
+    def _rises(self, cycles: dict[str, int]) -> tuple[Rise, ...]:
+        """Return the alarms that rose, in the order in which they did, then in that of the target."""
+        alarms = self.target.alarms.items()
+        rises = [Rise(name, Told(alarm.tells), cycles[name]) for name, alarm in alarms if name in cycles]
+        return tuple(sorted(rises, key=lambda rise: rise.cycle))
+
+    def _describe(self, fault: Fault) -> str:
+        return describe_fault(fault, self.elaboration.sites, self.workload.name)
+
+    def _answer(self, worker: Worker, what: str) -> dict[str, Any]:
+        try:
+            return worker.answer(what)
+        except BaseException:
+            self._kill_workers()
+            raise
+
+    def _pool(self, size: int) -> list[Worker]:
+        while len(self._workers) < size:
+            self._workers.append(self._start([], "none"))
+        return self._workers[:size]
+
+    def _kill_workers(self) -> None:
+        while self._workers:
+            self._workers.pop().kill()
+
+    def _start(self, options: Sequence[str], waves: Waves) -> Worker:
+        if not self._cleanup.alive:
+            raise HarnessError("this engine was closed; make a new one")
+        if waves not in self._simulators:
+            self._simulators[waves] = build_simulator(self.target, self.elaboration, waves)
+        return Worker(self._simulators[waves], self.target.top, self._config, [*options, *self._plusargs])
+
+
+def _clean_up(workers: list[Worker], folder: Path) -> None:
+    while workers:
+        workers.pop().kill()
+    shutil.rmtree(folder, ignore_errors=True)

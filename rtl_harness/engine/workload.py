@@ -1,0 +1,176 @@
+"""What a target runs: memory images in, an output tensor out, and a rule that reads the decision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.engine.tail import Tail
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.faults import Fault, Injection, Rise, RunEnd, Seen, Told
+
+Decision = Callable[[npt.NDArray[np.generic]], object]
+
+
+def top1(output: npt.NDArray[np.generic]) -> object:
+    """Return the index of the largest element of the whole tensor; the first of equals."""
+    return int(np.argmax(output))
+
+
+def exact(output: npt.NDArray[np.generic]) -> object:
+    """Return the output itself, bit for bit: any difference, in any output, is another decision."""
+    return output.tobytes()
+
+
+@dataclass(frozen=True)
+class OutputSpec:
+    """Where the output tensor lies when the run has ended.
+
+    Attributes:
+        memory: Name of one of the target's memories.
+        offset: Byte offset in it.
+        shape: Shape of the tensor.
+        dtype: NumPy name of the element type, little endian.
+    """
+
+    memory: str
+    offset: int
+    shape: tuple[int, ...]
+    dtype: str = "int8"
+
+    @property
+    def size(self) -> int:
+        """Bytes of the tensor."""
+        return int(np.prod(self.shape)) * np.dtype(self.dtype).itemsize
+
+    def tensor(self, raw: bytes) -> npt.NDArray[np.generic]:
+        """Return `raw` as an array of the tensor's shape."""
+        return np.frombuffer(raw, dtype=self.dtype).reshape(self.shape)
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One run of the design, of a network on one input for instance.
+
+    Attributes:
+        name: For people: network or program, and input.
+        images: Initial bytes of each memory of the target, by memory name; the rest reads zero.
+        output: The output tensor that the decision is read from.
+        others: The other output tensors, if there are several; a difference in any is seen.
+        parameters: Top-level parameters that this workload needs (memory sizes, for instance).
+        words: Words that memories have in its run, by memory name; the others have all that were built.
+        operations: Names of the operations in the order in which they run; may be empty.
+        inferences: How many the run makes of this input, 1 or 2; the target counts them.
+        tail: What can finish a run that left the RTL between operations; nothing if None.
+        decide: Reads the decision from the output tensor.
+    """
+
+    name: str
+    images: Mapping[str, bytes]
+    output: OutputSpec
+    others: tuple[OutputSpec, ...] = field(default=(), kw_only=True)
+    parameters: Mapping[str, int] = field(default_factory=dict)
+    words: Mapping[str, int] = field(default_factory=dict, kw_only=True)
+    operations: tuple[str, ...] = ()
+    inferences: int = 1
+    tail: Tail | None = field(default=None, compare=False, repr=False)
+    decide: Decision = field(default=top1, compare=False, repr=False)
+
+    @property
+    def outputs(self) -> tuple[OutputSpec, ...]:
+        """All output tensors, in the order in which `RunEnd.output` holds their bytes."""
+        return (self.output, *self.others)
+
+    def tensors(self, raw: bytes) -> tuple[npt.NDArray[np.generic], ...]:
+        """Return the output tensors in the bytes that a run left."""
+        found, start = [], 0
+        for spec in self.outputs:
+            found.append(spec.tensor(raw[start : start + spec.size]))
+            start += spec.size
+        return tuple(found)
+
+    def decision(self, raw: bytes) -> object:
+        """Return what is decided by the output bytes that a run left."""
+        return raw if self.decide is exact else self.decide(self.tensors(raw)[0])
+
+
+def memory_words(target: Target, workload: Workload, name: str, built: int) -> int:
+    """Return how many words a memory has in a workload's run, of the `built` ones of the design.
+
+    Raises:
+        HarnessError: If the workload asks for more, or the memory cannot be told.
+    """
+    wanted = workload.words.get(name, built)
+    if wanted != built and not target.memories[name].words_plusarg:
+        raise HarnessError(
+            f"{workload.name} makes {name} a memory of {wanted} words; target {target.name} has no way to "
+            f"tell the design, add memories.{name}.words_plusarg, or build it with as many"
+        )
+    if not 0 < wanted <= built:
+        raise HarnessError(
+            f"{workload.name} makes {name} a memory of {wanted} words, target {target.name} was built with "
+            f"{built}; enlarge it by the parameters of the top"
+        )
+    return wanted
+
+
+def words_plusargs(target: Target, workload: Workload) -> list[str]:
+    """Return the plusargs, without "+", that tell the design how many words its memories have."""
+    return [
+        f"{target.memories[name].words_plusarg}={words}" for name, words in sorted(workload.words.items())
+    ]
+
+
+def classify(fault: Fault, golden: RunEnd, faulty: RunEnd, workload: Workload) -> Injection:
+    """Compare a faulty run with the golden one and name its outcome on both axes.
+
+    An alarm that the golden run raises, whenever it does, tells nothing.
+
+    Of two inferences the worse is seen. What the first has left in the state is seen by what the second makes
+    of it. An alarm of the second comes too late for a wrong output of the first: it does not count.
+    """
+    if golden.first is None:
+        return _judged(fault, golden, faulty, workload)
+    if faulty.first is None:
+        hang = _judged(fault, golden, faulty, workload)
+        return replace(hang, first=hang.outcome)
+    first = _judged(fault, golden.first, faulty.first, workload)
+    border = faulty.first.end_cycle
+    own = replace(faulty, alarms=tuple(rise for rise in faulty.alarms if rise.cycle >= border))
+    second = _judged(fault, golden, own, workload)
+    whole = replace(_judged(fault, golden, faulty, workload), first=first.outcome, second=second.outcome)
+    if first.seen not in (Seen.SDC_TOLERABLE, Seen.SDC_CRITICAL):
+        return whole
+    worse = max(first.seen, second.seen, key=list(Seen).index)
+    return replace(whole, seen=worse, detected=first.detected, corrected=first.corrected)
+
+
+def _judged(fault: Fault, golden: RunEnd, faulty: RunEnd, workload: Workload) -> Injection:
+    usual = {rise.alarm for rise in golden.alarms}
+    rises = [rise for rise in faulty.alarms if rise.alarm not in usual]
+
+    def first(tells: Told) -> Rise | None:
+        return next((rise for rise in rises if rise.tells is tells), None)
+
+    return Injection(
+        fault,
+        _seen(golden, faulty, workload),
+        faulty.end_cycle,
+        faulty.status,
+        faulty.output_hash,
+        first(Told.DETECTED),
+        first(Told.CORRECTED),
+    )
+
+
+def _seen(golden: RunEnd, faulty: RunEnd, workload: Workload) -> Seen:
+    if not faulty.finished:
+        return Seen.HANG
+    if faulty.output != golden.output:
+        same = workload.decision(faulty.output) == workload.decision(golden.output)
+        return Seen.SDC_TOLERABLE if same else Seen.SDC_CRITICAL
+    return Seen.MASKED if faulty.state_hash == golden.state_hash else Seen.LATENT

@@ -1,0 +1,173 @@
+"""What a plan predicts for networks that took no part, and how much its confirmation injects."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from resil.protection.choose import choose
+from resil.protection.confirm import (
+    Copies,
+    Observed,
+    Stratum,
+    confirmation,
+    planned_upsets,
+    predicted_fit,
+)
+from resil.protection.hold_out import on_strangers
+from resil.protection.judge import Targets
+from resil.protection.sample_size import POWER, Expected, spread_needed
+from resil.stats.evidence import Group
+from resil.stats.weighted import weighted_sum
+from tests.resil.protection.designs import design_of, network_of, rates_of, storage_of
+
+STORAGE = storage_of([(f"u.r{i}_q", 8, "ff", "a", "data") for i in range(12)])
+
+
+def bits(*registers, level=0.5):
+    harmful = np.zeros(len(STORAGE))
+    for register in registers:
+        harmful[8 * register : 8 * register + 8] = level
+    return rates_of(STORAGE, harmful)
+
+
+def test_what_matters_to_one_network_alone_is_left_when_it_takes_no_part():
+    rng = np.random.default_rng(4)
+    alike = [network_of(STORAGE, bits(0, 1), 6000, rng, name) for name in ("one", "two", "three")]
+    unlike = network_of(STORAGE, bits(0, 1, 9), 6000, rng, "unlike")
+    design = design_of(STORAGE, exclude=("lockstep",))
+    targets = Targets(fit_share=0.1)
+    networks = [*alike, unlike]
+    choice = choose(design, networks, targets)
+    own = {judged.network: judged.fit.estimate for judged in choice.judged}
+    found = {
+        judged.network: judged
+        for judged in on_strangers(design, networks, targets, choice.chosen.reserve, 5.0)
+    }
+    assert set(found) == {"one", "two", "three", "unlike"}
+    # Eight bits, half of whose upsets do harm, at 1e-4 FIT a bit: nobody else's injections could tell.
+    assert found["unlike"].fit.estimate == pytest.approx(4e-4, rel=0.3)
+    assert own["unlike"] < 1.2e-4
+    assert max(found[name].fit.estimate for name in ("one", "two", "three")) < 1e-4
+    # All of its injections judge: none of them chose.
+    assert found["unlike"].injections == 6000
+    assert on_strangers(design, alike[:1], targets, 0.5, 5.0) == []
+
+
+def plan(fit, strangers=(), **limits):
+    own = {"fit": fit, "fit_hi": 1.0, "spfm": 0.99, "spfm_lo": 0.9, "fit_raw_before": 4.0}
+    own |= {"strangers": [{"fit": value} for value in strangers], "basis": {"injections": 10}}
+    return own | {"budget_fit": None, "spfm_target": None} | limits
+
+
+def test_the_prediction_is_that_for_strangers_if_it_is_more():
+    assert predicted_fit(plan(0.01)) == 0.01
+    assert predicted_fit(plan(0.01, (0.02, 0.06))) == pytest.approx(0.04)
+    assert predicted_fit(plan(0.05, (0.02, 0.06))) == 0.05
+    strata = (Stratum(Group("a", "ff", 4.0, {"masked": 1960, "hang": 40})),)
+    observed = [Observed("other", strata, Copies(0, 0, 0, 0))]
+    # 0.08 FIT are measured: too low is told of the one, too high of the other.
+    for fit, strangers, told in (
+        *((0.01, (), "too low"), (0.01, (0.09,), ""), (0.4, (), "too high"), (0.4, (0.3,), "too high")),
+        # Of networks that differ tenfold the new one may be as harmless as the most harmless.
+        *((0.4, (0.3, 0.09), ""), (0.07, (0.01, 0.02), "")),
+    ):
+        found = confirmation(plan(fit, strangers), observed, {"hang"}, 0.95)
+        assert found["predicted"]["fit"] == predicted_fit(plan(fit, strangers))
+        assert told in " ".join(found["reasons"])
+        assert found["confirmed"] is (not told), found["reasons"]
+
+
+RAW = {("a", "ff"): 1.0, ("b", "ff"): 1.0, ("b", "sram"): 2.0, ("redundant", "ff"): 0.5}
+FIXED = {("redundant", "ff"): 300}
+
+
+def sized(own, networks, fixed=FIXED, size=None):
+    """How many upsets are spread over all but redundant storage, and into what."""
+    own["choices"] = [
+        {"block": "a", "fit_after_by_kind": {"ff": 0.9 * own["fit"]}},
+        {"block": "b", "fit_after_by_kind": {"ff": 0.1 * own["fit"], "sram": 0.0}},
+    ]
+    found = planned_upsets(own, RAW, fixed, networks, 0.95, size).by_storage
+    size = sum(n for (block, _), n in found.items() if block != "redundant")
+    # Redundant storage is a ninth of the rate.
+    assert found["redundant", "ff"] == max(300, -(-size // 9))
+    return size, found
+
+
+@pytest.mark.parametrize(
+    ("own", "networks", "expected"),
+    [
+        (plan(0.004, spfm_target=0.99), 2, 2000),
+        (plan(0.02, spfm_target=0.99), 2, 3000),
+        (plan(0.03, spfm_target=0.99), 2, 8000),
+        (plan(0.004, (0.05,), spfm_target=0.99), 2, 20000),
+        (plan(0.004, (0.002, 0.03), spfm_target=0.99), 2, 8000),
+        (plan(0.004, (0.002, 0.09), spfm_target=0.99), 2, 20000),
+        (plan(0.03, budget_fit=0.045), 2, 8000),
+        (plan(0.03, budget_fit=0.4, spfm_target=0.99), 2, 8000),
+        (plan(0.03), 2, 2000),
+        (plan(0.042, spfm_target=0.99), 2, 20000),
+    ],
+)
+def test_as_many_injections_as_the_limits_need(own, networks, expected):
+    number, found = sized(own, networks)
+    assert number == expected
+    assert min(found.values()) > 0
+
+
+def test_most_injections_are_where_failures_are_expected():
+    _, found = sized(plan(0.02, spfm_target=0.99), 1)
+    assert found["a", "ff"] > 2 * found["b", "ff"]
+    _, found = sized(plan(0.02), 1)
+    assert found["b", "sram"] == pytest.approx(2 * found["a", "ff"], abs=2)
+    assert sized(plan(0.02, spfm_target=0.99), 1, size=500)[0] == 500
+
+
+def test_what_is_planned_is_confirmed_as_often_as_is_said():
+    """The fault: the number goes by another limit than the one that judges, and sound plans are refused."""
+    rng, own = np.random.default_rng(3), plan(0.03, spfm_target=0.99)
+    _, found = sized(own, 1)
+    shares = {("a", "ff"): 0.027, ("b", "ff"): 0.003}
+    confirmed = 0
+    for _ in range(200):
+        strata = []
+        for key, n in found.items():
+            events = int(rng.binomial(n, shares.get(key, 0.0)))
+            strata.append(Stratum(Group(*key, RAW[key], {"masked": n - events, "hang": events})))
+        observed = [Observed("other", tuple(strata), Copies(300, 0, 0, 0))]
+        confirmed += confirmation(own, observed, {"hang"}, 0.95)["confirmed"]
+    # The prediction has to lie in a two-sided interval of 95 %, too.
+    assert confirmed / 200 > POWER - 0.025 - 0.04
+
+
+def test_power_is_that_of_trials():
+    rng = np.random.default_rng(4)
+    storage = [
+        Expected("a", "ff", 1.0, 0.02),
+        Expected("b", "ff", 2.0, 0.001),
+        Expected("c", "ff", 0.1, 0.0, 300),
+    ]
+    found = spread_needed(storage, 0.034, 0.95, sizes=(3000,))
+    shares = np.array([one.share for one in storage])
+    weights = [one.fit_raw for one in storage]
+    made = list(found.by_storage.values())
+    draws = rng.binomial(made, shares, (1000, 3))
+    met = [weighted_sum(events, made, weights, 0.95).hi <= 0.034 for events in draws]
+    assert 0.3 < found.power < 0.999
+    assert np.mean(met) == pytest.approx(found.power, abs=0.06)
+    assert made[2] == 300
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.0])
+def test_where_all_storage_is_redundant_it_gets_its_least(rate):
+    spread = spread_needed([Expected("c", "sram", rate, 0.0, 9000)], 0.1 * rate, 0.95)
+    assert spread.by_storage == ({("c", "sram"): 9000} if rate else {})
+
+
+def test_redundant_storage_gets_as_many_as_its_rate_asks():
+    """The fault: its own doubt, of the fewest, is more than the whole plan is allowed, whatever is spread."""
+    storage = [Expected("a", "ff", 1.0, 0.0002), Expected("redundant", "sram", 9.0, 0.0, 3000)]
+    spread = spread_needed(storage, 0.009, 0.95)
+    assert spread.by_storage["redundant", "sram"] > 5000
+    assert spread.power > POWER

@@ -1,0 +1,226 @@
+"""`--verify`: what was built is confirmed by new injections, and a broken mechanism is not."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+from resil.cli import main
+from resil.errors import StoreError
+from resil.folder.run import Run
+from resil.protection.verify import Sizes, verify_build
+from tests.test_files_page import covers, documented, leaves
+
+SIZES = Sizes(spread=1500, redundant=600, stuck=60)
+FEW = Sizes(spread=300, redundant=500, stuck=20)
+OPTIONS = 'exclude = ["hardened_light", "hardened_leap_dice", "duplicate", "secded", "parity"]'
+
+
+def words(seed):
+    return "".join(f"{(seed * 2654435761 + i * 40503 * (seed + i)) % 2**32:08x}\n" for i in range(64))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory, repository):
+    """A run, a plan that triplicates, its RTL, and a workload that took no part."""
+    folder = tmp_path_factory.mktemp("verify")
+    example = repository / "examples" / "awkward"
+    text = (example / "campaign.toml").read_text().replace('"target.toml"', f'"{example / "target.toml"}"')
+    text = text.replace('"source0.hex", "source1.hex"', '"a.hex"').replace('["ff", "sram"]', '["ff"]')
+    text = text.replace("= 400", "= 1500")
+    for number, name in enumerate("abc", start=1):
+        (folder / f"{name}.hex").write_text(words(number))
+        (folder / f"{name}.toml").write_text(text.replace("a.hex", f"{name}.hex"))
+    (folder / "options.toml").write_text(OPTIONS)
+    assert main(["run", str(folder / "a.toml"), "--out", str(folder / "run"), "--quiet"]) == 0
+    assert main([*arguments(folder), "--build", str(folder / "built"), "--quiet"]) == 0
+    return folder
+
+
+def arguments(folder):
+    own = ["--budget-fit", "0.0055", "--options", str(folder / "options.toml")]
+    return ["protect", str(folder / "run"), *own]
+
+
+@pytest.fixture
+def again(made, tmp_path):
+    """A copy of the run and of the build, in which all may be changed."""
+    for name in ("run", "built"):
+        shutil.copytree(made / name, tmp_path / name)
+    for name in ("options.toml", "a.toml", "b.toml", "c.toml", "a.hex", "b.hex", "c.hex"):
+        shutil.copy(made / name, tmp_path)
+    return tmp_path
+
+
+def plan_of(folder):
+    return json.loads((folder / "run" / "protection.json").read_text())
+
+
+def verified(folder, networks=("b.toml",), sizes=SIZES, plan=None, seed=None):
+    return verify_build(
+        [folder / "run"],
+        plan or plan_of(folder),
+        folder / "built",
+        options=folder / "options.toml",
+        networks=[str(folder / name) for name in networks],
+        sizes=sizes,
+        seed=seed,
+    )
+
+
+def test_a_sound_build_is_confirmed(again):
+    found = verified(again)
+    assert found["reasons"] == []
+    assert found["confirmed"] is True
+    assert found["seed"] not in (found["seed_of_choice"],)
+    assert found["copies"]["injections"] >= SIZES.redundant
+    assert found["copies"]["hazardous"] == 0
+    assert found["latent"]["injections"] >= SIZES.stuck
+    assert found["bit_exact"] == {"networks": ["awkward", "b"], "inputs": 2, "equal": True}
+    names = documented("confirmation.json")
+    keys = set(leaves(json.loads((again / "built" / "confirmation.json").read_text())))
+    assert {path for path in keys if not any(covers(name, path) for name in names)} == set()
+    assert {name for name in names if not any(covers(name, path) for path in keys)} == set()
+    plan = plan_of(again)
+    assert plan["confirmed"] is True
+    assert plan["measured"] == found["measured"]
+    assert plan["area_measured"]["added"] > 0
+    assert all(command.startswith("resil run ") for command in plan["commands"])
+    assert json.loads((again / "built" / "build.json").read_text())["confirmed"] is True
+    # The same seed for the same RTL is refused, and what took part in the choice.
+    with pytest.raises(StoreError, match=f"was confirmed with seed {found['seed']} before"):
+        verified(again, seed=found["seed"])
+    with pytest.raises(StoreError, match="expected a seed that took no part"):
+        verified(again, seed=found["seed_of_choice"])
+    with pytest.raises(StoreError, match="a took part in the choice"):
+        verified(again, networks=["a.toml"])
+
+
+def test_upsets_end_at_detection_with_the_outcomes_of_whole_runs(again):
+    """The fault: what ends a run early changes what a confirmation counts."""
+    verified(again, sizes=FEW)
+    upsets = again / "built" / "confirmation" / "b" / "upsets"
+    ended = Run(upsets)
+    told = ended.summary["told"]["blocks"][-1]
+    assert ended.summary["campaign"]["until"] == "detection"
+    assert told["due_unseen"] == ended.summary["total"]["due"] > 0
+    text = (upsets / "campaign.toml").read_text()
+    assert text.count('until = "detection"') == 1
+    (again / "whole.toml").write_text(text.replace('until = "detection"', 'until = "end"'))
+    assert main(["run", str(again / "whole.toml"), "--out", str(again / "whole"), "--quiet"]) in (0, 1, 3)
+    whole = Run(again / "whole")
+    columns = ["injection", "site", "cycle", "outcome", "told", "alarm", "alarm_cycle"]
+    assert whole.injections()[columns].equals(ended.injections()[columns])
+    assert "due" in set(ended.injections()["seen"]) - set(whole.injections()["seen"])
+    # What such faults would have done is asked by a choice, and by a model.
+    for words in (["--granularity", "register"], []):
+        assert main(["protect", str(upsets), *words, "--budget-fit", "1"]) == 2
+    assert main(["run", str(again / "whole.toml"), "--out", str(upsets), "--resume"]) == 2
+
+
+def test_memories_and_registers_in_one_block_are_both_injected_into(made, tmp_path):
+    """Copies in two kinds of storage, each with its own fewest; what is not built is not credited."""
+    for name in "ab":
+        shutil.copy(made / f"{name}.hex", tmp_path)
+        text = (made / f"{name}.toml").read_text().replace('kinds = ["ff"]', 'kinds = ["ff", "sram"]')
+        # Of two inputs there are twice as many stuck bits.
+        text = text.replace(f'["{name}.hex"]', f'["{name}.hex", "{name}.hex"]')
+        (tmp_path / f"{name}.toml").write_text(text)
+    (tmp_path / "options.toml").write_text(OPTIONS.replace('"secded", ', ""))
+    assert main(["run", str(tmp_path / "a.toml"), "--out", str(tmp_path / "run"), "--quiet"]) == 0
+    own = ["--options", str(tmp_path / "options.toml"), "--build", str(tmp_path / "built")]
+    assert main(["protect", str(tmp_path / "run"), "--budget-fit", "0.005", *own, "--quiet"]) == 0
+    chosen = {choice["block"]: choice["option"] for choice in plan_of(tmp_path)["choices"]}
+    assert set(chosen["history"].split("+")) == {"triplicate", "secded"}
+    assert json.loads((tmp_path / "built" / "build.json").read_text())["left_out"] == []
+    found = verified(tmp_path, sizes=FEW)
+    rows = Run(tmp_path / "built" / "confirmation" / "b" / "upsets").injections()
+    struck = rows[rows["block"] == "redundant"].groupby("kind").size().to_dict()
+    assert set(struck) == {"ff", "sram"}
+    assert min(struck.values()) >= FEW.redundant
+    assert found["confirmed"] is True, found["reasons"]
+
+
+VOTE = "(a_i & b_i) | (a_i & c_i) | (b_i & c_i)"
+TELL = "|((a_i ^ b_i) | (b_i ^ c_i))"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "why"),
+    [
+        ("resil_voter.sv", VOTE, "a_i", "said to be corrected and showed"),
+        ("resil_voter.sv", TELL, "1'b0", "raised no alarm"),
+        # What synthesis would make of two copies that it takes for one.
+        (
+            "resil_flop_tmr.sv",
+            ".b_i             (b)",
+            ".b_i             (a)",
+            "said to be corrected and showed",
+        ),
+    ],
+    ids=["voter votes wrong", "alarm open", "copies merged"],
+)
+def test_a_broken_mechanism_is_not_confirmed(file, old, new, why, again):
+    source = again / "built" / "rtl" / file
+    text = source.read_text()
+    assert text.count(old) == 1
+    source.write_text(text.replace(old, new))
+    found = verified(again, sizes=FEW)
+    assert found["confirmed"] is False
+    assert any(why in reason for reason in found["reasons"]), found["reasons"]
+    plan = plan_of(again)
+    assert plan["confirmed"] is False
+    assert plan["reasons"] == found["reasons"]
+    # One look: neither this RTL again, nor what it failed on.
+    with pytest.raises(StoreError, match=f"was not confirmed with seed {found['seed']}; one look"):
+        verified(again, networks=["c.toml"])
+    source.write_text(text)
+    with pytest.raises(StoreError, match=r"b took part in the confirmation of .*, which failed"):
+        verified(again)
+
+
+def test_rtl_that_was_changed_is_not_confirmed_though_it_does_the_same(again):
+    """Proofs and area in build.json are those of what was built."""
+    source = again / "built" / "rtl" / "resil_voter.sv"
+    source.write_text(source.read_text() + "// the same\n")
+    found = verified(again)
+    assert found["confirmed"] is False
+    assert [reason for reason in found["reasons"] if "was changed since" not in reason] == []
+
+
+def test_a_copy_that_is_gone_is_no_confirmation(again):
+    source = again / "built" / "rtl" / "resil_flop_tmr.sv"
+    text = source.read_text()
+    source.write_text(text.replace("u_copy_c", "u_other"))
+    with pytest.raises(StoreError, match=r"of them gone, .*u_copy_c"):
+        verified(again, sizes=FEW)
+
+
+def test_a_prediction_that_is_too_low_is_not_confirmed(again):
+    found = verified(again, sizes=FEW, plan={**plan_of(again), "fit": 1e-4})
+    assert found["confirmed"] is False
+    assert any("predicted 0.0001 FIT is too low" in reason for reason in found["reasons"])
+    report = (again / "run" / "report.html").read_text()
+    assert "CONFIRMED by injection: " not in report.replace("NOT CONFIRMED", "")
+
+
+def test_the_command_ends_with_0_only_if_confirmed(again, capsys):
+    """On a build that is there already, with the usual numbers of injections; then not confirmed."""
+    asked = [*arguments(again), "--build", str(again / "built"), "--verify"]
+    built = (again / "built" / "build.json").stat().st_mtime_ns
+    capsys.readouterr()
+    assert main([*asked, "--verify-network", str(again / "b.toml")]) == 0
+    assert "CONFIRMED by injection, seed 12" in capsys.readouterr().out
+    assert "CONFIRMED by injection" in (again / "run" / "report.html").read_text()
+    assert (again / "built" / "build.json").stat().st_mtime_ns >= built
+    assert main([*asked, "--verify-network", "nothing"]) == 2
+    assert "expected a zoo network" in capsys.readouterr().err
+    assert main([*asked[:-3], "--verify"]) == 2
+    assert main(asked) == 2
+    assert "its workload is its own" in capsys.readouterr().err
+    voter = again / "built" / "rtl" / "resil_voter.sv"
+    voter.write_text(voter.read_text().replace(VOTE, "a_i"))
+    assert main([*asked, "--verify-network", str(again / "c.toml")]) == 1
+    assert "NOT CONFIRMED: predicted" in capsys.readouterr().out

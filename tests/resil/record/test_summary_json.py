@@ -1,0 +1,143 @@
+"""Each damage to the documents is refused, and the message names file, field and remedy."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+
+import pytest
+
+from resil.reports import ReportError, parse_protection, parse_summary
+from tests.reports.example import (
+    FIGURES,
+    SEVEN,
+    example_protection,
+    example_summary,
+    many_blocks,
+)
+
+
+def paths(value, path=()):
+    """All fields of a document, as key paths; of lists the first element only."""
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield (*path, key)
+            yield from paths(inner, (*path, key))
+    elif isinstance(value, list) and value and isinstance(value[0], dict):
+        yield from paths(value[0], (*path, 0))
+
+
+def parent(document, path):
+    for step in path[:-1]:
+        document = document[step]
+    return document
+
+
+FREE_KEYS = ("versions", "hashes", "choices")
+MAY_BE_ABSENT = {"decision", "cycles", "vela_cycles", "spfm", "pmhf_share", "lfm", "rationale", "budget_fit"}
+SUMMARY_PATHS = [p for p in paths(example_summary()) if not any(step in FREE_KEYS for step in p[:-1])]
+PROTECTION = example_protection(example_summary())
+PROTECTION_PATHS = [p for p in paths(PROTECTION) if not ("pareto" in p and "choices" in p[:-1])]
+
+
+@pytest.mark.parametrize("path", SUMMARY_PATHS, ids=str)
+def test_every_field_of_a_summary_is_asked_for(path):
+    document = example_summary()
+    del parent(document, path)[path[-1]]
+    if path[-1] in MAY_BE_ABSENT and path != ("golden", "cycles"):
+        parse_optional(document, path)
+        return
+    with pytest.raises(ReportError, match=r"summary\.json: .*missing.*resil run") as caught:
+        parse_summary(document)
+    assert str(path[-1]) in str(caught.value)
+
+
+def parse_optional(document, path):
+    if path == ("verdict", "budget_fit"):
+        with pytest.raises(ReportError, match="budget_fit"):
+            parse_summary(document)
+    else:
+        parse_summary(document)
+
+
+@pytest.mark.parametrize("path", SUMMARY_PATHS, ids=str)
+def test_every_field_of_a_summary_is_typed(path):
+    document = example_summary()
+    parent(document, path)[path[-1]] = {"what": ["is", "this"]}
+    if path[-1] in ("versions", "hashes"):
+        match = "expected a string or a number"
+    elif path in (("network",), ("target",), ("campaign",), ("golden",), ("total",), ("metrics",)) or path[
+        -1
+    ] in ("technology", "verdict", "provenance", "rates"):
+        match = "missing"
+    else:
+        match = r"summary\.json: .*expected .*found .*resil run"
+    with pytest.raises(ReportError, match=match):
+        parse_summary(document)
+
+
+@pytest.mark.parametrize("path", PROTECTION_PATHS, ids=str)
+def test_every_field_of_a_protection_is_asked_for(path):
+    document = copy.deepcopy(PROTECTION)
+    del parent(document, path)[path[-1]]
+    with pytest.raises(ReportError, match=r"protection\.json: .*missing.*resil protect") as caught:
+        parse_protection(document)
+    assert str(path[-1]) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("schema",), 3, "expected schema 4, found 3"),
+        (("blocks",), [], "at least one block"),
+        (("blocks", 2, "fit_lo"), 1.0, r"blocks\[2\]\.fit.*lower limit <= estimate <= upper limit"),
+        (("blocks", 2, "fit_hi"), math.nan, r"blocks\[2\]\.fit_hi: expected a finite number"),
+        (("blocks", 2, "fit_raw"), -1.0, r"blocks\[2\]\.fit_raw: expected a finite number of at least 0"),
+        (("blocks", 2, "avf_hi"), 1.2, "from 0 to 1"),
+        (("blocks", 2, "injections"), 151, r"blocks\[2\]\.injections: expected 150.*sum"),
+        (("blocks", 2, "ff_bits"), True, r"blocks\[2\]\.ff_bits: expected a whole number"),
+        (("blocks", 2, "ff_bits"), 1487, r"total\.ff_bits: expected 11694, the sum over the blocks"),
+        (("blocks", 2, "block"), "cc", "each block once"),
+        (("blocks", 2, "rates"), {}, r"blocks\[2\]\.rates\.masked: this field is missing"),
+        (("campaign", "hazardous"), ["doom"], r"campaign\.hazardous\[0\]: expected one of 'masked'"),
+        (("verdict", "result"), "perfect", r"verdict\.result: expected one of 'met'"),
+        (("metrics", "spfm"), [0.9, 0.8], r"metrics\.spfm: expected a list of three numbers"),
+        (("technology", "entries", 0, "status"), "rumoured", "expected one of 'measured'"),
+    ],
+)
+def test_a_wrong_value_is_refused(path, value, message):
+    document = example_summary()
+    parent(document, path)[path[-1]] = value
+    with pytest.raises(ReportError, match=message):
+        parse_summary(document)
+
+
+def test_documents_that_are_no_objects_are_refused():
+    with pytest.raises(ReportError, match="the document: expected an object"):
+        parse_summary([])
+
+
+@pytest.mark.parametrize("blocks", [SEVEN, SEVEN[:1], many_blocks(20)])
+def test_documents_survive_json(blocks):
+    document = example_summary(blocks=blocks)
+    through = json.loads(json.dumps(document, allow_nan=False))
+    assert parse_summary(through) == parse_summary(document)
+
+
+def test_blocks_that_were_not_injected_are_known_as_such():
+    document = example_summary(blocks=(*SEVEN[:2], ("cpm", 0, 0, 800.0, 0, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0))))
+    assert [block.sampled for block in parse_summary(document).blocks] == [True, True, False]
+
+
+@pytest.mark.parametrize("key", [key for key in FIGURES if key != "rates"])
+def test_a_block_without_rates_has_no_other_figure(key):
+    document = example_summary(blocks=(*SEVEN[:2], ("cpm", 0, 0, 800.0, 0, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0))))
+    document["blocks"][2][key] = 0.0
+    with pytest.raises(ReportError, match=rf"blocks\[2\].{key}: expected no figure"):
+        parse_summary(document)
+
+
+def test_a_protection_without_any_target_is_refused():
+    with pytest.raises(ReportError, match=r"budget_fit: expected a budget, as there is no spfm_target"):
+        parse_protection({**PROTECTION, "budget_fit": None})

@@ -1,0 +1,96 @@
+"""`resil run --dry-run`: says what would run, leaves nothing behind, refuses what the run would refuse."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from resil.cli import main
+from resil.run.dry_run import plan_text
+from tests.resil import fake
+from tests.resil.campaigns import TEXT, write_campaign
+
+
+@pytest.fixture
+def dry(tmp_path, monkeypatch, capsys):
+    fake.install(monkeypatch)
+
+    def run(text=TEXT, *options, out="run", code=0):
+        campaign = str(write_campaign(tmp_path, text))
+        assert main(["run", campaign, "--out", str(tmp_path / out), "--dry-run", "--json", *options]) == code
+        printed = capsys.readouterr()
+        return json.loads(printed.out) if code == 0 else printed.err
+
+    return run
+
+
+def test_it_says_what_would_run_and_does_nothing(dry, tmp_path, monkeypatch):
+    monkeypatch.setattr("tests.resil.fake.FakeEngine.golden", None)
+    plan = dry()
+    assert plan["sites"] == {"cc": 3, "mac": 64, "sb": 4, "(no block)": 1}
+    assert (plan["injections"], plan["done"], plan["plan"]) == (200, 0, "proportional")
+    assert (plan["cycles"], plan["faults"], plan["inputs"]) == (4000, 72 * 4000 * 2, [0, 3])
+    assert plan["seconds"] is None
+    assert "no finished run on this target" in plan["basis"]
+    assert not (tmp_path / "run").exists()
+
+
+def test_it_says_what_is_claimed_and_whether_the_permanent_campaign_can_be_used(dry, tmp_path, capsys):
+    safety = '[safety]\nspfm = 0.5\nclaims = ["spfm_permanent"]\npermanent = "stuck"\n'
+    plan = dry(TEXT + safety)
+    assert plan["claims"] == ["spfm_permanent"]
+    assert "[safety] permanent cannot be used" in plan["permanent"]
+    assert "warning: [safety] permanent cannot be used" in plan_text(plan)
+    assert "safety claims: spfm_permanent" in plan_text(plan)
+    main(["run", str(write_campaign(tmp_path, TEXT.replace("[faults]", '[faults]\nmodel = "stuck_at"'))),
+          "--out", str(tmp_path / "stuck")])  # fmt: skip
+    capsys.readouterr()
+    assert dry(TEXT + safety)["permanent"] is None
+
+
+def test_it_says_what_a_hang_is(dry):
+    assert "time-out: of the inference 2 times the run without a fault\n" in plan_text(dry())
+    plan = dry(TEXT.replace("[budget]", '[execution]\ntimeout = "operation"\ntimeout_factor = 3\n[budget]'))
+    assert (plan["timeout"], plan["timeout_factor"]) == ("operation", 3.0)
+    told = (
+        "time-out: of the inference 3 times the run without a fault, of each operation 3 times the longest\n"
+    )
+    assert told in plan_text(plan)
+
+
+def test_storage_that_is_no_hardware_is_not_counted(dry, monkeypatch):
+    monkeypatch.setattr(fake.SITES.__class__, "present", lambda sites, index: int(index == 0) * 5)
+    plan = dry()
+    assert plan["sites"] == {"(no block)": 5}
+    assert plan["faults"] == 5 * 4000 * 2
+
+
+def test_faults_from_reset_on_are_counted_without_cycles(dry):
+    text = TEXT.replace('kinds = ["ff"]', 'kinds = ["ff"]\nmodel = "stuck_at"')
+    assert dry(text)["faults"] == 72 * 2 * 2
+
+
+def test_time_is_scaled_from_a_finished_run(dry, tmp_path, monkeypatch, capsys):
+    main(["run", str(write_campaign(tmp_path)), "--out", str(tmp_path / "before"), "--workers", "2"])
+    capsys.readouterr()
+    seconds = json.loads((tmp_path / "before" / "summary.json").read_text())["campaign"]["seconds"]
+    text = TEXT.replace("injections = 200", "injections = 2000").replace("seed = 7", "seed = 8")
+    plan = dry(text, "--workers", "4")
+    assert plan["seconds"] == pytest.approx(seconds * 5, abs=0.06)
+    assert plan["basis"].startswith("scaled by injections, workers and cycles from before: 200 in ")
+
+
+def test_what_is_there_is_not_run_again(dry, tmp_path, capsys):
+    main(["run", str(write_campaign(tmp_path)), "--out", str(tmp_path / "run")])
+    capsys.readouterr()
+    text = TEXT.replace("injections = 200", "injections = 300")
+    assert dry(text, "--resume")["done"] == 200
+    assert "another campaign" in dry(TEXT.replace("seed = 7", "seed = 8"), code=2)
+
+
+def test_a_person_reads_it(dry, tmp_path, capsys):
+    assert main(["run", str(write_campaign(tmp_path)), "--out", str(tmp_path / "run"), "--dry-run"]) == 0
+    out = capsys.readouterr().out
+    assert "injections: 200, plan proportional, out of 576,000 faults" in out
+    assert "time: not known (no finished run" in out

@@ -1,0 +1,802 @@
+"""A study from file to folder, on a bench without a simulator: shared, resumed, failing, predicted."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from hashlib import sha256
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+import resil.protection.build_rtl
+import resil.run.campaign
+import resil.study.answers
+import resil.study.protect
+import resil.study.run
+from benchmarks.engine.resume import rows
+from resil.bench.identity import Identity
+from resil.cli import main
+from resil.errors import ConsistencyError, Interrupted, StoreError
+from resil.folder.kept_plans import add_to_plan
+from resil.networks import zoo
+from resil.rtl_harness.errors import HarnessError
+from resil.study.study_file import load_study
+from resil.study.time_spent import PARTS
+from tests.resil import fake
+from tests.resil.campaigns import TEXT as CAMPAIGN
+from tests.resil.studies import CELLS, TEXT, write_study
+
+FILES = {"study.json", "study.parquet", "report.html", ".lock", "ethos-u55-32", "ethos-u55-64"}
+TIMES = ("seconds", "spent", "started", "finished")
+
+
+@pytest.fixture
+def command(tmp_path, monkeypatch):
+    """Runs `resil study` with the fake bench on a study text; returns the exit code."""
+    fake.install(monkeypatch)
+
+    def run(*arguments, text=TEXT):
+        return main(["study", str(write_study(tmp_path, text)), "--out", str(tmp_path / "out"), *arguments])
+
+    return run
+
+
+def record(folder):
+    return json.loads((folder / "study.json").read_text())
+
+
+def verdicts(folder):
+    return [cell["verdict"] for cell in record(folder)["cells"]]
+
+
+def what_counts(folder):
+    """What must not depend on how often a study was interrupted, in bytes but for times."""
+    told = {key: value for key, value in record(folder).items() if key not in TIMES}
+    return told, (folder / "study.parquet").read_bytes(), [rows(folder / cell) for cell in CELLS]
+
+
+def failing(monkeypatch, error, network="mnist_lenet"):
+    """Let the cells of a network fail."""
+    prepare = resil.run.campaign.prepare
+
+    def broken(campaign, progress=None, **others):
+        if campaign.network.path == f"zoo:{network}":
+            raise error
+        return prepare(campaign, progress, **others)
+
+    monkeypatch.setattr(resil.run.campaign, "prepare", broken)
+
+
+def test_a_study_ends_in_one_folder(command, tmp_path, capsys):
+    assert command() == 0
+    out = tmp_path / "out"
+    assert {path.name for path in out.iterdir()} == FILES
+    found = record(out)
+    assert [cell["run"] for cell in found["cells"]] == CELLS
+    assert all((out / cell["run"] / "summary.json").exists() for cell in found["cells"])
+    assert found["verdict"] == {"result": "met", "reason": "4 cells: 4 met."}
+    summary = json.loads((out / CELLS[1] / "summary.json").read_text())
+    cell = found["cells"][1]
+    assert (cell["target"], cell["network"], cell["predicted"]) == ("ethos-u55-32", "mnist_lenet", False)
+    assert [cell[key] for key in ("fit", "fit_lo", "fit_hi")] == [
+        summary["total"][key] for key in ("fit", "fit_lo", "fit_hi")
+    ]
+    assert cell["injections"] == 200
+    table = pq.read_table(out / "study.parquet").to_pandas()
+    assert len(table) == 4 * len(summary["blocks"])
+    assert table.groupby(["target", "network"])["injections"].sum().tolist() == [200] * 4
+    assert table["fit"].sum() == pytest.approx(sum(cell["fit"] for cell in found["cells"]), rel=0.02)
+    assert "STUDY FIT BUDGET MET IN EVERY CELL: 4 cells: 4 met." in capsys.readouterr().out
+
+
+def test_finished_cells_are_never_run_again(command, tmp_path, monkeypatch):
+    command()
+    before = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    failing(monkeypatch, AssertionError("carried out again"))
+    failing(monkeypatch, AssertionError("carried out again"), "digits")
+    assert command("--workers", "3") == 0
+    assert {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()} == before
+
+
+def test_areas_by_another_content_of_the_library_are_found_again(command, tmp_path):
+    """Campaigns name the library by its path, so a library that was changed passed for the one before."""
+    text, library = TEXT + '[area]\nliberty = "cells.lib"\n', tmp_path / "cells.lib"
+    out = tmp_path / "out"
+    library.write_text("library (one) {}")
+    command(text=text)
+    before = [rows(out / cell) for cell in CELLS], record(out)["finished"]
+    command(text=text)
+    assert record(out)["finished"] == before[1]
+    library.write_text("library (other) {}")
+    command(text=text)
+    assert {
+        json.loads((out / cell / "summary.json").read_text())["target"]["area_library"] for cell in CELLS
+    } == {sha256(library.read_bytes()).hexdigest()}
+    assert all(own.equals(rows(out / cell)) for own, cell in zip(before[0], CELLS, strict=True))
+
+
+def test_a_study_may_grow_and_keeps_what_is_there(command, tmp_path, monkeypatch):
+    command()
+    failing(monkeypatch, AssertionError("carried out again"), "digits")
+    more = TEXT.replace("[faults]", '[[network]]\npath = "zoo:mnist_vgg"\ninputs = [0]\n[faults]')
+    assert command(text=more) == 0
+    assert len(record(tmp_path / "out")["cells"]) == 6
+
+
+def test_another_budget_judges_again_without_an_injection(command, tmp_path):
+    command()
+    before = [rows(tmp_path / "out" / cell) for cell in CELLS]
+    assert command(text=TEXT.replace("fit = 0.01", "fit = 0.0001")) == 1
+    assert verdicts(tmp_path / "out") == ["missed"] * 4
+    assert all(a.equals(rows(tmp_path / "out" / cell)) for a, cell in zip(before, CELLS, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "internal"),
+    [
+        (HarnessError("the RTL is broken; mend it"), 2, False),
+        (OSError(13, "Permission denied", "x"), 2, False),
+        (ConsistencyError("an audit failed"), 4, True),
+        (ZeroDivisionError("a fault of ours"), 4, True),
+    ],
+)
+def test_a_cell_that_fails_says_so_and_the_others_go_on(
+    command, tmp_path, monkeypatch, capsys, error, code, internal
+):
+    failing(monkeypatch, error)
+    assert command() == code
+    found = record(tmp_path / "out")
+    assert verdicts(tmp_path / "out") == ["met", "failed", "met", "failed"]
+    assert found["verdict"]["result"] == "inconclusive"
+    failed = found["cells"][1]
+    assert failed["internal"] is internal
+    assert (failed["fit"], failed["injections"]) == (None, 0)
+    assert str(error.args[-1 if not isinstance(error, OSError) else 1]) in failed["error"]
+    out, err = capsys.readouterr()
+    assert "mnist_lenet on ethos-u55-32 failed: " in out
+    assert "mnist_lenet on ethos-u55-32 failed: " in err
+    assert "failed" in (tmp_path / "out" / "report.html").read_text()
+    assert "Traceback" not in err
+
+
+def test_what_failed_is_tried_again(command, tmp_path, monkeypatch):
+    with monkeypatch.context() as patch:
+        failing(patch, HarnessError("for now; wait"))
+        assert command() == 2
+    failing(monkeypatch, AssertionError("carried out again"), "digits")
+    assert command() == 0
+    assert verdicts(tmp_path / "out") == ["met"] * 4
+
+
+def test_a_miss_is_a_miss_whatever_else_failed(command, monkeypatch):
+    failing(monkeypatch, HarnessError("for now; wait"))
+    assert command(text=TEXT.replace("fit = 0.01", "fit = 0.0001")) == 1
+
+
+DIGITS_ALONE = TEXT.replace('[[network]]\npath = "zoo:mnist_lenet"\ninputs = [0, 3]\n', "").replace(
+    "0, 3", "0"
+)
+HALF_PREDICTED = DIGITS_ALONE.replace('"ethos-u55-64"', '"ethos-u55-64"\nestimate = true')
+
+
+def test_predicted_cells_are_marked_and_decide_nothing(command, tmp_path, capsys):
+    assert command(text=HALF_PREDICTED) == 3
+    found = record(tmp_path / "out")
+    assert [cell["predicted"] for cell in found["cells"]] == [False, True]
+    assert verdicts(tmp_path / "out") == ["met", "inconclusive"]
+    assert [cell["injections"] for cell in found["cells"]] == [200, 0]
+    assert found["cells"][1]["run"] == "ethos-u55-64/digits.estimate"
+    assert found["cells"][1]["foreseen"] in ("to meet", "to miss", "undecided")
+    assert found["verdict"]["result"] == "inconclusive"
+    assert found["growth"]["rows"] == []
+    table = pq.read_table(tmp_path / "out" / "study.parquet").to_pandas()
+    assert table[table["predicted"]]["injections"].isna().all()
+    out = capsys.readouterr().out
+    assert "Predicted, nothing was injected: digits on ethos-u55-64." in out
+    assert command(text=HALF_PREDICTED) == 3
+
+
+def test_another_model_is_another_study(command, tmp_path, capsys):
+    assert command(text=HALF_PREDICTED) == 3
+    (tmp_path / "other.json").write_bytes(b"{}")
+    assert command(text=HALF_PREDICTED + '[estimate]\nmodel = "other.json"\n') == 2
+    assert "these differ: model of estimates" in capsys.readouterr().err
+
+
+def test_what_was_predicted_may_be_injected_later(command, tmp_path, capsys):
+    assert command(text=HALF_PREDICTED) == 3
+    model = record(tmp_path / "out")["definition"]["model of estimates"]
+    assert command(text=DIGITS_ALONE) == 0
+    found = record(tmp_path / "out")
+    assert [cell["predicted"] for cell in found["cells"]] == [False, False]
+    assert found["definition"]["model of estimates"] == model
+    # The folder still holds what that model has predicted: another one is refused.
+    (tmp_path / "other.json").write_bytes(b"{}")
+    assert command(text=HALF_PREDICTED + '[estimate]\nmodel = "other.json"\n') == 2
+    assert "these differ: model of estimates" in capsys.readouterr().err
+
+
+def test_predictions_without_a_budget_claim_nothing(command, tmp_path):
+    assert command(text=HALF_PREDICTED[: HALF_PREDICTED.index("[budget]")]) == 0
+    assert record(tmp_path / "out")["verdict"]["result"] == "none"
+
+
+def test_rows_of_permanent_faults_rest_on_a_run_of_each_cell(command, tmp_path, monkeypatch):
+    claims = '[safety]\nclaims = ["spfm_permanent"]\nspfm = 0.5\nleft_out = "SRAM is not asked about"\n'
+    text = DIGITS_ALONE + claims + '[permanent]\nkinds = ["ff"]\ninjections = 100\nplan = "uniform"\n'
+    code = command(text=text)
+    out = tmp_path / "out"
+    found = record(out)
+    assert [cell["permanent"] for cell in found["cells"]] == [
+        f"{cell['run']}.permanent" for cell in found["cells"]
+    ]
+    assert rows(out / "ethos-u55-32" / "digits.permanent").num_rows == 100
+    summary = json.loads((out / "ethos-u55-32" / "digits" / "summary.json").read_text())
+    (row,) = (own for own in summary["safety"]["rows"] if own["name"] == "spfm_permanent")
+    assert row["state"] in ("met", "missed", "inconclusive")
+    assert found["cells"][0]["safety"] == row["state"]
+    assert code == {"met": 0, "missed": 1, "inconclusive": 3}[found["verdict"]["result"]]
+    failing(monkeypatch, AssertionError("carried out again"), "digits")
+    assert command(text=text) == code
+
+
+def test_rows_of_permanent_faults_rest_on_those_that_are_there(command, tmp_path):
+    """Also if the study was killed after it had made more of them, before the cell was judged again."""
+    claims = '[safety]\nclaims = ["spfm_permanent"]\nspfm = 0.5\nleft_out = "SRAM is not asked about"\n'
+    text = DIGITS_ALONE + claims + '[permanent]\nkinds = ["ff"]\ninjections = {}\nplan = "uniform"\n'
+    out = tmp_path / "out"
+    assert command(text=text.format(100)) == 0
+    for cell in load_study(write_study(tmp_path, text.format(120))).cells:
+        resil.run.campaign.run_campaign(cell.permanent, out / cell.permanent_folder)
+    assert command(text=text.format(120)) == 0
+    for cell in record(out)["cells"]:
+        rows = json.loads((out / cell["run"] / "summary.json").read_text())["safety"]["rows"]
+        (row,) = (own for own in rows if own["name"] == "spfm_permanent")
+        assert row["origin"].startswith("120 stuck bits")
+
+
+def test_a_cell_of_another_network_is_not_taken_up(command, tmp_path, monkeypatch):
+    """Its campaign file is the same: what the file of the network held is known to the run alone."""
+    prepare = resil.run.campaign.prepare
+
+    def other(campaign, progress=None, **others):
+        bench = prepare(campaign, progress, **others)
+        definition = bench.identity.definition | {"network": "m" * 64}
+        return replace(bench, identity=Identity(definition))
+
+    assert command(text=DIGITS_ALONE) == 0
+    out = tmp_path / "out"
+    (tmp_path / "elsewhere").mkdir()
+    with monkeypatch.context() as patch:
+        patch.setattr(resil.run.campaign, "prepare", other)
+        file = write_study(tmp_path / "elsewhere", DIGITS_ALONE)
+        assert main(["study", str(file), "--out", str(tmp_path / "other")]) == 0
+    shutil.rmtree(out / CELLS[0])
+    shutil.copytree(tmp_path / "other" / CELLS[0], out / CELLS[0])
+    assert command(text=DIGITS_ALONE) == 2
+    assert verdicts(out) == ["failed", "met"]
+    assert "these differ: network (" in record(out)["cells"][0]["error"]
+
+
+def test_a_network_that_changes_while_a_study_goes_on_fails_the_cell(command, tmp_path, monkeypatch):
+    definition_of, asked = resil.study.run.definition_of, []
+
+    def changed(study):
+        asked.append(study)
+        return definition_of(study) | ({"network digits": "another"} if len(asked) > 2 else {})
+
+    with monkeypatch.context() as patch:
+        patch.setattr(resil.study.run, "definition_of", changed)
+        assert command(text=DIGITS_ALONE) == 2
+    assert verdicts(tmp_path / "out") == ["met", "failed"]
+    error = record(tmp_path / "out")["cells"][1]["error"]
+    assert error.startswith("changed while the study was carried out: network digits (")
+    assert command(text=DIGITS_ALONE) == 0  # it was made of what is there
+
+
+def test_a_budget_that_no_set_keeps_is_missed(command, tmp_path, capsys):
+    assert command(text=TEXT + "[protection]\nbudget_fit = 1e-9\n") == 1
+    found = record(tmp_path / "out")["protection"]
+    assert [own["result"] for own in found] == ["not reached"] * 2
+    assert [own["overhead"] for own in found] == [None, None]
+    assert "Protection of ethos-u55-32: not reached (no set of options" in capsys.readouterr().out
+
+
+WANTED = "[protection]\nfit_share = 0.5\n"
+
+
+PROTECTED = TEXT.replace("injections = 200", "injections = 2000") + WANTED
+
+
+@pytest.fixture(scope="module")
+def protected_study(tmp_path_factory):
+    """A finished study with a set for each target, made once."""
+    folder = tmp_path_factory.mktemp("protected")
+    with pytest.MonkeyPatch.context() as patch:
+        fake.install(patch)
+        assert main(["study", str(write_study(folder, PROTECTED)), "--out", str(folder / "out")]) == 0
+    return folder / "out"
+
+
+@pytest.fixture
+def protected(command, tmp_path, protected_study):
+    """The command, with a copy of that study in its folder, and what that says of protection."""
+    shutil.copytree(protected_study, tmp_path / "out")
+    return command, record(protected_study)["protection"]
+
+
+def test_protection_holds_for_all_networks_of_a_target(command, tmp_path, monkeypatch, capsys):
+    text = PROTECTED
+    assert command(text=text) == 0
+    found = record(tmp_path / "out")
+    assert "OPEN: Selective protection suffices" in capsys.readouterr().out
+    for row in found["protection"]:
+        assert (row["result"], row["confirmed"], len(row["networks"])) == ("reached", None, 2)
+        assert 0.0 < row["overhead"] < 1.0 < row["overhead_lockstep"]
+    for cell in CELLS:
+        (plan,) = (tmp_path / "out" / cell / "protection").glob("*.json")
+        assert len(json.loads(plan.read_text())["based_on"]) == 2
+    monkeypatch.setattr(resil.study.protect, "protect_units", None)  # nothing is chosen again
+    assert command(text=text) == 0
+    assert record(tmp_path / "out") == found
+
+
+def test_a_plan_that_rests_on_other_results_is_chosen_again(command, tmp_path, monkeypatch):
+    text = PROTECTED
+    assert command(text=text) == 0
+    (plan,) = (tmp_path / "out" / CELLS[1] / "protection").glob("*.json")
+    content = json.loads(plan.read_text())
+    content["based_on"][0]["summary"] = "0" * 64
+    plan.write_text(json.dumps(content))
+    chosen, protect_units = [], resil.study.protect.protect_units
+
+    def noted(folders, **others):
+        chosen.append(folders)
+        return protect_units(folders, **others)
+
+    monkeypatch.setattr(resil.study.protect, "protect_units", noted)
+    assert command(text=text) == 0
+    assert chosen == [[tmp_path / "out" / cell for cell in CELLS[:2]]]
+
+
+def _without(key):
+    return lambda plan: plan.pop(key)
+
+
+def _of(**others):
+    return lambda plan: plan.update(others)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        *map(_without, ("networks", "name", "result", "reason", "area_overhead")),
+        lambda plan: plan["networks"].pop(),
+        lambda plan: plan["networks"][1].pop("fit_hi"),
+        _of(result="bogus"),
+        _of(networks=5),
+        _of(area_overhead="little"),
+        _of(area_overhead=float("nan")),
+        _of(area_measured=[0.25]),
+        _of(area_measured={"overhead": True, "hardened_included": None}),
+        _of(measured={}, confirmed="yes"),
+        _of(reasons=[5]),
+    ],
+)
+def test_a_plan_that_is_not_whole_is_chosen_again(protected, tmp_path, damage):
+    """Nothing of it is shown, and it does not end the study."""
+    command, found = protected
+    (plan,) = (tmp_path / "out" / CELLS[0] / "protection").glob("*.json")
+    content = json.loads(plan.read_text())
+    damage(content)
+    plan.write_text(json.dumps(content))
+    assert command(text=PROTECTED) == 0
+    assert record(tmp_path / "out")["protection"] == found
+
+
+def test_protection_that_cannot_be_read_does_not_end_the_study(protected, tmp_path, monkeypatch, capsys):
+    command, _ = protected
+
+    def gone(*_):
+        raise FileNotFoundError(2, "No such file or directory", "own.toml")
+
+    monkeypatch.setattr(resil.study.protect, "_name", gone)
+    assert command(text=PROTECTED) == 3
+    for row in record(tmp_path / "out")["protection"]:
+        assert row["reason"] == (
+            "own.toml: cannot be read or written (No such file or directory); free it and go on"
+        )
+    assert "internal error" not in capsys.readouterr().err
+
+
+@pytest.fixture
+def building(monkeypatch):
+    """Stands for what builds and confirms; notes what was asked for, and what is to come of it."""
+    noted = {"built": [], "verified": [], "confirmed": True, "error": None, "interrupted": False}
+
+    def build_plan(run_dir, plan, folder, *, options):
+        if noted["error"]:
+            raise HarnessError(noted["error"])
+        noted["built"].append((folder.name, options))
+        folder.mkdir()
+        (folder / "build.json").write_text(json.dumps({"choice": resil.protection.build_rtl._choice(plan)}))
+        area = {"overhead": 0.25, "hardened_included": None}
+        add_to_plan(run_dir, plan["name"], {"confirmed": False, "rtl": str(folder), "area_measured": area})
+
+    def verify_build(run_dirs, plan, folder, *, options, networks):
+        noted["verified"].append((folder.name, noted["seen"]() if "seen" in noted else list(networks)))
+        if noted["interrupted"]:
+            raise Interrupted("Ctrl-C")
+        told = {"confirmed": noted["confirmed"], "measured": {}, "reasons": ["it does not hold"]}
+        (folder / "confirmation.json").write_text("{}")
+        for run_dir in run_dirs:
+            add_to_plan(run_dir, plan["name"], {**told, "rtl": str(folder)})
+
+    monkeypatch.setattr(resil.study.protect, "build_plan", build_plan)
+    monkeypatch.setattr(resil.study.protect, "verify_build", verify_build)
+    monkeypatch.setattr(resil.study.protect, "longest_operations", lambda *_: [])
+    monkeypatch.setattr(resil.study.protect, "require_unchanged", lambda folder: None)
+    return noted
+
+
+CONFIRMED = (
+    TEXT.replace("injections = 200", "injections = 2000")
+    + '[protection]\nbudget_fit = 0.0003\nverify_networks = ["mnist_mobile"]\n'
+)
+
+
+def test_what_is_chosen_is_built_and_confirmed_once(command, tmp_path, building, capsys):
+    assert command(text=CONFIRMED) == 0
+    found = record(tmp_path / "out")
+    for row in found["protection"]:
+        assert (row["result"], row["confirmed"], row["overhead"]) == ("reached", True, 0.25)
+        assert "area by synthesis of what was built" in row["reason"]
+    names = ["ethos-u55-32-1", "ethos-u55-64-1"]
+    assert building["built"] == [(name, None) for name in names]
+    assert building["verified"] == [(name, ["mnist_mobile"]) for name in names]
+    capsys.readouterr()
+    assert command(text=CONFIRMED) == 0
+    assert len(building["built"]) == len(building["verified"]) == 2
+    assert record(tmp_path / "out")["protection"] == found["protection"]
+    # What other networks confirmed is not what is asked.
+    assert command(text=CONFIRMED.replace("mnist_mobile", "mnist_vgg")) == 0
+    assert building["verified"][2:] == [(f"{name[:-1]}2", ["mnist_vgg"]) for name in names]
+    # Other options are another set: built beside, not in the place of what was confirmed.
+    (tmp_path / "own.toml").write_text('exclude = ["hardened_leap_dice"]\n')
+    assert command(text=CONFIRMED + 'options = "own.toml"\n') == 0
+    assert building["built"][4:] == [(f"{name[:-1]}3", tmp_path / "own.toml") for name in names]
+
+
+def test_what_is_known_of_a_target_is_kept_while_the_next_is_confirmed(command, tmp_path, building):
+    """A set takes long to confirm: a machine that dies meanwhile takes only that one with it."""
+    building["seen"] = lambda: [row["result"] for row in record(tmp_path / "out")["protection"]]
+    assert command(text=CONFIRMED) == 0
+    assert building["verified"] == [
+        ("ethos-u55-32-1", ["not assessed", "not assessed"]),
+        ("ethos-u55-64-1", ["reached", "not assessed"]),
+    ]
+
+
+def test_a_confirmation_of_what_was_built_again_may_be_interrupted(command, tmp_path, building):
+    """What the plan says of the build before it is nothing of this one: it passed for a set that failed."""
+    assert command(text=CONFIRMED) == 0
+    shutil.rmtree(tmp_path / "out" / "protected")
+    building["interrupted"] = True
+    assert command(text=CONFIRMED) == 130
+    building["interrupted"] = False
+    assert command(text=CONFIRMED) == 0
+    assert [row["confirmed"] for row in record(tmp_path / "out")["protection"]] == [True, True]
+    assert len(building["built"]) == 4
+
+
+def test_what_another_content_of_a_network_confirmed_is_not_what_is_asked(command, tmp_path, building):
+    """The fault: the campaign file is the same, the network that it names is not."""
+    network, file = tmp_path / "mine.tflite", tmp_path / "mine.toml"
+    network.write_bytes((zoo.FOLDER / "mnist_mobile.tflite").read_bytes())
+    np.save(tmp_path / "mine.npy", np.zeros((1, 28, 28, 1), np.int8))
+    own = CAMPAIGN.replace('"zoo:digits"', '"mine.tflite"').replace("[0, 3]", '"mine.npy"')
+    file.write_text(own)
+    text = CONFIRMED.replace("mnist_mobile", "mine.toml")
+    assert command(text=text) == 0
+    assert command(text=text) == 0
+    assert len(building["verified"]) == 2
+    network.write_bytes((zoo.FOLDER / "mnist_vgg.tflite").read_bytes())
+    assert command(text=text) == 0
+    assert len(building["verified"]) == 4
+    network.unlink()
+    assert command(text=text) == 3
+    for row in record(tmp_path / "out")["protection"]:
+        assert (row["result"], row["confirmed"]) == ("not assessed", None)
+        assert "mine.tflite" in row["reason"]
+
+
+def test_a_set_confirmed_by_hand_counts_as_long_as_its_rtl_is_what_was_confirmed(
+    command, tmp_path, building, monkeypatch
+):
+    text = CONFIRMED.replace('verify_networks = ["mnist_mobile"]\n', "")
+    assert command(text=text) == 0
+    for cell in CELLS:
+        (plan,) = (tmp_path / "out" / cell / "protection").glob("*.json")
+        add_to_plan(tmp_path / "out" / cell, plan.stem, {"measured": {}, "confirmed": True, "rtl": "built"})
+    assert command(text=text) == 0
+    assert all(row["confirmed"] for row in record(tmp_path / "out")["protection"])
+
+    def changed(folder):
+        raise StoreError(f"{folder}: its RTL was changed since it was built")
+
+    monkeypatch.setattr(resil.study.protect, "require_unchanged", changed)
+    assert command(text=text) == 3
+    for row in record(tmp_path / "out")["protection"]:
+        assert (row["result"], row["reason"]) == (
+            "not assessed",
+            "built: its RTL was changed since it was built",
+        )
+
+
+def test_a_set_that_injections_do_not_confirm_is_a_miss(command, tmp_path, building, capsys):
+    building["confirmed"] = False
+    assert command(text=CONFIRMED) == 1
+    assert [row["confirmed"] for row in record(tmp_path / "out")["protection"]] == [False] * 2
+    told = capsys.readouterr().out
+    assert "not confirmed: it does not hold" in told
+    assert "SUPPORTED: Selective" not in told
+    assert command(text=CONFIRMED) == 1
+    assert len(building["verified"]) == 2
+
+
+def test_a_set_that_cannot_be_built_is_not_assessed(command, tmp_path, building):
+    building["error"] = "cc: cannot be copied"
+    assert command(text=CONFIRMED) == 3
+    for row in record(tmp_path / "out")["protection"]:
+        assert (row["result"], row["confirmed"]) == ("not assessed", None)
+        assert row["reason"] == "cc: cannot be copied"
+
+
+def test_what_is_in_the_way_of_a_choice_is_said(command, tmp_path):
+    change = '[[network]]\npath = "zoo:mnist', '[[network]]\nestimate = true\npath = "zoo:mnist'
+    assert command(text=TEXT.replace(*change) + WANTED) == 3
+    for row in record(tmp_path / "out")["protection"]:
+        assert (row["result"], row["overhead"]) == ("not assessed", None)
+        assert "only predicted: mnist_lenet" in row["reason"]
+
+
+def test_no_protection_is_needed_where_all_is_met(command, tmp_path):
+    assert command(text=TEXT + "[protection]\nwanted = true\n") == 0
+    found = record(tmp_path / "out")["protection"]
+    assert [(own["result"], own["overhead"], own["networks"]) for own in found] == [
+        ("not needed", 0.0, ["digits", "mnist_lenet"])
+    ] * 2
+
+
+def test_an_interrupted_study_goes_on(command, tmp_path, monkeypatch, capsys):
+    run_campaign, began = resil.study.run.run_campaign, []
+
+    def interrupted(campaign, out, **others):
+        began.append(out)
+        if len(began) == 3:
+            raise KeyboardInterrupt
+        return run_campaign(campaign, out, **others)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(resil.study.run, "run_campaign", interrupted)
+        assert command() == 130
+    assert "2 of 4 cells" in capsys.readouterr().err
+    assert verdicts(tmp_path / "out") == ["met", "met", "not run", "not run"]
+    assert record(tmp_path / "out")["verdict"]["result"] == "inconclusive"
+    assert not (tmp_path / "out" / "report.html").exists()
+    assert command() == 2
+    assert "add --resume to finish it" in capsys.readouterr().err
+    assert command("--resume") == 0
+
+
+def test_where_the_time_went_is_kept_over_all_goes(command, tmp_path, monkeypatch, capsys):
+    run_campaign, began, protect = resil.study.run.run_campaign, [], resil.study.run.protect_target
+
+    def slow(campaign, out, *, progress, **others):
+        began.append(out)
+        with progress.building("verilated"):
+            time.sleep(0.2)
+        time.sleep(0.3)
+        if len(began) == 2:
+            raise Interrupted("a go at one campaign")
+        return run_campaign(campaign, out, progress=progress, **others)
+
+    def interrupted(*arguments):
+        time.sleep(0.4)
+        raise KeyboardInterrupt
+
+    def slowly(*arguments):
+        time.sleep(0.4)
+        return protect(*arguments)
+
+    monkeypatch.setattr(resil.study.run, "run_campaign", slow)
+    monkeypatch.setattr(resil.study.run, "protect_target", interrupted)
+    text = PROTECTED
+    assert command(text=text) == 130
+    assert command("--resume", text=text) == 130
+    assert "interrupted; 4 of 4 cells are kept in" in capsys.readouterr().err
+    monkeypatch.setattr(resil.study.run, "protect_target", slowly)
+    assert command("--resume", text=text) == 0
+    found = record(tmp_path / "out")
+    first, second = found["spent"]
+    assert (first["target"], second["target"]) == ("ethos-u55-32", "ethos-u55-64")
+    assert first["builds"] >= 0.6  # three times, the one that was interrupted among them
+    assert first["cells"] >= 0.9
+    assert first["protection"] >= 0.8  # twice
+    assert 0.4 <= second["builds"] < 0.6
+    assert sum(row[part] for row in found["spent"] for part in PARTS) <= found["seconds"] + 0.5
+    assert command(text=text) == 0
+    assert record(tmp_path / "out") == found  # nothing was worked
+
+
+def test_protection_that_is_asked_for_later_is_work(command, tmp_path):
+    assert command(text=TEXT.replace("injections = 200", "injections = 2000")) == 0
+    before = record(tmp_path / "out")
+    assert command(text=TEXT.replace("injections = 200", "injections = 2000") + WANTED) == 0
+    after = record(tmp_path / "out")
+    assert [row["cells"] for row in after["spent"]] == [row["cells"] for row in before["spent"]]
+    assert all(row["protection"] == 0.0 for row in before["spent"])
+    assert any(row["protection"] > 0.0 for row in after["spent"])
+    assert after["seconds"] > before["seconds"]
+
+
+def test_kills_between_and_inside_cells_leave_no_trace(tmp_path, monkeypatch):
+    file = write_study(tmp_path)
+    monkeypatch.setenv("FAKE_SECONDS", "0.001")
+    base = [sys.executable, "-m", "tests.resil.fake", "study", str(file), "--out"]
+    assert subprocess.run([*base, str(tmp_path / "calm")], capture_output=True, check=False).returncode == 0
+    chance, out = random.Random(5), tmp_path / "out"
+    kills = 0
+    for wait in ("cell 1 of", "injections with", "cell 2 of", "injections with"):
+        process = subprocess.Popen(
+            [*base, str(out), "--resume"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
+        if any(wait in line for line in process.stderr):
+            time.sleep(0.15 * chance.random())
+            os.kill(process.pid, signal.SIGKILL)
+            kills += 1
+        process.communicate()
+    assert kills == 4
+    assert subprocess.run([*base, str(out), "--resume"], capture_output=True, check=False).returncode == 0
+    assert what_counts(out) == what_counts(tmp_path / "calm")
+
+
+@pytest.mark.parametrize(
+    ("change", "difference"),
+    [
+        (("seed = 7", "seed = 8"), "seed (7 there, 8 here)"),
+        (('kinds = ["ff"]', 'kinds = ["sram"]'), "kinds (ff macro there, sram here)"),
+        (("inputs = [0, 3]", "inputs = [0, 4]"), "network digits ("),
+        (('[[target]]\nname = "ethos-u55-64"\n', ""), "target ethos-u55-64 ("),
+    ],
+)
+def test_the_folder_of_another_study_is_refused_with_what_differs(command, capsys, change, difference):
+    command()
+    assert command(text=TEXT.replace(*change)) == 2
+    message = capsys.readouterr().err
+    assert "made by another study; these differ:" in message
+    assert difference in message
+
+
+def test_other_folders_are_refused(command, tmp_path, capsys):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "mine.txt").write_text("")
+    assert command() == 2
+    assert "found mine.txt but no study.json" in capsys.readouterr().err
+    (out / "mine.txt").unlink()
+    for text, message in (("{", "damaged"), ('{"schema": 99}', "schema 99"), ('{"schema": 2}', "damaged")):
+        (out / "study.json").write_text(text)
+        assert command() == 2
+        assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"cells": [5]},
+        {"seconds": float("-inf")},
+        {"seconds": -1.0},
+        {"started": 5},
+        {"finished": 5},
+        {"spent": None},
+        {"spent": 5},
+        {"spent": [5]},
+        {"spent": [{"target": "ethos-u55-32"}]},
+        {"spent": [{"target": "ethos-u55-32", "builds": 0.0, "cells": float("nan"), "protection": 0.0}]},
+        {"protection": None},
+    ],
+)
+def test_a_damaged_record_is_refused_and_stays(command, tmp_path, capsys, damage):
+    command()
+    file = tmp_path / "out" / "study.json"
+    file.write_text(json.dumps(record(tmp_path / "out") | damage))
+    before = file.read_bytes()
+    capsys.readouterr()
+    assert command() == 2
+    assert f"{file}: damaged, " in capsys.readouterr().err
+    assert file.read_bytes() == before
+
+
+def test_a_record_from_before_times_were_kept_is_taken(command, tmp_path):
+    command()
+    content = record(tmp_path / "out")
+    del content["spent"]
+    (tmp_path / "out" / "study.json").write_text(json.dumps(content))
+    assert command() == 0
+    assert [row["cells"] for row in record(tmp_path / "out")["spent"]] == [0.0, 0.0]
+
+
+def test_a_cell_whose_injections_were_lost_is_carried_out_again(command, tmp_path):
+    command()
+    part = next((tmp_path / "out" / CELLS[0] / "injections").glob("part-*.parquet"))
+    part.unlink()
+    assert command() == 0
+    assert rows(tmp_path / "out" / CELLS[0]).num_rows == 200
+
+
+def test_a_dry_run_counts_and_writes_nothing(command, tmp_path, capsys):
+    assert command("--dry-run", "--json") == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert (plan["builds"], plan["campaigns"], plan["estimates"], plan["injections"]) == (2, 4, 0, 800)
+    assert plan["unknown"] == 4
+    assert not (tmp_path / "out").exists()
+    command()
+    capsys.readouterr()
+    more = TEXT.replace("injections = 200", "injections = 300")
+    assert command("--dry-run", "--json", text=more) == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert (plan["campaigns"], plan["injections"], plan["unknown"]) == (4, 400, 0)
+    assert plan["seconds"] == pytest.approx(sum(cell["seconds"] for cell in plan["cells"]), abs=0.05)
+    assert command("--dry-run", "--json") == 0
+    plan = json.loads(capsys.readouterr().out)
+    assert {cell["state"] for cell in plan["cells"]} == {"finished"}
+    assert (plan["builds"], plan["campaigns"], plan["seconds"]) == (0, 0, 0)
+
+
+def test_everything_fits_eighty_columns(command, capsys, monkeypatch):
+    monkeypatch.setattr("resil.cli.campaigns.width", lambda: 80)
+    command()
+    told = capsys.readouterr().out.split("report: ")[0]
+    assert max(map(len, told.splitlines())) <= 80
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_disk_that_cannot_be_written_is_said(command, tmp_path, capsys):
+    tmp_path.joinpath("out").mkdir(mode=0o500)
+    assert command() == 2
+    assert "cannot be written" in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_made_is_said(command, tmp_path, capsys):
+    (tmp_path / "out").write_text("")
+    assert command() == 2
+    assert "expected a folder, found a file" in capsys.readouterr().err
+
+
+def test_a_disk_without_room_for_a_folder_is_said(command, capsys, tmp_path):
+    assert main(["study", str(write_study(tmp_path)), "--out", "/proc/study"]) == 2
+    assert "cannot be made a folder of results" in capsys.readouterr().err
+
+
+def test_cells_that_miss_the_margin_are_named_and_classes_are_counted(command, tmp_path, capsys):
+    plan = 'plan = "neyman"\nmargin = {}'
+    text = TEXT.replace('plan = "uniform"', plan.format(0.9)).replace("injections = 200", "injections = 2000")
+    command(text=text)
+    found = record(tmp_path / "out")
+    assert all(cell["reached"] and cell["half_width"] <= cell["margin"] == 0.9 for cell in found["cells"])
+    assert "4 of 4 injected cells have it" in capsys.readouterr().out
+    assert found["classes"]
+    command(text=text.replace("0.9", "0.01"))
+    found = record(tmp_path / "out")
+    assert not any(cell["reached"] for cell in found["cells"])
+    assert "The margin that was asked for is missed: digits on ethos-u55-32 (±" in capsys.readouterr().out

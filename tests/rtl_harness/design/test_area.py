@@ -1,0 +1,174 @@
+import dataclasses
+
+import pytest
+
+from resil.rtl_harness.design.area import area_per_block
+from resil.rtl_harness.design.area_library import gate_table, smallest_nand2
+from resil.rtl_harness.design.elaboration import elaborate
+from resil.rtl_harness.design.target import Target, load_target
+from resil.rtl_harness.errors import HarnessError
+
+TINY = """
+module part #(parameter int N = 1) (
+  input logic clk, input logic rst, input logic [N-1:0] d, output logic [N-1:0] q
+);
+  always_ff @(posedge clk or negedge rst) if (!rst) q <= '0; else q <= ~d;
+endmodule
+module store (input logic clk, input logic [5:0] a, input logic [31:0] d, output logic [31:0] q);
+  logic [31:0] mem_q [64];
+  always_ff @(posedge clk) mem_q[a] <= d;
+  assign q = mem_q[a];
+endmodule
+module dutm (input logic clk, input logic rst, input logic [5:0] d, output logic o);
+  logic [5:0] x;
+  logic [31:0] y;
+  part #(.N(6)) u_part (.clk, .rst, .d, .q(x));
+  store u_store (.clk, .a(x), .d({26'd0, d}), .q(y));
+  assign o = y[5] & y[0];
+endmodule
+module bench (input logic clk, input logic rst, output logic done);
+  logic [5:0] n_q;
+  always_ff @(posedge clk or negedge rst) if (!rst) n_q <= '0; else n_q <= n_q + 6'd1;
+  logic o;
+  dutm u_dut (.clk, .rst, .d(n_q), .o);
+  assign done = n_q == '1 && !o;
+endmodule
+"""
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory):
+    source = tmp_path_factory.mktemp("rtl") / "tiny.sv"
+    source.write_text(TINY)
+    blocks = {"part": ("u_dut.u_part",), "store": ("u_dut.u_store",)}
+    return Target("tiny", "bench", (source,), "clk", "rst", "u_dut", "done", blocks, {})
+
+
+def test_area_counted_by_hand(tiny):
+    report = area_per_block(tiny, elaborate(tiny))
+    table = {g["name"]: g["area"] for kind in ("gate", "flip_flop") for g in gate_table().entries[kind]}
+    assert report.unit == "GE"
+    assert report.blocks["part"].logic == pytest.approx(6 * (table["DFFR"] + table["INV"]))
+    assert report.blocks["store"].sram == pytest.approx(64 * 32 * gate_table().sram_bit.area)
+    assert report.blocks["store"].logic < 64 * 32
+    assert report.blocks[""].logic == pytest.approx(table["AND2"])
+    assert report.total.total == pytest.approx(sum(b.logic + b.sram for b in report.blocks.values()))
+
+
+def test_liberty_file_sets_the_scale(tiny, tmp_path):
+    builtin = area_per_block(tiny, elaborate(tiny))
+    text = gate_table().liberty()
+    for entry in [
+        *gate_table().entries["gate"],
+        *gate_table().entries["flip_flop"],
+        *gate_table().entries["latch"],
+        gate_table().entries["clock_gate"],
+    ]:
+        text = text.replace(f"area : {entry['area']};", f"area : {2 * entry['area']:.3f} ;")
+    library = tmp_path / "cells.lib"
+    library.write_text(text)
+    report = area_per_block(tiny, elaborate(tiny), library)
+    assert report.unit == "um2"
+    assert report.total.logic == pytest.approx(2 * builtin.total.logic, rel=1e-3)
+    assert report.total.sram == pytest.approx(2 * builtin.total.sram)
+
+
+def test_awkward_blocks(repository):
+    target = load_target(repository / "examples" / "awkward" / "target.toml")
+    report = area_per_block(target, elaborate(target))
+    assert list(report.blocks) == ["control", "lanes", "even", "history", ""]
+    assert report.blocks["history"].sram == pytest.approx(16 * 72 * gate_table().sram_bit.area)
+    assert report.blocks["lanes"].logic > report.blocks["control"].logic > 100
+    assert any("block even: u_dut.u_lanes.g_lane[0] is no module" in note for note in report.notes)
+
+
+def test_library_without_nand(tiny, tmp_path):
+    library = tmp_path / "cells.lib"
+    library.write_text(gate_table().liberty().replace("NAND2", "GATE7"))
+    with pytest.raises(HarnessError, match="2-input NAND"):
+        area_per_block(tiny, elaborate(tiny), library)
+
+
+def test_library_that_is_none(tiny, tmp_path):
+    (tmp_path / "cells.lib").write_text("hello")
+    with pytest.raises(HarnessError, match=r"cells\.lib: expected a Liberty file"):
+        area_per_block(tiny, elaborate(tiny), tmp_path / "cells.lib")
+    with pytest.raises(HarnessError, match="cannot read the Liberty file"):
+        area_per_block(tiny, elaborate(tiny), tmp_path / "none.lib")
+
+
+def test_library_without_flip_flops(tiny, tmp_path):
+    library = tmp_path / "cells.lib"
+    library.write_text("library (l) { cell (NAND2) { area : 1; pin (A) { direction : input; } } }")
+    with pytest.raises(HarnessError, match="synthesis of tiny failed"):
+        area_per_block(tiny, elaborate(tiny), library)
+
+
+def test_smallest_nand2_reads_names():
+    cells = "cell (NAND2_X1) { area : 0.798; } cell (NAND2_X4) { area : 2.4; } cell (NAND20) { area : 0.1; }"
+    assert smallest_nand2(cells) == 0.798
+
+
+GATED = """
+module gated (input logic clk, input logic rst, input logic [1:0] en, input logic d, output logic [2:0] q);
+  logic [1:0] open_l, gclk;
+  for (genvar g = 0; g < 2; g++) begin : g_gate
+    always_latch if (!clk) open_l[g] = en[g];
+    assign gclk[g] = open_l[g] && clk;
+    always_ff @(posedge gclk[g]) q[g] <= d;
+  end
+  logic other_l;
+  always_latch if (!clk) other_l = d;
+  assign q[2] = other_l & en[0];
+endmodule
+module bench (input logic clk, input logic rst, output logic done);
+  logic [2:0] q;
+  gated u_dut (.clk, .rst, .en({rst, rst}), .d(rst), .q);
+  assign done = &q;
+endmodule
+"""
+
+
+def test_a_latch_and_an_and_that_gate_a_clock_are_one_cell(tmp_path):
+    source = tmp_path / "gated.sv"
+    source.write_text(GATED)
+    target = Target("gated", "bench", (source,), "clk", "rst", "u_dut", "done", {"all": ("u_dut",)}, {})
+    entries = gate_table().entries
+    area = {g["name"]: g["area"] for kind in ("gate", "flip_flop", "latch") for g in entries[kind]}
+    latch, gate = area["LATCH"] + area["INV"], entries["clock_gate"]["area"]
+    found = area_per_block(target, elaborate(target))
+    assert found.total.logic == pytest.approx(2 * gate + 2 * area["DFF"] + latch + area["AND2"])
+    library = tmp_path / "cells.lib"
+    library.write_text(gate_table().liberty().replace("clock_gating_integrated_cell", "other"))
+    without = area_per_block(target, elaborate(target), library)
+    assert without.total.logic == pytest.approx(3 * latch + 2 * area["DFF"] + 3 * area["AND2"])
+
+
+def test_every_entry_of_the_table_has_status_and_source():
+    entries = gate_table().entries
+    listed = [*entries["gate"], *entries["flip_flop"], *entries["latch"], entries["clock_gate"]]
+    listed.append(entries["sram_bit"])
+    assert all(
+        e["status"] in {"measured", "modelled", "assumed"} and e["source"] and e["area"] > 0 for e in listed
+    )
+
+
+def test_cached(tiny, monkeypatch):
+    first = area_per_block(tiny, elaborate(tiny))
+    monkeypatch.setattr("resil.rtl_harness.design.area._map", None)
+    assert area_per_block(tiny, elaborate(tiny)) == first
+    renamed = dataclasses.replace(tiny, blocks={"all": ("u_dut",)})
+    with pytest.raises(TypeError):
+        area_per_block(renamed, elaborate(renamed))
+
+
+def test_what_surrounds_the_design_costs_no_synthesis(tiny, tmp_path, monkeypatch):
+    first = area_per_block(tiny, elaborate(tiny))
+    monkeypatch.setattr("resil.rtl_harness.design.area._map", None)
+    source = tmp_path / "tiny.sv"
+    source.write_text(TINY.replace("module bench", "// another bench\nmodule bench").replace("!o;", "o;"))
+    other = dataclasses.replace(tiny, sources=(source,))
+    assert area_per_block(other, elaborate(other)) == first
+    source.write_text(TINY.replace("q <= ~d", "q <= d"))
+    with pytest.raises(TypeError):
+        area_per_block(other, elaborate(other))

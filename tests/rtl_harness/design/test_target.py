@@ -1,0 +1,127 @@
+import tomllib
+
+import pytest
+
+from resil.rtl_harness.design.target import load_target
+from resil.rtl_harness.errors import HarnessError
+
+GOOD = """
+name = "t"
+top = "bench"
+sources = ["b.sv", "*.sv"]
+clock = "clk"
+reset = "rst"
+reset_active_low = false
+dut = "u_dut"
+done = "done"
+[parameters]
+Words = 8
+[blocks]
+one = "u_dut.u_one"
+two = ["u_dut.u_two", "u_dut.u_three"]
+[memories.m]
+path = "u_m.mem_q"
+word_bytes = 4
+plusarg = "m"
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    for name in ("a.sv", "b.sv", "c.sv"):
+        (tmp_path / name).write_text("")
+
+    def writer(text):
+        path = tmp_path / "t.toml"
+        path.write_text(text)
+        return path
+
+    return writer
+
+
+def test_reads_all_entries(write, tmp_path):
+    target = load_target(write(GOOD))
+    assert [s.name for s in target.sources] == ["b.sv", "a.sv", "c.sv"]
+    assert target.sources[0] == (tmp_path / "b.sv").resolve()
+    assert target.blocks == {"one": ("u_dut.u_one",), "two": ("u_dut.u_two", "u_dut.u_three")}
+    assert target.memories["m"].word_bytes == 4
+    assert target.memories["m"].observed
+    assert target.parameters == {"Words": 8}
+    assert not target.reset_active_low
+    assert target.reset_cycles == 4
+
+
+@pytest.mark.parametrize("name", ["ethos-u55-32"])
+def test_shipped_targets_load(name):
+    target = load_target(name)
+    assert target.name == name
+    assert set(target.blocks) == {"cc", "dma", "wd", "mac", "ao", "sb", "cpm"}
+    assert target.macros == ("u_npu.u_sb.gen_bank[*].u_bank",)
+
+
+def test_unknown_name_lists_the_shipped_ones():
+    with pytest.raises(HarnessError, match=r"ethos-u55-32.*found 'ethos-u56'"):
+        load_target("ethos-u56")
+
+
+def test_missing_file(tmp_path):
+    with pytest.raises(HarnessError, match=r"none\.toml: no such file; give the path of a target file"):
+        load_target(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('done = "done"', "", "done: this key is mandatory"),
+        ('done = "done"', 'done = "done"\nerorr = "e"', "erorr: unknown key; did you mean 'error'"),
+        ('done = "done"', 'done = "done"\nmacros = 3', "macros: expected a string or a list of strings"),
+        ('done = "done"', 'done = "done"\nmacros = ["a.*", "b", "a.*"]', r"macros: 'a\.\*' is there twice"),
+        ('done = "done"', "done = 1", "done: expected a string, found 1"),
+        ('"*.sv"', '"*.vhd"', r"sources: no file matches '\*\.vhd'"),
+        ('"*.sv"', '"**.sv"', r"sources: '\*\*\.sv' cannot be looked for \(Invalid pattern"),
+        ('"*.sv"', f'"{"a/" * 2000}*"', r"sources: 'a/a/.*\.\.\. cannot be looked for \(maximum recursion"),
+        ('"*.sv"', f'"{"x" * 5000}"', r"sources: 'xx.* cannot be looked for \(File name too long"),
+        ('"*.sv"', '"\\u0000"', r"sources: '\\x00' cannot be looked for \(embedded null"),
+        ("[parameters]", 'include_dirs = "\\u0000"\n[parameters]', "include_dirs: .* cannot be looked for"),
+        ('["b.sv", "*.sv"]', "[]", "sources: expected at least one file"),
+        ("reset_active_low = false", "reset_cycles = true", "reset_cycles: expected an integer"),
+        ("word_bytes = 4", "word_bytes = 0", r"memories\.m\.word_bytes: expected at least 1"),
+        ("word_bytes = 4", "", r"memories\.m\.word_bytes: this key is mandatory"),
+        ('plusarg = "m"', 'plusarg = "m"\nobservd = true', r"memories\.m\.observd: .*'observed'"),
+        ('one = "u_dut.u_one"', 'one = "u_dut.u_two"', "also in block one; name it once"),
+        ("Words = 8", 'Words = "8"', "Words: expected a value of type int"),
+        ('name = "t"', "name = ", "not valid TOML"),
+        (
+            "[parameters]",
+            '[titles]\nonne = "x"\n[parameters]',
+            r"titles\.onne: expected one of the blocks",
+        ),
+        ("[parameters]", "[titles]\none = 1\n[parameters]", "one: expected a value of type str"),
+        ("[parameters]", 'include_dirs = ["inc"]\n[parameters]', "include_dirs: there is no folder"),
+    ],
+)
+def test_wrong_entries_are_named(write, old, new, message):
+    assert old in GOOD
+    path = write(GOOD.replace(old, new))
+    with pytest.raises(HarnessError, match=message) as caught:
+        load_target(path)
+    assert str(path.resolve()) in str(caught.value) or str(path) in str(caught.value)
+
+
+def test_example_is_good_toml():
+    assert tomllib.loads(GOOD)["top"] == "bench"
+
+
+def test_shipped_files_are_named_with_a_prefix(write):
+    sources = load_target(write(GOOD.replace('"*.sv"', '"resil:bench/*.sv"'))).sources
+    assert [path.name for path in sources] == [
+        *("b.sv", "resil_apb_master.sv", "resil_axi_burst.sv", "resil_axi_mem.sv", "resil_axil_master.sv"),
+        *("resil_boot.sv", "resil_delay_queue.sv"),
+    ]
+    with pytest.raises(HarnessError, match=r"no file matches 'resil:bench/other\.sv'"):
+        load_target(write(GOOD.replace('"*.sv"', '"resil:bench/other.sv"')))
+
+
+def test_a_name_longer_than_any_file_may_have_is_none_of_a_target():
+    with pytest.raises(HarnessError, match=r"expected the name of a shipped target .ethos-u55-128, "):
+        load_target("x" * 5000)
