@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the packages lie: each top-level folder below is one of `resil`, so that nothing else is installed.
 
 All other metadata stands in pyproject.toml.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks as converters write them, made into what an NPU takes: int8 throughout, all shapes constant."""
 
 from __future__ import annotations

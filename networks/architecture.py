@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The structure of a network without its weights: what is trained, exported and recorded."""
 
 from __future__ import annotations

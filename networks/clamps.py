@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Clamps of activations: how they stand in a network's file, and how a compiled stream carries them.
 
 A tensor's clamp is the least and the greatest level that may be stored in it (Ranger, arXiv 2003.13874).

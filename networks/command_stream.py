@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ethos-U command streams as text: the driver's payload around them, commands, registers.
 
 The facts about the format are Vela's (`ethosu.vela.driver_actions`, `ethosu.vela.ethos_u55_regs`).

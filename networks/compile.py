@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A .tflite network becomes what an Ethos-U55 executes: commands, constants and a memory plan."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Data sets that ship with packages, split once and for all."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a network's output decides, and how well: top-1 classification and anomaly detection."""
 
 from __future__ import annotations

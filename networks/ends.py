@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a host does before and after the NPU: the ends of a network, in TensorFlow Lite's arithmetic."""
 
 from __future__ import annotations

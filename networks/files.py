@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writing files so that a reader never sees half of one."""
 
 from __future__ import annotations

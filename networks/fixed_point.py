@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """TensorFlow Lite's integer arithmetic on arrays, with double rounding.
 
 The operations are gemmlowp's and those of TensorFlow Lite's reference kernels as built by default (without

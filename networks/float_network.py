@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A float network as plain arrays: what training hands over and quantisation starts from."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shapes that a network computes from shapes: with a fixed batch they are constants.
 
 Keras writes a Reshape or Flatten as SHAPE, STRIDED_SLICE and PACK around a RESHAPE. On an NPU shapes are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Windows that slide over feature maps, in TensorFlow Lite's conventions."""
 
 from __future__ import annotations

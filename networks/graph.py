@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The network as data: a graph of tensors and operators, independent of any file format."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Integer kernels of single operators, for `resil.networks.reference`.
 
 Each takes the operator, the descriptions of its inputs and its output, and the batched values of those inputs

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """TensorFlow Lite Micro's interpreter, the independent judge of the integer reference.
 
 Traps it has, which this wrapper avoids:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Post-training quantisation to int8 by TensorFlow Lite's rules.
 
 The rules are those of the TensorFlow Lite 8-bit quantisation specification: activations asymmetric int8 per

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What each network of the zoo is: data, architecture, decision and how it is trained."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The integer reference: int8 networks in NumPy, a batch at a time, bit for bit as TensorFlow Lite Micro.
 
 A fault-free NPU, its functional model and this reference have to agree on every output byte.

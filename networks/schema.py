@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the `tflite` package's generated classes say about the file format, found by reflection.
 
 The schema has more than a hundred options tables; reading and writing them by their generated accessors,

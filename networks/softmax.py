@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """TensorFlow Lite's int8 SOFTMAX: the exponential and the reciprocal in gemmlowp's fixed point.
 
 Numbers are int32 with a stated count of integer bits ("Q5.26": five integer bits and 26 of fraction).

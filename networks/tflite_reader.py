@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """TensorFlow Lite flatbuffers in, `Graph` out.
 
 A file is not trusted: every offset, index, length and size is checked before it is used, and whatever is

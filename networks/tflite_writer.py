@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`Graph` in, TensorFlow Lite flatbuffer out: the same graph always gives the same bytes."""
 
 from __future__ import annotations

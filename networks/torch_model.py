@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An architecture as a PyTorch model, and the trained model as plain arrays."""
 
 from __future__ import annotations

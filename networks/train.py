@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Train and quantise the networks of the zoo: `python -m resil.networks.train digits --seed 1`.
 
 The same seed gives the same file on the same machine with the same versions.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Running Arm's compiler Vela as a program, and keeping what it wrote."""
 
 from __future__ import annotations

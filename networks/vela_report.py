@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What Vela says about the network it compiled: layers, cycles, and which command belongs to which layer."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reports: tables, figures, HTML, CSV and FMEDA, rendered purely from a run's two documents."""
 
 from resil.record.errors import ReportError

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`blocks.csv`: one row a block, full precision, last row the total."""
 
 from __future__ import annotations

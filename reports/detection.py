@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What detection caught and which alarms rose, as tables."""
 
 from __future__ import annotations

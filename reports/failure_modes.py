@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Failure modes: a block and one outcome of faults in it, as the FMEDA lists them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bars per block: where FIT comes from against where area is, and what the faults did."""
 
 from __future__ import annotations

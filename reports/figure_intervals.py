@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Dots and whiskers on a logarithmic FIT axis: the total against its budget, and each block."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cycles of each operation on the RTL against the compiler's own estimate."""
 
 from __future__ import annotations

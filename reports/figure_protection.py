@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Protection: the front of area against FIT, and what the chosen set does to each block."""
 
 from __future__ import annotations

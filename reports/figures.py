@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The figures of a report: a catalogue for the HTML page, and stand-alone files for other documents."""
 
 from __future__ import annotations

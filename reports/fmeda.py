@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`fmeda.xlsx`: failure modes, effects and diagnostic analysis in the form safety engineers file."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`report.html`: one page that holds everything it needs."""
 
 from __future__ import annotations

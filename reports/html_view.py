@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the page shows, as text ready to be set: the template only lays it out."""
 
 from __future__ import annotations

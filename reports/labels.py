@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Labels inside a plot that keep clear of each other."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parts that several figures share: row labels, legends, axes with their ticks."""
 
 from __future__ import annotations

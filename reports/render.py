@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All files of a report, from the two documents that hold the results."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The safety verdict as text for any output."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Axes: from a value to a position, and where the ticks go."""
 
 from __future__ import annotations

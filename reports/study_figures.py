@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Figures of a study: FIT by block, stacked, for each network on each target."""
 
 from __future__ import annotations

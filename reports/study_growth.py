@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What grows with the array and what does not, as a table and in sentences."""
 
 from __future__ import annotations

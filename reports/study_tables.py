@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables of a study, for a terminal and for its page."""
 
 from __future__ import annotations

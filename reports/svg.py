@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A small drawing surface that yields accessible, self-contained SVG."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A table as text that fits a width: names wrap, columns stack, numbers stay whole."""
 
 from __future__ import annotations

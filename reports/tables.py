@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables and the verdict line for a terminal or a pipe."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The one place where reports touch the disk."""
 
 from __future__ import annotations

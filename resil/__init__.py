@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The application: campaigns of fault injection, from a configuration file to a verdict.
 
 Public surface, each loaded when it is first used: `load_campaign` reads a campaign file, `run_campaign`

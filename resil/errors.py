@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Errors of the application, and the exit codes that scripts rely on."""
 
 from enum import IntEnum

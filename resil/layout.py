@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the parts of the package lie: side by side in a checkout, below `resil` where it is installed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From a campaign to a bench: what runs laid out in memories, target elaborated."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All exceptions that mean: the user can put this right."""
 
 from resil.errors import ResilError

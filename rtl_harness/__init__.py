@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Targets, elaboration and fault-injection engines for register-transfer-level designs."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Results of slow tools, kept on disk under the hash of all that went into them."""
 
 from __future__ import annotations

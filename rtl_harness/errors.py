@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Errors that a user of the harness can act on."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults, injections and outcomes: the words that every engine speaks."""
 
 from __future__ import annotations

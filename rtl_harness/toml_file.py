@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reading a TOML file, whatever is in it."""
 
 from __future__ import annotations

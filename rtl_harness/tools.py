@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The programs that simulations are built with, and what to do when one is missing."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Statistics of fault injection: intervals, sampling, rates, safety metrics. Pure functions.
 
 Start with `stats.plans.next_step` (what to inject next), `stats.weighted.weighted_sum` (an interval for a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How many injections each stratum gets.
 
 Every function returns whole numbers that sum exactly to the total, with at least `minimum` in each stratum

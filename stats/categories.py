@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random categories, one for each draw of a stratum, decided by the seed alone."""
 
 from __future__ import annotations

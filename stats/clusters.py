@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Several inputs: faults are nested in inputs, and inputs differ.
 
 A campaign over I inputs can be read in two ways. *For these inputs*: they are the population, and the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sums of independent estimates with given coefficients: means over networks, trends over sizes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which strata are analysed together, and how the injections are shared out over these groups.
 
 A design is fixed before the injections that it is used for; then each group of each block is one binomial

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The difference of two independent estimates that have intervals."""
 
 from __future__ import annotations

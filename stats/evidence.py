@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Injections as evidence for rates: groups with counts, whatever the counted outcomes are called."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which strata go into one group: as finely divided as the planned injections allow, by rules set before."""
 
 from __future__ import annotations

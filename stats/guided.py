@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Estimates from injections that predictions have guided; `resil.stats.guided_plan` plans them.
 
 Every fault has a predicted risk of a hazardous outcome, and faults are divided into groups of similar risk

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The plan that predictions guide: more injections where they foresee more, as far as the first batch agrees.
 
 The first batch is spread over all faults in proportion to their weights. If its outcomes fit the predicted

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Confidence intervals for one proportion."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The verdict on rows that are judged by a confidence limit, and on all of them together.
 
 A row is `met` only if the confidence limit on the safe side meets its target. What no injection speaks for is

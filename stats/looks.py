@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Looking at results before the end without spoiling what the intervals promise."""
 
 from __future__ import annotations

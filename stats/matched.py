@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A beta variable that is matched to three moments: what limits of weighted sums are quantiles of."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Safety metrics of ISO 26262-5 for transient faults, and the verdict against a budget.
 
 Terms, for one element (the NPU) without safety mechanisms: every upset has the raw rate `lambda`; the

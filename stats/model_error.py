@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How far the rates of a new population may be from their predictions, learnt from populations left out.
 
 The true rate is the predicted one times `exp(e)`, with `e` normal around 0. Its standard deviation, the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Base rates of permanent faults, read from their data file with ranges and sources."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sampling plans: what to inject next, and when to stop.
 
 A plan is played by calling `next_step` with what was found so far, injecting what it asks for, and calling

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Few injections and many predictions: estimates that a good model narrows and a bad one does not spoil.
 
 Every fault has a prediction f of its outcome y, cheap enough to be known for all faults, so that the mean F

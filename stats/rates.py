@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From counted outcomes to AVF and FIT, per block and in total, with intervals."""
 
 from __future__ import annotations

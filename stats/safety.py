@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rows of a safety verdict: what ISO 26262-5 asks of random hardware failures, from injections.
 
 Definitions, formulas and what is left out: `docs/safety.md`.

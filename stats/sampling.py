@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which faults to inject: sampling without replacement from populations too large to list.
 
 A stratum with `size` members (sites x cycles x inputs) is sampled by a keyed permutation of `range(size)`:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Outcome rates of many small groups, learnt from several populations.
 
 A *population* here is what one campaign sampled: a network on a target. Injections fall into groups that are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Guesses of rates in strata that have few injections or none: for planning, never for a verdict."""
 
 from __future__ import annotations

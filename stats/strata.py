@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The strata of a population, and how injections are spread over strata that are analysed together.
 
 Hundreds of strata (block x kind x register class x operation) with a handful of injections each cannot be

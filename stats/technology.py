@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Raw upset rates of technologies, read from the data file with their sources."""
 
 from __future__ import annotations

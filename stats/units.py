@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Raw upset rates with their units, so that a megabit is never taken for a megabyte.
 
 FIT is failures per 1e9 hours. Sources quote FIT per megabit (10^6 bits), per mebibyte (2^20 bytes) or per

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Confidence interval for a weighted sum of proportions, valid at small counts.
 
 The quantity is `theta = sum_i w_i p_i` with independent `X_i ~ Bin(n_i, p_i)`: the FIT of a block or of the

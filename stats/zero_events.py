@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The largest weighted sum of proportions that no event at all is compatible with.
 
 With `n_i` trials and no event in any stratum, a set of proportions is rejected at error `alpha` if

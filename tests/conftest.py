@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Shared by all tests: one cache of compiled networks and simulators, kept between sessions."""
 
 from __future__ import annotations

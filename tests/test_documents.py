@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Documents: links lead somewhere, commands exist, and the site builds without a warning."""
 
 from __future__ import annotations

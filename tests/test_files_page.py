@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """docs/files.md names every column and key of the files of a run, and nothing that is not there."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """House rules that tools check: lint, format, types, and what the README promises to scripts."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The packages import each other only along the arrows of ARCHITECTURE.md, and nothing undeclared."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The notebook in examples/ runs, and shows what it was shipped with."""
 
 from __future__ import annotations

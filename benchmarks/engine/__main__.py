@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Speed of the fast engine against what a user would run instead, on the same faults, on one core.
 
 Run as `python -m benchmarks.engine [NETWORK ...] [--models DIR] [--faults N] [--kinds ff sram]

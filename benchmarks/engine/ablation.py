@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What each step of the fast engine is worth: steps added one after another, and each taken away from all.
 
 Run as `python -m benchmarks.engine.ablation [NETWORK ...] [--models DIR] [--faults N] [--json]` from the

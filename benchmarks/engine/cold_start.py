@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From an empty cache to the first injection: `python -m benchmarks.engine.cold_start [SIZE...] [--json]`.
 
 Each size of the NPU is taken twice, with what comes with the package and as if nothing came; `--shipped`

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the constants of the fast engine are worth: each at a quarter of its value and at four times that.
 
 Run as `python -m benchmarks.engine.constants [NAME ...] [--network NAME] [--faults N] [--repeats N]

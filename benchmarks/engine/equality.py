@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether the fast engine gives what restarting gives: each fault is simulated from reset to its end as well.
 
 Run as `python -m benchmarks.engine.equality [NETWORK ...] [--models DIR] [--only NAME] [--accelerator NAME]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a farm costs: one and two local workers, and from that, many by calculation.
 
 Each run carries out the same campaign in a new folder. Counted is the time of injecting, from the first

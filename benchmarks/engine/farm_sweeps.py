@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a farm of many workers would take, by calculation, where an engine makes many injections cheaper.
 
 Of the engine it takes what sweeps over so many injections have taken, in seconds of processor time, with

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the lane model is worth: the fast engine with and without it, on the same faults, in turn.
 
 Run as `python -m benchmarks.engine.lanes [NETWORK ...] [--models DIR] [--only NAME] [--faults N] [--parts N]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Injection as it is done without an engine: from a state of the golden run, to the end."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A campaign that is killed again and again, and whose files are damaged meanwhile, against one left alone.
 
 One run goes through undisturbed. Another of the same campaign is ended by SIGKILL at random moments, from its

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cycles per second of the verilated bench, on one thread, in the four sizes.
 
 Run as `python -m benchmarks.engine.simulation_speed [--models DIR] [--accelerators NAME ..] [--json]` from

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a time-out of each operation changes: outcomes, and cycles that are simulated, on one fault list.
 
 Faults are uniform over flip-flops and cycles. Each is injected twice, with the time-out of the inference

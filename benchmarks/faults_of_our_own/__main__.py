@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults in what simulates, not in what is simulated: processes, disks, files, packages, machines.
 
 A campaign is carried out undisturbed, and again on a farm of two workers under each kind of fault. Each time

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The faults: each is made, and what resil makes of it is looked at."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ways to damage bytes, TOML texts, JSON texts and command lines; each is a function of its generator."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Commands `python -m MODULE ...` as processes forked from one that has imported what they need.
 
 They are processes like any other, but start in a moment, so that many of them can be killed and begun again.

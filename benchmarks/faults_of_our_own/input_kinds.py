@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is damaged, and which command reads it."""
 
 from __future__ import annotations

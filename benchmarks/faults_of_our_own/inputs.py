@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Damaged inputs of every kind: each is refused with a message or used; nothing hangs or breaks.
 
 Each case calls the command line in a process of its own kind, with a limit on time and memory. A finding is a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A scheduler and workers as processes of their own, which are started again when they have ended."""
 
 from __future__ import annotations

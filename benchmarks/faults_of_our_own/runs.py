@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs of `resil` as processes, and whether two run folders hold the same."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loaded by a worker (`dask worker --preload`): its simulator says something wrong of some faults.
 
 WRONG_SHARE in the environment is the part of the faults; 0 stands for one fault in all. What the engine

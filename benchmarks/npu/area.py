@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Flip-flops (those in SRAM macros apart), SRAM bits and area of each block of the NPU in its four sizes.
 
 The storage bits are counted a second time by Yosys' own statistics of the netlist, which knows nothing of the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whole networks on the RTL of every size: outputs and cycles, against TensorFlow Lite Micro and Vela.
 
 Runs the zoo's networks, and every .tflite file of `--models DIR`, on held-out inputs (the zoo's) or on noise

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How long the exact choice takes: 2,000 groups, 8 options, 8 networks with three limits each.
 
     python -m benchmarks.protection.choice_speed [--seed N] [--seconds S]

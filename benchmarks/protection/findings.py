@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What protection costs on each target of a study, by block, register and group of eight bits; and lockstep.
 
     python -m benchmarks.protection.findings STUDY [--options FILE] [--seconds 20] [--json]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Area of protection by block, by register and by groups of eight bits, over several networks at once.
 
     python -m benchmarks.protection.granularity campaigns DIR      the runs: 64,000 injections a network

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Coverage of intervals for inputs like those that were run, against the pooled interval and plain t limits.
 
 Run as `python -m benchmarks.statistics.coverage_inputs [--runs 500]` from the root of the project.

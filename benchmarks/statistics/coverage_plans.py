@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How often the intervals of each sampling plan cover the truth, and how wide they are.
 
 Run as `python -m benchmarks.statistics.coverage_plans [--runs 2000] [--synthetic]` from the root of the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every fault of six small regions of the NPU, injected: a population whose true rates are known.
 
 Run as `python -m benchmarks.statistics.exhaustive [--out FILE.npz]` from the root of the project;

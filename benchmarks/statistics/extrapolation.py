@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How well statistical mode predicts networks that were left out, against injection into the RTL.
 
     python -m benchmarks.statistics.extrapolation campaigns --out RUNS [--sizes 32 64]

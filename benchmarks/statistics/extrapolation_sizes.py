@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How well runs on one size of the NPU predict other networks on another size, flip-flops.
 
     python -m benchmarks.statistics.extrapolation_sizes --runs RUNS --others RUNS

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What sampling that predictions guide gains over a plain sample, and what it costs if they are wrong.
 
     python -m benchmarks.statistics.guided --runs RUNS [--repeats N] [--margin M]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Intervals for the plan "predicted" on populations made to break them.
 
     python -m benchmarks.statistics.guided_made [--repeats N]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a change of the RTL moves: storage, FIT and sensitivity, from the models learnt before and after it.
 
 For each size of the NPU: the share of each block of the flip-flops and of their FIT (mean over the networks

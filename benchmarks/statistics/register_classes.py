@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Do register classes tell anything? Flip-flops of each class and block, and their share of hazardous upsets.
 
 Reads the run folder of a campaign on flip-flops. Shares over several blocks or classes are weighted by their

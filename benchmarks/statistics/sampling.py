@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a sampling plan costs: RTL cycles and CPU time to the same interval of the total hazardous FIT.
 
 Run as `python -m benchmarks.statistics.sampling [--models DIR] [--margin 0.1] [--seeds 3] [--json]` from the

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Campaigns that stop by themselves: how often they are wrong, how often intervals miss, what they cost.
 
 Run as `python -m benchmarks.statistics.stopping [--runs 400]` from the root of the project. A population of

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # A SLURM of Debian's packages on one machine, to try a campaign on a farm; as root. Not for production: no accounting, no cgroups.
 #
 #     apt-get install --no-install-recommends slurmctld slurmd slurm-client munge

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Make an int8 CNN accelerator with nngen 1.3.4, its memory images, and what its software model answers.
 
 Runs in an environment of its own that has nngen: `python generate.py build`. Writes into the folder:

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Closes the accelerator that nngen generates: a memory behind its AXI4 master, a host at its AXI4-Lite slave.
 module nngen_bench #(
   parameter int unsigned MemoryWords  = 2048,  // of 32 bits

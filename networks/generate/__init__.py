@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks of one operation, drawn from a seed over the whole space of parameters.
 
 They compare implementations: each is a standard .tflite that TensorFlow Lite Micro runs and that Vela

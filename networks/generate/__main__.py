@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Write a network of one operation, or count how many are accepted.
 
 `python -m resil.networks.generate CONV_2D --seed 3 --out conv.tflite`;

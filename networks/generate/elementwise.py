@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operations of one element each: arithmetic, comparison, activations by formula or table."""
 
 from __future__ import annotations

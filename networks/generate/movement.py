@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operations that move, repeat, cut or join elements, and means over areas."""
 
 from __future__ import annotations

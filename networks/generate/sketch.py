@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Drawing one operation: random choices, and the tensors around the operation."""
 
 from __future__ import annotations

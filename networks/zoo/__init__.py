@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The networks that ship with the project.
 
 Each is a file NAME.tflite with a record NAME.json of how it was made, and NAME.npz with held-out images, of

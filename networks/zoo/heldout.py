@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The held-out images that ship with each network, so that it can be run without the package of its data."""
 
 from __future__ import annotations

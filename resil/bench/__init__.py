@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a campaign injects into, whatever made it: sites, engines, area, and the identity of it all."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a campaign injects into, whatever made it."""
 
 from __future__ import annotations

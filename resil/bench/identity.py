@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What makes two campaigns the same: a strong hash of everything that defines their injections."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The list of fault sites: a row per bit, and the sums per block."""
 
 from __future__ import annotations

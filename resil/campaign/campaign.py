@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The campaign file: what to inject into, how much, and against which budget."""
 
 from __future__ import annotations

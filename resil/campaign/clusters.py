@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How many bits an upset flips: the campaign's shares of cluster sizes, and the words that bound them.
 
 The population of clusters is that of single bits: every storage bit of a stratum, in every cycle, is the

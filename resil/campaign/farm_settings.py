@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The key `dask` of [execution]: workers elsewhere that simulate, and how they come about."""
 
 from __future__ import annotations

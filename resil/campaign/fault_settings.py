@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table [faults] of a campaign file: which faults, in which storage, how many."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the keys of a TOML text stand: line and column, for messages."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table `[network]`: what is inferred, on which inputs, and what its output decides."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All that is wrong with a file, said at once."""
 
 from __future__ import annotations

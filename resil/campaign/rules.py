@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a campaign file and a study file have in common: all tables but those of what runs on which target."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table `[safety]`: which rows of the verdict are claimed, against which targets, on what grounds."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table [sampling] of a campaign file: how the faults are chosen, and when enough were injected."""
 
 from __future__ import annotations

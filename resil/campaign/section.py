@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Strict reading of one table of a TOML file: every key is asked for, checked, and accounted for."""
 
 from __future__ import annotations

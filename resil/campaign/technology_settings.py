@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table `[technology]`: an entry of the technology data, and raw rates of the user's own."""
 
 from __future__ import annotations

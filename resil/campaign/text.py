@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A campaign as TOML text: every default filled in, every path absolute."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table [workload] of a campaign file: what a target of the user's own runs."""
 
 from __future__ import annotations

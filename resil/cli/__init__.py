@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command line: arguments in, exit code out; data to stdout, progress and messages to stderr."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The application that commands enrol in, and the arguments that several of them share."""
 
 from __future__ import annotations

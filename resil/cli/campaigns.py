@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Commands that begin with a campaign or study file: run, study, estimate, sites; and learn."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From arguments to an exit code, whatever happens in between."""
 
 from __future__ import annotations

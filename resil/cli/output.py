@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What commands print, and what becomes of it where nobody takes it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Commands that begin with run folders: protect, report, compare, merge, replay."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Commands that need no campaign: infer, clip, doctor."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`resil clip`: a network whose activations keep to the ranges that a calibration set shows."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`resil compare`: runs side by side, with the interval of the difference of their FIT."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`resil doctor`: what is installed, what is missing, and what to do about it."""
 
 from __future__ import annotations

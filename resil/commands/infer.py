@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`resil infer`: a network on the NPU, with the cycles of each operation."""
 
 from __future__ import annotations

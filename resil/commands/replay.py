@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`resil replay`: one injection again, alone, compared with what is recorded."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`resil report`: the reports of a finished run, written again."""
 
 from __future__ import annotations

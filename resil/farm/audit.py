@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A share of every worker's rows is simulated again by another worker, and has to be the same."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A scheduler to give work to: one that is there, or one that is started here with workers of its own."""
 
 from __future__ import annotations

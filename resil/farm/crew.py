@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Workers as the coordinator sees them: who is there, who is fit, and what each is doing."""
 
 from __future__ import annotations

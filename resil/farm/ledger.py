@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which injections are still to be simulated, in portions; nothing is lost and nothing is given out twice."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What goes to a worker, and what comes back."""
 
 from __future__ import annotations

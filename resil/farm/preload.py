@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Loaded by workers that are started here: they end with the process that started them, not by Ctrl-C."""
 
 import signal

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether a worker is of this very package: version and sources, asked before it gets work."""
 
 from __future__ import annotations

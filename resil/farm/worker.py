@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The worker's side: from a campaign's text and injection numbers to rows."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is known of finished injections while more are planned."""
 
 from __future__ import annotations

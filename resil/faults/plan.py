@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The faults that are wanted, each with its injection number."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All faults that a campaign could inject, divided into strata, and which of them has which number."""
 
 from __future__ import annotations

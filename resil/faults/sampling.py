@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A campaign's sampling plan, played: what to inject next, from what was found so far."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the engines' audits have covered, kept with the run, so that whoever goes on with it knows."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the part files of a run hold together: each injection once."""
 
 from __future__ import annotations

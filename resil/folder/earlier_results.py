@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Results that a run folder holds already: nothing that rests on fewer injections takes their place.
 
 A tighter margin is the exception: whoever asks for one and gets it may need fewer injections than were made

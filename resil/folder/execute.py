@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Missing injections go through the engines into part files."""
 
 from __future__ import annotations

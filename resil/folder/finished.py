@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether a folder of results is whole, finished, of this version and unfailed: all that read one ask here.
 
 A run is sealed when it ends: `provenance.json` gets the digests of what it left behind. Reading a folder

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Protection plans of a folder, kept by name; `protection.json` is the latest one that reaches its target.
 
 A plan says on which results it rests. One that rests on others is not used, and a plan that reaches nothing

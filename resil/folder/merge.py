@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Injections of runs of one campaign that were made apart, joined in one folder."""
 
 from __future__ import annotations

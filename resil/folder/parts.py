@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Part files: injections on disk, each file complete and verifiable by itself."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What made a run: versions, hashes, seed, command, times."""
 
 from __future__ import annotations

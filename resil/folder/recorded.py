@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether `provenance.json` of a run says what those who go on with it rely on; values of such records."""
 
 from __future__ import annotations

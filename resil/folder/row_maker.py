@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Injections as the columns of a part file."""
 
 from __future__ import annotations

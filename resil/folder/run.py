@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A finished run for Python: its injections, registers and blocks as data frames."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The run folder: what a campaign leaves behind, and what a resumed one continues."""
 
 from __future__ import annotations

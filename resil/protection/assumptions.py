@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a protection plan takes for granted, in sentences for its reader."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Finished runs on one target, as a choice of protection over units takes them."""
 
 from __future__ import annotations

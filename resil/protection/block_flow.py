@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`resil protect`: the protection of least area for a finished run."""
 
 from __future__ import annotations

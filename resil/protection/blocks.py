@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a summary says about each block, as far as the choice of a protection needs it."""
 
 from __future__ import annotations

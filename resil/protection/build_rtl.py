@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`resil protect --build`: a plan as RTL, with proofs, a run without faults, and its measured area."""
 
 from __future__ import annotations

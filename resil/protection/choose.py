@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The choice over units and networks: candidates on one half of the injections, a verdict by the other.
 
 The choosing half gives candidates, each of least area by shrunk risks, with less and less reserve. The

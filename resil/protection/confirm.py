@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether new injections into built protection confirm what its plan predicts: pure, one look."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What options do to rates: of flip-flops and memories one by one, and of mechanisms of the whole NPU."""
 
 from __future__ import annotations

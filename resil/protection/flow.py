@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`resil protect` over units and several runs: read, choose, keep a plan in every run."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The whole front of added area against residual FIT, by dynamic programming over the blocks."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From a plan to what is built: the groups of registers that its choices protect."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a choice leaves on networks that took no part in it: each network of the choice is left out in turn.
 
 A set that is chosen for some networks is judged by them too, so its figures are those of these networks. What

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What may be chosen for units of storage, and what each item costs and leaves on every network."""
 
 from __future__ import annotations

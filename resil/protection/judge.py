@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A chosen set of protections, judged by injections that did not choose it.
 
 The bound is that of a stratified sample: storage that has the same option in the same block and kind is a

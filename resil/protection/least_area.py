@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The programme behind every choice of protection: one option of each exclusive set, at least cost.
 
 Solved as a mixed-integer linear programme by HiGHS, whose dual bound is the proof. The solver works with

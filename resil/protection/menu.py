@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What may be chosen for a block: options that act on its storage, alone or joined."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The choice of one option per block: least area within the limits.
 
 Every option of a block has an added area and an upper bound of the residual FIT; both add up over blocks. So

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Protection options and cell areas, read and checked."""
 
 from __future__ import annotations

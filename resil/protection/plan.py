@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From `summary.json` to `protection.json`: which option for which block, what it costs and what remains."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a sensitivity model adds to the risks that a protection is chosen by: counts of other injections."""
 
 from __future__ import annotations

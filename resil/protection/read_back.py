@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a confirmation injected into built protection, read back from its run folders and counted."""
 
 from __future__ import annotations

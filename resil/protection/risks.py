@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Risks of small groups of storage, shrunk: what a choice rests on, never what it is judged by.
 
 A cell of eight bits gets a handful of injections, so its own maximum is mostly luck, and a choice that ranks

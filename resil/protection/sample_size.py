@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How many new injections a confirmation needs, and where: a plan that is right is not refused by chance."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From a choice over units to `protection.json`, one for each run: the same choice, that run's figures."""
 
 from __future__ import annotations

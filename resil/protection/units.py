@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Units of choice: what of the storage is protected together, at three granularities.
 
 The risks are learnt of *cells*, the finest division: eight bits of a register, or a memory with the

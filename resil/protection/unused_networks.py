@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Seeds and networks that took no part in a choice of protection, for its confirmation."""
 
 from __future__ import annotations

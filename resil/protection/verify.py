@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`resil protect --build DIR --verify`: new injections into what was built, on networks new to it."""
 
 from __future__ import annotations

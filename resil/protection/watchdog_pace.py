@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How long the operations of a network take, and whether a watchdog on them tells of a hang in time."""
 
 from __future__ import annotations

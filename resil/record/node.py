@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Strict reading of JSON documents: every failure names the file and the field."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Numbers as people read them: three significant digits, thousands, percentages, intervals."""
 
 from __future__ import annotations

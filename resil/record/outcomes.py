@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The six outcomes of an injection as reports name and explain them."""
 
 from __future__ import annotations

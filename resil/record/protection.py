@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The contents of `protection.json`, checked."""
 
 from __future__ import annotations

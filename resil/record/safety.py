@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The safety verdict and the assumptions of use of a run, as `summary.json` has them."""
 
 from __future__ import annotations

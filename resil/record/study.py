@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The results of a study, typed: what is shown of `study.json`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From the content of `study.json` to what is shown of it; each field is checked."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the design told of its faults: detected ones by what they would have done, and alarms by name."""
 
 from __future__ import annotations

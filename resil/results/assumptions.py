@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Assumptions of use: what must hold where the target is used for a campaign's figures to hold there."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Estimates by register class, for plans whose strata are divided by it."""
 
 from __future__ import annotations

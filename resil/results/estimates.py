@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From a sample to rates and FIT of blocks and total."""
 
 from __future__ import annotations

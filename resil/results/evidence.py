@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A sample as evidence for the rows of a safety verdict: counts by what is seen and what told of it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What becomes in a second inference of what the first left behind."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Limits of every block and kind of storage that hold all together: what a choice of protection rests on."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Estimates for inputs like those that were run: how much the inputs differ is in the intervals."""
 
 from __future__ import annotations

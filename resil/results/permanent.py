@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a finished campaign of permanent faults says for the safety verdict of another on the same target."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From a finished sample to what its safety verdict rests on."""
 
 from __future__ import annotations

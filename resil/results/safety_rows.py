@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The safety verdict of a campaign: every row, from its injections, its settings and its technology."""
 
 from __future__ import annotations

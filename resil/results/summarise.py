@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From injections to `summary.json`: rates, FIT, metrics and verdict, with everything that they rest on."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The parts of `summary.json` that runs and estimates have in common."""
 
 from __future__ import annotations

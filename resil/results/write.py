@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Results into files and onto the screen: the application's side of `reports`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`resil run`: a campaign from its file to its verdict."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`resil run --dry-run`: what a campaign would inject, and how long that may take; nothing is simulated."""
 
 from __future__ import annotations

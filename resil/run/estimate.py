@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`resil estimate`: a campaign judged without simulating the RTL."""
 
 from __future__ import annotations

@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Statistical mode: sensitivity learnt from campaigns, applied to networks that were never simulated."""

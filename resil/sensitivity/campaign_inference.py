@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The inferences of a campaign, one for each of its inputs, on the functional model."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`resil estimate --correct RUN_DIR`: predictions of all faults, corrected by injections into a few."""
 
 from __future__ import annotations

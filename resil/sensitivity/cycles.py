@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cycles of an operation from its work, learnt from runs without a fault."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Facts of a target that no run has been made on, for a model that is to know it all the same."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The plan "predicted": faults divided by the risk that a sensitivity model foresees for them."""
 
 from __future__ import annotations

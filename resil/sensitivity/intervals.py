@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Predicted parts into estimates of blocks and of the total, with intervals for the model's own error."""
 
 from __future__ import annotations

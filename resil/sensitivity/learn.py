@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`resil learn`: a sensitivity model from run folders, and what it says of networks left out."""
 
 from __future__ import annotations

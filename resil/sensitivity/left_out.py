@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks that were left out, and what the errors of their predictions teach."""
 
 from __future__ import annotations

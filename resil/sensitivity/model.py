@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The sensitivity model: what campaigns have taught, as one small file."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What run folders say for a sensitivity model: which bits were struck, when, and what came of it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A model applied to a network: what becomes of an upset in each block, without any simulation of the RTL."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How readily damaged data change a network's decision: drawn corruptions beside those of other networks.
 
 Corruptions that were recorded are milder than those that were not, so the share of drawn ones that change the

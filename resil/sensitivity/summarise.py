@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `resil estimate` writes: a summary of the shape of a run's, with nothing injected."""
 
 from __future__ import annotations

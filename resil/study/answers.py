@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is said of a cell: an entry of `cells` in `study.json`, from the folder of its run or estimate."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a study asks of every cell, and of the protection of each target."""
 
 from __future__ import annotations

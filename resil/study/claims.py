@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The two claims of the study of the Ethos-U55, and the numbers that support or refute them here.
 
 Reference: arXiv 2404.09317, abstract: configurations of the NPU do not meet ASIL-D unprotected, and selective

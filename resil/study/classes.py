@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """AVF of register classes by target: the mean over the networks that were injected into."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`resil study --dry-run`: how many builds and campaigns a study takes, and how long."""
 
 from __future__ import annotations

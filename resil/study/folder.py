@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The folder of a study: what it was made for, and what of it is answered."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What grows with the size of the array: trends over targets that differ in one parameter."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How fast a study gets on, and how long the rest of it will take."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The protection of a study's targets: a set for each that holds for all of its networks."""
 
 from __future__ import annotations

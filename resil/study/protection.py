@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a study says of the protection of each target."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`study.parquet`: a row for each cell and block."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`resil study`: all cells of a study, one after the other, into one folder."""
 
 from __future__ import annotations

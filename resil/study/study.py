@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A study: targets by networks, and what is asked of each pair."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The study file, read strictly: all that is wrong with it is said at once."""
 
 from __future__ import annotations

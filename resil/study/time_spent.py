@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the time of a study goes: seconds by the clock, of each target, over all goes."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What all cells of a study say together; nothing that was not injected, or is not there, counts as met."""
 
 from __future__ import annotations

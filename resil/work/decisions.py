@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a network's output decides, for a campaign: the rule by its name, and its form for each input."""
 
 from __future__ import annotations

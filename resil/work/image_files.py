@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files that hold initial contents of memories: raw bytes, arrays, `$readmemh` text."""
 
 from __future__ import annotations

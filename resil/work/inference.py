@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One inference on the functional model: memory between operations, and how it ends if that is changed."""
 
 from __future__ import annotations

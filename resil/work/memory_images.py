@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table [workload]: memory images of the user's own, for any closed target."""
 
 from __future__ import annotations

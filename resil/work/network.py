@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table [network]: a network compiled for the target, its inputs laid out in the target's memories."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What corruption of a feature map looks like, apart from the map: described, kept as text, drawn again."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files of a network's inputs and outputs: `.npy` for one tensor, `.npz` for several by name."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a campaign lets its target run, whichever table of the campaign file it came from."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Modules that close a design of the user's own: a memory behind AXI4, a host that writes registers.
 
 A target file takes them in with `sources = ["resil:bench/*.sv", ...]`. This package builds the programs that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Makes an APB access of each request of resil_boot, one at a time.
 module resil_apb_master (
   input  logic        clk_i,

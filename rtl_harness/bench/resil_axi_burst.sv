@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Steps through the beats of an AXI4 burst: fixed, incrementing or wrapping, of any size up to the bus width.
 module resil_axi_burst #(
   parameter int unsigned AddrWidth = 32,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Memory behind an AXI4 port that closes a design for fault injection: latency, bandwidth, bounds.
 ///
 /// Bursts are served in the order of their addresses, whatever their IDs. The first beat of a read is offered

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Makes an AXI4-Lite access of each request of resil_boot, one at a time.
 module resil_axil_master (
   input  logic        clk_i,

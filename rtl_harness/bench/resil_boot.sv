@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The host of a closed bench: runs a small program of register accesses, then says done.
 ///
 /// The program is `program_q`, read with $readmemh from the file that +PlusArg=FILE names. An entry is {mask, data,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// First in, first out; an entry comes out `Delay` cycles after it could have at the earliest.
 ///
 /// Entries move up and what is empty is zero, so that queues which hold the same are in the same state: a

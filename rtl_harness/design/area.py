@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Area of each block of a target, by synthesis to gates."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The built-in table of gate equivalents, and what must be known of a Liberty file."""
 
 from __future__ import annotations

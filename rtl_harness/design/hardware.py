@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which storage bits of the source code are hardware, found by the synthesis that area is measured with."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The counter of finished operations, as a run shows it."""
 
 from __future__ import annotations

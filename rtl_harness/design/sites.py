@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Storage elements of a design, the numbering of their bits, and which of them are hardware."""
 
 from __future__ import annotations

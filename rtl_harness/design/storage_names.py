@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What storage of a design has become in RTL that was made from it."""
 
 from __future__ import annotations

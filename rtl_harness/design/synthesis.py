@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The design under test by itself, and the gates that remain of it: what area and hardware are read from."""
 
 from __future__ import annotations

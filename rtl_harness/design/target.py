@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The target description: which RTL, which clock, which blocks, where results lie."""
 
 from __future__ import annotations

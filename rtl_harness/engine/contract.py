@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The contract that every engine fulfils."""
 
 from __future__ import annotations

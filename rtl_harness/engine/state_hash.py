@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One digest of a design's final state, the same for every engine.
 
 The digest is `faults.digest` (64-bit BLAKE2b) of these bytes, one after the other:

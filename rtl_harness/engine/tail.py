@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The contract of a tail: what finishes runs of a workload that left the RTL at the end of an operation."""
 
 from __future__ import annotations

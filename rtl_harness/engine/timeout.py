@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """When a run counts as a hang: the time-outs of the inference and of each operation."""
 
 from __future__ import annotations

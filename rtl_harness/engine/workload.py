@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a target runs: memory images in, an output tensor out, and a rule that reads the decision."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The assertions of the NPU's RTL: a target that has them, and which of them failed.
 
 Their files end in .sva, so that no target file's glob takes them: campaigns and netlists never see them.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Inputs as batches of memory images for the functional model, and outputs out of them."""
 
 from __future__ import annotations

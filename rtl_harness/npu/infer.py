@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs a compiled network on inputs: on the NPU's RTL, or on the functional model."""
 
 from __future__ import annotations

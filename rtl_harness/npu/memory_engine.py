@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Upsets of the memories outside the NPU, as an engine: the model answers, some answers are tried on the RTL.
 
 The model has no clock. Every answer bears the last cycle of the run without a fault, alarms too. A hang is

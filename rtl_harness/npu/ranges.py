@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a network's activations reach on given inputs: the range of each operation's output, on the model."""
 
 from __future__ import annotations

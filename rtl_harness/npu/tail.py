@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Finishes inferences that left the RTL between two operations, on the functional model, many at a time."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Upsets of the memories outside the NPU, as the functional model sees them."""
 
 from __future__ import annotations

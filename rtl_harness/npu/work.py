@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What each operation of a compiled network makes the NPU do: work that its cycles can be predicted from."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memory images that make the NPU's bench run one inference.
 
 The bench has a flash behind the NPU's read-only port, an SRAM behind its read/write port, and a boot ROM

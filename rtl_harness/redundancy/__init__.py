@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Redundancy built into a design: which registers, by which mechanism, as RTL, with its proofs."""
 
 from resil.rtl_harness.redundancy.build import build_protection

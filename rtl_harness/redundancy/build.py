@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Protected RTL of a target: netlists in place of some instances, alarms led out, constraints."""
 
 from __future__ import annotations

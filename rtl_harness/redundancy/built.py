@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What was built of redundancy, and where hardened registers are in it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Flip-flop cells of a netlist: which can be copied, and how they are reset."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which ports of the design under test carry the clock and the reset of the bench."""
 
 from __future__ import annotations

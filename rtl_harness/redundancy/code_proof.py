@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Proof of what codes on memories do, for all words and all places of wrong bits.
 
 A code is made of exclusive ors, which solvers of satisfiability are slow at: a word of 64 bits takes them

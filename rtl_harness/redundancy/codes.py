@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Codes on memories: how words are divided, how many check bits they take, and what was built of them."""
 
 from __future__ import annotations

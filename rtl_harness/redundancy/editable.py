@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A word-level netlist below one instance, as Yosys writes it to JSON, that can be added to."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Edits of the source around netlists: modules in place of those of the source, ports for the alarms."""
 
 from __future__ import annotations

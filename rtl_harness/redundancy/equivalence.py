@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether a protected instance computes what the source's did, alarms left aside: by induction in Yosys."""
 
 from __future__ import annotations

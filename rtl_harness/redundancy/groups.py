@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Protected groups: which bits of which registers, by which mechanism."""
 
 from __future__ import annotations

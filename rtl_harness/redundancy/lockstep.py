@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lockstep: a second instance of a block beside it, fed by the same inputs, its outputs compared."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memories of a netlist given a code: words widened by check bits, encoders before them, decoders behind."""
 
 from __future__ import annotations

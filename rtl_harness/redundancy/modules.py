@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What must be known of each instance of a design to put a netlist in its place, from slang's syntax tree."""
 
 from __future__ import annotations

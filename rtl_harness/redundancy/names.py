@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Names of a netlist: registers keep those of the source, and none needs an escape."""
 
 from __future__ import annotations

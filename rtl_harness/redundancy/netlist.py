@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Registers of a netlist replaced by redundant ones, and their alarms led to its top."""
 
 from __future__ import annotations

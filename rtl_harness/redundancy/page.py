@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a folder of protected RTL says of itself: a page for people, and constraints for synthesis."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where netlists go: the innermost instances with what is protected whose surroundings can be edited."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What must hold of protected RTL before anything is injected into it: proofs, none of which simulates."""
 
 from __future__ import annotations

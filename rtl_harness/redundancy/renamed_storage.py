@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What each register and memory of the source has become in netlists with protection."""
 
 from __future__ import annotations

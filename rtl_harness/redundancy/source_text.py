@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small edits of SystemVerilog source text: ports of a module, the module of an instance, further lines."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A target file for protected RTL: that of the design, with other sources and the alarms that were added."""
 
 from __future__ import annotations

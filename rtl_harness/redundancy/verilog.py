@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Netlists as SystemVerilog: modules with declared parameters and ports, a file each."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A watchdog on operations: a timer in the design under test that the counter of operations restarts."""
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""`python -m resil.rtl_harness.shipped` makes anew what comes with the package of the shipped targets."""
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m resil.rtl_harness.ship` makes anew what comes with the package of the shipped targets."""
 
 from __future__ import annotations
 

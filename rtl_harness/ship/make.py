@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Makes the results that come with the package, for the shipped targets."""
 
 from __future__ import annotations

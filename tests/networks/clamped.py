@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks with clamps, and the same in operators that TensorFlow Lite knows."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks to test with: the zoo's, a chain of all layer kinds, and models from elsewhere if any."""
 
 from __future__ import annotations

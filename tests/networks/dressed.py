@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks as converters write them, made of the plain int8 graphs of this project."""
 
 from __future__ import annotations

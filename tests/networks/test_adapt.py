@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks with the ends that converters give them: equal to TensorFlow Lite Micro on the whole file."""
 
 from __future__ import annotations

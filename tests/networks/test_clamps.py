@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Clamps of activations: in files, in the reference, in the compiled stream, and what others make of them."""
 
 from __future__ import annotations

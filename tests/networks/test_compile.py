@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compilation with Vela: what comes out, the cache, and what is refused."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks with branches, in float and quantised; architectures, trained models and what is exported."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arithmetic of shapes, against TensorFlow Lite Micro where it has the operator."""
 
 from __future__ import annotations

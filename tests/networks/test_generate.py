@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks of one operation: the writer, the oracle and Vela take them, and they cover the space."""
 
 from __future__ import annotations

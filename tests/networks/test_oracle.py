@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The wrapper of TensorFlow Lite Micro."""
 
 from __future__ import annotations

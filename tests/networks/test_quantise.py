@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Quantisation against independent statements of TensorFlow Lite's rules."""
 
 from __future__ import annotations

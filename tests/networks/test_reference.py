@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The integer reference against TensorFlow Lite Micro, element by element."""
 
 from __future__ import annotations

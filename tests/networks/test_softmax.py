@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """SOFTMAX against TensorFlow Lite Micro and against the real function."""
 
 from __future__ import annotations

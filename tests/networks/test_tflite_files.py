@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reading and writing .tflite files: round trips, damaged and hostile bytes."""
 
 from __future__ import annotations

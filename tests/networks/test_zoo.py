@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The zoo, its data and how its networks are made."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An example of the two input documents, computed from made-up counts with exact intervals."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The safety verdict in every output; a verdict that is better than its rows is refused."""
 
 import io

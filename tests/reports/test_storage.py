@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kinds of storage in the reports: flip-flops inside SRAM macros stand apart, and the sums lose nothing."""
 
 from __future__ import annotations

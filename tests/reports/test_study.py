@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A study's page and text: valid, self-contained, escaped; no document reads better than its cells."""
 
 from __future__ import annotations

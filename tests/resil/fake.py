@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A bench without a simulator: outcomes are a hash of the fault, each costs a little time.
 
 `python -m tests.resil.fake ARGUMENTS` is the command line with this bench; the environment variable

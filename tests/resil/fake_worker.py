@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A worker of a farm whose bench is the fake one: `python -m tests.resil.fake_worker ADDRESS OPTIONS`.
 
 The environment makes it bad: FAKE_VERSION is the version that it says it has; FAKE_WRONG is the part

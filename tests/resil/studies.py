@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A small study for tests, as text and as a value."""
 
 from __future__ import annotations

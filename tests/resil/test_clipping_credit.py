@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Clipping is credited only by injections into the clipped network."""
 
 from __future__ import annotations

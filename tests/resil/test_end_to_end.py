@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The whole study, small, on the real NPU, on both engines."""
 
 from __future__ import annotations

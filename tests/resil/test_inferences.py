@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A campaign of two inferences from file to summary, on a design whose host makes them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Campaigns that strike the memories outside the NPU, from file to verdict."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a person sees: a line that is redrawn on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations

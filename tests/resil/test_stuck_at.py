@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A campaign of stuck bits from file to verdict, on a small design of another kind."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measured coverage of limits for weighted sums, by enumeration or simulation; plainer limits to compare."""
 
 from __future__ import annotations

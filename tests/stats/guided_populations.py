@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Populations made to break the interval of the plan "predicted", and campaigns played on them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Populations whose truth is known, and campaigns played on them."""
 
 from __future__ import annotations

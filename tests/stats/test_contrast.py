@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Contrasts of independent estimates: against the difference of two, and by coverage on known truth."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rates and parts of rates from groups of injections."""
 
 import numpy as np

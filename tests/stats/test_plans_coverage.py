@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The plans on populations with known truth; `coverage_plans` of the benchmarks does it at length."""
 
 import time

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows of the safety verdict, against figures reckoned by hand, and in every state that only looks safe."""
 
 import pytest

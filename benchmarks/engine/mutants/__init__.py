@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mutants of the fast engine, and what notices them."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What notices a fast engine that is wrong: its tests, and its audit alone.
 
 Run as `python -m benchmarks.engine.mutants [NAME ...] [--skip-tests] [--skip-audit] [--share S]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A campaign whose audit alone has to notice that the engine is wrong; prints what it noticed, as JSON.
 
 Run as `python -m benchmarks.engine.mutants.campaign [--faults N] [--answers FILE]` by the tool beside it, on

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mutants of the fast engine: small edits, each with what it breaks and the tests that notice it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One mutant tried: a copy of the sources with its edits, in which its tests and a campaign run."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Line and toggle coverage of the NPU's RTL, as Verilator counts it, for each block.
 
 The bench with its unreliable bus runs the small networks of the zoo, and random operations, whole and damaged

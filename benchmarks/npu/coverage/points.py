@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Points of the RTL that simulations pass or not, those that are left out, and figures by block."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs that follow one another in one simulation: the host starts the NPU again and again.
 
 Between two runs of one simulation registers go back, which they never do within a run. Regions lie anywhere,

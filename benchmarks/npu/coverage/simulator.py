@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Simulators that count what they pass: the closed bench, and the blocks side by side under cocotb."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Feeds damaged command streams, data and buses to the RTL of the NPU, and checks that it takes them well.
 
     python -m benchmarks.npu.fuzz [--runs 10000] [--seed 1] [--json]

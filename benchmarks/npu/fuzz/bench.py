@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs trials on the verilated bench, in this process, and checks what must hold for each."""
 
 from __future__ import annotations

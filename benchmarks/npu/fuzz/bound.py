@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How long a command stream may take at most.
 
 At every cycle at least one thing is going on that the stream asked for, so that the sum of them all bounds

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Sound command streams with their memory, from which the fuzzer's damaged ones are made."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The ways in which the fuzzer damages a command stream, its memory and the bus."""
 
 from __future__ import annotations

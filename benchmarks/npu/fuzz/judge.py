@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs trials, judges each by the rules, and counts what came of them."""
 
 from __future__ import annotations

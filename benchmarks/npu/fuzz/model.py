@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the functional model says of a trial, and how much of that the RTL must agree with."""
 
 from __future__ import annotations

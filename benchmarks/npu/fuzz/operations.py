@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random operations of all kinds that keep to the rules, with their memory."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mutants of the NPU's RTL: how many of those that behave differently do the tests find?
 
     python -m benchmarks.npu.mutation [--npu ethos-u55-32] [--mutants 300] [--seed 1] [--jobs 2]

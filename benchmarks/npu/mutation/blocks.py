@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs the tests of the blocks on mutants: one build of `blocks.sv` has all of them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which mutants are judged: a draw that an edit elsewhere in the RTL leaves as it is."""
 
 from __future__ import annotations

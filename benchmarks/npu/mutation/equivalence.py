@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether a mutant's module is equal to the original one: Yosys' equivalence checker, with induction.
 
 The module is taken alone, with every set of parameters that it has in the NPU: its inputs are free and its

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs the tests of what the host finds at the NPU on mutants."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs the stimuli of the NPU's tests on mutants, and judges them as these tests do."""
 
 from __future__ import annotations

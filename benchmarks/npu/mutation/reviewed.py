@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mutants that a person has looked at: why nothing that README.md specifies depends on them."""
 
 from __future__ import annotations

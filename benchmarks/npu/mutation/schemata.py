@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All mutants of the RTL in one design: a number in a register of the top says which of them it is.
 
 An expression e with a mutation m, number 7, becomes `(mutation_pkg::active == 7 ? (m) : (e))`. With 0 the

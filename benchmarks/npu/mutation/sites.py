@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the RTL can be mutated, and how: operators, constants and conditions that hold at run time."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Verdicts on disk, a line each, so that a run that was ended goes on where it was."""
 
 from __future__ import annotations

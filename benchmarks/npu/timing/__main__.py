@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Longest paths of the NPU: levels of two-input gates for each pair of blocks, and an estimate of the delay.
 
 The NPU is synthesised without its SRAM banks and mapped twice: to gates of two inputs and multiplexers, each

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The NPU as gates: mapped by Yosys, read from a BLIF file as arrays of nets."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Longest paths through a netlist, for each pair of blocks that they lead from and to."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Accuracy against the rate of upsets in the memory of weights, clipped and not: data and figure.
 
     python -m benchmarks.protection.clipping --resnet pretrainedResnet_quant.tflite --out docs/img

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The figure: accuracy against the rate of upsets, a panel for each network."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Upsets of weights at a rate, and what becomes of a network's answers."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is struck: networks with inputs that calibrate and others that judge, clipped and not."""
 
 from __future__ import annotations

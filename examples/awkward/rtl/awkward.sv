@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The design under test: every kind of storage that is awkward to list, to find again and to flip.
 module awkward
   import awkward_pkg::*;

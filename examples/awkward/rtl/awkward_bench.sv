@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The closed bench: the design, its input memory and its output memory; inputs are clock and reset.
 module awkward_bench #(
   parameter int unsigned SourceWords = 64

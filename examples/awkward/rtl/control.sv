@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Sequences the work: coefficients, then rounds of load, work and flush, then the check.
 module control
   import awkward_pkg::*;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A wide running checksum and a memory of its past values, wider than a machine word.
 module history (
   input  logic        clk_i,

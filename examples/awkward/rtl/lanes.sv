@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Four multiply-accumulate lanes with coefficients in an unpacked register array.
 module lanes
   import awkward_pkg::*;

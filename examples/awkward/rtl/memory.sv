@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A memory of the bench: reads at once, writes at the clock edge, filled from the file of a plusarg.
 module memory #(
   parameter int unsigned Words   = 64,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """To which block a path belongs, and whether it lies inside an SRAM macro, by what a target says."""
 
 from __future__ import annotations

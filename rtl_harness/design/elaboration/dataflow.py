@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How values flow between the storage of a word-level netlist, bit by bit."""
 
 from __future__ import annotations

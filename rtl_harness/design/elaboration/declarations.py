@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Declared types of a design's variables, from the syntax tree that slang dumps."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Elaborate a target: read its RTL, list its storage, give each element its block."""
 
 from __future__ import annotations

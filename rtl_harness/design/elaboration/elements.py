@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From netlist and declarations to storage elements that are named as the source names them."""
 
 from __future__ import annotations

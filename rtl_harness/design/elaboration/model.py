@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What elaboration finds: the storage of a design, where each bit lies and how it is clocked."""
 
 from __future__ import annotations

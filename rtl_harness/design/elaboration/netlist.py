@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A word-level netlist as Yosys writes it to JSON: flip-flops, memories, clock networks."""
 
 from __future__ import annotations

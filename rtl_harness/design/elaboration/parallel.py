@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Choices that the RTL says exclude each other, and a faulty state may not."""
 
 from __future__ import annotations

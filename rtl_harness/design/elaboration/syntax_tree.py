@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The syntax tree that slang dumps: finding it in a log, and going through its members and arrays."""
 
 from __future__ import annotations

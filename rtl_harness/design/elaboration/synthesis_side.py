@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Read a design under test, simplify it, or map it to a cell library, in a process of its own.
 
 Called as `python synthesis_side.py read|simplify|map CONFIG.json` in the folder where the results go; the log

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Undefined values of a netlist: which of them are 0 in a simulator, and which are not."""
 
 from __future__ import annotations

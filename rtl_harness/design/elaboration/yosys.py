@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Yosys with the slang front end: scripts in, logs and netlists out."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Run one Yosys script in a process of its own: Yosys ends the process when it meets an error.
 
 Called as `python yosys_side.py SCRIPT`; the log goes to standard output.

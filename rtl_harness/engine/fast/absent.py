@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Storage that synthesis takes for no hardware must decide nothing in the simulation either."""
 
 from __future__ import annotations

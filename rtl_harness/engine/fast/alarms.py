@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A target's alarms by their place, as the compiled model has them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The audit: which answers are tried again by a run to the end."""
 
 from __future__ import annotations

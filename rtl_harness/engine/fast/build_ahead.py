@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the fast engine is built of, begun before the engine asks for it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Answers against what another way to find them gives."""
 
 from __future__ import annotations

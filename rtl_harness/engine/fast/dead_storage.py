@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What no longer matters where runs leave, from the cache: the whole golden run is gone through."""
 
 from __future__ import annotations

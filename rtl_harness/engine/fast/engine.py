@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The fast engine: a compiled model in process; injections start and end where the golden run is known."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where runs of a workload may leave the compiled model, in the terms of its state, and the trial of it."""
 
 from __future__ import annotations

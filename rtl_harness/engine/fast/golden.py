@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The golden run, and the trials of what injections take for granted of it."""
 
 from __future__ import annotations

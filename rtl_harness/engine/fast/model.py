@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The compiled design with a workload in its memories, and what any run of it is judged by."""
 
 from __future__ import annotations

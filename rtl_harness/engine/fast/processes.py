@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Processes that share injections: copies of this one, which therefore know the golden run already."""
 
 from __future__ import annotations

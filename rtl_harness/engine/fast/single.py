@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Injections one by one: simulated from where the fault begins, and judged against the golden run."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the storage that elaboration found lies in the compiled model, and the digest of its contents."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults into a sweep of the compiled model, and what comes out of it into injections."""
 
 from __future__ import annotations

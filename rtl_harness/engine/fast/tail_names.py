@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a workload's tail names, in a design whose storage may have been given redundancy and other names."""
 
 from __future__ import annotations

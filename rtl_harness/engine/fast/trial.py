@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The trial of what is taken to make no difference where runs leave the RTL."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults run to where nothing can change any more, without the engine's shortcuts: for the audit of these."""
 
 from __future__ import annotations

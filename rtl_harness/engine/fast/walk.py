@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One walk of faults through a sweep: what becomes of each, and of those that were in the same state."""
 
 from __future__ import annotations

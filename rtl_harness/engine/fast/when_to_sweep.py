@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """When sweeps and lanes are made, and what becomes of answers of gates that turn out to be wrong."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Build the simulator of the cocotb engine: Verilator, with only the storage open to writing."""
 
 from __future__ import annotations

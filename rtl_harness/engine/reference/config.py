@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the simulator's side of the cocotb engine must know of target, workload and elaboration."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The reference engine: cocotb on Verilator, one simulated run to the end for every fault."""
 
 from __future__ import annotations

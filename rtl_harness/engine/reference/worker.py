@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One simulator process of the cocotb engine, and the list of those that must not outlive it."""
 
 from __future__ import annotations

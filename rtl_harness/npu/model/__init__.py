@@ -1,1 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
 """Functional model of the NPU: the same command streams on the same memory images, bit for bit."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Integer arithmetic of the output unit, exact for every operand."""
 
 from __future__ import annotations

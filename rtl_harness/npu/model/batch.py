@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How the elements of a batch are divided, to bound the memory that work on them takes."""
 
 from __future__ import annotations

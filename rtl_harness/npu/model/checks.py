@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rules that registers obey one by one, and what an operation is checked against."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The register command stream: 32-bit words in, commands and register values out."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an elementwise operation was told to do, and the rules that its registers must obey."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the elements of a tensor lie, and which transfers would leave the region."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The kernel that moves over the IFM, for convolutions and pooling, and the buffers it needs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The functional model: runs a command stream on memory images, bit for bit as the hardware does."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The regions of memory, for a batch of images."""
 
 from __future__ import annotations

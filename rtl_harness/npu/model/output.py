@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From scaled values to the OFM in memory: zero point, clamp, look-up table, write."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What every operation was told about its output, and the rules that hold for all operations."""
 
 from __future__ import annotations

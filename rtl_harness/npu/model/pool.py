@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pooling, for a batch of memories at a time."""
 
 from __future__ import annotations

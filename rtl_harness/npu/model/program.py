@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A command stream, lowered: what it does to memory, step by step."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bias, scale and shift of each OFM channel, from the scale stream."""
 
 from __future__ import annotations

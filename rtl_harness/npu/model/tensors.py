@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tensors and byte streams in memory, as the registers describe them."""
 
 from __future__ import annotations

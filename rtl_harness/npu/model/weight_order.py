@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which weight of the decoded stream belongs to which OFM channel, kernel tap and IFM channel."""
 
 from __future__ import annotations

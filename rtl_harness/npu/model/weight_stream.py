@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Weight stream of section 6 of the NPU's page: what the weight decoder makes of any bytes."""
 
 from __future__ import annotations

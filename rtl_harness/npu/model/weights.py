@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The weights of a convolution, decoded and put in order, for a batch whose streams may differ."""
 
 from __future__ import annotations

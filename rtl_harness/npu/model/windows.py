@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the kernel sees: the padded, upscaled IFM, its windows, and the pixels that are fetched for them."""
 
 from __future__ import annotations

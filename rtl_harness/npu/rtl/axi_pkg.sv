@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The AXI4 ports: channels, constants of their addresses, identifiers of the read clients.
 package axi_pkg;
 

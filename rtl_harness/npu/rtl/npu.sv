@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The NPU: seven blocks, one APB slave, a read/write and a read-only AXI4 port, one interrupt.
 module npu
   import axi_pkg::*;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Types and constants that the NPU's blocks share.
 package npu_pkg;
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Alarms of protected instances, a bit each, that stay until reset: minor if the error was corrected, else major.
 (* keep_hierarchy *)
 module resil_alert #(

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Hsiao's code: every column of its check matrix has an odd number of ones, those of data bits three or more.
 ///
 /// So one wrong bit gives an odd syndrome, two an even one that is not zero. The columns are taken by weight, then by

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// differ_o tells that what a block and its copy give out is not the same, in any bit.
 // SEC_CM: lockstep with compared outputs
 (* keep_hierarchy *)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Flip-flops that synthesis must neither merge with others, nor take apart, nor remove: one copy of a register.
 ///
 /// They take d_i at the rising edge, or with FallingEdge at the falling one. Without HasReset they ignore rst_ni: as

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A register with a parity bit: err_o tells of an odd number of wrong bits.
 // SEC_CM: parity
 (* keep_hierarchy *)

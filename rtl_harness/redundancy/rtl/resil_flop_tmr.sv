@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// A register three times, with vote: q_o is right if one copy is wrong in any bit, and err_o tells of it.
 // SEC_CM: triplication with vote
 (* keep_hierarchy *)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// multi_error_o tells of an odd number of wrong bits in a word and its parity bit: the word is not right, and stays so.
 // SEC_CM: parity on a memory
 (* keep_hierarchy *)

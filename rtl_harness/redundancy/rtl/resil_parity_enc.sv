@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Parity bit of a word.
 // SEC_CM: parity on a memory
 (* keep_hierarchy *)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Check bits of a word (Hsiao's code).
 // SEC_CM: error correcting code on a memory
 (* keep_hierarchy *)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Majority of three, bit by bit, and whether any of them differs.
 (* keep_hierarchy *)
 module resil_voter #(

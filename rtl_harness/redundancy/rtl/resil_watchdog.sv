@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// expired_o tells that operation_i has stood still for Limit cycles while done_i is 0.
 ///
 /// Any move restarts it, in whichever direction: it cannot tell a right end of an operation from a wrong one.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The campaign file: what it may say, and what is said about it when it is wrong."""
 
 from __future__ import annotations

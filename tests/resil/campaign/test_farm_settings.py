@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """[execution] dask: what it may say, and that the resolved campaign says the same."""
 
 from __future__ import annotations

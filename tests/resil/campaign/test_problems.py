@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """All that is wrong with a campaign file is said at once, where it stands, and never as a traceback."""
 
 from __future__ import annotations

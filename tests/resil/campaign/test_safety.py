@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table `[safety]`: what it defaults to, and what is refused before anything is injected."""
 
 import tomllib

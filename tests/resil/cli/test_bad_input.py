@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Files and options that are wrong in ways that only show when they are used."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Damaged inputs of every kind are refused or read; and what is none of both is found."""
 
 from __future__ import annotations

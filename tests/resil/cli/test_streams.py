@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Streams that are full or closed, names that are not UTF-8, how much is said."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`resil clip`: clamps from calibration inputs, judged by others."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`resil compare`: what is said of runs side by side, and what may not be compared."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`resil infer` on networks as people have them: equal to TensorFlow Lite Micro on the whole file."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Flip-flops inside SRAM macros, from a run to its reports and to the choice of protection."""
 
 from __future__ import annotations

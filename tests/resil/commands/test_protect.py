@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`resil protect`: the choice is written, shown, and judged."""
 
 from __future__ import annotations

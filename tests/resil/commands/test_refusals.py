@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """No command is more reassuring than the folder it reads: every command against every state of a folder."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Kills and damaged files at random; `benchmarks.engine.resume` does the same at length with a simulator."""
 
 from __future__ import annotations

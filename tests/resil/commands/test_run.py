@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A campaign from file to run folder, on a bench without a simulator."""
 
 from __future__ import annotations

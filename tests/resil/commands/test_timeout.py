@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`[execution] timeout`: a campaign with a time-out of each operation is another one, wherever runs meet."""
 
 from __future__ import annotations

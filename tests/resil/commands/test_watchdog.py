@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`resil protect --build --verify` with a watchdog: hangs become detected failures."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rows of workers that others simulate again: some of each, a difference in any is found."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What would be submitted to SLURM, LSF and PBS: the job scripts, line by line."""
 
 from __future__ import annotations

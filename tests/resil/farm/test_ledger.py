@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Portions: every injection is given out until it is answered, and to one worker at a time."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two local workers with the real simulator give what this process alone gives."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A study on a farm of separate processes is the study of one machine, whoever is lost meanwhile."""
 
 from __future__ import annotations

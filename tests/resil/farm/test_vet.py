@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A worker is fit only with the very same package."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Injections judged under a fault-tolerant time, and told apart by what was seen and what told of it."""
 
 import numpy as np

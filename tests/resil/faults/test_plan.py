@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which fault has which number: by the seed alone, and never twice."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What an interrupted session kept without an audit is audited before results rest on it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs of one campaign that were made apart are joined: nothing lost, nothing twice, others refused."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`Run`: what a finished run is for Python."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The run folder: complete files, verified when read, of one campaign only."""
 
 from __future__ import annotations

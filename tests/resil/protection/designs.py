@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small made designs and networks for the choice over units."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`resil protect --build`: from a run to RTL that is proven, measured, and said not to be confirmed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The choice over units and networks: against brute force, and judged by truth on made populations."""
 
 from dataclasses import replace

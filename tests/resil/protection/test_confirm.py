@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A confirmation fails by name for each thing that new injections may contradict."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`resil protect` over groups and several runs: kept in each, shown, and refused with nothing written."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a plan predicts for networks that took no part, and how much its confirmation injects."""
 
 from __future__ import annotations

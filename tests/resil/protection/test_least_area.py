@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The programme narrowed by reduced costs against the whole one, and the limits without tolerance."""
 
 import numpy as np

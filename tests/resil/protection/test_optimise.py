@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The exact choice and the front against brute force."""
 
 from itertools import product

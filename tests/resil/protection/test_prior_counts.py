@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A sensitivity model that helps to choose: what it counts for, and that it never judges."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Halves and folds that risks are chosen and judged by."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What of a design is chosen for together, and by which names it is built."""
 
 from dataclasses import replace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`--verify`: what was built is confirmed by new injections, and a broken mechanism is not."""
 
 from __future__ import annotations

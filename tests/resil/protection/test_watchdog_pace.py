@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A watchdog is credited only where it tells in time, and of nothing that goes on."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Each damage to the documents is refused, and the message names file, field and remedy."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A verdict that joins a campaign of upsets with one of stuck bits, on a small design."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The safety verdict of campaigns, with the fake engine: every state that looks safe and is not."""
 
 import tomllib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What every summary says of its scope, and of blocks that it says nothing about."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`resil run --dry-run`: says what would run, leaves nothing behind, refuses what the run would refuse."""
 
 from __future__ import annotations

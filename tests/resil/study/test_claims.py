@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a study's two claims rest on: nothing that was not injected, or not confirmed, supports them."""
 
 import pytest

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Trends over sizes: from injected cells alone, with intervals."""
 
 from __future__ import annotations

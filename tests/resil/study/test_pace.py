@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is left is foretold from what was carried out."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A study from file to folder, on a bench without a simulator: shared, resumed, failing, predicted."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A study of two small designs on the fast engine, from their RTL to the report."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The study file: strict, all that is wrong at once, and what it means."""
 
 from __future__ import annotations

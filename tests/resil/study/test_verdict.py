@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Nothing that was not injected, failed or is missing counts as met."""
 
 from __future__ import annotations

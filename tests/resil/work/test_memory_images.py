@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A target of the user's own, with memory images in place of a network."""
 
 from __future__ import annotations

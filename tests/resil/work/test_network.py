@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Campaigns on networks as people have them."""
 
 from __future__ import annotations

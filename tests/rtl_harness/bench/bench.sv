@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All bench modules at once: three memories under traffic, two hosts.
 module bench (
   input  logic        clk_i,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A host behind each bus, and the registers that it writes: 8 words; word 7 counts down to 0 once it is written and
 // then raises the interrupt; address 0x20 and above is an error.
 module device (

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The shipped bench modules under random traffic, against a model of AXI4 memory and of the hosts."""
 
 from __future__ import annotations

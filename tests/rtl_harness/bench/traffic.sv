@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An AXI4 master that plays a script against resil_axi_mem and logs every answer with its cycle.
 module traffic #(
   parameter int unsigned DataWidth    = 32,

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What of the source code becomes hardware; and that what does not decides nothing in the simulation."""
 
 from __future__ import annotations

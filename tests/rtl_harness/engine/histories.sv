@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A closed design for tests in which runs with other histories come to the same state, and go on in it for long.
 //
 // A byte goes through five stages into a sum. A flip in any stage, each a cycle after the one before it, comes to the same

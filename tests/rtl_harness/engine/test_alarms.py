@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Alarms that are pulses, on both engines and by every way of knowing an end before it is reached."""
 
 import random

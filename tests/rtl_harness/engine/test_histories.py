@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs in the same state with other alarms behind them, and alarms that rise when the golden run is over."""
 
 import itertools

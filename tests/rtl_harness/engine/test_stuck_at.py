@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Stuck bits on the example of awkward RTL: every bit at both values, on both engines."""
 
 import dataclasses

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A time-out of each operation: the same hangs in every engine, with every shortcut, in the same cycles."""
 
 import dataclasses

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two inferences on a small design: every bit in every cycle of the first, on both engines."""
 
 import dataclasses

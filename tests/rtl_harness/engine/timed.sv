@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A sum in four operations that can fall behind, get stuck, or go round in circles, with its counter of operations moving or
 // not. With `Rounds` it is made so often, one inference after the other.
 module timed #(

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small closed design whose host makes two inferences of the same input: eight words, each scaled and added up.
 
 module twice_core (

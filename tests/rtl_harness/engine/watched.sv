@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A closed design for tests whose alarms are pulses: none stays up, and none is up when the run ends.
 //
 // Words go through r, s0, s1, s2 into a sum; the sum of 64 words is written to `out_q`. What is watched, by which alarm:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The arithmetic of section 5 of the NPU's page, word for word, in Python's unbounded integers."""
 
 from __future__ import annotations

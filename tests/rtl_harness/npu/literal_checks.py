@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Section 4 of the NPU's page, rule by rule: whether an operation starts."""
 
 from __future__ import annotations

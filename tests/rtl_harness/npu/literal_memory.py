@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reading and writing of feature maps in section 5 of the NPU's page, word for word."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random operations of every kind that the NPU accepts, small enough for the RTL's bench."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random choices, and tensors at random places, for operations that the NPU accepts."""
 
 from __future__ import annotations

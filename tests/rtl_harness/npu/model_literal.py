@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Section 5 of the NPU's page, word for word and loop for loop: the slow twin of the functional model."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Command streams and memory images for the tests of the functional model."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compiled networks on the functional model, whatever their number of inputs and outputs."""
 
 from __future__ import annotations

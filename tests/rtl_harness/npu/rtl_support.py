@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs the command streams of the model's tests on the RTL."""
 
 from __future__ import annotations

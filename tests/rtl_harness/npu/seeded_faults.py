@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A fault in the RTL, or in the bench around it, for each assertion: one that makes it fail.
 
 A fault is a list of places, all wrong at once: a file, the text around an expression, which stands between

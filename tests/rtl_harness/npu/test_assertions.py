@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The assertions in the RTL hold in operations, damaged streams and networks, and each of them can fail.
 
 All faults that are put into the RTL for that are in one build: a register says which of them is there.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Clamped networks on RTL and functional model, against MAXIMUM and MINIMUM of TensorFlow Lite Micro."""
 
 from __future__ import annotations

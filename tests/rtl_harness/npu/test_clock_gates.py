@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The NPU with gated clocks: what it computes, in how many cycles, its storage, and faults in it."""
 
 from __future__ import annotations

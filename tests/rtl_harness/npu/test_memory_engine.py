@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Upsets of memory outside the NPU: every answer of the model is tried on the RTL here."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The output unit's arithmetic against Python's unbounded integers."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rules of section 4 for depthwise convolutions, pools and elementwise operations, one by one."""
 
 from __future__ import annotations

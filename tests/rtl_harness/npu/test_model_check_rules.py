@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether operations start: the model against the rules of section 4, for registers around what is legal."""
 
 from __future__ import annotations

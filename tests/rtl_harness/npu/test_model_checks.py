@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rules of section 4 for convolutions, one by one: what just passes and what just fails."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Parsing of command streams, and the rules of section 4 that concern single commands."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Convolutions of the functional model against the literal transcription of the NPU's page."""
 
 from __future__ import annotations

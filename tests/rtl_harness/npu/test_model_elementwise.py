@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Arithmetic of elementwise operations at the corners of their operands, against unbounded integers."""
 
 from __future__ import annotations

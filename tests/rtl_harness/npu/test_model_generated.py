@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks of one operation on the functional model, as compiled, against TensorFlow Lite Micro.
 
 RESIL_GENERATED in the environment says how many of each kind, instead of two.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs of the functional model: errors and status, batches, single steps, continued runs."""
 
 from __future__ import annotations

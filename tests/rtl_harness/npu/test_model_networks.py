@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whole networks on the functional model, as the compiler lowers them, against TensorFlow Lite Micro."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random operations of every kind, in all configurations, against the literal transcription of the page."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Mutants of the RTL: what is changed, and that all of them fit into one design."""
 
 from __future__ import annotations

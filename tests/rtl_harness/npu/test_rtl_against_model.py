@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The RTL of the NPU against its functional model, on memory and operations that no compiler emits."""
 
 import dataclasses

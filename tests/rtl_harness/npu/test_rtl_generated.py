@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks of one operation on the RTL, as compiled, against TensorFlow Lite Micro: another sample every day.
 
 RESIL_ROTATION in the environment chooses the sample instead of the date.

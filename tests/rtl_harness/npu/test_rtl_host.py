@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the host finds at the NPU beside streams: soft reset and performance monitor, in the whole NPU."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One-dimensional networks on the RTL with 256 MACs, as compiled, against TensorFlow Lite Micro.
 
 Vela sizes the blocks of such operations for a micro-block of 4 x 1 pixels.

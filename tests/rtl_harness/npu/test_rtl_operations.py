@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every operation of the RTL against the functional model, for memory of any content."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The RTL with and without the check of regions' sizes (`RegionCheck`), against the functional model."""
 
 from __future__ import annotations

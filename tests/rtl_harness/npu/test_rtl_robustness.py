@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The RTL takes damaged streams, data and buses well; `benchmarks.npu.fuzz` does the same at length."""
 
 from __future__ import annotations

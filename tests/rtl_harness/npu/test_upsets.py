@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Damaged weights in memory: the functional model does what the RTL does, whatever the stream holds."""
 
 from __future__ import annotations

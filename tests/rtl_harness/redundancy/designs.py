@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Small designs to protect, and what runs on them."""
 
 from pathlib import Path

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Twelve operations of eight additions each. A state that is none stands still for ever; an upset of `round_q` lets
 // operations go on. The closed bench is as that of examples/awkward, whose memory it takes.
 module stepper (

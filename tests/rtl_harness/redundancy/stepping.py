@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A small design whose hangs stand still, or go on, and a campaign on it."""
 
 from pathlib import Path

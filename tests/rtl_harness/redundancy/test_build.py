@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Protected designs are those that they were, and tell of what strikes them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A protected instance is proven to be what it was, and one that is not is not."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A block in lockstep with a copy: what either gives out that the other does not is told."""
 
 from __future__ import annotations

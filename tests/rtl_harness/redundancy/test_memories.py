@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memories with a code: what strikes them is corrected or told, and nothing else has changed."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults that are seeded into protected RTL are found before anything is injected."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A watchdog on operations tells of what stands still, of that alone, and nothing when nothing is wrong."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What comes with the package of the four targets is what would be made of them today."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Results that come with the package are taken where they are of just this design, and never else."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Connects the gates of a design with the storage of its compiled model."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One cycle of the clock as the simulator takes it: falling and rising edge, and what follows of each.
 
 A cycle begins when all has settled after a rising edge. A flip-flop takes its input when the logic says that

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The design as gates between its storage, from Yosys: they decide whether a flipped bit is looked at."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The gates of a design, and the file that they are kept in."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Gates that simplify themselves while they are made: constants are folded, equal gates are one."""
 
 from __future__ import annotations

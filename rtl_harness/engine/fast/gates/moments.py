@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the nets of a design are worth at moments of a cycle, as logic of the state that it begins with."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which flip-flops the counter of operations is made of."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cells of a netlist of words, as Yosys defines them, made into gates."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Lane models: a design as C++ in which each statement works on 32 faulty machines.
 
 `decoders` makes masks of the places where arrays are written; `words` divides the word-level netlist;

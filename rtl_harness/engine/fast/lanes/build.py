@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compiles the lane model of a target into a shared library."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes to one place of many: words of decoded bits become one mask for each place.
 
 A register array that is written at a place that logic chooses comes as `$bwmux` between what it holds and

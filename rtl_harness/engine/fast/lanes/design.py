@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A design as statements: what is computed in a cycle, under which condition it matters, and what is kept."""
 
 from __future__ import annotations

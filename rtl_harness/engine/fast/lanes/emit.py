@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A design as C++ source: state, logic, the edge of the clock."""
 
 from __future__ import annotations

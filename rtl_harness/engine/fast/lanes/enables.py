@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """When registers change: where none of the multiplexers before them hands back what they hold.
 
 What they change to is then worked out without these multiplexers.

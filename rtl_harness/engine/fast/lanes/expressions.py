@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operands as C++ on words of 32 machines (`lanes.h`)."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Under which condition statements matter: all that only a multiplexer or an enable looks at waits for it."""
 
 from __future__ import annotations

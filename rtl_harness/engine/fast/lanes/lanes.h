@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Words of 32 machines: a net of one bit is a mask, a wider one a vector with an element for each machine.
 #ifndef RESIL_LANES_LANES_H
 #define RESIL_LANES_LANES_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Masks, shifts and changes of width with AVX-512. Part of lanes.h.
 #ifndef RESIL_LANES_LANES_AVX512_H
 #define RESIL_LANES_LANES_AVX512_H

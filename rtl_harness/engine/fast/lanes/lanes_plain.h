@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Masks and shifts without instructions of any processor. Part of lanes.h.
 #ifndef RESIL_LANES_LANES_PLAIN_H
 #define RESIL_LANES_LANES_PLAIN_H

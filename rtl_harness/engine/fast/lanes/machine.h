@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // C interface of 32 machines of the generated design. Included at the end of the generated source.
 //
 // Registers are exchanged as rows: the bytes of a compiled model's registers, one after the other, as the injection

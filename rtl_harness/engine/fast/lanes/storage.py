@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Storage of a design in C++: memories, tables of where all of it lies, what is looked at from outside."""
 
 from __future__ import annotations

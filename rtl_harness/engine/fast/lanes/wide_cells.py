@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cells of more than 64 bits as C++: a loop over the machines, with numbers of 128 bits."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The word-level netlist in pieces: runs of bits that are always used together, at most 64 of them."""
 
 from __future__ import annotations

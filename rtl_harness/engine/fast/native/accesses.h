@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the ports of each memory do in the cycles of a window, in their order.
 #ifndef RESIL_VERILATED_ACCESSES_H
 #define RESIL_VERILATED_ACCESSES_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When each bit of storage was 0 and when it was 1 in the golden run: what a held bit can change, and until when.
 #ifndef RESIL_VERILATED_ACTIVITY_H
 #define RESIL_VERILATED_ACTIVITY_H

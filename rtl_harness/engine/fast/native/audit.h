@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // C interface of the audit: injections that run to where nothing can change any more, beside a run without a fault.
 //
 // It is there to find out what the shortcuts of campaigns and sweeps do wrong, so it has none of their code: no hashes, no gates,

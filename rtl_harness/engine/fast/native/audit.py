@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Injections that run to where nothing can change any more, beside a run without a fault: see `audit.h`."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See backward_slice.h.
 
 #include "backward_slice.h"

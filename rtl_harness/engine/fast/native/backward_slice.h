@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What matters, in a window of the golden run, for all that an observer sees and external memories get.
 #ifndef RESIL_VERILATED_NEED_H
 #define RESIL_VERILATED_NEED_H

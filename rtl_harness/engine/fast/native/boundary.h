@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ends of operations in the golden run, where a run may be finished elsewhere.
 #ifndef RESIL_VERILATED_BOUNDARY_H
 #define RESIL_VERILATED_BOUNDARY_H

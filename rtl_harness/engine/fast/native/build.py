@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compiles a closed target into a shared library that holds the model and our driver."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The design as gates between its storage, as Python hands it over.
 #ifndef RESIL_VERILATED_CIRCUIT_H
 #define RESIL_VERILATED_CIRCUIT_H

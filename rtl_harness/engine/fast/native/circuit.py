@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The gates between the storage of a compiled model, as the driver takes them."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sets of cycles of a window, a bit for each.
 #ifndef RESIL_VERILATED_LANES_OF_TIME_H
 #define RESIL_VERILATED_LANES_OF_TIME_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What no longer matters when an operation has ended in the golden run, whatever external memories hold then.
 #ifndef RESIL_VERILATED_DEAD_H
 #define RESIL_VERILATED_DEAD_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What no longer matters when an operation has ended, found along the gates of the golden run."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How one state differs from another: the bytes that are not equal.
 #ifndef RESIL_VERILATED_DIFFERENCE_H
 #define RESIL_VERILATED_DIFFERENCE_H

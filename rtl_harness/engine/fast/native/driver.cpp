@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a closed Verilator model: see driver.h. `glue.h` is generated for each design.
 
 #include "driver.h"

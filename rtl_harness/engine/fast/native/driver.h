@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // C interface of a compiled model: what `library.py` calls. Knows clock, reset and ports, nothing else of the design.
 #ifndef RESIL_VERILATED_DRIVER_H
 #define RESIL_VERILATED_DRIVER_H

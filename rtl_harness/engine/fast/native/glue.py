@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The part of the C++ driver that differs between designs, written from the headers Verilator generates.
 
 Verilator keeps the whole state of a model in one object, the symbol table, which holds each module class

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is remembered of the golden run: a hash of the registers in every cycle, and every change of the memories.
 #ifndef RESIL_VERILATED_GOLDEN_H
 #define RESIL_VERILATED_GOLDEN_H

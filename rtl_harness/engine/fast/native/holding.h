@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // In which cycles of a window flip-flops keep their values by themselves.
 #ifndef RESIL_VERILATED_HOLDING_H
 #define RESIL_VERILATED_HOLDING_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // C interface of fault injection: a golden pass that is remembered, and injections that stop when they rejoin it.
 #ifndef RESIL_VERILATED_CAMPAIGN_H
 #define RESIL_VERILATED_CAMPAIGN_H

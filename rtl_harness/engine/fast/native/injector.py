@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Fault injection into a compiled model: copy the golden state, flip, run on, stop when it is rejoined."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A campaign, as injection and foresight share it.
 #ifndef RESIL_VERILATED_CAMPAIGN_STATE_H
 #define RESIL_VERILATED_CAMPAIGN_STATE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One running copy of the model, as the parts of the library share it. What differs between designs is in driver.cpp, so
 // that all other parts are compiled once for all of them.
 #ifndef RESIL_VERILATED_INSTANCE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One injection of a sweep.
 #ifndef RESIL_VERILATED_JOB_H
 #define RESIL_VERILATED_JOB_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a lane model offers, as C: 32 machines of a design that go on together.
 #ifndef RESIL_VERILATED_LANE_CALLS_H
 #define RESIL_VERILATED_LANE_CALLS_H

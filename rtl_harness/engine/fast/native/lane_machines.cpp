@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See lane_machines.h.
 
 #include "lane_machines.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Many faulty machines in a lane model, beside the compiled model that they came from.
 #ifndef RESIL_VERILATED_LANE_MACHINES_H
 #define RESIL_VERILATED_LANE_MACHINES_H

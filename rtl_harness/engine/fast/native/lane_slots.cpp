@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See lane_slots.h.
 
 #include "lane_slots.h"

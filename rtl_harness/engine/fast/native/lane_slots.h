@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jobs of a sweep that go on in lanes.
 #ifndef RESIL_VERILATED_SEATS_H
 #define RESIL_VERILATED_SEATS_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A compiled model in this process: instances, their clock, their ports and their storage."""
 
 from __future__ import annotations

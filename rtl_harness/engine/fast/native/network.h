@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A circuit with what is needed to go through it: fan-out, and where a byte of the state comes in.
 #ifndef RESIL_VERILATED_NETWORK_H
 #define RESIL_VERILATED_NETWORK_H

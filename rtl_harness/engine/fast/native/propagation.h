@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What depends, in a window of the golden run, on what external memories hold.
 #ifndef RESIL_VERILATED_SPREAD_H
 #define RESIL_VERILATED_SPREAD_H

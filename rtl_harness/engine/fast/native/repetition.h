@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tells that a run has come to a state in which it was before, and so goes round in circles.
 #ifndef RESIL_VERILATED_REPETITION_H
 #define RESIL_VERILATED_REPETITION_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Follows a difference from the golden run through the gates, many cycles of a window at a time.
 #ifndef RESIL_VERILATED_RIPPLE_H
 #define RESIL_VERILATED_RIPPLE_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs workloads on a target, one after another, without faults."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // See sweep.h. The order of the work.
 
 #include "sweep_state.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // C interface of a sweep: many injections taken through the golden run together, window by window.
 //
 // Each is a difference from the golden run. Where gates tell what becomes of it, it is followed along the gates; where it

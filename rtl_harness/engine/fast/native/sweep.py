@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Many injections taken through the golden run together: along the gates, simulated where they spread."""
 
 from __future__ import annotations

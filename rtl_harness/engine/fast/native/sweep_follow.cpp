@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jobs of a sweep along the gates, and where they could leave. See sweep_state.h.
 
 #include "sweep_state.h"

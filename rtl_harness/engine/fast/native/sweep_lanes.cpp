@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jobs of a sweep in lanes. See sweep_state.h.
 
 #include "sweep_state.h"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A sweep, as its parts share it: the order of the work (sweep.cpp), jobs along the gates (sweep_follow.cpp), in the compiled
 // model (sweep_simulate.cpp) and in lanes (sweep_lanes.cpp).
 #ifndef RESIL_VERILATED_SWEEP_STATE_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A watchdog that each end of an operation restarts: how long a run may go on without one.
 #ifndef RESIL_VERILATED_WATCHDOG_H
 #define RESIL_VERILATED_WATCHDOG_H

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Some hundred consecutive cycles of the golden run: all storage, and the value of every net.
 #ifndef RESIL_VERILATED_WINDOW_H
 #define RESIL_VERILATED_WINDOW_H

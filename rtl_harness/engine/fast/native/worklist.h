@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which of many things are still to be done, in ascending or descending order.
 #ifndef RESIL_VERILATED_MARKS_H
 #define RESIL_VERILATED_MARKS_H

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The part of the cocotb engine that runs inside the simulator."""
 
 CONFIG_VARIABLE = "RESIL_COCOTB_CONFIG"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The closed bench as a cocotb test sees it: its clock, its storage, its outputs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The cocotb test that answers requests of `CocotbEngine`.
 
 The simulator comes out of reset once. Then it is forked: each golden run, each sweep and each injection is

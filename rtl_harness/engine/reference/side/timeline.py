@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """When things happen in simulated time, in steps of the simulator's precision.
 
 Rising edge of cycle c at `edge(c)`; the flip comes FLIP steps later, its check at CHECK, and outputs and

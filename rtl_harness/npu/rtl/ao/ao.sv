@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Output unit: turns accumulators or operands into OFM elements, in rows of the staging area.
 ///
 /// For each group of 16 channels of the block: each pixel, `Rate` channels a cycle; one a cycle with a look-up

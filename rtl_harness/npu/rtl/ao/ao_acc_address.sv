@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Place of accumulators in the shared buffer, kept up as the walk goes along.
 ///
 /// A row of a group of banks holds a micro-block: `UblkW` x `UblkH` pixels, `UblkD` channels. Rows follow one

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Least and greatest element that an operation stores, or looks up.
 ///
 /// Should the activation's bounds be in the wrong order, its upper one holds.

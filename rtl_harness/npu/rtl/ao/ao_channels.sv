@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Parameters of the channels of a group, read by all lanes at once.
 ///
 /// Those of the next group come from the scale stream one after another, while this group's are in use.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Combines the operands of an elementwise operation; chooses scale and shift of every operation.
 ///
 /// One shifter serves the scaled operand of an addition and shifts right, one adder adds, subtracts and negates.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Arithmetic of one element, from its sources to what is stored or looked up.
 ///
 /// One element a cycle, in stages that go on together: bring to a common scale, combine, multiply, round,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Shared-buffer addresses of one element's sources: accumulator or first operand, and second operand.
 module ao_fetch
   import npu_pkg::*;

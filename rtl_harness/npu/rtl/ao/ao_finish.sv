@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Adds the zero point to a scaled element and keeps it within its bounds.
 module ao_finish
   import npu_pkg::*;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Looks an element up in the table of the operation: asks for its row, then cuts the entry out.
 module ao_lookup
   import npu_pkg::*;

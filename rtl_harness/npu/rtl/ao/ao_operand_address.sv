@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Byte address of an elementwise operand in the shared buffer, kept up as the walk goes along.
 ///
 /// The operand lies pixel after pixel, each in whole words of 64 bits. Where it is broadcast it has one column,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Brings the operands of an addition to a common scale, multiplies narrow ones; all else passes.
 ///
 /// Of the operands of an addition the first is scaled by OPA_SCALE, the other by OPB_SCALE or shifted left. One

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Packs elements into rows of the staging area, up to 16 bytes each.
 module ao_pack #(
   parameter int unsigned Rate = 1

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Unpacks the scale stream: ten bytes a channel, bias (40 bits), scale (32), shift (6).
 ///
 /// The stream is requested for a block's channels; bytes beyond its length read as zero.

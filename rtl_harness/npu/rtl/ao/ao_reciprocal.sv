@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Scale and shift of an average over a number of pixels, in the cycle after that number.
 module ao_reciprocal (
   input  logic        clk_i,

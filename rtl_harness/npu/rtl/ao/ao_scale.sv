@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Scales one element: multiply, then round once or twice to 32 bits.
 ///
 /// Three stages. With shifts above 31 and the rounding mode "double", the product is rounded twice as TensorFlow

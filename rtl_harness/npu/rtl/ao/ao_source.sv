@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What the arithmetic of one element begins with, cut out of the rows of the shared buffer.
 ///
 /// Of an elementwise operation its two operands without their zero points; else the accumulator with its bias,

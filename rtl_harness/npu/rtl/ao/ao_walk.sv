@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Walk of the output unit through a block: for each group of 16 channels, once their parameters are there,
 /// each row, each pixel, and of it a few channels a cycle.
 module ao_walk

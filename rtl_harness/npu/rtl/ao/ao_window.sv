@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Scale and shift of averages that leave the padding out: counts the pixels under the kernel.
 ///
 /// The window's place is kept up with the walk; scale and shift follow three cycles later.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Memory behind an AXI4 port, for simulation benches: latency, bandwidth, transactions on their way, bounds.
 ///
 /// Takes INCR bursts of whole beats. At most `MaxReads` reads and `MaxWrites` writes are on their way, from

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The closed bench: NPU, SRAM, flash and a boot sequencer. Clock and reset are its only inputs.
 ///
 /// The memories' parameters are those of Vela's system configuration Ethos_U55_High_End_Embedded, axi_mem's

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Boots the NPU as a host would: APB writes from a list, wait for the interrupt, read STATUS.
 ///
 /// With several inferences the list goes on after the first: what lies between them is three further kinds of entry,

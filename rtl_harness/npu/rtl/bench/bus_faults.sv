@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Stands between a master and a memory, and makes the bus between them worse: stalls and error responses.
 ///
 /// Five words tell what it does, from the file that +PlusArg=FILE names, $readmemh:

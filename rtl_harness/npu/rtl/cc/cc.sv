@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Central control: programming interface, command processor, and the sequencing of an operation's blocks.
 module cc
   import npu_pkg::*;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// APB slave: start, status, command stream location and regions (see the programming interface in README.md).
 module cc_apb
   import npu_pkg::*;

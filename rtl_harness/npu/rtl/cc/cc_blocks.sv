@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Walks an operation's blocks, depth innermost; the block at hand is in registers.
 ///
 /// Several of these run side by side, for IFM fetch, MAC unit, output unit and OFM writer; only buffers

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Checks the registers of an operation and derives what the blocks need from them, in four cycles.
 ///
 /// The rules are those of README.md section 4.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Commands of the stream: their codes, and the registers that they set.
 package cc_cmd_pkg;
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Takes the command stream word by word: what each asks for, and whether it is time for it.
 module cc_control
   import npu_pkg::*;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Checks a copy and works out its addresses; bit 8 of the destination's region means the shared buffer.
 module cc_copy
   import npu_pkg::*;

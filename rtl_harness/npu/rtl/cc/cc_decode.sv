@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Command processor: what the command stream's words set, what of it is checked, and what comes of it.
 module cc_decode
   import npu_pkg::*;

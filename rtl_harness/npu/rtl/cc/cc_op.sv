@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What the blocks need to know of an operation, derived from its registers.
 module cc_op
   import npu_pkg::*;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Hands the pieces of the IFM, and of an elementwise operation's second operand, to the fetch, in order.
 ///
 /// The piece at hand is in registers; the next one is ready when it is done.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Constants of central control: fields of registers, addresses of the host's; the form of an operation.
 package cc_pkg;
 

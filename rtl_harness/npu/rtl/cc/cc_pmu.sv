@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Performance monitor: a cycle counter and four counters of events that the host selects.
 ///
 /// Off after reset; all registers keep still while it is off. See the programming interface in README.md.

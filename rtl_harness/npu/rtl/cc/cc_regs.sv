@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The register file that SET commands write.
 module cc_regs
   import npu_pkg::*;

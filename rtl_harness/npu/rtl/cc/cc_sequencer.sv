@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Runs one operation: walkers hand steps to IFM fetch, MAC unit, output unit and OFM writer.
 ///
 /// Feature-map pieces and accumulators are double buffered; a unit gets its step when the buffers it needs

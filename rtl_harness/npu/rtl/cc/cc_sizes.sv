@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Sizes that the rules of README.md section 4 bound: products of the registers, in two cycles.
 module cc_sizes
   import npu_pkg::*;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// STATUS: what has happened since the stream began, and the interrupt.
 module cc_status
   import npu_pkg::*;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Walks an operation's blocks, and within a block its IFM pieces and subkernels.
 ///
 /// The step that is shown follows from the position within a few dozen gates; whoever takes it has a register.

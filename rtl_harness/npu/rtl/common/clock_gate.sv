@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Clock gate: `clk_o` is `clk_i` in the cycles whose rising edge finds an enable, else low.
 ///
 /// This is what simulation runs. Synthesis takes an integrated clock-gating cell for it: the latch, open while the

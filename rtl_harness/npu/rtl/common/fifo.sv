@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// First-in first-out queue in flip-flops; the oldest entry is visible on `data_o`.
 module fifo #(
   parameter int unsigned Width = 8,

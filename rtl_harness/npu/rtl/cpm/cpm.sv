@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Clock and power: reset of the NPU, clocks and clock enables of the blocks, quiescence.
 ///
 /// A block is awake from the cycle of its wake request until a few cycles after its end. With ClockGates its clock

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// DMA controller: command, scale and weight streams and IFM pieces in, OFM blocks out, copies across.
 module dma
   import axi_pkg::*;

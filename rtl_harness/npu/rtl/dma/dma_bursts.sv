@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Joins segments that are close to each other in memory to read bursts.
 ///
 /// A burst stays inside a block of 32 beats, so that it crosses no 4 KiB border, and grows for 16 cycles at most:

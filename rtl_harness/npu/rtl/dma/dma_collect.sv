@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Collects beats to write bursts: a burst is offered when all its beats are here.
 ///
 /// Where one beat lies between two, it joins them, with no byte to write: pixels of a brick that has few channels

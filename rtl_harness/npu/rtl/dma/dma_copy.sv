@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Copies a byte stream from memory to another place of memory in bursts, or to the shared buffer beat by beat.
 module dma_copy
   import npu_pkg::*;

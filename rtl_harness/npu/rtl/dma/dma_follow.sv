@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The segment of a pixel from that of the pixel before it in the row.
 module dma_follow
   import npu_pkg::*;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Reads a byte stream from memory in bursts and queues its 64-bit beats.
 ///
 /// A new start, or a stop, drops what is queued and what is still on its way.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Merges rows of up to 16 bytes, which lie anywhere in memory, into 64-bit beats.
 module dma_merge (
   input  logic         clk_i,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Writes OFM blocks from the staging area to memory.
 ///
 /// The output unit puts a block into the staging area in rows of up to 16 bytes: for each group of 16

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Fetches one piece of a feature map into the shared buffer.
 ///
 /// Segments outside the region deliver zeros and set the error.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Types that the modules of the DMA controller share.
 package dma_pkg;
 

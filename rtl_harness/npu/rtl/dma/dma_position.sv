@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Offset of a pixel in a tiled feature map, kept up as a walk goes along rows.
 ///
 /// The four tiles meet at column `width0` and, left and right of it, at rows `height0` and `height1`. The

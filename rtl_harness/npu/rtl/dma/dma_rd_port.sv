@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Joins the read clients on one AXI port: addresses by fixed priority, beats by identifier.
 module dma_rd_port
   import axi_pkg::*;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Takes the beats of segments, run by run, and writes them to the shared buffer as words whose byte 0 is the
 /// segment's first byte. Segments that leave their region take no beats and give words of zeros.
 ///

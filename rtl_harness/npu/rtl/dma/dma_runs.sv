@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Queue of segments whose beats are asked for: neighbours in a row are one entry.
 ///
 /// What the queue gives of a run is its first segment and how many follow; the receiver goes on from there. A run ends

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Walks through a piece of a feature map and gives its segments: where each lies, and where it goes.
 ///
 /// Row by row; in a row brick by brick, each along its pixels, so that what is neighbours in memory follows one

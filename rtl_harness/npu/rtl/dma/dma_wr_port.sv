@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Joins the OFM writer and the copy on the AXI write channels, burst by burst.
 module dma_wr_port
   import axi_pkg::*;

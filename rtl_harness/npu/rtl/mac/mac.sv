@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// MAC unit: multiplies IFM words with weight vectors and accumulates in the shared buffer.
 ///
 /// Pipeline, a group of pixels a cycle: walk; read the IFM words; subtract the zero point and take the weight

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Adds dot products to accumulators, or takes the maximum: reads a row, and writes it back in the next cycle.
 /// A row that is read while it is written is forwarded.
 module mac_accumulate #(

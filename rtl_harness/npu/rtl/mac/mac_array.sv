@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Eight by UblkD multipliers for one pixel, and a cycle later the dot products of eight factors with each OFM
 /// channel's weights.
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The walk's position along one axis of an IFM piece: where the pixels of a group lie in their lanes, and which
 /// of them are padding. Kept up by additions.
 ///

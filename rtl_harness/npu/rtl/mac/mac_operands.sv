@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The eight factors that an IFM word gives: elements less the zero point, zero for channels that do not exist.
 ///
 /// Sums over depth may have 32-bit elements, two a word. Their sum takes the place of the factors.

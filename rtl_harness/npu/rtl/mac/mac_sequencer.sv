@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Takes a step and gives its work: each cycle a weight vector with a group of pixels.
 ///
 /// A group is `UblkW` by `UblkH` pixels, or as many in one row, which the array computes together, a lane each.

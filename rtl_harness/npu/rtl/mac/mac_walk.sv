@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Loops of one step: for each weight vector, in the order of the weight stream, the groups of pixels.
 ///
 /// From the outside in: IFM word (part kernel first), group of OFM channels, tap, IFM word (depth first), pixels.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The weights that the array multiplies by: a vector of the stream, or what stands for one.
 ///
 /// Operations that take each OFM channel from one IFM channel use the diagonal of the array only: depthwise

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Shared buffer: banked SRAM for the output staging area, feature-map pieces, accumulators and look-up
 /// tables.
 ///

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// One bank of the shared buffer: 1 KiB as 64 rows of 128 bits, one read and one write port.
 module sb_bank #(
   parameter int unsigned Rows = 64

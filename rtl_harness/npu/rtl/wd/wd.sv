@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Weight decoder: turns a compressed weight stream into vectors of weights. After the stream's end
 /// it gives vectors of zeros without limit; `error_o` rises when a vector that lacks weights is
 /// taken.

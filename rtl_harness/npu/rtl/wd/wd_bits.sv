@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Bit buffer: takes 64-bit beats, shows the next bits of the stream (zeros after them), and drops
 /// the bits that are taken. Beats after the last one are accepted and dropped.
 module wd_bits

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The quotients that the codes of a chunk make up.
 module wd_codes
   import wd_pkg::*;

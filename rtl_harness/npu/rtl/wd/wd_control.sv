@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Walks through the stream: slice headers, palettes, and for each chunk its unary part, followed
 /// by the remainders of the chunk before. Cuts it into pieces of up to `Rate` fields.
 module wd_control

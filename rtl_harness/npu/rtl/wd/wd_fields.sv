@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Cuts bits of the stream into `Rate` fields of equal width, 0..9 bits.
 module wd_fields
   import wd_pkg::*;

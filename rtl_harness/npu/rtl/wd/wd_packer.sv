@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Lays groups of weights and zero runs out as vectors. When the stream has ended, completes the
 /// vector in hand with zeros and goes on with vectors of zeros.
 module wd_packer

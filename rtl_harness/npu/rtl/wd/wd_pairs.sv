@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Pairs zero runs with the weights behind them: groups of up to `Rate` places, each a zero run (or
 /// a piece of one) and its weight. A piece that goes on, and a run whose weight is not there yet,
 /// end a group.

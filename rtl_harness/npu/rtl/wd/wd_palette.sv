@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The palette: turns indices into weights. Zero runs pass through.
 module wd_palette
   import wd_pkg::*;

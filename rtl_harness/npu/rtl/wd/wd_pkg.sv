@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Types and constants of the weight decoder.
 package wd_pkg;
 

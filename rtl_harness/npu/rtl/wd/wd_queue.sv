@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// First-in first-out queue that takes up to `Push` items and gives up to `Pop` items per cycle.
 module wd_queue #(
   parameter int unsigned Width = 9,

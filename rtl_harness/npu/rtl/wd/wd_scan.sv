@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Gathers the quotients of a chunk in order. A quotient is twice the number of codes that go on
 /// before the code that ends it, and what that one adds.
 module wd_scan

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Reads the unary part of a chunk: its length, its codes, and how many values they end.
 module wd_unary
   import wd_pkg::*;

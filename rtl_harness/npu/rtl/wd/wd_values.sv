@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// Completes quotients with their remainders: holds the quotients of a chunk, and takes the pieces
 /// that the remainders of the chunk come in.
 module wd_values

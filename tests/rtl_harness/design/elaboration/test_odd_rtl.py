@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """RTL as others write it: what cannot become fault sites is named, what can is found on both engines."""
 
 from __future__ import annotations

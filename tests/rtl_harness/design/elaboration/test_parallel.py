@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """RTL that leaves open which of several conditions counts is named; no gates or lanes are made of it."""
 
 import pytest

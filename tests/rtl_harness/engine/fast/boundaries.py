@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which differences of the state leave at the end of an operation."""
 
 import numpy as np

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counters that run each on a clock of its own: gated by a latch, in series, by a falling edge, by an AND or an OR alone, or
 // divided. `Kind` takes one of them, so that a fault in it cannot hide in the others.
 module gated #(

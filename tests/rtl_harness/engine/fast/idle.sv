@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Three operations, of 64 steps of four cycles, on bytes of a memory, with storage that waits: for another operation, for its turn in this one, or for ever.
 // What it does when does not depend on data, unless Hasty is set.
 module idle #(

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A design that writes words behind an offset. Only the address of its write port looks at the offset, through an adder.
 
 module offset_core (

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A design that adds up words of a memory and writes the sums back; its address register has bits for more words than the
 // memory has.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A sum over its inputs that takes some cycles a step, and can fall behind in two ways: by its wait counter, and by spinning,
 // which counts in a memory while no register changes.
 module stall #(

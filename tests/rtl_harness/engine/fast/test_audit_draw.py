@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The audit tries some of every kind of exit in every block, and only a wrong answer makes it fail."""
 
 import dataclasses

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is said of the end of an operation is taken bit by bit, and where it holds."""
 
 import dataclasses

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every constant of the engine is one that the benchmark varies, or one that is no choice."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What does not matter when an operation has ended is found, and nothing else: runs tell."""
 
 from dataclasses import replace

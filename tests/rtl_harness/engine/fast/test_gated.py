@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Clocks that a design makes itself: sweeps say of every bit in every cycle what runs to the end say."""
 
 from dataclasses import replace

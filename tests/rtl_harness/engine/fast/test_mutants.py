@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The catalogue of mutants fits sources and tests as they are; what notices each is tried by its tool."""
 
 import ast

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The fast engine on the NPU. The slow tests build it for cocotb and turn it into gates."""
 
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two inferences of digits on the NPU; between them the host resets it, or does not. Builds a simulator."""
 
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs that fall behind: by few cycles or many, by different ones, or with nothing but a memory changing."""
 
 from pathlib import Path

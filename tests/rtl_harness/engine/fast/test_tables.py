@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A network whose activations are tables in the shared buffer: they matter long after the copy of them."""
 
 import random

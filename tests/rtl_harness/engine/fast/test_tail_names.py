@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a tail names is found again in protected RTL, or left out."""
 
 from __future__ import annotations

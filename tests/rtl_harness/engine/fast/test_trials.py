@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the audit runs ends as runs to the end do, though it stops where nothing can change any more."""
 
 import dataclasses

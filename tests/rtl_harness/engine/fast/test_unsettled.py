@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Bytes that a copy has under way, or that decide how long decoding takes, keep a run in the RTL."""
 
 import random

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The address of a write counts: a register that nothing but it looks at decides where data go."""
 
 from pathlib import Path

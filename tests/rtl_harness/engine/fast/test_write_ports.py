@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Memories with several write ports: of those that write one word, the last one wins, as in the simulator."""
 
 from dataclasses import replace

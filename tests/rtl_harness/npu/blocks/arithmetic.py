@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The output unit's arithmetic in Python's integers, written from README.md section 5 line by line."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An AXI memory for the tests of the DMA controller: stalls at random, watches every access."""
 
 from __future__ import annotations

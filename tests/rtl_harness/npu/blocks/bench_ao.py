@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """cocotb tests of the output unit: whole blocks from the shared buffer to rows of the staging area."""
 
 from __future__ import annotations

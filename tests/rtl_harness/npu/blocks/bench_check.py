@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """cocotb test of cc_check: sound operations with registers changed here and there, against the model."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """cocotb tests of the command processor: streams, sound and damaged, with stand-ins for what it starts."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """cocotb tests of the DMA controller: all clients at once, on a memory that stalls and fails at random."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """cocotb tests of ao_element: every operation over its whole range.
 
 Of an addition, the operand that is scaled alone is the first.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """cocotb tests of the MAC unit on the shared buffer: steps of every kind against sums in Python."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """cocotb test of the performance monitor, through the APB slave, against counters in Python."""
 
 from __future__ import annotations

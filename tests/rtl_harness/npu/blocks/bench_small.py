@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """cocotb tests of the small blocks: clock and power, APB slave, shared buffer, multipliers, bench memory."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """cocotb tests of the weight decoder: whole vectors, and a depthwise operation's short ones."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Drives one block of blocks.sv from cocotb: packed structures in and out, a clock edge at a time."""
 
 from __future__ import annotations

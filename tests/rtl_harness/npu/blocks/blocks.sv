@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// The NPU's blocks side by side, each with a clock of its own, so that a test of one costs nothing for the
 /// others. The structures of the ports are those of blocks_pkg.sv.
 module blocks

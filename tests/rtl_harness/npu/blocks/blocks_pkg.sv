@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /// What goes in and out of the blocks under test, one structure a direction and block.
 package blocks_pkg;
   import axi_pkg::*;

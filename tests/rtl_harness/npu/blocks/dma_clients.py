@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The clients of the DMA controller: each drives its requests at random and checks what it gets."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Feature maps in memory and in the shared buffer, as README.md section 5 says."""
 
 from __future__ import annotations

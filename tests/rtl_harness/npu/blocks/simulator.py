@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Builds the blocks with Verilator and runs cocotb tests on them."""
 
 from __future__ import annotations

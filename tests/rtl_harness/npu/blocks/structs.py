@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Packed structures of the RTL as Python dictionaries, laid out as their SystemVerilog declarations say."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Every block of the NPU under cocotb, against models written from README.md."""
 
 from __future__ import annotations

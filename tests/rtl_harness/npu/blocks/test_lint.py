@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The NPU's RTL passes Verilator and slang without a warning in every size, and infers no latch."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Drives the weight decoder with the streams of a job file and records what it gives.
 //
 // usage: Vwd JOBS RESULTS; both are sequences of little-endian records, described below.

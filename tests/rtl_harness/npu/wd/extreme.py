@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Well-formed slices of random codes that strain the balance between indices and zero runs."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Builds the weight decoder with Verilator and runs streams through it."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Weight arrays of many shapes, their streams, and streams that are damaged, invented, or made by hand."""
 
 from __future__ import annotations

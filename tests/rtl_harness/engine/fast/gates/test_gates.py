@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Designs whose gates cannot be made: their faults are simulated one by one, and the run says so."""
 
 import random

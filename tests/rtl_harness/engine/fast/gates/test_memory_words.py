@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A memory whose size is said when the simulation starts is one that was built with that size."""
 
 import dataclasses

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cells of words become gates that compute what Yosys' own evaluation of the cell gives."""
 
 import random

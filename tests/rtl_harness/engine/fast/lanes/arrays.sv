@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small closed design of register arrays: a queue that takes up to two items at once, a table that is written at a chosen
 // place under conditions within conditions, a packed word written at multiples of its items' width, one whose places
 // overlap, and a memory that is read under a condition.

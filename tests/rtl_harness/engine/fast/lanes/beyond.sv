@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small closed design whose pointers, once they are wrong, select beyond the ends of arrays and words: what comes of that
 // is undefined, and Verilator computes something.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A small closed design with what a lane model has to cover: memories with byte enables and two write ports, a reset that
 // goes through a synchroniser, registers with enables, shifts of wide words, and a pointer that may come to rest.
 

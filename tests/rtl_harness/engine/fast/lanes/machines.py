@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The library of a lane model, called from Python."""
 
 import ctypes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Cells as C++ on 32 machines give what Yosys' own evaluation of the cell gives."""
 
 import random

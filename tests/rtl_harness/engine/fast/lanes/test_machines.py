@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Machines in a lane model are in the states of Verilator's model, and campaigns end as without."""
 
 import dataclasses

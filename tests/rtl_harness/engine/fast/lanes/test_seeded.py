@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Faults put into the lane model and into the sweep: the running comparison or the audit sees them."""
 
 import pickle

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A closed design for tests: reads words from `in_q`, mixes them, writes `out_q`, counts operations of 16 words.
 
 module mixer #(

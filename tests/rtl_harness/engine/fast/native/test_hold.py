@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Held bits in a compiled model, against the same done plainly from Python."""
 
 import random
