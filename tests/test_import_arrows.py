@@ -42,7 +42,7 @@ _ROOMS: dict[str, set[str]] = {
     "work": {"campaign", "bench"},
     "faults": {"campaign", "bench"},
     "folder": {"campaign", "bench", "faults"},
-    "results": {"campaign", "bench", "faults", "folder"},
+    "results": {"record", "campaign", "bench", "faults", "folder"},
     "sensitivity": {"campaign", "bench", "work", "faults", "folder", "results"},
     "prepare": {"campaign", "bench", "work", "folder", "sensitivity"},
     "farm": {"campaign", "bench", "faults", "folder", "sensitivity", "prepare"},
@@ -50,12 +50,20 @@ _ROOMS: dict[str, set[str]] = {
 _ROOMS["run"] = {*_ROOMS} - {"record"}
 _ROOMS["protection"] = {*_ROOMS} - {"record", "farm", "work", "faults"}
 _ROOMS["study"] = {*_ROOMS} - {"record", "results", "work", "faults"}
-_ROOMS["commands"] = {*_ROOMS} - {"farm", "protection", "run", "sensitivity", "study"}
-_ROOMS["cli"] = {*_ROOMS} - {"record", "farm", "work", "faults", "results"}
+_ROOMS["installation"] = set()
+_ROOMS["commands"] = {*_ROOMS} - {"record", "farm", "faults"}
+_ROOMS["cli"] = {"commands"}
 APPLICATION = House(
     "resil",
     _ROOMS,
-    {"version": set(), "layout": set(), "errors": set(), "files": {"errors"}, "progress": set()},
+    {
+        "version": set(),
+        "layout": set(),
+        "errors": set(),
+        "files": {"errors"},
+        "output": {"errors"},
+        "progress": set(),
+    },
     {"__init__", "__main__", "user_errors"},
 )
 

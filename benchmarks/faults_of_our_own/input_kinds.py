@@ -114,15 +114,15 @@ class Desk:
             patch("resil.run.dry_run.prepare", _stop),
             patch("resil.prepare._work", _stop),
             patch("resil.networks.vela.run_vela", _stop),
-            patch("resil.commands.infer.infer", _stop),
+            patch("resil.work.infer.infer", _stop),
             patch("resil.farm.cluster.Farm.open", _stop),
             patch("resil.run.campaign.prepare", fake.fake_bench),
-            patch("resil.commands.replay.prepare", fake.fake_bench),
+            patch("resil.run.replay.prepare", fake.fake_bench),
             # Made once: to make the commands anew takes four times as long as a case.
             patch("resil.cli.entry.app", typer.main.get_command(app)),
         ]
         if kind == "options":
-            self._patches += [patch("resil.commands.doctor.examine", _stop)]
+            self._patches += [patch("resil.installation.examine", _stop)]
         for own in self._patches:
             own.start()
 

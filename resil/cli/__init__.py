@@ -7,7 +7,6 @@ import os
 # for each other. It is read when numpy is loaded.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from resil.cli import campaigns, runs, tools
 from resil.cli.entry import main
 
-__all__ = ["campaigns", "main", "runs", "tools"]
+__all__ = ["main"]

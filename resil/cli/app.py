@@ -1,15 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The application that commands enrol in, and the arguments that several of them share."""
+"""The application: every command, in the order of a campaign."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from resil.progress import Loudness, set_loudness
+from resil.commands.clip import clip
+from resil.commands.compare import compare
+from resil.commands.doctor import doctor
+from resil.commands.estimate import estimate
+from resil.commands.infer import infer
+from resil.commands.learn import learn
+from resil.commands.merge import merge
+from resil.commands.protect import protect
+from resil.commands.replay import replay
+from resil.commands.report import report
+from resil.commands.run import run
+from resil.commands.sites import sites
+from resil.commands.study import study
 from resil.version import __version__
+
+COMMANDS = (
+    run, study, estimate, learn, sites,
+    protect, report, compare, merge, replay,
+    infer, clip, doctor,
+)  # fmt: skip
 
 app = typer.Typer(
     name="resil",
@@ -20,30 +37,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-
-
-def _quiet(wanted: bool) -> bool:
-    if wanted:
-        set_loudness(Loudness.QUIET)
-    return wanted
-
-
-def _verbose(wanted: bool) -> bool:
-    if wanted:
-        set_loudness(Loudness.VERBOSE)
-    return wanted
-
-
-CampaignFile = Annotated[Path, typer.Argument(metavar="CAMPAIGN.toml", help="Campaign file.")]
-RunDir = Annotated[Path, typer.Argument(metavar="RUN_DIR", help="Run folder.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON to stdout instead of text.")]
-Quiet = Annotated[
-    bool, typer.Option("--quiet", help="No progress on stderr, only warnings and errors.", callback=_quiet)
-]
-Verbose = Annotated[
-    bool,
-    typer.Option("--verbose", help="Progress with times, errors with tracebacks.", callback=_verbose),
-]
+for command in COMMANDS:
+    app.command()(command)
 
 
 @app.callback(invoke_without_command=True)

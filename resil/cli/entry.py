@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from types import FrameType
 
 from resil.cli.app import app
-from resil.cli.output import complain, output_error
 from resil.errors import ConsistencyError, ExitCode, Interrupted, ResilError
+from resil.output import complain, output_error
 from resil.progress import Loudness, loudness, set_loudness
 from resil.user_errors import USER_ERRORS
 from resil.version import __version__

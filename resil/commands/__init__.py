@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One module a command; each puts the rooms before it together."""
+"""One module a command: its arguments and the order of its steps."""

@@ -1,218 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`resil compare`: runs side by side, with the interval of the difference of their FIT."""
+"""`resil compare`: runs side by side."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
-from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
-from resil.errors import ResilError
-from resil.folder.finished import Finished, finished_results, timeout_of
-from resil.record import numbers
-from resil.record.node import Interval as Shown
-from resil.record.outcomes import OUTCOMES
-from resil.reports.table import Column, Table
-from resil.stats.difference import difference
-from resil.stats.intervals import Interval
+import typer
 
-_MUST_AGREE = {
-    "confidence": "interval limits of another confidence have another meaning",
-    "hazardous": "FIT counts other outcomes as failures",
-    "fault_model": "rates of permanent faults, upsets and upsets outside the NPU are not of one kind",
-    "detection_cycles": "alarms count as detections within another time",
-}
-_SHOULD_AGREE = {
-    "kinds": "other kinds of storage were injected into",
-    "clusters": "upsets flip other numbers of bits",
-    "inputs": "other inputs were run",
-}
+from resil.commands.arguments import Json, Quiet, Verbose
+from resil.output import show, width
 
 
-def compare_runs(paths: Sequence[Path]) -> dict[str, Any]:
-    """Compare two or more finished runs or estimates, each with the first.
+def compare(
+    run_dirs: Annotated[list[Path], typer.Argument(metavar="RUN_DIR RUN_DIR...", help="Finished runs.")],
+    json_: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Show runs side by side, and the difference of their FIT with its interval."""
+    from resil.results.compare import compare_runs, compare_text
 
-    Returns:
-        `runs`, each with `path`, `name`, `predicted`, `network`, `target`, `injections`, `outcomes`, `fit`,
-        `fit_lo`, `fit_hi`, `area`, `area_unit`, `budget_fit`, `verdict` (on the budget alone), `safety` (on
-        the claims; None without any), and `blocks` (FIT by name);
-        `differences` of the others to the first, each `fit`, `fit_lo`, `fit_hi` and `ratio`; `confidence`;
-        `warnings`: what else differs than what a comparison is about.
-
-    Raises:
-        ResilError: there are fewer than two, or they cannot be compared.
-        StoreError, ConsistencyError: a folder's results may not be used.
-    """
-    if len(paths) < 2:
-        raise ResilError(f"expected two or more run folders, found {len(paths)}; name another")
-    found = [finished_results(path) for path in paths]
-    for one, other in combinations(found, 2):
-        _require_comparable(one, other)
-    names = [path.name for path in paths]
-    labels = names if len(set(names)) == len(names) else [str(path) for path in paths]
-    runs = [_told(run, label) for run, label in zip(found, labels, strict=True)]
-    return {
-        "confidence": found[0].summary["campaign"]["confidence"],
-        "runs": runs,
-        "differences": [_difference(found[0], other, label) for other, label in _others(found, labels)],
-        "warnings": [
-            f"{label}: {text}"
-            for other, label in _others(found, labels)
-            for text in _warnings(found[0].summary, other.summary)
-        ],
-    }
-
-
-def compare_text(result: Mapping[str, Any], width: int | None = None) -> str:
-    """Return the comparison as lines for a person; `width` as of `Table.text`."""
-    runs = result["runs"]
-    columns = (Column("", numeric=False), *(Column(run["name"]) for run in runs))
-
-    def row(title: str, cell: Callable[[dict[str, Any]], str]) -> tuple[str, ...]:
-        return (title, *map(cell, runs))
-
-    rows = [
-        row("network", lambda run: str(run["network"])),
-        row("target", lambda run: str(run["target"])),
-        row("predicted, not injected", lambda run: "yes" if run["predicted"] else "no"),
-        row("injected", lambda run: numbers.count(run["injections"])),
-        *((o.title, *(_count_cell(run, o.key) for run in runs)) for o in OUTCOMES),
-        row("FIT", _fit_cell),
-        row("budget FIT", lambda run: numbers.given(run["budget_fit"])),
-        row("FIT budget", lambda run: str(run["verdict"])),
-        row("safety claims", lambda run: run["safety"] or "none"),
-        row("area", lambda run: f"{numbers.area(run['area'])} {numbers.unit(run['area_unit'])}"),
-    ]
-    first, told = runs[0], result["differences"]
-    rows.append((f"FIT less that of {first['name']}", "", *map(_fit_cell, told)))
-    rows.append((f"FIT times that of {first['name']}", "", *(_ratio_cell(own["ratio"]) for own in told)))
-    sure = numbers.confidence(result["confidence"])
-    tables = [Table(f"Runs side by side, {sure} intervals", columns, tuple(rows)).text(width)]
-    blocks = list(dict.fromkeys(block for run in runs for block in run["blocks"]))
-    by_block = tuple(
-        (block, *(_fit_cell(run["blocks"][block]) if block in run["blocks"] else "" for run in runs))
-        for block in blocks
-    )
-    heads = (Column("block", numeric=False), *columns[1:])
-    tables.append(Table(f"FIT by block, {sure} intervals", heads, by_block).text(width))
-    return "\n".join([*tables, *(f"warning: {text}" for text in result["warnings"])])
-
-
-def _others(found: Sequence[Finished], labels: Sequence[str]) -> list[tuple[Finished, str]]:
-    return list(zip(found[1:], labels[1:], strict=True))
-
-
-def _require_comparable(one: Finished, other: Finished) -> None:
-    both = f"{one.path} and {other.path}"
-    hashes = [run.provenance["hashes"].get("campaign") for run in (one, other)]
-    if hashes[0] is not None and hashes[0] == hashes[1]:
-        raise ResilError(
-            f"{both}: expected different campaigns, found the same injections in both; compare runs "
-            "that differ in network, target, protection or seed"
-        )
-    for key, why in _MUST_AGREE.items():
-        values = [run.summary["campaign"].get(key) for run in (one, other)]
-        if values[0] != values[1]:
-            raise ResilError(
-                f"{both}: expected the same {key}, found {_shown(values[0])} and {_shown(values[1])}: {why}; "
-                "run one of them again with the other's value, or judge it again with resil run --resume"
-            )
-    timeouts = [timeout_of(run.summary) for run in (one, other)]
-    if timeouts[0] != timeouts[1]:
-        raise ResilError(
-            f'{both}: expected the same [execution] timeout, found "{timeouts[0]}" and "{timeouts[1]}": they '
-            "count other hangs; run one of them again with the other's"
-        )
-    made = [_inferences(run.summary) for run in (one, other)]
-    if made[0] != made[1]:
-        raise ResilError(
-            f"{both}: expected the same [campaign] inferences, found {made[0]} and {made[1]}: of two, "
-            "failures that show in the second count too; run one of them again with the other's"
-        )
-
-
-def _inferences(summary: Mapping[str, Any]) -> str:
-    facts = summary.get("inferences")
-    return "1" if facts is None else " with ".join(filter(None, (str(facts["number"]), facts["between"])))
-
-
-def _warnings(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
-    found = []
-    for key, why in _SHOULD_AGREE.items():
-        values = [summary["campaign"].get(key) for summary in (one, other)]
-        if None not in values and values[0] != values[1]:
-            found.append(f"{why} ({key} {_shown(values[1])}, first run {_shown(values[0])})")
-    rates = [
-        {entry["quantity"]: (entry["value"], entry["unit"]) for entry in summary["technology"]["entries"]}
-        for summary in (one, other)
-    ]
-    if rates[0] != rates[1]:
-        names = [summary["technology"]["name"] for summary in (one, other)]
-        found.append(f"raw upset rates are others ({names[1]}, first run {names[0]})")
-    if one["target"]["area_unit"] != other["target"]["area_unit"]:
-        found.append("areas are in another unit")
-    return found
-
-
-def _told(run: Finished, label: str) -> dict[str, Any]:
-    summary = run.summary
-    total, verdict = summary["total"], summary["verdict"]
-    return {
-        "path": str(run.path),
-        "name": label,
-        "predicted": "estimate" in summary,
-        "network": summary["network"]["name"],
-        "target": summary["target"]["name"],
-        "injections": total["injections"],
-        "outcomes": {outcome.key: total[outcome.key] for outcome in OUTCOMES},
-        **{key: total[key] for key in ("fit", "fit_lo", "fit_hi", "area", "area_unit")},
-        "budget_fit": verdict["budget_fit"],
-        "verdict": verdict["result"],
-        "safety": summary["safety"]["result"] if summary.get("safety") else None,
-        "blocks": {
-            row["block"]: {key: row[key] for key in ("fit", "fit_lo", "fit_hi")} for row in summary["blocks"]
-        },
-    }
-
-
-def _difference(first: Finished, other: Finished, label: str) -> dict[str, Any]:
-    one, own = _interval(first), _interval(other)
-    if one is None or own is None:
-        return {"of": label, "fit": None, "fit_lo": None, "fit_hi": None, "ratio": None}
-    found = difference(own, one)
-    return {
-        "of": label,
-        "fit": found.estimate,
-        "fit_lo": found.lo,
-        "fit_hi": found.hi,
-        "ratio": numbers.ratio(own.estimate, one.estimate),
-    }
-
-
-def _interval(run: Finished) -> Interval | None:
-    total = run.summary["total"]
-    if total["fit"] is None:
-        return None
-    confidence = run.summary["campaign"]["confidence"]
-    return Interval(total["fit"], total["fit_lo"], total["fit_hi"], confidence)
-
-
-def _count_cell(run: Mapping[str, Any], outcome: str) -> str:
-    return numbers.NOT_KNOWN if run["predicted"] else numbers.count(run["outcomes"][outcome])
-
-
-def _fit_cell(values: Mapping[str, Any]) -> str:
-    if values["fit_lo"] is None or values["fit_hi"] is None:
-        return numbers.NOT_KNOWN
-    shown = Shown(values["fit"], values["fit_lo"], values["fit_hi"])
-    return f"{numbers.fit(shown.estimate)} {numbers.fit_range(shown)}"
-
-
-def _ratio_cell(ratio: float | None) -> str:
-    return numbers.NOT_KNOWN if ratio is None else f"{ratio:.3g}x"
-
-
-def _shown(value: object) -> str:
-    return json.dumps(value)
+    result = compare_runs(run_dirs)
+    show(result, json_, lambda: print(compare_text(result, width())))

@@ -1,108 +1,32 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`resil replay`: one injection again, alone, compared with what is recorded."""
+"""`resil replay`: one injection again, alone."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
-from resil.bench.engines import RECORDING_ENGINES, check_waves
-from resil.bench.engines import replay as simulate_again
-from resil.bench.site_list import block_name
-from resil.campaign.campaign import load_campaign, with_options
-from resil.faults.plan import held_value
-from resil.folder.finished import shortcoming
-from resil.folder.row_maker import outcome_columns
-from resil.folder.store import CAMPAIGN, find_injection, recorded_definition
-from resil.prepare import prepare
-from resil.progress import Progress
-from resil.rtl_harness.faults import Fault
+import typer
 
-COMPARED = tuple(outcome_columns(()))
+from resil.commands.arguments import Json, Quiet, RunDir, Verbose
+from resil.errors import ExitCode
+from resil.output import show
 
 
-def replay_injection(
-    run_dir: Path, number: int, *, engine: str | None = None, waves: Path | None = None
-) -> dict[str, Any]:
-    """Simulate injection `number` of a run again.
+def replay(
+    run_dir: RunDir,
+    injection: Annotated[int, typer.Argument(metavar="INJECTION_ID", help="Number of the injection.")],
+    engine: Annotated[str | None, typer.Option("--engine", help="Engine in place of the campaign's.")] = None,
+    waves: Annotated[
+        Path | None, typer.Option("--waves", help="Write the waveform to this .fst or .vcd file.")
+    ] = None,
+    json_: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Simulate one injection again, alone, and compare with what is recorded."""
+    from resil.run.replay import replay_injection, replay_text
 
-    Args:
-        run_dir: Run folder, finished or not.
-        number: Number of the injection.
-        engine: Another engine than the run's; outcomes must be the same. None for the run's own, or if there
-            shall be a waveform, for one that writes waveforms.
-        waves: Where to write the waveform; None for none.
-
-    Returns:
-        `recorded` and `replayed`, each with the keys of `COMPARED`; the fault; `equal`; `run_refused`, why
-        other commands refuse the run's results, None if they do not.
-
-    Raises:
-        ResilError: the waveform could not be written.
-        StoreError: the folder is none of a run, is damaged, has no such injection, or was made with something
-            else than what is here now.
-    """
-    if waves is not None:
-        check_waves(waves, engine)
-    definition = recorded_definition(run_dir)
-    recorded = find_injection(run_dir, number)
-    wrong = shortcoming(run_dir)
-    campaign = load_campaign(run_dir / CAMPAIGN)
-    progress = Progress()
-    if wrong:
-        progress.stage(f"note: the results of this run are not to be used: {wrong}")
-    bench = prepare(campaign, progress)
-    bench.identity.require(definition, str(run_dir))
-    if engine is None and waves is not None:
-        engine = RECORDING_ENGINES[0]
-    if engine is not None:
-        bench = prepare(with_options(campaign, engine=engine), progress)
-    held = held_value(recorded["fault"])
-    fault = Fault(recorded["site"], recorded["cycle"], recorded["bits"], held)
-    site = bench.sites[fault.site]
-    when = f"cycle {fault.cycle}" if held is None else f"held at {held} from reset on"
-    progress.stage(f"replaying injection {number}: {site.name}, {when}, input {recorded['input']}")
-    simulating = progress.working("simulating")
-    with simulating, bench.engine(bench.inputs.index(recorded["input"])) as simulator:
-        injection = simulate_again(simulator, fault, waves)
-        used = simulator.name
-    again = {name: column[0] for name, column in outcome_columns([injection]).items()}
-    before = {name: recorded[name] for name in COMPARED}
-    return {
-        "injection": number,
-        "site": fault.site,
-        "name": site.name,
-        "block": block_name(site.element.block),
-        "cycle": fault.cycle,
-        "bits": fault.bits,
-        "fault": recorded["fault"],
-        "input": recorded["input"],
-        "engine": used,
-        "recorded": before,
-        "replayed": again,
-        "equal": before == again,
-        "run_refused": wrong or None,
-        "waves": None if waves is None else str(waves),
-    }
-
-
-def replay_text(result: dict[str, Any]) -> str:
-    """Return the result as lines for a person."""
-    held = held_value(result["fault"])
-    when = f"cycle {result['cycle']}" if held is None else f"held at {held} from reset on"
-    more = f" and {result['bits'] - 1} above" if result["bits"] > 1 else ""
-    lines = [
-        f"injection {result['injection']}: {result['name']}{more} in block {result['block']}, "
-        f"{when}, input {result['input']}, engine {result['engine']}",
-        f"{'':16} {'recorded':>18} {'replayed':>18}",
-    ]
-    for name in COMPARED:
-        before, after = result["recorded"][name], result["replayed"][name]
-        mark = "" if before == after else "  <- differs"
-        lines.append(f"{name:16} {before!s:>18} {after!s:>18}{mark}")
-    if result["waves"]:
-        lines.append(f"waveform: {result['waves']}")
-    if result["run_refused"]:
-        lines.append(f"REFUSED: the results of this run are not to be used: {result['run_refused']}")
-    lines.append("equal" if result["equal"] else "NOT EQUAL: the run cannot be trusted; please report it")
-    return "\n".join(lines)
+    result = replay_injection(run_dir, injection, engine=engine, waves=waves)
+    show(result, json_, lambda: print(replay_text(result)))
+    raise typer.Exit(ExitCode.MET if result["equal"] else ExitCode.INTERNAL)

@@ -22,7 +22,6 @@ from pathlib import Path
 
 import pyarrow as pa
 
-import resil.commands.replay
 import resil.farm.executor
 import resil.folder.execute
 import resil.folder.parts
@@ -31,6 +30,7 @@ import resil.protection.build_rtl
 import resil.protection.verify
 import resil.run.campaign
 import resil.run.dry_run
+import resil.run.replay
 from resil.bench.bench import Area, AreaFacts, Bench, NetworkFacts, OperationFacts
 from resil.bench.identity import Identity, ending_definition
 from resil.campaign.campaign import Campaign
@@ -188,7 +188,7 @@ def fake_bench(
 
 def install(monkeypatch, **engine: int) -> None:
     """Put the fake bench in the place of the real one, for one test."""
-    for module in (resil.run.campaign, resil.run.dry_run, resil.prepare, resil.commands.replay):
+    for module in (resil.run.campaign, resil.run.dry_run, resil.prepare, resil.run.replay):
         monkeypatch.setattr(module, "prepare", partial(fake_bench, **engine))
 
 

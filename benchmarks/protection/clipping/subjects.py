@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from resil.commands.clip import check_apart, clip, training_inputs
 from resil.networks import zoo
 from resil.networks.compile import CompiledNetwork
 from resil.networks.graph import Graph, Quantisation, Tensor
@@ -17,6 +16,7 @@ from resil.networks.tflite_reader import parse_network
 from resil.networks.tflite_writer import serialise_network
 from resil.rtl_harness.npu.infer import infer
 from resil.rtl_harness.npu.upsets import WeightMemory
+from resil.work.clip import check_apart, clip, training_inputs
 
 CROP = 32
 NPU = "ethos-u55-32"

@@ -9,7 +9,7 @@ import signal
 import pytest
 
 from resil.cli import main
-from resil.commands.doctor import Finding
+from resil.installation import Finding
 from resil.rtl_harness.engine.contract import GoldenRun
 from resil.rtl_harness.errors import SimulationError, ToolMissingError
 from resil.rtl_harness.faults import Rise, RunEnd, Told
@@ -317,7 +317,7 @@ def test_doctor_says_what_is_missing_and_what_to_do(monkeypatch, tmp_path, capsy
     monkeypatch.setenv("CXX", "no-such-compiler")
     monkeypatch.setenv("MAKE", "no-such-make")
     monkeypatch.setenv("RESIL_CACHE", str(tmp_path / "file" / "cache"))
-    monkeypatch.setattr("resil.commands.doctor._module", lambda item, *_, **__: Finding(item, "ok", ""))
+    monkeypatch.setattr("resil.installation._module", lambda item, *_, **__: Finding(item, "ok", ""))
     assert main(["doctor"]) == 2
     out = capsys.readouterr().out
     assert sum(line.startswith("missing ") for line in out.splitlines()) == 3

@@ -49,8 +49,8 @@ def test_a_reader_that_leaves_early_is_no_missed_target(arguments):
 
 @pytest.mark.parametrize("options", [[], ["--json"]])
 def test_what_a_command_found_out_meets_a_full_stdout(options, monkeypatch, capsys):
-    monkeypatch.setattr("resil.commands.doctor.examine", tuple)
-    monkeypatch.setattr("resil.commands.doctor.text", lambda found: "x" * 100_000)
+    monkeypatch.setattr("resil.installation.examine", tuple)
+    monkeypatch.setattr("resil.installation.text", lambda found: "x" * 100_000)
     with open("/dev/full", "w") as full:
         monkeypatch.setattr("sys.stdout", full)
         assert main(["doctor", *options]) == 2

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from resil.cli import main
-from resil.commands import clip as module
-from resil.commands.clip import check_apart, training_inputs
 from resil.errors import ResilError
 from resil.networks import zoo
 from resil.networks.clamps import clamped_tensors
 from resil.networks.tflite_reader import read_network
 from resil.networks.tflite_writer import write_network
+from resil.work import clip as module
+from resil.work.clip import check_apart, training_inputs
 from tests.networks.dressed import with_float_ends
 
 

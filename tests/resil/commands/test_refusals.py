@@ -15,13 +15,13 @@ import pytest
 
 from resil import Run, load_campaign, run_campaign
 from resil.cli import main
-from resil.commands.report import write_run_figures
 from resil.errors import ConsistencyError, StoreError
 from resil.files import json_text
 from resil.folder import provenance
 from resil.folder.earlier_results import require_as_good
 from resil.folder.finished import RESULTS, finished_run, seal
 from resil.folder.parts import SCHEMA, _content, read_part, write_part
+from resil.results.report import write_run_figures
 from tests.resil import fake
 from tests.resil.campaigns import TEXT, write_campaign
 

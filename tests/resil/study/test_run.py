@@ -765,7 +765,7 @@ def test_a_dry_run_counts_and_writes_nothing(command, tmp_path, capsys):
 
 
 def test_everything_fits_eighty_columns(command, capsys, monkeypatch):
-    monkeypatch.setattr("resil.cli.campaigns.width", lambda: 80)
+    monkeypatch.setattr("resil.commands.study.width", lambda: 80)
     command()
     told = capsys.readouterr().out.split("report: ")[0]
     assert max(map(len, told.splitlines())) <= 80

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commands that begin with run folders: protect, report, compare, merge, replay."""
+"""`resil protect`: the protection of least area that keeps finished runs within their budget."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from typing import Annotated
 
 import typer
 
-from resil.cli.app import Json, Quiet, RunDir, Verbose, app
-from resil.cli.output import show, width
+from resil.commands.arguments import Json, Quiet, Verbose
 from resil.errors import ExitCode
+from resil.output import show
 from resil.protection.units import Granularity
 
 
-@app.command()
 def protect(
     run_dirs: Annotated[
         list[Path],
@@ -145,63 +144,3 @@ def protect(
     show(plan, json_, text)
     code = protection_code(plan)
     raise typer.Exit(ExitCode.MISSED if verify and not plan["confirmation"]["confirmed"] else code)
-
-
-@app.command()
-def report(run_dir: RunDir, json_: Json = False, quiet: Quiet = False, verbose: Verbose = False) -> None:
-    """Write the reports of a finished run again."""
-    from resil.commands.report import report_run
-
-    written, results = report_run(run_dir)
-    show({"written": [str(path) for path in written]}, json_, lambda: results.show(run_dir))
-
-
-@app.command()
-def compare(
-    run_dirs: Annotated[list[Path], typer.Argument(metavar="RUN_DIR RUN_DIR...", help="Finished runs.")],
-    json_: Json = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-) -> None:
-    """Show runs side by side, and the difference of their FIT with its interval."""
-    from resil.commands.compare import compare_runs, compare_text
-
-    result = compare_runs(run_dirs)
-    show(result, json_, lambda: print(compare_text(result, width())))
-
-
-@app.command()
-def merge(
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="New folder.")],
-    run_dirs: Annotated[
-        list[Path], typer.Argument(metavar="RUN_DIR RUN_DIR...", help="Runs of one campaign.")
-    ],
-    json_: Json = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-) -> None:
-    """Join the injections of runs of one campaign that were made apart."""
-    from resil.folder.merge import merge_runs, merge_text
-
-    result = merge_runs(out, run_dirs)
-    show(result, json_, lambda: print(merge_text(result)))
-
-
-@app.command()
-def replay(
-    run_dir: RunDir,
-    injection: Annotated[int, typer.Argument(metavar="INJECTION_ID", help="Number of the injection.")],
-    engine: Annotated[str | None, typer.Option("--engine", help="Engine in place of the campaign's.")] = None,
-    waves: Annotated[
-        Path | None, typer.Option("--waves", help="Write the waveform to this .fst or .vcd file.")
-    ] = None,
-    json_: Json = False,
-    quiet: Quiet = False,
-    verbose: Verbose = False,
-) -> None:
-    """Simulate one injection again, alone, and compare with what is recorded."""
-    from resil.commands.replay import replay_injection, replay_text
-
-    result = replay_injection(run_dir, injection, engine=engine, waves=waves)
-    show(result, json_, lambda: print(replay_text(result)))
-    raise typer.Exit(ExitCode.MET if result["equal"] else ExitCode.INTERNAL)

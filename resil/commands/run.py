@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`resil run`: a campaign from its file to its verdict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from resil.commands.arguments import CampaignFile, DryRun, Json, Quiet, Verbose, Workers
+from resil.output import show, width
+
+
+def run(
+    campaign: CampaignFile,
+    out: Annotated[Path | None, typer.Option("--out", help="Run folder; default runs/NAME.")] = None,
+    engine: Annotated[str | None, typer.Option("--engine", help="Engine in place of the campaign's.")] = None,
+    workers: Workers = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Finish a run that was interrupted.")] = False,
+    dry_run: DryRun = False,
+    json_: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Carry a campaign out: inject, estimate, judge, report."""
+    from resil.campaign.campaign import load_campaign, with_options
+    from resil.run.campaign import run_campaign, verdict_code
+    from resil.run.dry_run import plan_run, plan_text
+
+    settings = with_options(load_campaign(campaign), engine=engine, workers=workers)
+    folder = out or Path("runs") / settings.slug
+    if dry_run:
+        plan = plan_run(settings, folder, resume=resume)
+        show(plan, json_, lambda: print(plan_text(plan, width())))
+        return
+    results = run_campaign(settings, folder, resume=resume)
+    show(results.summary, json_, lambda: results.show(folder))
+    raise typer.Exit(verdict_code(results.summary))

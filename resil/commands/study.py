@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`resil study`: networks on targets, joined in one verdict matrix."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from resil.commands.arguments import DryRun, Json, Quiet, Verbose, Workers
+from resil.output import show, width
+
+
+def study(
+    study_file: Annotated[Path, typer.Argument(metavar="STUDY.toml", help="Study file.")],
+    out: Annotated[Path | None, typer.Option("--out", help="Folder; default runs/NAME.")] = None,
+    workers: Workers = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Finish a study that was interrupted.")] = False,
+    dry_run: DryRun = False,
+    json_: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Carry out a campaign for each network on each target, and join them in one verdict matrix."""
+    from resil.reports import STUDY_REPORT, parse_study, study_text
+    from resil.study.dry_run import plan_study, plan_study_text
+    from resil.study.run import run_study
+    from resil.study.study_file import load_study, with_workers
+    from resil.study.verdict import study_code
+
+    settings = with_workers(load_study(study_file), workers)
+    folder = out or Path("runs") / settings.slug
+    if dry_run:
+        plan = plan_study(settings, folder, resume=resume)
+        show(plan, json_, lambda: print(plan_study_text(plan, width())))
+        return
+    record = run_study(settings, folder, resume=resume)
+    text = f"{study_text(parse_study(record), width())}report: {folder / STUDY_REPORT}"
+    show(record, json_, lambda: print(text))
+    raise typer.Exit(study_code(record))

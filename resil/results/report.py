@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The reports of a finished run, written again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from resil.folder.finished import finished_results
+from resil.folder.kept_plans import accepted_plan
+from resil.reports import render_figures, write_files
+from resil.results.write import Results
+
+
+def report_run(run_dir: Path) -> tuple[list[Path], Results]:
+    """Write the report files of a run, or of an estimate, again; return their paths and the results.
+
+    Raises:
+        StoreError: the folder holds no finished run or estimate, or is damaged.
+        ConsistencyError: the run has failed an audit.
+        ReportError: a document is damaged, or the folder cannot be written.
+    """
+    found = finished_results(run_dir)
+    results = Results(found.summary, accepted_plan(run_dir, found.digest))
+    return results.write(run_dir), results
+
+
+def write_run_figures(run_dir: Path, into: Path, names: frozenset[str] | None = None) -> list[Path]:
+    """Write figures of a run, or of an estimate, as SVG files to the folder `into`; return their paths.
+
+    Args:
+        run_dir: Folder of the results; refused as by `report_run`.
+        into: Folder of the pictures.
+        names: File names wanted, such as `overview.svg`; all figures by default.
+    """
+    found = finished_results(run_dir)
+    return write_files(render_figures(found.summary, accepted_plan(run_dir, found.digest), names), into)

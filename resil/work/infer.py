@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A network on the NPU, with the cycles of each operation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from resil.campaign.network_settings import ZOO_PREFIX
+from resil.errors import ResilError
+from resil.networks import zoo
+from resil.networks.compile import CompiledNetwork, compile_network
+from resil.networks.decision import RECONSTRUCTION_ERROR
+from resil.progress import Progress
+from resil.reports.table import Column, Table
+from resil.rtl_harness.cache import observe_builds
+from resil.rtl_harness.npu.infer import EngineName, InferResult, infer
+from resil.work.tensor_files import check_output_file, load_levels, save_outputs
+
+ENGINES: tuple[EngineName, ...] = ("rtl", "functional")
+
+
+def infer_network(
+    model: str,
+    npu: str,
+    *,
+    inputs: Sequence[Path] = (),
+    output: Path | None = None,
+    limit: int | None = None,
+    whole_split: bool = False,
+    engine: str = "rtl",
+) -> dict[str, Any]:
+    """Run a network on inputs, and write its outputs.
+
+    Args:
+        model: A .tflite file, or "zoo:NAME".
+        npu: Configuration of the NPU, "ethos-u55-32" for instance.
+        inputs: .npy of real values or int8 (N, H, W, C), one for each input, or one .npz of all; none for
+            held-out images of a zoo network.
+        output: .npy that gets the outputs, (N, ...), as the network's file has them, .npz if there are
+            several; None to keep none.
+        limit: Take only that many inputs, from the first.
+        whole_split: Take the whole held-out split of a zoo network in place of what of it ships.
+        engine: "rtl" or "functional".
+
+    Returns:
+        Network, number of inputs, cycles of each operation (mean over the inputs; None from the functional
+        model, which has no clock) and Vela's estimates, share of right decisions where labels are known, and
+        what was done to the network of the file.
+
+    Raises:
+        ResilError: an argument is wrong.
+        NetworkError, HarnessError: the network cannot be compiled or run.
+    """
+    if engine not in ENGINES:
+        raise ResilError(
+            f"--engine: expected one of {', '.join(ENGINES)}, found {engine!r}; change the value"
+        )
+    chosen: EngineName = "functional" if engine == "functional" else "rtl"
+    known = _zoo_network(model, inputs, whole_split)
+    progress = Progress()
+    progress.stage(f"compiling {model} for {npu} with Vela")
+    compiled = compile_network(known.path if known else Path(model), npu)
+    for adapted in compiled.adapted:
+        progress.stage(adapted)
+    names = [tensor.name for tensor in compiled.ends.outputs]
+    if output is not None:
+        check_output_file(output, names)
+    levels, labels = _levels(known, compiled, inputs, whole_split)
+    levels = tuple(values[:limit] for values in levels)
+    progress.stage(
+        f"running {len(levels[0]):,} inputs on the {'RTL' if chosen == 'rtl' else 'functional model'}"
+    )
+    observe_builds(progress.building)
+    with progress.working("running"):
+        result = infer(compiled, levels, chosen)
+    outputs = compiled.ends.results(result.outputs)
+    if output is not None:
+        save_outputs(output, names, outputs)
+    return _report(model, npu, chosen, compiled, result, labels)
+
+
+def infer_text(result: dict[str, Any], width: int | None = None) -> str:
+    """Return the result as lines for a person; `width` as of `Table.text`."""
+    heads = ("operation", "kind", "cycles", "Vela's estimate", "MAC use")
+    columns = tuple(Column(head, numeric=head not in heads[:2]) for head in heads)
+    rows = tuple(
+        (
+            row["name"],
+            row["kind"],
+            *("-" if row[key] is None else f"{row[key]:,.0f}" for key in ("cycles", "vela_cycles")),
+            "-" if row["mac_utilisation"] is None else f"{row['mac_utilisation']:.1%}",
+        )
+        for row in (*result["operations"], {"name": "inference", "kind": "", **result["total"]})
+    )
+    table = Table("Cycles by operation", columns, rows, totals=1)
+    lines = [f"{result['inputs']:,} inputs on {result['npu']}, {result['engine']}"]
+    if result["accuracy"] is not None:
+        lines.append(f"right decisions: {result['accuracy']:.1%}")
+    return "\n".join([table.text(width), *lines])
+
+
+def _zoo_network(model: str, inputs: Sequence[Path], whole_split: bool) -> zoo.ZooNetwork | None:
+    known = zoo.load(model.removeprefix(ZOO_PREFIX)) if model.startswith(ZOO_PREFIX) else None
+    if whole_split and (known is None or inputs):
+        raise ResilError(
+            "--all: only zoo networks have a held-out split, which --input replaces; leave it out"
+        )
+    if known is None and not inputs:
+        raise ResilError(
+            "--input: expected a .npy file (N, H, W, C) of real values or int8, found nothing; add it"
+        )
+    return known
+
+
+def _levels(
+    known: zoo.ZooNetwork | None, compiled: CompiledNetwork, inputs: Sequence[Path], whole_split: bool
+) -> tuple[tuple[npt.NDArray[np.generic], ...], npt.NDArray[np.int64] | None]:
+    if known is None or inputs:
+        return load_levels(compiled, inputs), None
+    images = known.heldout if whole_split else known.shipped
+    return (images.inputs,), None if known.decision == RECONSTRUCTION_ERROR else images.labels
+
+
+def _report(
+    model: str,
+    npu: str,
+    engine: EngineName,
+    compiled: CompiledNetwork,
+    result: InferResult,
+    labels: npt.NDArray[np.int64] | None,
+) -> dict[str, Any]:
+    timed = engine == "rtl"
+    means = result.operation_cycles.mean(axis=0).tolist() if timed else [None] * len(compiled.operations)
+    operations = [
+        {
+            "index": o.index,
+            "name": o.name,
+            "kind": o.kind,
+            "cycles": mean,
+            "vela_cycles": o.vela_cycles,
+            "mac_utilisation": _utilisation(o.macs, mean, npu),
+        }
+        for o, mean in zip(compiled.operations, means, strict=True)
+    ]
+    macs = sum(o.macs or 0 for o in compiled.operations)
+    count = len(result.outputs[0])
+    right = None
+    if labels is not None:
+        decisions = result.outputs[0].reshape(count, -1).argmax(axis=1)
+        right = float((decisions == labels[:count]).mean())
+    cycles = float(result.cycles.mean()) if timed else None
+    return {
+        "model": model,
+        "npu": npu,
+        "engine": engine,
+        "inputs": count,
+        "operations": operations,
+        "total": {
+            "cycles": cycles,
+            "vela_cycles": compiled.vela_total_cycles,
+            "mac_utilisation": _utilisation(macs, cycles, npu),
+        },
+        "accuracy": right,
+        "adapted": list(compiled.adapted),
+        "outputs": [
+            {"name": tensor.name, "dtype": tensor.dtype, "shape": list(tensor.shape)}
+            for tensor in compiled.ends.outputs
+        ],
+    }
+
+
+def _utilisation(macs: int | None, cycles: float | None, npu: str) -> float | None:
+    """Return multiplications done over those the array could have done in `cycles`, or None."""
+    return macs / (cycles * int(npu.rsplit("-", 1)[1])) if macs and cycles else None
