@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import re
 import shutil
@@ -16,6 +15,9 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from contextvars import ContextVar
 from hashlib import blake2b
 from pathlib import Path
+
+from filelock import FileLock
+from platformdirs import user_cache_path
 
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.shipped.results import FILES, shipped_content
@@ -81,11 +83,11 @@ def build_together(builds: Iterable[Callable[[], Path]], jobs: int = 2) -> list[
 
 
 def cache_root() -> Path:
-    """Return the cache folder: `$RESIL_CACHE`, else `resil` in the user's cache folder."""
+    """Return the cache folder: `$RESIL_CACHE`, else `resil` in the user's cache folder of this platform."""
     chosen = os.environ.get("RESIL_CACHE")
     if chosen:
         return Path(chosen).expanduser().resolve()
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "resil"
+    return user_cache_path("resil", appauthor=False)
 
 
 def content_key(*parts: Part) -> str:
@@ -197,14 +199,10 @@ def _writable(root: Path) -> Iterator[None]:
 
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder; processes that are forked meanwhile do not keep it."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with folder.with_suffix(".lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        try:
-            yield
-        finally:
-            # Closing alone would leave it to processes that were forked meanwhile, which have the file too.
-            fcntl.flock(file, fcntl.LOCK_UN)
+    with FileLock(folder.with_suffix(".lock")):
+        yield
 
 
 def _chunks(part: Part) -> Iterator[bytes]:

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from filelock import FileLock, Timeout
 
 from resil.bench.identity import Identity
 from resil.errors import ConsistencyError, StoreError
@@ -278,20 +277,19 @@ def make_folder(path: Path) -> None:
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Keep other processes out of a folder; StoreError if one works in it, or it cannot be written."""
+    lock = FileLock(path / LOCK, timeout=0)
     try:
-        descriptor = os.open(path / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+        lock.acquire()
+    except Timeout:
+        raise StoreError(
+            f"{path}: another resil process works in this folder; wait for it or choose another --out"
+        ) from None
     except OSError as error:
         raise StoreError(f"{path}: cannot be written ({error.strerror}); choose another --out") from None
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise StoreError(
-                f"{path}: another resil process works in this folder; wait for it or choose another --out"
-            ) from None
         yield
     finally:
-        os.close(descriptor)
+        lock.release()
 
 
 def _number(part: Path) -> int:

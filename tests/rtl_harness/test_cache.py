@@ -3,6 +3,7 @@ import errno
 import fcntl
 import os
 import signal
+import sys
 import threading
 import time
 from contextlib import nullcontext
@@ -30,6 +31,13 @@ def own_cache(monkeypatch, tmp_path):
 
 def test_root_follows_the_environment(tmp_path):
     assert cache_root() == tmp_path / "cache"
+
+
+def test_root_is_the_users_cache_folder_else(tmp_path, monkeypatch):
+    monkeypatch.delenv("RESIL_CACHE")
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert cache_root() == tmp_path / "xdg" / "resil"
 
 
 def test_key_depends_on_content_not_on_place(tmp_path):
@@ -137,7 +145,7 @@ def test_a_cache_that_cannot_be_written_is_refused_and_what_it_holds_is_used(tmp
     def refuse(path, *_, **__):
         raise PermissionError(errno.EACCES, "Permission denied", str(path))
 
-    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr(os, "open", refuse)
     assert cached_folder("kind", "held", lambda folder: None) == held
     with pytest.raises(HarnessError, match=r"the cache folder .*cache: expected one that can be written"):
         cached_folder("kind", "other", lambda folder: None)
