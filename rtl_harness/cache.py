@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 import shutil
@@ -13,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
-from hashlib import blake2b
+from hashlib import blake2b, file_digest
 from pathlib import Path
 
 from filelock import FileLock
@@ -45,7 +46,9 @@ _unobserved: ContextVar[bool] = ContextVar("unobserved", default=False)
 
 # Folders that were asked for, while whoever makes the shipped results anew wants to know; then none is taken.
 _asked: ContextVar[list[Path] | None] = ContextVar("asked", default=None)
-_COMPLETE, _FROM_PACKAGE = ".complete", "shipped"
+_COMPLETE = ".complete"
+# Folders whose files were found to be what was built, and how they looked then.
+_checked: dict[Path, tuple[object, ...]] = {}
 
 
 def observe_builds(observer: Observer) -> None:
@@ -108,7 +111,8 @@ def cached_folder(kind: str, key: str, build: Callable[[Path], None]) -> Path:
 
     Several processes may ask for the same folder: one builds, the others wait. `build` gets a folder
     that is empty and already has its final path; it is marked complete only when `build` returns, and is
-    emptied if `build` raises or if an earlier build was killed.
+    emptied if `build` raises or if an earlier build was killed. The mark holds the digest of every file: a
+    folder in which one was changed or lost is made again.
 
     Args:
         kind: Name of the sort of result, the first folder level.
@@ -139,8 +143,19 @@ def cached_folder(kind: str, key: str, build: Callable[[Path], None]) -> Path:
             except BaseException:
                 shutil.rmtree(folder, ignore_errors=True)
                 raise
-            (folder / _COMPLETE).write_text("" if shipped is None else _FROM_PACKAGE, encoding="utf-8")
+            seal(folder, shipped=shipped is not None)
     return folder
+
+
+def seal(folder: Path, *, shipped: bool = False) -> None:
+    """Mark a folder of the cache complete, with the digest of each of its files.
+
+    Args:
+        folder: It holds all that was built.
+        shipped: Its content comes from the package.
+    """
+    mark = {"shipped": shipped, "files": {name: _digest(folder / name) for name in _files(folder)}}
+    write_atomically(folder / _COMPLETE, json.dumps(mark).encode())
 
 
 def is_cached(kind: str, key: str) -> bool:
@@ -163,8 +178,34 @@ def without_shipped() -> Iterator[list[Path]]:
 
 
 def _is_complete(folder: Path) -> bool:
-    mark = folder / _COMPLETE
-    return mark.is_file() and (_asked.get() is None or mark.read_text(encoding="utf-8") != _FROM_PACKAGE)
+    try:
+        mark = json.loads((folder / _COMPLETE).read_bytes())
+        files: dict[str, str] = mark["files"]
+        shipped: bool = mark["shipped"]
+        return (_asked.get() is None or not shipped) and _is_intact(folder, files)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def _is_intact(folder: Path, files: Mapping[str, str]) -> bool:
+    """Say whether the files are those that were built; they are read again only if they look different."""
+    states = [(folder / name).stat() for name in files]
+    looks = tuple((name, s.st_ino, s.st_size, s.st_mtime_ns) for name, s in zip(files, states, strict=True))
+    if _checked.get(folder) != looks:
+        if any(_digest(folder / name) != digest for name, digest in files.items()):
+            return False
+        _checked[folder] = looks
+    return True
+
+
+def _files(folder: Path) -> list[str]:
+    names = (str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file())
+    return sorted(name for name in names if name != _COMPLETE)
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as opened:
+        return file_digest(opened, "sha256").hexdigest()
 
 
 def _check_path(root: Path) -> None:

@@ -18,6 +18,7 @@ from resil.rtl_harness.cache import (
     cache_root,
     cached_folder,
     content_key,
+    is_cached,
     observe_builds,
     write_atomically,
 )
@@ -87,6 +88,34 @@ def test_killed_build_is_done_again():
     assert (folder / "out").read_text() == "new"
 
 
+@pytest.mark.parametrize("damage", ["changed", "cut", "lost", "mark"])
+def test_a_damaged_result_is_made_again(damage):
+    def build(folder):
+        (folder / "sub").mkdir()
+        (folder / "sub" / "out").write_text("right")
+
+    out = cached_folder("kind", "key", build) / "sub" / "out"
+    match damage:
+        case "changed":
+            out.write_text("wrong")
+        case "cut":
+            out.write_text("")
+        case "lost":
+            out.unlink()
+        case "mark":
+            (out.parents[1] / ".complete").write_text("{")
+    assert not is_cached("kind", "key")
+    cached_folder("kind", "key", build)
+    assert out.read_text() == "right"
+    assert is_cached("kind", "key")
+
+
+def test_files_that_a_result_got_later_are_no_damage():
+    folder = cached_folder("kind", "key", lambda f: (f / "out").write_text("done"))
+    (folder / "later").touch()
+    cached_folder("kind", "key", lambda f: pytest.fail("built again"))
+
+
 def test_concurrent_builders_build_once():
     calls, barrier = [], threading.Barrier(4)
 
@@ -142,8 +171,12 @@ def test_a_cache_that_cannot_be_written_is_refused_and_what_it_holds_is_used(tmp
     monkeypatch.setenv("RESIL_CACHE", str(tmp_path / "cache"))
     held = cached_folder("kind", "held", lambda folder: None)
 
-    def refuse(path, *_, **__):
-        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+    opened = Path.open
+
+    def refuse(path, mode="r", *further, **named):
+        if "w" in mode:
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return opened(path, mode, *further, **named)
 
     monkeypatch.setattr(os, "open", refuse)
     assert cached_folder("kind", "held", lambda folder: None) == held

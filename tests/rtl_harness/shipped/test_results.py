@@ -11,7 +11,7 @@ import subprocess
 
 import pytest
 
-from resil.rtl_harness.cache import cache_root, cached_folder, without_shipped
+from resil.rtl_harness.cache import cache_root, cached_folder, seal, without_shipped
 from resil.rtl_harness.design import hardware
 from resil.rtl_harness.design.area import area_per_block
 from resil.rtl_harness.design.elaboration import elaborate, yosys
@@ -221,6 +221,7 @@ def test_what_the_cache_has_from_the_package_is_no_proof_of_it(design, package, 
     everything(target)
     for file in cache_root().rglob(hardware._RESULT):
         file.write_text(json.dumps({"absent": [], "remarks": []}))
+        seal(file.parent, shipped=True)
     assert not with_hardware(target, elaborate(target)).sites.absent
     shipped = {
         (r.kind, r.key): results.shipped_content(r.kind, r.key) for r in results.shipped_results(package)
