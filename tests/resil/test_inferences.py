@@ -67,7 +67,7 @@ name = "finfet-16nm"
 
 
 def write(folder, repository, *, counter='inferences = "inferences_o"', inferences=2):
-    source = repository / "tests" / "rtl_harness" / "engines" / "twice.sv"
+    source = repository / "tests" / "rtl_harness" / "engine" / "twice.sv"
     (folder / "target.toml").write_text(TARGET.format(source=source, counter=counter))
     (folder / "input.bin").write_bytes(bytes(range(3, 11)))
     (folder / "campaign.toml").write_text(CAMPAIGN.format(inferences=inferences))

@@ -40,7 +40,7 @@ equiv_simple -undef; {induct}; equiv_status -assert
 _SHOWN = "select -clear"
 _HIDDEN = "rename -hide w:* t:$*ff* %co1:+[Q] w:* %i %d"
 _INDUCT = "equiv_induct -undef -seq 2"
-_SIDE = Path(__file__).parents[3] / "rtl_harness" / "elaboration" / "yosys_side.py"
+_SIDE = Path(__file__).parents[3] / "rtl_harness" / "design" / "elaboration" / "yosys_side.py"
 _UNPROVEN = "unproven $equiv cells"
 
 
