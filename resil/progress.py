@@ -9,11 +9,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from enum import Enum
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
-_TERMINAL_INTERVAL = 0.2
+if TYPE_CHECKING:
+    from resil.live import LiveRows
+
 _PLAIN_INTERVAL = 10.0
-_TICK = 1.0
+# Seconds; what took less is not said when it is over.
+_WORTH_A_LINE = 1.0
 
 # Injections come in bursts: what is left is not foretold from the first seconds of them.
 _FORETOLD_AFTER = 5.0
@@ -59,7 +62,10 @@ def set_loudness(wanted: Loudness) -> None:
 
 
 class Progress:
-    """Stages as lines, injections as a line that is redrawn (terminal) or repeated every ten seconds (else).
+    """Stages as lines; what goes on as redrawn rows (terminal), or as a line every ten seconds (else).
+
+    On a terminal no row is wider than it is, and work within other work has a row of its own beneath.
+    `NO_COLOR` is respected.
 
     Args:
         stream: Where to write; default stderr at the time of the call.
@@ -70,18 +76,22 @@ class Progress:
     """
 
     def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
-        self._stream = stream or sys.stderr
+        stream = stream or sys.stderr
+        self._stream = stream
         self._clock = clock
-        self._terminal = self._stream.isatty()
-        self._interval = _TERMINAL_INTERVAL if self._terminal else _PLAIN_INTERVAL
+        self._live: LiveRows | None = None
+        if stream.isatty():
+            from resil.live import LiveRows  # takes longer to load than most commands have to say
+
+            self._live = LiveRows(stream, clock)
         self._total = self._done = self._before = 0
         self._began: float | None = None
         self._shown = clock()
         self._born = clock()
-        self._line = ""
         self._lock = threading.RLock()
         self._working: list[tuple[str, float]] = []
         self._whole: Callable[[], str] | None = None
+        self._rows: list[int] = []
         self._builds = 0
         self.built_seconds = 0.0
 
@@ -92,9 +102,14 @@ class Progress:
 
     def warn(self, text: str) -> None:
         """Say what a person has to know however quiet the command is asked to be."""
+        line = f"resil: {self._time()}{text}"
         with self._lock:
-            self._erase()
-            self._write(f"resil: {self._time()}{text}\n")
+            if self._live is not None:
+                self._live.line(line)
+                return
+            # That the stream is full or closed by now is no reason to lose a campaign.
+            with suppress(OSError, ValueError):
+                print(line, file=self._stream, flush=True)
 
     @contextmanager
     def building(self, kind: str) -> Iterator[None]:
@@ -111,11 +126,33 @@ class Progress:
 
     @contextmanager
     def working(self, text: str) -> Iterator[None]:
-        """Say again and again how long something takes, until it is done; within it other work may be told.
+        """Say again and again how long something takes, until it is done; work within it may be told of, too.
 
-        On a terminal the time stands in a line that is redrawn every second, else a line comes every ten.
+        On a terminal it has a row, and if it took a second a line that stays; else a line comes every ten.
         """
-        done, began = threading.Event(), self._clock()
+        began = self._clock()
+        with self._row(text, began) if self._live is not None else self._ticking(text, began):
+            yield
+        if self._live is not None and (took := self._clock() - began) >= _WORTH_A_LINE:
+            self.stage(f"{text}: {_minutes(took)}")
+
+    @contextmanager
+    def _row(self, text: str, began: float) -> Iterator[None]:
+        if self._live is None or loudness() is Loudness.QUIET:
+            yield
+            return
+        indented = "  " * len(self._working) + text
+        self._working.append((text, began))
+        row = self._live.add(indented, lambda: _minutes(self._clock() - began))
+        try:
+            yield
+        finally:
+            self._working.pop()
+            self._live.remove(row)
+
+    @contextmanager
+    def _ticking(self, text: str, began: float) -> Iterator[None]:
+        done = threading.Event()
         outermost = not self._working
         self._working.append((text, began))
         ticker = threading.Thread(target=self._tick, args=(done,), daemon=True)
@@ -128,29 +165,29 @@ class Progress:
             if outermost:
                 ticker.join()
             self._working.pop()
-            with self._lock:
-                if self._line:
-                    self._draw(f"{text}: {_minutes(self._clock() - began)}")
-                    self.finish()
 
     def tick(self) -> None:
-        """Say for how long the present work has been going on."""
+        """Say in a line for how long the present work has been going on."""
         text, began = self._working[-1]
-        with self._lock:
-            self._draw(f"{text}: {_minutes(self._clock() - began)} so far")
+        self.stage(f"{text}: {_minutes(self._clock() - began)} so far")
 
     def _tick(self, done: threading.Event) -> None:
-        while not done.wait(_TICK if self._terminal else _PLAIN_INTERVAL):
+        while not done.wait(_PLAIN_INTERVAL):
             self.tick()
 
     def beside(self, whole: Callable[[], str] | None) -> None:
-        """Say behind the injections, from now on, how a larger work of which they are a part gets on."""
+        """Say beside the injections, from now on, how a larger work of which they are a part gets on."""
         self._whole = whole
 
     def begin(self, total: int, done: int) -> None:
         """Start to count injections: `done` of `total` were there before."""
         self._total, self._done = total, done
         self._began, self._shown = None, self._clock()
+        if self._live is None or loudness() is Loudness.QUIET:
+            return
+        if self._whole is not None:
+            self._rows.append(self._live.add("study", self._whole, at_once=True))
+        self._rows.append(self._live.add(self._count(), self._pace, total, at_once=True))
 
     def advance(self, count: int = 1) -> None:
         """Count one injection, or several that have come together."""
@@ -159,48 +196,40 @@ class Progress:
         if self._began is None:
             # What came before the first ones is preparation.
             self._before, self._began = self._done, now
-        if now - self._shown >= self._interval or self._done == self._total:
+        if self._live is not None:
+            if self._rows:
+                self._live.update(self._rows[-1], self._done, self._count())
+        elif now - self._shown >= _PLAIN_INTERVAL or self._done == self._total:
             self._shown = now
-            self._draw(self._status(now))
+            whole = f"; {self._whole()}" if self._whole is not None else ""
+            self.stage(self._status() + whole)
 
     def finish(self) -> None:
-        """End the line that is being redrawn."""
-        if self._line:
-            self._write("\n")
-            self._line = ""
+        """End the rows of the injections; how many there are now stays."""
+        if self._live is None or not self._rows:
+            return
+        for row in self._rows:
+            self._live.remove(row)
+        self._rows = []
+        self.stage(self._status())
 
     def _time(self) -> str:
         return f"[{self._clock() - self._born:.1f} s] " if loudness() is Loudness.VERBOSE else ""
 
-    def _write(self, text: str) -> None:
-        """Write to the stream; that it is full or closed by now is no reason to lose a campaign."""
-        with suppress(OSError, ValueError):
-            print(text, end="", file=self._stream, flush=True)
+    def _count(self) -> str:
+        return f"{self._done:,} of {self._total:,} injections ({100.0 * self._done / self._total:.0f} %)"
 
-    def _status(self, now: float) -> str:
-        passed = 0.0 if self._began is None else now - self._began
-        said = f"{self._done:,} of {self._total:,} injections ({100.0 * self._done / self._total:.0f} %)"
-        whole = f"; {self._whole()}" if self._whole is not None else ""
+    def _pace(self) -> str:
+        """Return rate and time left; nothing as long as they are not known."""
+        passed = 0.0 if self._began is None else self._clock() - self._began
         if passed < _FORETOLD_AFTER:
-            return said + whole
+            return ""
         rate = (self._done - self._before) / max(passed, 1e-9)
         left = _minutes((self._total - self._done) / rate) if rate else "unknown time"
-        return f"{said}, {rate:.1f}/s, {left} left{whole}"
+        return f"{rate:.1f}/s, {left} left"
 
-    def _draw(self, text: str) -> None:
-        if loudness() is Loudness.QUIET:
-            return
-        line = f"resil: {self._time()}{text}"
-        if not self._terminal:
-            self._write(f"{line}\n")
-            return
-        self._write(f"\r{line.ljust(len(self._line))}")
-        self._line = line
-
-    def _erase(self) -> None:
-        if self._line:
-            self._write(f"\r{' ' * len(self._line)}\r")
-            self._line = ""
+    def _status(self) -> str:
+        return ", ".join(filter(None, (self._count(), self._pace())))
 
 
 def _minutes(seconds: float) -> str:

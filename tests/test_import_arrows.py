@@ -62,7 +62,8 @@ APPLICATION = House(
         "errors": set(),
         "files": {"errors"},
         "output": {"errors"},
-        "progress": set(),
+        "live": set(),
+        "progress": {"live"},
     },
     {"__init__", "__main__", "user_errors"},
 )

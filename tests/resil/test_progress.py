@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a person sees: a line that is redrawn on a terminal, plain lines elsewhere."""
+"""What a person sees: rows that are redrawn on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
 import io
+import re
 import time
 
-from resil.progress import Progress
+import pytest
+
+from resil.progress import Loudness, Progress, set_loudness
 from resil.rtl_harness.cache import cached_folder, observe_builds
 
 
@@ -21,8 +24,50 @@ class Clock:
 
 
 class Terminal(io.StringIO):
+    """A terminal of 80 columns that knows what rich writes; `screen` is what stands on it."""
+
+    def __init__(self):
+        super().__init__()
+        self.rows, self.row, self.column = [""], 0, 0
+
     def isatty(self):
         return True
+
+    def write(self, text):
+        for token in re.findall(r"\x1b\[[0-9;?]*[A-Za-z]|.", text, re.DOTALL):
+            self._take(token)
+        return super().write(text)
+
+    def _take(self, token):
+        if token == "\n":
+            self._go(self.row + 1, 0)
+        elif token == "\r":
+            self.column = 0
+        elif token.startswith("\x1b"):
+            if token.endswith("A"):
+                self._go(self.row - int(token[2:-1] or 1), self.column)
+            elif token.endswith("K"):
+                self.rows[self.row] = ""
+        else:
+            if self.column == 80:
+                self._go(self.row + 1, 0)
+            line = self.rows[self.row].ljust(self.column)
+            self.rows[self.row] = line[: self.column] + token + line[self.column + 1 :]
+            self.column += 1
+
+    def _go(self, row, column):
+        self.row, self.column = row, column
+        self.rows += [""] * (row + 1 - len(self.rows))
+
+    @property
+    def screen(self):
+        return [row.rstrip() for row in self.rows if row.strip()]
+
+
+@pytest.fixture(autouse=True)
+def eighty_columns(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERM", "xterm")
 
 
 def test_plain_lines_come_every_ten_seconds_and_at_the_end():
@@ -40,29 +85,75 @@ def test_plain_lines_come_every_ten_seconds_and_at_the_end():
     assert "\r" not in stream.getvalue()
 
 
-def test_a_terminal_has_one_line_that_is_redrawn():
+def test_a_terminal_keeps_what_was_done_and_no_row_that_was_redrawn():
+    """The fault: a line wider than the terminal was redrawn, and left a part of it behind each time."""
     stream, clock = Terminal(), Clock()
     progress = Progress(stream, clock)
+    progress.beside(lambda: "1 of 16 cells, about 12 min left, then the protection of ethos-u55-32, built")
+    progress.stage("ethos-u55-32 x mnist_lenet: 10,000 injections with the verilator engine")
     progress.begin(10_000, 0)
-    for _ in range(3):
-        clock.now += 3600.0
+    for _ in range(50):
+        clock.now += 10.0
         progress.advance()
-    progress.stage("next")
-    text = stream.getvalue()
-    assert text.count("\n") == 1
-    assert text.endswith("resil: next\n")
-    assert "\rresil: 1 of 10,000 injections (0 %)\r" in text
-    assert "\rresil: 2 of 10,000 injections (0 %), 0.0/s, 9998:00:00 left" in text
+        progress._live._rows.refresh()
+    assert len(stream.screen) == 3
+    assert stream.screen[1].startswith("study")
+    assert "50 of 10,000 injections (0 %)" in stream.screen[2]
+    progress.finish()
+    assert stream.screen == [
+        "resil: ethos-u55-32 x mnist_lenet: 10,000 injections with the verilator engine",
+        "resil: 50 of 10,000 injections (0 %), 0.1/s, 27:38:20 left",
+    ]
 
 
-def test_finish_ends_the_line_once():
+def test_lines_that_stay_stand_above_the_rows():
+    stream, clock = Terminal(), Clock()
+    progress = Progress(stream, clock)
+    progress.begin(10, 0)
+    progress.advance()
+    progress.warn("something that is longer than a line of the terminal has room for: " + "x" * 20)
+    progress._live._rows.refresh()
+    assert stream.screen[0].startswith("resil: something that")
+    assert stream.screen[-1].startswith("1 of 10 injections (10 %)")
+    progress.finish()
+
+
+def test_a_terminal_that_wants_no_colour_gets_none(monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    stream = Terminal()
+    progress = Progress(stream, Clock())
+    progress.begin(10, 0)
+    progress.advance(5)
+    progress._live._rows.refresh()
+    progress.finish()
+    colours = [code for code in re.findall(r"\x1b\[([0-9;]*)m", stream.getvalue()) if "3" in code]
+    assert colours == []
+
+
+def test_quiet_commands_draw_nothing(monkeypatch):
+    set_loudness(Loudness.QUIET)
+    try:
+        stream, clock = Terminal(), Clock()
+        progress = Progress(stream, clock)
+        with progress.working("compiling"):
+            clock.now += 60.0
+        progress.begin(2, 0)
+        progress.advance(2)
+        progress.finish()
+        progress.stage("next")
+        assert stream.getvalue() == ""
+    finally:
+        set_loudness(Loudness.NORMAL)
+
+
+def test_finish_says_once_how_far_it_came():
     stream, clock = Terminal(), Clock()
     progress = Progress(stream, clock)
     progress.begin(1, 0)
     progress.advance()
     progress.finish()
     progress.finish()
-    assert stream.getvalue().count("\n") == 1
+    assert stream.screen == ["resil: 1 of 1 injections (100 %)"]
 
 
 def test_the_time_left_does_not_count_what_came_before_the_first_injection():
@@ -79,7 +170,7 @@ def test_the_time_left_does_not_count_what_came_before_the_first_injection():
     assert stream.getvalue().splitlines()[0] == "resil: 1 of 1,000 injections (0 %)"
 
 
-def test_work_that_takes_long_says_for_how_long(monkeypatch):
+def test_work_that_takes_long_says_for_how_long():
     stream, clock = io.StringIO(), Clock()
     progress = Progress(stream, clock)
     with progress.working("compiling"):
@@ -96,23 +187,40 @@ def test_work_that_takes_long_says_for_how_long(monkeypatch):
     ]
 
 
-def test_on_a_terminal_the_time_ticks_by_itself_and_stays_when_work_ends(monkeypatch):
-    monkeypatch.setattr("resil.progress._TICK", 0.01)
+def test_on_a_terminal_work_within_work_has_a_row_of_its_own_and_its_time_stays():
     stream, clock = Terminal(), Clock()
     progress = Progress(stream, clock)
-    with progress.working("compiling"):
-        while "so far" not in stream.getvalue():
-            time.sleep(0.01)
-        clock.now += 7.0
-    assert stream.getvalue().endswith("\n")
-    assert "\rresil: compiling: 0:07" in stream.getvalue()
+    with progress.working("running without a fault"):
+        clock.now += 1.0
+        with progress.building("gates"):
+            clock.now += 6.0
+            progress._live._rows.refresh()
+            assert [row.split() for row in stream.screen] == [
+                ["running", "without", "a", "fault", "0:07"],
+                ["making", "gates", "for", "the", "fast", "engine", "0:06"],
+            ]
+            assert stream.screen[1].startswith("  making")
+    assert stream.screen == [
+        "resil: making gates for the fast engine: 0:06",
+        "resil: running without a fault: 0:07",
+    ]
 
 
-def test_short_work_and_quiet_commands_say_nothing():
+def test_rows_are_redrawn_by_themselves():
+    stream = Terminal()
+    with Progress(stream).working("compiling"):
+        until = time.monotonic() + 60
+        while "compiling" not in stream.getvalue():
+            assert time.monotonic() < until
+            time.sleep(0.05)
+    assert stream.screen == []
+
+
+def test_short_work_leaves_nothing():
     stream = Terminal()
     with Progress(stream, Clock()).working("compiling"):
         pass
-    assert stream.getvalue() == ""
+    assert stream.screen == []
 
 
 def test_builds_are_told_of_and_what_is_cached_is_not(tmp_path, monkeypatch):
