@@ -11,12 +11,12 @@ from typing import Any
 
 from resil.campaign.fault_settings import FaultSettings
 from resil.campaign.key_places import Places, key_places
+from resil.campaign.keys import TABLES
 from resil.campaign.network_settings import NetworkSettings, read_network
 from resil.campaign.problems import Problems, UnreadError
 from resil.campaign.rules import (
     BETWEEN,
     ENGINE_NAMES,
-    RULES,
     Budget,
     ExecutionSettings,
     Rules,
@@ -31,8 +31,6 @@ from resil.campaign.workload_settings import WorkloadSettings, read_workload
 from resil.errors import CampaignError
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.toml_file import read_toml
-
-_TABLES = ("campaign", "network", "workload", "target", *RULES)
 
 
 @dataclass(frozen=True)
@@ -150,7 +148,7 @@ def parse_campaign(file: Path, tables: Mapping[str, Any], places: Places | None 
         CampaignError: something is wrong; all of it is said.
     """
     problems = Problems(file, places or {})
-    known = Tables(problems, tables, _TABLES)
+    known = Tables(problems, tables, TABLES)
     rules = read_rules(known, "campaign", own_work="workload" in tables)
     head = rules.head
     work = problems.attempt(lambda: _work(file, known, head.name if "campaign" in tables else ""))
@@ -208,8 +206,8 @@ def read_target(section: Section) -> str | Path:
     if section.has("name") == section.has("file"):
         note, found = (section.wrong, "both") if section.has("name") else (section.missing, "neither")
         note("name", "either a name or a file", found, "name a shipped target or give a target file")
-        section.finish(optional=("name", "file"))
+        section.finish()
         return ""
     target = section.text("name") if section.has("name") else section.path("file", "a target file")
-    section.finish(optional=("name", "file"))
+    section.finish()
     return target

@@ -34,7 +34,7 @@ def read_clusters(section: Section) -> tuple[float, ...]:
         section.wrong("clusters", expected, repr(value), "change the value")
         return (1.0,)
     table = section.table("clusters", expected)
-    shares = [table.number(size, low=0.0, high=float("inf")) if size in value else 0.0 for size in sizes]
+    shares = [table.number(size) if size in value else 0.0 for size in sizes]
     if abs(sum(shares) - 1.0) > 1e-9:
         section.wrong("clusters", "shares that sum to 1", f"{sum(shares):.10g}", "correct the shares")
     return tuple(shares[: int(max(value))])

@@ -50,9 +50,6 @@ class FarmSettings:
     audit: float = 0.005
 
 
-_OF_JOBS = ("memory", "walltime", "queue", "account", "interface", "python", "prologue", "directives")
-
-
 def read_farm(section: Section) -> FarmSettings | None:
     """Check the key `dask` of the table [execution]; None if it is not there."""
     if not section.has("dask"):
@@ -72,25 +69,25 @@ def _check_address(section: Section, key: str, address: str) -> None:
 
 def _read_table(table: Section) -> FarmSettings:
     remedy = "change the value; 1.0 has all simulated twice"
-    audit = table.number("audit", 0.005, low=0.0, high=1.000001, remedy=remedy)
+    audit = table.number("audit", remedy=remedy)
     if table.has("scheduler") == table.has("cluster"):
         note, found = (table.wrong, "both") if table.has("cluster") else (table.missing, "neither")
         remedy = "name a scheduler that is there, or say what starts workers"
         note("cluster", "either a scheduler or a cluster", found, remedy)
-        table.finish(optional=("scheduler", "cluster", "workers", *_OF_JOBS))
+        table.finish()
         return FarmSettings()
     if table.has("scheduler"):
         address = table.text("scheduler")
         if table.sound("scheduler"):
             _check_address(table, "scheduler", address)
-        table.finish(optional=("cluster",))
+        table.finish(only=("scheduler", "cluster", "audit"))
         return FarmSettings(scheduler=address, audit=audit)
-    cluster = table.choice("cluster", (LOCAL, *JOBS))
-    workers = table.integer("workers", low=1, high=10_000)
+    cluster = table.choice("cluster")
+    workers = table.integer("workers")
     if cluster == LOCAL:
-        table.finish(optional=("scheduler",))
+        table.finish(only=("scheduler", "cluster", "workers", "audit"))
         return FarmSettings(cluster=cluster, workers=workers, audit=audit)
-    memory = table.text("memory", "4GB")
+    memory = table.text("memory")
     if table.sound("memory") and not re.fullmatch(r"[1-9]\d*(\.\d+)? ?[KMGT]i?B", memory):
         table.wrong("memory", 'a number and a unit, as "4GB"', f'"{memory[:60]}"', "change the value")
     settings = FarmSettings(
@@ -106,5 +103,5 @@ def _read_table(table: Section) -> FarmSettings:
         directives=table.texts("directives"),
         audit=audit,
     )
-    table.finish(optional=("scheduler", *_OF_JOBS))
+    table.finish()
     return settings

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from resil.campaign.section import Section
-from resil.campaign.workload_settings import DECISIONS
 
 ZOO_PREFIX = "zoo:"
 RECONSTRUCTION = "reconstruction"
@@ -42,10 +41,10 @@ def read_network(section: Section) -> NetworkSettings:
     if not path.startswith(ZOO_PREFIX):
         path = str(section.path("path", 'a .tflite file or "zoo:NAME"'))
     inputs = _inputs(section, zoo=path.startswith(ZOO_PREFIX) or not section.sound("path"))
-    decision = section.choice("decision", (*DECISIONS, RECONSTRUCTION)) if section.has("decision") else None
+    decision = section.choice("decision") if section.has("decision") else None
     threshold = None
     if decision == RECONSTRUCTION and section.has("threshold"):
-        threshold = section.number("threshold", low=0.0, high=float("inf"))
+        threshold = section.number("threshold")
     output = _stated_output(section) if section.has("output") else None
     section.finish()
     return NetworkSettings(path, inputs, decision, threshold, output)

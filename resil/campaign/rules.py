@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from resil.campaign.declaration import Table
 from resil.campaign.farm_settings import FarmSettings, read_farm
 from resil.campaign.fault_settings import FaultSettings, check_plan, read_faults
 from resil.campaign.problems import Problems, UnreadError
@@ -23,10 +24,9 @@ BETWEEN = ("rewrite", "reset")
 TIMEOUTS = ("inference", "operation")
 UNTIL = ("end", "detection")
 HAZARDOUS_DEFAULT = (Outcome.SDC_CRITICAL.value, Outcome.HANG.value)
-_HAZARDOUS_CHOICES = tuple(outcome.value for outcome in Outcome if outcome is not Outcome.MASKED)
-RULES = ("faults", "sampling", "execution", "technology", "budget", "safety", "area")
+HAZARDOUS_CHOICES = tuple(outcome.value for outcome in Outcome if outcome is not Outcome.MASKED)
 # Closer to 1 neither the limits of rare events nor the share of looks in the error can be computed.
-_NO_CONFIDENCE = 0.99999
+NO_CONFIDENCE = 0.99999
 _BUDGET_REMEDY = (
     "derive the NPU's share of the item's target and write where it comes from; "
     "without a [budget] table no verdict is given"
@@ -110,13 +110,14 @@ class Tables:
     Args:
         problems: Of the file.
         tables: Its content.
-        known: Names of the tables that it may have.
+        declared: The tables that it may have, by name.
     """
 
-    def __init__(self, problems: Problems, tables: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    def __init__(self, problems: Problems, tables: Mapping[str, Any], declared: Mapping[str, Table]) -> None:
         self.problems = problems
         self._tables = tables
-        self.meant = _note_unknown_tables(problems, tables, known)
+        self._declared = declared
+        self.meant = _note_unknown_tables(problems, tables, tuple(declared))
 
     def __contains__(self, name: str) -> bool:
         return name in self._tables
@@ -134,7 +135,7 @@ class Tables:
             message = f"expected {name} to be a table, found {values!r}; write [{name}]"
             self.problems.add((name,), message)
             raise UnreadError
-        return Section(self.problems, (name,), values)
+        return Section(self.problems, (name,), values, self._declared[name])
 
     def sections(self, name: str, expected: str) -> list[Section]:
         """Return the tables of a list that has to be there; CampaignError if it is none."""
@@ -151,7 +152,8 @@ class Tables:
             )
             message = f"{name}: expected {expected}, found {found}; write [[{name}]]"
             raise self.problems.error((name,), message)
-        return [Section(self.problems, (name, place), value) for place, value in enumerate(values)]
+        declared = self._declared[name]
+        return [Section(self.problems, (name, place), value, declared) for place, value in enumerate(values)]
 
 
 def read_rules(tables: Tables, first: str, *, own_work: bool) -> Rules:
@@ -188,10 +190,10 @@ def read_rules(tables: Tables, first: str, *, own_work: bool) -> Rules:
 def _head(section: Section) -> Head:
     head = Head(
         section.text("name"),
-        section.integer("seed", low=0, high=2**63 - 1),
-        section.number("confidence", 0.95, low=0.5, high=_NO_CONFIDENCE),
-        section.integer("inferences", 1, low=1, high=2),
-        section.choice("between", BETWEEN, BETWEEN[0]),
+        section.integer("seed"),
+        section.number("confidence"),
+        section.integer("inferences"),
+        section.choice("between"),
     )
     section.finish()
     return head
@@ -227,20 +229,20 @@ def _note_unknown_tables(problems: Problems, tables: Mapping[str, Any], known: t
 
 
 def _execution(section: Section, sampling: SamplingSettings | None) -> ExecutionSettings:
-    engine = section.choice("engine", ENGINE_NAMES, ENGINE_NAMES[0])
-    workers = section.integer("workers", low=1, high=1024) if section.has("workers") else None
-    timeout_factor = section.number("timeout_factor", 2.0, low=1.0, high=1000.0)
-    timeout = section.choice("timeout", TIMEOUTS, TIMEOUTS[0])
+    engine = section.choice("engine")
+    workers = section.integer("workers") if section.has("workers") else None
+    timeout_factor = section.number("timeout_factor")
+    timeout = section.choice("timeout")
     if timeout != TIMEOUTS[0] and sampling is not None and sampling.plan == "predicted":
         found = f'"{timeout}"; its model has learnt from inferences with one time-out'
         expected = f'"{TIMEOUTS[0]}" with plan = "predicted"'
         section.wrong("timeout", expected, found, "remove the key or change the plan")
-    until = section.choice("until", UNTIL, UNTIL[0])
+    until = section.choice("until")
     farm = read_farm(section)
     if farm is not None and workers is not None:
         remedy = "remove it: [execution.dask] says how many workers there are"
         section.wrong("workers", "the key without dask only", "both", remedy)
-    section.finish(optional=("workers", "dask"))
+    section.finish()
     return ExecutionSettings(engine, workers, timeout_factor, timeout, until, farm)
 
 
@@ -267,9 +269,9 @@ def _check_until(
 
 
 def _budget(section: Section) -> tuple[Budget | None, tuple[str, ...]]:
-    fit = section.number("fit", low=0.0, high=float("inf"), remedy=_BUDGET_REMEDY)
+    fit = section.number("fit", remedy=_BUDGET_REMEDY)
     rationale = section.text("rationale", remedy=_BUDGET_REMEDY)
-    hazardous = section.choices("hazardous", _HAZARDOUS_CHOICES, HAZARDOUS_DEFAULT)
+    hazardous = section.choices("hazardous")
     section.finish()
     return Budget(fit, rationale), hazardous
 

@@ -14,12 +14,7 @@ CLAIMS = (
 )
 # ISO 26262-5:2018, tables 4, 5 and 6: SPFM, LFM, and the PMHF of an item in FIT.
 ASIL_TARGETS = {"B": (0.90, 0.60, 100.0), "C": (0.97, 0.80, 100.0), "D": (0.99, 0.90, 10.0)}
-_INFINITE = float("inf")
-_KEYS = (
-    *("spfm", "lfm", "pmhf_fit", "pmhf_rationale", "due_fit", "due_rationale", "clock_mhz", "mechanism"),
-    *("ftti_cycles", "ftti_seconds", "reaction_cycles", "reaction_seconds", "permanent", "lifetime_hours"),
-    *("left_out", "watchdog"),
-)
+PMHF_COVERS = ("all", "transient")
 
 
 @dataclass(frozen=True)
@@ -108,12 +103,12 @@ def read_safety(section: Section, hazardous: tuple[str, ...], budget_fit: float 
     Raises:
         CampaignError: a key is wrong, settings contradict each other, or a claimed row lacks what it takes.
     """
-    claims = section.choices("claims", CLAIMS)
-    asil = section.choice("asil", tuple(ASIL_TARGETS)) if section.has("asil") else None
+    claims = section.choices("claims")
+    asil = section.choice("asil") if section.has("asil") else None
     spfm, lfm, item_fit = ASIL_TARGETS[asil] if asil else (None, None, None)
     pmhf_fit, pmhf_rationale = _allowance(section, "pmhf")
     due_fit, due_rationale = _allowance(section, "due")
-    clock = _number(section, "clock_mhz", 1e6)
+    clock = _number(section, "clock_mhz")
     ftti, reaction = _cycles(section, "ftti", clock), _cycles(section, "reaction", clock)
     settings = SafetySettings(
         claims,
@@ -122,7 +117,7 @@ def read_safety(section: Section, hazardous: tuple[str, ...], budget_fit: float 
         _target(section, "lfm", lfm, asil),
         pmhf_fit,
         pmhf_rationale,
-        section.choice("pmhf_covers", ("all", "transient"), "all"),
+        section.choice("pmhf_covers"),
         due_fit,
         due_rationale,
         ftti,
@@ -130,11 +125,11 @@ def read_safety(section: Section, hazardous: tuple[str, ...], budget_fit: float 
         clock,
         _mechanisms(section),
         section.folder("permanent") if section.has("permanent") else None,
-        _number(section, "lifetime_hours", 1e7),
+        _number(section, "lifetime_hours"),
         section.text("left_out") if section.has("left_out") else "",
         section.text("watchdog") if section.has("watchdog") else "",
     )
-    section.finish(_KEYS)
+    section.finish()
     _check_allocation(section, settings, item_fit, budget_fit)
     _check_hazards(section, settings, hazardous)
     _check_times(section, settings)
@@ -142,14 +137,14 @@ def read_safety(section: Section, hazardous: tuple[str, ...], budget_fit: float 
     return settings
 
 
-def _number(section: Section, key: str, high: float = _INFINITE) -> float | None:
-    return section.number(key, low=0.0, high=high) if section.has(key) else None
+def _number(section: Section, key: str) -> float | None:
+    return section.number(key) if section.has(key) else None
 
 
 def _target(section: Section, key: str, level: float | None, asil: str | None) -> float | None:
     if not section.has(key):
         return level
-    found = section.number(key, low=0.0, high=1.0)
+    found = section.number(key)
     if level is not None and found < level:
         raise section.fail(
             key,
@@ -165,7 +160,7 @@ def _allowance(section: Section, what: str) -> tuple[float | None, str]:
     if not section.has(key) and not section.has(why):
         return None, ""
     remedy = f"give {key} in failures per 1e9 hours and say in {why} where the figure comes from"
-    return section.number(key, low=0.0, high=_INFINITE, remedy=remedy), section.text(why, remedy=remedy)
+    return section.number(key, remedy=remedy), section.text(why, remedy=remedy)
 
 
 def _cycles(section: Section, what: str, clock_mhz: float | None) -> int | None:
@@ -173,10 +168,10 @@ def _cycles(section: Section, what: str, clock_mhz: float | None) -> int | None:
     if section.has(cycles) and section.has(seconds):
         raise section.fail(cycles, f"either {cycles} or {seconds}", "both", "remove one")
     if section.has(cycles):
-        return section.integer(cycles, low=1, high=10**15)
+        return section.integer(cycles)
     if not section.has(seconds):
         return None
-    found = section.number(seconds, low=0.0, high=1e6)
+    found = section.number(seconds)
     if clock_mhz is None:
         raise section.fail(
             "clock_mhz", f"the clock at which {seconds} become cycles", "nothing", "add clock_mhz"
@@ -190,7 +185,7 @@ def _mechanisms(section: Section) -> tuple[Mechanism, ...]:
     found = []
     for table in section.tables("mechanism", "a list of tables, one for each safety mechanism"):
         alarm = table.text("alarm")
-        coverage = table.number("coverage", low=0.0, high=1.0) if table.has("coverage") else None
+        coverage = table.number("coverage") if table.has("coverage") else None
         found.append(Mechanism(alarm, coverage, table.texts("blocks"), table.texts("storage")))
         table.finish()
         if [m.alarm for m in found].count(alarm) > 1:

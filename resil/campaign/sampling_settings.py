@@ -62,17 +62,17 @@ class SamplingSettings:
 
 def read_sampling(section: Section) -> SamplingSettings:
     """Check the table."""
-    name = section.choice("plan", PLANS, PLANS[0])
+    name = section.choice("plan")
     plan = next(known for known in PLANS if known == name)
     for key in ("margin", "until_decided"):
         if section.has(key) and plan not in BY_RESULTS:
             expected = f"the key with a plan that goes by results only ({', '.join(BY_RESULTS)})"
             section.wrong(key, expected, f'plan = "{plan}"', _STOPS)
-    margin = section.number("margin", low=0.0, high=1.0) if section.has("margin") else None
+    margin = section.number("margin") if section.has("margin") else None
     decided = section.flag("until_decided", default=plan == "adaptive")
-    inputs = section.choice("inputs", INPUTS, INPUTS[0])
+    inputs = section.choice("inputs")
     if section.has("model") and plan != "predicted":
         section.wrong("model", 'the key with plan = "predicted" only', f'plan = "{plan}"', "remove it")
     model = section.path("model", "a sensitivity model") if section.has("model") else None
-    section.finish(optional=("margin", "model"))
+    section.finish()
     return SamplingSettings(plan, margin, decided, inputs, model)

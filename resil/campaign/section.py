@@ -9,11 +9,13 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeGuard
 
+from resil.campaign.declaration import ABSENT, INFINITE, REQUIRED, Table
 from resil.campaign.key_places import KeyPath
-from resil.campaign.problems import Problems
+from resil.campaign.problems import Problems, UnreadError
 from resil.errors import CampaignError
 
-_REQUIRED: Any = object()
+# The default is that of the declaration.
+_DECLARED: Any = object()
 
 
 class Section:
@@ -27,13 +29,15 @@ class Section:
         problems: Of the file.
         path: Of the table.
         values: Its content.
+        declared: Its keys; KeyError if another is asked for.
     """
 
-    def __init__(self, problems: Problems, path: KeyPath, values: Mapping[str, Any]) -> None:
+    def __init__(self, problems: Problems, path: KeyPath, values: Mapping[str, Any], declared: Table) -> None:
+        self._declared = declared
         self._problems = problems
         self._path = path
         self._values = values
-        self._known: list[str] = []
+        self._taken: list[str] = []
         self._missing: list[str] = []
 
     def fail(self, key: str, expected: str, found: str, remedy: str) -> CampaignError:
@@ -56,7 +60,7 @@ class Section:
         """Whether the table holds a table of its own as `key`; does not take it."""
         return isinstance(self._values.get(key), dict)
 
-    def text(self, key: str, default: str = _REQUIRED, *, remedy: str = "") -> str:
+    def text(self, key: str, default: str = _DECLARED, *, remedy: str = "") -> str:
         """Take a string that is not blank."""
         value = self._take(key, default, "a string", remedy)
         if not isinstance(value, str):
@@ -66,60 +70,62 @@ class Section:
             self.wrong(key, "a string that is not blank", _shown(value), remedy or "fill it in")
         return value
 
-    def integer(self, key: str, default: int = _REQUIRED, *, low: int, high: int) -> int:
-        """Take an integer within `low .. high`."""
+    def integer(self, key: str) -> int:
+        """Take an integer within its range."""
+        declared = self._declared.key(key)
+        low, high = int(declared.low), int(declared.high)
         expected = f"an integer from {low:,} to {high:,}"
-        value = self._take(key, default, expected)
+        value = self._take(key, _DECLARED, expected)
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
             self.wrong(key, expected, _shown(value), "change the value")
             return low
         return value
 
-    def number(
-        self, key: str, default: float = _REQUIRED, *, low: float, high: float, remedy: str = ""
-    ) -> float:
-        """Take a number strictly between `low` and `high`."""
-        upper = "" if high == float("inf") else f" and below {high:g}"
+    def number(self, key: str, *, remedy: str = "") -> float:
+        """Take a number strictly within its range."""
+        declared = self._declared.key(key)
+        low, high = declared.low, declared.high
+        upper = "" if high == INFINITE else f" and below {high:g}"
         expected = f"a number above {low:g}{upper}"
-        value = self._take(key, default, expected, remedy)
+        value = self._take(key, _DECLARED, expected, remedy)
         if not _is_finite(value) or not low < value < high:
             self.wrong(key, expected, _shown(value), remedy or "change the value")
-            return low + 1.0 if high == float("inf") else (low + high) / 2.0
+            return low + 1.0 if high == INFINITE else (low + high) / 2.0
         return float(value)
 
     def numbers(self, key: str, count: int) -> tuple[float, ...]:
         """Take a list of `count` numbers."""
         expected = f"a list of {count} numbers"
-        value = self._take(key, _REQUIRED, expected)
+        value = self._take(key, _DECLARED, expected)
         items = value if isinstance(value, list) else []
         if len(items) != count or not all(map(_is_finite, items)):
             self.wrong(key, expected, _shown(value), "change the value")
             return (1.0,) * count
         return tuple(float(v) for v in items)
 
-    def choices(
-        self, key: str, allowed: tuple[str, ...], default: tuple[str, ...] = _REQUIRED
-    ) -> tuple[str, ...]:
-        """Take a non-empty list of different strings out of `allowed`; return it in that order."""
+    def choices(self, key: str) -> tuple[str, ...]:
+        """Take a non-empty list of different strings out of its choices; return it in their order."""
+        allowed = self._declared.key(key).choices
         expected = f"a list of one or more of {', '.join(allowed)}"
-        value = self._take(key, list(default) if default is not _REQUIRED else _REQUIRED, expected)
-        if not isinstance(value, list) or not value or any(item not in allowed for item in value):
+        value = self._take(key, _DECLARED, expected)
+        if not isinstance(value, list | tuple) or not value or any(item not in allowed for item in value):
             self.wrong(key, expected, _shown(value), "change the value")
             return allowed
         if len(set(value)) != len(value):
             self.wrong(key, "each value once", _shown(value), "remove the repeated value")
         return tuple(item for item in allowed if item in value)
 
-    def choice(self, key: str, allowed: tuple[str, ...], default: str = _REQUIRED) -> str:
-        """Take one string out of `allowed`."""
-        value = self._take(key, default, f"one of {', '.join(allowed)}")
+    def choice(self, key: str) -> str:
+        """Take one string out of its choices."""
+        allowed = self._declared.key(key).choices
+        value = self._take(key, _DECLARED, f"one of {', '.join(allowed)}")
         if value not in allowed:
             self.wrong(key, f"one of {', '.join(allowed)}", _shown(value), "change the value")
             return allowed[0]
         return str(value)
 
-    def flag(self, key: str, *, default: bool) -> bool:
-        """Take a truth value."""
+    def flag(self, key: str, *, default: bool = False) -> bool:
+        """Take a truth value; `default` may depend on other keys."""
         value = self._take(key, default, "true or false")
         if not isinstance(value, bool):
             self.wrong(key, "true or false", _shown(value), "change the value")
@@ -128,7 +134,7 @@ class Section:
 
     def raw(self, key: str, expected: str) -> object:
         """Take a value of any type; the caller checks it. None if it is missing."""
-        return self._take(key, _REQUIRED, expected)
+        return self._take(key, _DECLARED, expected)
 
     def path(self, key: str, expected: str) -> Path:
         """Take the path of an existing file, relative to the file's own folder."""
@@ -137,7 +143,7 @@ class Section:
 
     def paths(self, key: str, expected: str) -> tuple[Path, ...]:
         """Take a list of one or more paths of existing files, relative to the file's own folder."""
-        value = self._take(key, _REQUIRED, expected)
+        value = self._take(key, _DECLARED, expected)
         if not isinstance(value, list) or not value or not all(isinstance(v, str) and v for v in value):
             self.wrong(key, expected, _shown(value), "change the value")
             return ()
@@ -145,8 +151,8 @@ class Section:
 
     def texts(self, key: str) -> tuple[str, ...]:
         """Take a list of strings that are not blank; without the key an empty one."""
-        value = self._take(key, [], "a list of strings")
-        if not isinstance(value, list) or not all(isinstance(v, str) and v.strip() for v in value):
+        value = self._take(key, (), "a list of strings")
+        if not isinstance(value, list | tuple) or not all(isinstance(v, str) and v.strip() for v in value):
             self.wrong(key, "a list of strings", _shown(value), "change the value")
             return ()
         return tuple(value)
@@ -157,30 +163,33 @@ class Section:
         return self._resolved(key, text, "a folder") if self.sound(key) else Path()
 
     def table(self, key: str, expected: str) -> Section:
-        """Take a table of its own."""
-        value = self._take(key, _REQUIRED, expected)
+        """Take a table of its own; UnreadError, and noted, if it is none."""
+        value = self._take(key, _DECLARED, expected)
         if not isinstance(value, dict):
-            raise self.fail(key, expected, _shown(value), f"write [{self._name}.{key}]")
-        return Section(self._problems, (*self._path, key), value)
+            self.wrong(key, expected, _shown(value), f"write [{self._name}.{key}]")
+            raise UnreadError
+        return Section(self._problems, (*self._path, key), value, self._table_of(key))
 
     def tables(self, key: str, expected: str) -> list[Section]:
         """Take a list of one or more tables."""
-        value = self._take(key, _REQUIRED, expected)
+        value = self._take(key, _DECLARED, expected)
         if not isinstance(value, list) or not value or not all(isinstance(v, dict) for v in value):
             self.wrong(key, expected, _shown(value), f"write [[{self._name}.{key}]]")
             return []
-        return [Section(self._problems, (*self._path, key, i), v) for i, v in enumerate(value)]
+        inner = self._table_of(key)
+        return [Section(self._problems, (*self._path, key, i), v, inner) for i, v in enumerate(value)]
 
     def missing(self, key: str, expected: str, found: str, remedy: str) -> None:
         """Note that a key is missing; `finish` looks for it among the keys that nobody knows."""
         self._missing.append(key)
         self.wrong(key, expected, found, remedy)
 
-    def finish(self, optional: tuple[str, ...] = ()) -> None:
-        """Note all keys that were not asked for; `optional` ones may be named as near ones."""
-        known = list(dict.fromkeys((*self._known, *optional)))
+    def finish(self, only: tuple[str, ...] = ()) -> None:
+        """Note all keys that were not taken; `only` names those that what was taken leaves room for."""
+        unfit = self._values.keys() - self._taken
+        known = [key for key in only or self._declared.names if key not in unfit]
         for key in self._values:
-            if key in self._known or not self.sound(key):
+            if key in self._taken or not self.sound(key):
                 continue
             near = get_close_matches(key, self._missing, n=1) or get_close_matches(key, known, n=1)
             if near and near[0] in self._missing:
@@ -188,6 +197,12 @@ class Section:
                 self._problems.drop((*self._path, near[0]))
             remedy = f'did you mean "{near[0]}"?' if near else "remove it"
             self.wrong(key, f"one of the keys {', '.join(known)}", "an unknown key", remedy)
+
+    def _table_of(self, key: str) -> Table:
+        inner = self._declared.key(key).table
+        if inner is None:
+            raise KeyError(f"[{self._name}] {key} declares no table")
+        return inner
 
     @property
     def _name(self) -> str:
@@ -218,10 +233,13 @@ class Section:
         return path
 
     def _take(self, key: str, default: object, expected: str, remedy: str = "") -> object:
-        self._known.append(key)
+        self._taken.append(key)
+        declared = self._declared.key(key).default
         if key in self._values:
             return self._values[key]
-        if default is _REQUIRED:
+        if default is _DECLARED:
+            default = declared
+        if default is REQUIRED or default is ABSENT:
             self.missing(key, expected, "nothing", remedy or "add the key")
             return None
         return default

@@ -63,7 +63,7 @@ def _raw_rate(
         if ends and section.has(ends):
             raise section.fail(ends, f"{key} with it", "nothing", f"add {key}, or remove {ends}")
         return None, None
-    value = checked(key, section.number(key, low=0.0, high=float("inf")))
+    value = checked(key, section.number(key))
     if not ends or not section.has(ends):
         return value, None
     lowest, highest = (checked(ends, end) for end in section.numbers(ends, 2))

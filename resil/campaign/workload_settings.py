@@ -90,7 +90,7 @@ def read_workload(section: Section, name: str) -> WorkloadSettings:
         name=section.text("name", name),
         images=images,
         output=_output(section.table("output", "a table [workload.output]")),
-        decision=section.choice("decision", DECISIONS, DECISIONS[0]),
+        decision=section.choice("decision"),
         operations=_operations(section),
         parameters=_parameters(section),
     )
@@ -100,7 +100,7 @@ def read_workload(section: Section, name: str) -> WorkloadSettings:
 
 def _image(section: Section) -> ImageSettings:
     memory = section.text("memory")
-    offset = section.integer("offset", 0, low=0, high=2**40)
+    offset = section.integer("offset")
     given = [way for way in _WAYS if section.has(way)]
     if len(given) != 1:
         found = " and ".join(given) or "none of them"
@@ -136,9 +136,9 @@ def _output(section: Section) -> OutputSettings:
         section.wrong("shape", "a list of sizes of at least 1", repr(shape), "change the value")
     settings = OutputSettings(
         memory=section.text("memory"),
-        offset=section.integer("offset", 0, low=0, high=2**40),
+        offset=section.integer("offset"),
         shape=tuple(sizes),
-        dtype=section.choice("dtype", DTYPES),
+        dtype=section.choice("dtype"),
         expected=section.path("expected", "a .npy file") if section.has("expected") else None,
     )
     section.finish()

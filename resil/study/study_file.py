@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 
 from resil.campaign.campaign import check_workers, read_target
 from resil.campaign.fault_settings import (
-    PERMANENT_PLANS,
     STUCK_AT,
     FaultSettings,
     read_faults,
@@ -20,7 +19,7 @@ from resil.campaign.fault_settings import (
 from resil.campaign.key_places import Places, key_places
 from resil.campaign.network_settings import ZOO_PREFIX, read_network
 from resil.campaign.problems import Problems
-from resil.campaign.rules import RULES, Rules, Tables, read_rules
+from resil.campaign.rules import Rules, Tables, read_rules
 from resil.campaign.sampling_settings import EVENLY, PLANS, SamplingSettings
 from resil.campaign.section import Section
 from resil.campaign.workload_settings import read_workload
@@ -31,12 +30,9 @@ from resil.protection.units import Granularity
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.toml_file import read_toml
 from resil.study.study import ProtectionWanted, Study, StudyTarget, StudyWork, slug_of
+from resil.study.study_keys import ASKED, FIRST, TABLES
 
-FIRST = "study"
 ALL_OF_THE_ZOO = f"{ZOO_PREFIX}*"
-_TABLES = (FIRST, "target", "network", "workload", *RULES, "permanent", "estimate", "protection")
-# What protection may have to keep, and what a value has to be below.
-_ASKED = {"budget_fit": float("inf"), "spfm_target": 1.0, "fit_share": 1.0, "due_budget": float("inf")}
 _TARGET = "a list of tables, one for each target"
 
 T = TypeVar("T")
@@ -76,7 +72,7 @@ def parse_study(file: Path, tables: Mapping[str, Any], places: Places | None = N
         CampaignError: something is wrong; all of it is said.
     """
     problems = Problems(file, places or {})
-    known = Tables(problems, _with_permanent(problems, tables), _TABLES)
+    known = Tables(problems, _with_permanent(problems, tables), TABLES)
     rules = read_rules(known, FIRST, own_work="workload" in tables)
     permanent = problems.attempt(lambda: _permanent(known)) if "permanent" in tables else None
     targets = problems.attempt(lambda: _targets(known)) or ()
@@ -105,7 +101,7 @@ def _targets(tables: Tables) -> tuple[StudyTarget, ...]:
 
 
 def _target(section: Section) -> StudyTarget:
-    estimate = section.flag("estimate", default=False)
+    estimate = section.flag("estimate")
     place = read_target(section)
     return StudyTarget(place.stem if isinstance(place, Path) else place, place, estimate)
 
@@ -138,7 +134,7 @@ def _workload(section: Section) -> StudyWork:
 
 def _networks(section: Section) -> list[StudyWork]:
     """Return the networks of a table; of an unsound one none."""
-    estimate = section.flag("estimate", default=False)
+    estimate = section.flag("estimate")
     name = section.text("name") if section.has("name") else None
     settings = read_network(section)
     if settings.path == ALL_OF_THE_ZOO:
@@ -181,12 +177,11 @@ def _refuse_repeated(problems: Problems, table: str, names: list[str]) -> None:
 
 def _protection(section: Section, there: bool, works: Sequence[StudyWork]) -> ProtectionWanted | None:
     wanted = section.flag("wanted", default=there)
-    known = tuple(own.value for own in Granularity)
-    granularity = section.choice("granularity", known, Granularity.REGISTER.value)
-    asked = {key: section.number(key, low=0.0, high=high) for key, high in _ASKED.items() if section.has(key)}
+    granularity = section.choice("granularity")
+    asked = {key: section.number(key) for key in ASKED if section.has(key)}
     options = section.path("options", "a file of protection options") if section.has("options") else None
     verify = _verify_networks(section, works)
-    section.finish(optional=(*_ASKED, "options"))
+    section.finish()
     targets = Targets(
         asked.get("budget_fit"), asked.get("spfm_target"), asked.get("fit_share"), asked.get("due_budget")
     )
@@ -233,7 +228,7 @@ def _with_permanent(problems: Problems, tables: Mapping[str, Any]) -> Mapping[st
 
 def _permanent(tables: Tables) -> tuple[FaultSettings, SamplingSettings]:
     section = tables.section("permanent")
-    plan = section.choice("plan", PERMANENT_PLANS, PERMANENT_PLANS[0])
+    plan = section.choice("plan")
     faults = read_faults(section)
     for key in ("model", "clusters"):
         if section.has(key) and section.sound(key):
@@ -247,7 +242,7 @@ def _permanent(tables: Tables) -> tuple[FaultSettings, SamplingSettings]:
 
 def _model(section: Section) -> Path | None:
     model = section.path("model", "a sensitivity model") if section.has("model") else None
-    section.finish(optional=("model",))
+    section.finish()
     return model
 
 

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from resil.campaign.campaign import _TABLES, load_campaign, parse_campaign
+from resil.campaign.campaign import load_campaign, parse_campaign
 from resil.campaign.key_places import key_places, place_of
+from resil.campaign.keys import TABLES
 from resil.errors import CampaignError
 from resil.protection.options import ProtectionError, load_options
 from resil.rtl_harness.design.target import load_target
@@ -145,7 +146,7 @@ def test_a_consequence_of_what_is_wrong_is_not_said(tmp_path):
 
 @given(
     tables=st.dictionaries(
-        st.sampled_from(_TABLES),
+        st.sampled_from(tuple(TABLES)),
         st.dictionaries(
             st.sampled_from(
                 [

@@ -16,7 +16,8 @@ from resil.campaign.campaign import load_campaign
 from resil.campaign.text import campaign_text
 from resil.errors import CampaignError
 from resil.networks import zoo
-from resil.study.study_file import _TABLES, load_study, parse_study
+from resil.study.study_file import load_study, parse_study
+from resil.study.study_keys import TABLES
 from tests.resil.studies import CELLS, TEXT, study, write_study
 
 SAFETY = '[safety]\nclaims = ["spfm_transient"]\nasil = "B"\n'
@@ -276,7 +277,7 @@ VALUES = st.recursive(
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.dictionaries(st.sampled_from(_TABLES), VALUES))
+@given(st.dictionaries(st.sampled_from(tuple(TABLES)), VALUES))
 def test_no_content_of_a_study_is_a_traceback(tables):
     with suppress(CampaignError):
         parse_study(Path("study.toml"), tomllib.loads(TEXT) | tables)

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table [execution] of a campaign file: its keys, declared."""
+
+from __future__ import annotations
+
+from resil.campaign.declaration import ABSENT, Key, Table
+from resil.campaign.farm_settings import JOBS, LOCAL
+from resil.campaign.rules import ENGINE_NAMES, TIMEOUTS, UNTIL
+
+_DASK = Table(
+    "execution.dask",
+    "Workers elsewhere, by dask. Either `scheduler`, or `cluster` with `workers`.",
+    (
+        Key(
+            "audit",
+            "number",
+            "Share of the injections that another worker simulates once more, to compare. 1.0 has all "
+            "simulated twice.",
+            0.005,
+            0.0,
+            1.000001,
+        ),
+        Key(
+            "scheduler",
+            "string",
+            'Address of a scheduler that is there already, as `"tcp://HOST:8786"`.',
+            ABSENT,
+        ),
+        Key(
+            "cluster",
+            "string",
+            "What starts workers: processes on this machine, or jobs of a batch system.",
+            ABSENT,
+            choices=(LOCAL, *JOBS),
+        ),
+        Key("workers", "integer", "Worker processes, each of one simulator.", ABSENT, 1, 10_000),
+        Key("memory", "string", 'Memory of a job: a number and a unit, as `"4GB"`.', "4GB"),
+        Key(
+            "walltime",
+            "string",
+            'Longest time of a job, as `"04:00:00"`. Without the key the system\'s own.',
+            ABSENT,
+        ),
+        Key("queue", "string", "Queue or partition. Without the key the system's own.", ABSENT),
+        Key("account", "string", "What jobs are charged to.", ABSENT),
+        Key(
+            "interface",
+            "string",
+            "Network interface of scheduler and workers. Without the key it is found.",
+            ABSENT,
+        ),
+        Key(
+            "python",
+            "string",
+            "Command that starts Python in a job. Without the key the one that runs now.",
+            ABSENT,
+        ),
+        Key("prologue", "list of strings", "Lines of a job before its worker starts.", ()),
+        Key(
+            "directives", "list of strings", "Further options of a job, as the batch system writes them.", ()
+        ),
+    ),
+)
+
+EXECUTION = Table(
+    "execution",
+    "How injections are simulated.",
+    (
+        Key(
+            "engine",
+            "string",
+            "The engine. All give the same outcomes.",
+            ENGINE_NAMES[0],
+            choices=ENGINE_NAMES,
+        ),
+        Key(
+            "workers",
+            "integer",
+            "Simulator processes. Without the key one for each processor.",
+            ABSENT,
+            1,
+            1024,
+        ),
+        Key(
+            "timeout_factor",
+            "number",
+            "What takes longer than this times what it takes in the golden run is a hang.",
+            2.0,
+            1.0,
+            1000.0,
+        ),
+        Key(
+            "timeout",
+            "string",
+            'What has a time-out: the inference, or with `"operation"` each operation too.',
+            TIMEOUTS[0],
+            choices=TIMEOUTS,
+        ),
+        Key(
+            "until",
+            "string",
+            "How far an injection goes: to its end, or to the first alarm that detects. What would have "
+            "come after that alarm is then not known.",
+            UNTIL[0],
+            choices=UNTIL,
+        ),
+        Key(
+            "dask",
+            "string or table",
+            'Workers elsewhere: the address of a dask scheduler, as `"tcp://HOST:8786"`, or a table '
+            "`[execution.dask]`.",
+            ABSENT,
+            table=_DASK,
+        ),
+    ),
+)

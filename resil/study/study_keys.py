@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The study file, table by table: what it has beside the tables of a campaign file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from resil.campaign.declaration import ABSENT, INFINITE, Key, Table
+from resil.campaign.fault_settings import PERMANENT_PLANS
+from resil.campaign.keys import CAMPAIGN, FAULTS, NETWORK, RULE_TABLES, TARGET, WORKLOAD
+from resil.campaign.safety_keys import SAFETY
+from resil.protection.units import Granularity
+
+FIRST = "study"
+# What protection may have to keep, and what a value has to be below.
+ASKED = {"budget_fit": INFINITE, "spfm_target": 1.0, "fit_share": 1.0, "due_budget": INFINITE}
+_ASKED_MEANING = {
+    "budget_fit": "Most hazardous FIT that the protected design may have.",
+    "spfm_target": "Least SPFM of transient faults.",
+    "fit_share": "Most hazardous FIT, as a share of that without protection.",
+    "due_budget": "Most FIT of detected failures.",
+}
+_ESTIMATE = Key("estimate", "boolean", "Cells are estimated by a sensitivity model, not injected.", False)
+_GRANULARITIES = tuple(own.value for own in Granularity)
+
+_TARGETS = replace(TARGET, meaning="A target of the study.", keys=(*TARGET.keys, _ESTIMATE), repeated=True)
+_NETWORKS = replace(
+    NETWORK,
+    meaning="A network of the study; `zoo:*` for all of the zoo. Either these tables or `[[workload]]`.",
+    keys=(
+        _ESTIMATE,
+        Key(
+            "name", "string", "What tables and folders call it. Without the key the name of its file.", ABSENT
+        ),
+        *NETWORK.keys,
+    ),
+    repeated=True,
+)
+_WORKLOADS = replace(
+    WORKLOAD,
+    meaning="A workload of the study, with a `name`. Either these tables or `[[network]]`.",
+    repeated=True,
+)
+_PERMANENT = Table(
+    "permanent",
+    "Stuck-at faults that each cell injects too, for the rows of `[safety]` on permanent faults.",
+    (
+        Key("plan", "string", "The sampling plan.", PERMANENT_PLANS[0], choices=PERMANENT_PLANS),
+        *(replace(key, refused=key.name in ("model", "clusters")) for key in FAULTS.keys),
+    ),
+)
+_PROTECTION = Table(
+    "protection",
+    "Protection that is chosen for each target, over all its networks at once.",
+    (
+        Key("wanted", "boolean", "Choose. True if the table is there.", False),
+        Key(
+            "granularity",
+            "string",
+            "What is protected as one.",
+            Granularity.REGISTER.value,
+            choices=_GRANULARITIES,
+        ),
+        *(Key(name, "number", _ASKED_MEANING[name], ABSENT, 0.0, high) for name, high in ASKED.items()),
+        Key("options", "path", "An [options file](options-file.md) of your own.", ABSENT),
+        Key(
+            "verify_networks",
+            "list of strings",
+            "Hold-out networks on which the choice is confirmed: names of the zoo, or campaign files.",
+            (),
+        ),
+    ),
+)
+_ESTIMATES = Table(
+    "estimate",
+    "What cells with `estimate = true` go by.",
+    (Key("model", "path", "A sensitivity model. Without the key the one that ships.", ABSENT),),
+)
+
+_SAFETY = replace(SAFETY, keys=tuple(replace(key, refused=key.name == "permanent") for key in SAFETY.keys))
+
+TABLES = {
+    FIRST: replace(CAMPAIGN, name=FIRST, meaning="The name, the seed, and what one injection is."),
+    **{table.name: table for table in (_TARGETS, _NETWORKS, _WORKLOADS)},
+    **RULE_TABLES,
+    "safety": _SAFETY,
+    **{table.name: table for table in (_PERMANENT, _ESTIMATES, _PROTECTION)},
+}
