@@ -29,6 +29,7 @@ from resil.folder.store import (
     PROVENANCE,
     SITES,
     SUMMARY,
+    no_run,
     recorded_definition,
     recorded_provenance,
     require_unfailed,
@@ -71,10 +72,7 @@ def finished_run(path: Path) -> Finished:
     """
     found = finished_results(path)
     if found.kind != RUN:
-        raise StoreError(
-            f"{path}: expected a run, found an estimate: nothing in it was injected, all is predicted by a "
-            "model; give a folder made by: resil run CAMPAIGN.toml"
-        )
+        raise no_run(path)
     return found
 
 

@@ -224,13 +224,24 @@ def require_unfailed(path: Path, provenance: Mapping[str, Any]) -> None:
         raise ConsistencyError(f"{path}: this run has failed and stays so: {failure}; {_START_ANEW}")
 
 
+def no_run(path: Path) -> StoreError:
+    """Return the error for a folder of an estimate where injections are asked for."""
+    return StoreError(
+        f"{path}: expected a run, found an estimate: nothing in it was injected, all is predicted by a "
+        "model; give a folder made by: resil run CAMPAIGN.toml"
+    )
+
+
 def recorded_definition(path: Path) -> dict[str, str]:
     """Return the definition that the run folder was made with.
 
     Raises:
-        StoreError: the folder is no run folder, is damaged, or was made by another version.
+        StoreError: the folder is none of a run but of an estimate, is damaged, or was made by another
+            version.
     """
     provenance = recorded_provenance(path)
+    if provenance["kind"] != RUN:
+        raise no_run(path)
     definition = provenance.get("definition")
     if not isinstance(definition, dict):
         raise StoreError(f"{path / PROVENANCE}: damaged, it has no definition of the campaign; {_START_ANEW}")

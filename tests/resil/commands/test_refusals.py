@@ -133,6 +133,7 @@ def an_estimate(folder: Path) -> None:
     edit(folder / "summary.json", lambda value: value.update(estimate={"model": {}}, predicted=True))
     shutil.rmtree(folder / "injections")
     facts = {"kind": "estimate", RESULTS: seal(folder, provenance.ESTIMATE)}
+    edit(folder / "provenance.json", lambda value: value.pop("definition"))
     edit(folder / "provenance.json", lambda value: value.update(facts))
 
 
@@ -198,6 +199,15 @@ def test_no_command_reassures_where_the_folder_does_not(command, state, folder, 
     assert out == ""
     assert message in err
     assert {p: p.read_bytes() for p in folder.rglob("*") if p.is_file()} == before
+
+
+def test_replay_says_that_an_estimate_has_no_injections(folder, capsys):
+    """The fault: "damaged, it has no definition of the campaign; move the folder away"."""
+    an_estimate(folder)
+    assert main(["replay", str(folder), "3"]) == 2
+    err = capsys.readouterr().err
+    assert "expected a run, found an estimate" in err
+    assert "damaged" not in err
 
 
 @pytest.mark.parametrize("command", ["protect", "learn", "correct"])
