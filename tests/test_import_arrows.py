@@ -49,7 +49,7 @@ _ROOMS: dict[str, set[str]] = {
 }
 _ROOMS["run"] = {*_ROOMS} - {"record"}
 _ROOMS["protection"] = {*_ROOMS} - {"record", "farm", "work", "faults"}
-_ROOMS["study"] = {*_ROOMS} - {"record", "results", "work", "faults"}
+_ROOMS["study"] = {*_ROOMS} - {"record", "work", "faults"}
 _ROOMS["installation"] = set()
 _ROOMS["commands"] = {*_ROOMS} - {"record", "farm", "faults"}
 _ROOMS["cli"] = {"commands"}

@@ -14,7 +14,7 @@ from resil.campaign.campaign import Campaign
 from resil.version import __version__
 
 # Of folders of results: raised whenever what they hold, or what a figure in them means, changes.
-SCHEMA = 10
+SCHEMA = 11
 RUN = "run"
 ESTIMATE = "estimate"
 PACKAGES = (

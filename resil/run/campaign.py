@@ -22,7 +22,7 @@ from resil.farm.executor import FarmExecutor
 from resil.faults.content import Content
 from resil.faults.plan import IntArray, Plan
 from resil.faults.population import Population
-from resil.faults.sampling import Sampling, look_text
+from resil.faults.sampling import Sample, Sampling, look_text
 from resil.files import json_text, write_text
 from resil.folder import provenance
 from resil.folder.audits import Audits
@@ -34,11 +34,13 @@ from resil.folder.store import (
     CAMPAIGN,
     DERIVED,
     SITES,
+    STRATA,
     SUMMARY,
     RunFolder,
     check_run,
     open_run,
 )
+from resil.folder.strata_file import write_strata
 from resil.prepare import prepare
 from resil.progress import Progress
 from resil.results.inferences import inference_facts
@@ -70,7 +72,17 @@ def run_campaign(
 ) -> Results:
     """Carry out what is missing of a campaign in the run folder `out`, and judge it.
 
-    A finished run is only judged again. Without area, which takes a synthesis, that of no block is known.
+    A finished run is only judged again; one that asks for more injections than there are makes the others.
+
+    Args:
+        campaign: What is asked, from `load_campaign`.
+        out: The run folder; made if it is missing. `docs/files.md` says what it will hold.
+        resume: Finish a run that was interrupted; without it such a folder is refused.
+        progress: Where stages and warnings go; None for lines on stderr.
+        with_area: Find the area of each block, which takes a synthesis; without it that of no block is known.
+
+    Returns:
+        What the run says: `summary` is the content of `summary.json`.
 
     Raises:
         StoreError: the folder cannot be used, holds an unfinished run and `resume` is not set, or holds the
@@ -78,6 +90,15 @@ def run_campaign(
         Interrupted: Ctrl-C while injecting or in the synthesis for the area; what was simulated is kept.
         HarnessError, NetworkError: the target or the network cannot be used.
         ConsistencyError: results contradict each other.
+
+    Examples:
+        >>> from resil import load_campaign, run_campaign
+        >>> results = run_campaign(load_campaign("campaign.toml"), "run")
+        >>> results.summary["verdict"]["result"], results.summary["total"]["injections"]
+        ('met', 200)
+        >>> total = results.summary["total"]
+        >>> total["fit_lo"] < total["fit"] < total["fit_hi"]  # failures in 1e9 hours
+        True
     """
     began, out = time.monotonic(), Path(out)
     progress = progress or Progress()
@@ -107,8 +128,9 @@ def run_campaign(
         area = run.area() if with_area else NO_AREA
         permanent = permanent_of(campaign, bench)
         inferences = inference_facts(campaign, run.stored())
-        summary = summarise(campaign, bench, area, goldens, sampling.sample, facts, permanent, inferences)
-        return run.write(summary)
+        sample = sampling.sample
+        summary = summarise(campaign, bench, area, goldens, sample, facts, permanent, inferences)
+        return run.write(summary, sample)
 
 
 def verdict_code(summary: Mapping[str, Any]) -> ExitCode:
@@ -261,7 +283,7 @@ class _Run:
         except KeyboardInterrupt:
             raise Interrupted(f"all injections are kept in {self._go_on()}") from None
 
-    def write(self, summary: dict[str, Any]) -> Results:
+    def write(self, summary: dict[str, Any], sample: Sample) -> Results:
         """Write results and reports, and seal them; a protection chosen for other results is dropped.
 
         Raises:
@@ -280,6 +302,7 @@ class _Run:
             self._drop_results()
         results = Results(summary, accepted_plan(path, sha256(text.encode()).hexdigest()))
         results.write(path)
+        write_strata(self._population, sample, path / STRATA)
         write_text(path / SUMMARY, text)
         self._folder.note(summary["provenance"] | {RESULTS: seal(path, provenance.RUN, self._content)})
         return results
