@@ -40,7 +40,7 @@ class Group:
 
 
 @dataclass(frozen=True, eq=False)
-class Parts:
+class GroupParts:
     """The groups of a design, each divided by the first names of the labels of its strata.
 
     Attributes:
@@ -57,7 +57,7 @@ class Parts:
         return np.bincount(self.owner, own, len(self.labels)).astype(np.float64)
 
 
-def parts_by(strata: Strata, design: Design, depth: int) -> Parts:
+def parts_by(strata: Strata, design: Design, depth: int) -> GroupParts:
     """Return what a sample is counted by: within each part, injections are in proportion to weights.
 
     Args:
@@ -70,7 +70,7 @@ def parts_by(strata: Strata, design: Design, depth: int) -> Parts:
     for own_group, label in zip(design.owner.tolist(), strata.labels, strict=True):
         key = (own_group, label[:depth] if depth else ("", label[1]))
         owner.append(places.setdefault(key, len(places)))
-    return Parts(tuple(label for _, label in places), np.array(owner, dtype=np.int64))
+    return GroupParts(tuple(label for _, label in places), np.array(owner, dtype=np.int64))
 
 
 def collapse(
@@ -132,7 +132,10 @@ def parts_of(
 
 
 def _counted(
-    strata: Strata, parts: Parts, counts: Mapping[str, npt.ArrayLike], wholes: Mapping[tuple[str, str], float]
+    strata: Strata,
+    parts: GroupParts,
+    counts: Mapping[str, npt.ArrayLike],
+    wholes: Mapping[tuple[str, str], float],
 ) -> list[tuple[tuple[str, ...], Group]]:
     """Return each part with its weight, its share of what is named in `wholes`, and its counts."""
     sums = {outcome: parts.total(own).astype(np.int64).tolist() for outcome, own in counts.items()}

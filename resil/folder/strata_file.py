@@ -15,7 +15,7 @@ from resil.faults.population import Population
 from resil.faults.sampling import Sample
 from resil.files import read_parquet, write_file
 from resil.stats.designs import Design
-from resil.stats.parts import Parts, parts_by
+from resil.stats.parts import GroupParts, parts_by
 from resil.stats.strata import Strata
 
 IntArray = npt.NDArray[np.int64]
@@ -50,7 +50,7 @@ class Drawn:
         counts: npt.NDArray[np.bool_] = (draw >= first) & (draw < first + self.injections[own])
         return counts
 
-    def parts(self, depth: int) -> Parts:
+    def parts(self, depth: int) -> GroupParts:
         """Return what the sample is counted by; `depth` as in `resil.stats.parts.parts_by`."""
         sizes = np.bincount(self.groups).astype(np.float64)
         return parts_by(self.strata, Design(self.groups, sizes / sizes.sum(), jitter=False), depth)

@@ -20,7 +20,7 @@ from resil.folder.strata_file import Drawn
 from resil.results.classes import DIVIDED
 from resil.stats.clusters import weighted_sum_over_inputs
 from resil.stats.intervals import Interval
-from resil.stats.parts import Parts
+from resil.stats.parts import GroupParts
 from resil.stats.weighted import weighted_sum
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def _table(shape: tuple[int, int], position: IntArray, part: IntArray) -> FloatA
 
 
 def _places(
-    sites: pd.DataFrame, asked: Question, parts: Parts, depth: int
+    sites: pd.DataFrame, asked: Question, parts: GroupParts, depth: int
 ) -> dict[tuple[Any, ...], IntArray]:
     """Return for each combination of storage columns the parts of the sample in which such storage lies."""
     if not asked.storage:
