@@ -219,6 +219,12 @@ def test_no_rooms_form_a_circle(house):
     assert sorted(graphlib.TopologicalSorter(house.rooms | house.ground).static_order())
 
 
+def test_no_files_of_the_harness_form_a_circle():
+    """Imports for type checkers count: what two files need of each other belongs below both."""
+    names = [name for name in MODULES if part_of(name) == "rtl_harness"]
+    graphlib.TopologicalSorter({name: modules_used(MODULES[name]) - {name} for name in names}).prepare()
+
+
 def test_only_documents_are_taken_from_the_application_by_reports():
     used = {other for name in MODULES if part_of(name) == "reports" for other in modules_used(MODULES[name])}
     taken = {room_of(other, APPLICATION) for other in used if part_of(other) == "resil"}

@@ -50,7 +50,7 @@ from resil.results.summarise import summarise, technology_of
 from resil.results.write import Results
 from resil.rtl_harness.engine.contract import GoldenRun
 from resil.rtl_harness.errors import HarnessError, UnmappedSiteError
-from resil.rtl_harness.faults import Told
+from resil.rtl_harness.faults import Reported
 from resil.sensitivity.guided_population import campaign_population
 
 _CODES = {
@@ -163,7 +163,7 @@ def golden_runs(bench: Bench, engines: list[CampaignEngine]) -> list[GoldenRun]:
     """
     runs = [engine.golden() for engine in engines]
     for position, (label, run) in enumerate(zip(bench.inputs, runs, strict=True)):
-        detected = [rise for rise in run.end.alarms if rise.tells is Told.DETECTED]
+        detected = [rise for rise in run.end.alarms if rise.kind is Reported.DETECTED]
         if detected or not run.end.finished:
             alarm = f", alarm {detected[0].alarm} from cycle {detected[0].cycle:,} on" if detected else ""
             raise HarnessError(
