@@ -15,6 +15,7 @@ HEADINGS = {
     "met": "FIT budget met",
     "missed": "FIT budget missed",
     "inconclusive": "FIT budget not decided yet",
+    "not assessed": "FIT budget not assessed: nothing was measured",
     "none": "No budget given",
 }
 PREDICTED = {
@@ -32,7 +33,13 @@ def heading(summary: Summary) -> str:
     verdict = summary.verdict
     if summary.predicted and (verdict.predicted or verdict.result == "none"):
         return PREDICTED[verdict.predicted]
-    return HEADINGS[verdict.result]
+    return f"{HEADINGS[verdict.result]}{without_spared(summary)}"
+
+
+def without_spared(summary: Summary) -> str:
+    """Return which silent failures the verdict leaves out, to stand behind it; "" if it counts all."""
+    spared = summary.verdict.spared
+    return f", {spared} not counted" if spared and summary.verdict.result != "none" else ""
 
 
 def meaning(summary: Summary) -> list[str]:
@@ -59,6 +66,8 @@ def meaning(summary: Summary) -> list[str]:
             f"Even the lower limit is {lo} FIT{factor}. More injections will not change this answer:"
             " the design needs protection, or the budget another look."
         )
+    elif summary.sanity is not None and summary.sanity.failed:
+        told.append(f"The figures below are no measurement. {summary.sanity.reason}")
     elif verdict.result == "inconclusive":
         told.append(
             f"The interval from {lo} to {hi} FIT holds the budget of {numbers.given(budget)} FIT,"

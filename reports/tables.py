@@ -13,7 +13,7 @@ from resil.record.protection import Protection, confirmation_line
 from resil.record.safety import Safety
 from resil.record.summary import Block, Summary, Target
 from resil.reports.detection import told_tables
-from resil.reports.narrative import heading
+from resil.reports.narrative import heading, without_spared
 from resil.reports.safety import (
     beside_protection,
     safety_line,
@@ -282,7 +282,11 @@ def protection_sources(protection: Protection) -> list[str]:
 def verdict_line(summary: Summary) -> str:
     """Return the verdict in one line: result, FIT with interval, budget, reason, scope."""
     verdict = summary.verdict
-    head = "NO BUDGET" if verdict.result == "none" else f"FIT BUDGET {verdict.result.upper()}"
+    head = (
+        "NO BUDGET"
+        if verdict.result == "none"
+        else f"FIT BUDGET {verdict.result.upper()}{without_spared(summary).upper()}"
+    )
     if summary.predicted:
         head = heading(summary).upper() if verdict.predicted or verdict.result == "none" else head
     budget = "" if verdict.budget_fit is None else f", budget {numbers.given(verdict.budget_fit)} FIT"

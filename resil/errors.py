@@ -27,6 +27,13 @@ class StoreError(ResilError):
     """A run folder that cannot be used as asked."""
 
 
+class NothingMeasuredError(StoreError):
+    """A run whose watched output could have shown no failure: nothing may rest on it.
+
+    The command ends with `ExitCode.INCONCLUSIVE`.
+    """
+
+
 class ConsistencyError(Exception):
     """Two results that must be equal are not: a fault of resil or of an engine, never of the user.
 

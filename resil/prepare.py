@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from resil.bench.bench import NO_AREA, Area, AreaFacts, Bench
+from resil.bench.bench import NO_AREA, Area, AreaFacts, Bench, OutputFacts
 from resil.bench.engines import CampaignEngine, Limits, build_ahead, make_engine
 from resil.bench.identity import Identity, ending_definition
 from resil.bench.site_list import block_name, counts_text
@@ -26,6 +26,7 @@ from resil.rtl_harness.design.target import Target, load_target, rtl_digest
 from resil.rtl_harness.engine.reference.config import check_workload
 from resil.rtl_harness.engine.timeout import Timeout, check_timeout
 from resil.rtl_harness.engine.workload import Workload
+from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.npu.memory_engine import BLOCK, MemoryEngine, memory_sites
 from resil.rtl_harness.npu.model.config import CONFIGS
 from resil.sensitivity.guided_population import guide_digest
@@ -88,7 +89,31 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
         alarms={name: alarm.tells for name, alarm in target.alarms.items()},
         titles=target.titles,
         parameters={**target.parameters, **workloads[0].parameters},
+        output=_output(
+            campaign, workloads, lambda workload: _engine(campaign, target, workload, elaboration)
+        ),
+        latches=frozenset(e.path for e in elaboration.sites.elements if elaboration.is_latch(e.path)),
     )
+
+
+def _output(
+    campaign: Campaign, workloads: Sequence[Workload], engine: Callable[[Workload], CampaignEngine]
+) -> OutputFacts:
+    """Return where the output lies and what lay there before."""
+
+    def again() -> bytes | None:
+        with engine(workloads[0].with_other_output_memory()) as own:
+            try:
+                return own.golden().end.output
+            except HarnessError:
+                return None
+
+    specs = ", ".join(
+        f"bytes {spec.offset:,} to {spec.offset + spec.size - 1:,} of memory {spec.memory}"
+        for spec in workloads[0].outputs
+    )
+    before = tuple(workload.output_before for workload in workloads)
+    return OutputFacts(specs, before, again, isinstance(campaign.work, NetworkSettings))
 
 
 def _outside(campaign: Campaign, target: Target, progress: Progress) -> Bench:
@@ -112,6 +137,10 @@ def _outside(campaign: Campaign, target: Target, progress: Progress) -> Bench:
     work = _work(campaign, target, progress)
     sites = memory_sites(work.workloads[0])
     hashes = {**work.hashes, "target": _target_digest(target, work.workloads[0]), "rtl": rtl_digest(target)}
+
+    def engine(workload: Workload) -> CampaignEngine:
+        return MemoryEngine(target, workload, sites, campaign.execution.timeout_factor)
+
     return Bench(
         network=work.facts,
         target_name=target.name,
@@ -121,9 +150,7 @@ def _outside(campaign: Campaign, target: Target, progress: Progress) -> Bench:
         inputs=work.labels,
         identity=_identity(campaign, work, sites, hashes, MemoryEngine.name),
         hashes=hashes,
-        engine=lambda position: MemoryEngine(
-            target, work.workloads[position], sites, campaign.execution.timeout_factor
-        ),
+        engine=lambda position: engine(work.workloads[position]),
         area=lambda: NO_AREA,
         warnings=(
             "Injections are answered by the functional model, some were tried on the RTL; cycles of their "
@@ -132,6 +159,7 @@ def _outside(campaign: Campaign, target: Target, progress: Progress) -> Bench:
         alarms={name: alarm.tells for name, alarm in target.alarms.items()},
         titles={BLOCK: "memory outside the NPU"},
         parameters={**target.parameters, **work.workloads[0].parameters},
+        output=_output(campaign, work.workloads, engine),
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from resil.stats.intervals import Interval
 from resil.stats.rates import BlockEstimate
 
-Result = Literal["met", "missed", "inconclusive", "none"]
+Result = Literal["met", "missed", "inconclusive", "not assessed", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,8 @@ class Verdict:
     """The answer to a target.
 
     Attributes:
-        result: `met`, `missed`, `inconclusive`, or `none` if nothing was asked.
+        result: `met`, `missed`, `inconclusive`, `not assessed` if what was measured says nothing, or `none`
+            if nothing was asked.
         reason: One sentence.
     """
 

@@ -66,6 +66,24 @@ class NetworkFacts:
 
 
 @dataclass(frozen=True)
+class OutputFacts:
+    """The output that a campaign watches.
+
+    Attributes:
+        place: Where it lies, in words.
+        before: Its bytes before the run, of each input.
+        again: Makes the first input's run without a fault on memory in which other bytes lie there before,
+            and returns the output; None if that run fails.
+        compiled: A compiler has placed it, not the user.
+    """
+
+    place: str
+    before: tuple[bytes, ...]
+    again: Callable[[], bytes | None]
+    compiled: bool = False
+
+
+@dataclass(frozen=True)
 class Area:
     """Area of logic (flip-flops included) and of memories."""
 
@@ -132,6 +150,8 @@ class Bench:
         titles: Blocks in words, for people; a block may have none.
         parameters: Of the target's top module, as the target file and the campaign set them.
         alarms: What each of the target's alarms tells, by name: "detected" or "corrected".
+        output: Where the output lies, and what lay there before; None if that is not known.
+        latches: Paths of storage that is made of latches, which cannot be held at a value.
     """
 
     network: NetworkFacts
@@ -151,3 +171,5 @@ class Bench:
     titles: Mapping[str, str] = field(default_factory=dict)
     parameters: Mapping[str, int] = field(default_factory=dict)
     alarms: Mapping[str, str] = field(default_factory=dict)
+    output: OutputFacts | None = None
+    latches: frozenset[str] = frozenset()

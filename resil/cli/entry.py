@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 from resil.cli.app import app
-from resil.errors import ConsistencyError, ExitCode, Interrupted, ResilError
+from resil.errors import ConsistencyError, ExitCode, Interrupted, NothingMeasuredError, ResilError
 from resil.output import complain, output_error
 from resil.progress import Loudness, loudness, set_loudness
 from resil.user_errors import USER_ERRORS
@@ -48,7 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if loudness() is Loudness.VERBOSE:
             complain(traceback.format_exc().rstrip())
         complain(f"error: {error}")
-        return int(ExitCode.USAGE)
+        empty = isinstance(error, NothingMeasuredError)
+        return int(ExitCode.INCONCLUSIVE if empty else ExitCode.USAGE)
     except ConsistencyError as error:
         complain(f"failed audit: {error} (details in {_keep_traceback()})")
         return int(ExitCode.INTERNAL)

@@ -17,7 +17,7 @@ import numpy as np
 
 from resil.bench.identity import Identity
 from resil.campaign.rules import TIMEOUTS, UNTIL
-from resil.errors import ConsistencyError, StoreError
+from resil.errors import ConsistencyError, NothingMeasuredError, StoreError
 from resil.faults.content import Content
 from resil.files import read_json
 from resil.folder.contents import content_of, repeating, require_equal
@@ -28,20 +28,20 @@ from resil.folder.store import (
     INJECTIONS,
     PROVENANCE,
     SITES,
-    STRATA,
     SUMMARY,
     no_run,
     recorded_definition,
     recorded_provenance,
     require_unfailed,
 )
+from resil.record.sanity import recorded_failure
 from resil.stats.rates import OUTCOMES
 
 RESULTS = "results"
 _FINISH = "finish it with: resil run CAMPAIGN.toml --out {} --resume"
 _REPAIR = "what is missing is made again by: resil run CAMPAIGN.toml --out {} --resume"
 _ESTIMATE_AGAIN = "make it again with: resil estimate CAMPAIGN.toml --out {}"
-_SEALED = {RUN: (SUMMARY, CAMPAIGN, SITES, STRATA), ESTIMATE: (SUMMARY, CAMPAIGN)}
+_SEALED = {RUN: (SUMMARY, CAMPAIGN, SITES), ESTIMATE: (SUMMARY, CAMPAIGN)}
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,12 @@ def require_single(found: Finished, why: str) -> None:
             f"{found.path}: expected a run of single inferences, found one with [campaign] inferences = 2: "
             f"{why}; give a run of the same campaign with one"
         )
+
+
+def require_measured(found: Finished) -> None:
+    """Raise NothingMeasuredError if what a run watched could have shown no failure."""
+    if reason := recorded_failure(found.summary):
+        raise NothingMeasuredError(f"{found.path}: not assessed. {reason}")
 
 
 def require_ends(found: Finished, why: str) -> None:

@@ -30,21 +30,28 @@ from resil.folder.store import (
 )
 
 _NOTED = ("finished", "failed", AUDIT, RESULTS)
+# By which tables results are judged, whatever was injected; () for all keys of a table.
+_JUDGED_BY: dict[str, tuple[str, ...]] = {
+    "campaign": ("confidence",),
+    "sampling": ("inputs",),
+    **dict.fromkeys(("technology", "budget", "safety", "area"), ()),
+}
 
 
 def merge_runs(out: Path, runs: Sequence[Path]) -> dict[str, Any]:
     """Join the injections of runs of one identity in the folder `out`, each injection once.
 
     The result is an unfinished run: `resil run` makes what the campaign still lacks, and judges all. What the
-    runs hold alike has to be equal in them. The campaign is that of the run that asks for most injections.
+    runs hold alike has to be equal in them, and so have the rules by which they are judged. The campaign is
+    that of the run that asks for most injections.
 
     Returns:
         `out`, `runs`: each with `path` and `injections`; `injections`: that `out` holds now; `twice`: how
         many stood in several; `campaign`: file to go on with.
 
     Raises:
-        StoreError: a folder is none of a run, or is damaged; the runs are of several campaigns: it says what
-            differs; or `out` is no new folder.
+        StoreError: a folder is none of a run, or is damaged; the runs are of several campaigns, or are judged
+            by different rules: it says what differs; or `out` is no new folder.
         ConsistencyError: a run has failed an audit, or two hold one injection with different outcomes.
     """
     if len({run.resolve() for run in runs}) < len(runs) or len(runs) < 2:
@@ -53,6 +60,7 @@ def merge_runs(out: Path, runs: Sequence[Path]) -> dict[str, Any]:
         raise StoreError(f"{out}: expected a new or an empty folder, found content; choose another")
     identity = Identity(recorded_definition(runs[0]))
     contents = [_content(run, runs[0], identity) for run in runs]
+    _require_same_rules(runs)
     _require_equal(runs, identity)
     largest = max(runs, key=_asked)
     facts = recorded_provenance(largest)
@@ -97,6 +105,42 @@ def _content(run: Path, first: Path, identity: Identity) -> Content:
     return stored_injections(run, identity)
 
 
+def _require_same_rules(runs: Sequence[Path]) -> None:
+    """Raise StoreError if runs are judged by different budgets, hazards, rates or claims.
+
+    Which of them the joined run should be judged by is for the user to say: none is taken silently.
+    """
+    first = _rules(runs[0])
+    for run in runs[1:]:
+        own = _rules(run)
+        if differing := [key for key in {**first, **own} if first.get(key) != own.get(key)]:
+            told = "; ".join(f"{key}: {first.get(key)} and {own.get(key)}" for key in differing)
+            raise StoreError(
+                f"{runs[0] / CAMPAIGN} and {run / CAMPAIGN}: expected the same rules of judging, found "
+                f"{told}; decide which holds, judge the other run by it (resil run CAMPAIGN.toml --out RUN), "
+                "and merge again"
+            )
+
+
+def _rules(run: Path) -> dict[str, object]:
+    """Return the settings by which a run is judged, as "[table] key"."""
+    tables = _tables(run)
+    return {
+        f"[{table}] {key}": value
+        for table, keys in _JUDGED_BY.items()
+        for key, value in tables.get(table, {}).items()
+        if key in keys or not keys
+    }
+
+
+def _tables(run: Path) -> dict[str, Any]:
+    """Return the campaign file of a run; StoreError if it is damaged."""
+    try:
+        return tomllib.loads((run / CAMPAIGN).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise StoreError(f"{run / CAMPAIGN}: damaged, it is no campaign file; restore it") from None
+
+
 def _require_equal(runs: Sequence[Path], identity: Identity) -> None:
     """Raise ConsistencyError if two runs hold an injection with different rows."""
     seen: dict[Path, IntArray] = {}
@@ -130,9 +174,8 @@ def _parts(run: Path) -> list[Path]:
 def _asked(run: Path) -> tuple[int, str]:
     """Return how many injections the campaign of a run asks for, which its file says."""
     try:
-        tables = tomllib.loads((run / CAMPAIGN).read_text(encoding="utf-8"))
-        return int(tables["faults"]["injections"]), str(run)
-    except (OSError, ValueError, KeyError, TypeError):
+        return int(_tables(run)["faults"]["injections"]), str(run)
+    except (ValueError, KeyError, TypeError):
         raise StoreError(
             f"{run / CAMPAIGN}: damaged, it does not say how many injections; restore it"
         ) from None

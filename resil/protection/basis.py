@@ -22,10 +22,12 @@ from resil.folder.finished import (
     finished_run,
     require_area,
     require_ends,
+    require_measured,
     require_single,
     require_upsets,
     timeout_of,
 )
+from resil.folder.run import Run
 from resil.folder.store import CAMPAIGN, SITES
 from resil.protection.blocks import read_blocks
 from resil.protection.items import Design
@@ -33,7 +35,6 @@ from resil.protection.options import WATCHDOG, OptionSet, ProtectionError
 from resil.protection.risks import HANG, HARMFUL, TOLD, Network
 from resil.protection.units import Granularity, Storage, cells_of, units_of
 from resil.protection.watchdog_pace import Pace, watchdog_limit
-from resil.results.run import Run
 from resil.rtl_harness.design.sites import Hardware
 from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.engine.timeout import Timeout
@@ -121,6 +122,7 @@ def read_basis(run_dirs: Sequence[Path]) -> Basis:
     """
     found = [finished_run(path) for path in run_dirs]
     for one in found:
+        require_measured(one)
         require_upsets(one, _WHY)
         require_single(one, _WHY)
         require_ends(one, "a choice asks what faults would have done of which the design tells")

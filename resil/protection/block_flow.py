@@ -13,6 +13,7 @@ from resil.folder.finished import (
     finished_results,
     require_area,
     require_ends,
+    require_measured,
     require_upsets,
 )
 from resil.folder.kept_plans import accepted_plan, basis_of, keep_plan
@@ -57,6 +58,7 @@ def protect_run(
         ProtectionError: there is no target to reach, or the options are wrong.
     """
     found = finished_results(run_dir)
+    require_measured(found)
     require_upsets(found, "hardening and its figures are about upsets")
     require_ends(found, "a choice asks what faults would have done of which the design tells")
     require_area(found)

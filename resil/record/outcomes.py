@@ -24,6 +24,12 @@ class OutcomeText:
     meaning: str
     failure_mode: str
 
+    @property
+    def phrase(self) -> str:
+        """Its name within a sentence: "critical SDC"."""
+        first, _, rest = self.title.partition(", ")
+        return f"{rest} {first}" if rest else first
+
 
 OUTCOMES = (
     OutcomeText(
@@ -63,4 +69,6 @@ OUTCOMES = (
     ),
 )
 
+# What fails silently: hazardous unless a campaign says otherwise.
+HAZARDOUS = ("sdc_critical", "hang")
 OUTCOME_KEYS = tuple(outcome.key for outcome in OUTCOMES)

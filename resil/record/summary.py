@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 from resil.record.detection import ToldCounts
 from resil.record.node import Interval
+from resil.record.outcomes import HAZARDOUS, OUTCOMES
 from resil.record.safety import Assumption, Safety
+from resil.record.sanity import Sanity
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +103,20 @@ class Technology:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """An outcome that occurred and does not count as hazardous."""
+
+    outcome: str
+    injections: int
+    fit: Interval
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """The answer to the budget; `budget_fit` is None if none was asked for. `scope`: of which storage.
 
-    `predicted` is what a model foresees where nothing was injected, else "".
+    `predicted` is what a model foresees where nothing was injected, else ""; `left_out` are the outcomes that
+    were found and do not count.
     """
 
     result: str
@@ -114,6 +126,16 @@ class Verdict:
     reason: str
     scope: str
     predicted: str = ""
+    left_out: tuple[LeftOut, ...] = ()
+
+    @property
+    def spared(self) -> str:
+        """Which silent failures were found and do not count as hazardous: "critical SDC"; "" if none."""
+        found = [text.phrase for text in OUTCOMES if text.key in HAZARDOUS and self._leaves(text.key)]
+        return " and ".join(found)
+
+    def _leaves(self, outcome: str) -> bool:
+        return any(own.outcome == outcome for own in self.left_out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,3 +249,4 @@ class Summary:
     predicted: bool = False
     told: ToldCounts | None = None
     storage: tuple[Storage, ...] = ()
+    sanity: Sanity | None = None

@@ -9,10 +9,12 @@ from resil.record.detection import parse_told
 from resil.record.node import Interval, Node, ordered_interval
 from resil.record.outcomes import OUTCOME_KEYS
 from resil.record.safety import parse_assumptions, parse_safety
+from resil.record.sanity import Sanity, parse_sanity
 from resil.record.summary import (
     Block,
     Campaign,
     Figure,
+    LeftOut,
     Metrics,
     Network,
     Operation,
@@ -24,8 +26,8 @@ from resil.record.summary import (
     Verdict,
 )
 
-SCHEMA = 4
-RESULTS = ("met", "missed", "inconclusive", "none")
+SCHEMA = 5
+RESULTS = ("met", "missed", "inconclusive", "not assessed", "none")
 PREDICTIONS = ("to meet", "to miss", "undecided")
 STATUSES = ("measured", "modelled", "assumed")
 FAULT_MODELS = ("upset", "stuck_at", "memory_upset")
@@ -58,6 +60,7 @@ def parse_summary(document: Mapping[str, object]) -> Summary:
     _check_total(root.at("total"), blocks, total)
     storage = _storage(root, total)
     golden, safety = root.at("golden"), root.maybe("safety")
+    sanity = _sanity(root)
     vela = golden.maybe("vela_cycles")
     return Summary(
         campaign=_campaign(root.at("campaign")),
@@ -78,7 +81,19 @@ def parse_summary(document: Mapping[str, object]) -> Summary:
         predicted=_flag(root.maybe("predicted")),
         told=parse_told(root.maybe("told"), {block.name: block.counts["due"] for block in (*blocks, total)}),
         storage=storage,
+        sanity=sanity,
     )
+
+
+def _sanity(root: Node) -> Sanity | None:
+    """Read the checks of the watched output; an estimate has none, and nothing is met where one failed."""
+    if _flag(root.maybe("predicted")):
+        return None
+    found = parse_sanity(root.at("sanity"))
+    result = root.at("verdict").at("result")
+    if found.failed and result.value not in ("not assessed", "none"):
+        result.fail("'not assessed', as a check of the watched output failed")
+    return found
 
 
 def _flag(node: Node | None) -> bool:
@@ -182,6 +197,15 @@ def _verdict(node: Node) -> Verdict:
         reason=node.at("reason").text(),
         scope=node.at("scope").text(),
         predicted="" if predicted is None else predicted.one_of(PREDICTIONS),
+        left_out=tuple(_left_out(item) for item in node.at("left_out").items()),
+    )
+
+
+def _left_out(node: Node) -> LeftOut:
+    return LeftOut(
+        node.at("outcome").one_of(OUTCOME_KEYS),
+        node.at("injections").integer(),
+        ordered_interval(node, node.at("fit"), node.at("fit_lo"), node.at("fit_hi")),
     )
 
 

@@ -20,7 +20,7 @@ from resil.campaign.safety import SafetySettings
 from resil.errors import ConsistencyError, StoreError
 from resil.faults.content import Content
 from resil.folder.contents import content_of
-from resil.folder.finished import Finished, finished_run, require_ends
+from resil.folder.finished import Finished, finished_run, require_ends, require_measured
 from resil.folder.parts import read_part
 from resil.folder.store import INJECTIONS, recorded_definition
 from resil.results.safety_grounds import belongs
@@ -42,6 +42,7 @@ def permanent_of(campaign: Campaign, bench: Bench) -> Permanent | str:
         return NO_PERMANENT
     try:
         found = finished_run(settings.permanent)
+        require_measured(found)
         _check(found, bench)
     except (StoreError, ConsistencyError) as error:
         return f"[safety] permanent cannot be used: {error}."

@@ -83,8 +83,15 @@ class Grounds:
         return replace(self, evidence=self.evidence.scaled(factors), by_block=self.by_block.scaled(factors))
 
 
-def safety_facts(grounds: Grounds) -> dict[str, Any]:
-    """Return the verdict as plain values: what `summary.json` holds as `safety`."""
+def safety_facts(grounds: Grounds, nothing_measured: str = "") -> dict[str, Any]:
+    """Return the verdict as plain values: what `summary.json` holds as `safety`.
+
+    Args:
+        grounds: What it rests on.
+        nothing_measured: Why the injections are no measurement, so that no row is assessed; "" if they are.
+    """
+    if nothing_measured:
+        return _unassessed(grounds.settings, nothing_measured)
     credited = Hazards(grounds.hazardous)
     rows = _rows(grounds, credited)
     claims = _claims(grounds.settings)
@@ -106,6 +113,10 @@ def predicted_facts(settings: SafetySettings) -> dict[str, Any]:
     reason = "The figures are predicted; a safety row is judged from injections: resil run."
     if settings.detection_cycles is not None:
         reason += " What is predicted takes every alarm for a detection, however late."
+    return _unassessed(settings, reason)
+
+
+def _unassessed(settings: SafetySettings, reason: str) -> dict[str, Any]:
     rows = [not_assessed(kind, reason) for kind in _kinds(settings, "").values()]
     rows += [not_assessed(_coverage_kind(m, ""), reason) for m in settings.mechanisms]
     rows.append(not_assessed(Kind("sensitivity", "share", at_least=True, target=None), reason))

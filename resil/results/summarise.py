@@ -13,6 +13,7 @@ from resil.campaign.campaign import Campaign
 from resil.campaign.clusters import clusters_text
 from resil.errors import ConsistencyError
 from resil.faults.sampling import Sample
+from resil.record.sanity import Sanity
 from resil.results.alarms import told_facts, usual_alarms
 from resil.results.assumptions import assumptions_of_use
 from resil.results.classes import class_rows
@@ -25,6 +26,7 @@ from resil.results.sampling_facts import sampling_facts, sampling_notes
 from resil.results.summary_parts import (
     SCHEMA,
     block_row,
+    left_out,
     network_summary,
     scope_text,
     source_bits,
@@ -86,6 +88,7 @@ def summarise(
     goldens: Sequence[GoldenRun],
     sample: Sample,
     provenance: Mapping[str, Any],
+    sanity: Sanity,
     permanent: Permanent | str = NO_PERMANENT,
     inferences: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
@@ -98,6 +101,7 @@ def summarise(
         goldens: The run without a fault of each input.
         sample: The injections and how they were chosen.
         provenance: Content of `provenance.json`.
+        sanity: Whether what was watched could have shown a failure; if not, nothing is judged.
         permanent: What is known of permanent faults, or why nothing is.
         inferences: What became of latent state in a second inference; None if there was none.
     """
@@ -143,7 +147,14 @@ def summarise(
         },
         "inferences": None if inferences is None else dict(inferences),
         "technology": technology.as_dict(),
-        "verdict": verdict_summary(campaign, total, _verdict_scope(campaign, scope)),
+        "sanity": sanity.as_dict(),
+        "verdict": verdict_summary(
+            campaign,
+            total,
+            _verdict_scope(campaign, scope),
+            left_out(evidence, campaign.hazardous),
+            sanity.reason,
+        ),
         "blocks": blocks,
         "strata": [_stratum(counts, fit_per_bit[counts.kind]) for counts in found.strata],
         "limits": found.limits,
@@ -157,13 +168,15 @@ def summarise(
         "safety": None
         if campaign.safety is None
         else safety_facts(
-            grounds_of(campaign, campaign.safety, evidence, sample, found, technology, everything, permanent)
+            grounds_of(campaign, campaign.safety, evidence, sample, found, technology, everything, permanent),
+            sanity.reason,
         ),
         "assumptions": [
             asdict(assumption)
             for assumption in assumptions_of_use(campaign, bench, technology, evidence, everything, goldens)
         ],
         "notes": [
+            sanity.note,
             *sampling_notes(campaign, sample, found.inputs),
             *([] if inferences is None else [inference_note(inferences)]),
             *usual_alarms(goldens, bench.inputs),

@@ -10,10 +10,14 @@ from typing import Any
 from resil.bench.bench import NetworkFacts
 from resil.bench.site_list import STORAGE
 from resil.campaign.campaign import Campaign
+from resil.record.outcomes import OUTCOMES as OUTCOME_TEXTS
+from resil.results.evidence import Class, classes_of
+from resil.stats.evidence import Evidence
 from resil.stats.metrics import fit_verdict
-from resil.stats.rates import LATENT, OUTCOMES, BlockEstimate
+from resil.stats.rates import LATENT, OUTCOMES, VISIBLE, BlockEstimate
 
-SCHEMA = 4
+SCHEMA = 5
+_PHRASES = {outcome.key: outcome.phrase for outcome in OUTCOME_TEXTS}
 # Of a block that the campaign says nothing about: its risk is not known, which is not zero.
 _UNTOUCHED = {
     **dict.fromkeys(("injections", *OUTCOMES), 0),
@@ -113,11 +117,48 @@ def _listed(parts: Sequence[str]) -> str:
     return " and ".join([", ".join(parts[:-1]), *parts[-1:]] if len(parts) > 1 else parts)
 
 
-def verdict_summary(campaign: Campaign, total: BlockEstimate, scope: str) -> dict[str, Any]:
-    """Return the verdict on the campaign's budget, its scope, and the figures that it rests on."""
+def left_out(evidence: Evidence, hazardous: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the visible outcomes that occurred and do not count as hazardous, each with its rate in FIT."""
+    found = []
+    for outcome in VISIBLE:
+        names = {name for name in classes_of(evidence) if Class.of(name).outcome == outcome}
+        if outcome not in hazardous and (injections := evidence.count(names)):
+            rate = evidence.rate(names)
+            figures = {"fit": rate.estimate, "fit_lo": rate.lo, "fit_hi": rate.hi}
+            found.append({"outcome": outcome, "injections": injections, **figures})
+    return found
+
+
+def hazards_text(hazardous: Sequence[str], left: Sequence[Mapping[str, Any]]) -> str:
+    """Return which outcomes count as hazardous, and which others occurred at which rate, in sentences."""
+    told = f"Counted as hazardous: {_listed([_PHRASES[outcome] for outcome in hazardous])}."
+    others = [f"{_PHRASES[own['outcome']]} at {own['fit']:.3g} FIT" for own in left]
+    return f"{told} Not counted, though found: {_listed(others)}." if others else told
+
+
+def verdict_summary(
+    campaign: Campaign,
+    total: BlockEstimate,
+    scope: str,
+    left: Sequence[Mapping[str, Any]] = (),
+    nothing_measured: str = "",
+) -> dict[str, Any]:
+    """Return the verdict on the campaign's budget, its scope, and the figures that it rests on.
+
+    Args:
+        campaign: What was asked.
+        total: What was found.
+        scope: Which storage it is about, in words.
+        left: As `left_out` gives it.
+        nothing_measured: Why the figures are no measurement; "" if they are.
+    """
     budget = campaign.budget
     fit = replace(total.fit, confidence=campaign.confidence)
     verdict = fit_verdict(fit, budget.fit if budget else None)
+    if nothing_measured:
+        verdict = replace(
+            verdict, result="not assessed" if budget else "none", reason=f"No verdict: {nothing_measured}"
+        )
     return {
         "result": verdict.result,
         "budget_fit": budget.fit if budget else None,
@@ -125,6 +166,7 @@ def verdict_summary(campaign: Campaign, total: BlockEstimate, scope: str) -> dic
         "fit": total.fit.estimate,
         "fit_lo": total.fit.lo,
         "fit_hi": total.fit.hi,
-        "reason": verdict.reason,
+        "reason": f"{verdict.reason} {hazards_text(campaign.hazardous, left)}",
+        "left_out": list(left),
         "scope": scope,
     }

@@ -21,6 +21,7 @@ from resil.folder.finished import (
     require_area,
     require_ends,
     require_inference_timeout,
+    require_measured,
     require_single,
     require_upsets,
 )
@@ -134,6 +135,7 @@ def read_run(folder: Path) -> Run:
         ConsistencyError: the run has failed an audit.
     """
     found = finished_run(folder)
+    require_measured(found)
     require_upsets(found, "a sensitivity model tells what upsets do")
     require_single(found, "a sensitivity model tells what becomes of one")
     require_ends(found, "a sensitivity model tells what detected faults would have done")

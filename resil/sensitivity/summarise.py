@@ -13,6 +13,7 @@ from resil.results.safety_rows import predicted_facts
 from resil.results.summary_parts import (
     SCHEMA,
     block_row,
+    hazards_text,
     network_summary,
     scope_text,
     storage_bits,
@@ -129,7 +130,8 @@ def predicted_verdict(campaign: Campaign, total: BlockEstimate, scope: str) -> d
     return found | {
         "result": "inconclusive",
         "predicted": predicted,
-        "reason": f"A prediction from other networks: {reason}. Nothing was injected, nothing is decided.",
+        "reason": f"A prediction from other networks: {reason}. Nothing was injected, nothing is decided. "
+        + hazards_text(campaign.hazardous, ()),
     }
 
 

@@ -9,10 +9,11 @@ from typing import Any
 
 from resil.campaign.fault_settings import UPSET
 from resil.campaign.sampling_settings import EVENLY
+from resil.errors import StoreError
 from resil.files import json_text
 from resil.folder.finished import RESULTS, Finished
 from resil.folder.provenance import ESTIMATE, RUN
-from resil.results.run import Run
+from resil.folder.run import Run
 from resil.study.study import Cell
 
 FAILED, WAITING = "failed", "not run"
@@ -130,7 +131,10 @@ def _classes(found: Finished) -> Sequence[Mapping[str, Any]]:
     even = found.kind == RUN and summary["sampling"]["plan"] in EVENLY
     if told or not even or summary["campaign"]["fault_model"] != UPSET:
         return told
-    rows: list[dict[str, Any]] = Run(found.path).classes().to_dict("records")
+    try:
+        rows: list[dict[str, Any]] = Run(found.path).classes().to_dict("records")
+    except StoreError:  # more injections than were asked for: which of them count is not known
+        return told
     return rows
 
 

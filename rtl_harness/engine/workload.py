@@ -12,7 +12,7 @@ import numpy.typing as npt
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.tail import Tail
 from resil.rtl_harness.errors import HarnessError
-from resil.rtl_harness.faults import Fault, Injection, Reported, Rise, RunEnd, Seen
+from resil.rtl_harness.faults import Fault, Injection, Rise, RunEnd, Seen, Told
 
 Decision = Callable[[npt.NDArray[np.generic]], object]
 
@@ -86,6 +86,24 @@ class Workload:
         """All output tensors, in the order in which `RunEnd.output` holds their bytes."""
         return (self.output, *self.others)
 
+    @property
+    def output_before(self) -> bytes:
+        """What lies where the output tensors will lie, before the run: as `RunEnd.output` has them."""
+        return b"".join(self._initial(spec) for spec in self.outputs)
+
+    def with_other_output_memory(self) -> Workload:
+        """Return the same run on memory that has other bytes where the output tensors will lie."""
+        images = {name: bytearray(image) for name, image in self.images.items()}
+        for spec in self.outputs:
+            image = images.setdefault(spec.memory, bytearray())
+            image.extend(bytes(max(0, spec.offset + spec.size - len(image))))
+            image[spec.offset : spec.offset + spec.size] = bytes(b ^ 0xFF for b in self._initial(spec))
+        return replace(self, images={name: bytes(image) for name, image in images.items()})
+
+    def _initial(self, spec: OutputSpec) -> bytes:
+        found = self.images.get(spec.memory, b"")[spec.offset : spec.offset + spec.size]
+        return found + bytes(spec.size - len(found))
+
     def tensors(self, raw: bytes) -> tuple[npt.NDArray[np.generic], ...]:
         """Return the output tensors in the bytes that a run left."""
         found, start = [], 0
@@ -103,7 +121,7 @@ def memory_words(target: Target, workload: Workload, name: str, built: int) -> i
     """Return how many words a memory has in a workload's run, of the `built` ones of the design.
 
     Raises:
-        HarnessError: If the workload asks for more, or the memory takes no number of words.
+        HarnessError: If the workload asks for more, or the memory cannot be told.
     """
     wanted = workload.words.get(name, built)
     if wanted != built and not target.memories[name].words_plusarg:
@@ -129,7 +147,7 @@ def words_plusargs(target: Target, workload: Workload) -> list[str]:
 def classify(fault: Fault, golden: RunEnd, faulty: RunEnd, workload: Workload) -> Injection:
     """Compare a faulty run with the golden one and name its outcome on both axes.
 
-    An alarm that the golden run raises, whenever it does, reports nothing.
+    An alarm that the golden run raises, whenever it does, tells nothing.
 
     Of two inferences the worse is seen. What the first has left in the state is seen by what the second makes
     of it. An alarm of the second comes too late for a wrong output of the first: it does not count.
@@ -154,8 +172,8 @@ def _judged(fault: Fault, golden: RunEnd, faulty: RunEnd, workload: Workload) ->
     usual = {rise.alarm for rise in golden.alarms}
     rises = [rise for rise in faulty.alarms if rise.alarm not in usual]
 
-    def first(kind: Reported) -> Rise | None:
-        return next((rise for rise in rises if rise.kind is kind), None)
+    def first(tells: Told) -> Rise | None:
+        return next((rise for rise in rises if rise.tells is tells), None)
 
     return Injection(
         fault,
@@ -163,8 +181,8 @@ def _judged(fault: Fault, golden: RunEnd, faulty: RunEnd, workload: Workload) ->
         faulty.end_cycle,
         faulty.status,
         faulty.output_hash,
-        first(Reported.DETECTED),
-        first(Reported.CORRECTED),
+        first(Told.DETECTED),
+        first(Told.CORRECTED),
     )
 
 

@@ -187,7 +187,7 @@ def example_summary(
         if not row["injections"]:
             row.update(dict.fromkeys(FIGURES))
     return {
-        "schema": 4,
+        "schema": 5,
         "campaign": {
             "name": "digits on ethos-u55-32",
             "seed": 1,
@@ -242,6 +242,13 @@ def example_summary(
                     "status": "measured",
                     "source": "AMD UG116 v10.9, 16 nm FinFET",
                 },
+            ],
+        },
+        "sanity": {
+            "failed": False,
+            "checks": [
+                {"name": "written", "state": "passed", "text": "the run without a fault changes it"},
+                {"name": "varies", "state": "not tested", "text": "one input was run"},
             ],
         },
         "verdict": _verdict(total, budget),
@@ -305,6 +312,7 @@ def _verdict(total: dict[str, Any], budget: float | None) -> dict[str, Any]:
         "budget_fit": budget,
         "rationale": rationale,
         "reason": reason,
+        "left_out": [],
         "scope": "flip-flops only; 131,072 SRAM bits not injected",
         "fit": total["fit"],
         "fit_lo": total["fit_lo"],

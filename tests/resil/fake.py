@@ -31,7 +31,7 @@ import resil.protection.verify
 import resil.run.campaign
 import resil.run.dry_run
 import resil.run.replay
-from resil.bench.bench import Area, AreaFacts, Bench, NetworkFacts, OperationFacts
+from resil.bench.bench import Area, AreaFacts, Bench, NetworkFacts, OperationFacts, OutputFacts
 from resil.bench.identity import Identity, ending_definition
 from resil.campaign.campaign import Campaign
 from resil.cli import main as command_line
@@ -40,7 +40,7 @@ from resil.progress import Progress
 from resil.rtl_harness.design.sites import SiteTable, StorageElement
 from resil.rtl_harness.engine.contract import Audited, GoldenRun
 from resil.rtl_harness.errors import AuditError, SimulationError
-from resil.rtl_harness.faults import Fault, Injection, Reported, Rise, RunEnd, Seen
+from resil.rtl_harness.faults import Fault, Injection, Rise, RunEnd, Seen, Told
 
 CYCLES = 5000
 SITES = SiteTable.of(
@@ -70,6 +70,8 @@ class FakeEngine:
         breaks: Site at which the simulator dies.
         withdraws: Site at which an audit fails in the end.
         refutes: Site at which an audit of what an earlier session kept fails.
+        deaf: No fault changes the output.
+        constant: All inputs give the same output.
         kept: What it was given to audit of earlier sessions.
         answered: The faults that it has answered for.
         notes: What it has to say.
@@ -82,6 +84,8 @@ class FakeEngine:
     breaks: int | None = None
     withdraws: int | None = None
     refutes: int | None = None
+    deaf: bool = False
+    constant: bool = False
     kept: list[Injection] = field(default_factory=list)
     answered: list[Fault] = field(default_factory=list)
     notes: list[str] = field(default_factory=lambda: ["of the fake"])
@@ -90,7 +94,7 @@ class FakeEngine:
     def golden(self) -> GoldenRun:
         cycles = CYCLES + 7 * self.position
         return GoldenRun(
-            RunEnd(True, cycles, 0x22, b"\x05\x01", "0" * 16),
+            RunEnd(True, cycles, 0x22, bytes([5, 1 if self.constant else 1 + self.position]), "0" * 16),
             (2000, cycles),
             ((0, 0), (2000, 1), (cycles, 2)),
         )
@@ -142,21 +146,30 @@ class FakeEngine:
         number = sha256(repr((fault, self.position)).encode() + salt).digest()
         seen = [Seen.MASKED] * 12 + [Seen.LATENT, Seen.SDC_TOLERABLE, Seen.SDC_CRITICAL, Seen.HANG]
         effect = seen[number[0] % 16]
+        if self.deaf and effect in (Seen.SDC_TOLERABLE, Seen.SDC_CRITICAL):
+            effect = Seen.LATENT
         detected = corrected = None
         if effect is Seen.LATENT and number[1] % 2:
-            detected = Rise("error", Reported.DETECTED, fault.cycle + number[12])
+            detected = Rise("error", Told.DETECTED, fault.cycle + number[12])
         if effect is Seen.HANG and number[1] % 4 == 0:
-            detected = Rise("parity", Reported.DETECTED, fault.cycle + 2)
+            detected = Rise("parity", Told.DETECTED, fault.cycle + 2)
         if effect is Seen.MASKED and number[1] % 8 == 0:
-            corrected = Rise("ecc", Reported.CORRECTED, fault.cycle + 1)
+            corrected = Rise("ecc", Told.CORRECTED, fault.cycle + 1)
         end, output = CYCLES + number[2], number[4:12].hex()
         return Injection(fault, effect, end, number[3], output, detected, corrected)
 
 
 def fake_bench(
-    campaign: Campaign, progress: Progress | None = None, *, simulates: bool = False, **engine: int
+    campaign: Campaign,
+    progress: Progress | None = None,
+    *,
+    simulates: bool = False,
+    before: bytes = b"\0\0",
+    again: bytes = b"\xff\xff",
+    compiled: bool = False,
+    **engine: int,
 ) -> Bench:
-    """Stands in for `resil.prepare.prepare`."""
+    """Stands in for `resil.prepare.prepare`; `before`, `again` and `compiled` are of its output."""
     inputs = campaign.network.inputs if isinstance(campaign.network.inputs, tuple) else (0,)
     definition = {"network": "n" * 64, "target": "t" * 32, "seed": str(campaign.seed)}
     definition |= {"kinds": " ".join(campaign.faults.kinds), "inputs": " ".join(map(str, inputs))}
@@ -182,14 +195,15 @@ def fake_bench(
         hashes={"network": "n" * 64, "target": "t" * 32},
         engine=lambda position: FakeEngine(position, **engine),
         area=lambda: AreaFacts(AREA, "GE", library=library_digest(campaign.liberty)),
+        output=OutputFacts("bytes 0 to 1 of memory out", (before,) * len(inputs), lambda: again, compiled),
         parameters={"Macs": int(str(campaign.target).rpartition("-")[2])},
     )
 
 
-def install(monkeypatch, **engine: int) -> None:
-    """Put the fake bench in the place of the real one, for one test."""
+def install(monkeypatch, **given: object) -> None:
+    """Put the fake bench in the place of the real one, for one test; `given` as of `fake_bench`."""
     for module in (resil.run.campaign, resil.run.dry_run, resil.prepare, resil.run.replay):
-        monkeypatch.setattr(module, "prepare", partial(fake_bench, **engine))
+        monkeypatch.setattr(module, "prepare", partial(fake_bench, **given))
 
 
 def _until_full(parts: int) -> Callable[..., None]:

@@ -30,7 +30,6 @@ FILES = {
     "provenance.json",
     "report.html",
     "sites.parquet",
-    "strata.parquet",
     "summary.json",
 }
 

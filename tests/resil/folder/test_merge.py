@@ -91,6 +91,25 @@ def test_other_campaigns_are_refused_with_what_differs(run, tmp_path, capsys):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("fit = 0.01", "fit = 0.1", "[budget] fit: 0.01 and 0.1"),
+        ("fit = 0.01", 'fit = 0.01\nhazardous = ["hang"]', "[budget] hazardous: "),
+        ('"finfet-16nm"', '"planar-28nm"', "[technology] name"),
+    ],
+)
+def test_runs_judged_by_different_rules_are_refused(run, tmp_path, capsys, old, new, told):
+    assert old in TEXT
+    one, other = run("one"), run("other", TEXT.replace(old, new).replace("= 200", "= 300"))
+    capsys.readouterr()
+    assert merge(tmp_path / "out", one, other) == 2
+    message = capsys.readouterr().err
+    assert "expected the same rules of judging" in message
+    assert told in message
+    assert not (tmp_path / "out").exists()
+
+
 def test_injections_that_contradict_each_other_are_refused(run, tmp_path, capsys, monkeypatch):
     one = run("one")
     monkeypatch.setattr(fake.FakeEngine, "outcome", _another(fake.FakeEngine.outcome))

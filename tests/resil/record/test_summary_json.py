@@ -70,7 +70,7 @@ def test_every_field_of_a_summary_is_typed(path):
         match = "expected a string or a number"
     elif path in (("network",), ("target",), ("campaign",), ("golden",), ("total",), ("metrics",)) or path[
         -1
-    ] in ("technology", "verdict", "provenance", "rates"):
+    ] in ("technology", "verdict", "provenance", "rates", "sanity"):
         match = "missing"
     else:
         match = r"summary\.json: .*expected .*found .*resil run"
@@ -90,7 +90,7 @@ def test_every_field_of_a_protection_is_asked_for(path):
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (("schema",), 3, "expected schema 4, found 3"),
+        (("schema",), 4, "expected schema 5, found 4"),
         (("blocks",), [], "at least one block"),
         (("blocks", 2, "fit_lo"), 1.0, r"blocks\[2\]\.fit.*lower limit <= estimate <= upper limit"),
         (("blocks", 2, "fit_hi"), math.nan, r"blocks\[2\]\.fit_hi: expected a finite number"),

@@ -32,7 +32,7 @@ _PARTS = (
     "audit",
     "boundary",
     "injector",
-    "liveness",
+    "dead",
     "golden",
     "holding",
     "lane_machines",

@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which accelerations pay: gates for sweeps, a lane model; and what follows where gates prove wrong.
-
-Each is made once enough has been asked for: for a few faults its making takes longer than it saves.
-"""
+"""When sweeps and lanes are made, and what becomes of answers of gates that turn out to be wrong."""
 
 from __future__ import annotations
 
@@ -11,11 +8,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from random import Random
 
-from resil.rtl_harness.engine.fast.audit_sample import light
-from resil.rtl_harness.engine.fast.concurrent_simulator import HELD, ConcurrentSimulator
+from resil.rtl_harness.engine.fast.audit_draw import light
 from resil.rtl_harness.engine.fast.confirmed_answers import confirmed
-from resil.rtl_harness.engine.fast.exit_trial import close_wrong_exits
-from resil.rtl_harness.engine.fast.fault_effect import EffectReader
 from resil.rtl_harness.engine.fast.gates.circuit import circuit_of
 from resil.rtl_harness.engine.fast.gates.gates import read_gates
 from resil.rtl_harness.engine.fast.gates.moments import UnsupportedError
@@ -31,6 +25,8 @@ from resil.rtl_harness.engine.fast.native.injector import Shortcut
 from resil.rtl_harness.engine.fast.native.sweep import GatesError, Sweep, SweepTimes
 from resil.rtl_harness.engine.fast.processes import Outcome, run_chunks
 from resil.rtl_harness.engine.fast.single import Singles
+from resil.rtl_harness.engine.fast.sweep_outcomes import HELD, Sweeper
+from resil.rtl_harness.engine.fast.trial import close_wrong_exits
 from resil.rtl_harness.engine.timeout import Timeout
 from resil.rtl_harness.errors import AuditError
 from resil.rtl_harness.faults import Fault, Injection
@@ -52,7 +48,7 @@ Alone = Callable[[Iterable[Fault], int], Generator[Outcome, None, None]]
 
 @dataclass
 class Wanted:
-    """What is wanted.
+    """What is wanted of sweeps.
 
     Attributes:
         sweep: Whether there are to be any; None: when they pay.
@@ -65,8 +61,8 @@ class Wanted:
     faults: int = 0
 
 
-class Acceleration:
-    """Concurrent simulation of faults, made once it pays and given up if the gates are wrong.
+class Sweeps:
+    """Takes faults through sweeps, which are made once they pay and given up if the gates are wrong.
 
     Args:
         model: The compiled design.
@@ -98,35 +94,35 @@ class Acceleration:
         self._wanted = wanted
         self._random = generator
         self._notes = notes
-        self._simulator: ConcurrentSimulator | None = None
+        self._sweeper: Sweeper | None = None
         self._has_lanes = False
 
     def close(self) -> None:
         """Free what was made."""
-        if self._simulator is not None:
-            self._simulator.sweep.close()
-            self._simulator = None
+        if self._sweeper is not None:
+            self._sweeper.sweep.close()
+            self._sweeper = None
 
     @property
     def are_made(self) -> bool:
         """Whether faults go through sweeps."""
-        return self._simulator is not None
+        return self._sweeper is not None
 
     @property
     def times(self) -> SweepTimes:
         """Where the time went; all zero without sweeps."""
-        return self._simulator.sweep.times if self._simulator is not None else SweepTimes()
+        return self._sweeper.sweep.times if self._sweeper is not None else SweepTimes()
 
-    def made(self) -> ConcurrentSimulator | None:
+    def made(self) -> Sweeper | None:
         """Return what takes faults through sweeps, as is wanted by now; None if nothing does."""
         wanted = self._wanted.sweep
         if wanted is None:
             wanted = self._work() >= SWEEP_FROM
-        if self._simulator is None and wanted:
-            self._simulator = self._made_simulator()
-        if self._simulator is not None:
-            self._add_lanes(self._simulator.sweep)
-        return self._simulator
+        if self._sweeper is None and wanted:
+            self._sweeper = self._made_sweeper()
+        if self._sweeper is not None:
+            self._add_lanes(self._sweeper.sweep)
+        return self._sweeper
 
     def outcomes(self, chunks: Sequence[Sequence[Fault]], workers: int, alone: Alone) -> Iterator[Outcome]:
         """Yield outcomes of these faults; not of all if the gates are seen to be wrong on the way.
@@ -136,12 +132,12 @@ class Acceleration:
         Raises:
             AuditError: If one of these answers is wrong, or they are too many.
         """
-        simulator = self.made()
-        if simulator is None:
+        sweeper = self.made()
+        if sweeper is None:
             return
 
         def work(chunk: Sequence[Fault]) -> Iterator[Outcome]:
-            yield from simulator.outcomes(chunk, self._shortcuts)
+            yield from sweeper.outcomes(chunk, self._shortcuts)
             self._model.check_unused()
 
         given: list[Injection] = []  # as many as can be tried again
@@ -172,7 +168,7 @@ class Acceleration:
         self._wanted.sweep = False
         self.close()
 
-    def _made_simulator(self) -> ConcurrentSimulator | None:
+    def _made_sweeper(self) -> Sweeper | None:
         model, golden, singles = self._model, self._golden, self._singles
         elaboration = model.elaboration
         try:
@@ -186,20 +182,17 @@ class Acceleration:
             self._give_up(str(error))
             return None
         sweep = Sweep(model.campaign, circuit, golden.exits.boundaries if golden.exits else None)
-        reader = EffectReader(
+        return Sweeper(
+            sweep,
+            model.map,
             golden.run.end,
             model.workload.outputs,
+            singles.timeout_cycles,
             golden.exits,
             singles.classified,
             singles.faulty_end,
-            model.alarms,
-        )
-        return ConcurrentSimulator(
-            sweep,
-            model.map,
-            singles.timeout_cycles,
-            reader,
             lambda fault: singles.inject(fault, self._shortcuts & ~IN_SWEEPS),
+            model.alarms,
         )
 
     def _add_lanes(self, sweep: Sweep) -> None:
