@@ -15,7 +15,7 @@ import numpy.typing as npt
 class Seen(StrEnum):
     """What an observer of the outputs and of the final state sees.
 
-    DUE: nothing, for the run was ended when an alarm told of something detected.
+    DUE: nothing, for the run was ended when an alarm reported a detected fault.
     """
 
     MASKED = "masked"
@@ -26,8 +26,8 @@ class Seen(StrEnum):
     DUE = "due"
 
 
-class Told(StrEnum):
-    """What the design itself told of the fault while the inference ran."""
+class Reported(StrEnum):
+    """What the design itself reported of the fault while the inference ran."""
 
     NOTHING = "nothing"
     CORRECTED = "corrected"
@@ -81,13 +81,13 @@ class Rise:
 
     Attributes:
         alarm: Its name.
-        tells: What it tells.
+        kind: What it reports.
         cycle: Number of the active clock edge after reset was released, from 0, as `Fault.cycle`: an alarm
             that is up as soon as the flipped bits have settled has risen in the cycle of the fault.
     """
 
     alarm: str
-    tells: Told
+    kind: Reported
     cycle: int
 
 
@@ -173,8 +173,8 @@ class Injection:
         end_cycle: As in `RunEnd`.
         status: As in `RunEnd`.
         output_hash: Digest of the output tensors.
-        detected: The second axis: the first alarm that told of something detected.
-        corrected: Likewise the first that told of something corrected.
+        detected: The second axis: the first alarm that reported a detected fault.
+        corrected: Likewise the first that reported a corrected fault.
         first: Of two inferences, outcome of the first by itself; None if there is but one.
         second: Likewise of the second; None if the first did not end.
         corruption: Of statistical interest; no part of the outcome, and not compared.
@@ -192,7 +192,7 @@ class Injection:
     corruption: Corruption | None = field(default=None, compare=False)
 
     def until_detection(self) -> Injection:
-        """Return what a run says that ends in the cycle in which an alarm first tells of something detected.
+        """Return what a run says that ends in the cycle in which an alarm first reports a detected fault.
 
         Itself if none does. What comes later is unknown: outputs, status, final state, later corrections.
         """
@@ -203,11 +203,11 @@ class Injection:
         return Injection(self.fault, Seen.DUE, last + 1, 0, "", self.detected, corrected)
 
     @property
-    def told(self) -> Told:
-        """The most that was told."""
+    def reported(self) -> Reported:
+        """The most that was reported."""
         if self.detected is not None:
-            return Told.DETECTED
-        return Told.NOTHING if self.corrected is None else Told.CORRECTED
+            return Reported.DETECTED
+        return Reported.NOTHING if self.corrected is None else Reported.CORRECTED
 
     def outcome_within(self, limit: int | None) -> Outcome:
         """Both axes in one word; alarms later than `limit` cycles after the fault do not count."""
@@ -242,11 +242,11 @@ def is_detected(
 ) -> bool | Truths:
     """Return whether a fault counts as detected, so that its outcome is DUE whatever is seen.
 
-    This is the only place that says so. Which alarm told, and when, is kept with every injection, so that
+    This is the only place that says so. Which alarm rose, and when, is kept with every injection, so that
     stored ones can be judged again under another limit.
 
     Args:
-        alarm_cycle: Cycle in which the first alarm rose that tells of something detected; `NEVER` if none
+        alarm_cycle: Cycle in which the first alarm rose that reports a detected fault; `NEVER` if none
             did. A number or an array.
         fault_cycle: Cycle of the fault, likewise.
         limit: Cycles from fault to alarm within which an alarm is in time (the fault-tolerant time); None if

@@ -8,7 +8,6 @@ is a weighted sum over groups.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -78,25 +77,6 @@ class Design:
                 line = strata.weights if self.jitter else strata.sizes.astype(np.float64)
                 counts[own] = spread(k, line[own], room[own], seed, f"{name}/{g}", self.jitter)
         return counts
-
-
-@dataclass(frozen=True)
-class Group:
-    """What came of the injections into the strata of one block and kind that are analysed together.
-
-    Attributes:
-        block: Block.
-        kind: Kind of storage.
-        weight: Raw rate in FIT.
-        share: Part of the raw rate of all strata of this block and kind.
-        counts: Injections of each outcome.
-    """
-
-    block: str
-    kind: str
-    weight: float
-    share: float
-    counts: Mapping[str, int]
 
 
 def uniform_design(strata: Strata) -> Design:
@@ -186,82 +166,6 @@ def expected_limits(
     n = np.maximum(design.shares * injections, 1.0)
     found = weighted_sum(n * _mean(design, strata, rates), n, design.total(strata.weights), confidence)
     return found.lo, found.hi
-
-
-def collapse(
-    strata: Strata, design: Design, counts: Mapping[str, npt.ArrayLike], by_block: bool = False
-) -> tuple[Group, ...]:
-    """Return the counted outcomes of the groups of a design.
-
-    A group that spans several kinds of storage (of the uniform design) is divided by kind, or with
-    `by_block` by block and kind: a part of a simple random sample is one of that part. Then block is "" where
-    a group spans several.
-
-    Args:
-        strata: The population.
-        design: With which the injections were drawn.
-        counts: Injections of each outcome into each stratum, shapes (strata,).
-        by_block: For estimates of blocks; leave it out for estimates of the total.
-
-    Examples:
-        >>> labels = [("mac", "ff", "a"), ("mac", "ff", "b"), ("wd", "ff", "a")]
-        >>> strata = Strata.of(labels, [2, 1, 1], [99, 99, 99])
-        >>> design = stratified_design(strata)
-        >>> [(g.block, g.weight, g.counts["hang"]) for g in collapse(strata, design, {"hang": [1, 2, 0]})]
-        [('mac', 3.0, 3), ('wd', 1.0, 0)]
-    """
-    names, pool = strata.owners(2)
-    pool_weight = np.bincount(pool, strata.weights, len(names))
-    whole = dict(zip(names, pool_weight.tolist(), strict=True))
-    for (_, kind), own_weight in zip(names, pool_weight.tolist(), strict=True):
-        whole["", kind] = whole.get(("", kind), 0.0) + own_weight
-    parts: dict[tuple[int, str, str], list[int]] = {}
-    for i, (own_group, label) in enumerate(zip(design.owner.tolist(), strata.labels, strict=True)):
-        block = label[0] if design.jitter or by_block else ""
-        parts.setdefault((own_group, block, label[1]), []).append(i)
-    groups = []
-    for (_, block, kind), members in parts.items():
-        weight = float(strata.weights[members].sum())
-        own = {o: int(np.asarray(c)[members].sum()) for o, c in counts.items()}
-        groups.append(Group(block, kind, weight, weight / whole[block, kind] if weight else 0.0, own))
-    return tuple(groups)
-
-
-def parts_of(
-    strata: Strata, design: Design, counts: Mapping[str, npt.ArrayLike], depth: int
-) -> list[tuple[tuple[str, ...], Group]]:
-    """Return the counted outcomes of each part of a group whose labels agree in their first `depth` names.
-
-    Within a group injections are in proportion to weights, so a part of a group is a sample of that part.
-
-    Args:
-        strata: The population.
-        design: With which the injections were drawn.
-        counts: Injections of each outcome into each stratum, shapes (strata,).
-        depth: At least 2, block and kind.
-
-    Returns:
-        Label and part; its share is of all strata of its block and kind.
-
-    Examples:
-        >>> labels = [("mac", "ff", "a"), ("mac", "ff", "b"), ("wd", "ff", "a")]
-        >>> strata = Strata.of(labels, [3, 1, 1], [99, 99, 99])
-        >>> found = parts_of(strata, stratified_design(strata), {"hang": [1, 2, 0]}, 3)
-        >>> [(label[2], part.share, part.counts["hang"]) for label, part in found]
-        [('a', 0.75, 1), ('b', 0.25, 2), ('a', 1.0, 0)]
-    """
-    names, pool = strata.owners(2)
-    whole = dict(zip(names, np.bincount(pool, strata.weights, len(names)).tolist(), strict=True))
-    members: dict[tuple[int, tuple[str, ...]], list[int]] = {}
-    for i, (own_group, label) in enumerate(zip(design.owner.tolist(), strata.labels, strict=True)):
-        members.setdefault((own_group, label[:depth]), []).append(i)
-    found = []
-    for (_, label), own in members.items():
-        weight = float(strata.weights[own].sum())
-        outcomes = {o: int(np.asarray(c)[own].sum()) for o, c in counts.items()}
-        share = weight / whole[label[0], label[1]] if weight else 0.0
-        found.append((label, Group(label[0], label[1], weight, share, outcomes)))
-    return found
 
 
 def _mean(design: Design, strata: Strata, values: FloatArray) -> FloatArray:

@@ -112,5 +112,6 @@ def test_columns_of_tables(folder, study):
     part = next((folder / "injections").glob("*.parquet"))
     assert documented("injections/part-*.parquet") == pq.read_schema(part).names
     assert documented("sites.parquet") == pq.read_schema(folder / "sites.parquet").names
+    assert documented("strata.parquet") == pq.read_schema(folder / "strata.parquet").names
     assert sorted(documented("study.parquet")) == sorted(pq.read_schema(study / "study.parquet").names)
     assert documented("blocks.csv") == (folder / "blocks.csv").read_text().splitlines()[0].split(",")

@@ -32,7 +32,7 @@ from resil.networks import zoo
 from resil.networks.compile import compile_network
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.target import load_target
-from resil.rtl_harness.engine.fast.audit_draw import NOTHING
+from resil.rtl_harness.engine.fast.audit_sample import NOTHING
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.faults import Fault, digest
 from resil.rtl_harness.npu.workload import npu_workload
@@ -55,8 +55,8 @@ CONSTANTS = {
 }
 # Of Python, by module: how much is done together.
 PYTHON = {
-    "walk.TOGETHER": "resil.rtl_harness.engine.fast.walk",
-    "sweep.HELD": "resil.rtl_harness.engine.fast.sweep_outcomes",
+    "concurrent_pass.TOGETHER": "resil.rtl_harness.engine.fast.concurrent_pass",
+    "concurrent_simulator.HELD": "resil.rtl_harness.engine.fast.concurrent_simulator",
     "tail._BATCH": "resil.rtl_harness.npu.tail",
 }
 # What is no choice between costs: sizes of what other parts rely on, blocks of bytes that are compared at

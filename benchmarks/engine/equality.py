@@ -27,7 +27,7 @@ from benchmarks.engine.plain import PlainRunner
 from resil.networks import zoo
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.target import load_target
-from resil.rtl_harness.engine.fast.audit_draw import NOTHING, kind_of
+from resil.rtl_harness.engine.fast.audit_sample import NOTHING, kind_of
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.processes import Outcome
 from resil.rtl_harness.engine.workload import Workload

@@ -26,7 +26,7 @@ from benchmarks.engine.__main__ import run, timed, uniform_faults, workloads
 from resil.networks import zoo
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.target import load_target
-from resil.rtl_harness.engine.fast.audit_draw import NOTHING
+from resil.rtl_harness.engine.fast.audit_sample import NOTHING
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.lanes import build
 from resil.rtl_harness.engine.workload import Workload

@@ -100,10 +100,22 @@ class Campaign:
 
 
 def load_campaign(path: str | Path) -> Campaign:
-    """Read and check a campaign file. Paths in it are relative to its folder.
+    """Read and check a campaign file. Nothing is run.
+
+    Args:
+        path: A TOML file; paths in it are relative to its folder.
+
+    Returns:
+        What it asks for, with all defaults filled in; `run_campaign` carries it out.
 
     Raises:
         CampaignError: the file cannot be read; a key is missing, unknown, of the wrong type or out of range.
+
+    Examples:
+        >>> from resil import load_campaign
+        >>> campaign = load_campaign("campaign.toml")
+        >>> campaign.name, campaign.faults.injections, campaign.hazardous
+        ('small', 200, ('sdc_critical', 'hang'))
     """
     try:
         path = Path(path).expanduser().absolute()

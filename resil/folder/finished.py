@@ -28,6 +28,7 @@ from resil.folder.store import (
     INJECTIONS,
     PROVENANCE,
     SITES,
+    STRATA,
     SUMMARY,
     no_run,
     recorded_definition,
@@ -41,7 +42,7 @@ RESULTS = "results"
 _FINISH = "finish it with: resil run CAMPAIGN.toml --out {} --resume"
 _REPAIR = "what is missing is made again by: resil run CAMPAIGN.toml --out {} --resume"
 _ESTIMATE_AGAIN = "make it again with: resil estimate CAMPAIGN.toml --out {}"
-_SEALED = {RUN: (SUMMARY, CAMPAIGN, SITES), ESTIMATE: (SUMMARY, CAMPAIGN)}
+_SEALED = {RUN: (SUMMARY, CAMPAIGN, SITES, STRATA), ESTIMATE: (SUMMARY, CAMPAIGN)}
 
 
 @dataclass(frozen=True)

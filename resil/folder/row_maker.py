@@ -12,7 +12,7 @@ from resil.bench.bench import Describe
 from resil.faults.plan import FAULT_NAMES, IntArray, Plan
 from resil.folder.parts import SCHEMA
 from resil.rtl_harness.design.sites import SiteTable
-from resil.rtl_harness.faults import NEVER, Fault, Injection, Outcome, Rise, Seen, Told
+from resil.rtl_harness.faults import NEVER, Fault, Injection, Outcome, Reported, Rise, Seen
 
 
 class RowMaker:
@@ -91,7 +91,7 @@ def outcome_columns(injections: Sequence[Injection]) -> dict[str, list[int] | li
     return {
         "outcome": [injection.outcome.value for injection in injections],
         "seen": [injection.seen.value for injection in injections],
-        "told": [injection.told.value for injection in injections],
+        "told": [injection.reported.value for injection in injections],
         **_rises("alarm", [injection.detected for injection in injections]),
         **_rises("correction", [injection.corrected for injection in injections]),
         "first": [injection.first or "" for injection in injections],
@@ -115,15 +115,15 @@ def injections_of(rows: pa.Table) -> Iterator[Injection]:
             row["end_cycle"],
             row["status"],
             row["output_hash"],
-            _rise(row["alarm"], Told.DETECTED, row["alarm_cycle"]),
-            _rise(row["correction"], Told.CORRECTED, row["correction_cycle"]),
+            _rise(row["alarm"], Reported.DETECTED, row["alarm_cycle"]),
+            _rise(row["correction"], Reported.CORRECTED, row["correction_cycle"]),
             Outcome(row["first"]) if row["first"] else None,
             Outcome(row["second"]) if row["second"] else None,
         )
 
 
-def _rise(alarm: str, tells: Told, cycle: int) -> Rise | None:
-    return Rise(alarm, tells, cycle) if cycle != NEVER else None
+def _rise(alarm: str, kind: Reported, cycle: int) -> Rise | None:
+    return Rise(alarm, kind, cycle) if cycle != NEVER else None
 
 
 def _rises(name: str, found: Sequence[Rise | None]) -> dict[str, list[int] | list[str]]:

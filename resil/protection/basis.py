@@ -27,7 +27,6 @@ from resil.folder.finished import (
     require_upsets,
     timeout_of,
 )
-from resil.folder.run import Run
 from resil.folder.store import CAMPAIGN, SITES
 from resil.protection.blocks import read_blocks
 from resil.protection.items import Design
@@ -35,6 +34,7 @@ from resil.protection.options import WATCHDOG, OptionSet, ProtectionError
 from resil.protection.risks import HANG, HARMFUL, TOLD, Network
 from resil.protection.units import Granularity, Storage, cells_of, units_of
 from resil.protection.watchdog_pace import Pace, watchdog_limit
+from resil.results.run import Run
 from resil.rtl_harness.design.sites import Hardware
 from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.engine.timeout import Timeout

@@ -13,7 +13,6 @@ from resil.bench.site_list import block_name
 from resil.campaign.campaign import Campaign
 from resil.errors import StoreError
 from resil.files import read_json, read_parquet, write_text
-from resil.folder.run import Run
 from resil.folder.store import SITES
 from resil.prepare import prepare
 from resil.progress import Progress
@@ -22,6 +21,7 @@ from resil.protection.build_rtl import RECORD, was_changed
 from resil.protection.confirm import Copies, Hangs, Observed, Stratum
 from resil.protection.groups_to_build import groups_of, protected_parts, watchdog_of
 from resil.protection.options import WATCHDOG, Option, OptionSet
+from resil.results.run import Run
 from resil.results.summarise import upset_rates
 from resil.rtl_harness.design.elaboration import Elaboration, elaborate
 from resil.rtl_harness.design.hardware import with_hardware

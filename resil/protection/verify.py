@@ -14,7 +14,6 @@ from resil.campaign.rules import UNTIL
 from resil.campaign.sampling_settings import SamplingSettings
 from resil.files import json_text, read_json, write_text
 from resil.folder.kept_plans import PLANS, add_to_plan, kept_plan
-from resil.folder.run import Run
 from resil.folder.store import CAMPAIGN
 from resil.networks import zoo
 from resil.prepare import prepare
@@ -33,6 +32,7 @@ from resil.protection.unused_networks import (
     read_history,
     work_label,
 )
+from resil.results.run import Run
 from resil.results.summarise import upset_rates
 from resil.rtl_harness.design.target import load_target, rtl_digest
 from resil.run.campaign import run_campaign

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from resil.faults.content import Content
 from resil.faults.sampling import Sample
 from resil.rtl_harness.engine.contract import GoldenRun
-from resil.rtl_harness.faults import NEVER, Told
+from resil.rtl_harness.faults import NEVER, Reported
 from resil.stats.rates import OUTCOMES
 
 # What was seen of faults that count as detected.
@@ -69,7 +69,7 @@ def _row(name: str, found: Content, own: npt.NDArray[np.bool_]) -> dict[str, Any
 
 def _alarm(found: Content, name: str, tells: str) -> dict[str, Any]:
     """Return in how many injections an alarm was the first of its kind, and how long that took."""
-    if tells == Told.CORRECTED:
+    if tells == Reported.CORRECTED:
         return {
             "name": name,
             "tells": tells,

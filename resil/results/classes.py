@@ -8,7 +8,7 @@ from typing import Any
 
 from resil.campaign.campaign import Campaign
 from resil.faults.sampling import Sample
-from resil.stats.designs import parts_of
+from resil.stats.parts import parts_of
 from resil.stats.rates import StratumCounts, estimate_blocks
 
 _DEPTH = 3  # block, kind, register class

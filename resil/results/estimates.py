@@ -13,7 +13,7 @@ from resil.faults.sampling import Sample
 from resil.results.limits import part_limits
 from resil.results.over_inputs import fit_over_inputs, over_inputs
 from resil.stats.clusters import OverInputs
-from resil.stats.designs import Group, collapse
+from resil.stats.parts import Group, collapse
 from resil.stats.rates import BlockEstimate, StratumCounts, estimate_blocks
 
 

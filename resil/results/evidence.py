@@ -13,8 +13,8 @@ import numpy.typing as npt
 from resil.campaign.campaign import Campaign
 from resil.faults.sampling import Sample
 from resil.results.estimates import Estimates
-from resil.stats.designs import collapse
 from resil.stats.evidence import Evidence, Group
+from resil.stats.parts import collapse
 
 DUE = "due"
 _SEPARATOR = ":"

@@ -22,7 +22,7 @@ from resil.farm.executor import FarmExecutor
 from resil.faults.content import Content
 from resil.faults.plan import IntArray, Plan
 from resil.faults.population import Population
-from resil.faults.sampling import Sampling, look_text
+from resil.faults.sampling import Sample, Sampling, look_text
 from resil.files import json_text, write_text
 from resil.folder import provenance
 from resil.folder.audits import Audits
@@ -34,11 +34,13 @@ from resil.folder.store import (
     CAMPAIGN,
     DERIVED,
     SITES,
+    STRATA,
     SUMMARY,
     RunFolder,
     check_run,
     open_run,
 )
+from resil.folder.strata_file import write_strata
 from resil.prepare import prepare
 from resil.progress import Progress
 from resil.record.sanity import recorded_failure
@@ -49,7 +51,7 @@ from resil.results.summarise import summarise, technology_of
 from resil.results.write import Results
 from resil.rtl_harness.engine.contract import GoldenRun
 from resil.rtl_harness.errors import HarnessError, UnmappedSiteError
-from resil.rtl_harness.faults import Told
+from resil.rtl_harness.faults import Reported
 from resil.run.probe import sanity_of
 from resil.sensitivity.guided_population import campaign_population
 
@@ -72,7 +74,17 @@ def run_campaign(
 ) -> Results:
     """Carry out what is missing of a campaign in the run folder `out`, and judge it.
 
-    A finished run is only judged again. Without area, which takes a synthesis, that of no block is known.
+    A finished run is only judged again; one that asks for more injections than there are makes the others.
+
+    Args:
+        campaign: What is asked, from `load_campaign`.
+        out: The run folder; made if it is missing. `docs/files.md` says what it will hold.
+        resume: Finish a run that was interrupted; without it such a folder is refused.
+        progress: Where stages and warnings go; None for lines on stderr.
+        with_area: Find the area of each block, which takes a synthesis; without it that of no block is known.
+
+    Returns:
+        What the run says: `summary` is the content of `summary.json`.
 
     Raises:
         StoreError: the folder cannot be used, holds an unfinished run and `resume` is not set, or holds the
@@ -80,6 +92,15 @@ def run_campaign(
         Interrupted: Ctrl-C while injecting or in the synthesis for the area; what was simulated is kept.
         HarnessError, NetworkError: the target or the network cannot be used.
         ConsistencyError: results contradict each other.
+
+    Examples:
+        >>> from resil import load_campaign, run_campaign
+        >>> results = run_campaign(load_campaign("campaign.toml"), "run")
+        >>> results.summary["verdict"]["result"], results.summary["total"]["injections"]
+        ('met', 200)
+        >>> total = results.summary["total"]
+        >>> total["fit_lo"] < total["fit"] < total["fit_hi"]  # failures in 1e9 hours
+        True
     """
     began, out = time.monotonic(), Path(out)
     progress = progress or Progress()
@@ -110,10 +131,9 @@ def run_campaign(
         permanent = permanent_of(campaign, bench)
         inferences = inference_facts(campaign, run.stored())
         sane = sanity_of(bench, engines, goldens, run.stored(), campaign.seed, progress)
-        summary = summarise(
-            campaign, bench, area, goldens, sampling.sample, facts, sane, permanent, inferences
-        )
-        return run.write(summary)
+        sample = sampling.sample
+        summary = summarise(campaign, bench, area, goldens, sample, facts, sane, permanent, inferences)
+        return run.write(summary, sample)
 
 
 def verdict_code(summary: Mapping[str, Any]) -> ExitCode:
@@ -149,7 +169,7 @@ def golden_runs(bench: Bench, engines: list[CampaignEngine]) -> list[GoldenRun]:
     """
     runs = [engine.golden() for engine in engines]
     for position, (label, run) in enumerate(zip(bench.inputs, runs, strict=True)):
-        detected = [rise for rise in run.end.alarms if rise.tells is Told.DETECTED]
+        detected = [rise for rise in run.end.alarms if rise.kind is Reported.DETECTED]
         if detected or not run.end.finished:
             alarm = f", alarm {detected[0].alarm} from cycle {detected[0].cycle:,} on" if detected else ""
             raise HarnessError(
@@ -269,7 +289,7 @@ class _Run:
         except KeyboardInterrupt:
             raise Interrupted(f"all injections are kept in {self._go_on()}") from None
 
-    def write(self, summary: dict[str, Any]) -> Results:
+    def write(self, summary: dict[str, Any], sample: Sample) -> Results:
         """Write results and reports, and seal them; a protection chosen for other results is dropped.
 
         Raises:
@@ -288,6 +308,7 @@ class _Run:
             self._drop_results()
         results = Results(summary, accepted_plan(path, sha256(text.encode()).hexdigest()))
         results.write(path)
+        write_strata(self._population, sample, path / STRATA)
         write_text(path / SUMMARY, text)
         self._folder.note(summary["provenance"] | {RESULTS: seal(path, provenance.RUN, self._content)})
         return results

@@ -9,11 +9,10 @@ from typing import Any
 
 from resil.campaign.fault_settings import UPSET
 from resil.campaign.sampling_settings import EVENLY
-from resil.errors import StoreError
 from resil.files import json_text
 from resil.folder.finished import RESULTS, Finished
 from resil.folder.provenance import ESTIMATE, RUN
-from resil.folder.run import Run
+from resil.results.run import Run
 from resil.study.study import Cell
 
 FAILED, WAITING = "failed", "not run"
@@ -131,10 +130,7 @@ def _classes(found: Finished) -> Sequence[Mapping[str, Any]]:
     even = found.kind == RUN and summary["sampling"]["plan"] in EVENLY
     if told or not even or summary["campaign"]["fault_model"] != UPSET:
         return told
-    try:
-        rows: list[dict[str, Any]] = Run(found.path).classes().to_dict("records")
-    except StoreError:  # more injections than were asked for: which of them count is not known
-        return told
+    rows: list[dict[str, Any]] = Run(found.path).classes().to_dict("records")
     return rows
 
 

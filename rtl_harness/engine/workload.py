@@ -12,7 +12,7 @@ import numpy.typing as npt
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.tail import Tail
 from resil.rtl_harness.errors import HarnessError
-from resil.rtl_harness.faults import Fault, Injection, Rise, RunEnd, Seen, Told
+from resil.rtl_harness.faults import Fault, Injection, Reported, Rise, RunEnd, Seen
 
 Decision = Callable[[npt.NDArray[np.generic]], object]
 
@@ -121,7 +121,7 @@ def memory_words(target: Target, workload: Workload, name: str, built: int) -> i
     """Return how many words a memory has in a workload's run, of the `built` ones of the design.
 
     Raises:
-        HarnessError: If the workload asks for more, or the memory cannot be told.
+        HarnessError: If the workload asks for more, or the memory takes no number of words.
     """
     wanted = workload.words.get(name, built)
     if wanted != built and not target.memories[name].words_plusarg:
@@ -147,7 +147,7 @@ def words_plusargs(target: Target, workload: Workload) -> list[str]:
 def classify(fault: Fault, golden: RunEnd, faulty: RunEnd, workload: Workload) -> Injection:
     """Compare a faulty run with the golden one and name its outcome on both axes.
 
-    An alarm that the golden run raises, whenever it does, tells nothing.
+    An alarm that the golden run raises, whenever it does, reports nothing.
 
     Of two inferences the worse is seen. What the first has left in the state is seen by what the second makes
     of it. An alarm of the second comes too late for a wrong output of the first: it does not count.
@@ -172,8 +172,8 @@ def _judged(fault: Fault, golden: RunEnd, faulty: RunEnd, workload: Workload) ->
     usual = {rise.alarm for rise in golden.alarms}
     rises = [rise for rise in faulty.alarms if rise.alarm not in usual]
 
-    def first(tells: Told) -> Rise | None:
-        return next((rise for rise in rises if rise.tells is tells), None)
+    def first(kind: Reported) -> Rise | None:
+        return next((rise for rise in rises if rise.kind is kind), None)
 
     return Injection(
         fault,
@@ -181,8 +181,8 @@ def _judged(fault: Fault, golden: RunEnd, faulty: RunEnd, workload: Workload) ->
         faulty.end_cycle,
         faulty.status,
         faulty.output_hash,
-        first(Told.DETECTED),
-        first(Told.CORRECTED),
+        first(Reported.DETECTED),
+        first(Reported.CORRECTED),
     )
 
 

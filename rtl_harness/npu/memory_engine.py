@@ -23,7 +23,7 @@ from resil.rtl_harness.engine.fast.native.library import Port, Stop
 from resil.rtl_harness.engine.fast.native.runner import Runner
 from resil.rtl_harness.engine.workload import Workload, classify
 from resil.rtl_harness.errors import AuditError, HarnessError, SimulationError
-from resil.rtl_harness.faults import Fault, Injection, Rise, RunEnd, Told, digest
+from resil.rtl_harness.faults import Fault, Injection, Reported, Rise, RunEnd, digest
 from resil.rtl_harness.npu.infer import SHORTEST_LIMIT, STALL_FACTOR
 from resil.rtl_harness.npu.model.config import npu_config
 from resil.rtl_harness.npu.model.machine import FunctionalModel
@@ -107,7 +107,9 @@ class MemoryEngine:
         self._model = FunctionalModel(npu_config(self._compiled.accelerator))
         self._program = self._model.lower(self._compiled.commands, frozenset({CONSTANTS}))
         self._constants = np.frombuffer(self._compiled.constants, np.uint8)
-        self._alarm = next((n for n, a in target.alarms.items() if Told(a.tells) is Told.DETECTED), "error")
+        self._alarm = next(
+            (n for n, a in target.alarms.items() if Reported(a.tells) is Reported.DETECTED), "error"
+        )
         self._answers = self._tried = 0
         self._last = np.zeros(0, np.uint8)
 
@@ -199,7 +201,7 @@ class MemoryEngine:
 
     def _run_end(self, status: int, image: Bytes) -> RunEnd:
         cycles = self._golden_run.cycles
-        alarms = (Rise(self._alarm, Told.DETECTED, cycles),) if status & int(ERRORS) else ()
+        alarms = (Rise(self._alarm, Reported.DETECTED, cycles),) if status & int(ERRORS) else ()
         return RunEnd(True, cycles, status, self._output(image), digest(image.tobytes()), alarms)
 
     def _output(self, image: Bytes) -> bytes:
@@ -264,7 +266,7 @@ class MemoryEngine:
             finished = instance.run(limit) is Stop.DONE
             status = instance.port(Port.STATUS)
             image = runner.memory(instance, _SRAM, workload)[:size]
-            alarms = (Rise(self._alarm, Told.DETECTED, instance.cycle),) if status & int(ERRORS) else ()
+            alarms = (Rise(self._alarm, Reported.DETECTED, instance.cycle),) if status & int(ERRORS) else ()
             output = self._output(np.frombuffer(image, np.uint8))
             end = RunEnd(finished, instance.cycle, status, output, digest(image), alarms)
             return end, tuple(operation_ends(instance.operations()))

@@ -40,7 +40,7 @@ from resil.progress import Progress
 from resil.rtl_harness.design.sites import SiteTable, StorageElement
 from resil.rtl_harness.engine.contract import Audited, GoldenRun
 from resil.rtl_harness.errors import AuditError, SimulationError
-from resil.rtl_harness.faults import Fault, Injection, Rise, RunEnd, Seen, Told
+from resil.rtl_harness.faults import Fault, Injection, Reported, Rise, RunEnd, Seen
 
 CYCLES = 5000
 SITES = SiteTable.of(
@@ -150,11 +150,11 @@ class FakeEngine:
             effect = Seen.LATENT
         detected = corrected = None
         if effect is Seen.LATENT and number[1] % 2:
-            detected = Rise("error", Told.DETECTED, fault.cycle + number[12])
+            detected = Rise("error", Reported.DETECTED, fault.cycle + number[12])
         if effect is Seen.HANG and number[1] % 4 == 0:
-            detected = Rise("parity", Told.DETECTED, fault.cycle + 2)
+            detected = Rise("parity", Reported.DETECTED, fault.cycle + 2)
         if effect is Seen.MASKED and number[1] % 8 == 0:
-            corrected = Rise("ecc", Told.CORRECTED, fault.cycle + 1)
+            corrected = Rise("ecc", Reported.CORRECTED, fault.cycle + 1)
         end, output = CYCLES + number[2], number[4:12].hex()
         return Injection(fault, effect, end, number[3], output, detected, corrected)
 

@@ -2,10 +2,10 @@
 import numpy as np
 import pytest
 
-from resil.stats.designs import collapse
 from resil.stats.guided import agrees, risk_levels
 from resil.stats.guided_plan import guided_step
 from resil.stats.intervals import clopper_pearson
+from resil.stats.parts import collapse
 from resil.stats.plans import Batch, Plan, next_step
 from resil.stats.strata import Strata
 from tests.stats.guided_populations import POPULATIONS

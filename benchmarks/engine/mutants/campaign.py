@@ -18,7 +18,7 @@ from resil.networks import zoo
 from resil.networks.compile import compile_network
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.target import load_target
-from resil.rtl_harness.engine.fast.audit_draw import Audit, kind_of
+from resil.rtl_harness.engine.fast.audit_sample import AuditSize, kind_of
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.processes import Outcome
 from resil.rtl_harness.errors import HarnessError
@@ -57,7 +57,7 @@ def main() -> int:
     network, target = zoo.load(options.network), load_target("ethos-u55-32")
     workload = npu_workload(compile_network(network.path, "ethos-u55-32"), network.heldout_inputs[0])
     parts = target, workload, elaborate(target, workload.parameters)
-    audit = Audit(share=options.share)
+    audit = AuditSize(share=options.share)
     notes: list[str] = []
     noticed, tried = "", 0
     answers: dict[str, tuple[str, str]] = {}

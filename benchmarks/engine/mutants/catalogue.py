@@ -8,33 +8,34 @@ from dataclasses import dataclass
 CPP = "rtl_harness/engine/fast/native"
 PY = "rtl_harness/engine/fast"
 TESTS = "tests/rtl_harness/engine"
+FAST = f"{TESTS}/fast"
 
-STALL = f"{TESTS}/verilator/test_stall.py"
+STALL = f"{FAST}/test_stall.py"
 LATE = f"{STALL}::test_a_run_that_comes_too_late_is_a_hang"
 BEHIND = f"{STALL}::test_the_same_difference_at_another_distance_is_another_run"
 ALONE = f"{STALL}::test_what_goes_on_in_a_memory_alone_is_no_hang"
-TRIALS = f"{TESTS}/verilator/test_trials.py"
-UNSETTLED = f"{TESTS}/verilator/test_unsettled.py"
+TRIALS = f"{FAST}/test_audit_trials.py"
+UNSETTLED = f"{FAST}/test_unsettled.py"
 HISTORIES = f"{TESTS}/test_histories.py"
-AWKWARD = f"{TESTS}/verilator/test_engine.py::test_each_shortcut_gives_what_a_run_to_the_end_gives"
-LEAVE = f"{TESTS}/verilator/test_tail.py::test_runs_that_leave_end_as_in_the_rtl"
-COPY = f"{TESTS}/verilator/test_tail.py::test_runs_leave_while_a_copy_is_under_way"
-TURNED = f"{TESTS}/verilator/test_tail.py::test_runs_leave_with_queues_that_are_turned"
-SEARCH = f"{TESTS}/verilator/test_dead.py"
-DEAD = f"{TESTS}/verilator/test_tail.py::test_storage_that_is_wrongly_called_dead_is_found_out"
-CLOSED = f"{TESTS}/verilator/test_tail.py::test_nothing_leaves_where_model_and_rtl_differ"
-CORRUPTION = f"{TESTS}/verilator/test_tail.py::test_a_corruption_is_all_that_it_takes"
-LATE_LEAVE = f"{TESTS}/verilator/test_tail.py::test_a_run_that_would_leave_and_end_too_late_is_a_hang"
-WORDS = f"{TESTS}/verilator/test_memory_words.py"
-LANES = "tests/rtl_harness/engine/fast/lanes/test_machines.py"
-TABLES = f"{TESTS}/verilator/test_tables.py"
-BOUNDARIES = f"{TESTS}/verilator/test_boundary.py"
+AWKWARD = f"{FAST}/test_engine.py::test_each_shortcut_gives_what_a_run_to_the_end_gives"
+LEAVE = f"{FAST}/test_exits.py::test_runs_that_leave_end_as_in_the_rtl"
+COPY = f"{FAST}/test_exits.py::test_runs_leave_while_a_copy_is_under_way"
+TURNED = f"{FAST}/test_exits.py::test_runs_leave_with_queues_that_are_turned"
+SEARCH = f"{FAST}/test_liveness.py"
+DEAD = f"{FAST}/test_exits.py::test_storage_that_is_wrongly_called_dead_is_found_out"
+CLOSED = f"{FAST}/test_exits.py::test_nothing_leaves_where_model_and_rtl_differ"
+CORRUPTION = f"{FAST}/test_exits.py::test_a_corruption_is_all_that_it_takes"
+LATE_LEAVE = f"{FAST}/test_exits.py::test_a_run_that_would_leave_and_end_too_late_is_a_hang"
+WORDS = f"{FAST}/gates/test_memory_words.py"
+LANES = f"{FAST}/lanes/test_machines.py"
+TABLES = f"{FAST}/test_tables.py"
+BOUNDARIES = f"{FAST}/test_boundary.py"
 BEYOND = f"{LANES}::test_what_is_selected_beyond_an_end_is_left_to_the_simulator"
 CROWD = f"{LANES}::test_a_campaign_ends_as_without_lanes"
 IN_LANES = f"{LANES}::test_alarms_that_rise_in_lanes_are_told_in_their_cycle"
-ADDRESS = f"{TESTS}/verilator/test_write_address.py"
+ADDRESS = f"{FAST}/test_write_address.py"
 WAITING = f"{UNSETTLED}::test_runs_with_wrong_weights_that_wait_do_not_leave"
-STALE = f"{TESTS}/verilator/test_tail.py::test_stale_storage_decides_where_the_memory_is_golden_again"
+STALE = f"{FAST}/test_exits.py::test_stale_storage_decides_where_the_memory_is_golden_again"
 TIMEOUT = f"{TESTS}/test_timeout.py"
 ON_TIME = f"{TIMEOUT}::test_shortcuts_give_what_runs_to_the_end_give"
 LAST_OPERATION = f"{TIMEOUT}::test_runs_that_differ_in_their_last_operation_alone_are_not_merged"
@@ -451,7 +452,7 @@ PYTHON = (
     _mutant(
         "stale-taken-for-masked",
         "where output and memory are golden, stale storage is not looked at",
-        f"{PY}/sweep.py",
+        f"{PY}/fault_effect.py",
         "if image is None or image == exits.golden_end:",
         "if image is None:",
         STALE,
@@ -459,7 +460,7 @@ PYTHON = (
     _mutant(
         "corruption-of-another-operation",
         "a corruption of memory is noted at the operation before",
-        f"{PY}/tail.py",
+        f"{PY}/exits.py",
         "operation=found.operation,",
         "operation=max(found.operation - 1, 1),",
         CORRUPTION,
@@ -467,8 +468,8 @@ PYTHON = (
     _mutant(
         "followers-forget",
         "of merged runs the second does not tell what the first tells later",
-        f"{PY}/sweep.py",
-        "result.corrected), fate.alarms)",
+        f"{PY}/fault_effect.py",
+        "result.corrected), effect.alarms)",
         "result.corrected), ())",
         HISTORIES,
     ),
@@ -483,7 +484,7 @@ PYTHON = (
     _mutant(
         "trial-of-the-dead-ignored",
         "storage that is called dead is not tried",
-        f"{PY}/trial.py",
+        f"{PY}/exit_trial.py",
         "if run(known.values()) == expected:",
         "if known:",
         DEAD,
@@ -567,7 +568,7 @@ SEARCHING = (
     _mutant(
         "course-not-told",
         "runs leave though data may decide how long they take",
-        f"{CPP}/dead.cpp",
+        f"{CPP}/liveness.cpp",
         "if (const auto cycle = spread.seen()) settled = *cycle + 2;",
         "",
         f"{SEARCH}::test_a_run_whose_course_depends_on_data_is_said_to",
@@ -594,7 +595,7 @@ AUDIT = (
     _mutant(
         "audit-forgets-alarms",
         "in the audit a run that is as the golden one again has raised no alarm",
-        f"{PY}/trials.py",
+        f"{PY}/audit_trials.py",
         "return replace(end, alarms=alarms, first=first)",
         "return replace(end, alarms=alarms if trial.ending is not Ending.REJOINED else (), first=first)",
         f"{TRIALS}::test_runs_that_are_late_or_tell_of_something",

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from resil.rtl_harness.design.target import Target
-from resil.rtl_harness.faults import Rise, Told
+from resil.rtl_harness.faults import Reported, Rise
 
 Found = tuple[int, int]
 Rises = tuple[Rise, ...]
@@ -14,16 +14,16 @@ class Alarms:
     """Names and kinds of a target's alarms.
 
     Attributes:
-        detects: Places of those that tell of something detected.
-        corrects: Places of those that tell of something corrected.
+        detects: Places of those that report a detected fault.
+        corrects: Places of those that report a corrected fault.
     """
 
     def __init__(self, target: Target) -> None:
-        self._kinds = [(name, Told(alarm.tells)) for name, alarm in target.alarms.items()]
+        self._kinds = [(name, Reported(alarm.tells)) for name, alarm in target.alarms.items()]
         self._outputs = [alarm.output for alarm in target.alarms.values()]
         self.detects, self.corrects = (
-            [place for place, (_, tells) in enumerate(self._kinds) if tells is wanted]
-            for wanted in (Told.DETECTED, Told.CORRECTED)
+            [place for place, (_, kind) in enumerate(self._kinds) if kind is wanted]
+            for wanted in (Reported.DETECTED, Reported.CORRECTED)
         )
 
     def rises(self, *found: Found | None) -> Rises:
@@ -40,5 +40,5 @@ class Alarms:
 
 def joined(own: Rises, later: Rises) -> Rises:
     """Return the first rises of a run that raised `own`, then went on as one that raised `later` in all."""
-    kinds = {rise.tells for rise in own}
-    return own + tuple(rise for rise in later if rise.tells not in kinds)
+    kinds = {rise.kind for rise in own}
+    return own + tuple(rise for rise in later if rise.kind not in kinds)

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from resil.rtl_harness.cache import build_meanwhile
 from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.engine.fast.acceleration import LANES_MADE_FROM, SWEEP_FROM
 from resil.rtl_harness.engine.fast.gates.gates import read_gates
 from resil.rtl_harness.engine.fast.lanes.build import lane_model, pays
 from resil.rtl_harness.engine.fast.native.runner import Runner
 from resil.rtl_harness.engine.fast.state_map import variables_of
-from resil.rtl_harness.engine.fast.when_to_sweep import LANES_MADE_FROM, SWEEP_FROM
 from resil.rtl_harness.engine.workload import Workload
 
 # An estimate of the cycles is that far off at the most: gates that would not be used are not begun.

@@ -19,7 +19,9 @@ from resil.rtl_harness.engine.contract import (
     check_fault,
     check_until_detection,
 )
-from resil.rtl_harness.engine.fast.audit_draw import Audit, Auditor
+from resil.rtl_harness.engine.fast.acceleration import IN_SWEEPS, Acceleration, Wanted
+from resil.rtl_harness.engine.fast.audit_sample import AuditSample, AuditSize
+from resil.rtl_harness.engine.fast.audit_trials import AuditTrials
 from resil.rtl_harness.engine.fast.confirmed_answers import confirmed
 from resil.rtl_harness.engine.fast.golden import GoldenPass
 from resil.rtl_harness.engine.fast.model import Model
@@ -28,8 +30,6 @@ from resil.rtl_harness.engine.fast.native.library import Instance
 from resil.rtl_harness.engine.fast.native.sweep import SweepTimes
 from resil.rtl_harness.engine.fast.processes import Outcome, run_chunks
 from resil.rtl_harness.engine.fast.single import Singles
-from resil.rtl_harness.engine.fast.trials import Trials
-from resil.rtl_harness.engine.fast.when_to_sweep import IN_SWEEPS, Sweeps, Wanted
 from resil.rtl_harness.engine.timeout import Timeout, check_timeout, operation_allowance
 from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.errors import HarnessError
@@ -55,7 +55,7 @@ class VerilatorEngine:
         elaboration: Storage of the target, elaborated with the workload's parameters.
         timeout_factor: Time-out of an injection, in multiples of the golden run.
         timeout: What has one: see `Timeout`.
-        until_detection: An injection ends where an alarm tells of something detected: see
+        until_detection: An injection ends where an alarm reports a detected fault: see
             `Injection.until_detection`.
         golden_limit: Cycles after which a golden run counts as not finishing.
         shortcuts: Which early stops are taken. If elaboration left storage unmapped, none is.
@@ -94,7 +94,7 @@ class VerilatorEngine:
         shortcuts: Shortcut = Shortcut.ALL,
         sweep: bool | None = None,
         lanes: bool | None = None,
-        audit: Audit | None = None,
+        audit: AuditSize | None = None,
         seed: int = 0,
     ) -> None:
         check_timeout(target, timeout, timeout_factor)
@@ -112,13 +112,13 @@ class VerilatorEngine:
         self._wanted = Wanted(
             sweep if self.shortcuts & IN_SWEEPS and workload.inferences == 1 else False, lanes
         )
-        self._made_sweeps: Sweeps | None = None
+        self._made_acceleration: Acceleration | None = None
         self._timeout_factor = timeout_factor
         self._timeout = timeout
         self._until_detection = until_detection
         self._golden_limit = golden_limit
-        self._audit = audit or Audit()
-        self._made_auditor: Auditor | None = None
+        self._audit = audit or AuditSize()
+        self._made_sample: AuditSample | None = None
         self._random = random.Random(seed)
         self._passed: GoldenPass | None = None
         self._made_singles: Singles | None = None
@@ -134,8 +134,8 @@ class VerilatorEngine:
 
     def close(self) -> None:
         """Free the model's instances; the engine cannot be used afterwards."""
-        if self._made_sweeps is not None:
-            self._made_sweeps.close()
+        if self._made_acceleration is not None:
+            self._made_acceleration.close()
         self._model.close()
 
     @property
@@ -159,11 +159,11 @@ class VerilatorEngine:
         return self._golden.run
 
     @property
-    def _auditor(self) -> Auditor:
-        if self._made_auditor is None:
+    def _sample(self) -> AuditSample:
+        if self._made_sample is None:
             end = self.golden().end.end_cycle
-            self._made_auditor = Auditor(self._audit, self.elaboration.sites, end, self._random)
-        return self._made_auditor
+            self._made_sample = AuditSample(self._audit, self.elaboration.sites, end, self._random)
+        return self._made_sample
 
     @property
     def _golden(self) -> GoldenPass:
@@ -191,9 +191,9 @@ class VerilatorEngine:
         return self._made_singles
 
     @property
-    def _sweeps(self) -> Sweeps:
-        if self._made_sweeps is None:
-            self._made_sweeps = Sweeps(
+    def _acceleration(self) -> Acceleration:
+        if self._made_acceleration is None:
+            self._made_acceleration = Acceleration(
                 self._model,
                 self._golden,
                 self._singles,
@@ -203,7 +203,7 @@ class VerilatorEngine:
                 self._random,
                 self.notes,
             )
-        return self._made_sweeps
+        return self._made_acceleration
 
     def expect(self, faults: int) -> None:
         """Take it that so many faults will be asked for: sweeps and lanes that pay for them begin at once."""
@@ -229,8 +229,8 @@ class VerilatorEngine:
         for done in self._outcomes(faults, workers):
             self.early_stops += done.early
             # Alone, a fault that is not stopped early has been simulated as the audit would.
-            if done.early or self._sweeps.are_made:
-                self._auditor.offer(done)
+            if done.early or self._acceleration.are_made:
+                self._sample.offer(done)
             self.ends[done.how] += 1
             self.simulated += done.simulated
             if done.note and done.note not in self.notes:
@@ -248,22 +248,22 @@ class VerilatorEngine:
         """
         for injection in injections:
             check_fault(injection.fault, self.elaboration, self.golden().cycles)
-            self._auditor.offer_kept(injection)
+            self._sample.offer_kept(injection)
         self._run_audit(workers)
 
     @property
     def audits(self) -> dict[str, Audited]:
         """Answers that are not by themselves runs to the end, and how many of them were, by kind of exit."""
-        return self._auditor.tally if self._made_auditor else {}
+        return self._sample.tally if self._made_sample else {}
 
     def prepare(self) -> None:
         """Do now what is done once: the golden run, and what sweeps need if there are to be any."""
-        self._sweeps.made()
+        self._acceleration.made()
 
     @property
     def sweep_times(self) -> SweepTimes:
         """Where the time of sweeps in this process went; all zero without sweeps."""
-        return self._made_sweeps.times if self._made_sweeps is not None else SweepTimes()
+        return self._made_acceleration.times if self._made_acceleration is not None else SweepTimes()
 
     def start(self) -> Instance:
         """Return a new instance of the model, just out of reset, for runs that the engine has no part in."""
@@ -309,7 +309,7 @@ class VerilatorEngine:
             return
         self._wanted.faults += times.total()
         unanswered = set(times)
-        for done in self._sweeps.outcomes(_spread(times, workers), workers, self._alone):
+        for done in self._acceleration.outcomes(_spread(times, workers), workers, self._alone):
             unanswered.discard(done.injection.fault)
             yield from [done] * times[done.injection.fault]
         for done in self._alone(unanswered, workers):
@@ -342,9 +342,9 @@ class VerilatorEngine:
 
     def _run_audit(self, workers: int) -> None:
         """Run answers to where nothing can change any more, without shortcuts, and compare."""
-        answers = sorted(self._auditor.draw(), key=lambda answer: answer.fault.cycle)
+        answers = sorted(self._sample.draw(), key=lambda answer: answer.fault.cycle)
         allowance = self.operation_cycles
-        trials = Trials(self._model, self._golden, self._singles, allowance, self._timeout_factor)
+        trials = AuditTrials(self._model, self._golden, self._singles, allowance, self._timeout_factor)
         chunks = [[answer.fault for answer in answers[i::workers]] for i in range(workers)]
         with closing(run_chunks([chunk for chunk in chunks if chunk], trials.outcomes, workers)) as done:
             found = (one.injection for one in done)

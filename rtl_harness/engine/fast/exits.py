@@ -10,7 +10,7 @@ from random import Random
 import numpy as np
 
 from resil.rtl_harness.design.target import Target
-from resil.rtl_harness.engine.fast.dead_storage import dead_storage
+from resil.rtl_harness.engine.fast.liveness_cache import cached_dead_storage
 from resil.rtl_harness.engine.fast.native.circuit import Circuit
 from resil.rtl_harness.engine.fast.native.injector import Campaign
 from resil.rtl_harness.engine.fast.native.library import Instance
@@ -88,7 +88,7 @@ class Exits:
         fixed = [start, *self.boundaries.unsettled]
         ends = [*(edges for edges, _ in self._edges), self._end_cycle]
         beginning = self._beginning(start)
-        found = dead_storage(self._campaign, circuit, self.boundaries.external, fixed, ends, beginning)
+        found = cached_dead_storage(self._campaign, circuit, self.boundaries.external, fixed, ends, beginning)
         self.boundaries = replace(self.boundaries, dead=found.bits)
         self.close(place for place, (edges, _) in enumerate(self._edges) if edges < found.settled)
 

@@ -34,7 +34,7 @@ class Singles:
         model: The compiled design.
         golden: Its golden run.
         timeout_factor: Time-out of an inference, in multiples of the golden run's.
-        until_detection: Runs end where an alarm tells of something detected.
+        until_detection: Runs end where an alarm reports a detected fault.
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class Singles:
         except SimulationError as error:
             raise SimulationError(f"{self._model.describe(fault)}: {error}") from error
         first = self._first_end(result, shortcuts)
-        end = replace(self._told_end(fault, result), first=first)
+        end = replace(self._reported_end(fault, result), first=first)
         shortened = result.stop in _HOW or fault.cycle + 1 + result.simulated != result.end_cycle
         return Outcome(self.classified(fault, end), shortened, result.simulated, _how(result))
 
@@ -142,7 +142,7 @@ class Singles:
             result = self._model.campaign.hold(bits, value, self.timeout_cycles, shortcuts)
         except SimulationError as error:
             raise SimulationError(f"{self._model.describe(fault)}: {error}") from error
-        injection = self.classified(fault, self._told_end(fault, result))
+        injection = self.classified(fault, self._reported_end(fault, result))
         shortened = result.stop in _HOW or result.simulated != result.end_cycle
         return Outcome(injection, shortened, result.simulated, _how(result))
 
@@ -169,12 +169,14 @@ class Singles:
             return replace(whole.first, end_cycle=shifted, alarms=self._alarms_of(result))
         return None
 
-    def _told_end(self, fault: Fault, result: InjectionResult) -> RunEnd:
+    def _reported_end(self, fault: Fault, result: InjectionResult) -> RunEnd:
         end = self.faulty_end(fault, Ending(result.stop), result.end_cycle)
         return replace(end, alarms=self._alarms_of(result))
 
     def _alarms_of(self, result: InjectionResult) -> Rises:
-        return self._model.alarms.rises(first_rise(result.told.detected), first_rise(result.told.corrected))
+        return self._model.alarms.rises(
+            first_rise(result.reported.detected), first_rise(result.reported.corrected)
+        )
 
     def _end(self, fault: Fault, instance: Instance, finished: bool, end_cycle: int, alarms: Rises) -> RunEnd:
         if fault.held is None:

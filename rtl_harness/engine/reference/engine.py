@@ -32,7 +32,7 @@ from resil.rtl_harness.engine.state_hash import bit_place
 from resil.rtl_harness.engine.timeout import Timeout, check_timeout, operation_allowance
 from resil.rtl_harness.engine.workload import Workload, classify
 from resil.rtl_harness.errors import HarnessError, SimulationError
-from resil.rtl_harness.faults import Fault, Injection, Rise, RunEnd, Told
+from resil.rtl_harness.faults import Fault, Injection, Reported, Rise, RunEnd
 
 GOLDEN_LIMIT_CYCLES = 20_000_000
 
@@ -51,7 +51,7 @@ class CocotbEngine:
         elaboration: Storage of the target, elaborated with the workload's parameters.
         timeout_factor: Time-out of an injection, in multiples of the golden run.
         timeout: What has one: see `Timeout`.
-        until_detection: What comes after an alarm that tells of something detected is left out of an
+        until_detection: What comes after an alarm that reports a detected fault is left out of an
             injection: see `Injection.until_detection`.
         golden_limit: Cycles after which a golden run counts as not finishing.
 
@@ -267,7 +267,7 @@ class CocotbEngine:
     def _rises(self, cycles: dict[str, int]) -> tuple[Rise, ...]:
         """Return the alarms that rose, in the order in which they did, then in that of the target."""
         alarms = self.target.alarms.items()
-        rises = [Rise(name, Told(alarm.tells), cycles[name]) for name, alarm in alarms if name in cycles]
+        rises = [Rise(name, Reported(alarm.tells), cycles[name]) for name, alarm in alarms if name in cycles]
         return tuple(sorted(rises, key=lambda rise: rise.cycle))
 
     def _describe(self, fault: Fault) -> str:

@@ -12,7 +12,7 @@ from resil.cli import main
 from resil.installation import Finding
 from resil.rtl_harness.engine.contract import GoldenRun
 from resil.rtl_harness.errors import SimulationError, ToolMissingError
-from resil.rtl_harness.faults import Rise, RunEnd, Told
+from resil.rtl_harness.faults import Reported, Rise, RunEnd
 from tests.resil import fake
 from tests.resil.campaigns import TEXT, write_campaign
 
@@ -124,7 +124,9 @@ def test_a_simulator_that_cannot_be_built_leaves_nothing_behind(tmp_path, monkey
 
 def test_a_network_with_an_operation_that_the_target_lacks(tmp_path, monkeypatch, capsys):
     def golden(self):
-        return GoldenRun(RunEnd(True, 3000, 0x12, b"", "", (Rise("error", Told.DETECTED, 2990),)), (2000,))
+        return GoldenRun(
+            RunEnd(True, 3000, 0x12, b"", "", (Rise("error", Reported.DETECTED, 2990),)), (2000,)
+        )
 
     fake.install(monkeypatch)
     monkeypatch.setattr("tests.resil.fake.FakeEngine.golden", golden)

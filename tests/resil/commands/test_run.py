@@ -30,6 +30,7 @@ FILES = {
     "provenance.json",
     "report.html",
     "sites.parquet",
+    "strata.parquet",
     "summary.json",
 }
 

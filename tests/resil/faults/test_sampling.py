@@ -19,11 +19,11 @@ import pytest
 from resil.campaign.fault_settings import FaultSettings
 from resil.campaign.sampling_settings import SamplingSettings
 from resil.cli import main
-from resil.errors import CampaignError, StoreError
+from resil.errors import CampaignError
 from resil.faults.content import Content
 from resil.faults.population import make_population
 from resil.faults.sampling import Sampling
-from resil.folder.run import Run
+from resil.results.run import Run
 from resil.rtl_harness.design.sites import SiteTable, StorageElement
 from resil.rtl_harness.engine.contract import GoldenRun
 from resil.rtl_harness.faults import NEVER, RunEnd, Seen
@@ -198,18 +198,6 @@ def test_injections_that_an_earlier_plan_needed_do_not_count(tmp_path, monkeypat
     for own in places:
         numbers = every.get_group((own["block"], own["kind"])).sort_values()
         assert not set(numbers[: own["injections"]]) & set(run.counted()["injection"])
-
-
-def test_rows_of_a_pilot_that_cannot_be_told_apart_are_not_counted(tmp_path, monkeypatch):
-    """A run of before runs said where their pilot went."""
-    fake.install(monkeypatch)
-    run, _ = run_after_another(tmp_path, evenly)
-    del run.summary["sampling"]["pilots"]
-    with pytest.raises(StoreError, match="which are of the pilot is not known"):
-        run.registers()
-    run.summary["sampling"]["pilots"] = [{"block": "mac", "kind": "ff", "injections": 1}]
-    with pytest.raises(StoreError, match="which are of the pilot is not known"):
-        run.registers()
 
 
 def test_predicted_risks_divide_all_faults(tmp_path):

@@ -10,8 +10,8 @@ import pytest
 
 from resil.cli import main
 from resil.errors import StoreError
-from resil.folder.run import Run
 from resil.protection.verify import Sizes, verify_build
+from resil.results.run import Run
 from tests.test_files_page import covers, documented, leaves
 
 SIZES = Sizes(spread=1500, redundant=600, stuck=60)

@@ -16,7 +16,7 @@ from resil.rtl_harness.design.hardware import with_hardware
 from resil.rtl_harness.design.sites import Absent, Hardware, SiteTable
 from resil.rtl_harness.design.synthesis import BEFORE, gates_of_design
 from resil.rtl_harness.design.target import Target, TargetMemory, load_target
-from resil.rtl_harness.engine.fast.audit_draw import EVERYTHING
+from resil.rtl_harness.engine.fast.audit_sample import EVERYTHING
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.native.injector import Shortcut
 from resil.rtl_harness.engine.reference.engine import CocotbEngine

@@ -10,14 +10,14 @@ import pytest
 
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.target import Target, TargetAlarm, TargetMemory
-from resil.rtl_harness.engine.fast.audit_draw import EVERYTHING
+from resil.rtl_harness.engine.fast.audit_sample import EVERYTHING
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.native.injector import Shortcut
 from resil.rtl_harness.engine.fast.native.library import Stop
 from resil.rtl_harness.engine.reference.engine import CocotbEngine
 from resil.rtl_harness.engine.workload import OutputSpec, Workload
 from resil.rtl_harness.errors import AuditError
-from resil.rtl_harness.faults import Fault, Injection, Outcome, Rise, Seen, Told
+from resil.rtl_harness.faults import Fault, Injection, Outcome, Reported, Rise, Seen
 
 ALARMS = {
     "parity": TargetAlarm("parity_alarm_o"),
@@ -128,9 +128,9 @@ def test_alarms_are_kept_by_name_and_cycle_whatever_is_seen(plain):
     alarms = Counter(i.detected.alarm for i in plain.values() if i.detected)
     assert set(alarms) == {"parity", "sum", "table", "lockstep", "watchdog"}
     assert {i.corrected.alarm for i in plain.values() if i.corrected} == {"mended"}
-    assert {i.seen for i in plain.values() if i.told is Told.DETECTED} == set(Seen) - {Seen.DUE}
-    assert all(i.outcome is Outcome.DUE for i in plain.values() if i.told is Told.DETECTED)
-    assert any(i.outcome is Outcome.MASKED and i.told is Told.CORRECTED for i in plain.values())
+    assert {i.seen for i in plain.values() if i.reported is Reported.DETECTED} == set(Seen) - {Seen.DUE}
+    assert all(i.outcome is Outcome.DUE for i in plain.values() if i.reported is Reported.DETECTED)
+    assert any(i.outcome is Outcome.MASKED and i.reported is Reported.CORRECTED for i in plain.values())
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +146,7 @@ def told(engine, fault):
 
 def test_known_alarms(engine, elaboration):
     def rise(alarm, cycle):
-        return Rise(alarm, Told.CORRECTED if alarm == "mended" else Told.DETECTED, cycle)
+        return Rise(alarm, Reported.CORRECTED if alarm == "mended" else Reported.DETECTED, cycle)
 
     def at(name, bit, cycle):
         return told(engine, Fault(site(elaboration, name, bit), cycle))
@@ -166,7 +166,7 @@ def test_known_alarms(engine, elaboration):
 
 
 def test_an_alarm_of_the_golden_run_tells_nothing(engine, plain):
-    assert engine.golden().end.alarms == (Rise("tick", Told.CORRECTED, 99),)
+    assert engine.golden().end.alarms == (Rise("tick", Reported.CORRECTED, 99),)
     assert not any(i.corrected and i.corrected.alarm == "tick" for i in plain.values())
 
 
@@ -202,14 +202,14 @@ def test_injections_by_themselves_raise_the_same_alarms(engine, plain):
 def test_both_engines_agree(elaboration, plain):
     chosen = list(plain)[::8]
     with CocotbEngine(TARGET, workload_with(), elaboration) as reference:
-        assert reference.golden().end.alarms == (Rise("tick", Told.CORRECTED, 99),)
+        assert reference.golden().end.alarms == (Rise("tick", Reported.CORRECTED, 99),)
         assert by_fault(reference.run(chosen)) == {fault: plain[fault] for fault in chosen}
         assert reference.replay(chosen[0]) == plain[chosen[0]]
     assert len({plain[f].detected.alarm for f in chosen if plain[f].detected}) == 5
 
 
 def ended(plain):
-    """What is left of whole runs if they end where an alarm tells of something detected."""
+    """What is left of whole runs if they end where an alarm reports a detected fault."""
     return {fault: injection.until_detection() for fault, injection in plain.items()}
 
 
@@ -253,7 +253,7 @@ def test_the_reference_ends_at_detection_too(elaboration, plain):
 def test_the_audit_runs_to_its_end_what_is_said_to_have_told(elaboration, plain):
     """The fault: the engine ends a run although no alarm rose."""
     wrong = next(fault for fault, injection in plain.items() if injection.detected is None)
-    said = Injection(wrong, Seen.DUE, wrong.cycle + 1, 0, "", Rise("sum", Told.DETECTED, wrong.cycle))
+    said = Injection(wrong, Seen.DUE, wrong.cycle + 1, 0, "", Rise("sum", Reported.DETECTED, wrong.cycle))
     with (
         VerilatorEngine(TARGET, workload_with(), elaboration, sweep=True, until_detection=True) as made,
         pytest.raises(AuditError, match="the run to the end gives"),
@@ -297,13 +297,13 @@ def test_runs_with_other_alarms_come_to_the_same_state(elaboration, plain):
         silent = plain[Fault(site(elaboration, "s0_q", bit), cycle)]
         pulse = plain[Fault(site(elaboration, "s1_q", bit), cycle + 1)]
         assert (silent.output_hash, silent.seen) == (pulse.output_hash, pulse.seen)
-        assert pulse.detected == Rise("parity", Told.DETECTED, cycle + 1)
+        assert pulse.detected == Rise("parity", Reported.DETECTED, cycle + 1)
         kinds.add(silent.detected)
         # Of the topmost bit nothing is carried on: the same state again, and the one that told comes first.
         silent = plain[Fault(site(elaboration, "s0_q", 7), cycle)]
         pulse = plain[Fault(site(elaboration, "r_q", 7), cycle - 1)]
         assert (silent.output_hash, silent.seen) == (pulse.output_hash, pulse.seen)
-        assert pulse.detected == Rise("parity", Told.DETECTED, cycle - 1)
+        assert pulse.detected == Rise("parity", Reported.DETECTED, cycle - 1)
         kinds.add(silent.detected)
     assert kinds == {None}
 

@@ -8,11 +8,11 @@ import pytest
 
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.target import Target, TargetAlarm, TargetMemory
-from resil.rtl_harness.engine.fast.audit_draw import NOTHING
+from resil.rtl_harness.engine.fast.audit_sample import NOTHING
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.native.injector import Shortcut
 from resil.rtl_harness.engine.workload import OutputSpec, Workload, exact
-from resil.rtl_harness.faults import Fault, Rise, Seen, Told
+from resil.rtl_harness.faults import Fault, Reported, Rise, Seen
 
 TARGET = Target(
     name="histories",
@@ -76,7 +76,7 @@ def expected(stage, bit):
     """What is seen, and the first rises of something detected and of something corrected."""
     seen, later = FATES[bit]
     cycles = {**later, **dict.fromkeys(STAGES[stage], FIRST + stage)}
-    kinds = {Told.DETECTED: ("pulse", "late"), Told.CORRECTED: ("mended", "late mended")}
+    kinds = {Reported.DETECTED: ("pulse", "late"), Reported.CORRECTED: ("mended", "late mended")}
     first = [
         next((Rise(name, kind, cycles[name]) for name in names if name in cycles), None)
         for kind, names in kinds.items()

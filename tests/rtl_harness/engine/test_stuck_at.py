@@ -10,7 +10,7 @@ import pytest
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.elaboration.model import Clocking
 from resil.rtl_harness.design.target import load_target
-from resil.rtl_harness.engine.fast.audit_draw import EVERYTHING
+from resil.rtl_harness.engine.fast.audit_sample import EVERYTHING
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.native.injector import (
     Campaign,

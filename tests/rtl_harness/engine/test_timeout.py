@@ -11,7 +11,7 @@ import pytest
 from benchmarks.engine.plain import PlainRunner
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.target import Target, TargetMemory
-from resil.rtl_harness.engine.fast.audit_draw import NOTHING
+from resil.rtl_harness.engine.fast.audit_sample import NOTHING
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.native import build
 from resil.rtl_harness.engine.fast.native.injector import Flip, Shortcut

@@ -9,13 +9,13 @@ import pytest
 
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.target import Target, TargetAlarm, TargetMemory
-from resil.rtl_harness.engine.fast.audit_draw import EVERYTHING
+from resil.rtl_harness.engine.fast.audit_sample import EVERYTHING
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.native.injector import Shortcut
 from resil.rtl_harness.engine.reference.engine import CocotbEngine
 from resil.rtl_harness.engine.workload import OutputSpec, Workload, classify, exact
 from resil.rtl_harness.errors import HarnessError, SimulationError
-from resil.rtl_harness.faults import Fault, Outcome, Rise, RunEnd, Seen, Told
+from resil.rtl_harness.faults import Fault, Outcome, Reported, Rise, RunEnd, Seen
 
 FIRST = 4 + 1 + 1 + 8 + 1 + 1
 OUTPUT = OutputSpec("output", 0, (8,), "uint16")
@@ -137,7 +137,7 @@ def end(output=b"\1\0", state="s", cycle=20, alarms=(), first=None, finished=Tru
 
 
 GOLDEN = end(cycle=40, first=end())
-ALARM = Rise("parity", Told.DETECTED, 30)
+ALARM = Rise("parity", Reported.DETECTED, 30)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_the_worse_is_seen_and_no_alarm_of_the_second_saves_the_first(first, sec
 
 def test_an_alarm_of_the_first_inference_tells_of_what_it_did():
     workload = Workload("two", {}, OutputSpec("output", 0, (2,), "uint8"), inferences=2, decide=exact)
-    early = Rise("parity", Told.DETECTED, 9)
+    early = Rise("parity", Reported.DETECTED, 9)
     faulty = end(cycle=40, alarms=(early,), first=end(output=b"\2\0", alarms=(early,)))
     found = classify(Fault(0, 3), GOLDEN, faulty, workload)
     assert (found.first, found.second, found.outcome) == ("due", "masked", "due")

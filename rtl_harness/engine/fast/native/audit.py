@@ -20,7 +20,7 @@ from resil.rtl_harness.errors import SimulationError
 class _Event(ctypes.Structure):
     _fields_ = (
         ("job", ctypes.c_uint64),
-        ("seat", ctypes.c_uint64),
+        ("instance", ctypes.c_uint64),
         ("stop", ctypes.c_int32),
         ("shift", ctypes.c_int64),
         ("end_cycle", ctypes.c_uint64),
@@ -46,7 +46,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class AuditRun:
     """How a run ended.
 
     Attributes:
@@ -66,7 +66,7 @@ class Trial:
     simulated: int
 
 
-class BrokenTrialError(SimulationError):
+class BrokenRunError(SimulationError):
     """The design stopped itself in the run of the injection number `job`."""
 
     def __init__(self, message: str, job: int) -> None:
@@ -74,29 +74,29 @@ class BrokenTrialError(SimulationError):
         self.job = job
 
 
-class Audit:
-    """Runs of injections, as many at once as there are seats.
+class AuditRuns:
+    """Runs of injections, as many at once as there are instances for them.
 
     Args:
         origin: An instance that has just come out of reset; it stays as it is.
         limits: How long runs may go on.
-        seats: Runs at once; one more when they are taken is what makes the oldest go on by itself.
+        count: Runs at once; one more when all are busy is what makes the oldest go on by itself.
 
     Attributes:
         instances: All that runs are made in.
     """
 
-    def __init__(self, origin: Instance, limits: Limits, seats: int) -> None:
+    def __init__(self, origin: Instance, limits: Limits, count: int) -> None:
         self._calls = origin.library.calls
         self._declare()
-        golden, *others = self.instances = [origin.library.create() for _ in range(seats + 1)]
-        self._seats = others
+        golden, *others = self.instances = [origin.library.create() for _ in range(count + 1)]
+        self._faulty = others
         numbers = (limits.run, limits.operation or 0, limits.golden, limits.pause)
         self._handle: int | None = self._calls.resil_audit_create(
             origin.handle,
             golden.handle,
-            (ctypes.c_void_p * seats)(*(seat.handle for seat in others)),
-            seats,
+            (ctypes.c_void_p * count)(*(instance.handle for instance in others)),
+            count,
             (ctypes.c_uint64 * len(numbers))(*numbers),
         )
         if not self._handle:
@@ -110,29 +110,29 @@ class Audit:
             for instance in self.instances:
                 instance.close()
 
-    def run(self, jobs: Iterable[tuple[Sequence[Flip], int]]) -> Iterator[Trial]:
+    def run(self, jobs: Iterable[tuple[Sequence[Flip], int]]) -> Iterator[AuditRun]:
         """Yield how the run of each injection ended, in the order in which they end; one that pauses twice.
 
         Args:
             jobs: Bits to invert, and the cycle, of each; its number is its place. Cycles do not descend.
 
         Raises:
-            BrokenTrialError: If the design stops itself.
+            BrokenRunError: If the design stops itself.
         """
         for number, (flips, cycle) in enumerate(jobs):
             self._calls.resil_audit_add(self._handle, number, flipped_bits(flips), len(flips), cycle)
         event = _Event()
         while (code := self._calls.resil_audit_next(self._handle, ctypes.byref(event))) > 0:
-            yield Trial(
+            yield AuditRun(
                 event.job,
                 Ending(event.stop),
-                self._seats[event.seat],
+                self._faulty[event.instance],
                 event.shift,
                 event.end_cycle,
                 event.simulated,
             )
         if code < 0:
-            raise BrokenTrialError(self._error(), event.job)
+            raise BrokenRunError(self._error(), event.job)
 
     def resume(self, limit: int) -> None:
         """Let the run that has just paused go on, until so many cycles since reset."""

@@ -32,7 +32,7 @@ _PARTS = (
     "audit",
     "boundary",
     "injector",
-    "dead",
+    "liveness",
     "golden",
     "holding",
     "lane_machines",

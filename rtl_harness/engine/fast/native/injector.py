@@ -81,7 +81,7 @@ class OperationBit(ctypes.Structure):
     _fields_ = (("offset", ctypes.c_uint64), ("mask", ctypes.c_uint32), ("place", ctypes.c_uint32))
 
 
-class ToldFirst(ctypes.Structure):
+class ReportedFirst(ctypes.Structure):
     """The first rises of each kind of alarm among those that the golden run does not raise."""
 
     _fields_ = (("detected", FirstRise), ("corrected", FirstRise))
@@ -98,7 +98,7 @@ class InjectionResult(ctypes.Structure):
         end_cycle: Active clock edges from reset to the end.
         simulated: Cycles that were simulated after the flip.
         moved: Edges after which the counter of operations moved last.
-        told: Alarms that rose until then.
+        reported: Alarms that rose until then.
     """
 
     _fields_ = (
@@ -107,14 +107,14 @@ class InjectionResult(ctypes.Structure):
         ("end_cycle", ctypes.c_uint64),
         ("simulated", ctypes.c_uint64),
         ("moved", ctypes.c_uint64),
-        ("told", ToldFirst),
+        ("reported", ReportedFirst),
     )
     stop: int
     shift: int
     end_cycle: int
     simulated: int
     moved: int
-    told: ToldFirst
+    reported: ReportedFirst
 
 
 class Campaign:
@@ -125,8 +125,8 @@ class Campaign:
         registers: All flip-flops of the design and its bench. Whatever decides the future must be among these
             and the memories: equality of both counts as equality of state.
         memories: All memories of the design and its bench.
-        detects: Alarms, by their place in the target's order, that tell of something detected.
-        corrects: Likewise of something corrected.
+        detects: Alarms, by their place in the target's order, that report a detected fault.
+        corrects: Likewise of a corrected one.
     """
 
     def __init__(
@@ -195,7 +195,7 @@ class Campaign:
         self._calls.resil_campaign_allow(self._handle, cycles)
 
     def end_at_detection(self) -> None:
-        """Let runs end where an alarm rises that tells of something detected.
+        """Let runs end where an alarm rises that reports a detected fault.
 
         Those of the golden run do not count. To be called before any injection, not with `several`.
         """

@@ -26,7 +26,7 @@ class PlainRun:
         cycles: Active clock edges from reset to the end.
         operation_ends: Cycles from reset to the end of each operation, in order.
         status: The design's status word.
-        error: An alarm rose that tells of something detected.
+        error: An alarm rose that reports a detected fault.
         output: Raw bytes of the output tensors, one after the other.
     """
 

@@ -20,8 +20,8 @@ from resil.rtl_harness.engine.fast.native.injector import (
     Flip,
     FlippedBit,
     Piece,
+    ReportedFirst,
     Shortcut,
-    ToldFirst,
     first_rise,
     flipped_bits,
 )
@@ -40,14 +40,14 @@ class SweepEnd(IntEnum):
 
     VANISHED: as the golden run, `shift` cycles later. STOPPED: the campaign's `faulty` instance stands at its
     end. LEFT: at the end of an operation, with nothing but memory different. MERGED: as another injection of
-    the sweep. SPOILT: it was in a lane when lane model and compiled model differed: nothing is known of it.
+    the sweep. DISCARDED: it was in a lane when lane model and compiled model differed; nothing is known.
     """
 
     VANISHED = 1
     STOPPED = 2
     LEFT = 3
     MERGED = 4
-    SPOILT = 5
+    DISCARDED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +83,9 @@ class SweepResult:
         in_lane: It was in a lane for a while.
         left: Of one that left, what differed.
         noted: What differed at the first boundary at which nothing but memory did.
-        detected: Place of the alarm that was the first to tell of something detected, and the cycle; None if
+        detected: Place of the first alarm that reported a detected fault, and the cycle; None if
             none did. Of a merged one, until then.
-        corrected: Likewise of something corrected.
+        corrected: Likewise of a corrected one.
     """
 
     job: int
@@ -164,7 +164,7 @@ class _Event(ctypes.Structure):
         ("windows", ctypes.c_uint64),
         ("known", ctypes.c_uint64),
         ("in_lane", ctypes.c_uint64),
-        ("told", ToldFirst),
+        ("reported", ReportedFirst),
     )
 
 
@@ -320,8 +320,8 @@ class Sweep:
                 in_lane=bool(event.in_lane),
                 left=_difference(event.operation, event.bytes, event.byte_count),
                 noted=_difference(event.noted_operation, event.noted, event.noted_count),
-                detected=first_rise(event.told.detected),
-                corrected=first_rise(event.told.corrected),
+                detected=first_rise(event.reported.detected),
+                corrected=first_rise(event.reported.corrected),
             )
 
     @property

@@ -105,7 +105,7 @@ class _Server:
         if "operation" in self.bench.ports:
             cocotb.start_soon(self.timeline.watch_operations(moves))
         end = await self._finish(limit, limit)
-        # Of a move in the last cycle this may be told first.
+        # Of a move in the last cycle this may be reported first.
         if moves and (value := self.bench.value("operation")) != moves[-1][1]:
             moves.append((end["end_cycle"], value))
         self.answer({**end, "moves": moves or [(0, 0)], "state": self.bench.state().hex()})
@@ -174,7 +174,7 @@ class _Server:
         first = self._end(finished, cycles, rises)
         if not finished or self.bench.value("done"):
             return first
-        second = await self.timeline.finish(cycles + rest, told=rises, watchdog=watchdog)
+        second = await self.timeline.finish(cycles + rest, risen=rises, watchdog=watchdog)
         return {**self._end(*second), "first": first}
 
     def _end(self, finished: bool, cycles: int, rises: dict[str, int]) -> dict[str, Any]:

@@ -95,7 +95,7 @@ class Timeline:
         limit: int,
         *,
         inferences: int = 0,
-        told: Mapping[str, int] | None = None,
+        risen: Mapping[str, int] | None = None,
         watchdog: Watchdog | None = None,
     ) -> tuple[bool, int, dict[str, int]]:
         """Run until `done`, at most `limit` cycles.
@@ -104,14 +104,14 @@ class Timeline:
             limit: Cycles from reset to the time-out.
             watchdog: Ends the run, too, if it expires.
             inferences: Come back before `done` when so many have finished; 0 for only when it is done.
-            told: Alarms that have risen already, with the cycles.
+            risen: Alarms that have risen already, with the cycles.
 
         Returns:
             Whether it finished, the cycles run, and the cycle in which each alarm first rose, by name: the
             first in which it is up where outputs are sampled, from the present cycle on.
         """
         done = self.bench.ports["done"]
-        rises = dict(told or {})
+        rises = dict(risen or {})
         while True:
             cycle = self._sampled()
             await self.until(self.edge(cycle) + SAMPLE)

@@ -39,9 +39,9 @@ def leaving(engine, place, differences):
         differences: Each a list of flips besides one in the memory that whoever finishes a run is given.
     """
     engine.prepare()
-    exits, sweeper = engine._golden.exits, engine._sweeps.made()
+    exits, simulator = engine._golden.exits, engine._acceleration.made()
     end = engine.golden().operation_ends[place]
     external = flip_at(engine, written(engine, exits.boundaries.external[0], place), 0)
     jobs = [([external, *flips], end - 1) for flips in differences]
-    found = sweeper.sweep.run(jobs, sweeper.limit, Shortcut.ALL)
+    found = simulator.sweep.run(jobs, simulator.limit, Shortcut.ALL)
     return {r.job for r in found if r.end is SweepEnd.LEFT and r.left.operation == place + 1}

@@ -10,9 +10,9 @@ from resil.networks import zoo
 from resil.networks.compile import compile_network
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.target import load_target
-from resil.rtl_harness.engine.fast import exits as tail
-from resil.rtl_harness.engine.fast.dead_storage import dead_storage
+from resil.rtl_harness.engine.fast import exits
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
+from resil.rtl_harness.engine.fast.liveness_cache import cached_dead_storage
 from resil.rtl_harness.npu.workload import npu_workload
 from tests.rtl_harness.engine.fast.boundaries import flip_at, leaving
 
@@ -36,14 +36,14 @@ def test_of_a_byte_the_dead_bits_alone_are_dead(engine, monkeypatch):
     chosen = []
 
     def halved(*arguments):
-        found = dead_storage(*arguments)
+        found = cached_dead_storage(*arguments)
         bits = [part.copy() for part in found.bits]
         whole = np.flatnonzero(bits[0]["mask"] == 0xFF)[:40]
         bits[0]["mask"][whole] = 0x0F
         chosen[:] = bits[0]["offset"][whole].tolist()
         return found._replace(bits=bits)
 
-    monkeypatch.setattr(tail, "dead_storage", halved)
+    monkeypatch.setattr(exits, "cached_dead_storage", halved)
     engine.prepare()
     flips = [[flip_at(engine, offset, bit)] for offset in chosen for bit in (0, 7)]
     left = leaving(engine, 0, flips)
@@ -62,5 +62,5 @@ def test_a_queue_that_holds_something_may_not_be_turned(engine):
         state = np.array(instance.state)
     busy = next(s.offset for s in engine._model.map.registers if state[s.offset] != 0)
     changed(engine, queues=[queue._replace(level=busy, level_bytes=1)])
-    engine._sweeps.close()
+    engine._acceleration.close()
     assert leaving(engine, 0, [[], turned]) == {0}

@@ -9,9 +9,9 @@ import pytest
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.sites import SiteTable
 from resil.rtl_harness.design.target import load_target
+from resil.rtl_harness.engine.fast import acceleration as sweeps
 from resil.rtl_harness.engine.fast import golden, model
-from resil.rtl_harness.engine.fast import when_to_sweep as sweeps
-from resil.rtl_harness.engine.fast.audit_draw import NOTHING
+from resil.rtl_harness.engine.fast.audit_sample import NOTHING
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.native.injector import Ending, Shortcut
 from resil.rtl_harness.engine.fast.native.sweep import (
@@ -273,7 +273,7 @@ def test_faults_that_a_sweep_loses_are_simulated_alone(sweeping, plain, monkeypa
     """As if each flip had been undone by the entry into its cycle."""
     chosen = list(plain)[::7]
     list(sweeping.run(chosen[:1]))
-    sweep = sweeping._sweeps.made().sweep
+    sweep = sweeping._acceleration.made().sweep
     whole, lost = sweep.run, []
 
     def losing(*arguments):

@@ -11,10 +11,10 @@ from resil.networks import zoo
 from resil.networks.compile import compile_network
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.target import load_target
-from resil.rtl_harness.engine.fast import exits as tail
-from resil.rtl_harness.engine.fast.audit_draw import EVERYTHING
-from resil.rtl_harness.engine.fast.dead_storage import dead_storage
+from resil.rtl_harness.engine.fast import exits
+from resil.rtl_harness.engine.fast.audit_sample import EVERYTHING
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
+from resil.rtl_harness.engine.fast.liveness_cache import cached_dead_storage
 from resil.rtl_harness.engine.fast.native.injector import Flip, Shortcut
 from resil.rtl_harness.engine.fast.native.library import Stop
 from resil.rtl_harness.engine.fast.native.sweep import BYTE, SweepEnd
@@ -182,13 +182,13 @@ def test_storage_that_is_wrongly_called_dead_is_found_out(
 ):
     def wrong(campaign, *arguments):
         """What is dead, and a register that is not."""
-        found = dead_storage(campaign, *arguments)
+        found = cached_dead_storage(campaign, *arguments)
         storage = campaign.origin.find(register)
         whole = dict.fromkeys(range(storage.offset, storage.offset + storage.size), 0xFF)
         bits = [sorted((dict(part.tolist()) | whole).items()) for part in found.bits]
         return found._replace(bits=[np.array(part, BYTE) for part in bits])
 
-    monkeypatch.setattr(tail, "dead_storage", wrong)
+    monkeypatch.setattr(exits, "cached_dead_storage", wrong)
     check_exits_are_closed(target, workload, elaboration)
 
 
@@ -234,8 +234,8 @@ def test_only_places_of_a_queue_are_pointed_to(target, workload, elaboration):
             )
             for value in range(16)
         ]
-        sweeper = engine._sweeps.made()
-        found = {r.job: r.end for r in sweeper.sweep.run(jobs, sweeper.limit, Shortcut.ALL)}
+        simulator = engine._acceleration.made()
+        found = {r.job: r.end for r in simulator.sweep.run(jobs, simulator.limit, Shortcut.ALL)}
     assert {job for job, ended in found.items() if ended is SweepEnd.LEFT} == set(range(12))
 
 

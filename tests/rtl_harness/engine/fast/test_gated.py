@@ -8,7 +8,7 @@ import pytest
 
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.target import Target, TargetAlarm, TargetMemory
-from resil.rtl_harness.engine.fast.audit_draw import EVERYTHING, NOTHING
+from resil.rtl_harness.engine.fast.audit_sample import EVERYTHING, NOTHING
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.gates import gates
 from resil.rtl_harness.engine.fast.gates.cycle import Cycle

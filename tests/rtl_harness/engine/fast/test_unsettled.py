@@ -11,7 +11,7 @@ from resil.networks import zoo
 from resil.networks.compile import compile_network
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.target import load_target
-from resil.rtl_harness.engine.fast.audit_draw import EVERYTHING
+from resil.rtl_harness.engine.fast.audit_sample import EVERYTHING
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.native.injector import Flip
 from resil.rtl_harness.faults import Fault

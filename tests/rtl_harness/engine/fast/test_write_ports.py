@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from resil.rtl_harness.design.elaboration import elaborate
-from resil.rtl_harness.engine.fast import when_to_sweep as module
-from resil.rtl_harness.engine.fast.audit_draw import NOTHING
+from resil.rtl_harness.engine.fast import acceleration as module
+from resil.rtl_harness.engine.fast.audit_sample import NOTHING
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.native.injector import Shortcut
 from resil.rtl_harness.faults import Fault

@@ -24,7 +24,7 @@ from resil.rtl_harness.errors import (
     ToolMissingError,
     UnmappedSiteError,
 )
-from resil.rtl_harness.faults import Fault, Outcome, Rise, Seen, Told
+from resil.rtl_harness.faults import Fault, Outcome, Reported, Rise, Seen
 
 OUTPUT = OutputSpec("sink", 0, (48, 8), "uint8")
 
@@ -133,8 +133,8 @@ def test_known_outcomes(engine, elaboration):
     assert (hang.outcome, hang.end_cycle, hang.seen) == (Outcome.HANG, math.ceil(2.0 * 293), Seen.HANG)
     # Bit 0 of the guard alone is the mismatch that the flush checks.
     due = outcome("u_dut.u_history.guard_q", 0, 40)
-    assert (due.outcome, due.told, due.status & 7) == (Outcome.DUE, Told.DETECTED, 6)
-    assert due.detected == Rise("error", Told.DETECTED, due.end_cycle - 1)
+    assert (due.outcome, due.reported, due.status & 7) == (Outcome.DUE, Reported.DETECTED, 6)
+    assert due.detected == Rise("error", Reported.DETECTED, due.end_cycle - 1)
     assert due.end_cycle < 293
     # Shifted out after three cycles, and nothing reads it.
     assert outcome("u_dut.u_control._unread_q", 2, 40).outcome == Outcome.MASKED

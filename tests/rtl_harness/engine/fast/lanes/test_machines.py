@@ -10,8 +10,8 @@ import pytest
 
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.target import Target, TargetAlarm, TargetMemory
-from resil.rtl_harness.engine.fast import when_to_sweep as sweeps
-from resil.rtl_harness.engine.fast.audit_draw import NOTHING
+from resil.rtl_harness.engine.fast import acceleration as sweeps
+from resil.rtl_harness.engine.fast.audit_sample import NOTHING
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.lane_library import lanes_of
 from resil.rtl_harness.engine.fast.lanes import build

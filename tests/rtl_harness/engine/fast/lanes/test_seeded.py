@@ -8,15 +8,15 @@ import pytest
 
 from resil.rtl_harness.cache import content_key
 from resil.rtl_harness.design.elaboration import elaborate
-from resil.rtl_harness.engine.fast import sweep_outcomes as sweep
-from resil.rtl_harness.engine.fast.audit_draw import EVERYTHING
+from resil.rtl_harness.engine.fast import concurrent_simulator as sweep
+from resil.rtl_harness.engine.fast.audit_sample import EVERYTHING
+from resil.rtl_harness.engine.fast.concurrent_simulator import LANES_DIFFER
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.lanes import build as lanes
 from resil.rtl_harness.engine.fast.lanes import decoders
 from resil.rtl_harness.engine.fast.model import Model
 from resil.rtl_harness.engine.fast.native import build
 from resil.rtl_harness.engine.fast.native.sweep import Sweep
-from resil.rtl_harness.engine.fast.sweep_outcomes import LANES_DIFFER
 from resil.rtl_harness.errors import AuditError
 from tests.rtl_harness.engine.fast.lanes.test_machines import (
     ARRAYS,

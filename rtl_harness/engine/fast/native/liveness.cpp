@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// See dead.h.
+// See liveness.h.
 
-#include "dead.h"
+#include "liveness.h"
 
 #include <map>
 
@@ -123,16 +123,16 @@ struct DeadStorage {
 
 extern "C" {
 
-DeadStorage* resil_dead_find(Campaign* campaign, const Circuit* circuit, const Externals* given) {
+DeadStorage* resil_liveness_find(Campaign* campaign, const Circuit* circuit, const Externals* given) {
   return guarded([&] { return new DeadStorage(*campaign, *circuit, *given); }, static_cast<DeadStorage*>(nullptr));
 }
 
-void resil_dead_destroy(DeadStorage* self) { delete self; }
+void resil_liveness_destroy(DeadStorage* self) { delete self; }
 
-uint64_t resil_dead_bits(const DeadStorage* self, uint64_t i, const ByteDifference** bits) {
+uint64_t resil_liveness_bits(const DeadStorage* self, uint64_t i, const ByteDifference** bits) {
   *bits = self->dead[i].data();
   return self->dead[i].size();
 }
 
-uint64_t resil_dead_settled(const DeadStorage* self) { return self->settled; }
+uint64_t resil_liveness_settled(const DeadStorage* self) { return self->settled; }
 }

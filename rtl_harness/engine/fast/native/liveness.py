@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What no longer matters when an operation has ended, found along the gates of the golden run."""
+"""Liveness analysis: storage that is dead when an operation has ended, along the gates of the golden run."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class DeadStorage(NamedTuple):
     settled: int
 
 
-def find_dead(
+def find_dead_storage(
     campaign: Campaign,
     circuit: Circuit,
     external: Sequence[tuple[int, int]],
@@ -49,14 +49,14 @@ def find_dead(
     """
     calls = campaign.origin.library.calls
     handle, number = ctypes.c_void_p, ctypes.c_uint64
-    calls.resil_dead_find.restype = handle
-    calls.resil_dead_find.argtypes = [handle, handle, handle]
-    calls.resil_dead_destroy.restype = None
-    calls.resil_dead_destroy.argtypes = [handle]
-    calls.resil_dead_bits.restype = number
-    calls.resil_dead_bits.argtypes = [handle, number, ctypes.POINTER(handle)]
-    calls.resil_dead_settled.restype = number
-    calls.resil_dead_settled.argtypes = [handle]
+    calls.resil_liveness_find.restype = handle
+    calls.resil_liveness_find.argtypes = [handle, handle, handle]
+    calls.resil_liveness_destroy.restype = None
+    calls.resil_liveness_destroy.argtypes = [handle]
+    calls.resil_liveness_bits.restype = number
+    calls.resil_liveness_bits.argtypes = [handle, number, ctypes.POINTER(handle)]
+    calls.resil_liveness_settled.restype = number
+    calls.resil_liveness_settled.argtypes = [handle]
 
     gates = PackedCircuit(circuit)
     memories = (Piece * len(external))(*(Piece(*piece) for piece in external))
@@ -65,18 +65,18 @@ def find_dead(
     given = np.array(
         [ctypes.addressof(memories), len(external), first.ctypes.data, pieces.ctypes.data], np.uint64
     )
-    found = calls.resil_dead_find(campaign.handle, gates.address, given.ctypes.data)
+    found = calls.resil_liveness_find(campaign.handle, gates.address, given.ctypes.data)
     if not found:
         raise GatesError(f"no search for dead storage: {calls.resil_error().decode()}")
     try:
         bits = [_bits(calls, found, place) for place in range(len(fixed) - 1)]
-        return DeadStorage(bits, int(calls.resil_dead_settled(found)))
+        return DeadStorage(bits, int(calls.resil_liveness_settled(found)))
     finally:
-        calls.resil_dead_destroy(found)
+        calls.resil_liveness_destroy(found)
 
 
 def _bits(calls: ctypes.CDLL, found: int, place: int) -> npt.NDArray[np.void]:
     address = ctypes.c_void_p()
-    count = calls.resil_dead_bits(found, place, ctypes.byref(address))
+    count = calls.resil_liveness_bits(found, place, ctypes.byref(address))
     raw = ctypes.string_at(address.value, count * BYTE.itemsize) if address.value and count else b""
     return np.frombuffer(raw, BYTE)

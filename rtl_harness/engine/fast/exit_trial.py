@@ -34,7 +34,7 @@ def close_wrong_exits(model: Model, golden: RunEnd, exits: Exits, generator: Ran
         return replace(found, state_hash=contents), [cycle for cycle, _ in instance.operations()]
 
     def run(places: Collection[int]) -> tuple[RunEnd, list[int]] | None:
-        """Return how a run ended that was scrambled there; None if an alarm told of it."""
+        """Return how a run ended that was scrambled there; None if it raised an alarm."""
         with model.start() as other:
             exits.scramble(other, noise, places)
             found = seen(other, other.run(2 * golden.end_cycle))

@@ -8,11 +8,11 @@ import pytest
 
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.target import load_target
-from resil.rtl_harness.engine.fast import trials
-from resil.rtl_harness.engine.fast.audit_draw import NOTHING
+from resil.rtl_harness.engine.fast import audit_trials as trials
+from resil.rtl_harness.engine.fast.audit_sample import NOTHING
+from resil.rtl_harness.engine.fast.audit_trials import AuditTrials
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.native.injector import Flip, Shortcut
-from resil.rtl_harness.engine.fast.trials import Trials
 from resil.rtl_harness.engine.timeout import Timeout
 from resil.rtl_harness.engine.workload import OutputSpec, Workload
 from resil.rtl_harness.errors import SimulationError
@@ -30,7 +30,7 @@ def engine(target, workload, elaboration=None, **options):
 def tried(made, faults, factor=2.0):
     """What the audit finds, by fault."""
     parts = made._model, made._golden, made._singles, made.operation_cycles, factor
-    return {done.injection.fault: done for done in Trials(*parts).outcomes(faults)}
+    return {done.injection.fault: done for done in AuditTrials(*parts).outcomes(faults)}
 
 
 def to_the_end(made, faults):
@@ -53,15 +53,15 @@ def every_bit(made, step):
     return [Fault(site, cycle) for site in range(made.elaboration.sites.size) for cycle in cycles]
 
 
-@pytest.mark.parametrize("seats", [1, 3, 32])
+@pytest.mark.parametrize("instances", [1, 3, 32])
 @pytest.mark.parametrize("factor", [1.0, 1.05, 2.0])
-def test_runs_that_are_late_or_tell_of_something(factor, seats, monkeypatch):
-    monkeypatch.setattr(trials, "SEATS", seats)
+def test_runs_that_are_late_or_tell_of_something(factor, instances, monkeypatch):
+    monkeypatch.setattr(trials, "INSTANCES", instances)
     with engine(stall.TARGET, stall.WORKLOAD, timeout_factor=factor) as made:
         found, saved = compared(made, every_bit(made, 61), factor)
-    assert saved > 0 or seats < 32
+    assert saved > 0 or instances < 32
     early = [done.injection for done in found.values() if done.early]
-    if seats == 32 and factor == 2.0:
+    if instances == 32 and factor == 2.0:
         assert any(one.detected and one.seen is not Seen.HANG for one in early)
         assert any(one.end_cycle > stall.CYCLES and one.seen is not Seen.HANG for one in early)
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from resil.rtl_harness.engine.fast.alarms import Rises
 from resil.rtl_harness.engine.fast.golden import GoldenPass
 from resil.rtl_harness.engine.fast.model import Model
-from resil.rtl_harness.engine.fast.native.audit import Audit, BrokenTrialError, Limits, Trial
+from resil.rtl_harness.engine.fast.native.audit import AuditRun, AuditRuns, BrokenRunError, Limits
 from resil.rtl_harness.engine.fast.native.injector import Ending, Shortcut
 from resil.rtl_harness.engine.fast.native.library import Instance
 from resil.rtl_harness.engine.fast.processes import Outcome
@@ -19,11 +19,11 @@ from resil.rtl_harness.errors import SimulationError
 from resil.rtl_harness.faults import Fault, RunEnd
 
 # Runs at once at the most, and bytes that these and what is kept of them may take.
-SEATS = 32
-SEAT_BYTES = 1 << 29
+INSTANCES = 32
+INSTANCE_BYTES = 1 << 29
 
 
-class Trials:
+class AuditTrials:
     """Tries faults in instances of their own, beside a run without a fault.
 
     Args:
@@ -61,17 +61,17 @@ class Trials:
 
     def _upsets(self, faults: list[Fault]) -> Iterator[Outcome]:
         model = self._model
-        seats = max(1, min(SEATS, len(faults), SEAT_BYTES // (2 * model.origin.state.size)))
-        audit = Audit(model.origin, self._limits, seats)
+        instances = max(1, min(INSTANCES, len(faults), INSTANCE_BYTES // (2 * model.origin.state.size)))
+        audit = AuditRuns(model.origin, self._limits, instances)
         try:
             yield from self._tried(audit, faults)
             model.check_unused(audit.instances)
-        except BrokenTrialError as error:
+        except BrokenRunError as error:
             raise SimulationError(f"{model.describe(faults[error.job])}: {error}") from error
         finally:
             audit.close()
 
-    def _tried(self, audit: Audit, faults: list[Fault]) -> Iterator[Outcome]:
+    def _tried(self, audit: AuditRuns, faults: list[Fault]) -> Iterator[Outcome]:
         firsts: dict[int, RunEnd] = {}
         for trial in audit.run((self._model.map.flips(fault), fault.cycle) for fault in faults):
             fault = faults[trial.job]
@@ -90,7 +90,7 @@ class Trials:
         with self._model.campaign.whole_runs():
             return self._singles.inject(fault, Shortcut.NONE)
 
-    def _end(self, fault: Fault, trial: Trial, first: RunEnd | None) -> RunEnd:
+    def _end(self, fault: Fault, trial: AuditRun, first: RunEnd | None) -> RunEnd:
         alarms = self._rises(trial.instance)
         golden = self._golden.first
         if trial.ending is Ending.REJOINED and first is None and golden is not None:
@@ -101,4 +101,4 @@ class Trials:
     def _rises(self, instance: Instance) -> Rises:
         """Return the first alarm of each kind among those that the golden run does not raise."""
         own = [rise for rise in self._model.rises(instance) if rise.alarm not in self._usual]
-        return tuple({rise.tells: rise for rise in reversed(own)}.values())
+        return tuple({rise.kind: rise for rise in reversed(own)}.values())

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The audit: which answers are tried again by a run to the end."""
+"""The sample of the audit: which answers are tried again by a run to the end.
+
+It is stratified by kind of exit and block; a uniform one would hardly ever meet the rare exits.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ _CORRUPTION_BYTES = 256
 
 
 @dataclass(frozen=True)
-class Audit:
+class AuditSize:
     """How many answers are tried again.
 
     Of each kind of exit in each block that there is, at least one is, whatever the number.
@@ -53,14 +56,14 @@ class Audit:
         return self.most == 0 or self.share == self.minimum == 0
 
 
-EVERYTHING = Audit(share=1.0, most=1 << 62)
-NOTHING = Audit(share=0.0, minimum=0)
+EVERYTHING = AuditSize(share=1.0, most=1 << 62)
+NOTHING = AuditSize(share=0.0, minimum=0)
 
 
-class Auditor:
+class AuditSample:
     """Draws the answers to be tried, as they come: of each stratum some, all alike likely.
 
-    What it holds does not grow with the campaign: of each stratum at most `Audit.most`.
+    What it holds does not grow with the campaign: of each stratum at most `AuditSize.most`.
 
     Args:
         audit: How many.
@@ -69,7 +72,7 @@ class Auditor:
         generator: Chooses.
     """
 
-    def __init__(self, audit: Audit, sites: SiteTable, golden_end: int, generator: Random) -> None:
+    def __init__(self, audit: AuditSize, sites: SiteTable, golden_end: int, generator: Random) -> None:
         self._audit = audit
         self._sites = sites
         self._golden_end = golden_end

@@ -12,7 +12,7 @@ from resil.rtl_harness.design.target import Target, TargetMemory
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.gates.circuit import circuit_of
 from resil.rtl_harness.engine.fast.gates.gates import read_gates
-from resil.rtl_harness.engine.fast.native.dead import find_dead
+from resil.rtl_harness.engine.fast.native.liveness import find_dead_storage
 from resil.rtl_harness.engine.workload import OutputSpec, Workload, exact
 
 TARGET = Target(
@@ -49,7 +49,7 @@ class Searched:
         external = [(self.data.offset, self.data.size)]
         self.fixed = [(self.data.offset + first, 1) for first in fixed]
         parts = [self.fixed] * (len(self.moves) + 1)
-        self.found = find_dead(self.model.campaign, circuit, external, parts)
+        self.found = find_dead_storage(self.model.campaign, circuit, external, parts)
 
     def dead(self, place):
         """Return the mask of dead bits of each byte, by offset."""

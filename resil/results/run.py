@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,9 @@ from resil.errors import StoreError
 from resil.files import read_parquet
 from resil.folder.contents import content_of
 from resil.folder.finished import finished_run
-from resil.folder.store import INJECTIONS, SITES
+from resil.folder.store import INJECTIONS, SITES, STRATA
+from resil.folder.strata_file import Drawn, read_strata
+from resil.results.domains import Question, fit_of_domains, weights_of
 from resil.rtl_harness.design.sites import EXTERNAL_KINDS, Hardware
 from resil.stats.intervals import clopper_pearson_limits
 from resil.stats.rates import OUTCOMES, StratumCounts, estimate_blocks
@@ -36,6 +39,25 @@ class Run:
         StoreError: the folder is none of a run, is of another version, unfinished, damaged or altered, or is
             an estimate; the message says which, and what to do.
         ConsistencyError: the run has failed an audit: its results are void.
+
+    Examples:
+        Which operation of the network fails in which block, in FIT with limits:
+
+        >>> from resil import Run
+        >>> run = Run("run")
+        >>> worst = run.fit(by=["operation", "block"])
+        >>> list(worst.columns)
+        ['operation', 'block', 'injections', 'events', 'fit', 'fit_lo', 'fit_hi']
+        >>> bool((worst["fit_lo"] <= worst["fit"]).all())
+        True
+
+        The same by hand: each injection stands for the FIT in its column `weight`.
+
+        >>> rows = run.injections()
+        >>> hazardous = rows["outcome"].isin(run.summary["campaign"]["hazardous"])
+        >>> total = float((rows["weight"] * hazardous).sum())
+        >>> abs(total - run.summary["total"]["fit"]) < 1e-12
+        True
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -54,6 +76,14 @@ class Run:
         path), `register_class`, `name` (register, word of a memory, and bit, as the source would write it).
         `outcome` is judged as the run's results are: an alarm beyond the fault-tolerant time of `[safety]` is
         none.
+
+        `weight` is the FIT that an injection stands for: the raw rate of what it was drawn from over the
+        number of injections into that. It is 0 of those that the run's figures do not rest on (`counted`).
+
+        Warning:
+            Most plans inject more in some places than in others. A plain mean over rows, such as
+            `hazardous.mean()`, is then no rate, and times the raw FIT no FIT; nor is the part of rows that
+            lie in a block its share of the FIT. Sum `weight`, or ask `fit`, which has intervals too.
         """
         parts = sorted((self.path / INJECTIONS).glob("part-*.parquet"))
         rows = pa.concat_tables([_plain(read_parquet(part)) for part in parts])
@@ -64,10 +94,8 @@ class Run:
         rows = rows.append_column("register_class", classes.take(rows["site"]))
         frame: pd.DataFrame = rows.sort_by("injection").to_pandas()
         frame = frame.rename(columns={"path": "register"})
-        word = np.where(
-            frame["kind"].isin(("sram", *EXTERNAL_KINDS)), "[" + frame["word"].astype(str) + "]", ""
-        )
-        frame["name"] = frame["register"] + word + "[" + frame["bit"].astype(str) + "]"
+        frame["name"] = _names(frame)
+        frame["weight"] = weights_of(self._drawn, frame["injection"].to_numpy())
         return frame
 
     def counted(self) -> pd.DataFrame:
@@ -76,36 +104,54 @@ class Run:
         A pilot decided how many injections each kind of storage of each block gets; counted with them, where
         it found nothing would be sampled less and keep that luck. A pilot is the first draws of each stratum,
         what counts are those after it; what earlier results of this folder needed beyond these does not.
-
-        Raises:
-            StoreError: the folder holds other injections than the plan asked for, and the run was made before
-                runs said where their pilot went, so which count is not known.
         """
         rows = self.injections()
-        sampling = self.summary["sampling"]
-        pilot: int = sampling["pilot"]
-        if not pilot:
-            return rows
-        counted = _by_place(
-            (own["block"], own["kind"], sum(own["counts"].values())) for own in self.summary["strata"]
-        )
-        groups = rows.groupby(["block", "kind"], sort=False)
-        if "pilots" in sampling:
-            before = _by_place((own["block"], own["kind"], own["injections"]) for own in sampling["pilots"])
-        else:
-            before = {place: len(found) - counted.get(place, 0) for place, found in groups}
-        places = list(zip(rows["block"], rows["kind"], strict=True))
-        first = np.array([before.get(place, 0) for place in places])
-        last = first + np.array([counted.get(place, 0) for place in places])
-        draw = groups.cumcount().to_numpy()
-        found = rows[(draw >= first) & (draw < last)]
-        if sum(before.values()) != pilot or len(found) != sum(counted.values()):
-            raise StoreError(
-                f"{self.path}: expected {sum(counted.values()) + pilot:,} injections, {pilot:,} of them of a "
-                f"pilot, found {len(rows):,}: which are of the pilot is not known; run the campaign in a new "
-                "folder"
+        return rows[self._drawn.count(rows["injection"].to_numpy())].reset_index(drop=True)
+
+    def fit(self, by: Sequence[str] = (), outcomes: Collection[str] | None = None) -> pd.DataFrame:
+        """Return the hazardous FIT of each part of the injections, the highest first.
+
+        Every plan is allowed for: a row adds its `weight` (`injections`), and intervals are made as those of
+        `summary.json`, whose total (`by` nothing), blocks, kinds of storage and register classes come out
+        the same here. With `[sampling] inputs = "like these"` intervals are for inputs like those that were
+        run, unless `by` tells inputs apart.
+
+        Each interval holds by itself at `confidence`. What leads a ranking of many was chosen for what was
+        found in it, and its estimate is on the high side.
+
+        Args:
+            by: Columns of `injections`: "block", "kind", "operation", "register", "register_class", "input",
+                "outcome", "alarm" or any other. Nothing stands for the total.
+            outcomes: Which outcomes count; None for those that the campaign calls hazardous.
+
+        Returns:
+            The columns `by`, `injections` and `events` (how many of these count), `fit`, `fit_lo`, `fit_hi`.
+            A combination of values that no injection hit has no row, unless all of `by` say what storage was
+            hit: then all storage is there.
+
+        Raises:
+            ValueError: there is no such column or outcome.
+
+        Examples:
+            >>> from resil import Run
+            >>> run = Run("run")
+            >>> abs(float(run.fit()["fit"][0]) - run.summary["total"]["fit"]) < 1e-12
+            True
+            >>> sorted(run.fit(by=["block"], outcomes=["due"])["block"])
+            ['(no block)', 'cc', 'mac', 'sb']
+        """
+        asked = tuple(outcomes if outcomes is not None else self.summary["campaign"]["hazardous"])
+        columns = (by,) if isinstance(by, str) else tuple(by)
+        if unknown := sorted(set(asked) - set(OUTCOMES)):
+            raise ValueError(f"outcomes: expected some of {', '.join(OUTCOMES)}, found {', '.join(unknown)}")
+        rows = self.counted()
+        if unknown := sorted(set(columns) - set(rows)):
+            raise ValueError(
+                f"by: expected columns of injections, {', '.join(rows)}; found {', '.join(unknown)}"
             )
-        return found.reset_index(drop=True)
+        question = Question.of(self.summary, columns, asked)
+        plan = self.summary["sampling"]["plan"]
+        return fit_of_domains(rows, self._drawn, self._injected(question.storage), question, plan)
 
     @property
     def confidence(self) -> float:
@@ -131,9 +177,7 @@ class Run:
         """
         import pandas as pd
 
-        keys = ["block", "path", "register_class", "kind"]
-        found = self._storage(keys, "registers")
-        found = found.rename(columns={"path": "register"})
+        found = self._storage(["block", "register", "register_class", "kind"], "registers")
         rows = self.counted()
         counts = pd.crosstab([rows["block"], rows["register"]], rows["outcome"])
         counts = counts.reindex(columns=list(OUTCOMES), fill_value=0)
@@ -195,12 +239,30 @@ class Run:
                 f'{" or ".join(EVENLY)}), found plan = "{plan}", which injects more where it '
                 f"tells more about blocks: rates of {what} cannot be counted from it"
             )
+        sites = self._injected(keys)[list({*keys, "kind"})].astype(str)
+        return sites.groupby(keys, sort=False).size().rename("bits").reset_index()
+
+    def _injected(self, columns: Sequence[str]) -> pd.DataFrame:
+        """Return the bits that were injected into, with these columns, block, kind and register class."""
+        names = {*columns, "block", "kind", "register_class"}
+        stored = {"path" if name == "register" else name for name in names} - {"name"}
+        if "name" in names:
+            stored |= {"path", "word", "bit"}
         table = self._sites()
         real = pc.equal(table["hardware"].cast(pa.string()), Hardware.KEPT.value)
-        sites = table.filter(real).select(list({*keys, "kind"})).to_pandas().astype(str)
-        kinds = self.summary["campaign"]["kinds"]
-        bits = sites[sites["kind"].isin(kinds)].groupby(keys, sort=False).size()
-        return bits.rename("bits").reset_index()
+        frame: pd.DataFrame = _plain(table.filter(real).select(sorted(stored))).to_pandas()
+        frame = frame[frame["kind"].isin(self.summary["campaign"]["kinds"])].rename(
+            columns={"path": "register"}
+        )
+        texts = frame.columns.intersection(["block", "kind", "register", "register_class"])
+        frame[texts] = frame[texts].astype(str)
+        if "name" in names:
+            frame["name"] = _names(frame)
+        return frame
+
+    @cached_property
+    def _drawn(self) -> Drawn:
+        return read_strata(self.path / STRATA)
 
     def _sites(self) -> pa.Table:
         return read_parquet(self.path / SITES)
@@ -226,12 +288,12 @@ class Run:
         return {(s["block"], s["kind"]): sums[s["block"], s["kind"]] / s["bits"] for s in strata}
 
 
-def _by_place(numbers: Iterable[tuple[str, str, int]]) -> dict[tuple[str, str], int]:
-    """Return sums by block and kind of storage."""
-    sums: dict[tuple[str, str], int] = {}
-    for block, kind, number in numbers:
-        sums[block, kind] = sums.get((block, kind), 0) + number
-    return sums
+def _names(frame: pd.DataFrame) -> pd.Series[str]:
+    """Return bits as the source would write them: register, word of a memory, bit."""
+    memory = frame["kind"].isin(("sram", *EXTERNAL_KINDS))
+    word = np.where(memory, "[" + frame["word"].astype(str) + "]", "")
+    names: pd.Series[str] = frame["register"].astype(str) + word + "[" + frame["bit"].astype(str) + "]"
+    return names
 
 
 def _plain(table: pa.Table) -> pa.Table:

@@ -11,18 +11,18 @@ import pytest
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.sites import SiteTable, StorageElement
 from resil.rtl_harness.design.target import load_target
-from resil.rtl_harness.engine.fast.audit_draw import (
+from resil.rtl_harness.engine.fast.audit_sample import (
     EVERYTHING,
     KEPT,
     NOTHING,
-    Audit,
-    Auditor,
+    AuditSample,
+    AuditSize,
     allocated,
     kind_of,
 )
+from resil.rtl_harness.engine.fast.concurrent_simulator import ConcurrentSimulator
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.processes import Outcome
-from resil.rtl_harness.engine.fast.sweep_outcomes import Sweeper
 from resil.rtl_harness.engine.workload import OutputSpec, Workload
 from resil.rtl_harness.errors import AuditError, HarnessError
 from resil.rtl_harness.faults import Corruption, Fault, Injection, Seen
@@ -37,8 +37,8 @@ def answer(
     return Outcome(injection, early, simulated, how, in_lane=in_lane)
 
 
-def drawn(auditor):
-    return Counter(SITES[injection.fault.site].element.block for injection in auditor.draw())
+def drawn(sample):
+    return Counter(SITES[injection.fault.site].element.block for injection in sample.draw())
 
 
 @pytest.mark.parametrize(
@@ -64,26 +64,26 @@ def test_kinds_of_exits(outcome, kind):
 
 def test_every_stratum_is_tried_however_rare_it_is():
     """The fault: a uniform draw of 20 among 30,000 leaves out a kind that one fault in a thousand has."""
-    auditor = Auditor(Audit(), SITES, 100, random.Random(1))
+    sample = AuditSample(AuditSize(), SITES, 100, random.Random(1))
     for i in range(30_000):
-        auditor.offer(answer(i % 2000, i))
-    auditor.offer(answer(2500, 7))
-    auditor.offer(answer(5, 9, how="left"))
-    chosen = auditor.draw()
+        sample.offer(answer(i % 2000, i))
+    sample.offer(answer(2500, 7))
+    sample.offer(answer(5, 9, how="left"))
+    chosen = sample.draw()
     assert len(chosen) == 151 == len({injection.fault for injection in chosen})
     assert {Fault(2500, 7), Fault(5, 9)} <= {injection.fault for injection in chosen}
-    assert auditor.tally["left"] == (1, 1)
-    assert auditor.tally["vanished"] == (30_001, 150)
+    assert sample.tally["left"] == (1, 1)
+    assert sample.tally["vanished"] == (30_001, 150)
 
 
 def test_few_tries_are_not_spent_on_strata_that_are_fine():
     """The fault: a small campaign has twice as many runs to the end as it has kinds of exit and blocks."""
-    auditor = Auditor(Audit(minimum=1), SITES, 100, random.Random(1))
+    sample = AuditSample(AuditSize(minimum=1), SITES, 100, random.Random(1))
     for i in range(40):
-        auditor.offer(answer(i, i))
-        auditor.offer(answer(1000 + i, i, simulated=0))
-        auditor.offer(answer(2000 + i, i, how="left", end=100 + i % 2, simulated=i % 2))
-    assert drawn(auditor) == {"a": 1, "b": 1, "c": 1}
+        sample.offer(answer(i, i))
+        sample.offer(answer(1000 + i, i, simulated=0))
+        sample.offer(answer(2000 + i, i, how="left", end=100 + i % 2, simulated=i % 2))
+    assert drawn(sample) == {"a": 1, "b": 1, "c": 1}
     answers = {(kind, "a"): 50 for kind in ("left", "left, later", "vanished", "vanished along the gates")}
     assert set(allocated(answers, {}, answers, 2)) in (
         {("left", "a"), ("vanished", "a")},
@@ -105,24 +105,24 @@ def test_what_is_tried_is_spread_over_kinds_then_in_proportion_over_blocks():
 
 @pytest.mark.parametrize(("answers", "tried"), [(7, 7), (1000, 20), (30_000, 150), (300_000, 200)])
 def test_the_number_grows_with_the_campaign_until_it_is_fixed(answers, tried):
-    auditor = Auditor(Audit(), SITES, 100, random.Random(1))
+    sample = AuditSample(AuditSize(), SITES, 100, random.Random(1))
     for i in range(answers):
-        auditor.offer(answer(0, i))
-    assert len(auditor.draw()) == tried
-    assert auditor.draw() == []
+        sample.offer(answer(0, i))
+    assert len(sample.draw()) == tried
+    assert sample.draw() == []
 
 
 def test_later_calls_are_tried_too():
     """The fault: the first calls use up the number, and what goes wrong later is never looked at."""
-    auditor = Auditor(Audit(), SITES, 100, random.Random(1))
+    sample = AuditSample(AuditSize(), SITES, 100, random.Random(1))
     tried = []
     for call in range(12):
         for i in range(10_000):
-            auditor.offer(answer(1000 * (call == 7), 10_000 * call + i))
-        tried.append([injection.fault.cycle // 10_000 for injection in auditor.draw()])
+            sample.offer(answer(1000 * (call == 7), 10_000 * call + i))
+        tried.append([injection.fault.cycle // 10_000 for injection in sample.draw()])
     assert [set(calls) for calls in tried] == [{call} for call in range(12)]
     assert [len(calls) for calls in tried] == [50, 50, 50, 50, *[5] * 8]
-    small = Auditor(Audit(), SITES, 100, random.Random(1))
+    small = AuditSample(AuditSize(), SITES, 100, random.Random(1))
     counts = []
     for call in range(20_000):
         small.offer(answer(0, call))
@@ -134,24 +134,24 @@ def test_later_calls_are_tried_too():
 def test_a_draw_is_uniform_among_all_answers_of_its_stratum():
     cycles = []
     for seed in range(200):
-        auditor = Auditor(Audit(0.01, 1), SITES, 100, random.Random(seed))
+        sample = AuditSample(AuditSize(0.01, 1), SITES, 100, random.Random(seed))
         for i in range(1000):
-            auditor.offer(answer(0, i))
-        cycles += [injection.fault.cycle for injection in auditor.draw()]
+            sample.offer(answer(0, i))
+        cycles += [injection.fault.cycle for injection in sample.draw()]
     assert len(cycles) == 2000
     counts = np.bincount(np.array(cycles) // 100, minlength=10)
     assert abs(counts - 200).max() < 60
 
 
 def test_memory_is_bounded():
-    auditor = Auditor(Audit(), SITES, 100, random.Random(1))
+    sample = AuditSample(AuditSize(), SITES, 100, random.Random(1))
     large = Corruption(1, "sram", tuple(range(4096)), bytes(4096), 9000)
     for i in range(5000):
-        auditor.offer(answer(i % 3000, i, how="left", corruption=large))
-    held = [injection for stratum in auditor._held.values() for injection in stratum]
+        sample.offer(answer(i % 3000, i, how="left", corruption=large))
+    held = [injection for stratum in sample._held.values() for injection in stratum]
     assert len(held) == 600
     assert all(injection.corruption is None for injection in held)
-    few = Auditor(NOTHING, SITES, 100, random.Random(1))
+    few = AuditSample(NOTHING, SITES, 100, random.Random(1))
     few.offer(answer(1))
     assert few.draw() == []
     assert few.tally == {"vanished": (1, 0)}
@@ -187,16 +187,16 @@ def test_every_kind_that_a_campaign_has_is_tried(parts):
 def test_one_wrong_answer_of_a_rare_kind_is_found_before_the_campaign_ends(parts, workers, monkeypatch):
     """The fault: a single wrong answer, of a kind of its own, among 600 right ones."""
     faults = faults_of(parts, 600)
-    right = Sweeper.outcomes
+    right = ConcurrentSimulator.outcomes
 
-    def wrong(sweeper, chunk, shortcuts):
-        for done in right(sweeper, chunk, shortcuts):
+    def wrong(simulator, chunk, shortcuts):
+        for done in right(simulator, chunk, shortcuts):
             if done.injection.fault == faults[17]:
                 changed = dataclasses.replace(done.injection, output_hash="0" * 16)
                 done = done._replace(injection=changed, how="left")
             yield done
 
-    monkeypatch.setattr(Sweeper, "outcomes", wrong)
+    monkeypatch.setattr(ConcurrentSimulator, "outcomes", wrong)
     answered = []
     with VerilatorEngine(*parts, sweep=True) as engine, pytest.raises(AuditError) as raised:
         answered.extend(engine.run(faults, workers))
@@ -207,10 +207,10 @@ def test_one_wrong_answer_of_a_rare_kind_is_found_before_the_campaign_ends(parts
 def test_answers_that_were_simulated_to_the_end_in_a_sweep_are_tried_too(parts, monkeypatch):
     """The fault: what a sweep simulates from the fault to the end is taken for granted, though it begins
     from a state that the sweep has made."""
-    right = Sweeper.outcomes
+    right = ConcurrentSimulator.outcomes
 
-    def wrong(sweeper, chunk, shortcuts):
-        for done in right(sweeper, chunk, shortcuts):
+    def wrong(simulator, chunk, shortcuts):
+        for done in right(simulator, chunk, shortcuts):
             if not done.early:
                 done = done._replace(injection=dataclasses.replace(done.injection, status=77))
             yield done
@@ -218,7 +218,7 @@ def test_answers_that_were_simulated_to_the_end_in_a_sweep_are_tried_too(parts, 
     with VerilatorEngine(*parts, sweep=True, audit=NOTHING) as engine:
         list(engine.run(faults := faults_of(parts, 600)))
         assert engine.early_stops < len(faults)
-    monkeypatch.setattr(Sweeper, "outcomes", wrong)
+    monkeypatch.setattr(ConcurrentSimulator, "outcomes", wrong)
     with VerilatorEngine(*parts, sweep=True) as engine, pytest.raises(AuditError, match="status=77"):
         list(engine.run(faults))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What no longer matters where runs leave, from the cache: the whole golden run is gone through."""
+"""Dead storage where runs leave, from the cache: the analysis goes through the whole golden run."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy as np
 from resil.rtl_harness.cache import Part, cached_folder, content_key
 from resil.rtl_harness.engine.fast.native.build import HEADERS, SHARED
 from resil.rtl_harness.engine.fast.native.circuit import Circuit
-from resil.rtl_harness.engine.fast.native.dead import DeadStorage, find_dead
 from resil.rtl_harness.engine.fast.native.injector import Campaign
+from resil.rtl_harness.engine.fast.native.liveness import DeadStorage, find_dead_storage
 from resil.rtl_harness.engine.fast.native.sweep import BYTE
 
 _FILE = "dead.npz"
 
 
-def dead_storage(
+def cached_dead_storage(
     campaign: Campaign,
     circuit: Circuit,
     external: Sequence[tuple[int, int]],
@@ -26,7 +26,7 @@ def dead_storage(
     ends: Sequence[int],
     beginning: bytes,
 ) -> DeadStorage:
-    """Return what does not matter at the ends of operations; arguments and errors as `find_dead`.
+    """Return what does not matter at the ends of operations; arguments and errors as `find_dead_storage`.
 
     What external memories hold beyond what is fixed makes no difference to it: inputs of a network share it.
 
@@ -42,7 +42,7 @@ def dead_storage(
     key = content_key(gates, external, fixed, ends, beginning, SHARED, HEADERS)
 
     def build(folder: Path) -> None:
-        found = find_dead(campaign, circuit, external, fixed)
+        found = find_dead_storage(campaign, circuit, external, fixed)
         bits = np.concatenate([np.zeros(0, BYTE), *found.bits])
         np.savez_compressed(
             folder / _FILE,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What no longer matters when an operation has ended in the golden run, whatever external memories hold then.
-#ifndef RESIL_VERILATED_DEAD_H
-#define RESIL_VERILATED_DEAD_H
+#ifndef RESIL_VERILATED_LIVENESS_H
+#define RESIL_VERILATED_LIVENESS_H
 
 #include "injector.h"
 #include "circuit.h"
@@ -22,13 +22,13 @@ struct Externals {
 
 /// Find it, along the gates of the whole golden run, forwards and back. The campaign must have had its golden pass; none of what is
 /// given is needed afterwards. Null if gates and model differ.
-DeadStorage* resil_dead_find(Campaign* campaign, const Circuit* circuit, const Externals* given);
-void resil_dead_destroy(DeadStorage* self);
+DeadStorage* resil_liveness_find(Campaign* campaign, const Circuit* circuit, const Externals* given);
+void resil_liveness_destroy(DeadStorage* self);
 /// Bits that do not matter at end i of an operation, ascending; nothing of external memories. Returns how many bytes they are of.
-uint64_t resil_dead_bits(const DeadStorage* self, uint64_t i, const ByteDifference** bits);
+uint64_t resil_liveness_bits(const DeadStorage* self, uint64_t i, const ByteDifference** bits);
 /// Edges after which nothing that an observer sees depends on external memories any more. At ends of operations before that, runs that
 /// differ in these may take another course.
-uint64_t resil_dead_settled(const DeadStorage* self);
+uint64_t resil_liveness_settled(const DeadStorage* self);
 }
 
 #endif

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When sweeps and lanes are made, and what becomes of answers of gates that turn out to be wrong."""
+"""Which accelerations pay: gates for sweeps, a lane model; and what follows where gates prove wrong.
+
+Each is made once enough has been asked for: for a few faults its making takes longer than it saves.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,11 @@ from contextlib import closing
 from dataclasses import dataclass
 from random import Random
 
-from resil.rtl_harness.engine.fast.audit_draw import light
+from resil.rtl_harness.engine.fast.audit_sample import light
+from resil.rtl_harness.engine.fast.concurrent_simulator import HELD, ConcurrentSimulator
 from resil.rtl_harness.engine.fast.confirmed_answers import confirmed
+from resil.rtl_harness.engine.fast.exit_trial import close_wrong_exits
+from resil.rtl_harness.engine.fast.fault_effect import EffectReader
 from resil.rtl_harness.engine.fast.gates.circuit import circuit_of
 from resil.rtl_harness.engine.fast.gates.gates import read_gates
 from resil.rtl_harness.engine.fast.gates.moments import UnsupportedError
@@ -25,8 +31,6 @@ from resil.rtl_harness.engine.fast.native.injector import Shortcut
 from resil.rtl_harness.engine.fast.native.sweep import GatesError, Sweep, SweepTimes
 from resil.rtl_harness.engine.fast.processes import Outcome, run_chunks
 from resil.rtl_harness.engine.fast.single import Singles
-from resil.rtl_harness.engine.fast.sweep_outcomes import HELD, Sweeper
-from resil.rtl_harness.engine.fast.trial import close_wrong_exits
 from resil.rtl_harness.engine.timeout import Timeout
 from resil.rtl_harness.errors import AuditError
 from resil.rtl_harness.faults import Fault, Injection
@@ -48,7 +52,7 @@ Alone = Callable[[Iterable[Fault], int], Generator[Outcome, None, None]]
 
 @dataclass
 class Wanted:
-    """What is wanted of sweeps.
+    """What is wanted.
 
     Attributes:
         sweep: Whether there are to be any; None: when they pay.
@@ -61,8 +65,8 @@ class Wanted:
     faults: int = 0
 
 
-class Sweeps:
-    """Takes faults through sweeps, which are made once they pay and given up if the gates are wrong.
+class Acceleration:
+    """Concurrent simulation of faults, made once it pays and given up if the gates are wrong.
 
     Args:
         model: The compiled design.
@@ -94,35 +98,35 @@ class Sweeps:
         self._wanted = wanted
         self._random = generator
         self._notes = notes
-        self._sweeper: Sweeper | None = None
+        self._simulator: ConcurrentSimulator | None = None
         self._has_lanes = False
 
     def close(self) -> None:
         """Free what was made."""
-        if self._sweeper is not None:
-            self._sweeper.sweep.close()
-            self._sweeper = None
+        if self._simulator is not None:
+            self._simulator.sweep.close()
+            self._simulator = None
 
     @property
     def are_made(self) -> bool:
         """Whether faults go through sweeps."""
-        return self._sweeper is not None
+        return self._simulator is not None
 
     @property
     def times(self) -> SweepTimes:
         """Where the time went; all zero without sweeps."""
-        return self._sweeper.sweep.times if self._sweeper is not None else SweepTimes()
+        return self._simulator.sweep.times if self._simulator is not None else SweepTimes()
 
-    def made(self) -> Sweeper | None:
+    def made(self) -> ConcurrentSimulator | None:
         """Return what takes faults through sweeps, as is wanted by now; None if nothing does."""
         wanted = self._wanted.sweep
         if wanted is None:
             wanted = self._work() >= SWEEP_FROM
-        if self._sweeper is None and wanted:
-            self._sweeper = self._made_sweeper()
-        if self._sweeper is not None:
-            self._add_lanes(self._sweeper.sweep)
-        return self._sweeper
+        if self._simulator is None and wanted:
+            self._simulator = self._made_simulator()
+        if self._simulator is not None:
+            self._add_lanes(self._simulator.sweep)
+        return self._simulator
 
     def outcomes(self, chunks: Sequence[Sequence[Fault]], workers: int, alone: Alone) -> Iterator[Outcome]:
         """Yield outcomes of these faults; not of all if the gates are seen to be wrong on the way.
@@ -132,12 +136,12 @@ class Sweeps:
         Raises:
             AuditError: If one of these answers is wrong, or they are too many.
         """
-        sweeper = self.made()
-        if sweeper is None:
+        simulator = self.made()
+        if simulator is None:
             return
 
         def work(chunk: Sequence[Fault]) -> Iterator[Outcome]:
-            yield from sweeper.outcomes(chunk, self._shortcuts)
+            yield from simulator.outcomes(chunk, self._shortcuts)
             self._model.check_unused()
 
         given: list[Injection] = []  # as many as can be tried again
@@ -168,7 +172,7 @@ class Sweeps:
         self._wanted.sweep = False
         self.close()
 
-    def _made_sweeper(self) -> Sweeper | None:
+    def _made_simulator(self) -> ConcurrentSimulator | None:
         model, golden, singles = self._model, self._golden, self._singles
         elaboration = model.elaboration
         try:
@@ -182,17 +186,20 @@ class Sweeps:
             self._give_up(str(error))
             return None
         sweep = Sweep(model.campaign, circuit, golden.exits.boundaries if golden.exits else None)
-        return Sweeper(
-            sweep,
-            model.map,
+        reader = EffectReader(
             golden.run.end,
             model.workload.outputs,
-            singles.timeout_cycles,
             golden.exits,
             singles.classified,
             singles.faulty_end,
-            lambda fault: singles.inject(fault, self._shortcuts & ~IN_SWEEPS),
             model.alarms,
+        )
+        return ConcurrentSimulator(
+            sweep,
+            model.map,
+            singles.timeout_cycles,
+            reader,
+            lambda fault: singles.inject(fault, self._shortcuts & ~IN_SWEEPS),
         )
 
     def _add_lanes(self, sweep: Sweep) -> None:

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Concurrent fault simulation: many faults go through the golden run of the compiled model together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from resil.rtl_harness.engine.fast.concurrent_pass import ConcurrentPass
+from resil.rtl_harness.engine.fast.fault_effect import EffectReader
+from resil.rtl_harness.engine.fast.native.injector import Shortcut
+from resil.rtl_harness.engine.fast.native.sweep import Sweep
+from resil.rtl_harness.engine.fast.processes import Outcome
+from resil.rtl_harness.engine.fast.state_map import StateMap
+from resil.rtl_harness.errors import AuditError
+from resil.rtl_harness.faults import Fault
+
+# Outcomes that lanes had part in and that are held back together, until so many more agreed.
+HELD = 8192
+
+_DIFFER = "the lane model was seen to do what the compiled model does not do"
+LANES_DIFFER = (
+    f"simulated faults one at a time: {_DIFFER}; all faults that had been in it were simulated again"
+)
+
+
+class ConcurrentSimulator:
+    """Takes faults through a sweep.
+
+    Args:
+        sweep: Of an injector that had its golden pass.
+        state_map: Where storage lies.
+        limit: Cycles from reset to the time-out.
+        reader: Reads what the sweep reports.
+        alone: Simulates a fault without a sweep.
+
+    Attributes:
+        sweep: As given.
+        limit: As given.
+    """
+
+    def __init__(
+        self,
+        sweep: Sweep,
+        state_map: StateMap,
+        limit: int,
+        reader: EffectReader,
+        alone: Callable[[Fault], Outcome],
+    ) -> None:
+        self.sweep = sweep
+        self.limit = limit
+        self._flips = state_map.flips
+        self._reader = reader
+        self._alone = alone
+
+    def outcomes(self, faults: Sequence[Fault], shortcuts: Shortcut) -> Iterator[Outcome]:
+        """Yield an outcome for each of these different faults, as they become known.
+
+        Those of faults that were in a lane wait for company: if lane model and compiled model are seen to
+        differ before, these faults are simulated again, without lanes.
+
+        Raises:
+            AuditError: If the two differ when outcomes of faults that were in a lane have been given already.
+        """
+        ordered = sorted(faults, key=lambda fault: (fault.cycle, fault.site))
+        results = ConcurrentPass(ordered, self._reader)
+        given: Fault | None = None
+        for done in self._trusted(ordered, results, shortcuts):
+            yield done
+            if len(results.doubtful) >= HELD and not self.sweep.lanes_differ:
+                given = results.doubtful[-1].injection.fault
+                yield from results.doubtful
+                results.doubtful.clear()
+        if not self.sweep.lanes_differ:
+            yield from results.doubtful
+        elif given is not None:
+            raise AuditError(f"{_DIFFER}; others that had been in it were answered before", given)
+        elif again := [*results.discarded, *(done.injection.fault for done in results.doubtful)]:
+            for done in self.outcomes(again, shortcuts):
+                yield done._replace(note=LANES_DIFFER)
+
+    def _trusted(
+        self, faults: Sequence[Fault], results: ConcurrentPass, shortcuts: Shortcut
+    ) -> Iterator[Outcome]:
+        """Yield the outcomes that no lane had part in; the others stay with the results."""
+        if self._reader.exits is None:
+            shortcuts &= ~Shortcut.LEAVE
+        jobs = ((self._flips(fault), fault.cycle) for fault in faults)
+        for result in self.sweep.run(jobs, self.limit, shortcuts):
+            yield from results.take(result)
+        yield from results.finish()
+        yield from map(self._alone, sorted(results.lost, key=lambda fault: fault.cycle))
+        if not results.undecided:
+            return
+        for done in self.outcomes(list(results.undecided), shortcuts & ~Shortcut.LEAVE):
+            known = results.undecided[done.injection.fault]
+            injection = replace(done.injection, corruption=known.corruption)
+            how = f"undecided, then {done.how}"
+            done = done._replace(injection=injection, how=how, in_lane=known.doubt or done.in_lane)
+            if known.doubt:
+                results.doubtful.append(done)
+            else:
+                yield done
