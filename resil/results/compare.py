@@ -9,6 +9,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from resil.bench.identity import Identity
 from resil.errors import ResilError
 from resil.folder.finished import Finished, finished_results, timeout_of
 from resil.record import numbers
@@ -106,8 +107,8 @@ def _others(found: Sequence[Finished], labels: Sequence[str]) -> list[tuple[Fini
 
 def _require_comparable(one: Finished, other: Finished) -> None:
     both = f"{one.path} and {other.path}"
-    hashes = [run.provenance["hashes"].get("campaign") for run in (one, other)]
-    if hashes[0] is not None and hashes[0] == hashes[1]:
+    drawn = [_drawn(run) for run in (one, other)]
+    if drawn[0] is not None and drawn[0] == drawn[1]:
         raise ResilError(
             f"{both}: expected different campaigns, found the same injections in both; compare runs "
             "that differ in network, target, protection or seed"
@@ -131,6 +132,12 @@ def _require_comparable(one: Finished, other: Finished) -> None:
             f"{both}: expected the same [campaign] inferences, found {made[0]} and {made[1]}: of two, "
             "failures that show in the second count too; run one of them again with the other's"
         )
+
+
+def _drawn(run: Finished) -> tuple[str, str] | None:
+    """Return which faults a run drew, and how its decisions were read; None of an estimate."""
+    definition = run.provenance.get("definition")
+    return None if definition is None else (Identity(definition).faults, run.summary["network"]["decision"])
 
 
 def _inferences(summary: Mapping[str, Any]) -> str:

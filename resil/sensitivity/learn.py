@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from resil.campaign.campaign import load_campaign
 from resil.errors import CampaignError, ResilError
+from resil.folder.finished import require_distinct
 from resil.folder.provenance import now
 from resil.folder.store import CAMPAIGN, SUMMARY
 from resil.networks.errors import NetworkError
@@ -57,10 +58,11 @@ def learn(
         say: Told of the progress.
 
     Raises:
-        StoreError: a folder is no finished run of a network on the NPU.
+        StoreError: a folder is no finished run of a network on the NPU, or two hold the same injections.
         ResilError: there are fewer than two networks.
     """
     runs = [read_run(folder) for folder in folders]
+    require_distinct((run.folder, run.provenance) for run in runs)
     if len({run.network for run in runs}) < 2:
         raise ResilError(
             "learning needs runs of at least two networks, so that one can be predicted from the others; "
@@ -153,12 +155,14 @@ def judged_outside(model: SensitivityModel, folders: Sequence[Path]) -> Sensitiv
         folders: Finished runs of other networks than those that it was learnt from.
 
     Raises:
-        StoreError: a folder is no finished run of a network on the NPU.
+        StoreError: a folder is no finished run of a network on the NPU, or two hold the same injections.
         ResilError: the model was learnt from a run's network, or that network cannot be had any more.
     """
     rows, told = list(model.left_out), list(model.provenance.get("validated", []))
     known = {run["network_sha256"] for run in [*model.provenance["runs"], *told]}
-    for run in (read_run(folder) for folder in folders):
+    runs = [read_run(folder) for folder in folders]
+    require_distinct((run.folder, run.provenance) for run in runs)
+    for run in runs:
         inferences = inferences_of(run)
         if run.network in known or not inferences:
             raise ResilError(

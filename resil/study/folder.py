@@ -65,6 +65,24 @@ def definition_of(study: Study) -> dict[str, str]:
     }
 
 
+def require_distinct_works(definition: Mapping[str, str]) -> None:
+    """Raise StoreError if two networks of a study are one under two names: they would count as two.
+
+    Args:
+        definition: As `definition_of` gives it.
+    """
+    seen: dict[str, str] = {}
+    for name, digest in definition.items():
+        if not name.startswith("network "):
+            continue
+        if digest in seen:
+            raise StoreError(
+                f"{seen[digest]} and {name}: expected different networks or inputs, found the same under two "
+                "names, which would count as two; leave one out"
+            )
+        seen[digest] = name
+
+
 def work_digest(settings: Work) -> str:
     """Return a digest of a network, or of memory images: of all files, and of what is said of them.
 

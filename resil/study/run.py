@@ -29,7 +29,14 @@ from resil.study.answers import FAILED, WAITING, answered, rests_on, unanswered
 from resil.study.asked import asked
 from resil.study.claims import claims
 from resil.study.classes import class_means
-from resil.study.folder import ROWS, SCHEMA, definition_of, open_study, write_record
+from resil.study.folder import (
+    ROWS,
+    SCHEMA,
+    definition_of,
+    open_study,
+    require_distinct_works,
+    write_record,
+)
 from resil.study.growth import growth
 from resil.study.pace import Pace
 from resil.study.protect import protect_target
@@ -62,6 +69,7 @@ def run_study(
     """
     out, progress = Path(out), progress or Progress()
     definition = definition_of(study)
+    require_distinct_works(definition)
     with (
         open_study(out, definition, resume=resume) as earlier,
         open_farm(study.rules.execution.farm, progress, out),
