@@ -26,7 +26,7 @@ _DEFENSIVE = (1.0, 0.75, 0.5, 0.25)
 
 
 @dataclass(frozen=True, eq=False)
-class Design:
+class SamplingDesign:
     """Groups of strata and their shares.
 
     Attributes:
@@ -79,7 +79,7 @@ class Design:
         return counts
 
 
-def uniform_design(strata: Strata) -> Design:
+def uniform_design(strata: Strata) -> SamplingDesign:
     """Return the design in which every fault of the population is as likely as any other.
 
     Raises:
@@ -97,10 +97,10 @@ def uniform_design(strata: Strata) -> Design:
                 f"uniform sampling needs weights in proportion to sizes within kind {kind}, found "
                 f"{min(each):.6g} to {max(each):.6g} FIT a fault: use a stratified plan"
             )
-    return Design(np.zeros(len(strata), dtype=np.int64), np.ones(1), jitter=False)
+    return SamplingDesign(np.zeros(len(strata), dtype=np.int64), np.ones(1), jitter=False)
 
 
-def stratified_design(strata: Strata, injections: int = 0) -> Design:
+def stratified_design(strata: Strata, injections: int = 0) -> SamplingDesign:
     """Return the design with shares proportional to the raw rate and groups as fine as that allows.
 
     Groups are blocks and kinds of storage, divided further where enough of the injections fall on each part
@@ -116,7 +116,7 @@ def stratified_design(strata: Strata, injections: int = 0) -> Design:
 
 def optimal_design(
     strata: Strata, rates: FloatArray, costs: FloatArray, injections: int, confidence: float = 0.95
-) -> Design:
+) -> SamplingDesign:
     """Return the design that promises the narrowest interval of the total for the same cost.
 
     The strata of a block and kind are put into groups of similar intensity `sqrt(r (1 - r) / c)`, the
@@ -152,7 +152,7 @@ def optimal_design(
 
 
 def expected_width(
-    design: Design, strata: Strata, rates: FloatArray, injections: float, confidence: float
+    design: SamplingDesign, strata: Strata, rates: FloatArray, injections: float, confidence: float
 ) -> float:
     """Return the width of the interval of `sum w_i p_i` if all counts are as expected."""
     lo, hi = expected_limits(design, strata, rates, injections, confidence)
@@ -160,7 +160,7 @@ def expected_width(
 
 
 def expected_limits(
-    design: Design, strata: Strata, rates: FloatArray, injections: float, confidence: float
+    design: SamplingDesign, strata: Strata, rates: FloatArray, injections: float, confidence: float
 ) -> tuple[float, float]:
     """Return the limits of `sum w_i p_i` if all counts are as expected."""
     n = np.maximum(design.shares * injections, 1.0)
@@ -168,7 +168,7 @@ def expected_limits(
     return found.lo, found.hi
 
 
-def _mean(design: Design, strata: Strata, values: FloatArray) -> FloatArray:
+def _mean(design: SamplingDesign, strata: Strata, values: FloatArray) -> FloatArray:
     weight = design.total(strata.weights)
     plain = design.total(values) / np.maximum(design.total(np.ones(len(strata))), 1.0)
     return np.where(
@@ -183,7 +183,7 @@ def _candidate(
     step: float | None,
     proportional: float,
     injections: int,
-) -> Design:
+) -> SamplingDesign:
     weights, intensity = strata.weights, np.sqrt(rates * (1.0 - rates) / costs)
     share = proportional * _normal(weights) + (1.0 - proportional) * _normal(weights * intensity)
     level = None
@@ -193,9 +193,9 @@ def _candidate(
     return _grouped(strata, share, injections, level)
 
 
-def _grouped(strata: Strata, share: FloatArray, injections: int, level: IntArray | None) -> Design:
+def _grouped(strata: Strata, share: FloatArray, injections: int, level: IntArray | None) -> SamplingDesign:
     owner = group(strata, share * injections, level)
-    return Design(owner, _normal(np.bincount(owner, share).astype(np.float64)))
+    return SamplingDesign(owner, _normal(np.bincount(owner, share).astype(np.float64)))
 
 
 def _normal(values: FloatArray) -> FloatArray:

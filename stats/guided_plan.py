@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resil.stats.allocation import allocate_shares
-from resil.stats.designs import Design
+from resil.stats.designs import SamplingDesign
 from resil.stats.guided import agrees, bounded
 from resil.stats.intervals import Interval
 from resil.stats.looks import look_confidences, look_sizes
@@ -110,7 +110,9 @@ def guided_step(strata: Strata, risks: npt.ArrayLike, plan: Plan, seed: int, don
     sizes = _looks(groups, plan, x, n, guided)
     confidences = look_confidences(len(sizes), plan.confidence, plan.budget is not None)
     design = (
-        Design(groups.owner, np.full(groups.size, 1.0 / groups.size), False) if guided else _plain(strata)
+        SamplingDesign(groups.owner, np.full(groups.size, 1.0 / groups.size), False)
+        if guided
+        else _plain(strata)
     )
     drawn = np.sum([batch.injections for batch in done], axis=0)
     look = len(done) - 1
@@ -127,8 +129,8 @@ def guided_step(strata: Strata, risks: npt.ArrayLike, plan: Plan, seed: int, don
     return Step("done" if reason else "main", counts, design, 0, confidence, total, reason)
 
 
-def _plain(strata: Strata) -> Design:
-    return Design(np.zeros(len(strata), dtype=np.int64), np.ones(1), jitter=False)
+def _plain(strata: Strata) -> SamplingDesign:
+    return SamplingDesign(np.zeros(len(strata), dtype=np.int64), np.ones(1), jitter=False)
 
 
 def _first(groups: _Groups, plan: Plan) -> int:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from resil.stats.designs import Design
+from resil.stats.designs import SamplingDesign
 from resil.stats.strata import Strata
 
 FloatArray = npt.NDArray[np.float64]
@@ -57,7 +57,7 @@ class GroupParts:
         return np.bincount(self.owner, own, len(self.labels)).astype(np.float64)
 
 
-def parts_by(strata: Strata, design: Design, depth: int) -> GroupParts:
+def parts_by(strata: Strata, design: SamplingDesign, depth: int) -> GroupParts:
     """Return what a sample is counted by: within each part, injections are in proportion to weights.
 
     Args:
@@ -74,7 +74,7 @@ def parts_by(strata: Strata, design: Design, depth: int) -> GroupParts:
 
 
 def collapse(
-    strata: Strata, design: Design, counts: Mapping[str, npt.ArrayLike], by_block: bool = False
+    strata: Strata, design: SamplingDesign, counts: Mapping[str, npt.ArrayLike], by_block: bool = False
 ) -> tuple[Group, ...]:
     """Return the counted outcomes of the groups of a design.
 
@@ -105,7 +105,7 @@ def collapse(
 
 
 def parts_of(
-    strata: Strata, design: Design, counts: Mapping[str, npt.ArrayLike], depth: int
+    strata: Strata, design: SamplingDesign, counts: Mapping[str, npt.ArrayLike], depth: int
 ) -> list[tuple[tuple[str, ...], Group]]:
     """Return the counted outcomes of each part of a group whose labels agree in their first `depth` names.
 

@@ -30,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resil.stats.designs import (
-    Design,
+    SamplingDesign,
     expected_limits,
     optimal_design,
     stratified_design,
@@ -132,7 +132,7 @@ class Schedule:
         confidences: Of the intervals at each look: they hold together with the plan's confidence.
     """
 
-    design: Design
+    design: SamplingDesign
     looks: tuple[int, ...]
     confidences: tuple[float, ...]
 
@@ -145,7 +145,7 @@ class Step:
         stage: "pilot", "main", or "done".
         injections: To make now into each stratum, shape (strata,); all 0 when done, and possibly all 0 in
             the second part of a pilot, whose batch is recorded all the same.
-        design: Design of the injections that count; None in the pilot.
+        design: Of the injections that count; None in the pilot.
         counts_from: Number of the first batch that counts for the intervals: 2 after a pilot, else 0.
         confidence: Of the intervals to be reckoned if the campaign ends with the batches so far; the plan's
             confidence then holds for them, however many looks there were.
@@ -157,7 +157,7 @@ class Step:
 
     stage: Literal["pilot", "main", "done"]
     injections: IntArray
-    design: Design | None
+    design: SamplingDesign | None
     counts_from: int
     confidence: float
     total: Interval | None = None
@@ -213,7 +213,9 @@ def next_step(strata: Strata, plan: Plan, seed: int, done: Sequence[Batch]) -> S
     return Step(stage, counts, schedule.design, first, confidence, total, reason)
 
 
-def total_interval(strata: Strata, design: Design, batches: Sequence[Batch], confidence: float) -> Interval:
+def total_interval(
+    strata: Strata, design: SamplingDesign, batches: Sequence[Batch], confidence: float
+) -> Interval:
     """Return the interval of `sum w_i p_i` from the batches drawn with `design`.
 
     Args:
@@ -230,10 +232,10 @@ def total_interval(strata: Strata, design: Design, batches: Sequence[Batch], con
     return weighted_sum(x, n, w, confidence, sizes=design.total(strata.sizes))
 
 
-def _by_kind(strata: Strata) -> Design:
+def _by_kind(strata: Strata) -> SamplingDesign:
     kinds = sorted({label[1] for label in strata.labels})
     owner = np.array([kinds.index(label[1]) for label in strata.labels], dtype=np.int64)
-    return Design(owner, np.full(len(kinds), 1.0 / len(kinds)), jitter=False)
+    return SamplingDesign(owner, np.full(len(kinds), 1.0 / len(kinds)), jitter=False)
 
 
 @lru_cache(maxsize=4)
@@ -295,7 +297,9 @@ def _after_pilot(strata: Strata, plan: Plan, pilot: Batch) -> Schedule:
     return Schedule(design, looks, look_confidences(len(looks), plan.confidence, plan.budget is not None))
 
 
-def _enough(strata: Strata, design: Design, rates: FloatArray, plan: Plan, least: int, most: int) -> int:
+def _enough(
+    strata: Strata, design: SamplingDesign, rates: FloatArray, plan: Plan, least: int, most: int
+) -> int:
     """Return the number of injections after which the expected counts settle what is asked."""
     if plan.margin is None and plan.budget is None:
         return most

@@ -22,7 +22,7 @@ from scipy.optimize import brentq
 from scipy.special import betaln, ndtri
 
 from benchmarks.statistics.exhaustive import FILE, OUTCOMES, Region, load
-from resil.stats.designs import Design
+from resil.stats.designs import SamplingDesign
 from resil.stats.intervals import clopper_pearson, clopper_pearson_limits, wilson
 from resil.stats.plans import ADAPTIVE_FROM, Batch, Kind, Plan, next_step
 from resil.stats.strata import Strata
@@ -185,7 +185,7 @@ def print_exact(regions: tuple[Region, ...]) -> None:
     print()
 
 
-def _play(case: Case, plan: Plan, seed: int) -> tuple[Design, float, IntArray, IntArray, int]:
+def _play(case: Case, plan: Plan, seed: int) -> tuple[SamplingDesign, float, IntArray, IntArray, int]:
     """Return design, confidence, counts (outcomes, strata), injections that count, number of all."""
     rng = np.random.default_rng([3, seed])
     left, room = case.bad.copy(), case.strata.sizes.copy()
@@ -217,7 +217,7 @@ def _draw(rng: np.random.Generator, left: IntArray, room: IntArray, n: IntArray)
     return events
 
 
-def _groups(strata: Strata, design: Design, by_block: bool = False) -> IntArray:
+def _groups(strata: Strata, design: SamplingDesign, by_block: bool = False) -> IntArray:
     if design.jitter:
         return design.owner
     return strata.owners(1)[1] if by_block else design.owner

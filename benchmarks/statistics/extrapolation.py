@@ -42,7 +42,7 @@ from resil.sensitivity.model import (
     load_model,
     save_model,
 )
-from resil.sensitivity.observations import Run, read_run
+from resil.sensitivity.observations import ObservedRun, read_run
 from resil.sensitivity.predict import outcome_index
 from resil.stats.prediction import PredictedStratum, prediction_powered
 from resil.stats.rates import HAZARDOUS, OUTCOMES
@@ -238,7 +238,7 @@ def correction(options: argparse.Namespace) -> None:
             )
 
 
-def pool(run: Run, model: SensitivityModel) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def pool(run: ObservedRun, model: SensitivityModel) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return prediction, outcome, chance of being drawn and block of each injection of a run."""
     bits: dict[str, int] = defaultdict(int)
     struck: dict[str, int] = defaultdict(int)

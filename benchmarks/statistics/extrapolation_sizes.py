@@ -22,7 +22,7 @@ from resil.sensitivity.intervals import TOTAL
 from resil.sensitivity.learn import fit_strengths, inferences_of, leave_out
 from resil.sensitivity.left_out import Prediction, fit_severity, left_out_rows, without
 from resil.sensitivity.model import LeftOut
-from resil.sensitivity.observations import Run, read_run
+from resil.sensitivity.observations import ObservedRun, read_run
 from resil.sensitivity.severity import Severity
 from resil.stats.rates import HAZARDOUS
 from resil.work.inference import Inference
@@ -61,7 +61,7 @@ def main() -> None:
                 print(f"| {name} {total.cells} {sum(own.inside for own in blocks)} of {len(blocks)} |")
 
 
-def averages(run: Run, base: Iterable[LeftOut]) -> float:
+def averages(run: ObservedRun, base: Iterable[LeftOut]) -> float:
     """Return the hazardous share of a run's flip-flops if each block had the mean rate of other networks."""
     bits: dict[str, int] = {}
     for cell, count in run.bits.items():
@@ -74,18 +74,18 @@ def averages(run: Run, base: Iterable[LeftOut]) -> float:
     return sum(n * float(np.mean(rates[block])) for block, n in bits.items()) / sum(bits.values())
 
 
-def _read(folder: Path) -> list[Run]:
+def _read(folder: Path) -> list[ObservedRun]:
     return [read_run(path.parent) for path in sorted(folder.glob("*-ff/summary.json"))]
 
 
-def _inferences(run: Run) -> tuple[Inference, ...]:
+def _inferences(run: ObservedRun) -> tuple[Inference, ...]:
     found = inferences_of(run)
     if not found:
         raise SystemExit(f"{run.folder}: its network, inputs or decision cannot be had any more")
     return found
 
 
-def _severity(known: Iterable[Prediction], run: Run) -> Severity:
+def _severity(known: Iterable[Prediction], run: ObservedRun) -> Severity:
     return fit_severity(without(known, run.network))
 
 

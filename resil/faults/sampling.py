@@ -15,7 +15,7 @@ from resil.faults.content import Content
 from resil.faults.plan import IntArray, Plan
 from resil.faults.population import Population
 from resil.stats.allocation import allocate_proportional
-from resil.stats.designs import Design, stratified_design
+from resil.stats.designs import SamplingDesign, stratified_design
 from resil.stats.guided_plan import guided_step
 from resil.stats.intervals import Interval
 from resil.stats.metrics import fit_verdict
@@ -65,7 +65,7 @@ class Sample:
     """
 
     strata: Strata
-    design: Design
+    design: SamplingDesign
     counts: Mapping[str, IntArray]
     inputs: Mapping[int, Mapping[str, IntArray]]
     classes: Mapping[int, Mapping[str, IntArray]]

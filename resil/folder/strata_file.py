@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from resil.faults.population import Population
 from resil.faults.sampling import Sample
 from resil.files import read_parquet, write_file
-from resil.stats.designs import Design
+from resil.stats.designs import SamplingDesign
 from resil.stats.parts import GroupParts, parts_by
 from resil.stats.strata import Strata
 
@@ -53,7 +53,7 @@ class Drawn:
     def parts(self, depth: int) -> GroupParts:
         """Return what the sample is counted by; `depth` as in `resil.stats.parts.parts_by`."""
         sizes = np.bincount(self.groups).astype(np.float64)
-        return parts_by(self.strata, Design(self.groups, sizes / sizes.sum(), jitter=False), depth)
+        return parts_by(self.strata, SamplingDesign(self.groups, sizes / sizes.sum(), jitter=False), depth)
 
 
 def write_strata(population: Population, sample: Sample, path: Path) -> None:

@@ -14,7 +14,7 @@ from resil.protection.options import ProtectionError
 from resil.protection.risks import FATES, HANG, HARMFUL, HARMFUL_TOLD, HARMLESS
 from resil.protection.units import Cells
 from resil.sensitivity.model import SensitivityModel, load_model
-from resil.sensitivity.observations import Cell, plain_register
+from resil.sensitivity.observations import SensitivityCell, plain_register
 from resil.stats.rates import OUTCOMES
 
 FloatArray = npt.NDArray[np.float64]
@@ -78,5 +78,5 @@ def _counts(model: SensitivityModel, cells: Cells, hazardous: Sequence[str]) -> 
     return found
 
 
-def _key(cell: Cell) -> tuple[str, str, int]:
+def _key(cell: SensitivityCell) -> tuple[str, str, int]:
     return cell.block, cell.register, cell.chunk

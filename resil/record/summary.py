@@ -180,7 +180,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Storage:
+class StorageTotals:
     """A kind of storage in all blocks together.
 
     Attributes:
@@ -248,5 +248,5 @@ class Summary:
     assumptions: tuple[Assumption, ...] = ()
     predicted: bool = False
     told: ToldCounts | None = None
-    storage: tuple[Storage, ...] = ()
+    storage: tuple[StorageTotals, ...] = ()
     sanity: Sanity | None = None

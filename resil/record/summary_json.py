@@ -19,7 +19,7 @@ from resil.record.summary import (
     Network,
     Operation,
     Provenance,
-    Storage,
+    StorageTotals,
     Summary,
     Target,
     Technology,
@@ -286,7 +286,7 @@ def _check_total(node: Node, blocks: tuple[Block, ...], total: Block) -> None:
             node.at(key).fail(f"{expected}, the sum over the blocks")
 
 
-def _storage(root: Node, total: Block) -> tuple[Storage, ...]:
+def _storage(root: Node, total: Block) -> tuple[StorageTotals, ...]:
     """Read the kinds of storage, which add up to the total; an estimate has none."""
     node = root.maybe("storage")
     if node is None:
@@ -308,8 +308,8 @@ def _storage(root: Node, total: Block) -> tuple[Storage, ...]:
     return rows
 
 
-def _storage_row(node: Node) -> Storage:
-    return Storage(
+def _storage_row(node: Node) -> StorageTotals:
+    return StorageTotals(
         kind=node.at("kind").one_of((*KINDS, *EXTERNAL_KINDS)),
         bits=node.at("bits").integer(),
         injections=node.at("injections").integer(),

@@ -14,7 +14,7 @@ from resil.bench.bench import NetworkFacts
 from resil.errors import ResilError
 from resil.sensitivity.intervals import PartLimits
 from resil.sensitivity.model import SensitivityModel
-from resil.sensitivity.observations import START_CYCLES, START_KIND, Cell, Run
+from resil.sensitivity.observations import START_CYCLES, START_KIND, ObservedRun, SensitivityCell
 from resil.sensitivity.predict import PartPrediction, outcome_index
 from resil.sensitivity.severity import Part, critical_share, log_odds, shifted, with_critical
 from resil.stats.intervals import Interval
@@ -38,7 +38,7 @@ class Correction:
         weights: FIT of each if every upset were hazardous.
     """
 
-    run: Run
+    run: ObservedRun
     total: PredictionPowered
     parts: tuple[Part, ...]
     weights: tuple[float, ...]
@@ -75,7 +75,7 @@ class Correction:
 def correct(
     model: SensitivityModel,
     predictions: Mapping[Part, PartPrediction],
-    run: Run,
+    run: ObservedRun,
     network: NetworkFacts,
     accelerator: str,
     fit_per_bit: Mapping[str, float],
@@ -107,7 +107,7 @@ def correct(
         found = model.severity.share(part, own.learnt, own.drawn, beyond)
         shift = log_odds(found) - log_odds(own.learnt)
 
-        def risk(cell: Cell, kind: str, shift: float = shift) -> float:
+        def risk(cell: SensitivityCell, kind: str, shift: float = shift) -> float:
             rates = model.outcomes(cell, kind)
             share = shifted(critical_share(rates), shift)
             return float(with_critical(rates, share)[places].sum())
@@ -131,7 +131,7 @@ def correct(
     return Correction(run, prediction_powered(strata, confidence), tuple(predictions), weights)
 
 
-def _shares(run: Run) -> dict[str, float]:
+def _shares(run: ObservedRun) -> dict[str, float]:
     """Return the part of the time that each kind of operation takes."""
     shares: dict[str, float] = {START_KIND: 0.0}
     left = float(START_CYCLES)
@@ -144,7 +144,7 @@ def _shares(run: Run) -> dict[str, float]:
 
 
 def _check(
-    run: Run,
+    run: ObservedRun,
     model: SensitivityModel,
     network: NetworkFacts,
     accelerator: str,

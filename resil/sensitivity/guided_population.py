@@ -17,7 +17,7 @@ from resil.faults.population import Population, make_population, times_of
 from resil.rtl_harness.design.sites import SiteTable
 from resil.rtl_harness.engine.contract import GoldenRun
 from resil.sensitivity.model import SHIPPED, load_model
-from resil.sensitivity.observations import Cell, cell_of_elements, chunks
+from resil.sensitivity.observations import SensitivityCell, cell_of_elements, chunks
 from resil.sensitivity.predict import outcome_index
 from resil.stats.guided import risk_levels
 from resil.stats.sampling import Stratum
@@ -63,7 +63,7 @@ def guided_population(campaign: Campaign, bench: Bench, goldens: Sequence[Golden
     places = outcome_index(campaign.hazardous)
 
     @cache
-    def risk(cell: Cell, operation: str) -> float:
+    def risk(cell: SensitivityCell, operation: str) -> float:
         return float(model.outcomes(cell, operation)[places].sum())
 
     kinds = [str((own.work or {}).get("kind", "")) for own in bench.network.operations] or [""]
@@ -100,7 +100,7 @@ def guided_population(campaign: Campaign, bench: Bench, goldens: Sequence[Golden
     return Population(campaign.seed, campaign.faults.clusters, tuple(strata), tuple(risks))
 
 
-def _pieces(sites: SiteTable) -> Iterator[tuple[Cell, int, int]]:
+def _pieces(sites: SiteTable) -> Iterator[tuple[SensitivityCell, int, int]]:
     """Yield cell, first site and number of sites of all storage, in pieces of one cell."""
     cells = cell_of_elements(
         (e.path, str(e.kind), block_name(e.block), e.register_class) for e in sites.elements
@@ -112,5 +112,5 @@ def _pieces(sites: SiteTable) -> Iterator[tuple[Cell, int, int]]:
                 yield cell, first, bits
                 continue
             for start, count, number in chunks(first - offset, bits):
-                chunk = Cell(cell.kind, cell.block, cell.register_class, cell.register, number)
+                chunk = SensitivityCell(cell.kind, cell.block, cell.register_class, cell.register, number)
                 yield chunk, offset + start, count

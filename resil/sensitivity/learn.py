@@ -25,7 +25,7 @@ from resil.sensitivity.facts import facts_of_target
 from resil.sensitivity.intervals import with_surprises
 from resil.sensitivity.left_out import Prediction, fit_severity, left_out_rows, without
 from resil.sensitivity.model import Accelerator, SensitivityModel, number_groups
-from resil.sensitivity.observations import Cell, Run, read_run
+from resil.sensitivity.observations import ObservedRun, SensitivityCell, read_run
 from resil.sensitivity.predict import outcome_index, predict_parts
 from resil.sensitivity.severity import Severity
 from resil.stats.rates import HAZARDOUS
@@ -87,7 +87,7 @@ def learn(
     return replace(model, accelerators=dict(sorted(known.items())))
 
 
-def inferences_of(run: Run) -> tuple[Inference, ...]:
+def inferences_of(run: ObservedRun) -> tuple[Inference, ...]:
     """Return the inferences of a run's inputs; none if its network, inputs or decision cannot be had."""
     try:
         found = infer_campaign(load_campaign(run.folder / CAMPAIGN), run.accelerator)
@@ -97,7 +97,7 @@ def inferences_of(run: Run) -> tuple[Inference, ...]:
     return found.of_inputs if same else ()
 
 
-def fit_strengths(runs: Sequence[Run]) -> tuple[float, ...]:
+def fit_strengths(runs: Sequence[ObservedRun]) -> tuple[float, ...]:
     """Return the strengths that predict left-out networks best."""
     networks = sorted({run.network for run in runs})
     rows = [(key, networks.index(run.network)) for run in runs for key in _counts([run]).items()]
@@ -107,7 +107,7 @@ def fit_strengths(runs: Sequence[Run]) -> tuple[float, ...]:
     return tune_strengths(levels, counts, np.array([n for _, n in rows], dtype=np.int64))
 
 
-def build(runs: Sequence[Run], strengths: tuple[float, ...]) -> SensitivityModel:
+def build(runs: Sequence[ObservedRun], strengths: tuple[float, ...]) -> SensitivityModel:
     """Return the model of these runs, without what leaving networks out tells."""
     library: dict[tuple[str, str, str], list[Pattern]] = {}
     for run in runs:
@@ -128,7 +128,10 @@ def build(runs: Sequence[Run], strengths: tuple[float, ...]) -> SensitivityModel
 
 
 def leave_out(
-    run: Run, runs: Sequence[Run], strengths: tuple[float, ...], inferences: Sequence[Inference]
+    run: ObservedRun,
+    runs: Sequence[ObservedRun],
+    strengths: tuple[float, ...],
+    inferences: Sequence[Inference],
 ) -> Prediction:
     """Predict a run from those of other networks; only the number of bits is its own target's."""
     others = [other for other in runs if other.network != run.network]
@@ -177,9 +180,9 @@ def judged_outside(model: SensitivityModel, folders: Sequence[Path]) -> Sensitiv
     return replace(model, left_out=with_surprises(rows), provenance=provenance)
 
 
-def _counts(runs: Sequence[Run]) -> dict[tuple[Cell, str], tuple[float, ...]]:
+def _counts(runs: Sequence[ObservedRun]) -> dict[tuple[SensitivityCell, str], tuple[float, ...]]:
     """Return injections by cell, kind of operation and outcome."""
-    sums: dict[tuple[Cell, str], FloatArray] = {}
+    sums: dict[tuple[SensitivityCell, str], FloatArray] = {}
     for run in runs:
         for (cell, operation), counts in run.counts.items():
             key = (cell, run.kind_of(operation))
@@ -195,7 +198,7 @@ def _thinned(patterns: list[Pattern]) -> tuple[Pattern, ...]:
     return tuple(patterns[i] for i in chosen)
 
 
-def _accelerators(runs: Sequence[Run]) -> dict[str, Accelerator]:
+def _accelerators(runs: Sequence[ObservedRun]) -> dict[str, Accelerator]:
     """Return facts of each target; runs into different kinds of storage of one target share theirs."""
     found: dict[str, Accelerator] = {}
     for run in runs:
@@ -214,7 +217,7 @@ def _accelerators(runs: Sequence[Run]) -> dict[str, Accelerator]:
     return dict(sorted(found.items()))
 
 
-def _provenance(runs: Sequence[Run]) -> dict[str, Any]:
+def _provenance(runs: Sequence[ObservedRun]) -> dict[str, Any]:
     return {
         "resil": __version__,
         "made": now(),

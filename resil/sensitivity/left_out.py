@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resil.sensitivity.model import LeftOut
-from resil.sensitivity.observations import Run
+from resil.sensitivity.observations import ObservedRun
 from resil.sensitivity.predict import PartPrediction, outcome_index, part_rates
 from resil.sensitivity.severity import Drawn, Part, Severity, references
 from resil.stats.rates import HAZARDOUS, OUTCOMES
@@ -24,7 +24,7 @@ TRUSTS = tuple(step / 10 for step in range(13))
 class Prediction:
     """What a model without a run's network predicts of the run."""
 
-    run: Run
+    run: ObservedRun
     parts: Mapping[Part, PartPrediction]
 
 
@@ -120,7 +120,9 @@ def _effective_trials(counts: Mapping[Part, FloatArray], weight: Mapping[Part, f
     return share * (1.0 - share) / variance
 
 
-def _row(run: Run, block: str, kind: str, trials: float, events: FloatArray, expected: FloatArray) -> LeftOut:
+def _row(
+    run: ObservedRun, block: str, kind: str, trials: float, events: FloatArray, expected: FloatArray
+) -> LeftOut:
     def plain(values: FloatArray) -> tuple[float, ...]:
         return tuple(round(float(value), 3) for value in values)
 
@@ -129,7 +131,7 @@ def _row(run: Run, block: str, kind: str, trials: float, events: FloatArray, exp
     )
 
 
-def _part_counts(run: Run) -> dict[Part, FloatArray]:
+def _part_counts(run: ObservedRun) -> dict[Part, FloatArray]:
     found: dict[Part, FloatArray] = {(c.block, c.kind): np.zeros(len(OUTCOMES)) for c in run.bits}
     for (cell, _), counts in run.counts.items():
         found[cell.block, cell.kind] = found[cell.block, cell.kind] + np.array(counts)

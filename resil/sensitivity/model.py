@@ -18,7 +18,7 @@ import numpy.typing as npt
 from resil.errors import ResilError
 from resil.files import write_file
 from resil.sensitivity.cycles import CycleModel
-from resil.sensitivity.observations import Cell
+from resil.sensitivity.observations import SensitivityCell
 from resil.sensitivity.severity import Severity
 from resil.stats.rates import OUTCOMES
 from resil.stats.sensitivity import Levels, pooled_rates
@@ -43,7 +43,7 @@ class Accelerator:
     """
 
     top: str
-    bits: Mapping[Cell, int]
+    bits: Mapping[SensitivityCell, int]
     blocks: Mapping[str, tuple[float, float, str]]
     rtl: str = ""
 
@@ -88,7 +88,7 @@ class SensitivityModel:
 
     Attributes:
         counts: Injections into a cell during an operation of a kind, in the order of `OUTCOMES`.
-        strengths: Of the pull towards the group around, for each level of `Cell.levels`.
+        strengths: Of the pull towards the group around, for each level of `SensitivityCell.levels`.
         severity: What drawn corruptions say of other networks, and how far that is trusted.
         patterns: By block, kind and kind of operation.
         cycles: Predicts the cycles of operations.
@@ -97,7 +97,7 @@ class SensitivityModel:
         provenance: What it was made from.
     """
 
-    counts: Mapping[tuple[Cell, str], tuple[float, ...]]
+    counts: Mapping[tuple[SensitivityCell, str], tuple[float, ...]]
     strengths: tuple[float, ...]
     severity: Severity
     patterns: Mapping[tuple[str, str, str], tuple[Pattern, ...]]
@@ -106,7 +106,7 @@ class SensitivityModel:
     left_out: tuple[LeftOut, ...]
     provenance: Mapping[str, Any]
 
-    def outcomes(self, cell: Cell, operation: str) -> FloatArray:
+    def outcomes(self, cell: SensitivityCell, operation: str) -> FloatArray:
         """Return P(outcome | a bit of the cell flips in such an operation), in the order of `OUTCOMES`."""
         for key in reversed(cell.levels(operation)):
             if (found := self._rates.get(key)) is not None:
@@ -119,7 +119,7 @@ class SensitivityModel:
 
 
 def rates_of(
-    counts: Mapping[tuple[Cell, str], tuple[float, ...]], strengths: tuple[float, ...]
+    counts: Mapping[tuple[SensitivityCell, str], tuple[float, ...]], strengths: tuple[float, ...]
 ) -> dict[tuple[object, ...], FloatArray]:
     """Return the pooled rates of every group that was struck, by its key."""
     keys = [cell.levels(operation) for cell, operation in counts]
@@ -198,7 +198,7 @@ def load_model(path: Path) -> SensitivityModel:
 
 
 def _parse(document: Mapping[str, Any]) -> SensitivityModel:
-    cells = [Cell(*values) for values in document["cells"]]
+    cells = [SensitivityCell(*values) for values in document["cells"]]
     return SensitivityModel(
         counts={(cells[i], kind): tuple(n) for i, kind, *n in document["counts"]},
         strengths=tuple(document["strengths"]),

@@ -47,7 +47,7 @@ _FINISH = "finish the run with: resil run CAMPAIGN.toml --out RUN_DIR --resume"
 
 
 @dataclass(frozen=True)
-class Cell:
+class SensitivityCell:
     """Storage bits that are treated alike.
 
     Attributes:
@@ -76,7 +76,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Run:
+class ObservedRun:
     """A finished run.
 
     Attributes:
@@ -94,9 +94,9 @@ class Run:
     folder: Path
     summary: Mapping[str, Any]
     provenance: Mapping[str, Any]
-    bits: Mapping[Cell, int]
+    bits: Mapping[SensitivityCell, int]
     work: tuple[OperationWork, ...]
-    counts: Mapping[tuple[Cell, int], tuple[int, ...]]
+    counts: Mapping[tuple[SensitivityCell, int], tuple[int, ...]]
     patterns: tuple[tuple[str, str, Pattern, bool], ...]
 
     @property
@@ -127,7 +127,7 @@ class Run:
         return self.work[min(operation, len(self.work) - 1)].kind
 
 
-def read_run(folder: Path) -> Run:
+def read_run(folder: Path) -> ObservedRun:
     """Read a finished run folder.
 
     Raises:
@@ -154,17 +154,17 @@ def read_run(folder: Path) -> Run:
         raise StoreError(f"{folder}: cannot be read ({error}); {_FINISH}") from None
     known, kept = _elements(sites)
     counts, patterns = _count(rows, cell_of_elements(known))
-    return Run(folder, summary, provenance, bits_of_elements(known, kept), work, counts, patterns)
+    return ObservedRun(folder, summary, provenance, bits_of_elements(known, kept), work, counts, patterns)
 
 
-def bits_of_elements(elements: Iterable[Known], kept: Mapping[str, Pieces]) -> dict[Cell, int]:
+def bits_of_elements(elements: Iterable[Known], kept: Mapping[str, Pieces]) -> dict[SensitivityCell, int]:
     """Return the storage bits of each cell.
 
     Args:
         elements: As of `cell_of_elements`.
         kept: What of each is hardware: its first bits and numbers of bits.
     """
-    bits: dict[Cell, int] = {}
+    bits: dict[SensitivityCell, int] = {}
     for path, cell in cell_of_elements(elements).items():
         for first, count in kept[path]:
             for whole, own in _cells(cell, first, count):
@@ -191,7 +191,7 @@ def plain_register(path: str) -> str:
     return _INDEX.sub("[*]", path)
 
 
-def cell_of_elements(elements: Iterable[Known]) -> dict[str, Cell]:
+def cell_of_elements(elements: Iterable[Known]) -> dict[str, SensitivityCell]:
     """Return for each path a cell, of which the chunk is still to be set for registers.
 
     Args:
@@ -207,7 +207,7 @@ def cell_of_elements(elements: Iterable[Known]) -> dict[str, Cell]:
         for i, path in enumerate(sorted(own, key=_indices))
     }
     return {
-        path: Cell(kind, block, role, plain_register(path), place[path] if kind == "sram" else -1)
+        path: SensitivityCell(kind, block, role, plain_register(path), place[path] if kind == "sram" else -1)
         for path, kind, block, role in known
     }
 
@@ -216,15 +216,15 @@ def _indices(path: str) -> list[int]:
     return [int(index[1:-1]) for index in _INDEX.findall(path)]
 
 
-def _cells(cell: Cell, first: int, bits: int) -> list[tuple[Cell, int]]:
+def _cells(cell: SensitivityCell, first: int, bits: int) -> list[tuple[SensitivityCell, int]]:
     """Return cells and bits of a piece of an element."""
     if cell.kind == "sram":
         return [(cell, bits)]
     return [(_at(cell, chunk), own) for _, own, chunk in chunks(first, bits)]
 
 
-def _at(cell: Cell, chunk: int) -> Cell:
-    return Cell(cell.kind, cell.block, cell.register_class, cell.register, chunk)
+def _at(cell: SensitivityCell, chunk: int) -> SensitivityCell:
+    return SensitivityCell(cell.kind, cell.block, cell.register_class, cell.register, chunk)
 
 
 def _elements(sites: pa.Table) -> tuple[list[Known], dict[str, Pieces]]:
@@ -259,9 +259,9 @@ def _work(folder: Path, operation: Mapping[str, Any]) -> OperationWork:
 
 
 def _count(
-    rows: pa.Table, cells: Mapping[str, Cell]
-) -> tuple[dict[tuple[Cell, int], tuple[int, ...]], tuple[tuple[str, str, Pattern, bool], ...]]:
-    counts: dict[tuple[Cell, int], list[int]] = {}
+    rows: pa.Table, cells: Mapping[str, SensitivityCell]
+) -> tuple[dict[tuple[SensitivityCell, int], tuple[int, ...]], tuple[tuple[str, str, Pattern, bool], ...]]:
+    counts: dict[tuple[SensitivityCell, int], list[int]] = {}
     patterns = []
     single = rows.filter(pc.equal(rows["bits"], 1))
     wanted = ("path", "bit", "operation", "cycle", "outcome", "corruption", "block", "kind")

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from resil.rtl_harness.faults import Outcome
 from resil.rtl_harness.npu.work import OperationWork
 from resil.sensitivity.model import SensitivityModel
-from resil.sensitivity.observations import START_CYCLES, START_KIND, Cell
+from resil.sensitivity.observations import START_CYCLES, START_KIND, SensitivityCell
 from resil.sensitivity.severity import (
     SDC,
     Drawn,
@@ -106,8 +106,10 @@ def predict_parts(
     return {part: PartPrediction(*own, seen[part]) for part, own in found.items()}
 
 
-def _parts(bits: Mapping[Cell, int], kinds: Sequence[str]) -> dict[Part, dict[Cell, int]]:
-    parts: dict[Part, dict[Cell, int]] = {}
+def _parts(
+    bits: Mapping[SensitivityCell, int], kinds: Sequence[str]
+) -> dict[Part, dict[SensitivityCell, int]]:
+    parts: dict[Part, dict[SensitivityCell, int]] = {}
     for cell, count in bits.items():
         if cell.kind in kinds:
             parts.setdefault((cell.block, cell.kind), {})[cell] = count

@@ -13,7 +13,7 @@ from resil.files import json_text
 from resil.folder.finished import RESULTS, Finished
 from resil.folder.provenance import ESTIMATE, RUN
 from resil.results.run import Run
-from resil.study.study import Cell
+from resil.study.study import StudyCell
 
 FAILED, WAITING = "failed", "not run"
 MET, MISSED, INCONCLUSIVE, NOT_ASSESSED, NONE = "met", "missed", "inconclusive", "not assessed", "none"
@@ -24,7 +24,7 @@ _BLOCK_KEYS = ("block", "ff_bits", "macro_bits", "sram_bits", "area", "fit_raw",
 _CLASS_KEYS = ("register_class", "bits", "injections", "avf", "avf_lo", "avf_hi")
 
 
-def answered(cell: Cell, found: Finished, permanent: Finished | None) -> dict[str, Any]:
+def answered(cell: StudyCell, found: Finished, permanent: Finished | None) -> dict[str, Any]:
     """Return what a finished folder says of a cell, and by digests on which results that rests.
 
     Args:
@@ -71,7 +71,7 @@ def rests_on(found: Finished, permanent: Finished | None) -> dict[str, Any]:
     return {"basis": _basis(found), "permanent_basis": None if permanent is None else _basis(permanent)}
 
 
-def unanswered(cell: Cell, verdict: str, error: str | None = None) -> dict[str, Any]:
+def unanswered(cell: StudyCell, verdict: str, error: str | None = None) -> dict[str, Any]:
     """Return what is said of a cell that has no results: it failed, with its error, or has not been run."""
     return {
         **_head(cell),
@@ -117,7 +117,7 @@ def _basis(found: Finished) -> str:
     return sha256(json_text({"made": made}).encode()).hexdigest()
 
 
-def _spfm_asked(cell: Cell) -> float | None:
+def _spfm_asked(cell: StudyCell) -> float | None:
     """Return the least SPFM that is claimed of a cell's transient faults; None if none is."""
     safety = cell.campaign.safety
     return safety.spfm if safety is not None and "spfm_transient" in safety.claims else None
@@ -134,7 +134,7 @@ def _classes(found: Finished) -> Sequence[Mapping[str, Any]]:
     return rows
 
 
-def _head(cell: Cell) -> dict[str, Any]:
+def _head(cell: StudyCell) -> dict[str, Any]:
     return {"target": cell.target, "network": cell.network}
 
 

@@ -14,7 +14,7 @@ from resil.run.dry_run import plan_run
 from resil.study.folder import check_study, definition_of
 from resil.study.pace import spoken
 from resil.study.run import finished_cell
-from resil.study.study import Cell, Study
+from resil.study.study import Study, StudyCell
 from resil.user_errors import USER_ERRORS
 
 _REFUSALS: tuple[type[Exception], ...] = (*USER_ERRORS, ConsistencyError)
@@ -58,7 +58,9 @@ def plan_study(
     }
 
 
-def _cell(cell: Cell, out: Path, earlier: Mapping[str, Any] | None, progress: Progress) -> dict[str, Any]:
+def _cell(
+    cell: StudyCell, out: Path, earlier: Mapping[str, Any] | None, progress: Progress
+) -> dict[str, Any]:
     told: dict[str, Any] = {"target": cell.target, "network": cell.network, "predicted": cell.predicted}
     told |= {"state": "to do", "campaigns": 1, "injections": 0, "done": 0, "seconds": None, "error": None}
     if finished_cell(cell, out, earlier) is not None:

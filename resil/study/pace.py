@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
-from resil.study.study import Cell
+from resil.study.study import StudyCell
 
 
 class Pace:
@@ -20,7 +20,7 @@ class Pace:
         then: What follows on the cells, of which nothing is foretold; "" if nothing does.
     """
 
-    def __init__(self, cells: Sequence[Cell], then: str = "") -> None:
+    def __init__(self, cells: Sequence[StudyCell], then: str = "") -> None:
         self._left = {cell.folder: cell for cell in cells}
         self._cells = len(cells)
         self._then = then and f", then {then}"
@@ -29,11 +29,11 @@ class Pace:
         self._seconds = 0.0
         self._injections = 0
 
-    def answered(self, cell: Cell) -> None:
+    def answered(self, cell: StudyCell) -> None:
         """Take note that nothing is left to do for a cell."""
         self._left.pop(cell.folder, None)
 
-    def note(self, cell: Cell, seconds: float, injections: int, built: float = 0.0) -> None:
+    def note(self, cell: StudyCell, seconds: float, injections: int, built: float = 0.0) -> None:
         """Take note of how long a cell took, and how much of that went into builds."""
         self._times.setdefault((cell.network, cell.predicted), []).append(seconds - built)
         if not cell.predicted:
@@ -53,7 +53,7 @@ class Pace:
         rate = f", {self._injections / self._seconds:,.0f} injections/s" if self._seconds else ""
         return f"{self._told(self.seconds_left)}{rate}"
 
-    def during(self, cell: Cell, seconds: float) -> str:
+    def during(self, cell: StudyCell, seconds: float) -> str:
         """Return the cells done and the time left, while one is carried out since so many seconds."""
         left = self.seconds_left
         if left is not None:
@@ -71,7 +71,7 @@ class Pace:
         """Expected time of what is built for a target."""
         return fmean(self._built.values()) if self._built else 0.0
 
-    def _expected(self, cell: Cell) -> float:
+    def _expected(self, cell: StudyCell) -> float:
         times = self._times.get((cell.network, cell.predicted))
         return fmean(times or [own for times in self._times.values() for own in times])
 

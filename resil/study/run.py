@@ -42,7 +42,7 @@ from resil.study.pace import Pace
 from resil.study.protect import protect_target
 from resil.study.protection import NOT_FINISHED, unassessed
 from resil.study.rows import block_rows, write_rows
-from resil.study.study import Cell, Study
+from resil.study.study import Study, StudyCell
 from resil.study.time_spent import BUILDS, CELLS, PROTECTION, Spent
 from resil.study.verdict import study_verdict
 from resil.user_errors import USER_ERRORS
@@ -79,7 +79,7 @@ def run_study(
 
 
 def finished_cell(
-    cell: Cell, out: Path, earlier: Mapping[str, Any] | None
+    cell: StudyCell, out: Path, earlier: Mapping[str, Any] | None
 ) -> tuple[Finished, Finished | None] | None:
     """Return what the folders of a cell hold, if an earlier go has ended with just that.
 
@@ -176,7 +176,7 @@ class _Study:
         done = now() if self._worked else self._earlier["finished"]
         return self._write(finished=done)
 
-    def _carry_out(self, cell: Cell, place: int, of: int) -> None:
+    def _carry_out(self, cell: StudyCell, place: int, of: int) -> None:
         self._progress.stage(f"cell {place} of {of}: {cell.name}{', predicted' if cell.predicted else ''}")
         began, built = time.monotonic(), self._progress.built_seconds
         self._progress.beside(lambda: self._pace.during(cell, time.monotonic() - began))
@@ -236,7 +236,7 @@ class _Study:
     def _cells_of(self, target: str) -> list[dict[str, Any]]:
         return [cell for cell in self._cells.values() if cell["target"] == target]
 
-    def _answer(self, cell: Cell) -> tuple[Finished, Finished | None]:
+    def _answer(self, cell: StudyCell) -> tuple[Finished, Finished | None]:
         folder, permanent = self._out / cell.folder, None
         folder.parent.mkdir(exist_ok=True)
         if cell.predicted:
@@ -259,13 +259,13 @@ class _Study:
                 "changed, and go on with --resume"
             )
 
-    def _keep(self, cell: Cell, found: Finished, permanent: Finished | None) -> None:
+    def _keep(self, cell: StudyCell, found: Finished, permanent: Finished | None) -> None:
         record = answered(cell, found, permanent)
         self._cells[cell.folder] = record
         self._rows[cell.folder] = block_rows(record, found.summary)
         self._pace.answered(cell)
 
-    def _fail(self, cell: Cell, error: str, *, internal: bool = False) -> None:
+    def _fail(self, cell: StudyCell, error: str, *, internal: bool = False) -> None:
         self._progress.warn(f"{cell.name} failed: {error}")
         self._cells[cell.folder] = unanswered(cell, FAILED, error) | {"internal": internal}
         self._pace.answered(cell)

@@ -51,7 +51,7 @@ class StudyWork:
 
 
 @dataclass(frozen=True)
-class Cell:
+class StudyCell:
     """A network on a target.
 
     Attributes:
@@ -139,11 +139,11 @@ class Study:
         return slug_of(self.name) or "study"
 
     @property
-    def cells(self) -> tuple[Cell, ...]:
+    def cells(self) -> tuple[StudyCell, ...]:
         """All pairs, target by target."""
         return tuple(self._cell(target, work) for target in self.targets for work in self.works)
 
-    def _cell(self, target: StudyTarget, work: StudyWork) -> Cell:
+    def _cell(self, target: StudyTarget, work: StudyWork) -> StudyCell:
         predicted = target.estimate or work.estimate
         seed = int.from_bytes(
             sha256(f"{self.rules.head.seed}/{target.name}/{work.name}".encode()).digest()[:7], "big"
@@ -151,7 +151,9 @@ class Study:
         name = f"{self.name}: {work.name} on {target.name}"
         campaign = campaign_of(self.file, self.rules, name, seed, work.settings, target.place)
         folder = f"{slug_of(target.name)}/{slug_of(work.name)}{'.estimate' if predicted else ''}"
-        return Cell(target.name, work.name, campaign, predicted, folder, self._permanent(campaign, predicted))
+        return StudyCell(
+            target.name, work.name, campaign, predicted, folder, self._permanent(campaign, predicted)
+        )
 
     def _permanent(self, campaign: Campaign, predicted: bool) -> Campaign | None:
         if self.permanent is None or predicted:

@@ -36,7 +36,7 @@ from resil.rtl_harness.redundancy.page import constraints_text, page_text
 from resil.rtl_harness.redundancy.places import (
     MAJOR,
     MINOR,
-    Design,
+    SourceDesign,
     check_editable,
     netlist_instances,
 )
@@ -187,7 +187,7 @@ class _Builder:
             instances={own.path: design.instances[own.path] for own in self._locksteps},
         )
 
-    def _read(self) -> Design:
+    def _read(self) -> SourceDesign:
         options = ["--best-effort-hierarchy", "--dump-ast"]
         read = read_commands(self.target, self.elaboration.parameters, options, self.work)
         what = f"reading {self.target.name}"
@@ -196,14 +196,14 @@ class _Builder:
             p: SourceText(p.read_text(encoding="utf-8", errors="surrogateescape"))
             for p in self.target.sources
         }
-        return Design(self.target, read_instances(log, self.target.top), texts)
+        return SourceDesign(self.target, read_instances(log, self.target.top), texts)
 
     def _request(self, piece: Piece, instances: Mapping[str, Instance]) -> Request:
         place = self.elaboration.locations[piece.element.path]
         holder = instance_of(place.net, instances)
         return Request(piece, holder, place.net.removeprefix(f"{holder}."), place.net_low + piece.low)
 
-    def _netlist(self, design: Design, top: str, requests: Sequence[Request]) -> ProtectedNetlist:
+    def _netlist(self, design: SourceDesign, top: str, requests: Sequence[Request]) -> ProtectedNetlist:
         """Read what is below one instance and give it redundancy."""
         own = [r for r in requests if r.instance == top or r.instance.startswith((f"{top}.", f"{top}["))]
         module = f"{design.instances[top].module}${self.target.top}.{top}"
@@ -234,7 +234,7 @@ class _Builder:
         return folder
 
     def _write_netlists(
-        self, design: Design, netlists: Mapping[str, ProtectedNetlist]
+        self, design: SourceDesign, netlists: Mapping[str, ProtectedNetlist]
     ) -> dict[str, list[str]]:
         """Write the modules of the netlists; return their names by instance, the top's first."""
         taken = {i.module for i in design.instances.values()} | {p.stem for p in _LIBRARY.glob("*.sv")}
@@ -344,7 +344,9 @@ class _Builder:
     def _made(self, names: Mapping[str, list[str]]) -> list[Path]:
         return [Path(RTL) / f"{module}.sv" for own in names.values() for module in own]
 
-    def _edit(self, design: Design, names: Mapping[str, list[str]]) -> tuple[dict[Path, Path], list[str]]:
+    def _edit(
+        self, design: SourceDesign, names: Mapping[str, list[str]]
+    ) -> tuple[dict[Path, Path], list[str]]:
         """Edit the sources around the netlists; return copies of them by source, and the alarms' bits."""
         modules = {top: own[0] for top, own in names.items()}
         files, alarms = edit_sources(
@@ -355,15 +357,15 @@ class _Builder:
             (self.made / copy).write_text(design.texts[file].text, encoding="utf-8", errors="surrogateescape")
         return edited, alarms
 
-    def _clock_and_reset(self, design: Design) -> tuple[str, str, bool]:
+    def _clock_and_reset(self, design: SourceDesign) -> tuple[str, str, bool]:
         """Return the ports of the design under test that carry clock and reset, and if that is active low."""
         return clock_and_reset(self.target, self._chain(design))
 
-    def _width(self, design: Design) -> int:
+    def _width(self, design: SourceDesign) -> int:
         """Return the bits of the counter of operations."""
         return len(self._chain(design)[-1][1]["ports"][self.target.operation]["bits"])
 
-    def _chain(self, design: Design) -> list[tuple[str, Mapping[str, Any]]]:
+    def _chain(self, design: SourceDesign) -> list[tuple[str, Mapping[str, Any]]]:
         """Return the modules around the design under test, the top last, each with the next one's cell."""
         return modules_around(self.target, design, self.work / "design.il", self._folder("around"))
 

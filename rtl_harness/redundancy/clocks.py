@@ -11,7 +11,7 @@ from typing import Any
 from resil.rtl_harness.design.elaboration.yosys import run_yosys
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.errors import HarnessError
-from resil.rtl_harness.redundancy.places import Design
+from resil.rtl_harness.redundancy.places import SourceDesign
 
 # Cells through which a clock or a reset goes on its way, with whether they invert it. Others may gate it.
 _THROUGH = {"$buf": False, "$pos": False, "$not": True, "$logic_not": True}
@@ -19,7 +19,7 @@ _GATING = {"$and", "$or", "$logic_and", "$logic_or", "$mux"}
 
 
 def modules_around(
-    target: Target, design: Design, netlist: Path, folder: Path
+    target: Target, design: SourceDesign, netlist: Path, folder: Path
 ) -> list[tuple[str, Mapping[str, Any]]]:
     """Return the modules around the design under test, the top last, each with the cell that is the next one.
 

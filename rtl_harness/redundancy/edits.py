@@ -10,7 +10,7 @@ from pathlib import Path
 
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.redundancy.lockstep import Lockstep
-from resil.rtl_harness.redundancy.places import MAJOR, MINOR, Design
+from resil.rtl_harness.redundancy.places import MAJOR, MINOR, SourceDesign
 from resil.rtl_harness.redundancy.source_text import SourceText
 from resil.rtl_harness.redundancy.watchdog import DONE, INSTANCE, MODULE, OPERATION, Timer
 
@@ -44,7 +44,7 @@ _WATCHDOG = """
 
 
 def edit_sources(
-    design: Design,
+    design: SourceDesign,
     netlists: Mapping[str, str],
     clocking: Callable[[], tuple[str, str, bool]],
     timer: Timer | None = None,
@@ -146,7 +146,7 @@ def edit_sources(
 
 def _edit(
     text: SourceText,
-    design: Design,
+    design: SourceDesign,
     around: str,
     children: list[str],
     netlists: Mapping[str, str],

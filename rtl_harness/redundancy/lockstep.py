@@ -18,7 +18,7 @@ from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.redundancy.groups import Group, GroupError
 from resil.rtl_harness.redundancy.modules import Instance
-from resil.rtl_harness.redundancy.places import Design, obstacle_around
+from resil.rtl_harness.redundancy.places import SourceDesign, obstacle_around
 from resil.rtl_harness.redundancy.source_text import NotEditableError
 
 MODULE = "resil_compare"
@@ -112,7 +112,7 @@ def instance_paths(target: Target, groups: Sequence[Group]) -> dict[str, str]:
 
 
 def locksteps(
-    design: Design, wanted: Mapping[str, str], elaboration: Elaboration, netlists: Sequence[str]
+    design: SourceDesign, wanted: Mapping[str, str], elaboration: Elaboration, netlists: Sequence[str]
 ) -> list[Lockstep]:
     """Return what will run in lockstep.
 
@@ -143,7 +143,7 @@ def locksteps(
     return found
 
 
-def _with_text(design: Design, own: Lockstep) -> Lockstep:
+def _with_text(design: SourceDesign, own: Lockstep) -> Lockstep:
     """Add what makes copy and comparator in the module around a block.
 
     Raises:

@@ -20,7 +20,7 @@ OWN = (MINOR, MAJOR, "resil_minor", "resil_major", "u_resil_alert", OPERATION, D
 
 
 @dataclass
-class Design:
+class SourceDesign:
     """A design as its source code has it.
 
     Attributes:
@@ -57,7 +57,7 @@ class Design:
         return found
 
 
-def netlist_instances(design: Design, wanted: Iterable[tuple[str, str]]) -> list[str]:
+def netlist_instances(design: SourceDesign, wanted: Iterable[tuple[str, str]]) -> list[str]:
     """Return the instances in whose place netlists go, none inside another.
 
     A netlist replaces the instance that holds a protected register, so that all else stays source code. Where
@@ -75,7 +75,7 @@ def netlist_instances(design: Design, wanted: Iterable[tuple[str, str]]) -> list
     return sorted(p for p in chosen if not any(p != other and _inside(p, other) for other in chosen))
 
 
-def check_editable(design: Design) -> None:
+def check_editable(design: SourceDesign) -> None:
     """Raise GroupError unless the design under test and what is around it can be edited for a watchdog."""
     dut = design.target.dut
     why = _around(design, dut, [dut, *design.chain(dut)])
@@ -87,7 +87,7 @@ def _inside(path: str, other: str) -> bool:
     return path.startswith((f"{other}.", f"{other}["))
 
 
-def _replaceable(design: Design, path: str, group: str) -> str:
+def _replaceable(design: SourceDesign, path: str, group: str) -> str:
     dut = design.target.dut
     reasons = []
     if not (path == dut or _inside(path, dut)):
@@ -105,7 +105,7 @@ def _replaceable(design: Design, path: str, group: str) -> str:
     )
 
 
-def _obstacle(design: Design, path: str) -> str:
+def _obstacle(design: SourceDesign, path: str) -> str:
     instance = design.instances[path]
     if instance.obstacles:
         return instance.obstacles[0]
@@ -118,12 +118,12 @@ def _obstacle(design: Design, path: str) -> str:
     return _around(design, path, design.chain(path))
 
 
-def obstacle_around(design: Design, path: str) -> str:
+def obstacle_around(design: SourceDesign, path: str) -> str:
     """Say what keeps the modules around an instance, and the text of the instance, from being edited."""
     return _around(design, path, design.chain(path))
 
 
-def _around(design: Design, path: str, chain: Iterable[str]) -> str:
+def _around(design: SourceDesign, path: str, chain: Iterable[str]) -> str:
     """Say what keeps modules from being given ports; "" if nothing does.
 
     Args:

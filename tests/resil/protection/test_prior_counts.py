@@ -14,7 +14,7 @@ from resil.protection.prior_counts import prior_counts
 from resil.protection.risks import shrunk_risks
 from resil.protection.units import cells_of
 from resil.sensitivity.model import SHIPPED, load_model, save_model
-from resil.sensitivity.observations import Cell
+from resil.sensitivity.observations import SensitivityCell
 from tests.resil.protection.designs import network_of, rates_of, storage_of
 from tests.resil.protection.test_flow import two
 
@@ -36,7 +36,7 @@ RUN = SimpleNamespace(
 
 @pytest.fixture
 def model(tmp_path):
-    cell = Cell("ff", "a", "data", "u.g_a[*].x_q", 1)
+    cell = SensitivityCell("ff", "a", "data", "u.g_a[*].x_q", 1)
     shipped = load_model(SHIPPED)
     counts = {cell: (10, 20, 30, 40, 50, 60), replace(cell, register="other"): (9,) * 6}
     own = replace(

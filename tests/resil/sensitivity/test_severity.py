@@ -13,7 +13,7 @@ from resil.rtl_harness.npu.work import operation_work
 from resil.sensitivity.intervals import ModelError, block_estimates, held, with_surprises
 from resil.sensitivity.left_out import Prediction, fit_severity, left_out_rows, without
 from resil.sensitivity.model import SHIPPED, load_model
-from resil.sensitivity.observations import START, START_KIND, Cell, Run
+from resil.sensitivity.observations import START, START_KIND, ObservedRun, SensitivityCell
 from resil.sensitivity.predict import PartPrediction, part_rates, predict_parts
 from resil.sensitivity.severity import (
     Severity,
@@ -27,7 +27,7 @@ from resil.stats.rates import OUTCOMES
 from resil.work.inference import Inference
 
 PART = ("ao", "ff")
-CELL = Cell("ff", "ao", "data", "u.q", 0)
+CELL = SensitivityCell("ff", "ao", "data", "u.q", 0)
 LEARNT = np.array([0.5, 0.2, 0.2, 0.05, 0.02, 0.03])
 T, C = OUTCOMES.index("sdc_tolerable"), OUTCOMES.index("sdc_critical")
 
@@ -37,7 +37,9 @@ def run_with(network, share):
     corrupted = counts[T] + counts[C]
     counts[T], counts[C] = corrupted * (1 - share), corrupted * share
     summary = {"network": {"sha256": network, "operations": []}, "target": {"name": "t"}}
-    return Run(Path(network), summary, {}, {CELL: 8}, (), {(CELL, 0): tuple(counts.astype(int).tolist())}, ())
+    return ObservedRun(
+        Path(network), summary, {}, {CELL: 8}, (), {(CELL, 0): tuple(counts.astype(int).tolist())}, ()
+    )
 
 
 def predictions(true, drawn):

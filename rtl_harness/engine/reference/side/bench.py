@@ -19,7 +19,7 @@ class NotAppliedError(Exception):
 
 
 @dataclass(frozen=True)
-class Cell:
+class StoredWords:
     """A storage element in the simulator.
 
     Attributes:
@@ -134,7 +134,7 @@ class Bench:
             self.problems.append(f"{name}: no such port in the simulator")
         return handle
 
-    def _cell(self, element: Mapping[str, Any]) -> Cell | None:
+    def _cell(self, element: Mapping[str, Any]) -> StoredWords | None:
         path = element["path"]
         handle = self._find(element)
         if handle is None:
@@ -156,7 +156,7 @@ class Bench:
                 f"{path}: expected a packed value of {element['packed_width']} bits, found {words[0]!r}"
             )
             return None
-        return Cell(path, words, element["low"], element["width"], element["latch"])
+        return StoredWords(path, words, element["low"], element["width"], element["latch"])
 
     def _find(self, element: Mapping[str, Any]) -> Handle:
         handle = self.top

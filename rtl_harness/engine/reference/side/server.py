@@ -22,9 +22,9 @@ import cocotb
 from resil.rtl_harness.engine.reference.side import CONFIG_VARIABLE, SOCKET_VARIABLE
 from resil.rtl_harness.engine.reference.side.bench import (
     Bench,
-    Cell,
     Handle,
     NotAppliedError,
+    StoredWords,
 )
 from resil.rtl_harness.engine.reference.side.timeline import CHECK, FLIP, Timeline, Watchdog
 
@@ -137,16 +137,18 @@ class _Server:
             return {"error": str(error)}
         return await self._finish(request["limit"], request.get("rest", 0), _watchdog(request))
 
-    def _words(self, places: list[list[int]]) -> list[tuple[Cell, int, int]]:
+    def _words(self, places: list[list[int]]) -> list[tuple[StoredWords, int, int]]:
         """Return cell, word and mask of each word of the simulator that has some of these bits."""
-        masks: dict[int, tuple[Cell, int, int]] = {}
+        masks: dict[int, tuple[StoredWords, int, int]] = {}
         for element, word, bit, bits in places:
             cell = self.bench.cells[element]
             handle = id(cell.words[word])
             masks[handle] = (cell, word, masks.get(handle, (cell, word, 0))[2] | cell.mask(bit, bits))
         return list(masks.values())
 
-    async def _hold(self, request: dict[str, Any], words: list[tuple[Cell, int, int]]) -> dict[str, Any]:
+    async def _hold(
+        self, request: dict[str, Any], words: list[tuple[StoredWords, int, int]]
+    ) -> dict[str, Any]:
         def hold(value: int) -> None:
             for cell, word, mask in words:
                 cell.hold(word, mask, value)
