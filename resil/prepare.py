@@ -8,10 +8,10 @@ from hashlib import sha256
 from pathlib import Path
 
 from resil.bench.bench import NO_AREA, Area, AreaFacts, Bench, OutputFacts
-from resil.bench.engines import CampaignEngine, Limits, build_ahead, make_engine
 from resil.bench.identity import Identity, ending_definition
 from resil.bench.site_list import block_name, counts_text
 from resil.campaign.campaign import Campaign
+from resil.campaign.engines import engine_named
 from resil.campaign.network_settings import NetworkSettings
 from resil.errors import CampaignError
 from resil.folder.provenance import versions
@@ -23,11 +23,12 @@ from resil.rtl_harness.design.elaboration.yosys import rtl_key
 from resil.rtl_harness.design.hardware import with_hardware
 from resil.rtl_harness.design.sites import SiteTable
 from resil.rtl_harness.design.target import Target, load_target, rtl_digest
+from resil.rtl_harness.engine.contract import CampaignEngine, Limits
 from resil.rtl_harness.engine.reference.config import check_workload
 from resil.rtl_harness.engine.timeout import Timeout, check_timeout
 from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.errors import HarnessError
-from resil.rtl_harness.npu.memory_engine import BLOCK, MemoryEngine, memory_sites
+from resil.rtl_harness.npu.memory_engine import BLOCK, memory_sites
 from resil.rtl_harness.npu.model.config import CONFIGS
 from resil.sensitivity.guided_population import guide_digest
 from resil.version import __version__
@@ -60,7 +61,8 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
     if simulates and not elaboration.unmapped:
         faults = campaign.faults.injections // len(workloads)
         cycles = work.facts.vela_cycles or 0
-        build_ahead(campaign.execution.engine, target, workloads[0], elaboration, faults * cycles)
+        if (ahead := engine_named(campaign.execution.engine).build_ahead) is not None:
+            ahead(target, workloads[0], elaboration, faults * cycles)
     progress.stage(f"what of the storage of {target.name} becomes hardware, by synthesis")
     elaboration = with_hardware(target, elaboration)
     progress.stage(f"{counts_text(elaboration.sites)}, {len(elaboration.unmapped)} storage elements unmapped")
@@ -78,7 +80,7 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
         blocks=tuple(target.blocks),
         sites=elaboration.sites,
         inputs=work.labels,
-        identity=_identity(campaign, work, elaboration.sites, hashes, campaign.execution.engine),
+        identity=_identity(campaign, work, elaboration.sites, hashes),
         hashes=hashes,
         engine=lambda position: _engine(campaign, target, workloads[position], elaboration),
         area=_area(campaign, target, elaboration, progress),
@@ -124,9 +126,6 @@ def _outside(campaign: Campaign, target: Target, progress: Progress) -> Bench:
             campaign.work, NetworkSettings
         ),
         f"one of the NPUs {', '.join(CONFIGS)}, which have a functional model": target.name not in CONFIGS,
-        "one inference": campaign.inferences > 1,
-        'the time-out "inference"': campaign.execution.timeout != Timeout.INFERENCE,
-        "a campaign that is run here, not by a farm": campaign.execution.farm is not None,
     }
     for expected, is_wrong in wrong.items():
         if is_wrong:
@@ -136,10 +135,11 @@ def _outside(campaign: Campaign, target: Target, progress: Progress) -> Bench:
             )
     work = _work(campaign, target, progress)
     sites = memory_sites(work.workloads[0])
+    storage = Elaboration(sites, (), {}, {})
     hashes = {**work.hashes, "target": _target_digest(target, work.workloads[0]), "rtl": rtl_digest(target)}
 
     def engine(workload: Workload) -> CampaignEngine:
-        return MemoryEngine(target, workload, sites, campaign.execution.timeout_factor)
+        return _engine(campaign, target, workload, storage)
 
     return Bench(
         network=work.facts,
@@ -148,7 +148,7 @@ def _outside(campaign: Campaign, target: Target, progress: Progress) -> Bench:
         blocks=(BLOCK,),
         sites=sites,
         inputs=work.labels,
-        identity=_identity(campaign, work, sites, hashes, MemoryEngine.name),
+        identity=_identity(campaign, work, sites, hashes),
         hashes=hashes,
         engine=lambda position: engine(work.workloads[position]),
         area=lambda: NO_AREA,
@@ -163,9 +163,7 @@ def _outside(campaign: Campaign, target: Target, progress: Progress) -> Bench:
     )
 
 
-def _identity(
-    campaign: Campaign, work: Work, sites: SiteTable, hashes: Mapping[str, str], engine: str
-) -> Identity:
+def _identity(campaign: Campaign, work: Work, sites: SiteTable, hashes: Mapping[str, str]) -> Identity:
     return Identity(
         {
             **hashes,
@@ -181,7 +179,7 @@ def _identity(
             "inferences": _inferences(campaign),
             "timeout_factor": repr(campaign.execution.timeout_factor),
             **ending_definition(campaign.execution),
-            "engine": engine,
+            "engine": campaign.execution.engine,
             "resil": __version__,
             **versions(_DEFINING_PACKAGES),
         }
@@ -207,7 +205,8 @@ def _engine(
         timeout=Timeout(settings.timeout),
         until_detection=settings.ends_at_detection,
     )
-    return make_engine(settings.engine, target, workload, elaboration, limits)
+    declared = engine_named(settings.engine)
+    return declared.make(target, workload, elaboration, limits, settings.options)
 
 
 def _area(

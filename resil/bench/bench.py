@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from resil.bench.engines import CampaignEngine
 from resil.bench.identity import Identity
 from resil.rtl_harness.design.sites import SiteTable
+from resil.rtl_harness.engine.contract import CampaignEngine
 from resil.rtl_harness.faults import Corruption
 
 Describe = Callable[[int, Corruption], str]

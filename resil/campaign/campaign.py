@@ -4,19 +4,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from resil.campaign.execution_keys import engine_tables
 from resil.campaign.fault_settings import FaultSettings
 from resil.campaign.key_places import Places, key_places
 from resil.campaign.keys import TABLES
 from resil.campaign.network_settings import NetworkSettings, read_network
+from resil.campaign.overrides import Override, overridden, said, words
 from resil.campaign.problems import Problems, UnreadError
 from resil.campaign.rules import (
     BETWEEN,
-    ENGINE_NAMES,
     Budget,
     ExecutionSettings,
     Rules,
@@ -54,6 +55,7 @@ class Campaign:
         safety: What the safety verdict is asked about; None if none is.
         inferences: How many a run makes of its input, 1 or 2; faults strike in the first.
         between: What the host does to the NPU before the second: "rewrite" all registers, or "reset" it too.
+        options: Words of the command line that replaced keys of the file; for messages only.
     """
 
     file: Path
@@ -72,6 +74,7 @@ class Campaign:
     safety: SafetySettings | None = None
     inferences: int = 1
     between: str = BETWEEN[0]
+    options: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def network(self) -> NetworkSettings:
@@ -89,21 +92,17 @@ class Campaign:
         return None if self.safety is None else self.safety.detection_cycles
 
     @property
-    def engine_name(self) -> str:
-        """Name of what answers: for memory outside the NPU the functional model, else the engine."""
-        return "model" if self.faults.external else self.execution.engine
-
-    @property
     def slug(self) -> str:
         """The name as that of a folder."""
         return re.sub(r"[^\w-]+", "-", self.name).strip("-") or "campaign"
 
 
-def load_campaign(path: str | Path) -> Campaign:
+def load_campaign(path: str | Path, overrides: Sequence[Override] = ()) -> Campaign:
     """Read and check a campaign file. Nothing is run.
 
     Args:
         path: A TOML file; paths in it are relative to its folder.
+        overrides: Keys that have other values than in the file; paths are relative to its folder, too.
 
     Returns:
         What it asks for, with all defaults filled in; `run_campaign` carries it out.
@@ -122,51 +121,36 @@ def load_campaign(path: str | Path) -> Campaign:
         text, tables = read_toml(path, "campaign file")
     except (HarnessError, RuntimeError) as error:
         raise CampaignError(str(error)) from None
-    return parse_campaign(path, tables, key_places(text))
+    return parse_campaign(path, tables, key_places(text), overrides)
 
 
-def with_options(campaign: Campaign, *, engine: str | None = None, workers: int | None = None) -> Campaign:
-    """Return the campaign with command-line options in place of its own.
-
-    Raises:
-        CampaignError: there is no engine of that name, or a farm has the number of its workers already.
-    """
-    if engine is not None and engine not in ENGINE_NAMES:
-        raise CampaignError(f"--engine: expected one of {', '.join(ENGINE_NAMES)}, found {engine!r}")
-    execution = campaign.execution
-    check_workers(execution, workers)
-    execution = replace(execution, engine=engine or execution.engine, workers=workers or execution.workers)
-    return replace(campaign, execution=execution)
-
-
-def check_workers(execution: ExecutionSettings, workers: int | None) -> None:
-    """Raise CampaignError if simulator processes are asked for where a farm simulates."""
-    if workers is not None and execution.farm is not None:
-        raise CampaignError(
-            f"--workers: expected a campaign that is simulated here, found [execution] dask and --workers "
-            f"{workers}; leave one out"
-        )
-
-
-def parse_campaign(file: Path, tables: Mapping[str, Any], places: Places | None = None) -> Campaign:
+def parse_campaign(
+    file: Path,
+    tables: Mapping[str, Any],
+    places: Places | None = None,
+    overrides: Sequence[Override] = (),
+) -> Campaign:
     """Check the tables of a campaign file; see `load_campaign`.
 
     Args:
         file: For messages, and what paths are relative to.
         tables: Content of the file.
         places: Where its keys stand, if that is known.
+        overrides: Keys that have other values.
 
     Raises:
         CampaignError: something is wrong; all of it is said.
     """
-    problems = Problems(file, places or {})
-    known = Tables(problems, tables, TABLES)
+    tables = overridden(tables, overrides)
+    problems = Problems(file, places or {}, said(overrides))
+    known = Tables(problems, tables, TABLES | engine_tables())
     rules = read_rules(known, "campaign", own_work="workload" in tables)
     head = rules.head
     work = problems.attempt(lambda: _work(file, known, head.name if "campaign" in tables else ""))
     target = problems.attempt(lambda: read_target(known.section("target", required=True)))
     problems.finish()
-    return campaign_of(file, rules, head.name, head.seed, work, target)
+    campaign = campaign_of(file, rules, head.name, head.seed, work, target)
+    return replace(campaign, options=words(overrides))
 
 
 def campaign_of(

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table [execution] of a campaign file: its keys, declared."""
+"""The tables [execution] and [engine] of a campaign file: their keys, declared."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from resil.campaign.declaration import ABSENT, Key, Table
+from resil.campaign.engines import engines
 from resil.campaign.farm_settings import JOBS, LOCAL
-from resil.campaign.rules import ENGINE_NAMES, TIMEOUTS, UNTIL
+from resil.campaign.rules import TIMEOUTS, UNTIL
+from resil.rtl_harness.engine.declaration import Option
 
 _DASK = Table(
     "execution.dask",
@@ -62,16 +66,15 @@ _DASK = Table(
     ),
 )
 
-EXECUTION = Table(
+_EXECUTION = Table(
     "execution",
     "How injections are simulated.",
     (
         Key(
             "engine",
             "string",
-            "The engine. All give the same outcomes.",
-            ENGINE_NAMES[0],
-            choices=ENGINE_NAMES,
+            "The engine. All give the same outcomes. Without the key the first that can do what is asked.",
+            ABSENT,
         ),
         Key(
             "workers",
@@ -114,3 +117,28 @@ EXECUTION = Table(
         ),
     ),
 )
+
+
+def engine_tables() -> dict[str, Table]:
+    """Return the tables that depend on which engines there are: [execution] and [engine]."""
+    names = tuple(engine.name for engine in engines())
+    keys = tuple(replace(key, choices=names) if key.name == "engine" else key for key in _EXECUTION.keys)
+    options = tuple(
+        Key(
+            engine.name,
+            "table",
+            engine.help,
+            ABSENT,
+            table=Table(f"engine.{engine.name}", engine.help, tuple(map(_key, engine.options))),
+        )
+        for engine in engines()
+        if engine.options
+    )
+    return {
+        "execution": replace(_EXECUTION, keys=keys),
+        "engine": Table("engine", "Options of engines; only those of the one used count.", options),
+    }
+
+
+def _key(option: Option) -> Key:
+    return Key(option.name, option.type, option.help, option.default, option.low, option.high, option.choices)

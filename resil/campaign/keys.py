@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from resil.campaign.clusters import LARGEST
 from resil.campaign.declaration import ABSENT, Key, Table
-from resil.campaign.execution_keys import EXECUTION
+from resil.campaign.execution_keys import engine_tables
 from resil.campaign.fault_settings import KINDS, MODELS, UPSET
 from resil.campaign.network_settings import RECONSTRUCTION
 from resil.campaign.rules import BETWEEN, HAZARDOUS_CHOICES, HAZARDOUS_DEFAULT, NO_CONFIDENCE
@@ -318,5 +318,9 @@ AREA = Table(
 )
 
 # All but what runs on which target: what campaign and study files have in common.
-RULE_TABLES = {table.name: table for table in (FAULTS, SAMPLING, EXECUTION, TECHNOLOGY, BUDGET, SAFETY, AREA)}
+RULE_TABLES = {
+    **{table.name: table for table in (FAULTS, SAMPLING)},
+    **engine_tables(),
+    **{table.name: table for table in (TECHNOLOGY, BUDGET, SAFETY, AREA)},
+}
 TABLES = {table.name: table for table in (CAMPAIGN, NETWORK, WORKLOAD, TARGET)} | RULE_TABLES

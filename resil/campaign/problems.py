@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -35,11 +35,13 @@ class Problems:
     Attributes:
         file: For messages.
         places: Where keys stand.
+        said: Keys that the command line gives, and how.
         misnamed: Tables that are not there because their names are wrong, which is said.
     """
 
     file: Path
     places: Places = field(default_factory=dict)
+    said: Mapping[KeyPath, str] = field(default_factory=dict)
     misnamed: set[str] = field(default_factory=set)
     _found: dict[KeyPath | int, tuple[KeyPath, str]] = field(default_factory=dict)
 
@@ -96,5 +98,9 @@ class Problems:
             raise CampaignError("\n  ".join([*lines, *(self._told(*problem) for problem in found)]))
 
     def _told(self, path: KeyPath, message: str) -> str:
+        for key, words in self.said.items():
+            is_made = path and path not in self.places and key[: len(path)] == path
+            if path[: len(key)] == key or is_made:
+                return f"{words}: {message}"
         place = place_of(path, self.places)
         return message if place is None else f"line {place[0]}, column {place[1]}: {message}"

@@ -3,23 +3,25 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from resil.campaign.declaration import Table
+from resil.campaign.engines import chosen_engine, read_options
 from resil.campaign.farm_settings import FarmSettings, read_farm
-from resil.campaign.fault_settings import FaultSettings, check_plan, read_faults
+from resil.campaign.fault_settings import STUCK_AT, FaultSettings, check_plan, read_faults
 from resil.campaign.problems import Problems, UnreadError
 from resil.campaign.safety import SafetySettings, read_safety
 from resil.campaign.sampling_settings import SamplingSettings, read_sampling
 from resil.campaign.section import Section
 from resil.campaign.technology_settings import TechnologySettings, read_technology
+from resil.rtl_harness.engine.declaration import Ability, OptionValues
 from resil.rtl_harness.faults import Outcome
 
-ENGINE_NAMES = ("verilator", "cocotb")
 BETWEEN = ("rewrite", "reset")
 TIMEOUTS = ("inference", "operation")
 UNTIL = ("end", "detection")
@@ -45,6 +47,7 @@ class ExecutionSettings:
         until: How far an injection goes, one of `UNTIL`: to its end, or to the first alarm that tells of
             something detected; what would have come then is not known.
         farm: Workers elsewhere that simulate; None if this process and its children do.
+        options: Of the engine, each of those that it declares.
     """
 
     engine: str
@@ -53,6 +56,7 @@ class ExecutionSettings:
     timeout: str = "inference"
     until: str = UNTIL[0]
     farm: FarmSettings | None = None
+    options: OptionValues = field(default_factory=dict)
 
     @property
     def ends_at_detection(self) -> bool:
@@ -179,9 +183,10 @@ def read_rules(tables: Tables, first: str, *, own_work: bool) -> Rules:
     if "safety" in tables and problems.sound("budget"):
         item_fit = budget.fit if budget else None
         safety = attempt(lambda: read_safety(section("safety"), hazardous, item_fit))
-    execution = attempt(lambda: _execution(section("execution"), sampling))
-    if problems.sound("execution") and execution.ends_at_detection:
-        attempt(lambda: _check_until(section("execution"), head, faults, sampling, safety))
+    sound = (head if problems.sound(first) else None, faults if problems.sound("faults") else None)
+    execution = attempt(lambda: _execution(section("execution"), section("engine"), *sound, sampling))
+    if execution and problems.sound("execution") and execution.ends_at_detection:
+        attempt(lambda: _check_until(section("execution"), head, sampling, safety))
     technology = attempt(lambda: read_technology(section("technology", required=True)))
     liberty = attempt(lambda: _liberty(section("area")))
     return Rules(head, faults, sampling, execution, technology, budget, hazardous, liberty, safety)
@@ -228,8 +233,13 @@ def _note_unknown_tables(problems: Problems, tables: Mapping[str, Any], known: t
     return meant
 
 
-def _execution(section: Section, sampling: SamplingSettings | None) -> ExecutionSettings:
-    engine = section.choice("engine")
+def _execution(
+    section: Section,
+    options: Section,
+    head: Head | None,
+    faults: FaultSettings | None,
+    sampling: SamplingSettings | None,
+) -> ExecutionSettings:
     workers = section.integer("workers") if section.has("workers") else None
     timeout_factor = section.number("timeout_factor")
     timeout = section.choice("timeout")
@@ -242,22 +252,44 @@ def _execution(section: Section, sampling: SamplingSettings | None) -> Execution
     if farm is not None and workers is not None:
         remedy = "remove it: [execution.dask] says how many workers there are"
         section.wrong("workers", "the key without dask only", "both", remedy)
+    engine = chosen_engine(section, _needed(head, faults, timeout, until, farm)).name
     section.finish()
-    return ExecutionSettings(engine, workers, timeout_factor, timeout, until, farm)
+    own = read_options(options, engine)
+    return ExecutionSettings(engine, workers, timeout_factor, timeout, until, farm, own)
+
+
+def _needed(
+    head: Head | None, faults: FaultSettings | None, timeout: str, until: str, farm: FarmSettings | None
+) -> dict[Ability, str]:
+    """Return what a campaign asks of its engine, and by what; nothing for a part that could not be read."""
+    asked: dict[Ability, str] = {}
+    if faults:
+        place = Ability.MEMORY_OUTSIDE if faults.external else Ability.STORAGE
+        asked[place] = f"[faults] kinds = {json.dumps(faults.kinds)}"
+        if faults.clusters != (1.0,):
+            asked[Ability.CLUSTERS] = "[faults] clusters"
+        if faults.permanent:
+            asked[Ability.STUCK_AT] = f'[faults] model = "{STUCK_AT}"'
+    if head and head.inferences > 1:
+        asked[Ability.TWO_INFERENCES] = "inferences = 2"
+    if timeout != TIMEOUTS[0]:
+        asked[Ability.OPERATION_TIMEOUT] = f'timeout = "{timeout}"'
+    if until != UNTIL[0]:
+        asked[Ability.UNTIL_DETECTION] = f'until = "{until}"'
+    if farm is not None:
+        asked[Ability.FARM] = "dask"
+    return asked
 
 
 def _check_until(
     section: Section,
     head: Head | None,
-    faults: FaultSettings | None,
     sampling: SamplingSettings | None,
     safety: SafetySettings | None,
 ) -> None:
     """Raise CampaignError if what would have come after detection is asked for."""
     wrong = {
         "inferences = 2, of which the second would not be": head is not None and head.inferences > 1,
-        "faults in memory outside the NPU, which the functional model answers": faults is not None
-        and faults.external,
         'plan = "predicted", whose model has learnt from whole runs': sampling is not None
         and sampling.plan == "predicted",
         "a fault-tolerant time or a claim of coverage, detection_time or sensitivity in [safety], which ask "

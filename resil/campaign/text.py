@@ -54,6 +54,7 @@ def campaign_tables(campaign: Campaign) -> dict[str, dict[str, Value]]:
             "timeout_factor": execution.timeout_factor,
         },
         "execution.dask": _farm(execution.farm),
+        "engine": {execution.engine: dict(execution.options) or None},
         "technology": {
             "name": technology.name,
             "flip_flop_fit": technology.flip_flop_fit,

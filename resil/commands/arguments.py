@@ -29,6 +29,14 @@ Workers = Annotated[int | None, typer.Option("--workers", min=1, help="Simulator
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Only compile and elaborate, and say what would run.")
 ]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="TABLE.KEY=VALUE",
+        help="Use this value in place of the file's, as faults.injections=5000; may be repeated.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON to stdout instead of text.")]
 Quiet = Annotated[
     bool, typer.Option("--quiet", help="No progress on stderr, only warnings and errors.", callback=_quiet)

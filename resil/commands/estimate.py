@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from resil.commands.arguments import CampaignFile, Json, Quiet, Verbose
+from resil.commands.arguments import CampaignFile, Json, Quiet, Set, Verbose
 from resil.output import show
 
 
@@ -26,15 +26,17 @@ def estimate(
         bool,
         typer.Option("--accept-prediction", help="Exit with 0 or 1 by what is predicted, not with 3."),
     ] = False,
+    set_: Set = None,
     json_: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
 ) -> None:
     """Predict a campaign from what other networks' campaigns have taught, without simulating the RTL."""
     from resil.campaign.campaign import load_campaign
+    from resil.campaign.overrides import command_line
     from resil.run.estimate import estimate_campaign, estimate_code
 
-    settings = load_campaign(campaign)
+    settings = load_campaign(campaign, command_line(set_ or ()))
     folder = out or Path("runs") / f"{settings.slug}-estimate"
     results = estimate_campaign(settings, folder, model_file=model, run_dir=correct)
     show(results.summary, json_, lambda: results.show(folder))

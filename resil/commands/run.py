@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from resil.commands.arguments import CampaignFile, DryRun, Json, Quiet, Verbose, Workers
+from resil.commands.arguments import CampaignFile, DryRun, Json, Quiet, Set, Verbose, Workers
 from resil.output import show, width
 
 
@@ -17,6 +17,7 @@ def run(
     out: Annotated[Path | None, typer.Option("--out", help="Run folder; default runs/NAME.")] = None,
     engine: Annotated[str | None, typer.Option("--engine", help="Engine in place of the campaign's.")] = None,
     workers: Workers = None,
+    set_: Set = None,
     resume: Annotated[bool, typer.Option("--resume", help="Finish a run that was interrupted.")] = False,
     dry_run: DryRun = False,
     json_: Json = False,
@@ -24,11 +25,12 @@ def run(
     verbose: Verbose = False,
 ) -> None:
     """Carry a campaign out: inject, estimate, judge, report."""
-    from resil.campaign.campaign import load_campaign, with_options
+    from resil.campaign.campaign import load_campaign
+    from resil.campaign.overrides import command_line
     from resil.run.campaign import run_campaign, verdict_code
     from resil.run.dry_run import plan_run, plan_text
 
-    settings = with_options(load_campaign(campaign), engine=engine, workers=workers)
+    settings = load_campaign(campaign, command_line(set_ or (), engine=engine, workers=workers))
     folder = out or Path("runs") / settings.slug
     if dry_run:
         plan = plan_run(settings, folder, resume=resume)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from resil.commands.arguments import CampaignFile, Json, Quiet, Verbose
+from resil.commands.arguments import CampaignFile, Json, Quiet, Set, Verbose
 from resil.output import show, width
 from resil.progress import Progress
 
@@ -19,6 +19,7 @@ def sites(
     parquet: Annotated[
         Path | None, typer.Option("--parquet", help="Write every bit to this Parquet file.")
     ] = None,
+    set_: Set = None,
     json_: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -26,9 +27,10 @@ def sites(
     """List fault sites and area per block."""
     from resil.bench.site_list import survey, survey_text, write_csv, write_parquet
     from resil.campaign.campaign import load_campaign
+    from resil.campaign.overrides import command_line
     from resil.prepare import prepare
 
-    bench = prepare(load_campaign(campaign), Progress())
+    bench = prepare(load_campaign(campaign, command_line(set_ or ())), Progress())
     if csv is not None:
         write_csv(bench.sites, csv)
     if parquet is not None:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from resil.commands.arguments import DryRun, Json, Quiet, Verbose, Workers
+from resil.commands.arguments import DryRun, Json, Quiet, Set, Verbose, Workers
 from resil.output import show, width
 
 
@@ -16,6 +16,7 @@ def study(
     study_file: Annotated[Path, typer.Argument(metavar="STUDY.toml", help="Study file.")],
     out: Annotated[Path | None, typer.Option("--out", help="Folder; default runs/NAME.")] = None,
     workers: Workers = None,
+    set_: Set = None,
     resume: Annotated[bool, typer.Option("--resume", help="Finish a study that was interrupted.")] = False,
     dry_run: DryRun = False,
     json_: Json = False,
@@ -23,13 +24,14 @@ def study(
     verbose: Verbose = False,
 ) -> None:
     """Carry out a campaign for each network on each target, and join them in one verdict matrix."""
+    from resil.campaign.overrides import command_line
     from resil.reports import STUDY_REPORT, parse_study, study_text
     from resil.study.dry_run import plan_study, plan_study_text
     from resil.study.run import run_study
-    from resil.study.study_file import load_study, with_workers
+    from resil.study.study_file import load_study
     from resil.study.verdict import study_code
 
-    settings = with_workers(load_study(study_file), workers)
+    settings = load_study(study_file, command_line(set_ or (), workers=workers))
     folder = out or Path("runs") / settings.slug
     if dry_run:
         plan = plan_study(settings, folder, resume=resume)

@@ -13,7 +13,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from resil.bench.bench import Bench
-from resil.bench.engines import CampaignEngine
 from resil.campaign.campaign import Campaign
 from resil.campaign.text import campaign_text
 from resil.errors import ConsistencyError
@@ -32,6 +31,7 @@ from resil.folder.parts import PartError
 from resil.folder.row_maker import RowMaker
 from resil.folder.store import RunFolder
 from resil.progress import Progress
+from resil.rtl_harness.engine.contract import CampaignEngine
 
 # Seconds between two looks at who is there; without a worker that is fit, until that is said, and until it is
 # given up where all that are there were refused.

@@ -17,7 +17,6 @@ import numpy as np
 
 from resil import prepare as preparing
 from resil.bench.bench import Bench
-from resil.bench.engines import CampaignEngine
 from resil.campaign.campaign import parse_campaign
 from resil.errors import ConsistencyError
 from resil.farm.order import Order, Reply, Result, packed
@@ -26,7 +25,7 @@ from resil.faults.population import Population
 from resil.folder.execute import answers
 from resil.folder.row_maker import RowMaker
 from resil.progress import Progress
-from resil.rtl_harness.engine.contract import Audited, GoldenRun
+from resil.rtl_harness.engine.contract import Audited, CampaignEngine, GoldenRun
 from resil.rtl_harness.errors import SimulationError
 from resil.sensitivity.guided_population import campaign_population
 from resil.user_errors import USER_ERRORS

@@ -11,12 +11,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from resil.bench.engines import CampaignEngine
 from resil.errors import ConsistencyError
 from resil.folder.parts import read_part
 from resil.folder.row_maker import injections_of
 from resil.folder.store import RunFolder
-from resil.rtl_harness.engine.contract import Audited
+from resil.rtl_harness.engine.contract import Audited, CampaignEngine
 from resil.rtl_harness.errors import AuditError
 from resil.rtl_harness.faults import Injection
 

@@ -227,7 +227,7 @@ def _campaign(
         "injections": sample.injections,
         "hazardous": list(campaign.hazardous),
         "inputs": list(bench.inputs),
-        "engine": campaign.engine_name,
+        "engine": campaign.execution.engine,
         "workers": provenance["workers"],
         "seconds": provenance["seconds"],
     }

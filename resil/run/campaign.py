@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -12,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from resil.bench.bench import NO_AREA, AreaFacts, Bench
-from resil.bench.engines import CampaignEngine
 from resil.bench.site_list import write_parquet
 from resil.campaign.campaign import Campaign
 from resil.campaign.text import campaign_text
@@ -49,7 +49,7 @@ from resil.results.permanent import permanent_of
 from resil.results.safety_grounds import check_safety
 from resil.results.summarise import summarise, technology_of
 from resil.results.write import Results
-from resil.rtl_harness.engine.contract import GoldenRun
+from resil.rtl_harness.engine.contract import CampaignEngine, GoldenRun
 from resil.rtl_harness.errors import HarnessError, UnmappedSiteError
 from resil.rtl_harness.faults import Reported
 from resil.run.probe import sanity_of
@@ -331,7 +331,7 @@ class _Run:
             self._folder.note({"finished": None})
             self._describe()
         size = before + plan.size
-        self._progress.stage(f"{missing.size:,} injections with the {self._campaign.engine_name} engine")
+        self._progress.stage(f"{missing.size:,} injections with the {self._campaign.execution.engine} engine")
         self._progress.begin(size, size - missing.size)
         try:
             if self._farm is not None:
@@ -371,7 +371,8 @@ class _Run:
 
     def _go_on(self) -> str:
         folder = self._folder.path
-        return f"{folder}; go on with: resil run {self._campaign.file} --out {folder} --resume"
+        command = f"resil run {self._campaign.file} --out {folder} --resume"
+        return f"{folder}; go on with: {command} {shlex.join(self._campaign.options)}".rstrip()
 
     def _drop_results(self) -> None:
         for name in DERIVED:

@@ -6,10 +6,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from resil.bench.engines import RECORDING_ENGINES, check_waves
+from resil.bench.engines import check_waves, recording_engine
 from resil.bench.engines import replay as simulate_again
 from resil.bench.site_list import block_name
-from resil.campaign.campaign import load_campaign, with_options
+from resil.campaign.campaign import load_campaign
+from resil.campaign.overrides import command_line
 from resil.faults.plan import held_value
 from resil.folder.finished import shortcoming
 from resil.folder.row_maker import outcome_columns
@@ -54,9 +55,9 @@ def replay_injection(
     bench = prepare(campaign, progress)
     bench.identity.require(definition, str(run_dir))
     if engine is None and waves is not None:
-        engine = RECORDING_ENGINES[0]
+        engine = recording_engine()
     if engine is not None:
-        bench = prepare(with_options(campaign, engine=engine), progress)
+        bench = prepare(load_campaign(run_dir / CAMPAIGN, command_line(engine=engine)), progress)
     held = held_value(recorded["fault"])
     fault = Fault(recorded["site"], recorded["cycle"], recorded["bits"], held)
     site = bench.sites[fault.site]

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 import traceback
 from collections.abc import Iterator, Mapping
@@ -312,5 +313,6 @@ class _Study:
         done = sum(cell["verdict"] not in (FAILED, WAITING) for cell in self._cells.values())
         cells = f"{done} of {len(self._cells)} cells"
         kept = cells if done == len(self._cells) else f"{cells}, and what was injected of the present one,"
-        command = f"resil study {self._study.file} --out {self._out} --resume"
+        options = shlex.join(self._study.options)
+        command = f"resil study {self._study.file} --out {self._out} --resume {options}".rstrip()
         return f"{kept} are kept in {self._out}; go on with: {command}"

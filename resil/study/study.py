@@ -122,6 +122,7 @@ class Study:
         permanent: Which permanent faults are injected for the safety rows, and how they are chosen; None if
             none are.
         model: Sensitivity model of the cells that are estimated; None for the one that comes with resil.
+        options: Words of the command line that replaced keys of the file; for messages only.
     """
 
     file: Path
@@ -132,6 +133,7 @@ class Study:
     protection: ProtectionWanted | None
     permanent: tuple[FaultSettings, SamplingSettings] | None = None
     model: Path | None = None
+    options: tuple[str, ...] = ()
 
     @property
     def slug(self) -> str:

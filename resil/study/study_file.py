@@ -10,7 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from resil.campaign.campaign import check_workers, read_target
+from resil.campaign.campaign import read_target
+from resil.campaign.execution_keys import engine_tables
 from resil.campaign.fault_settings import (
     STUCK_AT,
     FaultSettings,
@@ -18,6 +19,7 @@ from resil.campaign.fault_settings import (
 )
 from resil.campaign.key_places import Places, key_places
 from resil.campaign.network_settings import ZOO_PREFIX, read_network
+from resil.campaign.overrides import Override, overridden, said, words
 from resil.campaign.problems import Problems
 from resil.campaign.rules import Rules, Tables, read_rules
 from resil.campaign.sampling_settings import EVENLY, PLANS, SamplingSettings
@@ -38,8 +40,8 @@ _TARGET = "a list of tables, one for each target"
 T = TypeVar("T")
 
 
-def load_study(path: str | Path) -> Study:
-    """Read and check a study file. Paths in it are relative to its folder.
+def load_study(path: str | Path, overrides: Sequence[Override] = ()) -> Study:
+    """Read and check a study file; see `load_campaign` for the arguments.
 
     Raises:
         CampaignError: the file cannot be read; a key is missing, unknown, of the wrong type or out of range.
@@ -49,30 +51,23 @@ def load_study(path: str | Path) -> Study:
         text, tables = read_toml(path, "study file")
     except (HarnessError, RuntimeError) as error:
         raise CampaignError(str(error)) from None
-    return parse_study(path, tables, key_places(text))
+    return parse_study(path, tables, key_places(text), overrides)
 
 
-def with_workers(study: Study, workers: int | None) -> Study:
-    """Return the study with a number of simulator processes from the command line, if there is one.
-
-    Raises:
-        CampaignError: a farm has the number of its workers already.
-    """
-    check_workers(study.rules.execution, workers)
-    if workers is None:
-        return study
-    execution = replace(study.rules.execution, workers=workers)
-    return replace(study, rules=replace(study.rules, execution=execution))
-
-
-def parse_study(file: Path, tables: Mapping[str, Any], places: Places | None = None) -> Study:
+def parse_study(
+    file: Path,
+    tables: Mapping[str, Any],
+    places: Places | None = None,
+    overrides: Sequence[Override] = (),
+) -> Study:
     """Check the tables of a study file; see `load_study`, and `parse_campaign` for the arguments.
 
     Raises:
         CampaignError: something is wrong; all of it is said.
     """
-    problems = Problems(file, places or {})
-    known = Tables(problems, _with_permanent(problems, tables), TABLES)
+    tables = overridden(tables, overrides)
+    problems = Problems(file, places or {}, said(overrides))
+    known = Tables(problems, _with_permanent(problems, tables), TABLES | engine_tables())
     rules = read_rules(known, FIRST, own_work="workload" in tables)
     permanent = problems.attempt(lambda: _permanent(known)) if "permanent" in tables else None
     targets = problems.attempt(lambda: _targets(known)) or ()
@@ -91,7 +86,8 @@ def parse_study(file: Path, tables: Mapping[str, Any], places: Places | None = N
             f"[faults] kinds: {expected} {', '.join(rules.faults.kinds)}; make campaigns of it: resil run",
         )
     problems.finish()
-    return Study(file, rules.head.name, rules, targets, works, protection, permanent, model)
+    options = words(overrides)
+    return Study(file, rules.head.name, rules, targets, works, protection, permanent, model, options)
 
 
 def _targets(tables: Tables) -> tuple[StudyTarget, ...]:

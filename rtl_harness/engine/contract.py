@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Protocol, Self, TypedDict
 
 from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.operations import Move
 from resil.rtl_harness.design.sites import SiteTable
 from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.engine.timeout import Timeout
 from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.errors import HarnessError, SimulationError
 from resil.rtl_harness.faults import Fault, Injection, RunEnd
@@ -71,6 +74,71 @@ class Engine(Protocol):
         A fault whose flip could not be verified raises; it is never reported as masked.
         """
         ...
+
+
+class CampaignEngine(Protocol):
+    """An engine that holds simulators until it is left, and can simulate one fault by itself.
+
+    `notes` are for people, about speed and not about results.
+
+    If `run` raises after it has answered for every fault, it has found its own answers wrong: they are void.
+    """
+
+    name: str
+    notes: list[str]
+
+    def golden(self) -> GoldenRun:
+        """See `Engine`."""
+        ...
+
+    def expect(self, faults: int) -> None:
+        """See `Engine`."""
+        ...
+
+    def run(self, faults: Sequence[Fault], workers: int = 1) -> Iterator[Injection]:
+        """See `Engine`."""
+        ...
+
+    def replay(self, fault: Fault) -> Injection:
+        """Simulate one fault from its beginning to its end, whatever was simulated before."""
+        ...
+
+    @property
+    def audits(self) -> Mapping[str, Audited]:
+        """Answers that the engine has audited some of so far, by the way in which they came about."""
+        ...
+
+    def audit_kept(self, injections: Iterable[Injection], workers: int = 1) -> None:
+        """Audit what an engine of this name answered in another session, which may have had no audit.
+
+        Raises:
+            AuditError: an answer is wrong.
+        """
+        ...
+
+    def __enter__(self) -> Self:
+        """Leaving the context ends all simulators."""
+        ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class RecordingEngine(CampaignEngine, Protocol):
+    """An engine that can write waveforms."""
+
+    def replay(self, fault: Fault, waves: Path | None = None) -> Injection:
+        """Simulate one fault, and write the waveform of it to `waves`."""
+        ...
+
+
+class Limits(TypedDict):
+    """When an injection ends, as engines take it."""
+
+    timeout_factor: float
+    timeout: Timeout
+    until_detection: bool
 
 
 def check_until_detection(target: Target, workload: Workload, wanted: bool) -> None:

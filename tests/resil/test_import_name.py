@@ -14,7 +14,6 @@ def test_a_users_own_modules_beside_are_not_met(tmp_path):
     for name in OWN:
         (tmp_path / f"{name}.py").write_text("raise SystemExit('a module of the user was met')\n")
     code = "from resil import Run, load_campaign, run_campaign; import resil.reports, resil.stats"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

@@ -106,12 +106,27 @@ def test_what_does_not_go_together_is_refused(tmp_path, capsys, kinds, more, sai
     assert not (tmp_path / "r").exists()
 
 
+def test_another_engine_than_the_model_is_refused(tmp_path, capsys):
+    """The fault: `engine = "cocotb"` was ignored without a word."""
+    changed = text().replace("[technology]", '[execution]\nengine = "cocotb"\n[technology]')
+    file = write_campaign(tmp_path, changed)
+    assert main(["run", str(file), "--out", str(tmp_path / "r")]) == 2
+    assert 'memory outside the NPU, as [faults] kinds = ["weights"] asks: "model"' in capsys.readouterr().err
+    assert main(["run", str(write_campaign(tmp_path, text())), "--engine", "verilator"]) == 2
+    assert "--engine verilator: [execution] engine: expected an engine that can" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("[campaign]\n", "[campaign]\ninferences = 2\n", "expected one inference"),
-        ("[technology]", '[execution]\ntimeout = "operation"\n[technology]', 'the time-out "inference"'),
-        ("[technology]", '[execution]\ndask = "tcp://127.0.0.1:9"\n[technology]', "run here, not by a farm"),
+        ("[campaign]\n", "[campaign]\ninferences = 2\n", "go on with a second inference (inferences = 2)"),
+        (
+            "[technology]",
+            '[execution]\ntimeout = "operation"\n[technology]',
+            "and time operations out",
+        ),
+        ("[technology]", '[execution]\nuntil = "detection"\n[technology]', "and end injections at detection"),
+        ("[technology]", '[execution]\ndask = "tcp://127.0.0.1:9"\n[technology]', "work on a farm (dask)"),
         (
             'name = "ethos-u55-32"',
             'file = "{root}/examples/awkward/target.toml"',
@@ -128,7 +143,7 @@ def test_campaigns_that_the_model_cannot_answer_are_refused(tmp_path, capsys, re
 def test_a_workload_of_ones_own_is_refused(tmp_path, capsys, repository):
     example = (repository / "examples" / "awkward" / "campaign.toml").read_text()
     kinds = next(line for line in example.splitlines() if line.startswith("kinds"))
-    changed = example.replace(kinds, 'kinds = ["weights"]')
+    changed = example.replace(kinds, 'kinds = ["weights"]').replace('"verilator"', '"model"', 1)
     for name in ("target.toml", "source0.hex", "source1.hex"):
         changed = changed.replace(f'"{name}"', f'"{repository}/examples/awkward/{name}"')
     assert main(["run", str(write_campaign(tmp_path, changed)), "--out", str(tmp_path / "r")]) == 2

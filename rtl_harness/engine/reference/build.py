@@ -27,6 +27,8 @@ _FLAGS = (
     *("-O3", "--x-assign", "0", "--x-initial", "fast", "--timescale", "1ns/1ps", "-Wno-fatal", "-Wno-lint"),
     "-Wno-BLKANDNBLK",  # members of one packed structure may be assigned in both ways
 )
+FST_HEADERS = ("lz4.h", "zlib.h")
+FST_REMEDY = "Debian: apt-get install liblz4-dev zlib1g-dev"
 _OPTIMISE: dict[Waves, str] = {"none": "-O1", "vcd": "-O0", "fst": "-O0"}
 
 
@@ -40,6 +42,20 @@ def wave_format(path: Path | None) -> Waves:
         case ".fst":
             return "fst"
     raise HarnessError(f"{path}: expected a waveform file that ends in .vcd or .fst; correct the name")
+
+
+def check_waves(path: Path) -> None:
+    """Refuse a waveform that cannot be written, before anything is built.
+
+    Raises:
+        HarnessError: The name asks for no format that is known.
+        ToolMissingError: The format asks for headers that are not installed.
+    """
+    if wave_format(path) == "fst" and (missing := missing_fst_headers()):
+        raise ToolMissingError(
+            f"{path}: a waveform in FST format needs the headers lz4.h and zlib.h, found no "
+            f"{' and no '.join(missing)}; install them ({FST_REMEDY}) or ask for a .vcd file"
+        )
 
 
 def build_simulator(target: Target, elaboration: Elaboration, waves: Waves = "none") -> Path:
@@ -56,8 +72,6 @@ def build_simulator(target: Target, elaboration: Elaboration, waves: Waves = "no
         SimulationError: If the build fails, with the end of the log.
     """
     share, libraries = _cocotb_folders()
-    if waves == "fst":
-        _check_fst_headers()
     control = public_storage(target, elaboration)
     versions = [find_verilator().version, compiler_version(), *_FLAGS, _OPTIMISE[waves], str(libraries)]
     key = content_key(
@@ -107,16 +121,18 @@ def _cocotb_folders() -> tuple[Path, Path]:
     return Path(config.share_dir) / "lib" / "verilator", Path(config.libs_dir)
 
 
-def _check_fst_headers() -> None:
-    done = subprocess.run(
-        [str(find_compiler()), "-fsyntax-only", "-x", "c++", "-"],
-        input="#include <lz4.h>\n#include <zlib.h>\n",
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode != 0:
-        raise ToolMissingError(
-            "a waveform in FST format needs the headers lz4.h and zlib.h, one is missing; install them "
-            "(Debian: apt-get install liblz4-dev zlib1g-dev) or ask for a .vcd file"
+def missing_fst_headers() -> tuple[str, ...]:
+    """Return the headers that a waveform in FST format wants and that are not installed."""
+    compiler = str(find_compiler())
+
+    def lacks(header: str) -> bool:
+        done = subprocess.run(
+            [compiler, "-fsyntax-only", "-x", "c++", "-"],
+            input=f"#include <{header}>\n",
+            capture_output=True,
+            text=True,
+            check=False,
         )
+        return done.returncode != 0
+
+    return tuple(header for header in FST_HEADERS if lacks(header))

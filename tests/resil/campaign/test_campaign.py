@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resil.campaign.campaign import load_campaign, parse_campaign, with_options
+from resil.campaign.campaign import load_campaign, parse_campaign
+from resil.campaign.overrides import command_line
 from resil.campaign.rules import Budget
 from resil.campaign.text import campaign_tables, campaign_text
 from resil.errors import CampaignError
@@ -307,7 +308,6 @@ def test_an_end_at_detection_is_kept_in_the_resolved_campaign(tmp_path):
     ("old", "new", "found"),
     [
         ("seed = 7", "seed = 7\ninferences = 2", "inferences = 2"),
-        ('["ff"]', '["weights"]', "faults in memory outside the NPU"),
         (
             "[budget]",
             '[safety]\nclaims = ["spfm_transient"]\nasil = "D"\nftti_cycles = 900\n[budget]',
@@ -402,11 +402,13 @@ def test_the_example_campaign_is_good(repository):
 
 
 def test_options_of_the_command_line_go_first(tmp_path):
-    campaign = load_campaign(write(tmp_path, GOOD))
-    assert with_options(campaign, workers=3).execution.workers == 3
-    assert with_options(campaign) == campaign
-    with pytest.raises(CampaignError, match="--engine: expected one of verilator, cocotb"):
-        with_options(campaign, engine="abacus")
+    file = write(tmp_path, GOOD)
+    campaign = load_campaign(file, command_line(workers=3))
+    assert campaign.execution.workers == 3
+    assert campaign.options == ("--workers", "3")
+    assert load_campaign(file, command_line()) == load_campaign(file)
+    with pytest.raises(CampaignError, match=r"--engine abacus: .*expected one of verilator"):
+        load_campaign(file, command_line(engine="abacus"))
 
 
 @given(

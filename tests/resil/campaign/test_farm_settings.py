@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from resil.campaign.campaign import parse_campaign, with_options
+from resil.campaign.campaign import parse_campaign
 from resil.campaign.farm_settings import FarmSettings
+from resil.campaign.overrides import command_line
 from resil.campaign.text import campaign_text
 from resil.errors import CampaignError
 from resil.farm.cluster import job_options
@@ -66,8 +67,9 @@ def test_what_is_wrong_is_said(text, message):
 
 
 def test_workers_of_the_command_line_are_not_those_of_a_farm():
-    with pytest.raises(CampaignError, match="--workers"):
-        with_options(farm('[execution]\ndask = "tcp://h:1"'), workers=2)
+    tables = tomllib.loads(TEXT + '[execution]\ndask = "tcp://h:1"')
+    with pytest.raises(CampaignError, match=r"--workers 2: .*expected the key without dask only"):
+        parse_campaign(Path("small.toml"), tables, overrides=command_line(workers=2))
 
 
 def test_a_job_is_one_worker_that_ends_with_its_shell():
