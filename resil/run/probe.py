@@ -9,12 +9,11 @@ from itertools import pairwise
 import numpy as np
 
 from resil.bench.bench import Bench
-from resil.bench.engines import CampaignEngine
 from resil.faults.content import Content
 from resil.progress import Progress
 from resil.record.sanity import Sanity
 from resil.results.sanity import Probed, changed_outputs, reached, sanity
-from resil.rtl_harness.engine.contract import GoldenRun
+from resil.rtl_harness.engine.contract import CampaignEngine, GoldenRun
 from resil.rtl_harness.faults import Fault, Seen
 
 # Faults after each lot of which it is asked whether one has reached the output.

@@ -76,7 +76,7 @@ def awkward(repository, tmp_path, monkeypatch):
 def test_a_campaign_runs_with_a_registered_engine(awkward, capsys):
     file, out = str(awkward / "campaign.toml"), awkward / "run"
     arguments = ["--out", str(out), "--engine", "toy", "--set", "engine.toy.says=hang"]
-    assert main(["run", file, *arguments]) == 0
+    assert main(["run", file, *arguments]) == 3  # outputs of a toy do not vary: no verdict
     assert "injections with the toy engine" in capsys.readouterr().err
     summary = json.loads((out / "summary.json").read_text())
     assert summary["campaign"]["engine"] == "toy"
