@@ -15,7 +15,7 @@ HEADINGS = {
     "met": "FIT budget met",
     "missed": "FIT budget missed",
     "inconclusive": "FIT budget not decided yet",
-    "not assessed": "FIT budget not assessed: nothing was measured",
+    "not assessed": "FIT budget not assessed",
     "none": "No budget given",
 }
 PREDICTED = {
@@ -68,6 +68,8 @@ def meaning(summary: Summary) -> list[str]:
         )
     elif summary.sanity is not None and summary.sanity.failed:
         told.append(f"The figures below are no measurement. {summary.sanity.reason}")
+    elif verdict.result == "not assessed":
+        told.append("The figures below decide nothing of what is asked.")
     elif verdict.result == "inconclusive":
         told.append(
             f"The interval from {lo} to {hi} FIT holds the budget of {numbers.given(budget)} FIT,"

@@ -29,7 +29,7 @@ from resil.stats.designs import SamplingDesign
 from resil.stats.guided import agrees, bounded
 from resil.stats.intervals import Interval
 from resil.stats.looks import look_confidences, look_sizes
-from resil.stats.plans import Batch, Plan, Step, settled
+from resil.stats.plans import Batch, Plan, Step, interval_over_inputs, settled
 from resil.stats.strata import Strata, spread
 from resil.stats.weighted import weighted_sum
 
@@ -120,6 +120,8 @@ def guided_step(strata: Strata, risks: npt.ArrayLike, plan: Plan, seed: int, don
     if look:
         events = groups.total(np.sum([batch.events for batch in done], axis=0))
         total = groups.interval(events, groups.total(drawn), guided, confidence)
+        over = interval_over_inputs(done, design.total, design.total(strata.weights), confidence)
+        total = total if over is None else over
         reason = settled(plan, total) or ("maximum" if look == len(sizes) else "")
     counts = np.zeros(len(strata), dtype=np.int64)
     if not reason:

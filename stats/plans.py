@@ -21,14 +21,15 @@ happened to see nothing would be sampled less *and* keep that luck, a bias towar
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from resil.stats.clusters import weighted_sum_over_inputs
 from resil.stats.designs import (
     SamplingDesign,
     expected_limits,
@@ -108,18 +109,26 @@ class Batch:
         injections: Into each stratum, shape (strata,): as the step asked for.
         events: Hazardous ones among them.
         costs: Sum of what they cost, in any unit; all 0 if not known.
+        inputs: Injections and events of each input alone, by its label, if what is asked is about inputs
+            like those that were run; else nothing.
     """
 
     injections: IntArray
     events: IntArray
     costs: FloatArray
+    inputs: Mapping[int, tuple[IntArray, IntArray]] = field(default_factory=dict)
 
     @staticmethod
-    def of(injections: npt.ArrayLike, events: npt.ArrayLike, costs: npt.ArrayLike | None = None) -> Batch:
+    def of(
+        injections: npt.ArrayLike,
+        events: npt.ArrayLike,
+        costs: npt.ArrayLike | None = None,
+        inputs: Mapping[int, tuple[IntArray, IntArray]] | None = None,
+    ) -> Batch:
         """Convert."""
         n, x = np.asarray(injections, dtype=np.int64), np.asarray(events, dtype=np.int64)
         c = np.zeros(n.shape) if costs is None else np.asarray(costs, dtype=np.float64)
-        return Batch(n, x, c)
+        return Batch(n, x, c, inputs or {})
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,7 +238,39 @@ def total_interval(
         design = _by_kind(strata)
     parts = (found.events, found.injections, strata.weights)
     x, n, w = map(design.total, parts)
+    if (over := interval_over_inputs(batches, design.total, w, confidence)) is not None:
+        return over
     return weighted_sum(x, n, w, confidence, sizes=design.total(strata.sizes))
+
+
+def interval_over_inputs(
+    batches: Sequence[Batch],
+    total: Callable[[npt.ArrayLike], FloatArray],
+    weights: FloatArray,
+    confidence: float,
+) -> Interval | None:
+    """Return the interval of the total for inputs like those that were run; None if that is not asked.
+
+    Args:
+        batches: At least one.
+        total: Sums values of strata over the groups that are analysed together.
+        weights: Of these groups.
+        confidence: Of the interval.
+    """
+    labels = sorted({label for batch in batches for label in batch.inputs})
+    if not labels:
+        return None
+
+    def counts(place: int) -> FloatArray:
+        none = np.zeros(len(batches[0].injections), dtype=np.int64)
+        return np.array(
+            [
+                total(sum((b.inputs[label][place] for b in batches if label in b.inputs), none))
+                for label in labels
+            ]
+        )
+
+    return weighted_sum_over_inputs(counts(1), counts(0), weights, confidence).interval
 
 
 def _by_kind(strata: Strata) -> SamplingDesign:

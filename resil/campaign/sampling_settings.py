@@ -52,6 +52,11 @@ class SamplingSettings:
         return self.plan in BY_RESULTS
 
     @property
+    def over_inputs(self) -> bool:
+        """Whether what is asked is about inputs like those that are run."""
+        return self.inputs == INPUTS[1]
+
+    @property
     def strata(self) -> str:
         """What the faults are divided by; it decides which fault has which number."""
         coarse = "block, kind"

@@ -216,7 +216,12 @@ class Sampling:
 
     def _batch(self, tally: _Tally) -> Batch:
         events = tally.counts[:, self._hazardous].sum(axis=1)
-        return Batch.of(tally.counts.sum(axis=1), events, tally.costs)
+        inputs = {
+            label: (counts.sum(axis=1), counts[:, self._hazardous].sum(axis=1))
+            for label, counts in tally.inputs.items()
+            if self._campaign.sampling.over_inputs
+        }
+        return Batch.of(tally.counts.sum(axis=1), events, tally.costs, inputs)
 
 
 def _drawn(tallies: Sequence[_Tally], strata: int) -> IntArray:

@@ -81,7 +81,7 @@ def estimates_of(
     by_input = [stratum_counts(sample, counts, bits, by_block=True) for counts in sample.inputs.values()]
     all_inputs = [stratum_counts(sample, counts, bits, by_block=False) for counts in sample.inputs.values()]
     over = fit_over_inputs(all_inputs, rates, hazardous, confidence)
-    like_these = campaign.sampling.inputs == "like these"
+    like_these = campaign.sampling.over_inputs
     limits = part_limits(strata, by_input if like_these else None, rates, hazardous, confidence)
     by_kind, _ = estimate_blocks([_named_by_kind(s) for s in whole], rates, hazardous, confidence)
     if like_these:

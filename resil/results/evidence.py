@@ -107,9 +107,7 @@ def sample_evidence(
         )
 
     of_inputs = (
-        tuple(groups(own) for own in inputs)
-        if campaign.sampling.inputs == "like these" and len(inputs) > 1
-        else ()
+        tuple(groups(own) for own in inputs) if campaign.sampling.over_inputs and len(inputs) > 1 else ()
     )
     hazardous = Hazards(frozenset(campaign.hazardous)).among(counts)
     known = {hazardous: estimates.total.fit} if sample.guided and not of_inputs and not by_block else {}

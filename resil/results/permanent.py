@@ -25,11 +25,14 @@ from resil.folder.parts import read_part
 from resil.folder.store import INJECTIONS, recorded_definition
 from resil.results.safety_grounds import belongs
 from resil.results.safety_rows import NO_PERMANENT, Permanent
+from resil.results.sampling_facts import beyond_sample
 from resil.stats.evidence import Evidence, Group
 from resil.stats.permanent import QUANTITIES
 
 # Storage of a block of one kind; and whether it belongs to a mechanism.
 Key = tuple[str, str, bool]
+# Counts of one input, or of all together.
+Counts = Mapping[Key, Counter[str]]
 
 
 def permanent_of(campaign: Campaign, bench: Bench) -> Permanent | str:
@@ -74,10 +77,35 @@ def _check(found: Finished, bench: Bench) -> None:
         )
 
 
-def _permanent(campaign: Campaign, settings: SafetySettings, bench: Bench, found: Finished) -> Permanent:
-    counts = _counts(settings, found)
+def _permanent(
+    campaign: Campaign, settings: SafetySettings, bench: Bench, found: Finished
+) -> Permanent | str:
+    by_input = _counts(settings, found)
+    over_inputs = campaign.sampling.over_inputs
+    if reason := beyond_sample(campaign, len(by_input)):
+        return f"[safety] permanent: {reason}"
     bits = _bits(settings, bench)
     raw = _raw(found.summary["strata"])
+    together: dict[Key, Counter[str]] = {}
+    for own in by_input.values():
+        for key, counts in own.items():
+            together[key] = together.get(key, Counter()) + counts
+    everything, mechanisms = _groups(raw, bits, together)
+    inputs = [_groups(raw, bits, own) for own in by_input.values()] if over_inputs else []
+    confidence = campaign.confidence
+    return Permanent(
+        Evidence(everything, confidence, confidence, tuple(own for own, _ in inputs)),
+        Evidence(mechanisms, confidence, confidence, tuple(own for _, own in inputs)) if mechanisms else None,
+        _origin(found),
+        _left_out(found.summary),
+        _variations(found.summary),
+    )
+
+
+def _groups(
+    raw: Mapping[tuple[str, str], float], bits: Mapping[Key, int], counts: Counts
+) -> tuple[tuple[Group, ...], tuple[Group, ...]]:
+    """Return the groups of all storage, and those of what belongs to mechanisms."""
     everything, mechanisms = [], []
     for (block, kind), rate in raw.items():
         own, rest = ((block, kind, mechanism) for mechanism in (True, False))
@@ -86,17 +114,11 @@ def _permanent(campaign: Campaign, settings: SafetySettings, bench: Bench, found
         if bits.get(own):
             part = rate * bits[own] / (bits[own] + bits.get(rest, 0))
             mechanisms.append(Group(block, kind, part, inside))
-    confidence = campaign.confidence
-    return Permanent(
-        Evidence(tuple(everything), confidence, confidence),
-        Evidence(tuple(mechanisms), confidence, confidence) if mechanisms else None,
-        _origin(found),
-        _left_out(found.summary),
-        _variations(found.summary),
-    )
+    return tuple(everything), tuple(mechanisms)
 
 
-def _counts(settings: SafetySettings, found: Finished) -> dict[Key, Counter[str]]:
+def _counts(settings: SafetySettings, found: Finished) -> dict[int, dict[Key, Counter[str]]]:
+    """Return how many injections of each class there are in each sort of storage, by input."""
     identity = Identity(recorded_definition(found.path)).digest
     parts = sorted((found.path / INJECTIONS).glob("part-*.parquet"))
     tables = [read_part(part, identity) for part in parts]
@@ -104,10 +126,11 @@ def _counts(settings: SafetySettings, found: Finished) -> dict[Key, Counter[str]
     rows = pa.concat_tables(tables)
     rows = rows.take(np.argsort(rows["injection"].to_numpy(), kind="stable"))
     names, place = content.classes()
-    counts: dict[Key, Counter[str]] = {}
-    columns = (rows[name].to_pylist() for name in ("block", "kind", "path"))
-    for block, kind, path, which in zip(*columns, place.tolist(), strict=True):
-        counts.setdefault((block, kind, _is_mechanism(settings, path)), Counter())[names[which]] += 1
+    counts: dict[int, dict[Key, Counter[str]]] = {}
+    columns = (rows[name].to_pylist() for name in ("block", "kind", "path", "input"))
+    for block, kind, path, label, which in zip(*columns, place.tolist(), strict=True):
+        own = counts.setdefault(label, {})
+        own.setdefault((block, kind, _is_mechanism(settings, path)), Counter())[names[which]] += 1
     return counts
 
 

@@ -83,15 +83,15 @@ class Grounds:
         return replace(self, evidence=self.evidence.scaled(factors), by_block=self.by_block.scaled(factors))
 
 
-def safety_facts(grounds: Grounds, nothing_measured: str = "") -> dict[str, Any]:
+def safety_facts(grounds: Grounds, undecided: str = "") -> dict[str, Any]:
     """Return the verdict as plain values: what `summary.json` holds as `safety`.
 
     Args:
         grounds: What it rests on.
-        nothing_measured: Why the injections are no measurement, so that no row is assessed; "" if they are.
+        undecided: Why nothing is decided, so that no row is assessed; "" if the rows may be.
     """
-    if nothing_measured:
-        return _unassessed(grounds.settings, nothing_measured)
+    if undecided:
+        return _unassessed(grounds.settings, undecided)
     credited = Hazards(grounds.hazardous)
     rows = _rows(grounds, credited)
     claims = _claims(grounds.settings)

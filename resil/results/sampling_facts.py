@@ -59,6 +59,21 @@ def _pilots(sample: Sample) -> dict[tuple[str, str], int]:
     return sums
 
 
+def beyond_sample(campaign: Campaign, inputs: int) -> str:
+    """Return why nothing is decided of inputs like those that were run; "" if it is, or is not asked.
+
+    Args:
+        campaign: Says what is asked.
+        inputs: How many were run.
+    """
+    if not campaign.sampling.over_inputs or inputs > 1:
+        return ""
+    return (
+        'Expected several inputs, as the claim is about inputs "like these" ([sampling] inputs); found one, '
+        'which says nothing of others. Run more inputs, or ask about "these" alone.'
+    )
+
+
 def sampling_notes(campaign: Campaign, sample: Sample, inputs: OverInputs) -> list[str]:
     """Return what a reader of the intervals has to know of the sampling."""
     notes = []
@@ -82,7 +97,7 @@ def sampling_notes(campaign: Campaign, sample: Sample, inputs: OverInputs) -> li
     count, over = len(sample.inputs), inputs.interval
     if count == 1:
         notes.append("One input was run: how the figures vary with the input is not in the intervals.")
-    elif campaign.sampling.inputs == "like these":
+    elif campaign.sampling.over_inputs:
         notes.append(
             f"Intervals are for inputs like the {count} that were run: the estimate varies "
             f"{inputs.design_effect:.2g} times as much as if inputs were alike, and more inputs narrow it."

@@ -22,7 +22,7 @@ from resil.results.evidence import evidence_facts, sample_evidence
 from resil.results.inferences import inference_note
 from resil.results.safety_grounds import grounds_of
 from resil.results.safety_rows import NO_PERMANENT, Permanent, safety_facts
-from resil.results.sampling_facts import sampling_facts, sampling_notes
+from resil.results.sampling_facts import beyond_sample, sampling_facts, sampling_notes
 from resil.results.summary_parts import (
     SCHEMA,
     block_row,
@@ -121,6 +121,7 @@ def summarise(
     everything = whole(bits)
     scope = scope_text(campaign.faults.kinds, everything)
     evidence = sample_evidence(campaign, sample, found)
+    undecided = sanity.reason or beyond_sample(campaign, len(goldens))
     cycles = [run.cycles for run in goldens]
     return {
         "schema": SCHEMA,
@@ -153,7 +154,7 @@ def summarise(
             total,
             _verdict_scope(campaign, scope),
             left_out(evidence, campaign.hazardous),
-            sanity.reason,
+            undecided,
         ),
         "blocks": blocks,
         "strata": [_stratum(counts, fit_per_bit[counts.kind]) for counts in found.strata],
@@ -169,7 +170,7 @@ def summarise(
         if campaign.safety is None
         else safety_facts(
             grounds_of(campaign, campaign.safety, evidence, sample, found, technology, everything, permanent),
-            sanity.reason,
+            undecided,
         ),
         "assumptions": [
             asdict(assumption)

@@ -141,7 +141,7 @@ def verdict_summary(
     total: BlockEstimate,
     scope: str,
     left: Sequence[Mapping[str, Any]] = (),
-    nothing_measured: str = "",
+    undecided: str = "",
 ) -> dict[str, Any]:
     """Return the verdict on the campaign's budget, its scope, and the figures that it rests on.
 
@@ -150,14 +150,14 @@ def verdict_summary(
         total: What was found.
         scope: Which storage it is about, in words.
         left: As `left_out` gives it.
-        nothing_measured: Why the figures are no measurement; "" if they are.
+        undecided: Why the figures decide nothing of what is asked; "" if they may.
     """
     budget = campaign.budget
     fit = replace(total.fit, confidence=campaign.confidence)
     verdict = fit_verdict(fit, budget.fit if budget else None)
-    if nothing_measured:
+    if undecided:
         verdict = replace(
-            verdict, result="not assessed" if budget else "none", reason=f"No verdict: {nothing_measured}"
+            verdict, result="not assessed" if budget else "none", reason=f"No verdict: {undecided}"
         )
     return {
         "result": verdict.result,

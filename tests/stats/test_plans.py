@@ -124,3 +124,23 @@ def test_a_pilot_sees_each_block_and_kind_as_often_as_is_asked():
         seen = sum(batch.injections for batch in done)
         assert least <= seen.min() < least + 50
         assert next_step(strata, plan, 1, done).stage == "main"
+
+
+def test_a_margin_goes_by_the_interval_that_was_asked():
+    """Two inputs of which one fails ten times as often: for inputs like these the total is hardly known."""
+    strata = Strata.of([("mac", "ff")], [1.0], [10**9])
+    plan = Plan("adaptive", 100_000, margin=0.1, relative=True)
+
+    def play(over_inputs):
+        done = []
+        while (step := next_step(strata, plan, 1, done)).stage != "done":
+            n = step.injections
+            halves = {0: (n // 2, n // 5), 1: (n - n // 2, n // 50)}
+            events = halves[0][1] + halves[1][1]
+            done.append(Batch.of(n, events, inputs=halves if over_inputs else None))
+        return step
+
+    these, like = play(over_inputs=False), play(over_inputs=True)
+    assert these.reason == "margin"
+    assert like.reason == "maximum"
+    assert like.total.width > 5 * these.total.width

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A claim about inputs like those that were run: one input decides nothing, and all rows keep the inputs."""
+
+from __future__ import annotations
+
+from resil.cli import main
+from resil.files import read_json
+from tests.resil.campaigns import TEXT
+from tests.resil.fake import install
+from tests.resil.results.test_safety_rows import HEAD, SAFETY
+
+BUDGET = TEXT[TEXT.index("[budget]") :].replace("fit = 0.01", "fit = 1000.0")
+LIKE = '[sampling]\ninputs = "like these"\n'
+
+
+def run(folder, monkeypatch, text, out="run"):
+    install(monkeypatch)
+    file = folder / f"{out}.toml"
+    file.write_text(text)
+    code = main(["run", str(file), "--out", str(folder / out)])
+    return code, read_json(folder / out / "summary.json", "")
+
+
+def test_one_input_meets_no_claim_about_others(tmp_path, monkeypatch, capsys):
+    text = (HEAD + LIKE + BUDGET).replace("[0, 3]", "[0]")
+    code, summary = run(tmp_path, monkeypatch, text)
+    assert (code, summary["verdict"]["result"]) == (3, "not assessed")
+    assert "one, which says nothing of others" in " ".join(capsys.readouterr().out.split())
+    assert not summary["sanity"]["failed"]
+    assert "decide nothing of what is asked" in (tmp_path / "run" / "report.html").read_text()
+
+
+def test_one_input_meets_no_row_about_others(tmp_path, monkeypatch):
+    code, summary = run(tmp_path, monkeypatch, (HEAD + LIKE + SAFETY).replace("[0, 3]", "[0]"))
+    assert code == 3
+    assert {row["state"] for row in summary["safety"]["rows"]} == {"not assessed"}
+
+
+def test_one_input_may_meet_a_claim_about_itself(tmp_path, monkeypatch):
+    code, summary = run(tmp_path, monkeypatch, (HEAD + BUDGET).replace("[0, 3]", "[0]"))
+    assert (code, summary["verdict"]["result"]) == (0, "met")
+
+
+def test_rows_of_permanent_faults_keep_the_inputs(tmp_path, monkeypatch):
+    stuck = HEAD.replace('kinds = ["ff", "sram"]', 'kinds = ["ff", "sram"]\nmodel = "stuck_at"')
+    assert run(tmp_path, monkeypatch, stuck, "stuck")[0] == 0
+    asked = SAFETY.replace('"due_rate"]', '"due_rate", "spfm_permanent"]') + 'permanent = "stuck"\n'
+    widths = {}
+    for name, sampling in {"these": "", "like": LIKE}.items():
+        _, summary = run(tmp_path, monkeypatch, HEAD + sampling + asked, name)
+        rows = {row["name"]: row for row in summary["safety"]["rows"]}
+        widths[name] = rows["spfm_permanent"]["hi"] - rows["spfm_permanent"]["lo"]
+    assert widths["like"] > 1.5 * widths["these"]
