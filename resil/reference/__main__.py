@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the generated pages of the reference into a folder."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from resil.reference.pages import PAGES
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/reference")
+    for name, page in PAGES.items():
+        (folder / name).write_text(page())

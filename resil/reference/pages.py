@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The generated pages, by the name of their file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from resil.campaign import keys
+from resil.campaign.declaration import Table
+from resil.protection.options import Cell, Option
+from resil.reference.commands import commands_text
+from resil.reference.markdown import class_text, entry, paragraph, table_text
+from resil.rtl_harness.design.target import Target, TargetAlarm, TargetMemory
+from resil.study import study_keys
+
+_MADE = "This page is generated from the code: `python -m resil.reference docs/reference`."
+
+
+def _page(title: str, *parts: str) -> str:
+    return "\n\n".join([f"# {title}", _MADE, *parts]) + "\n"
+
+
+def _tables(tables: Mapping[str, Table]) -> list[str]:
+    return [table_text(table) for table in tables.values()]
+
+
+def campaign_page() -> str:
+    """Return the page of the campaign file."""
+    lead = """A campaign file is TOML. Unknown tables and keys are refused with a near name. All that
+        is wrong is said at once, with line and column. Paths are relative to the file.
+        `examples/digits.toml` is one with comments."""
+    return _page("The campaign file", paragraph(lead), *_tables(keys.TABLES))
+
+
+def study_page() -> str:
+    """Return the page of the study file."""
+    lead = """A study file has the tables of a [campaign file](campaign-file.md) but `[campaign]`,
+        `[network]`, `[workload]` and `[target]`. In their place stand `[study]`, a list of
+        targets, and a list of networks or workloads. `examples/ethos-u55.toml` is one with
+        comments."""
+    own = {name: table for name, table in study_keys.TABLES.items() if name not in keys.RULE_TABLES}
+    others = ", ".join(f"`[{name}]`" for name in keys.RULE_TABLES)
+    rest = f"""The tables {others} are those of a campaign file and hold for every cell.
+        `permanent` of `[safety]` is refused."""
+    return _page("The study file", paragraph(lead), *_tables(own), "## Other tables", paragraph(rest))
+
+
+def target_page() -> str:
+    """Return the page of the target file."""
+    lead = """A target file describes a closed design: RTL and bench whose only inputs are clock and
+        reset. Paths are relative to the file; one that begins with `resil:` is relative to the
+        package. Sources may be patterns. [The tutorial](../tutorials/own-rtl.md) writes one."""
+    alarms = """An alarm of the table `[alarms]`, by its name. It has risen in the first cycle in which
+        its output, sampled where `done` is, is not zero. It may fall again at once. Of several
+        bits any counts. The first that detected and the first that corrected are kept, with
+        their cycles."""
+    short = [
+        entry(
+            name,
+            ["string", "optional"],
+            f"Output that is an alarm of the name `{name}` and reports a detection.",
+        )
+        for name in ("error", "protection")
+    ]
+    return _page(
+        "The target file",
+        paragraph(lead),
+        "## Keys",
+        "\n".join([class_text(Target, ("alarms",), ("blocks", "memories")), *short]),
+        "## [alarms.NAME]",
+        paragraph(alarms),
+        class_text(TargetAlarm, (), ("tells",)),
+        "## [memories.NAME]",
+        class_text(TargetMemory),
+    )
+
+
+def options_page() -> str:
+    """Return the page of the options file."""
+    lead = """`resil protect --options FILE` takes a file of options. What it names replaces or
+        extends the options and cells that ship in `resil/protection/options.toml`."""
+    lists = [
+        entry("exclude", ["list of strings", "optional"], "Options that are not offered."),
+        entry(
+            "leave_out",
+            ["list of strings", "optional"],
+            "Registers, memories or blocks that are offered nothing.",
+        ),
+    ]
+    return _page(
+        "The options file",
+        paragraph(lead),
+        "## Keys of the file",
+        "\n".join(lists),
+        "## [[option]]",
+        paragraph("Areas are multiples; factors and coverage are shares from 0 to 1."),
+        class_text(Option),
+        "## [[cell]]",
+        class_text(Cell),
+    )
+
+
+def commands_page() -> str:
+    """Return the page of the command line."""
+    lead = """Data go to stdout; progress and messages go to stderr. `--json` prints for scripts.
+        `resil --install-completion` sets up completion for your shell."""
+    return _page("The command line", paragraph(lead), commands_text())
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "campaign-file.md": campaign_page,
+    "study-file.md": study_page,
+    "target-file.md": target_page,
+    "options-file.md": options_page,
+    "cli.md": commands_page,
+}
