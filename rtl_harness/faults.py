@@ -47,7 +47,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Fault:
-    """An upset or a stuck bit; docs/faults.md defines both.
+    """An upset or a stuck bit; docs/explanation/faults.md defines both.
 
     An upset is a storage bit, or a cluster of adjacent bits of the same word, inverted once. A stuck bit is
     held at a value from the release of reset on: after each edge of the clock it is set again once the design

@@ -2,7 +2,7 @@
 """The verdict on rows that are judged by a confidence limit, and on all of them together.
 
 A row is `met` only if the confidence limit on the safe side meets its target. What no injection speaks for is
-`not assessed`, never met. Definitions: `docs/safety.md`.
+`not assessed`, never met. Definitions: `docs/explanation/safety.md`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rows of a safety verdict: what ISO 26262-5 asks of random hardware failures, from injections.
 
-Definitions, formulas and what is left out: `docs/safety.md`.
+Definitions, formulas and what is left out: `docs/explanation/safety.md`.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ alone in its uncertainty keeps its exact limits.
 
 Coverage is measured, not proven: it
 was never below nominal at one-sided errors of 2.5 % and more, and can be at far smaller ones;
-docs/statistics.md has the figures.
+docs/results.md has the figures.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Documents: links lead somewhere, commands exist, and the site builds without a warning."""
+"""Documents: links lead somewhere, commands and messages exist, sentences are short, the site builds."""
 
 from __future__ import annotations
 
+import doctest
 import importlib
 import re
 import subprocess
@@ -11,6 +12,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
+import resil
+from resil.reports.blocks_csv import COLUMNS as BLOCK_COLUMNS
+from tests import prose
+from tests.resil import fake
+from tests.resil.campaigns import TEXT
+from tests.test_import_arrows import APPLICATION, HARNESS
 
 ROOT = Path(__file__).parents[1]
 NOT_OURS = {".venv", "build", "runs", ".git", ".pytest_cache"}
@@ -62,6 +70,90 @@ def test_every_module_that_is_to_be_run_exists(document):
         name for name in MODULE.findall(document.read_text()) if name.split(".")[0] in ("resil", "benchmarks")
     }
     assert [name for name in ours if find_spec(name) is None] == []
+
+
+WIDTH = 120
+MOST_LONG = 0.06  # part of the sentences that may have more than 35 words
+# Described beside the code of the engine, in the order of its steps.
+DENSE = {"rtl_harness/engine/fast/native/README.md"}
+PROSE = [path for path in DOCUMENTS if str(path.relative_to(ROOT)) not in DENSE]
+
+
+def wide_lines(page: str) -> list[str]:
+    """Lines wider than they may be; rows of tables, pictures and code cannot be wrapped."""
+    lines = prose.FENCE.sub("", page).splitlines()
+    return [line for line in lines if len(line) > WIDTH and not line.startswith(("|", "![", "    "))]
+
+
+@pytest.mark.parametrize("document", PROSE, ids=lambda path: str(path.relative_to(ROOT)))
+def test_lines_are_narrow_and_sentences_are_short(document):
+    page = document.read_text()
+    assert wide_lines(page) == []
+    count = len(prose.sentences(page))
+    long = [text for text in prose.sentences(page) if prose.words(text) > prose.LONG]
+    assert len(long) <= max(1, MOST_LONG * count), long
+
+
+def test_the_share_of_long_sentences_over_all_pages():
+    counts = [prose.words(text) for path in PROSE for text in prose.sentences(path.read_text())]
+    assert sum(count > prose.LONG for count in counts) < MOST_LONG * len(counts)
+
+
+def test_sentences_are_told_apart_as_a_reader_does():
+    page = (
+        "# Heading. Not prose\n\nOne, at 2.5 % of e.g. Wilson. `Two` is code! Is [three](a.md) last?\n"
+        "goes on\n\n- four\n- five; R. L. Berger wrote it.\n\n    code. Code\n\n```\nx. Y\n```\n| a. B |\n"
+    )
+    assert [prose.words(text) for text in prose.sentences(page)] == [6, 3, 5, 1, 6]
+    assert wide_lines("x " * 80 + "\n| " + "y " * 80) == ["x " * 80]
+
+
+def test_every_message_of_the_troubleshooting_page_is_in_the_code():
+    page = (ROOT / "docs" / "how-to" / "troubleshooting.md").read_text()
+    messages = [
+        name for row in re.findall(r"^\| (`.*?) \|", page, re.M) for name in re.findall("`([^`]+)`", row)
+    ]
+    assert len(messages) >= 15
+    code = "".join(
+        path.read_text() for folder in ("resil", "rtl_harness") for path in (ROOT / folder).rglob("*.py")
+    )
+    joined = re.sub(r'"\n\s+f?"', "", code)
+    assert [message for message in messages if message not in joined] == []
+
+
+def test_the_glossary_has_every_column_and_outcome():
+    glossary = (ROOT / "docs" / "reference" / "glossary.md").read_text()
+    terms = {
+        name
+        for line in glossary.splitlines()
+        if line.startswith("- ")
+        for name in re.findall(r"[`*]([\w-]+)[`*]", line.partition(":")[0])
+    }
+    assert [column for column in BLOCK_COLUMNS if column not in terms] == []
+    entries = re.findall(r"^- .*?(?=^- |\Z)", glossary, re.M | re.S)
+    assert [
+        entry for entry in entries if not re.search(r"\((26262|lit|resil)[^)]*\)\s*$", entry.strip())
+    ] == []
+
+
+def test_every_room_is_on_the_map():
+    page = (ROOT / "ARCHITECTURE.md").read_text()
+    rows = set(re.findall(r"^\| `([\w/]+?)/?` \|", page, re.M))
+    rooms = {room.replace(".", "/") for house in (APPLICATION, HARNESS) for room in house.rooms}
+    assert rooms - rows == set()
+
+
+def test_examples_on_the_pages_run(tmp_path, monkeypatch):
+    (tmp_path / "campaign.toml").write_text(TEXT)
+    fake.install(monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    resil.run_campaign(resil.load_campaign("campaign.toml"), "run")
+    found = {}
+    for page in (ROOT / "docs").rglob("*.md"):
+        test = doctest.DocTestParser().get_doctest(page.read_text(), {}, page.name, str(page), 0)
+        if test.examples:
+            found[page.name] = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test).failed
+    assert found == {"python.md": 0, "statistics.md": 0}
 
 
 def test_a_broken_link_is_found(tmp_path):

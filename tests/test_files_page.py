@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/files.md names every column and key of the files of a run, and nothing that is not there."""
+"""docs/reference/files.md names every column and key of the files of a run, and nothing that is not there."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from resil.cli import main
 from tests.resil import fake, studies
 from tests.resil.campaigns import TEXT, write_campaign
 
-PAGE = Path(__file__).parents[1] / "docs" / "files.md"
+PAGE = Path(__file__).parents[1] / "docs" / "reference" / "files.md"
 JSON = ("summary.json", "provenance.json", "protection.json")
 PLAN = '[sampling]\nplan = "uniform"\n'  # divides faults by register class too
 NAME = re.compile(r"`([^`]+)`")
@@ -58,10 +58,10 @@ def over_units(tmp_path_factory):
 
 
 def documented(heading):
-    """Names in the first column of the tables below a heading."""
+    """Names before the colon of each item below a heading."""
     (section,) = re.findall(rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", PAGE.read_text(), re.M | re.S)
-    rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
-    return [name for row in rows for name in NAME.findall(row)]
+    entries = re.findall(r"^- (`.*?)(?=^- |^\S|\Z)", section, re.M | re.S)
+    return [name for entry in entries for name in NAME.findall(re.split(r":\s", entry, maxsplit=1)[0])]
 
 
 def leaves(value, path=""):

@@ -2,7 +2,7 @@
 """Area of protection by block, by register and by groups of eight bits, over several networks at once.
 
     python -m benchmarks.protection.granularity campaigns DIR      the runs: 64,000 injections a network
-    python -m benchmarks.protection.granularity show DIR           the tables of docs/protection.md
+    python -m benchmarks.protection.granularity show DIR           the tables of docs/results.md
 
 Three tables. *Area* for SPFM of 99 % (lower limit) and for a tenth of the FIT, chosen by one half of the
 injections of all networks and judged by the other. *Claims*: what a set claims on the injections that chose

@@ -48,7 +48,7 @@ def cells(factors: Callable[[np.random.Generator, int], FloatArray], inputs: int
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print the table of docs/statistics.md."""
+    """Print the table of docs/results.md."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -337,7 +337,7 @@ def print_synthetic(runs: int, kinds: tuple[Kind, ...], sizes: tuple[int, ...]) 
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print the rows of the tables in docs/statistics.md."""
+    """Print the rows of the tables in docs/results.md."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

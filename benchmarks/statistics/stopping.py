@@ -87,7 +87,7 @@ def peeking(population: Population, runs: int, budget: float) -> Ends:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Print the tables of docs/statistics.md."""
+    """Print the tables of docs/results.md."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -33,7 +33,8 @@ _WORDS = {
 
 def entry(name: str, facts: list[str], meaning: str) -> str:
     """Return a key as an item of a list: its name, what it may be, and what it means."""
-    text = " ".join(f"**`{name}`** ({'; '.join(fact for fact in facts if fact)}). {meaning}".split())
+    known = "; ".join(fact for fact in facts if fact)
+    text = " ".join(f"**`{name}`**{f' ({known}).' if known else ':'} {meaning}".split())
     return "\n".join(wrap(text, WIDTH, initial_indent="- ", subsequent_indent="  ", **_WHOLE))
 
 

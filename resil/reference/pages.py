@@ -10,6 +10,7 @@ from resil.campaign.declaration import Table
 from resil.protection.options import Cell, Option
 from resil.reference.commands import commands_text
 from resil.reference.markdown import class_text, entry, paragraph, table_text
+from resil.reference.python_page import python_text
 from resil.rtl_harness.design.target import Target, TargetAlarm, TargetMemory
 from resil.study import study_keys
 
@@ -107,10 +108,18 @@ def commands_page() -> str:
     return _page("The command line", paragraph(lead), commands_text())
 
 
+def python_page() -> str:
+    """Return the page of the Python interface."""
+    lead = """A campaign from a script, and a finished run as data frames. Examples are run by a test, in a
+        folder with a small campaign file. `examples/registers.ipynb` shows a whole campaign."""
+    return _page("The Python interface", paragraph(lead), python_text())
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "campaign-file.md": campaign_page,
     "study-file.md": study_page,
     "target-file.md": target_page,
     "options-file.md": options_page,
     "cli.md": commands_page,
+    "python.md": python_page,
 }

@@ -33,7 +33,7 @@ class Run:
 
     Attributes:
         path: The run folder.
-        summary: Content of `summary.json`; `docs/files.md` explains its keys.
+        summary: Content of `summary.json`; `docs/reference/files.md` explains its keys.
 
     Raises:
         StoreError: the folder is none of a run, is of another version, unfinished, damaged or altered, or is
@@ -72,8 +72,9 @@ class Run:
     def injections(self) -> pd.DataFrame:
         """Return a row for each injection, in the order of their numbers.
 
-        Columns are those of the part files (`docs/files.md`), and of the site that was hit: `register` (its
-        path), `register_class`, `name` (register, word of a memory, and bit, as the source would write it).
+        Columns are those of the part files (`docs/reference/files.md`), and of the site that was hit:
+        `register` (its path), `register_class`, `name` (register, word of a memory, and bit, as the source
+        would write it).
         `outcome` is judged as the run's results are: an alarm beyond the fault-tolerant time of `[safety]` is
         none.
 

@@ -78,7 +78,7 @@ def run_campaign(
 
     Args:
         campaign: What is asked, from `load_campaign`.
-        out: The run folder; made if it is missing. `docs/files.md` says what it will hold.
+        out: The run folder; made if it is missing. `docs/reference/files.md` says what it will hold.
         resume: Finish a run that was interrupted; without it such a folder is refused.
         progress: Where stages and warnings go; None for lines on stderr.
         with_area: Find the area of each block, which takes a synthesis; without it that of no block is known.

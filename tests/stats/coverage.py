@@ -144,7 +144,7 @@ def table(runs: int) -> dict[str, dict[str, tuple[float, float]]]:
 
 
 def main() -> None:
-    """Print the table of docs/statistics.md."""
+    """Print the table of docs/results.md."""
     print("| design | " + " | ".join(METHODS) + " |")
     print("|---" * (len(METHODS) + 1) + "|")
     for name, row in table(4000).items():

@@ -35,7 +35,7 @@ def test_the_rtl_clamps_as_the_model_does(name):
     network, inputs = compiled(clamped(name)), zoo.load(name).shipped.inputs[:2]
     rtl, model = infer(network, inputs, "rtl"), infer(network, inputs, "functional")
     plain = infer(compiled(read_network(zoo.FOLDER / f"{name}.tflite")), inputs, "rtl")
-    # A few more words of the command stream; docs/clipping.md has the figures.
+    # A few more words of the command stream; docs/results.md has the figures.
     assert np.abs(rtl.cycles / plain.cycles - 1.0).max() < 0.01
     assert not np.array_equal(rtl.outputs[0], plain.outputs[0])
     np.testing.assert_array_equal(rtl.outputs[0], model.outputs[0])
