@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from resil.rtl_harness.cache import cache_root
+from resil.rtl_harness.engine.reference.build import FST_HEADERS, FST_REMEDY, missing_fst_headers
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.tools import (
     compiler_version,
@@ -58,6 +59,7 @@ def examine() -> tuple[Finding, ...]:
         _tool("C++ compiler", lambda: f"{find_compiler()}, {compiler_version()}"),
         _tool("make", lambda: str(find_make())),
         _tool("Verilator", _verilator),
+        _fst(),
         _module("pyosys", "pyosys", "elaboration and area"),
         _module("cocotb", "cocotb", "the cocotb engine"),
         _module("ethosu.vela", "ethos-u-vela", "compiling networks"),
@@ -97,6 +99,17 @@ def _python() -> Finding:
     if sys.version_info[:2] == (3, 11):
         return Finding("Python", "ok", f"{version}, {sys.executable}")
     return Finding("Python", "missing", version, "make a virtual environment with Python 3.11")
+
+
+def _fst() -> Finding:
+    item = "headers for --waves x.fst"
+    try:
+        missing = missing_fst_headers()
+    except HarnessError as error:
+        return Finding(item, "optional", str(error))
+    if missing:
+        return Finding(item, "optional", f"no {' and no '.join(missing)}", f"{FST_REMEDY}, or write .vcd")
+    return Finding(item, "ok", " and ".join(FST_HEADERS))
 
 
 def _verilator() -> str:

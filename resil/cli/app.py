@@ -7,12 +7,14 @@ from typing import Annotated
 
 import typer
 
+from resil.cli.examples import epilog
 from resil.commands.clip import clip
 from resil.commands.compare import compare
 from resil.commands.doctor import doctor
 from resil.commands.estimate import estimate
 from resil.commands.infer import infer
 from resil.commands.learn import learn
+from resil.commands.list import list_
 from resil.commands.merge import merge
 from resil.commands.protect import protect
 from resil.commands.replay import replay
@@ -25,7 +27,7 @@ from resil.version import __version__
 COMMANDS = (
     run, study, estimate, learn, sites,
     protect, report, compare, merge, replay,
-    infer, clip, doctor,
+    infer, clip, list_, doctor,
 )  # fmt: skip
 
 app = typer.Typer(
@@ -38,7 +40,8 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 for command in COMMANDS:
-    app.command()(command)
+    name = command.__name__.rstrip("_")
+    app.command(name, epilog=epilog(name))(command)
 
 
 @app.callback(invoke_without_command=True)

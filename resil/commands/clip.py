@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from resil.commands.arguments import Json, Quiet, Verbose
+from resil.commands.choices import Npu
 from resil.output import show, width
 
 
@@ -32,7 +33,7 @@ def clip(
     labels: Annotated[
         Path | None, typer.Option("--labels", help="Class of each judging input, .npy (N,).")
     ] = None,
-    npu: Annotated[str, typer.Option("--npu", help="NPU configuration.")] = "ethos-u55-32",
+    npu: Npu = "ethos-u55-32",
     json_: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,

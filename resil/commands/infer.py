@@ -4,17 +4,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from resil.commands.arguments import Json, Quiet, Verbose
+from resil.commands.choices import Npu
 from resil.output import show, width
 
 
 def infer(
     model: Annotated[str, typer.Argument(metavar="MODEL.tflite", help='Network; or "zoo:NAME".')],
-    npu: Annotated[str, typer.Option("--npu", help="NPU configuration.")] = "ethos-u55-32",
+    npu: Npu = "ethos-u55-32",
     inputs: Annotated[
         list[Path] | None,
         typer.Option(
@@ -31,7 +32,10 @@ def infer(
     all_: Annotated[
         bool, typer.Option("--all", help="Zoo: the whole held-out split, not only the images that ship.")
     ] = False,
-    engine: Annotated[str, typer.Option("--engine", help="rtl or functional.")] = "rtl",
+    engine: Annotated[
+        Literal["rtl", "functional"],
+        typer.Option("--engine", help="On the RTL, with its cycles, or on the functional model."),
+    ] = "rtl",
     json_: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from resil.commands.arguments import Json, Quiet, RunDir, Verbose
+from resil.commands.choices import Engine
 from resil.errors import ExitCode
 from resil.output import show
 
@@ -16,7 +17,7 @@ from resil.output import show
 def replay(
     run_dir: RunDir,
     injection: Annotated[int, typer.Argument(metavar="INJECTION_ID", help="Number of the injection.")],
-    engine: Annotated[str | None, typer.Option("--engine", help="Engine in place of the campaign's.")] = None,
+    engine: Engine = None,
     waves: Annotated[
         Path | None, typer.Option("--waves", help="Write the waveform to this .fst or .vcd file.")
     ] = None,

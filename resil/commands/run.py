@@ -9,13 +9,14 @@ from typing import Annotated
 import typer
 
 from resil.commands.arguments import CampaignFile, DryRun, Json, Quiet, Set, Verbose, Workers
+from resil.commands.choices import Engine
 from resil.output import show, width
 
 
 def run(
     campaign: CampaignFile,
     out: Annotated[Path | None, typer.Option("--out", help="Run folder; default runs/NAME.")] = None,
-    engine: Annotated[str | None, typer.Option("--engine", help="Engine in place of the campaign's.")] = None,
+    engine: Engine = None,
     workers: Workers = None,
     set_: Set = None,
     resume: Annotated[bool, typer.Option("--resume", help="Finish a run that was interrupted.")] = False,

@@ -141,6 +141,11 @@ def headers_of(target: Target) -> list[Path]:
     return sorted(p for folder in target.include_dirs for p in folder.rglob("*.*h") if p.is_file())
 
 
+def shipped_targets() -> dict[str, Path]:
+    """Return the files of the targets that ship, by name."""
+    return {file.stem: file for file in sorted(SHIPPED_TARGETS.glob("*.toml"))}
+
+
 def load_target(name_or_path: str | Path) -> Target:
     """Read a target description: a shipped one by its name, else the TOML file at a path.
 
@@ -154,7 +159,7 @@ def load_target(name_or_path: str | Path) -> Target:
     """
     path = Path(name_or_path)
     if path.suffix != ".toml":
-        shipped = {file.stem: file for file in sorted(SHIPPED_TARGETS.glob("*.toml"))}
+        shipped = shipped_targets()
         if str(name_or_path) not in shipped:
             raise HarnessError(
                 f"expected the name of a shipped target ({', '.join(shipped)}) or the path of a .toml file, "

@@ -224,7 +224,7 @@ def test_an_interrupt_before_anything_was_begun(signal_number, tmp_path, monkeyp
 
 
 def test_replay_says_whether_the_outcome_is_the_same(finished, tmp_path, capsys):
-    waves = tmp_path / "x.fst"
+    waves = tmp_path / "x.vcd"
     assert main(["replay", str(finished), "4", "--waves", str(waves)]) == 0
     out = capsys.readouterr().out
     assert out.endswith("equal\n")

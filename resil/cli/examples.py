@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What stands below the help of each command: lines to be tried."""
+
+EXAMPLES = {
+    "run": (
+        "resil run campaign.toml --out runs/first",
+        "resil run campaign.toml --dry-run",
+        "resil run campaign.toml --set faults.injections=5000 --engine cocotb",
+    ),
+    "study": (
+        "resil study study.toml --out runs/study",
+        "resil study study.toml --out runs/study --resume",
+    ),
+    "estimate": (
+        "resil estimate campaign.toml",
+        "resil estimate campaign.toml --correct runs/first",
+    ),
+    "learn": ("resil learn runs/digits runs/mnist_lenet -o model.json.gz",),
+    "sites": ("resil sites campaign.toml --csv sites.csv",),
+    "protect": (
+        "resil protect runs/first --budget-fit 0.01",
+        "resil protect runs/a runs/b --granularity register --build rtl --verify",
+    ),
+    "report": ("resil report runs/first",),
+    "compare": ("resil compare runs/first runs/second",),
+    "merge": ("resil merge runs/both runs/first runs/second",),
+    "replay": (
+        "resil replay runs/first 17",
+        "resil replay runs/first 17 --waves fault.vcd",
+    ),
+    "infer": (
+        "resil infer zoo:digits --limit 2",
+        "resil infer model.tflite --npu ethos-u55-64 --input x.npy --output y.npy",
+    ),
+    "clip": ("resil clip zoo:digits --out clipped.tflite",),
+    "list": (
+        "resil list networks",
+        "resil list engines --json",
+    ),
+    "doctor": ("resil doctor",),
+}
+
+
+def epilog(command: str) -> str:
+    """Return the examples of a command as lines that are not wrapped."""
+    return "\n".join(["\b", "Examples:", *(f"  {line}" for line in EXAMPLES[command])])
