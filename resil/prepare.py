@@ -22,7 +22,8 @@ from resil.rtl_harness.design.elaboration import Elaboration, elaborate
 from resil.rtl_harness.design.elaboration.yosys import rtl_key
 from resil.rtl_harness.design.hardware import with_hardware
 from resil.rtl_harness.design.sites import SiteTable
-from resil.rtl_harness.design.target import Target, load_target, rtl_digest
+from resil.rtl_harness.design.snapshot import frozen, rtl_digest
+from resil.rtl_harness.design.target import Target, load_target
 from resil.rtl_harness.engine.contract import CampaignEngine, Limits
 from resil.rtl_harness.engine.reference.config import check_workload
 from resil.rtl_harness.engine.timeout import Timeout, check_timeout
@@ -50,7 +51,7 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
         HarnessError: the target cannot be read or elaborated.
     """
     observe_builds(progress.building)
-    target = load_target(campaign.target)
+    target = frozen(load_target(campaign.target))
     check_timeout(target, Timeout(campaign.execution.timeout), campaign.execution.timeout_factor)
     if campaign.faults.external:
         return _outside(campaign, target, progress)

@@ -23,6 +23,7 @@ _FORETOLD_AFTER = 5.0
 
 # What is built, by the kind of result in the cache of `resil.rtl_harness.cache`.
 _BUILDS = {
+    "sources": "copying the RTL",
     "elaboration": "elaborating the RTL",
     "design": "reading the design for synthesis",
     "synthesis": "simplifying the design to gates",

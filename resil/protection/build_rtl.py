@@ -26,7 +26,8 @@ from resil.rtl_harness.design.area import area_per_block
 from resil.rtl_harness.design.elaboration import Elaboration, elaborate
 from resil.rtl_harness.design.hardware import with_hardware
 from resil.rtl_harness.design.operations import longest_operation
-from resil.rtl_harness.design.target import Target, load_target, rtl_digest
+from resil.rtl_harness.design.snapshot import rtl_digest
+from resil.rtl_harness.design.target import Target, load_target
 from resil.rtl_harness.engine.contract import GoldenRun
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.redundancy import Built, build_protection

@@ -14,7 +14,7 @@ from resil.campaign.rules import UNTIL
 from resil.campaign.sampling_settings import SamplingSettings
 from resil.files import json_text, read_json, write_text
 from resil.folder.kept_plans import PLANS, add_to_plan, kept_plan
-from resil.folder.store import CAMPAIGN
+from resil.folder.store import CAMPAIGN, recorded_definition
 from resil.networks import zoo
 from resil.prepare import prepare
 from resil.progress import Progress
@@ -34,7 +34,8 @@ from resil.protection.unused_networks import (
 )
 from resil.results.run import Run
 from resil.results.summarise import upset_rates
-from resil.rtl_harness.design.target import load_target, rtl_digest
+from resil.rtl_harness.design.snapshot import rtl_digest
+from resil.rtl_harness.design.target import load_target
 from resil.run.campaign import run_campaign
 
 CONFIRMATION = "confirmation"
@@ -117,6 +118,7 @@ def verify_build(
             run = place / "stuck-at" if permanent else None
             own = replace(own, safety=replace(campaign.safety, permanent=run))
         observed.append(_upsets(own, name, place / "upsets", built, upsets, progress))
+    _require_one_rtl([folder / CONFIRMATION / name for name in works], digest)
     found = confirmation(plan, observed, campaign.hazardous, campaign.confidence)
     if built.changed:
         found["confirmed"] = False
@@ -233,6 +235,16 @@ def _upsets(
     asked = _ended(asked, built)
     run_campaign(asked, place, resume=True, progress=progress, with_area=False)
     return observed_on(name, Run(place), built, asked)
+
+
+def _require_one_rtl(places: Sequence[Path], digest: str) -> None:
+    """Raise StoreError if a run of a confirmation was made on other RTL than the one that it judges."""
+    for file in (file for place in places for file in sorted(place.glob(f"*/{CAMPAIGN}"))):
+        if recorded_definition(file.parent)["rtl"] != digest:
+            raise StoreError(
+                f"{file.parent}: expected injections into the RTL that was there when the confirmation began, "
+                "found others: a file was changed meanwhile; restore it, move the folder away and confirm again"
+            )
 
 
 def _ended(campaign: Campaign, built: Built, *, permanent: bool = False) -> Campaign:

@@ -7,7 +7,8 @@ from resil.bench.site_list import block_name
 from resil.rtl_harness.design.area import area_per_block
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.hardware import with_hardware
-from resil.rtl_harness.design.target import load_target, rtl_digest
+from resil.rtl_harness.design.snapshot import rtl_digest
+from resil.rtl_harness.design.target import load_target
 from resil.sensitivity.model import Accelerator
 from resil.sensitivity.observations import bits_of_elements
 

@@ -19,7 +19,8 @@ from resil.results.summary_parts import (
     storage_bits,
     verdict_summary,
 )
-from resil.rtl_harness.design.target import load_target, rtl_digest
+from resil.rtl_harness.design.snapshot import rtl_digest
+from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.npu.work import OperationWork
 from resil.sensitivity.campaign_inference import CampaignInference
 from resil.sensitivity.intervals import PartLimits, held

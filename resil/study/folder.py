@@ -19,7 +19,8 @@ from resil.folder.recorded import is_amount
 from resil.folder.store import LOCK, locked, make_folder
 from resil.networks import zoo
 from resil.rtl_harness.cache import content_key
-from resil.rtl_harness.design.target import SHIPPED_TARGETS, load_target, rtl_digest
+from resil.rtl_harness.design.snapshot import rtl_digest
+from resil.rtl_harness.design.target import SHIPPED_TARGETS, load_target
 from resil.sensitivity.guided_population import guide_digest
 from resil.sensitivity.model import SHIPPED
 from resil.study.study import Study, StudyTarget, Work

@@ -16,10 +16,12 @@ from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.elaboration.yosys import (
     READER,
     read_commands,
+    require_copies,
     rtl_key,
     said_of_source,
     yosys_version,
 )
+from resil.rtl_harness.design.snapshot import frozen
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.tools import tail
@@ -58,6 +60,7 @@ def design_under_test(target: Target, elaboration: Elaboration) -> Design:
     Raises:
         HarnessError: If the RTL cannot be read.
     """
+    target = frozen(target)
 
     def build(folder: Path) -> None:
         netlist = design_netlist(target, elaboration)
@@ -78,6 +81,7 @@ def design_netlist(target: Target, elaboration: Elaboration) -> Path:
     Raises:
         HarnessError: If the RTL cannot be read.
     """
+    target = frozen(target)
 
     def build(folder: Path) -> None:
         config = {
@@ -102,6 +106,7 @@ def gates_of_design(target: Target, elaboration: Elaboration) -> Path:
     Raises:
         HarnessError: If synthesis fails.
     """
+    target = frozen(target)
 
     def build(folder: Path) -> None:
         netlist = design_netlist(target, elaboration) / DESIGN
@@ -144,3 +149,4 @@ def run_side(target: Target, what: str, config: Mapping[str, Any], folder: Path,
             f"synthesis of {target.name} failed ({what}); check RTL and cell library (it needs an inverter, "
             f"a buffer, 2-input gates and flip-flops):\n{found}"
         )
+    require_copies(done.stdout, folder)

@@ -9,9 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
-from resil.rtl_harness.cache import content_key
 from resil.rtl_harness.design.storage_names import StorageNames, read_storage_names
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.toml_file import read_toml
@@ -59,6 +58,25 @@ class TargetAlarm:
 
 
 @dataclass(frozen=True)
+class Snapshot:
+    """Copies of all files that a target is made of.
+
+    Attributes:
+        digest: Of names and content of the files, wherever they lie.
+        folder: In the cache, with the copies.
+        rtl: Those that may be RTL.
+        origins: Of what each is a copy.
+        of: What the target says of its files: if it says something else, these are not its copies.
+    """
+
+    digest: str
+    folder: Path
+    rtl: tuple[Path, ...]
+    origins: Mapping[Path, Path]
+    of: tuple[object, ...]
+
+
+@dataclass(frozen=True)
 class Target:
     """A closed design: RTL and bench whose only inputs are clock and reset.
 
@@ -66,7 +84,10 @@ class Target:
         name: For people.
         top: Top module.
         sources: Files in compile order.
-        include_dirs: Folders for `include.
+        include_dirs: Folders for `include; they go before the folder of who includes.
+        data_dirs: Folders in which lies what RTL reads, as `$readmemh("rom.hex")` does; then comes the folder
+            of the source that says it.
+        data_files: Files in such folders that RTL reads or includes under names that it computes.
         defines: Preprocessor macros; no tool adds others, not even SYNTHESIS.
         parameters: Parameters of the top module.
         clock: Clock input of the top; the rising edge is active.
@@ -87,6 +108,7 @@ class Target:
         memories: By name.
         titles: Blocks in words, for people; a block may have none.
         storage_names: What storage was called in the design that the RTL was made from.
+        snapshot: The files are copies that do not change any more.
     """
 
     name: str
@@ -99,6 +121,8 @@ class Target:
     blocks: Mapping[str, tuple[str, ...]]
     memories: Mapping[str, TargetMemory]
     include_dirs: tuple[Path, ...] = ()
+    data_dirs: tuple[Path, ...] = ()
+    data_files: tuple[Path, ...] = ()
     defines: Mapping[str, str] = field(default_factory=dict)
     parameters: Mapping[str, int] = field(default_factory=dict)
     reset_active_low: bool = True
@@ -110,6 +134,7 @@ class Target:
     titles: Mapping[str, str] = field(default_factory=dict)
     macros: tuple[str, ...] = ()
     storage_names: StorageNames = field(default_factory=StorageNames)
+    snapshot: Snapshot | None = field(default=None, compare=False)
 
     @property
     def outputs(self) -> dict[str, str]:
@@ -129,16 +154,6 @@ _TEXTS = ("name", "top", "clock", "reset", "dut", "done", "status", "operation",
 # Keys of their own for alarms of the same name that tell of something detected.
 _SHORTHAND = ("error", "protection")
 _ALARM_NAME = re.compile(r"[A-Za-z0-9_.-]+")
-
-
-def rtl_digest(target: Target) -> str:
-    """Return a hash of the RTL that a target is made of: its sources, headers, macros and parameters."""
-    return content_key(target.top, target.sources, headers_of(target), target.defines, target.parameters)
-
-
-def headers_of(target: Target) -> list[Path]:
-    """Return the files that sources may include: all of the include folders, by name."""
-    return sorted(p for folder in target.include_dirs for p in folder.rglob("*.*h") if p.is_file())
 
 
 def shipped_targets() -> dict[str, Path]:
@@ -181,11 +196,17 @@ class _TargetFile:
         self.table = table
 
     def target(self) -> Target:
-        self._check_keys("", self.table, {*(f.name for f in fields(Target)), *_SHORTHAND}, _MANDATORY)
+        known = {f.name for f in fields(Target)} - {"snapshot"} | {*_SHORTHAND}
+        self._check_keys("", self.table, known, _MANDATORY)
+        texts: dict[str, Any] = {
+            key: self._typed(self.table, key, str, "a string") for key in _TEXTS if key in self.table
+        }
         return Target(
-            **{key: self._typed(self.table, key, str, "a string") for key in _TEXTS if key in self.table},
-            sources=self._files("sources"),
-            include_dirs=self._folders("include_dirs"),
+            **texts,
+            sources=self._sources(),
+            include_dirs=self._folders("include_dirs", []),
+            data_dirs=self._folders("data_dirs", ["."]),
+            data_files=self._files("data_files"),
             defines=self._mapping("defines", str),
             parameters=self._mapping("parameters", int),
             reset_active_low=self._typed(self.table, "reset_active_low", bool, "true or false", True),
@@ -227,9 +248,17 @@ class _TargetFile:
             raise self._fail(key, f"expected a string or a list of strings, found {value!r}; correct it")
         return items
 
+    def _sources(self) -> tuple[Path, ...]:
+        files = self._files("sources")
+        if not files:
+            raise self._fail(
+                "sources", "expected at least one file, found none; list the RTL in compile order"
+            )
+        return files
+
     def _files(self, key: str) -> tuple[Path, ...]:
         files: dict[Path, None] = {}
-        for pattern in self._strings(key, self.table[key]):
+        for pattern in self._strings(key, self.table.get(key, [])):
             with self._looking_for(key, pattern):
                 found = self._matches(pattern)
             if not found:
@@ -237,8 +266,6 @@ class _TargetFile:
                     key, f"no file matches {pattern!r} from {self.path.parent}; correct the path"
                 )
             files.update(dict.fromkeys(found))
-        if not files:
-            raise self._fail(key, "expected at least one file, found none; list the RTL in compile order")
         return tuple(files)
 
     def _matches(self, pattern: str) -> list[Path]:
@@ -254,9 +281,9 @@ class _TargetFile:
             return PACKAGE, name.removeprefix(SHIPPED_PREFIX)
         return self.path.parent, name
 
-    def _folders(self, key: str) -> tuple[Path, ...]:
+    def _folders(self, key: str, default: list[str]) -> tuple[Path, ...]:
         folders = []
-        for name in self._strings(key, self.table.get(key, [])):
+        for name in self._strings(key, self.table.get(key, default)):
             with self._looking_for(key, name):
                 base, path = self._based(name)
                 folder = (base / path).resolve()

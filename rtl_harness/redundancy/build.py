@@ -13,6 +13,7 @@ from typing import Any
 
 from resil.rtl_harness.design.elaboration import Elaboration, in_macro
 from resil.rtl_harness.design.elaboration.yosys import read_commands, run_yosys
+from resil.rtl_harness.design.snapshot import frozen
 from resil.rtl_harness.design.target import Target, TargetAlarm
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.redundancy.built import Built, Constrained, as_declared, in_netlist
@@ -189,12 +190,13 @@ class _Builder:
 
     def _read(self) -> SourceDesign:
         options = ["--best-effort-hierarchy", "--dump-ast"]
-        read = read_commands(self.target, self.elaboration.parameters, options, self.work)
+        copies = frozen(self.target)
+        read = read_commands(copies, self.elaboration.parameters, options, self.work)
         what = f"reading {self.target.name}"
         log = run_yosys([*read, "memory_collect", "write_rtlil design.il"], self.work, what)
         texts = {
-            p: SourceText(p.read_text(encoding="utf-8", errors="surrogateescape"))
-            for p in self.target.sources
+            p: SourceText(copy.read_text(encoding="utf-8", errors="surrogateescape"))
+            for p, copy in zip(self.target.sources, copies.sources, strict=True)
         }
         return SourceDesign(self.target, read_instances(log, self.target.top), texts)
 

@@ -53,6 +53,10 @@ def target_text(
     lines += [*(f"  {_text(source)}," for source in sources), "]"]
     if folders:
         lines.append(f"include_dirs = {_texts(_named(f, folder) for f in folders)}")
+    data_dirs = dict.fromkeys([*target.data_dirs, *sorted(beside)])
+    lines.append(f"data_dirs = {_texts(_named(f, folder) for f in data_dirs)}")
+    if target.data_files:
+        lines.append(f"data_files = {_texts(_named(f, folder) for f in target.data_files)}")
     if names:
         lines.append(f"storage_names = {_text(names)}")
     if target.macros:

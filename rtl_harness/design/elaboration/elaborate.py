@@ -14,6 +14,7 @@ from pathlib import Path
 
 from resil.rtl_harness.cache import cached_folder, content_key, write_atomically
 from resil.rtl_harness.design.elaboration.blocks import block_of, in_macro
+from resil.rtl_harness.design.elaboration.data_read import require_data
 from resil.rtl_harness.design.elaboration.dataflow import Dataflow
 from resil.rtl_harness.design.elaboration.declarations import Declarations, read_declarations
 from resil.rtl_harness.design.elaboration.elements import Storage, find_storage
@@ -27,6 +28,7 @@ from resil.rtl_harness.design.elaboration.register_class import (
 )
 from resil.rtl_harness.design.elaboration.yosys import read_commands, rtl_key, run_yosys
 from resil.rtl_harness.design.sites import SiteTable, StorageElement
+from resil.rtl_harness.design.snapshot import frozen
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.errors import HarnessError
 
@@ -49,10 +51,11 @@ def elaborate(target: Target, parameters: Mapping[str, int] | None = None) -> El
         parameters: Parameters of the top that replace those of the target.
 
     Raises:
-        HarnessError: If the RTL is wrong, or if the target names an instance, port or memory that the RTL
-            does not have.
+        HarnessError: If the RTL is wrong, reads a file that is not there, or if the target names an instance,
+            port or memory that the RTL does not have.
         ToolMissingError: If pyosys is not installed.
     """
+    original, target = target, frozen(target)
     merged = {**target.parameters, **(parameters or {})}
     memories = [asdict(m) for m in target.memories.values()]
     description = [target.dut, target.blocks, memories, target.macros, _ports(target)]
@@ -60,7 +63,7 @@ def elaborate(target: Target, parameters: Mapping[str, int] | None = None) -> El
 
     def build(folder: Path) -> None:
         with _no_garbage():
-            _build(target, merged, folder)
+            _build(target, merged, folder, original)
 
     folder = cached_folder("elaboration", key, build)
     return _load((folder / _RESULT).read_text(encoding="utf-8"))
@@ -78,11 +81,13 @@ def _no_garbage() -> Iterator[None]:
             gc.enable()
 
 
-def _build(target: Target, parameters: Mapping[str, int], folder: Path) -> None:
+def _build(target: Target, parameters: Mapping[str, int], folder: Path, original: Target) -> None:
     what = f"elaboration of {target.name}"
     read = read_commands(target, parameters, ["--dump-ast"], folder)
     script = [*read, "flatten", "write_json netlist.json"]
-    declarations = read_declarations(run_yosys(script, folder, what), target.top)
+    log = run_yosys(script, folder, what)
+    require_data(log, target, original)
+    declarations = read_declarations(log, target.top)
     file = folder / "netlist.json"
     netlist = Netlist(json.loads(file.read_text(encoding="utf-8")), target.top)
     file.unlink()

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import re
 
-from resil.rtl_harness.design.target import Target, headers_of
+from resil.rtl_harness.design.snapshot import snapshot_of
+from resil.rtl_harness.design.target import Target
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _OPEN = re.compile(r"\bunique0?\s+(if\b|case\s*\(\s*1\s*'\s*b\s*1\s*\))|\bparallel_case\b")
@@ -17,7 +18,7 @@ def may_coincide(target: Target) -> str | None:
     A correct run never has several. With an inverted bit it may: then the simulator takes one of them, and a
     netlist does something else. A `unique case` with constant items is no such choice.
     """
-    for file in (*target.sources, *headers_of(target)):
+    for file in snapshot_of(target).rtl:
         text = _COMMENT.sub(lambda m: "\n" * m[0].count("\n"), file.read_text(errors="replace"))
         if found := _OPEN.search(text):
             line = text.count("\n", 0, found.start()) + 1

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -10,8 +11,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from resil.rtl_harness.cache import content_key
+from resil.rtl_harness.design.snapshot import frozen, require_parsed, snapshot_of
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.errors import HarnessError, ToolMissingError
 from resil.rtl_harness.tools import tail
@@ -22,8 +25,7 @@ READER = (Path(__file__), _SIDE)
 _CELLS = re.compile(rb"`(end)?celldefine\b")
 _PLACED = re.compile(r"(?P<path>.+?):(?P<line>\d+): ERROR: (?P<reason>.*)")
 _ERRORS = 10
-_ORIGIN = ".origin"
-_HEADER_SUFFIXES = {".sv", ".svh", ".v", ".vh", ".h", ".inc"}
+_ORIGINS = "origins.json"
 
 
 def yosys_version() -> str:
@@ -45,31 +47,35 @@ def read_commands(
 ) -> tuple[str, str]:
     """Return what reads the target's RTL, to be run in `folder`, to which it writes a file list.
 
-    Initial blocks are left out: they decide values, not which bits exist. Macros are those of the target
-    alone, so that this is the text that simulators see. Files with `celldefine are read from a copy without
-    it: the front end would take their modules, macros of memories perhaps, for black boxes. A table that
-    a case statement makes stays logic: as a memory of constants, gates would not know it.
+    Copies of the files are read, see `frozen`; include folders go before the folder of who includes, as in
+    simulators. Initial blocks are left out: they decide values, not which bits exist. Macros are those of
+    the target alone, so that this is the text that simulators see. Files with `celldefine are read from a
+    copy without it: the front end would take their modules, macros of memories perhaps, for black boxes. A
+    table that a case statement makes stays logic: as a memory of constants, gates would not know it.
     """
-    lines = [f'"{_opened(source, number, folder)}"' for number, source in enumerate(target.sources)]
+    target = frozen(target)
+    snapshot = snapshot_of(target)
+    origins = {str(copy): str(path) for copy, path in snapshot.origins.items()}
+    lines = [f'"{_opened(source, i, folder, origins)}"' for i, source in enumerate(target.sources)]
     lines += [f'-I "{include}"' for include in target.include_dirs]
     lines += [f"-D {name}={value}" if value else f"-D {name}" for name, value in target.defines.items()]
     lines += [f"-G {name}={value}" for name, value in parameters.items()]
     (folder / "rtl.f").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    fixed = ["--ignore-initial", "--no-synthesis-define", "--no-proc"]
+    found = {"snapshot": str(snapshot.folder), "origins": origins}
+    (folder / _ORIGINS).write_text(json.dumps(found), encoding="utf-8")
+    fixed = ["--ignore-initial", "--no-synthesis-define", "--no-proc", "--incdir-first"]
+    fixed += ["--show-parsed-files"]
     return " ".join(["read_slang", "-f", "rtl.f", "--top", target.top, *fixed, *options]), "proc -norom"
 
 
-def _opened(source: Path, number: int, folder: Path) -> Path:
+def _opened(source: Path, number: int, folder: Path, origins: dict[str, str]) -> Path:
     """Return a file whose cells are no black boxes: the source, or a copy of it with as many lines."""
-    try:
-        text = source.read_bytes()
-    except OSError:
-        return source
+    text = source.read_bytes()
     if not _CELLS.search(text):
         return source
     copy = folder / f"cells{number}" / source.name
     copy.parent.mkdir()
-    (copy.parent / _ORIGIN).write_text(str(source), encoding="utf-8")
+    origins[str(copy)] = origins[str(source)]
     copy.write_bytes(_CELLS.sub(b"", text))
     return copy
 
@@ -94,7 +100,14 @@ def run_yosys(script: Sequence[str], folder: Path, what: str) -> str:
     if done.returncode != 0:
         found = said_of_source(done.stderr, folder) or tail(done.stdout + done.stderr, 15)
         raise HarnessError(f"{what} failed; correct the RTL or the target file:\n{found}")
+    require_copies(done.stdout, folder)
     return done.stdout
+
+
+def require_copies(log: str, folder: Path) -> None:
+    """Raise HarnessError if what Yosys read in `folder`, after `read_commands`, was not the copies alone."""
+    if (folder / _ORIGINS).is_file():
+        require_parsed(log, folder, Path(_origins(folder)["snapshot"]))
 
 
 def said_of_source(messages: str, folder: Path) -> str:
@@ -106,23 +119,23 @@ def said_of_source(messages: str, folder: Path) -> str:
     placed = [found for line in errors if (found := _PLACED.match(line))]
     if not placed:
         return "\n".join(errors[:_ERRORS])
-    lines = [f"{_source(folder, found['path'])}:{found['line']}: {found['reason']}" for found in placed]
+    origins: dict[str, str] = _origins(folder)["origins"]
+    paths = [os.path.normpath(folder / found["path"]) for found in placed]
+    lines = [
+        f"{origins.get(path, path)}:{found['line']}: {found['reason']}"
+        for path, found in zip(paths, placed, strict=True)
+    ]
     more = [f"and {len(lines) - _ERRORS} more errors"] if len(lines) > _ERRORS else []
     return "\n".join([*lines[:_ERRORS], *more])
 
 
-def _source(folder: Path, path: str) -> Path:
-    found = Path(os.path.normpath(folder / path))
-    origin = found.parent / _ORIGIN
-    return Path(origin.read_text(encoding="utf-8")) if origin.is_file() else found
+def _origins(folder: Path) -> dict[str, Any]:
+    file = folder / _ORIGINS
+    found: dict[str, Any] = {"origins": {}}
+    return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else found
 
 
 def rtl_key(target: Target, parameters: Mapping[str, int], *further: str) -> str:
     """Return a content hash of all that the netlist depends on."""
-    headers = sorted(
-        p for folder in target.include_dirs for p in folder.rglob("*") if p.suffix in _HEADER_SUFFIXES
-    )
-    beside = sorted({p for s in target.sources for p in s.parent.iterdir() if p.suffix in {".svh", ".vh"}})
-    return content_key(
-        target.top, target.sources, headers, beside, target.defines, parameters, yosys_version(), *further
-    )
+    digest = snapshot_of(target).digest
+    return content_key(target.top, digest, target.defines, parameters, yosys_version(), *further)

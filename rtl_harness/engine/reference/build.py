@@ -10,6 +10,7 @@ from typing import Literal
 from resil.rtl_harness.cache import cached_folder, content_key
 from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.elaboration.yosys import rtl_key
+from resil.rtl_harness.design.snapshot import copy_data, frozen, require_verilated
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.errors import HarnessError, ToolMissingError
 from resil.rtl_harness.tools import (
@@ -71,6 +72,7 @@ def build_simulator(target: Target, elaboration: Elaboration, waves: Waves = "no
         ToolMissingError: If Verilator, make, the compiler or cocotb is missing.
         SimulationError: If the build fails, with the end of the log.
     """
+    target = frozen(target)
     share, libraries = _cocotb_folders()
     control = public_storage(target, elaboration)
     versions = [find_verilator().version, compiler_version(), *_FLAGS, _OPTIMISE[waves], str(libraries)]
@@ -83,7 +85,7 @@ def build_simulator(target: Target, elaboration: Elaboration, waves: Waves = "no
         arguments = [
             *_FLAGS,
             *([] if waves == "none" else [f"--trace-{waves}"]),
-            *("--top-module", target.top, "--Mdir", "obj", "public.vlt"),
+            *("--top-module", target.top, "--Mdir", "obj", "--relative-includes", "public.vlt"),
             *(f"-I{include}" for include in target.include_dirs),
             *(f"-D{name}={value}" if value else f"-D{name}" for name, value in target.defines.items()),
             *(f"-G{name}={value}" for name, value in elaboration.parameters.items()),
@@ -92,6 +94,10 @@ def build_simulator(target: Target, elaboration: Elaboration, waves: Waves = "no
             *("-LDFLAGS", f"-Wl,-rpath,{libraries} -L{libraries} -lcocotbvpi_verilator"),
         ]
         verilate(arguments, folder)
+        require_verilated(
+            target, folder / "obj", [folder, share, find_verilator().root, find_verilator().program]
+        )
+        copy_data(target, folder)
         make_verilated(
             "Vtop.mk", folder / "obj", {"OPT_FAST": _OPTIMISE[waves], "OPT_GLOBAL": _OPTIMISE[waves]}
         )

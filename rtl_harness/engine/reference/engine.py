@@ -15,6 +15,7 @@ from typing import Any, Self, cast
 
 from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.operations import operation_ends
+from resil.rtl_harness.design.snapshot import DATA
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.contract import (
     Audited,
@@ -294,7 +295,9 @@ class CocotbEngine:
             raise HarnessError("this engine was closed; make a new one")
         if waves not in self._simulators:
             self._simulators[waves] = build_simulator(self.target, self.elaboration, waves)
-        return Worker(self._simulators[waves], self.target.top, self._config, [*options, *self._plusargs])
+        simulator = self._simulators[waves]
+        data = simulator.parents[1] / DATA
+        return Worker(simulator, self.target.top, self._config, [*options, *self._plusargs], data)
 
 
 def _clean_up(workers: list[Worker], folder: Path) -> None:

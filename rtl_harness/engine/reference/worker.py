@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -17,12 +18,15 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from resil.rtl_harness.design.snapshot import DATA, data_folder
 from resil.rtl_harness.errors import SimulationError, ToolMissingError, UnmappedSiteError
 from resil.rtl_harness.tools import tail
 
 # Where `resil` is found: what the simulator's Python has is this, whatever it was installed from.
 _PACKAGE_ROOT = Path(str(files("resil"))).resolve().parent
 _NAMES_SHOWN = 20
+# What Verilator says of a file that $readmemh does not find; it goes on with zeros.
+_NOT_FOUND = re.compile(r"%Warning: (.*?):0: \$readmem file not found")
 
 
 class Worker:
@@ -36,6 +40,7 @@ class Worker:
         top: Top module.
         config: What the simulator's side must know, ready for JSON.
         arguments: Its command line: plusargs, waveform options.
+        data: Folder with what the RTL reads under relative names; it runs in a copy.
 
     Raises:
         ToolMissingError: If Python has no shared library, which the simulator needs.
@@ -44,9 +49,10 @@ class Worker:
     """
 
     def __init__(
-        self, simulator: Path, top: str, config: Mapping[str, Any], arguments: Sequence[str]
+        self, simulator: Path, top: str, config: Mapping[str, Any], arguments: Sequence[str], data: Path
     ) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="resil-cocotb-"))
+        shutil.copytree(data, self.folder / DATA)
         self._log = self.folder / "simulator.log"
         file = self.folder / "config.json"
         file.write_text(json.dumps(config), encoding="utf-8")
@@ -54,7 +60,7 @@ class Worker:
         with theirs, self._log.open("wb") as log:
             self._process = subprocess.Popen(
                 [str(simulator), *arguments],
-                cwd=self.folder,
+                cwd=data_folder(self.folder),
                 env=_environment(top, file, theirs.fileno(), self.folder),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -65,6 +71,7 @@ class Worker:
         self._reader = self.connection.makefile("r", encoding="utf-8")
         try:
             problems = self.answer("the start of the simulator")["problems"]
+            self._require_data()
             if problems:
                 shown = "\n  ".join(problems[:_NAMES_SHOWN])
                 more = f"\n  and {len(problems) - _NAMES_SHOWN} more" if len(problems) > _NAMES_SHOWN else ""
@@ -75,6 +82,14 @@ class Worker:
         except BaseException:
             self.kill()
             raise
+
+    def _require_data(self) -> None:
+        """Raise SimulationError if the design has looked for a file that is not there."""
+        if missing := _NOT_FOUND.search(self.log()):
+            raise SimulationError(
+                f"the RTL reads {missing[1]!r}, which is none of the target's files; name it in data_files "
+                "of the target"
+            )
 
     def fileno(self) -> int:
         """Return the connection's file descriptor, for selectors."""

@@ -22,6 +22,7 @@ from resil.rtl_harness.design.elaboration.yosys import (
     rtl_key,
     run_yosys,
 )
+from resil.rtl_harness.design.snapshot import frozen
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.fast.gates.cycle import Cycle, FlipFlop, Write
 from resil.rtl_harness.engine.fast.gates.gates_file import Gates, packed, unpacked
@@ -76,6 +77,7 @@ def read_gates(target: Target, elaboration: Elaboration) -> Gates:
             `Cycle` refuses, or leaves open which of several conditions counts; if Yosys cannot make the
             gates, as of a memory that is written and never read.
     """
+    target = frozen(target)
     if several := may_coincide(target):
         raise UnsupportedError(several)
     parameters = dict(elaboration.parameters)

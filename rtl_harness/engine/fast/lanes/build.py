@@ -15,6 +15,7 @@ from resil.rtl_harness.design.elaboration.netlist import Netlist
 from resil.rtl_harness.design.elaboration.parallel import may_coincide
 from resil.rtl_harness.design.elaboration.undefined import DEFINED
 from resil.rtl_harness.design.elaboration.yosys import read_commands, rtl_key, run_yosys
+from resil.rtl_harness.design.snapshot import frozen
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.fast.lanes.design import read_design
 from resil.rtl_harness.engine.fast.lanes.emit import source
@@ -136,6 +137,7 @@ def lane_model(target: Target, parameters: Mapping[str, int]) -> LaneModel:
             leaves open which of several conditions counts.
         SimulationError: If the compiler fails, with the end of what it says.
     """
+    target = frozen(target)
     folder = cached_folder("lanes", _key(target, parameters), lambda made: _build(target, parameters, made))
     found = json.loads((folder / "places.json").read_text(encoding="utf-8"))
     if "unsupported" in found:

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from resil.rtl_harness.cache import build_together, cached_folder, content_key
-from resil.rtl_harness.design.target import Target, headers_of
+from resil.rtl_harness.design.snapshot import copy_data, frozen, require_verilated, snapshot_of
+from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.fast.native.glue import PREFIX, write_glue
-from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.tools import (
     compile_objects,
     compiler_version,
@@ -31,6 +31,7 @@ _PARTS = (
     "activity",
     "audit",
     "boundary",
+    "data_files",
     "injector",
     "liveness",
     "golden",
@@ -110,6 +111,7 @@ def build_model(
         ToolMissingError: If a compiler, make or Verilator is missing.
         SimulationError: If Verilator or the compiler fails, with the end of the log.
     """
+    target = frozen(target)
     objects = design_objects(target, parameters, variables, assertions)
     key = content_key(objects.name, SHARED, HEADERS, LINKER_FLAGS)
 
@@ -123,6 +125,7 @@ def build_model(
         )
         for name in _TEXTS:
             shutil.copy(objects / name, folder)
+        copy_data(target, folder)
 
     return cached_folder("verilated", key, build) / LIBRARY
 
@@ -134,13 +137,11 @@ def design_objects(
 
     A change of the driver's shared parts costs no more than linking these again.
     """
-    missing = [str(p) for p in target.sources if not p.is_file()]
-    if missing:
-        raise HarnessError(f"target {target.name}: no such source file: {', '.join(missing)}")
+    target = frozen(target)
     merged = {**target.parameters, **parameters}
     public = sorted(set(variables))
     key = content_key(
-        _description(target), merged, [list(v) for v in public], target.sources, headers_of(target),
+        _description(target), merged, [list(v) for v in public], snapshot_of(target).digest,
         OWN, _OWN_HEADERS, (HERE / "glue.py",), _MAKE_MODEL,
         _verilator_flags(assertions), COMPILER_FLAGS, _optimisation(), find_verilator().version,
         compiler_version(), processor(),
@@ -151,6 +152,7 @@ def design_objects(
         for file in (OWN, *_OWN_HEADERS):
             shutil.copy(file, folder)
         verilate(_arguments(target, merged, assertions, folder), folder)
+        require_verilated(target, folder, [find_verilator().root, find_verilator().program])
         write_glue(target, folder)
         for file in runtime_objects():
             shutil.copy(file, folder)
@@ -257,10 +259,11 @@ def _arguments(target: Target, parameters: Mapping[str, int], assertions: bool, 
     return [
         *_verilator_flags(assertions),
         "--prefix", PREFIX, "--top-module", target.top, "-Mdir", str(folder), "-o", LIBRARY,
+        "--relative-includes",
         *(f"-G{name}={value}" for name, value in sorted(parameters.items())),
         *(f"-D{name}={value}" for name, value in sorted(target.defines.items())),
-        *(f"-I{path.resolve()}" for path in target.include_dirs),
-        *_tool_flags(), "storage.vlt", *(str(path.resolve()) for path in target.sources),
+        *(f"-I{path}" for path in target.include_dirs),
+        *_tool_flags(), "storage.vlt", *(str(path) for path in target.sources),
         OWN.name,
     ]  # fmt: skip
 

@@ -37,6 +37,12 @@ enum Port : uint32_t { kPortDone, kPortStatus, kPortOperation, kPortInferences }
 /// Message of the last call that failed in this thread.
 const char* resil_error();
 
+// What the design reads while it runs under relative names lies in `folder`.
+void resil_data(const char* folder);
+
+// The design may read the file `name`, which a plusarg gives, wherever it is.
+void resil_give(const char* name);
+
 /// New instance with these plusargs; initial blocks have run, clock low, reset inactive. Null if it failed.
 Instance* resil_create(uint32_t count, const char* const* plusargs);
 void resil_destroy(Instance* self);

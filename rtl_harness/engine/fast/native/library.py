@@ -15,6 +15,7 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
+from resil.rtl_harness.design.snapshot import data_folder
 from resil.rtl_harness.engine.fast.native.storage import (
     Storage,
     Variable,
@@ -91,6 +92,8 @@ class Instance:
         self._calls = library.calls
         self._process = os.getpid()
         encoded = [f"+{p}".encode() for p in plusargs]
+        for plusarg in plusargs:
+            self._calls.resil_give(plusarg.partition("=")[2].encode())
         self._handle: int | None = self._calls.resil_create(
             len(encoded), (ctypes.c_char_p * len(encoded))(*encoded)
         )
@@ -251,6 +254,8 @@ def _load(path: Path) -> ctypes.CDLL:
     strings = ctypes.POINTER(ctypes.c_char_p)
     signatures: dict[str, tuple[object, list[object]]] = {
         "resil_error": (ctypes.c_char_p, []),
+        "resil_data": (None, [ctypes.c_char_p]),
+        "resil_give": (None, [ctypes.c_char_p]),
         "resil_create": (handle, [ctypes.c_uint32, strings]),
         "resil_destroy": (None, [handle]),
         "resil_reset": (ctypes.c_int32, [handle, ctypes.c_uint32]),
@@ -272,4 +277,5 @@ def _load(path: Path) -> ctypes.CDLL:
         function = getattr(library, name)
         function.restype = result
         function.argtypes = arguments
+    library.resil_data(str(data_folder(path.parent)).encode())
     return library

@@ -71,7 +71,7 @@ module dutm (
     logic f_q;
     always_ff @(posedge clk) f_q <= d[g];
   end
-  initial $readmemh("none.hex", rom);
+  initial $readmemh("rom.hex", rom);
   assign q = x_q[i] ^ half_q[1] ^ grid_q[1][2] ^ big_q[i][d[6:0]] ^ many_q[d]
     ^ held ^ rom[d] ^ 8'(g_q ^ n_q ^ z);
 endmodule
@@ -93,6 +93,7 @@ def awkward(repository):
 def torture(tmp_path_factory):
     source = tmp_path_factory.mktemp("rtl") / "torture.sv"
     source.write_text(TORTURE)
+    (source.parent / "rom.hex").write_text("0\n")
     target = Target(
         "torture", "bench", (source,), "clk", "rst", "u_dut", "done", {"rest": ("u_dut.u_sub",)}, {}
     )

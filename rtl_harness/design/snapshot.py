@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A target of which no file changes any more: copies in the cache, which all tools read in place of it.
+
+The digest of the copies is what every key of a build, and the identity of a run, is made of.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from resil.rtl_harness.cache import cached_folder, content_key
+from resil.rtl_harness.design.source_files import (
+    SourceFiles,
+    data_place,
+    read_source_files,
+)
+from resil.rtl_harness.design.target import PACKAGE, Snapshot, Target
+from resil.rtl_harness.errors import HarnessError
+
+DATA = "data"
+_LAYOUT = "layout.json"
+_PARSED = re.compile(r"^Parsing \w+ file '(.*)'\.$", re.MULTILINE)
+
+
+def frozen(target: Target) -> Target:
+    """Return the target with copies in the cache for all files that it is made of; of copies, as it is.
+
+    Names are looked for as the front ends do: what is included in the include folders and then beside who
+    includes it, what RTL reads in the folders of data and then beside the source that says it.
+
+    Raises:
+        HarnessError: A source is missing, or a name of data means two files.
+    """
+    if (made := target.snapshot) is not None and made.of == _looks(target):
+        return target
+    found = read_source_files(target)
+    digest = _digest(target, found)
+    folder = cached_folder("sources", digest, partial(_lay_out, target, found))
+    layout: dict[str, list[str]] = json.loads((folder / _LAYOUT).read_text(encoding="utf-8"))
+    files = [folder / name for name in layout["files"]]
+    copies = replace(
+        target,
+        sources=tuple(files[: len(target.sources)]),
+        include_dirs=tuple(folder / name for name in layout["include_dirs"]),
+        data_dirs=(folder / DATA / str(data_place(".")),),
+        data_files=(),
+    )
+    snapshot = Snapshot(
+        digest,
+        folder,
+        tuple(files[number] for number in sorted(found.includes)),
+        {copy: file.path for copy, file in zip(files, found.files, strict=True)},
+        _looks(copies),
+    )
+    return replace(copies, snapshot=snapshot)
+
+
+def snapshot_of(target: Target) -> Snapshot:
+    """Return the copies of a target; raise HarnessError as `frozen` does."""
+    made = frozen(target).snapshot
+    assert made is not None
+    return made
+
+
+def rtl_digest(target: Target) -> str:
+    """Return a hash of the RTL that a target is made of: all files that are read, macros and parameters."""
+    return content_key(target.top, snapshot_of(target).digest, target.defines, target.parameters)
+
+
+def copy_data(target: Target, folder: Path) -> None:
+    """Copy what the RTL of a frozen target reads beside a simulator, into `DATA` of its folder."""
+    shutil.copytree(snapshot_of(target).folder / DATA, folder / DATA)
+
+
+def data_folder(simulator: Path) -> Path:
+    """Return where a simulator that lies in `simulator` finds what its RTL reads under relative names."""
+    return simulator / DATA / str(data_place("."))
+
+
+def require_parsed(log: str, folder: Path, snapshot: Path) -> None:
+    """Raise HarnessError unless Yosys, which ran in `folder`, has parsed copies alone."""
+    require_read((folder / name for name in _PARSED.findall(log)), (folder, snapshot), "slang")
+
+
+def require_verilated(target: Target, made: Path, beside: Sequence[Path] = ()) -> None:
+    """Raise HarnessError unless Verilator has read copies alone, what it generated to `made` says.
+
+    Args:
+        target: Frozen.
+        made: Folder with Verilator's list of what it depends on.
+        beside: Further folders and files that were given to it.
+    """
+    for file in made.glob("*__ver.d"):
+        words = file.read_text(encoding="utf-8").partition(":")[2].split()
+        require_read(
+            (made / word for word in words), (made, snapshot_of(target).folder, *beside), "Verilator"
+        )
+
+
+def require_read(read: Iterable[Path], known: Sequence[Path], tool: str) -> None:
+    """Raise HarnessError if a file that a tool has read lies in none of the known folders."""
+    homes = [folder.resolve() for folder in known]
+    for path in read:
+        own = path.resolve()
+        if not any(home == own or home in own.parents for home in homes):
+            raise HarnessError(
+                f"{tool} has read {own}, which is none of the target's files, so that a change of it would "
+                "not be noticed; name it in the RTL by a path from an include folder or from who includes it"
+            )
+
+
+def _looks(target: Target) -> tuple[object, ...]:
+    return target.sources, target.include_dirs, target.data_dirs, target.data_files, dict(target.defines)
+
+
+def _digest(target: Target, found: SourceFiles) -> str:
+    """Return a hash of names and content, wherever the files lie."""
+    count = len(target.sources)
+    files = [[file.path.name if i < count else "", file.digest] for i, file in enumerate(found.files)]
+    return content_key(json.dumps([files, found.names, sorted(found.data.items()), len(target.include_dirs)]))
+
+
+def _lay_out(target: Target, found: SourceFiles, folder: Path) -> None:
+    """Copy files so that they lie to each other as they did: what ships apart from everything else."""
+    include_dirs = [Path(os.path.abspath(own)) for own in target.include_dirs]
+    own = [p for p in (*(file.path.parent for file in found.files), *include_dirs) if not _ships(p)]
+    root = Path(os.path.commonpath(own)) if own else PACKAGE
+
+    def place(path: Path) -> Path:
+        return (
+            Path("resil") / path.relative_to(PACKAGE)
+            if _ships(path)
+            else Path("own") / path.relative_to(root)
+        )
+
+    places = [place(file.path) for file in found.files]
+    for at, file in zip(places, found.files, strict=True):
+        _write(folder / at, file.content)
+    for name, number in found.data.items():
+        _write(folder / DATA / name, found.files[number].content)
+    (folder / DATA / str(data_place("."))).mkdir(parents=True, exist_ok=True)
+    folders = [place(path) for path in include_dirs]
+    for at in folders:
+        (folder / at).mkdir(parents=True, exist_ok=True)
+    layout = {"files": [str(at) for at in places], "include_dirs": [str(at) for at in folders]}
+    (folder / _LAYOUT).write_text(json.dumps(layout), encoding="utf-8")
+
+
+def _ships(path: Path) -> bool:
+    return path == PACKAGE or PACKAGE in path.parents
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
