@@ -18,6 +18,7 @@ from resil.folder.audits import AUDIT
 from resil.folder.contents import IntArray, content_of, require_equal
 from resil.folder.finished import RESULTS, stored_injections
 from resil.folder.parts import read_part
+from resil.folder.provenance import GOLDEN
 from resil.folder.store import (
     CAMPAIGN,
     INJECTIONS,
@@ -64,6 +65,7 @@ def merge_runs(out: Path, runs: Sequence[Path]) -> dict[str, Any]:
     _require_equal(runs, identity)
     largest = max(runs, key=_asked)
     facts = recorded_provenance(largest)
+    _require_one_golden(runs)
     first = {key: value for key, value in facts.items() if key not in _NOTED} | {"finished": None}
     first["seconds"] = round(sum(float(recorded_provenance(run)["seconds"]) for run in runs), 1)
     with open_run(out, identity, json_text(first)) as folder:
@@ -139,6 +141,17 @@ def _tables(run: Path) -> dict[str, Any]:
         return tomllib.loads((run / CAMPAIGN).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         raise StoreError(f"{run / CAMPAIGN}: damaged, it is no campaign file; restore it") from None
+
+
+def _require_one_golden(runs: Sequence[Path]) -> None:
+    """Raise StoreError unless the runs without a fault were the same in all."""
+    first = recorded_provenance(runs[0]).get(GOLDEN)
+    for run in runs[1:]:
+        if recorded_provenance(run).get(GOLDEN) != first:
+            raise StoreError(
+                f"{run}: expected the runs without a fault of {runs[0]}, found others: one of them was made "
+                "with another design or simulator; run it again"
+            )
 
 
 def _require_equal(runs: Sequence[Path], identity: Identity) -> None:

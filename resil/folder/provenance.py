@@ -16,6 +16,8 @@ from resil.version import __version__
 # Of folders of results: raised whenever what they hold, or what a figure in them means, changes.
 SCHEMA = 11
 RUN = "run"
+# Digests of the runs without a fault, one an input.
+GOLDEN = "golden"
 ESTIMATE = "estimate"
 PACKAGES = (
     "cocotb",

@@ -12,6 +12,7 @@ from resil.campaign.campaign import Campaign, load_campaign
 from resil.campaign.fault_settings import STUCK_AT, FaultSettings
 from resil.campaign.rules import UNTIL
 from resil.campaign.sampling_settings import SamplingSettings
+from resil.errors import StoreError
 from resil.files import json_text, read_json, write_text
 from resil.folder.kept_plans import PLANS, add_to_plan, kept_plan
 from resil.folder.store import CAMPAIGN, recorded_definition
@@ -242,8 +243,9 @@ def _require_one_rtl(places: Sequence[Path], digest: str) -> None:
     for file in (file for place in places for file in sorted(place.glob(f"*/{CAMPAIGN}"))):
         if recorded_definition(file.parent)["rtl"] != digest:
             raise StoreError(
-                f"{file.parent}: expected injections into the RTL that was there when the confirmation began, "
-                "found others: a file was changed meanwhile; restore it, move the folder away and confirm again"
+                f"{file.parent}: expected injections into the RTL that was there when the confirmation "
+                "began, found others: a file was changed meanwhile; restore it, move this folder away and "
+                "confirm again"
             )
 
 

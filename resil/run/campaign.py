@@ -53,6 +53,7 @@ from resil.rtl_harness.engine.contract import CampaignEngine, GoldenRun
 from resil.rtl_harness.errors import HarnessError, UnmappedSiteError
 from resil.rtl_harness.faults import Reported
 from resil.run.probe import sanity_of
+from resil.run.recheck import golden_digests, require_same_golden, require_same_rows
 from resil.sensitivity.guided_population import campaign_population
 
 _CODES = {
@@ -120,8 +121,9 @@ def run_campaign(
         technology = technology_of(campaign)
         rates = {kind: technology.fit_per_bit(kind) for kind in campaign.faults.kinds}
         sampling = Sampling(campaign, population, rates)
-        first = json_text(provenance.begin(campaign, bench))
+        first = json_text(provenance.begin(campaign, bench) | {provenance.GOLDEN: golden_digests(goldens)})
         folder = stack.enter_context(open_run(out, bench.identity, first))
+        require_same_golden(out, folder.provenance(), goldens)
         farm = stack.enter_context(open_farm(campaign.execution.farm, progress, out))
         run = _Run(campaign, bench, population, folder, progress, farm)
         run.complete_or_fail(engines, sampling)
@@ -275,7 +277,8 @@ class _Run:
 
     def finished(self, seconds: float) -> dict[str, Any]:
         """Return the provenance of the finished run; new times are noted only if something was injected."""
-        facts = {name: value for name, value in self._folder.provenance().items() if name != RESULTS}
+        facts = self._folder.provenance()
+        facts = {name: value for name, value in facts.items() if name not in (RESULTS, provenance.GOLDEN)}
         if self._injected or facts["finished"] is None:
             facts["seconds"] = round(facts["seconds"] + seconds, 1)
             facts["finished"] = provenance.now()
@@ -327,6 +330,7 @@ class _Run:
 
     def _inject(self, engines: list[CampaignEngine], plan: Plan, missing: IntArray, before: int) -> None:
         if not self._injected:
+            self._simulate_some_again(engines)
             self._injected = True
             self._folder.note({"finished": None})
             self._describe()
@@ -341,6 +345,13 @@ class _Run:
         except KeyboardInterrupt:
             kept = size - plan.missing(self.stored().injections).size
             raise Interrupted(f"{kept:,} of {size:,} injections are kept in {self._go_on()}") from None
+
+    def _simulate_some_again(self, engines: list[CampaignEngine]) -> None:
+        """Refuse to add to injections that the simulator which is here does not confirm."""
+        if self._folder.parts_from(0):
+            self._progress.stage("some injections that are kept, again")
+            with self._progress.working("simulating again"):
+                require_same_rows(self._folder, engines, self._bench.inputs, self._campaign.seed)
 
     def _audit_kept(self) -> None:
         """Audit what was kept of a session that was interrupted before its engine had done so."""

@@ -10,6 +10,7 @@ import pytest
 
 from resil.cli import main
 from resil.errors import StoreError
+from resil.protection import verify
 from resil.protection.verify import Sizes, verify_build
 from resil.results.run import Run
 from tests.test_files_page import covers, documented, leaves
@@ -189,6 +190,15 @@ def test_rtl_that_was_changed_is_not_confirmed_though_it_does_the_same(again):
     found = verified(again)
     assert found["confirmed"] is False
     assert [reason for reason in found["reasons"] if "was changed since" not in reason] == []
+
+
+def test_a_run_on_other_rtl_than_the_one_that_is_judged_confirms_nothing(tmp_path, monkeypatch):
+    (tmp_path / "b" / "upsets").mkdir(parents=True)
+    (tmp_path / "b" / "upsets" / "campaign.toml").touch()
+    monkeypatch.setattr(verify, "recorded_definition", lambda run: {"rtl": "other"})
+    verify._require_one_rtl([tmp_path / "b"], "other")
+    with pytest.raises(StoreError, match="a file was changed meanwhile"):
+        verify._require_one_rtl([tmp_path / "b"], "mine")
 
 
 def test_a_copy_that_is_gone_is_no_confirmation(again):

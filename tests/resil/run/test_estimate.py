@@ -18,7 +18,8 @@ from resil.networks.compile import compile_network
 from resil.protection.options import ProtectionError, load_options
 from resil.protection.plan import plan_protection
 from resil.results.write import Results
-from resil.rtl_harness.design.target import load_target, rtl_digest
+from resil.rtl_harness.design.snapshot import rtl_digest
+from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.npu.work import operation_work
 from resil.run.estimate import estimate_campaign, estimate_code
 from resil.sensitivity.cycles import TERMS, CycleModel

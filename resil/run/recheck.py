@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether what runs now is what a run folder was made with: the run without a fault, some rows again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from resil.bench.engines import CampaignEngine
+from resil.errors import StoreError
+from resil.folder.parts import read_part
+from resil.folder.provenance import GOLDEN
+from resil.folder.row_maker import injections_of, outcome_columns
+from resil.folder.store import RunFolder
+from resil.rtl_harness.engine.contract import GoldenRun
+from resil.rtl_harness.faults import Fault
+
+# Of the injections that a folder holds, so many are simulated again before others join them.
+_AGAIN = 3
+_REMEDY = (
+    "the folder was made with another design or simulator, though nothing that defines the campaign differs; "
+    "restore what has changed, or choose another folder with --out and run all of it again"
+)
+
+
+def golden_digests(goldens: Sequence[GoldenRun]) -> list[str]:
+    """Return a digest of all that is known of each input's run without a fault."""
+    return [sha256(repr(run).encode()).hexdigest() for run in goldens]
+
+
+def require_same_golden(path: Path, provenance: Mapping[str, Any], goldens: Sequence[GoldenRun]) -> None:
+    """Raise StoreError unless the runs without a fault are those that the folder was made with."""
+    here = golden_digests(goldens)
+    if (there := provenance.get(GOLDEN)) != here:
+        differing = sum(a != b for a, b in zip(there or [], here, strict=False))
+        raise StoreError(
+            f"{path}: expected the runs without a fault that it was made with, found {differing or 'all'} of "
+            f"{len(here)} different; {_REMEDY}"
+        )
+
+
+def require_same_rows(
+    folder: RunFolder, engines: Sequence[CampaignEngine], labels: Sequence[int], seed: int
+) -> None:
+    """Simulate a few injections that a folder holds again, drawn by the seed.
+
+    Args:
+        folder: The run; every part of it has been read and found whole.
+        engines: One for each input.
+        labels: Label of each input.
+        seed: Of the campaign.
+
+    Raises:
+        StoreError: One of them comes to another end.
+    """
+    parts = folder.parts_from(0)
+    draw = np.random.default_rng([seed, folder.next_part])
+    for number in sorted(draw.choice(len(parts), min(_AGAIN, len(parts)), replace=False).tolist()):
+        rows = read_part(parts[number], folder.identity.digest)
+        if rows.num_rows:
+            row = rows.slice(int(draw.integers(rows.num_rows)), 1)
+            _require_same(folder.path, row.to_pylist()[0], next(injections_of(row)).fault, engines, labels)
+
+
+def _require_same(
+    path: Path,
+    row: Mapping[str, Any],
+    fault: Fault,
+    engines: Sequence[CampaignEngine],
+    labels: Sequence[int],
+) -> None:
+    again = engines[labels.index(row["input"])].replay(fault)
+    for name, (found,) in outcome_columns([again]).items():
+        if row[name] != found:
+            raise StoreError(
+                f"{path}: injection {row['injection']} ({row['path']}, cycle {row['cycle']}) was kept with "
+                f"{name} {row[name]!r}, found {found!r} when it was simulated again; {_REMEDY}"
+            )
