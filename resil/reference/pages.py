@@ -67,7 +67,7 @@ def target_page() -> str:
         "The target file",
         paragraph(lead),
         "## Keys",
-        "\n".join([class_text(Target, ("alarms",), ("blocks", "memories")), *short]),
+        "\n".join([class_text(Target, ("alarms", "snapshot"), ("blocks", "memories")), *short]),
         "## [alarms.NAME]",
         paragraph(alarms),
         class_text(TargetAlarm, (), ("tells",)),

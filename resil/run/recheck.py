@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from resil.bench.engines import CampaignEngine
 from resil.errors import StoreError
 from resil.folder.parts import read_part
 from resil.folder.provenance import GOLDEN
 from resil.folder.row_maker import injections_of, outcome_columns
 from resil.folder.store import RunFolder
-from resil.rtl_harness.engine.contract import GoldenRun
+from resil.rtl_harness.engine.contract import CampaignEngine, GoldenRun
 from resil.rtl_harness.faults import Fault
 
 # Of the injections that a folder holds, so many are simulated again before others join them.

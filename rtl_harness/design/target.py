@@ -86,7 +86,7 @@ class Target:
         sources: Files in compile order.
         include_dirs: Folders for `include; they go before the folder of who includes.
         data_dirs: Folders in which lies what RTL reads, as `$readmemh("rom.hex")` does; then comes the folder
-            of the source that says it.
+            of the source that says it. A target file that names none means its own folder.
         data_files: Files in such folders that RTL reads or includes under names that it computes.
         defines: Preprocessor macros; no tool adds others, not even SYNTHESIS.
         parameters: Parameters of the top module.
