@@ -23,6 +23,7 @@ from resil.rtl_harness.tools import (
     find_verilator,
 )
 
+PYTHONS = ((3, 11), (3, 12), (3, 13))
 _IMPORT_SECONDS = 120
 
 
@@ -96,9 +97,10 @@ def as_json(findings: tuple[Finding, ...]) -> dict[str, Any]:
 
 def _python() -> Finding:
     version = ".".join(map(str, sys.version_info[:3]))
-    if sys.version_info[:2] == (3, 11):
+    if sys.version_info[:2] in PYTHONS:
         return Finding("Python", "ok", f"{version}, {sys.executable}")
-    return Finding("Python", "missing", version, "make a virtual environment with Python 3.11")
+    wanted = ", ".join(f"{major}.{minor}" for major, minor in PYTHONS)
+    return Finding("Python", "missing", version, f"make a virtual environment with Python {wanted}")
 
 
 def _fst() -> Finding:

@@ -88,6 +88,7 @@ HARNESS = House(
     {
         "faults": set(),
         "errors": {"faults"},
+        "host": set(),
         "tools": {"errors"},
         "toml_file": {"errors"},
         "shipped": set(),

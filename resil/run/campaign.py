@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import time
 from collections.abc import Mapping
@@ -52,6 +51,7 @@ from resil.results.write import Results
 from resil.rtl_harness.engine.contract import CampaignEngine, GoldenRun
 from resil.rtl_harness.errors import HarnessError, UnmappedSiteError
 from resil.rtl_harness.faults import Reported
+from resil.rtl_harness.host import usable_processors
 from resil.run.probe import sanity_of
 from resil.run.recheck import golden_digests, require_same_golden, require_same_rows
 from resil.sensitivity.guided_population import campaign_population
@@ -230,7 +230,7 @@ class _Run:
         self._population = population
         self._folder = folder
         self._progress = progress
-        self._workers = campaign.execution.workers or len(os.sched_getaffinity(0))
+        self._workers = campaign.execution.workers or usable_processors()
         self._farm = farm
         self._farmed: FarmExecutor | None = None
         self._injected = False

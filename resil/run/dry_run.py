@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from resil.reports.table import Column, Table
 from resil.results.permanent import permanent_of
 from resil.results.safety_grounds import check_safety
 from resil.results.summarise import technology_of
+from resil.rtl_harness.host import usable_processors
 from resil.run.campaign import require_all_mapped
 
 
@@ -57,7 +57,7 @@ def plan_run(
     values_each = 2 if campaign.faults.permanent else cycles
     done = len(stored_injections(out, bench.identity).injections) if out.exists() else 0
     left = max(0, campaign.faults.injections - done)
-    workers = campaign.execution.workers or len(os.sched_getaffinity(0))
+    workers = campaign.execution.workers or usable_processors()
     seconds, basis = _duration(campaign, bench, out, left, workers)
     return {
         "campaign": str(campaign.file),

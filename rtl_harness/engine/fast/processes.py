@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import multiprocessing
 import os
 import signal
-import sys
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -19,12 +17,11 @@ from typing import NamedTuple
 
 from resil.rtl_harness.errors import HarnessError, SimulationError
 from resil.rtl_harness.faults import Fault, Injection
+from resil.rtl_harness.host import end_with
 
 # Outcomes that a worker sends together at most, and seconds that one waits at most while others come.
 TOGETHER = 256
 WAIT_SECONDS = 0.5
-
-_PR_SET_PDEATHSIG = 1
 
 
 class Outcome(NamedTuple):
@@ -148,8 +145,7 @@ def _serve(work: Work, connection: Connection, others: Sequence[Connection], par
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     for other in others:
         other.close()
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    end_with(parent)
     while os.getppid() == parent:
         try:
             chunk = connection.recv()

@@ -20,6 +20,7 @@ from typing import Any
 
 from resil.rtl_harness.design.snapshot import DATA, data_folder
 from resil.rtl_harness.errors import SimulationError, ToolMissingError, UnmappedSiteError
+from resil.rtl_harness.host import python_library
 from resil.rtl_harness.tools import tail
 
 # Where `resil` is found: what the simulator's Python has is this, whatever it was installed from.
@@ -153,8 +154,8 @@ def _environment(top: str, config: Path, descriptor: int, folder: Path) -> dict[
     library = find_libpython.find_libpython()
     if library is None:
         raise ToolMissingError(
-            "expected Python's shared library (libpython3.11.so), found none; use a Python built with it "
-            "(Debian: apt-get install libpython3.11)"
+            f"expected Python's shared library ({python_library()}), found none; use a Python built with it "
+            f"(Debian: apt-get install {python_library().rpartition('.')[0]})"
         )
     return {
         **os.environ,

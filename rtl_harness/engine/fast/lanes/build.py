@@ -22,6 +22,7 @@ from resil.rtl_harness.engine.fast.lanes.emit import source
 from resil.rtl_harness.engine.fast.lanes.words import UnsupportedError
 from resil.rtl_harness.engine.fast.native.build import native_flag, processor
 from resil.rtl_harness.errors import HarnessError, SimulationError
+from resil.rtl_harness.host import processor_flags, shared_library_flags
 from resil.rtl_harness.tools import compiler_version, find_compiler, tail
 
 HERE = Path(__file__).parent
@@ -49,7 +50,7 @@ SCRIPT = (
     DEFINED,
     "write_json words.json",
 )
-FLAGS = ("-std=c++20", "-O1", "-fno-strict-aliasing", "-fPIC", "-shared", "-Wl,-Bsymbolic", "-w")
+FLAGS = ("-std=c++20", "-O1", "-fno-strict-aliasing", "-fPIC", *shared_library_flags(), "-w")
 
 
 # Ways to compute, the fastest first; the flags with which this processor's compiler takes each, and of what
@@ -66,9 +67,7 @@ def paths() -> list[str]:
     """Return the ways to compute that this processor has, the fastest first."""
     if platform.machine() != "x86_64" or not native_flag():
         return ["plain"]
-    info = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    line = next((line for line in info.splitlines() if line.startswith("flags")), "")
-    return [name for name, (needed, _) in PATHS.items() if needed <= set(line.split())]
+    return [name for name, (needed, _) in PATHS.items() if needed <= processor_flags()]
 
 
 def path() -> str:

@@ -16,6 +16,7 @@ from resil.rtl_harness.cache import build_together, cached_folder, content_key
 from resil.rtl_harness.design.snapshot import copy_data, frozen, require_verilated, snapshot_of
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.fast.native.glue import PREFIX, write_glue
+from resil.rtl_harness.host import own_symbols_flags, processor_lines, shared_library_flags
 from resil.rtl_harness.tools import (
     compile_objects,
     compiler_version,
@@ -62,9 +63,10 @@ VERILATOR_FLAGS = (
     "-Wno-fatal", "--output-split", "40000", "--output-split-cfuncs", "4000",
 )  # fmt: skip
 COMPILER_FLAGS = (
-    "-fPIC", "-fno-gnu-unique", "-std=gnu++20", "-DVL_USER_FATAL", "-DVL_USER_STOP", "-DVL_USER_FINISH", "-w",
+    "-fPIC", *own_symbols_flags(), "-std=gnu++20", "-DVL_USER_FATAL", "-DVL_USER_STOP", "-DVL_USER_FINISH",
+    "-w",
 )  # fmt: skip
-LINKER_FLAGS = ("-shared", "-Wl,-Bsymbolic")
+LINKER_FLAGS = shared_library_flags()
 
 # The table of scopes and variables is one long function that runs once an instance. A compiler that optimises
 # it takes as long for it as for all the rest, and longer than in proportion to the design.
@@ -311,8 +313,4 @@ def native_flag() -> tuple[str, ...]:
 
 def processor() -> str:
     """Return what names the processor that a build with -march=native is for."""
-    info = Path("/proc/cpuinfo")
-    text = info.read_text() if info.is_file() else ""
-    wanted = ("model name", "flags", "Features", "CPU part")
-    lines = {line for line in text.splitlines() if line.startswith(wanted)}
-    return platform.machine() + content_key(sorted(lines))
+    return platform.machine() + content_key(processor_lines())

@@ -9,7 +9,6 @@ has at that cycle, whatever ran before it. For a replay nothing is forked: one p
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import signal
@@ -27,9 +26,9 @@ from resil.rtl_harness.engine.reference.side.bench import (
     StoredWords,
 )
 from resil.rtl_harness.engine.reference.side.timeline import CHECK, FLIP, Timeline, Watchdog
+from resil.rtl_harness.host import end_with
 
 _ANSWERED = 17
-_PR_SET_PDEATHSIG = 1
 
 
 @cocotb.test()  # type: ignore[untyped-decorator]
@@ -77,9 +76,10 @@ class _Server:
 
     def _fork_and_wait(self) -> bool:
         """Fork; return False in the child, True in the parent once the child has ended."""
+        parent = os.getpid()
         child = os.fork()
         if child == 0:
-            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+            end_with(parent)
             return False
         _, status = os.waitpid(child, 0)
         code = os.waitstatus_to_exitcode(status)
