@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Mapping
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -103,7 +103,7 @@ def run_campaign(
         >>> total["fit_lo"] < total["fit"] < total["fit_hi"]  # failures in 1e9 hours
         True
     """
-    began, out = time.monotonic(), Path(out)
+    started, out = provenance.now(), Path(out)
     progress = progress or Progress()
     technology_of(campaign)
     bench = prepare(campaign, progress, simulates=True)
@@ -121,14 +121,15 @@ def run_campaign(
         technology = technology_of(campaign)
         rates = {kind: technology.fit_per_bit(kind) for kind in campaign.faults.kinds}
         sampling = Sampling(campaign, population, rates)
-        first = json_text(provenance.begin(campaign, bench) | {provenance.GOLDEN: golden_digests(goldens)})
+        own = {"started": started, provenance.GOLDEN: golden_digests(goldens)}
+        first = json_text(provenance.begin(campaign, bench) | own)
         folder = stack.enter_context(open_run(out, bench.identity, first))
         require_same_golden(out, folder.provenance(), goldens)
         farm = stack.enter_context(open_farm(campaign.execution.farm, progress, out))
         run = _Run(campaign, bench, population, folder, progress, farm)
         run.complete_or_fail(engines, sampling)
         _tell(engines, progress, told)
-        facts = run.finished(time.monotonic() - began)
+        facts = run.finished()
         area = run.area() if with_area else NO_AREA
         permanent = permanent_of(campaign, bench)
         inferences = inference_facts(campaign, run.stored())
@@ -234,6 +235,7 @@ class _Run:
         self._farm = farm
         self._farmed: FarmExecutor | None = None
         self._injected = False
+        self._seconds = 0.0
         self._audits = Audits(folder, [])
         self._content = Content.joined(())
         self._before = Before(folder)
@@ -275,12 +277,12 @@ class _Run:
         if self._injected and (text := self._audits.text):
             self._progress.stage(text)
 
-    def finished(self, seconds: float) -> dict[str, Any]:
+    def finished(self) -> dict[str, Any]:
         """Return the provenance of the finished run; new times are noted only if something was injected."""
         facts = self._folder.provenance()
         facts = {name: value for name, value in facts.items() if name not in (RESULTS, provenance.GOLDEN)}
         if self._injected or facts["finished"] is None:
-            facts["seconds"] = round(facts["seconds"] + seconds, 1)
+            facts["seconds"] = round(facts["seconds"] + self._seconds, 1)
             facts["finished"] = provenance.now()
             facts["workers"] = self._workers
         return facts
@@ -338,10 +340,11 @@ class _Run:
         self._progress.stage(f"{missing.size:,} injections with the {self._campaign.execution.engine} engine")
         self._progress.begin(size, size - missing.size)
         try:
-            if self._farm is not None:
-                self._farm_out(self._farm, engines, plan, missing)
-            else:
-                self._here(engines, plan).run(missing)
+            with self._timed():
+                if self._farm is not None:
+                    self._farm_out(self._farm, engines, plan, missing)
+                else:
+                    self._here(engines, plan).run(missing)
         except KeyboardInterrupt:
             kept = size - plan.missing(self.stored().injections).size
             raise Interrupted(f"{kept:,} of {size:,} injections are kept in {self._go_on()}") from None
@@ -352,6 +355,15 @@ class _Run:
             self._progress.stage("some injections that are kept, again")
             with self._progress.working("simulating again"):
                 require_same_rows(self._folder, engines, self._bench.inputs, self._campaign.seed)
+
+    @contextmanager
+    def _timed(self) -> Iterator[None]:
+        """Count seconds of injecting; builds that injections wait for are none."""
+        began, built = time.monotonic(), self._progress.built_seconds
+        try:
+            yield
+        finally:
+            self._seconds += time.monotonic() - began - (self._progress.built_seconds - built)
 
     def _audit_kept(self) -> None:
         """Audit what was kept of a session that was interrupted before its engine had done so."""

@@ -132,7 +132,7 @@ def _permanent(campaign: Campaign, bench: Bench) -> str | None:
 def _duration(
     campaign: Campaign, bench: Bench, out: Path, left: int, workers: int
 ) -> tuple[float | None, str]:
-    """Scale the time of the last finished run on this target beside `out`."""
+    """Scale the time that the last finished run on this target beside `out` took to inject."""
     runs = [
         (path.stat().st_mtime, path.parent)
         for path in sorted(out.absolute().parent.glob("*/provenance.json"))
@@ -155,7 +155,7 @@ def _duration(
             share *= ours / theirs
         basis = (
             f"scaled by injections, workers and cycles from {folder.name}: {made['injections']:,} in "
-            f"{_spoken(made['seconds'])} with {made['workers']} workers, building and synthesis included"
+            f"{_spoken(made['seconds'])} with {made['workers']} workers; what has to be built comes on top"
         )
         return round(share * made["seconds"], 1), basis
     return None, f"no finished run on this target lies beside {out} to go by; the run itself tells"

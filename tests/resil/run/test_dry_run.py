@@ -4,13 +4,17 @@
 from __future__ import annotations
 
 import json
+import time
+from datetime import datetime
 
 import pytest
 
 from resil.cli import main
+from resil.progress import Progress
+from resil.run.campaign import run_campaign
 from resil.run.dry_run import plan_text
 from tests.resil import fake
-from tests.resil.campaigns import TEXT, write_campaign
+from tests.resil.campaigns import TEXT, campaign, write_campaign
 
 
 @pytest.fixture
@@ -95,3 +99,29 @@ def test_a_person_reads_it(dry, tmp_path, capsys):
     out = capsys.readouterr().out
     assert "injections: 200, plan proportional, out of 576,000 faults" in out
     assert "time: not known (no finished run" in out
+
+
+def test_time_of_injecting_is_apart_from_that_of_building(dry, tmp_path, monkeypatch, capsys):
+    """The fault: "10:20:25 to 10:20:40 (1 min 22 s of injecting)"; dry runs foretold builds again."""
+    inject, progress = fake.FakeEngine.run, Progress()
+
+    def prepare(campaign, progress, simulates=False):
+        time.sleep(2.0)
+        return fake.fake_bench(campaign)
+
+    def run(self, faults, workers=1):
+        with progress.building("gates"):
+            time.sleep(2.0)
+        yield from inject(self, faults, workers)
+
+    monkeypatch.setattr("resil.run.campaign.prepare", prepare)
+    monkeypatch.setattr(fake.FakeEngine, "run", run)
+    run_campaign(campaign(), tmp_path / "before", progress=progress)
+    provenance = json.loads((tmp_path / "before" / "provenance.json").read_text())
+    started, finished = (datetime.fromisoformat(provenance[key]) for key in ("started", "finished"))
+    span = (finished - started).total_seconds()
+    assert span >= 5.0
+    assert provenance["seconds"] <= span - 5.0
+    plan = dry(TEXT.replace("seed = 7", "seed = 8"))
+    assert plan["seconds"] <= span - 5.0
+    assert "what has to be built comes on top" in plan["basis"]
