@@ -43,7 +43,7 @@ from resil.rtl_harness.redundancy.places import (
 )
 from resil.rtl_harness.redundancy.renamed_storage import storage_names
 from resil.rtl_harness.redundancy.source_text import SourceText
-from resil.rtl_harness.redundancy.target_file import target_text
+from resil.rtl_harness.redundancy.target_file import require_same_includes, target_text
 from resil.rtl_harness.redundancy.verilog import module_files, stored_in
 from resil.rtl_harness.redundancy.watchdog import Timer, Watchdog
 
@@ -380,5 +380,6 @@ class _Builder:
         own = ALARMS if alarms else {}
         watched = self._timer is not None
         copies = [own.copy for own in self._locksteps]
+        require_same_includes(self.target, edited)
         text = target_text(self.target, self.final, edited, added, own, names, watched, copies)
         (self.made / TARGET).write_text(text, encoding="utf-8")

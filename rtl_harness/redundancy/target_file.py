@@ -7,9 +7,12 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 
+from resil.rtl_harness.design.source_files import read_source_files
 from resil.rtl_harness.design.target import PACKAGE, SHIPPED_PREFIX, Target, TargetAlarm
+from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.redundancy.editable import free_name
 from resil.rtl_harness.redundancy.watchdog import INSTANCE
 
@@ -84,6 +87,26 @@ def target_text(
             values["words_plusarg"] = _text(memory.words_plusarg)
         lines += _table(f"memories.{_key(name)}", values)
     return "\n".join(lines) + "\n"
+
+
+def require_same_includes(target: Target, edited: Mapping[Path, Path]) -> None:
+    """Raise HarnessError if a file that is named by who lies beside it would be another for protected RTL.
+
+    Folders of edited sources become include folders, which go before the folder of who includes.
+    """
+    found = read_source_files(target)
+    first: dict[tuple[int, str], tuple[str, int]] = {}
+    for reader, name, where, number in found.names:
+        first.setdefault((reader, name), (where, number))
+    for (reader, name), (where, number) in first.items():
+        added = [folder / name for folder in sorted({s.parent for s in edited}) if (folder / name).is_file()]
+        file = found.files[number]
+        if where == "beside" and added and sha256(added[0].read_bytes()).hexdigest() != file.digest:
+            raise HarnessError(
+                f"target {target.name}: {found.files[reader].path} names {name!r}, which is {file.path}: "
+                "expected no other file of that name beside a source that protection edits, found "
+                f"{added[0]}; rename one of them"
+            )
 
 
 def _named(path: Path, folder: Path) -> str:

@@ -16,7 +16,7 @@ from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.faults import Fault, Seen
 from resil.rtl_harness.redundancy import Group, Mechanism, build_protection
 from resil.rtl_harness.redundancy.proof import check_alarms
-from resil.rtl_harness.redundancy.target_file import target_text
+from resil.rtl_harness.redundancy.target_file import require_same_includes, target_text
 from tests.rtl_harness.redundancy.designs import (
     CORE,
     awkward,
@@ -223,6 +223,21 @@ def test_what_ships_is_named_by_the_package_wherever_that_lies(tmp_path):
     again = load_target(tmp_path / "target.toml")
     assert [s for s in again.sources if s.parent != tmp_path] == [s for s in target.sources if s != edited]
     assert again.include_dirs == (edited.parent,)
+
+
+@pytest.mark.parametrize("edited", ["a", "b"])
+def test_an_include_that_would_become_another_file_is_refused(edited, tmp_path):
+    """Folders of edited sources become include folders, where a file of the same name may lie."""
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.sv").write_text('`include "own.svh"\n')
+        (tmp_path / name / "own.svh").write_text(f"`define OWN_{name}\n")
+    sources = tuple(tmp_path / name / f"{name}.sv" for name in "ab")
+    target = replace(awkward(), sources=sources)
+    with pytest.raises(HarnessError, match=r"found .*own\.svh; rename one of them"):
+        require_same_includes(target, {tmp_path / edited / f"{edited}.sv": Path("rtl/x.sv")})
+    (tmp_path / "a" / "own.svh").write_text("`define OWN_b\n")
+    require_same_includes(target, {sources[0]: Path("rtl/a.sv")})
 
 
 def test_a_folder_with_content_is_kept(tmp_path):
