@@ -23,9 +23,12 @@ from resil.rtl_harness.design.source_files import (
 )
 from resil.rtl_harness.design.target import PACKAGE, Snapshot, Target
 from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.tools import find_verilator
 
 DATA = "data"
 _LAYOUT = "layout.json"
+# The executable, under whatever suffix, is among what its output depends on.
+_PROGRAM = "verilator_bin"
 _PARSED = re.compile(r"^Parsing \w+ file '(.*)'\.$", re.MULTILINE)
 
 
@@ -89,19 +92,20 @@ def require_parsed(log: str, folder: Path, snapshot: Path) -> None:
     require_read((folder / name for name in _PARSED.findall(log)), (folder, snapshot), "slang")
 
 
-def require_verilated(target: Target, made: Path, beside: Sequence[Path] = ()) -> None:
-    """Raise HarnessError unless Verilator has read copies alone, what it generated to `made` says.
+def require_verilated(target: Target, folder: Path, control: str) -> None:
+    """Raise HarnessError unless Verilator, which ran in `folder`, has read copies and its own files alone.
 
     Args:
         target: Frozen.
-        made: Folder with Verilator's list of what it depends on.
-        beside: Further folders and files that were given to it.
+        folder: What it generated lies there or below, with the list of what that depends on.
+        control: Name of the control file that it was given.
     """
-    for file in made.glob("*__ver.d"):
+    verilator = find_verilator()
+    known = (folder / control, snapshot_of(target).folder, verilator.root)
+    for file in folder.rglob("*__ver.d"):
         words = file.read_text(encoding="utf-8").partition(":")[2].split()
-        require_read(
-            (made / word for word in words), (made, snapshot_of(target).folder, *beside), "Verilator"
-        )
+        read = (folder / word for word in words if not Path(word).name.startswith(_PROGRAM))
+        require_read(read, known, "Verilator")
 
 
 def require_read(read: Iterable[Path], known: Sequence[Path], tool: str) -> None:

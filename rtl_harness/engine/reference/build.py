@@ -94,9 +94,7 @@ def build_simulator(target: Target, elaboration: Elaboration, waves: Waves = "no
             *("-LDFLAGS", f"-Wl,-rpath,{libraries} -L{libraries} -lcocotbvpi_verilator"),
         ]
         verilate(arguments, folder)
-        require_verilated(
-            target, folder / "obj", [folder, share, find_verilator().root, find_verilator().program]
-        )
+        require_verilated(target, folder, "public.vlt")
         copy_data(target, folder)
         make_verilated(
             "Vtop.mk", folder / "obj", {"OPT_FAST": _OPTIMISE[waves], "OPT_GLOBAL": _OPTIMISE[waves]}

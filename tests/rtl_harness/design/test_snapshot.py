@@ -8,13 +8,20 @@ import pytest
 
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.elaboration.yosys import rtl_key
-from resil.rtl_harness.design.snapshot import frozen, require_read, rtl_digest, snapshot_of
+from resil.rtl_harness.design.snapshot import (
+    frozen,
+    require_read,
+    require_verilated,
+    rtl_digest,
+    snapshot_of,
+)
 from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.engine.fast.native.build import variables_at
 from resil.rtl_harness.engine.fast.native.runner import Runner
 from resil.rtl_harness.engine.reference.engine import CocotbEngine
 from resil.rtl_harness.engine.workload import OutputSpec, Workload
 from resil.rtl_harness.errors import HarnessError, SimulationError
+from resil.rtl_harness.tools import verilate
 
 TARGET = """
 name = "rom"
@@ -239,3 +246,21 @@ def test_an_error_names_the_file_and_not_its_copy(place):
         elaborate(target_of(place))
     assert str(place) in str(error.value)
     assert "/sources/" not in str(error.value)
+
+
+def verilated(target, folder):
+    """Run Verilator as the engines do, with a control file."""
+    folder.mkdir()
+    (folder / "own.vlt").write_text("`verilator_config\n")
+    flags = ["--cc", "-Mdir", "obj", "--relative-includes", "-Wno-fatal", "--top-module", target.top]
+    includes = [f"-I{path}" for path in target.include_dirs]
+    verilate([*flags, "own.vlt", *includes, *map(str, target.sources)], folder)
+    require_verilated(target, folder, "own.vlt")
+
+
+def test_what_verilator_reads_beside_the_copies_is_an_error(place, tmp_path):
+    verilated(frozen(target_of(place)), tmp_path / "known")
+    (tmp_path / "abs.svh").write_text("`define MORE 3\n")
+    (place / "rtl/core.sv").write_text(CORE.replace("../common/more.vi", str(tmp_path / "abs.svh")))
+    with pytest.raises(HarnessError, match=r"Verilator has read .*abs\.svh, which is none of the target's"):
+        verilated(frozen(target_of(place)), tmp_path / "other")

@@ -154,7 +154,7 @@ def design_objects(
         for file in (OWN, *_OWN_HEADERS):
             shutil.copy(file, folder)
         verilate(_arguments(target, merged, assertions, folder), folder)
-        require_verilated(target, folder, [find_verilator().root, find_verilator().program])
+        require_verilated(target, folder, _TEXTS[0])
         write_glue(target, folder)
         for file in runtime_objects():
             shutil.copy(file, folder)
