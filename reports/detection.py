@@ -31,7 +31,7 @@ def caught_table(told: ToldCounts) -> Table:
 
 
 def alarm_table(told: ToldCounts) -> Table:
-    """Return in how many injections each alarm was the first to tell, and how fast."""
+    """Return in how many injections each alarm was the first to report, and how fast."""
     columns = (
         Column("alarm", numeric=False),
         Column("tells", numeric=False),
@@ -51,11 +51,11 @@ def alarm_table(told: ToldCounts) -> Table:
         )
         for alarm in told.alarms
     )
-    return Table("Alarms that were the first to tell", columns, rows)
+    return Table("Alarms that were the first to report", columns, rows)
 
 
 def told_tables(told: ToldCounts | None) -> list[Table]:
-    """Return both tables; none where no alarm told of anything."""
+    """Return both tables; none where no alarm reported anything."""
     if told is None or not any(alarm.injections or alarm.late for alarm in told.alarms):
         return []
     return [caught_table(told), alarm_table(told)]

@@ -51,11 +51,11 @@ def fit_against_area(summary: Summary, name: str, width: float) -> Drawing:
         row_label(canvas, block.name, left, y + 18.0)
         _bar(canvas, scale, y, fit_shares[index], "bar-fit", f"{block.name}: {fit_text}", not seen)
         _bar(canvas, scale, y + 14.0, area_shares[index], "bar-area", f"{block.name}: share of area")
-    told = "; ".join(
+    caption = "; ".join(
         f"{block.name}: {numbers.percent(fit_share)} of FIT, {numbers.percent(area_share)} of area"
         for block, fit_share, area_share in zip(blocks, fit_shares, area_shares, strict=True)
     )
-    return canvas.finish("Where FIT comes from, and where area is", f"{told}.", bottom + AXIS_HEIGHT)
+    return canvas.finish("Where FIT comes from, and where area is", f"{caption}.", bottom + AXIS_HEIGHT)
 
 
 def _bar(
@@ -96,8 +96,8 @@ def outcome_mix(summary: Summary, name: str, width: float) -> Drawing:
             canvas.line(4.0, y - 5.0, width - 4.0, y - 5.0, "rule")
         row_label(canvas, block.name, left, y + 12.0, total)
         _stack(canvas, scale, y, block, hazardous)
-    told = "; ".join(f"{block.name}: {_mix(block)}" for block in blocks)
-    return canvas.finish(_title(summary), f"{told}.", bottom + AXIS_HEIGHT)
+    caption = "; ".join(f"{block.name}: {_mix(block)}" for block in blocks)
+    return canvas.finish(_title(summary), f"{caption}.", bottom + AXIS_HEIGHT)
 
 
 def _title(summary: Summary) -> str:

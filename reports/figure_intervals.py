@@ -84,10 +84,10 @@ def interval_chart(
         _draw(canvas, scale, mark, middle)
         css = "strong" if mark.strong else "" if mark.sampled else "small quiet"
         canvas.text(width - 4.0, middle + 4.0, mark.value, css, anchor="end")
-    told = "; ".join(f"{mark.label}: {_told(mark)}" for mark in marks)
+    caption = "; ".join(f"{mark.label}: {_told(mark)}" for mark in marks)
     bound = f" Budget: {numbers.given(budget)} FIT." if budget else ""
     return canvas.finish(
-        title, f"Failures in 1e9 hours with confidence limits. {told}.{bound}", bottom + AXIS_HEIGHT
+        title, f"Failures in 1e9 hours with confidence limits. {caption}.{bound}", bottom + AXIS_HEIGHT
     )
 
 

@@ -60,8 +60,8 @@ def operation_cycles(summary: Summary, name: str, width: float) -> Drawing:
                 span = scale.at(cycles) - left
                 canvas.rect(left, y + offset, span, 13.0, css, f"{labels[index]}: {cycles:,d} cycles")
         canvas.text(width - 4.0, y + 17.0, texts[index], "small", anchor="end")
-    told = "; ".join(
+    caption = "; ".join(
         f"{o.name}: {numbers.count(o.cycles)} measured, {numbers.count(o.vela_cycles)} estimated"
         for o in operations
     )
-    return canvas.finish("Cycles of each operation", f"{told}.", bottom + AXIS_HEIGHT)
+    return canvas.finish("Cycles of each operation", f"{caption}.", bottom + AXIS_HEIGHT)

@@ -132,17 +132,19 @@ def _chosen(canvas: Canvas, labels: Labels, plane: _Plane, overhead: float, fit_
 
 def _front_told(protection: Protection) -> str:
     points = protection.pareto
-    told = f"{len(points)} sets of options that no other set beats in both area and FIT."
+    caption = f"{len(points)} sets of options that no other set beats in both area and FIT."
     if points:
-        told += f" From {point_told(points[0])}; to {point_told(points[-1])}."
+        caption += f" From {point_told(points[0])}; to {point_told(points[-1])}."
     if protection.result == "optimal":
-        told += (
+        caption += (
             f" Chosen: +{numbers.percent(protection.area_overhead)} area,"
             f" at most {numbers.fit(protection.fit_hi)} FIT; asked: {protection.target}."
         )
     if protection.area_overhead_lockstep is not None:
-        told += f" Duplicating everything costs +{numbers.percent(protection.area_overhead_lockstep)} area."
-    return told
+        caption += (
+            f" Duplicating everything costs +{numbers.percent(protection.area_overhead_lockstep)} area."
+        )
+    return caption
 
 
 def protection_effect(protection: Protection, name: str, width: float) -> Drawing:
@@ -167,12 +169,12 @@ def protection_effect(protection: Protection, name: str, width: float) -> Drawin
         lines = two_lines(text, column - 4.0, 11.0, bold=True)
         for number, line in enumerate(lines):
             canvas.text(width - column + 2.0, y + 4.0 + 12.0 * (number - (len(lines) - 1) / 2.0), line, css)
-    told = "; ".join(
+    caption = "; ".join(
         f"{choice.block}: {choice.option_title},"
         f" from {numbers.fit(choice.fit_hi_before)} to {numbers.fit(choice.fit_hi_after)} FIT"
         for choice in choices
     )
-    return canvas.finish("What the chosen protection does to each block", f"{told}.", bottom + AXIS_HEIGHT)
+    return canvas.finish("What the chosen protection does to each block", f"{caption}.", bottom + AXIS_HEIGHT)
 
 
 def _arrow(canvas: Canvas, scale: LogScale, choice: Choice, y: float) -> None:

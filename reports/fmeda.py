@@ -44,7 +44,7 @@ _TOTAL_FILL = PatternFill("solid", fgColor="E8EDF3")
 
 def fmeda_xlsx(summary: Summary, protection: Protection | None = None) -> bytes:
     """Return the workbook: sheets `Summary`, `FMEDA`, `Safety verdict` if one was asked for, `Storage` if
-    there are several kinds, `Detection` if alarms told of anything, `Assumptions of use`,
+    there are several kinds, `Detection` if alarms reported anything, `Assumptions of use`,
     `Assumptions & sources`.
 
     The bytes depend on the arguments alone: no time of writing is stored.

@@ -48,40 +48,40 @@ def meaning(summary: Summary) -> list[str]:
     sure = numbers.confidence(summary.campaign.confidence)
     lo, hi = numbers.fit(verdict.fit.lo), numbers.fit(verdict.fit.hi)
     budget = verdict.budget_fit
-    told: list[str] = []
+    sentences: list[str] = []
     if summary.predicted and (verdict.predicted or verdict.result == "none"):
-        told.append(
+        sentences.append(
             f"Nothing was injected: a model foresees {lo} to {hi} FIT at {sure} confidence, from what it has"
             " seen of other networks. A prediction decides no budget: resil run injects and does."
         )
     elif verdict.result == "met":
-        told.append(
+        sentences.append(
             f"At {sure} confidence, faults in the injected bits lead to at most {hi} hazardous failures"
             f" in 10⁹ hours; the budget allows {numbers.given(budget)}."
         )
     elif verdict.result == "missed":
         times = numbers.ratio(verdict.fit.lo, budget)
         factor = "" if times is None else f", {times:,.3g} times the budget"
-        told.append(
+        sentences.append(
             f"Even the lower limit is {lo} FIT{factor}. More injections will not change this answer:"
             " the design needs protection, or the budget another look."
         )
     elif summary.sanity is not None and summary.sanity.failed:
-        told.append(f"The figures below are no measurement. {summary.sanity.reason}")
+        sentences.append(f"The figures below are no measurement. {summary.sanity.reason}")
     elif verdict.result == "not assessed":
-        told.append("The figures below decide nothing of what is asked.")
+        sentences.append("The figures below decide nothing of what is asked.")
     elif verdict.result == "inconclusive":
-        told.append(
+        sentences.append(
             f"The interval from {lo} to {hi} FIT holds the budget of {numbers.given(budget)} FIT,"
             f" so these injections cannot tell. {_widest(summary.blocks)}"
         )
     else:
-        told.append(
+        sentences.append(
             f"The total lies between {lo} and {hi} FIT at {sure} confidence. Whether that is good enough"
             " takes a budget: the share of the item's target that this component may use, with a rationale."
         )
-    told += [text for text in (concentration(summary), _safe_share(summary)) if text]
-    return [numbers.pretty(text) for text in told]
+    sentences += [text for text in (concentration(summary), _safe_share(summary)) if text]
+    return [numbers.pretty(text) for text in sentences]
 
 
 def _widest(blocks: Sequence[Block]) -> str:
@@ -142,31 +142,31 @@ def protection_meaning(summary: Summary, protection: Protection) -> list[str]:
     """Return what the search for protection found, in sentences."""
     if protection.result == "not_needed":
         bound = numbers.fit(protection.fit_hi_unprotected)
-        told = [
+        sentences = [
             f"Asked: {protection.target}. Unprotected, the upper bound is {bound} FIT:"
             " that is enough, nothing is to be added."
         ]
     elif protection.result == "infeasible":
         least = min((point.fit_hi for point in protection.pareto), default=None)
         reach = "" if least is None else f" The best that they reach is {numbers.fit(least)} FIT."
-        told = [
+        sentences = [
             f"No set of the known options reaches {protection.target}.{reach}"
             " Give further options, more injections (they lower the bounds), or another target."
         ]
     else:
-        told = [_optimal(summary, protection), *_spfm(protection)]
-        told.append(
+        sentences = [_optimal(summary, protection), *_spfm(protection)]
+        sentences.append(
             "The bound is a prediction from the unprotected design's injections and each option's own"
             " figures; injecting into the protected design is the check."
         )
-    told += filter(None, [beside_protection(summary.safety)])
+    sentences += filter(None, [beside_protection(summary.safety)])
     asked = summary.verdict.budget_fit
     if asked is not None and protection.budget_fit != asked:
-        told.append(
+        sentences.append(
             f"Note: protection was planned for {protection.target},"
             f" not for the campaign's budget of {numbers.given(asked)} FIT."
         )
-    return [numbers.pretty(text) for text in told]
+    return [numbers.pretty(text) for text in sentences]
 
 
 def _spfm(protection: Protection) -> list[str]:

@@ -56,8 +56,8 @@ def stacked_fit(study: StudySummary, name: str, width: float) -> Drawing:
             y += _ROW
     if budget is not None:
         budget_line(canvas, scale, budget, top, bottom)
-    told = "; ".join(f"{cell.network} on {cell.target}: {_told(cell)}" for cell in study.cells)
-    return canvas.finish("FIT by block of each network on each target", f"{told}.", bottom + AXIS_HEIGHT)
+    caption = "; ".join(f"{cell.network} on {cell.target}: {_told(cell)}" for cell in study.cells)
+    return canvas.finish("FIT by block of each network on each target", f"{caption}.", bottom + AXIS_HEIGHT)
 
 
 def _stack(canvas: Canvas, scale: LinearScale, y: float, cell: StudyCell, colours: dict[str, str]) -> None:

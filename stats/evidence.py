@@ -55,7 +55,7 @@ class Evidence:
     Attributes:
         groups: Of all injections; groups without any count with their whole rate in upper limits.
         confidence: Of two-sided intervals as they are reckoned: looks may have used up part of the error.
-        stated: Of the same intervals as they are told: what holds with the looks taken into account.
+        stated: Of the same intervals as they are stated: what holds with the looks taken into account.
         inputs: The groups of each input, in the same order, if the intervals are for inputs like these.
         known: Intervals in FIT that were found in a better way, by the set of outcomes.
     """

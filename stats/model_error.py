@@ -3,7 +3,7 @@
 
 The true rate is the predicted one times `exp(e)`, with `e` normal around 0. Its standard deviation, the
 *spread*, is not known but learnt: from events that were observed in populations left out beside those that
-were expected there. A few populations tell it badly, so all spreads count, each with its posterior
+were expected there. A few populations show it badly, so all spreads count, each with its posterior
 probability under a prior that is flat in the logarithm (`fit_spread`); with many events that is Student's t
 with as many degrees of freedom as there are populations. Several observations of one population (a network on
 several sizes of an accelerator) err together: they count as one.
@@ -75,7 +75,7 @@ def fit_spread(
     populations: Sequence[object],
     around: float | None = None,
 ) -> Spread:
-    """Return what observations of populations that were left out tell of the spread.
+    """Return what observations of populations that were left out show of the spread.
 
     Args:
         events: Observed, shape (n,); effective counts need not be whole numbers.

@@ -2,7 +2,7 @@
 """Few injections and many predictions: estimates that a good model narrows and a bad one does not spoil.
 
 Every fault has a prediction f of its outcome y, cheap enough to be known for all faults, so that the mean F
-of f over a stratum is known exactly. Injections tell y for a few. Then
+of f over a stratum is known exactly. Injections show y for a few. Then
 
     theta = sum_h W_h (mean over the sample of  y - lambda (f - F_h))
 

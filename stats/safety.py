@@ -80,7 +80,7 @@ def lfm_row(
 ) -> Row:
     """Judge the latent fault metric, `1 - sum lambda_MPF,latent / sum (lambda - lambda_SPF - lambda_RF)`.
 
-    Latent are the permanent faults of the mechanisms themselves that nothing tells of: all whose injections
+    Latent are the permanent faults of the mechanisms themselves that nothing reports: all whose injections
     were neither hazardous by themselves nor detected, for a fault without an effect in one inference is not
     known to be safe. Faults of what the mechanisms guard that do nothing by themselves are taken as safe; the
     row "sensitivity" counts them too.
@@ -93,7 +93,7 @@ def lfm_row(
         evidence: Permanent faults in all storage, mechanisms included.
         hazardous: Outcomes that violate the safety goal.
         mechanisms: The part of the evidence that lies in storage of the mechanisms.
-        detected: Outcomes that a mechanism told of in time.
+        detected: Outcomes that a mechanism reported in time.
 
     References:
         ISO 26262-5:2018, 8.4.6 and Annex C.3.

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from enum import Enum
 from pathlib import Path
 from types import NoneType
-from typing import get_args, get_type_hints
+from typing import Literal, get_args, get_origin, get_type_hints
 
 from typer.models import ArgumentInfo, CommandInfo, OptionInfo, ParameterInfo
 
@@ -35,7 +35,7 @@ def _command(info: CommandInfo) -> str:
     parts += [_prose(part) for part in rest if part.strip()]
     parts.append("\n".join(_parameter(*parameter) for parameter in parameters))
     parts += [_prose(part) for part in inspect.cleandoc(str(info.epilog or "")).split("\n\n") if part.strip()]
-    return "\n\n".join(parts)
+    return "\n\n".join(part for part in parts if part)
 
 
 def _parameters(command: Callable[..., object]) -> list[tuple[str, ParameterInfo, type, object]]:
@@ -55,9 +55,11 @@ def _usage(own: ParameterInfo, word: str) -> str:
 
 
 def _prose(part: str) -> str:
-    """Return a paragraph; examples, which are indented, as they stand."""
-    lines = part.replace("\b\n", "").splitlines()
-    return "\n".join(lines) if any(line.startswith("  ") for line in lines) else paragraph(part)
+    """Return a paragraph; examples, which are indented, as code."""
+    lead, *lines = part.replace("\b\n", "").splitlines()
+    if not any(line.startswith("  ") for line in lines):
+        return paragraph(part)
+    return "\n".join([lead, "", *(f"    {line.strip()}" for line in lines)])
 
 
 def _parameter(word: str, own: ParameterInfo, kind: type, default: object) -> str:
@@ -74,7 +76,9 @@ def _parameter(word: str, own: ParameterInfo, kind: type, default: object) -> st
 
 def _kind(kind: type) -> str:
     inner = [part for part in get_args(kind) if part is not NoneType]
-    if getattr(kind, "__origin__", None) is list:
+    if get_origin(kind) is Literal:
+        return " or ".join(f"`{choice}`" for choice in inner)
+    if get_origin(kind) is list:
         return f"{_kind(inner[0])}; repeatable"
     if inner:
         return _kind(inner[0])
