@@ -85,13 +85,16 @@ def wide_lines(page: str) -> list[str]:
     return [line for line in lines if len(line) > WIDTH and not line.startswith(("|", "![", "    "))]
 
 
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_lines_are_narrow(document):
+    assert wide_lines(document.read_text()) == []
+
+
 @pytest.mark.parametrize("document", PROSE, ids=lambda path: str(path.relative_to(ROOT)))
-def test_lines_are_narrow_and_sentences_are_short(document):
-    page = document.read_text()
-    assert wide_lines(page) == []
-    count = len(prose.sentences(page))
-    long = [text for text in prose.sentences(page) if prose.words(text) > prose.LONG]
-    assert len(long) <= max(1, MOST_LONG * count), long
+def test_sentences_are_short(document):
+    found = prose.sentences(document.read_text())
+    long = [text for text in found if prose.words(text) > prose.LONG]
+    assert len(long) <= max(1, MOST_LONG * len(found)), long
 
 
 def test_the_share_of_long_sentences_over_all_pages():
@@ -134,6 +137,19 @@ def test_the_glossary_has_every_column_and_outcome():
     assert [
         entry for entry in entries if not re.search(r"\((26262|lit|resil)[^)]*\)\s*$", entry.strip())
     ] == []
+
+
+def test_every_measured_table_names_its_command_commit_and_date():
+    blocks = (ROOT / "docs" / "results.md").read_text().split("\n\n")
+    command = re.compile(r"Command: .*?\. Commit [0-9a-f]{7}, \d{4}-\d\d-\d\d\.")
+    after = [" ".join(blocks[i + 1].split()) for i, block in enumerate(blocks) if block.startswith("|")]
+    assert len(after) >= 30
+    assert [text[:80] for text in after if not command.fullmatch(text)] == []
+
+
+def test_no_page_has_figures_of_an_earlier_rtl():
+    found = [path.name for path in DOCUMENTS if re.search(r"earlier rtl", path.read_text(), re.I)]
+    assert found == []
 
 
 def test_every_room_is_on_the_map():
