@@ -22,8 +22,8 @@ from resil.rtl_harness.design.source_files import (
     read_source_files,
 )
 from resil.rtl_harness.design.target import PACKAGE, Snapshot, Target
-from resil.rtl_harness.errors import HarnessError
-from resil.rtl_harness.tools import find_verilator
+from resil.rtl_harness.errors import HarnessError, SimulationError
+from resil.rtl_harness.tools import find_verilator, verilate
 
 DATA = "data"
 _LAYOUT = "layout.json"
@@ -92,14 +92,27 @@ def require_parsed(log: str, folder: Path, snapshot: Path) -> None:
     require_read((folder / name for name in _PARSED.findall(log)), (folder, snapshot), "slang")
 
 
-def require_verilated(target: Target, folder: Path, control: str) -> None:
-    """Raise HarnessError unless Verilator, which ran in `folder`, has read copies and its own files alone.
+def verilate_copies(target: Target, arguments: Sequence[str], folder: Path, control: str) -> None:
+    """Run Verilator on the copies of a frozen target.
 
     Args:
         target: Frozen.
-        folder: What it generated lies there or below, with the list of what that depends on.
-        control: Name of the control file that it was given.
+        arguments: What Verilator is called with; the sources are among them.
+        folder: It runs there, and generates there or below.
+        control: Name of the control file in it.
+
+    Raises:
+        HarnessError: It has read something beside the copies and its own files.
+        SimulationError: It fails, with the end of what it said of the sources.
+        ToolMissingError: There is no Verilator.
     """
+    try:
+        verilate(arguments, folder)
+    except SimulationError as error:
+        said = str(error)
+        for copy, path in snapshot_of(target).origins.items():
+            said = said.replace(str(copy), str(path))
+        raise SimulationError(said) from None
     verilator = find_verilator()
     known = (folder / control, snapshot_of(target).folder, verilator.root)
     for file in folder.rglob("*__ver.d"):

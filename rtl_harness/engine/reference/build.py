@@ -10,7 +10,7 @@ from typing import Literal
 from resil.rtl_harness.cache import cached_folder, content_key
 from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.elaboration.yosys import rtl_key
-from resil.rtl_harness.design.snapshot import copy_data, frozen, require_verilated
+from resil.rtl_harness.design.snapshot import copy_data, frozen, verilate_copies
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.errors import HarnessError, ToolMissingError
 from resil.rtl_harness.tools import (
@@ -18,7 +18,6 @@ from resil.rtl_harness.tools import (
     find_compiler,
     find_verilator,
     make_verilated,
-    verilate,
 )
 
 Waves = Literal["none", "vcd", "fst"]
@@ -93,8 +92,7 @@ def build_simulator(target: Target, elaboration: Elaboration, waves: Waves = "no
             str(share / "verilator.cpp"),
             *("-LDFLAGS", f"-Wl,-rpath,{libraries} -L{libraries} -lcocotbvpi_verilator"),
         ]
-        verilate(arguments, folder)
-        require_verilated(target, folder, "public.vlt")
+        verilate_copies(target, arguments, folder, "public.vlt")
         copy_data(target, folder)
         make_verilated(
             "Vtop.mk", folder / "obj", {"OPT_FAST": _OPTIMISE[waves], "OPT_GLOBAL": _OPTIMISE[waves]}

@@ -11,9 +11,9 @@ from resil.rtl_harness.design.elaboration.yosys import rtl_key
 from resil.rtl_harness.design.snapshot import (
     frozen,
     require_read,
-    require_verilated,
     rtl_digest,
     snapshot_of,
+    verilate_copies,
 )
 from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.engine.fast.native.build import variables_at
@@ -21,7 +21,6 @@ from resil.rtl_harness.engine.fast.native.runner import Runner
 from resil.rtl_harness.engine.reference.engine import CocotbEngine
 from resil.rtl_harness.engine.workload import OutputSpec, Workload
 from resil.rtl_harness.errors import HarnessError, SimulationError
-from resil.rtl_harness.tools import verilate
 
 TARGET = """
 name = "rom"
@@ -240,12 +239,15 @@ def test_an_include_by_an_absolute_path_is_an_error(place, tmp_path):
         elaborate(target_of(place))
 
 
-def test_an_error_names_the_file_and_not_its_copy(place):
+def test_an_error_names_the_file_and_not_its_copy(place, tmp_path):
     (place / "include/deep.sv").write_text("`define STEP(a, b) ((a) +)\n")
-    with pytest.raises(HarnessError) as error:
+    with pytest.raises(HarnessError) as of_slang:
         elaborate(target_of(place))
-    assert str(place) in str(error.value)
-    assert "/sources/" not in str(error.value)
+    with pytest.raises(SimulationError) as of_verilator:
+        verilated(frozen(target_of(place)), tmp_path / "build")
+    for error in (of_slang, of_verilator):
+        assert str(place) in str(error.value)
+        assert "/sources/" not in str(error.value)
 
 
 def verilated(target, folder):
@@ -254,8 +256,8 @@ def verilated(target, folder):
     (folder / "own.vlt").write_text("`verilator_config\n")
     flags = ["--cc", "-Mdir", "obj", "--relative-includes", "-Wno-fatal", "--top-module", target.top]
     includes = [f"-I{path}" for path in target.include_dirs]
-    verilate([*flags, "own.vlt", *includes, *map(str, target.sources)], folder)
-    require_verilated(target, folder, "own.vlt")
+    sources = map(str, target.sources)
+    verilate_copies(target, [*flags, "own.vlt", *includes, *sources], folder, "own.vlt")
 
 
 def test_what_verilator_reads_beside_the_copies_is_an_error(place, tmp_path):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from resil.rtl_harness.cache import build_together, cached_folder, content_key
-from resil.rtl_harness.design.snapshot import copy_data, frozen, require_verilated, snapshot_of
+from resil.rtl_harness.design.snapshot import copy_data, frozen, snapshot_of, verilate_copies
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.fast.native.glue import PREFIX, write_glue
 from resil.rtl_harness.host import own_symbols_flags, processor_lines, shared_library_flags
@@ -153,8 +153,7 @@ def design_objects(
         (folder / _TEXTS[0]).write_text(_configuration(public))
         for file in (OWN, *_OWN_HEADERS):
             shutil.copy(file, folder)
-        verilate(_arguments(target, merged, assertions, folder), folder)
-        require_verilated(target, folder, _TEXTS[0])
+        verilate_copies(target, _arguments(target, merged, assertions, folder), folder, _TEXTS[0])
         write_glue(target, folder)
         for file in runtime_objects():
             shutil.copy(file, folder)
