@@ -5,6 +5,7 @@ from resil.record.errors import ReportError
 from resil.record.protection import parse_protection
 from resil.record.study_parse import parse_study
 from resil.record.summary_json import parse_summary
+from resil.reports.protection_answer import rich_protection, text_protection
 from resil.reports.render import REPORT, render, render_figures
 from resil.reports.study_html import STUDY_REPORT, render_study
 from resil.reports.study_tables import study_text
@@ -21,8 +22,10 @@ __all__ = [
     "render",
     "render_figures",
     "render_study",
+    "rich_protection",
     "rich_report",
     "study_text",
+    "text_protection",
     "text_report",
     "verdict_line",
     "write_files",

@@ -133,7 +133,7 @@ def protect(
         results = with_plan(run_dir, results)
 
     def text() -> None:
-        results.show(run_dir)
+        results.show_protection(run_dir)
         if by_units:
             print(units_text(plan))
         if build is not None:

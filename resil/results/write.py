@@ -9,14 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, Group
 
 from resil.reports import (
     REPORT,
     parse_protection,
     parse_summary,
     render,
+    rich_protection,
     rich_report,
+    text_protection,
     text_report,
     write_files,
 )
@@ -50,8 +52,20 @@ class Results:
         """
         summary = parse_summary(self.summary)
         protection = None if self.protection is None else parse_protection(self.protection)
-        if sys.stdout.isatty():
-            Console().print(rich_report(summary, protection), crop=False)
-        else:
-            print(text_report(summary, protection), end="")
-        print(f"report: {folder / REPORT}")
+        _print(rich_report(summary, protection), text_report(summary, protection), folder)
+
+    def show_protection(self, folder: Path) -> None:
+        """Print what was chosen to protect, without the tables of the campaign; see `show`."""
+        if self.protection is None:
+            self.show(folder)
+            return
+        summary, protection = parse_summary(self.summary), parse_protection(self.protection)
+        _print(rich_protection(summary, protection), text_protection(summary, protection), folder)
+
+
+def _print(rich: Group, text: str, folder: Path) -> None:
+    if sys.stdout.isatty():
+        Console().print(rich, crop=False)
+    else:
+        print(text, end="")
+    print(f"report: {folder / REPORT}")

@@ -30,6 +30,7 @@ def test_the_choice_meets_the_budget_and_is_in_all_reports(finished, capsys):
     assert main(["protect", str(finished)]) == 0
     out = capsys.readouterr().out
     assert "PROTECTED: at most" in out
+    assert "Outcomes by block" not in out, "the campaign's tables are those of its report"
     plan = json.loads((finished / "protection.json").read_text())
     assert plan["result"] == "optimal"
     assert plan["budget_fit"] == 0.0005
@@ -39,6 +40,15 @@ def test_the_choice_meets_the_budget_and_is_in_all_reports(finished, capsys):
     assert (finished / "report.html").read_text() != before
     assert main(["report", str(finished)]) == 0
     assert "PROTECTED: at most" in capsys.readouterr().out
+
+
+def test_a_terminal_gets_the_same_answer(finished, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "160")
+    assert main(["protect", str(finished)]) == 0
+    out = capsys.readouterr().out
+    assert "PROTECTED: at most" in out
+    assert "Outcomes by block" not in out
 
 
 def test_json_is_the_file(finished, capsys):
