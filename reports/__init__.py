@@ -4,7 +4,6 @@
 from resil.record.errors import ReportError
 from resil.record.protection import parse_protection
 from resil.record.study_parse import parse_study
-from resil.record.summary_json import parse_summary
 from resil.reports.protection_answer import rich_protection, text_protection
 from resil.reports.render import REPORT, render, render_figures
 from resil.reports.study_html import STUDY_REPORT, render_study
@@ -18,7 +17,6 @@ __all__ = [
     "ReportError",
     "parse_protection",
     "parse_study",
-    "parse_summary",
     "render",
     "render_figures",
     "render_study",

@@ -6,21 +6,21 @@ from __future__ import annotations
 import csv
 import io
 
-from resil.record.detection import COLUMNS as TOLD
+from resil.record.blocks import LATENT, Block
+from resil.record.detection import COLUMNS as REPORTED
 from resil.record.detection import UNSEEN
 from resil.record.outcomes import OUTCOME_KEYS
-from resil.record.summary import Block, Summary
-from resil.record.summary_json import LATENT
+from resil.record.summary import Summary
 
 FIGURES = (
     "avf", "avf_lo", "avf_hi", "fit_raw", "fit", "fit_lo", "fit_hi",
     *LATENT,
 )  # fmt: skip
-_TOLD = tuple(key for key in TOLD if key != UNSEEN)
+_REPORTED = tuple(key for key in REPORTED if key != UNSEEN)
 # What is added stands behind.
 COLUMNS = (
     *("block", "ff_bits", "sram_bits", "area", "area_unit", "injections"),
-    *(*OUTCOME_KEYS, *FIGURES, *_TOLD, "macro_bits", UNSEEN),
+    *(*OUTCOME_KEYS, *FIGURES, *_REPORTED, "macro_bits", UNSEEN),
 )
 
 
@@ -32,10 +32,12 @@ def blocks_csv(summary: Summary) -> str:
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(COLUMNS)
+    rows = () if summary.detection is None else summary.detection.blocks
+    reported = {row.name: row.counts for row in rows}
     for block in (*summary.blocks, summary.total):
-        told = {} if summary.told is None else summary.told.blocks[block.name]
-        counts = [told.get(key) for key in _TOLD]
-        writer.writerow([*_row(block, summary.predicted), *counts, block.macro_bits, told.get(UNSEEN)])
+        own = reported.get(block.name, {})
+        counts = [own.get(key) for key in _REPORTED]
+        writer.writerow([*_row(block, summary.predicted), *counts, block.macro_bits, own.get(UNSEEN)])
     return stream.getvalue()
 
 
@@ -48,15 +50,5 @@ def _row(block: Block, predicted: bool) -> list[str | int | float | None]:
         block.area_unit,
         block.injections,
         *(None if predicted else block.counts[key] for key in OUTCOME_KEYS),
-        *(_figures(block) if block.sampled else [None] * len(FIGURES)),
-    ]
-
-
-def _figures(block: Block) -> list[float | None]:
-    avf, fit, latent = block.avf, block.fit, block.latent
-    return [
-        *(avf.estimate, avf.lo, avf.hi),
-        block.fit_raw,
-        *(fit.estimate, fit.lo, fit.hi),
-        *(latent.estimate, latent.lo, latent.hi),
+        *(getattr(block, name) for name in FIGURES),
     ]

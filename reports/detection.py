@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 from resil.record import numbers
-from resil.record.detection import CAUGHT, COLUMNS, UNSEEN, ToldCounts
+from resil.record.detection import CAUGHT, COLUMNS, UNSEEN, Detection
 from resil.reports.table import Column, Table
 
 
-def caught_table(told: ToldCounts) -> Table:
+def caught_table(found: Detection) -> Table:
     """Return what the detected faults of each block would have done, and what was late or corrected."""
-    unseen = any(counts[UNSEEN] for counts in told.blocks.values())
+    unseen = any(row.due_unseen for row in found.blocks)
     shown = [key for key in COLUMNS if unseen or key != UNSEEN]
     columns = (
         Column("block", numeric=False),
@@ -21,20 +21,20 @@ def caught_table(told: ToldCounts) -> Table:
     )
     rows = tuple(
         (
-            name,
-            numbers.count(sum(counts[key] for key in CAUGHT)),
-            *(numbers.count(counts[key]) for key in shown),
+            row.name,
+            numbers.count(sum(row.counts[key] for key in CAUGHT)),
+            *(numbers.count(row.counts[key]) for key in shown),
         )
-        for name, counts in told.blocks.items()
+        for row in found.blocks
     )
     return Table("What detection caught (DUE by what was seen)", columns, rows, totals=1)
 
 
-def alarm_table(told: ToldCounts) -> Table:
+def alarm_table(found: Detection) -> Table:
     """Return in how many injections each alarm was the first to report, and how fast."""
     columns = (
         Column("alarm", numeric=False),
-        Column("tells", numeric=False),
+        Column("reports", numeric=False),
         Column("injections"),
         Column("late"),
         Column("median cycles"),
@@ -43,19 +43,19 @@ def alarm_table(told: ToldCounts) -> Table:
     rows = tuple(
         (
             alarm.name,
-            alarm.tells,
+            alarm.reports,
             numbers.count(alarm.injections),
             numbers.count(alarm.late),
             numbers.NOT_KNOWN if alarm.median_cycles is None else f"{alarm.median_cycles:,.0f}",
             numbers.NOT_KNOWN if alarm.slowest_cycles is None else numbers.count(alarm.slowest_cycles),
         )
-        for alarm in told.alarms
+        for alarm in found.alarms
     )
     return Table("Alarms that were the first to report", columns, rows)
 
 
-def told_tables(told: ToldCounts | None) -> list[Table]:
+def detection_tables(found: Detection | None) -> list[Table]:
     """Return both tables; none where no alarm reported anything."""
-    if told is None or not any(alarm.injections or alarm.late for alarm in told.alarms):
+    if found is None or not any(alarm.injections or alarm.late for alarm in found.alarms):
         return []
-    return [caught_table(told), alarm_table(told)]
+    return [caught_table(found), alarm_table(found)]

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from resil.record.node import Interval
+from resil.record.blocks import Block
+from resil.record.interval import Interval
 from resil.record.outcomes import OUTCOMES, OutcomeText
 from resil.record.protection import Choice, Protection
-from resil.record.summary import Block, Summary
+from resil.record.summary import Summary
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class FailureMode:
     @property
     def fit(self) -> Interval:
         """Rate of this failure mode without protection."""
-        return self.share.scaled(self.block.fit_raw * self.weight)
+        return self.share.scaled((self.block.fit_raw or 0.0) * self.weight)
 
     @property
     def base(self) -> Interval:
@@ -83,7 +84,7 @@ def _failure_mode(summary: Summary, block: Block, outcome: OutcomeText, choice: 
     return FailureMode(
         block=block,
         outcome=outcome,
-        share=block.rates[outcome.key],
+        share=block.rate(outcome.key),
         violates=violates,
         mechanism=mechanism,
         base_factor=factor,
@@ -95,15 +96,16 @@ def _failure_mode(summary: Summary, block: Block, outcome: OutcomeText, choice: 
 
 def _other_factor(block: Block, choice: Choice) -> float:
     """Return the base rate factor of the outcomes that do no harm, so that all add up to the upset rate."""
-    fit = block.fit.estimate or 0.0
-    before = block.fit_raw - fit
+    fit = block.fit or 0.0
+    before = (block.fit_raw or 0.0) - fit
     return max(0.0, choice.fit_raw_after - fit * choice.base_factor) / before if before > 0.0 else 1.0
 
 
 def _weight(block: Block, hazardous: tuple[str, ...], violates: bool) -> float:
     """Return the factor that makes the modes of a block add up to its FIT, and to its raw FIT."""
-    share = sum(rate.estimate or 0.0 for key, rate in block.rates.items() if (key in hazardous) == violates)
-    fit = block.fit.estimate or 0.0
-    wanted = fit if violates else block.fit_raw - fit
-    expected = share * block.fit_raw
+    outcomes = [outcome.key for outcome in OUTCOMES if (outcome.key in hazardous) == violates]
+    share = sum(block.rate(key).estimate or 0.0 for key in outcomes)
+    fit, raw = block.fit or 0.0, block.fit_raw or 0.0
+    wanted = fit if violates else raw - fit
+    expected = share * raw
     return max(0.0, wanted) / expected if expected > 0.0 else 1.0

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from resil.record import numbers
+from resil.record.blocks import Block
 from resil.record.outcomes import OUTCOMES
-from resil.record.summary import Block, Summary
+from resil.record.summary import Summary
 from resil.reports.layout import (
     AXIS_HEIGHT,
     Key,
@@ -30,8 +31,8 @@ def fit_against_area(summary: Summary, name: str, width: float) -> Drawing:
     If no hazardous event was seen at all, shares of the upper limits are drawn, hatched.
     """
     blocks = fit_order(summary.blocks)
-    seen = sum(block.fit.estimate or 0.0 for block in blocks) > 0.0
-    fits = [(block.fit.estimate or 0.0) if seen else block.fit.hi for block in blocks]
+    seen = sum(block.fit or 0.0 for block in blocks) > 0.0
+    fits = [(block.fit or 0.0) if seen else block.fit_interval.hi for block in blocks]
     fit_sum, area_sum = sum(fits), sum(block.area for block in blocks)
     fit_shares = [value / fit_sum if fit_sum else 0.0 for value in fits]
     area_shares = [block.area / area_sum if area_sum else 0.0 for block in blocks]
@@ -84,7 +85,7 @@ def outcome_mix(summary: Summary, name: str, width: float) -> Drawing:
     left = label_column((block.name for block in blocks), width)
     top = legend(canvas, keys, 8.0, 4.0, width) + 6.0
     bottom = top + _MIX_ROW * len(blocks) + 2.0
-    limits = [max(block.avf.hi, _seen(block) + (block.latent.estimate or 0.0)) for block in blocks]
+    limits = [max(block.avf_interval.hi, _seen(block) + (block.latent_share or 0.0)) for block in blocks]
     scale = linear_scale(limits, left, width - 16.0, count=max(3, int(width // 90)))
     sure = numbers.confidence(summary.campaign.confidence)
     axis = f"P(outcome | flip), %; whisker: {sure} interval of the AVF"
@@ -111,7 +112,7 @@ def _stack(canvas: Canvas, scale: LinearScale, y: float, block: Block, hazardous
         return
     done = 0.0
     for outcome in _STACKED:
-        rate = block.rates[outcome.key]
+        rate = block.rate(outcome.key)
         if not rate.estimate:
             continue
         x, end = scale.at(done), scale.at(done + rate.estimate)
@@ -123,14 +124,14 @@ def _stack(canvas: Canvas, scale: LinearScale, y: float, block: Block, hazardous
         if outcome.key in hazardous:
             canvas.hatched(x, y, end - x, 16.0)
         done += rate.estimate
-    low, high, middle = scale.at(block.avf.lo), scale.at(block.avf.hi), y + 8.0
+    low, high, middle = scale.at(block.avf_interval.lo), scale.at(block.avf_interval.hi), y + 8.0
     canvas.line(low, middle, high, middle, "whisker")
     for x in (low, high):
         canvas.line(x, middle - 4.0, x, middle + 4.0, "whisker")
 
 
 def _seen(block: Block) -> float:
-    return sum(block.rates[o.key].estimate or 0.0 for o in _STACKED if o.key != "latent")
+    return sum(block.rate(o.key).estimate or 0.0 for o in _STACKED if o.key != "latent")
 
 
 def _counted(block: Block, outcome: str) -> str:
@@ -141,8 +142,8 @@ def _mix(block: Block) -> str:
     if not block.sampled:
         return "not injected"
     parts = [
-        f"{outcome.title} {numbers.percent(block.rates[outcome.key].estimate)}"
+        f"{outcome.title} {numbers.percent(block.rate(outcome.key).estimate)}"
         for outcome in OUTCOMES
-        if block.rates[outcome.key].estimate
+        if block.rate(outcome.key).estimate
     ]
     return ", ".join(parts)

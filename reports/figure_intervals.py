@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from resil.record import numbers
-from resil.record.node import Interval
+from resil.record.interval import Interval
 from resil.record.protection import Protection
 from resil.record.summary import Summary
 from resil.reports.layout import (
@@ -118,8 +118,10 @@ def _draw(canvas: Canvas, scale: LogScale, mark: Mark, y: float) -> None:
 
 def fit_intervals(summary: Summary, name: str, width: float) -> Drawing:
     """Draw FIT of each block and of the total with its interval, against the budget."""
-    marks = [Mark(block.name, block.fit, sampled=block.sampled) for block in fit_order(summary.blocks)]
-    marks.append(Mark("total", summary.total.fit, strong=True))
+    marks = [
+        Mark(block.name, block.fit_interval, sampled=block.sampled) for block in fit_order(summary.blocks)
+    ]
+    marks.append(Mark("total", summary.total.fit_interval, strong=True))
     axis = f"hazardous failures, FIT, {numbers.confidence(summary.campaign.confidence)} interval"
     return interval_chart(
         name, "FIT of each block with its interval", marks, summary.verdict.budget_fit, width, axis
@@ -128,7 +130,7 @@ def fit_intervals(summary: Summary, name: str, width: float) -> Drawing:
 
 def verdict_strip(summary: Summary, protection: Protection | None, name: str, width: float) -> Drawing:
     """Draw the total against the budget, and the bound that the chosen protection reaches."""
-    marks = [Mark("unprotected", summary.verdict.fit)]
+    marks = [Mark("unprotected", summary.verdict.fit_interval)]
     if protection is not None and protection.result == "optimal" and protection.fit_hi is not None:
         marks.append(Mark("protected", Interval(None, 0.0, protection.fit_hi), "chosen"))
     budget = summary.verdict.budget_fit

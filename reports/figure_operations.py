@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from resil.record import numbers
+from resil.record.campaign_facts import Operation
 from resil.record.numbers import TIMES
-from resil.record.summary import Operation, Summary
+from resil.record.summary import Summary
 from resil.reports.layout import (
     AXIS_HEIGHT,
     Key,

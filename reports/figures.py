@@ -89,7 +89,7 @@ def overview(summary: Summary, protection: Protection | None = None) -> Drawing:
 
 
 def _headline(summary: Summary, protection: Protection | None) -> str:
-    fit = summary.verdict.fit
+    fit = summary.verdict.fit_interval
     text = f"{numbers.fit(fit.estimate)} FIT {numbers.fit_range(fit)} unprotected"
     if summary.verdict.budget_fit is not None:
         text += f", budget {numbers.given(summary.verdict.budget_fit)}"

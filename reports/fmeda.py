@@ -19,7 +19,7 @@ from resil.record.outcomes import OUTCOMES
 from resil.record.protection import Protection
 from resil.record.safety import Safety, SafetyRow
 from resil.record.summary import Summary
-from resil.reports.detection import told_tables
+from resil.reports.detection import detection_tables
 from resil.reports.failure_modes import FailureMode, failure_modes
 from resil.reports.narrative import heading
 from resil.reports.table import Table
@@ -60,7 +60,7 @@ def fmeda_xlsx(summary: Summary, protection: Protection | None = None) -> bytes:
         _fill_safety(book.create_sheet("Safety verdict"), summary.safety)
     if (by_kind := storage_table(summary)) is not None:
         _fill_told(book.create_sheet("Storage"), [by_kind])
-    if told := told_tables(summary.told):
+    if told := detection_tables(summary.detection):
         _fill_told(book.create_sheet("Detection"), told)
     _fill_assumptions(book.create_sheet("Assumptions of use"), summary)
     _fill_sources(book.create_sheet("Assumptions & sources"), summary, protection)
@@ -90,9 +90,9 @@ def _fill_summary(sheet: Worksheet, summary: Summary, protection: Protection | N
         ("Budget, FIT", verdict.budget_fit),
         ("Rationale of the budget", verdict.rationale),
         ("Confidence", summary.campaign.confidence),
-        ("FIT, unprotected", verdict.fit.estimate),
-        ("FIT, lower limit", verdict.fit.lo),
-        ("FIT, upper limit", verdict.fit.hi),
+        ("FIT, unprotected", verdict.fit),
+        ("FIT, lower limit", verdict.fit_interval.lo),
+        ("FIT, upper limit", verdict.fit_interval.hi),
         ("Raw FIT", total.fit_raw),
         ("Injections", "none" if summary.predicted else total.injections),
         ("Flip-flop bits, those in SRAM macros apart", total.ff_bits),
@@ -186,7 +186,7 @@ def _number(text: str) -> Cell:
 
 def _fill_sources(sheet: Worksheet, summary: Summary, protection: Protection | None) -> None:
     rows: list[Sequence[Cell]] = [
-        ("technology", entry.quantity, f"{entry.value} {entry.unit}", entry.status, entry.source)
+        ("technology", entry.title, f"{entry.shown} {entry.unit}", entry.status, entry.source)
         for entry in summary.technology.entries
     ]
     if protection is not None:
@@ -243,11 +243,9 @@ def _fill_safety(sheet: Worksheet, safety: Safety) -> None:
 
 
 def _safety_row(row: SafetyRow, title: str, claimed: bool) -> list[Cell]:
-    value = row.value
-    figures = [None, None, None] if value is None else [value.estimate, value.lo, value.hi]
     relation = "at least" if row.at_least else "at most"
     return [
-        title, "yes" if claimed else "no", row.state, row.unit, *figures,
+        title, "yes" if claimed else "no", row.state, row.unit, row.value, row.lo, row.hi,
         relation if row.target is not None else None, row.target, row.confidence, row.reason,
         row.origin or None,
     ]  # fmt: skip

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from resil.record import numbers
-from resil.record.node import Interval
+from resil.record.blocks import Block
+from resil.record.interval import Interval
 from resil.record.outcomes import OUTCOMES
 from resil.record.protection import FrontPoint, Protection
-from resil.record.summary import Block, Summary
-from resil.reports.detection import told_tables
+from resil.record.summary import Summary
+from resil.reports.detection import detection_tables
 from resil.reports.figure_operations import shown_operations
 from resil.reports.figure_protection import point_told
 from resil.reports.narrative import heading, meaning, protection_meaning
@@ -69,7 +70,7 @@ def page_view(summary: Summary, protection: Protection | None) -> Mapping[str, o
         "confidence": numbers.confidence(summary.campaign.confidence),
         "unit": numbers.unit(summary.total.area_unit),
         "budget": None if verdict.budget_fit is None else numbers.given(verdict.budget_fit),
-        "total_fit": fit_value(verdict.fit),
+        "total_fit": fit_value(verdict.fit_interval),
         "tiles": _tiles(summary),
         "outcomes": OUTCOMES,
         "block_rows": [_block_row(block, summary) for block in (*summary.blocks, summary.total)],
@@ -82,7 +83,7 @@ def page_view(summary: Summary, protection: Protection | None) -> Mapping[str, o
         else None,
         "hazardous": [outcome for outcome in OUTCOMES if outcome.key in summary.campaign.hazardous],
         "operations": operation_table(summary),
-        "told": told_tables(summary.told),
+        "told": detection_tables(summary.detection),
         "operations_cut": len(summary.network.operations) - len(shown_operations(summary)),
         "metrics": _metrics(summary),
         "plan": None if protection is None else _plan(summary, protection),
@@ -102,8 +103,8 @@ def _tiles(summary: Summary) -> list[tuple[str, Value, str]]:
     technology = f"{summary.technology.name}, {summary.technology.node}"
     tiles = [
         ("raw fault rate", Value(f"{numbers.fit(total.fit_raw)} FIT"), technology),
-        ("AVF", percent_value(total.avf), "a fault is seen: SDC, DUE or hang"),
-        ("latent state", percent_value(total.latent), "only the state left behind differs; not in the AVF"),
+        ("AVF", percent_value(total.avf_interval), "a fault is seen: SDC, DUE or hang"),
+        ("latent state", percent_value(total.latent_interval), "only the state left behind; not in the AVF"),
         ("injections", Value("none"), "predicted by a sensitivity model")
         if summary.predicted
         else ("injections", Value(numbers.count(total.injections)), seconds),
@@ -113,10 +114,10 @@ def _tiles(summary: Summary) -> list[tuple[str, Value, str]]:
         tiles.insert(
             2, (f"SPFM, {campaign.faults} faults", spfm_value(spfm), "ASIL-D asks for 99 % of the item")
         )
-    cycles = sorted(set(summary.golden_cycles))
+    cycles = sorted(set(summary.golden.cycles))
     if cycles:
         shown = numbers.count(cycles[0]) if len(cycles) == 1 else f"{cycles[0]:,d} to {cycles[-1]:,d}"
-        quotient = numbers.ratio(cycles[-1], summary.golden_vela_cycles)
+        quotient = numbers.ratio(cycles[-1], summary.golden.vela_cycles)
         against = (
             "no estimate to compare"
             if quotient is None
@@ -141,17 +142,17 @@ def _block_row(block: Block, summary: Summary) -> Mapping[str, object]:
             numbers.NOT_KNOWN if summary.predicted else numbers.count(block.counts[outcome.key])
             for outcome in OUTCOMES
         ],
-        "avf": percent_value(block.avf),
+        "avf": percent_value(block.avf_interval),
         "fit_raw": numbers.fit(block.fit_raw),
-        "fit": fit_value(block.fit),
-        "fit_share": numbers.percent(numbers.ratio(block.fit.estimate, summary.total.fit.estimate)),
+        "fit": fit_value(block.fit_interval),
+        "fit_share": numbers.percent(numbers.ratio(block.fit, summary.total.fit)),
     }
 
 
 def _rate_rows(summary: Summary) -> list[tuple[str, list[RateCell | None]]]:
     blocks = (*summary.blocks, summary.total)
     effects = [outcome.key for outcome in OUTCOMES if outcome.key != "masked"]
-    top = max((block.rates[key].hi for block in blocks if block.sampled for key in effects), default=1.0)
+    top = max((block.rate(key).hi for block in blocks if block.sampled for key in effects), default=1.0)
     tops = {outcome.key: 1.0 if outcome.key == "masked" else max(top, 1e-9) for outcome in OUTCOMES}
     return [
         (block.name, [_rate_cell(block, outcome.key, tops[outcome.key]) for outcome in OUTCOMES])
@@ -162,7 +163,7 @@ def _rate_rows(summary: Summary) -> list[tuple[str, list[RateCell | None]]]:
 def _rate_cell(block: Block, outcome: str, top: float) -> RateCell | None:
     if not block.sampled:
         return None
-    rate = block.rates[outcome]
+    rate = block.rate(outcome)
     low, dot, high = (
         round(100.0 * min(1.0, value / top), 1) for value in (rate.lo, rate.estimate or 0.0, rate.hi)
     )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from resil.record import numbers
-from resil.record.summary import Block
+from resil.record.blocks import Block
 from resil.reports.scales import LogScale, Scale
 from resil.reports.svg import Canvas, shorten, text_width
 
@@ -94,4 +94,4 @@ def log_tick(scale: LogScale) -> Callable[[float], str]:
 
 def fit_order(blocks: Iterable[Block]) -> list[Block]:
     """Return the blocks by descending FIT, then by descending upper limit, then by name."""
-    return sorted(blocks, key=lambda block: (-(block.fit.estimate or 0.0), -block.fit.hi, block.name))
+    return sorted(blocks, key=lambda block: (-(block.fit or 0.0), -block.fit_interval.hi, block.name))

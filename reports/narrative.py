@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from resil.record import numbers
+from resil.record.blocks import Block
 from resil.record.protection import Protection, confirmation_line
-from resil.record.summary import Block, Summary
+from resil.record.summary import Summary
 from resil.reports.layout import fit_order
 from resil.reports.safety import beside_protection
 
@@ -22,7 +23,7 @@ PREDICTED = {
     "to meet": "Predicted to meet the FIT budget",
     "to miss": "Predicted to miss the FIT budget",
     "undecided": "Prediction undecided",
-    "": "Predicted, no budget given",
+    None: "Predicted, no budget given",
 }
 _MOST_OF_IT = 0.75
 _PROVEN = 1e-9
@@ -46,7 +47,7 @@ def meaning(summary: Summary) -> list[str]:
     """Return what the verdict means for the reader, one sentence or two for each point."""
     verdict = summary.verdict
     sure = numbers.confidence(summary.campaign.confidence)
-    lo, hi = numbers.fit(verdict.fit.lo), numbers.fit(verdict.fit.hi)
+    lo, hi = numbers.fit(verdict.fit_interval.lo), numbers.fit(verdict.fit_interval.hi)
     budget = verdict.budget_fit
     sentences: list[str] = []
     if summary.predicted and (verdict.predicted or verdict.result == "none"):
@@ -60,7 +61,7 @@ def meaning(summary: Summary) -> list[str]:
             f" in 10⁹ hours; the budget allows {numbers.given(budget)}."
         )
     elif verdict.result == "missed":
-        times = numbers.ratio(verdict.fit.lo, budget)
+        times = numbers.ratio(verdict.fit_interval.lo, budget)
         factor = "" if times is None else f", {times:,.3g} times the budget"
         sentences.append(
             f"Even the lower limit is {lo} FIT{factor}. More injections will not change this answer:"
@@ -85,7 +86,7 @@ def meaning(summary: Summary) -> list[str]:
 
 
 def _widest(blocks: Sequence[Block]) -> str:
-    widths = {block.name: block.fit.hi - block.fit.lo for block in blocks}
+    widths = {block.name: block.fit_interval.hi - block.fit_interval.lo for block in blocks}
     whole = sum(widths.values())
     if whole <= 0.0 or len(blocks) == 1:
         return "More injections narrow the interval."
@@ -100,7 +101,7 @@ def _widest(blocks: Sequence[Block]) -> str:
 def concentration(summary: Summary) -> str:
     """Return which few blocks cause most of the FIT, and on how much area; empty if none stand out."""
     blocks = fit_order(summary.blocks)
-    whole = sum(block.fit.estimate or 0.0 for block in blocks)
+    whole = sum(block.fit or 0.0 for block in blocks)
     area = sum(block.area for block in blocks)
     if len(blocks) < 2 or area <= 0.0:
         return ""
@@ -111,7 +112,7 @@ def concentration(summary: Summary) -> str:
     reached = 0.0
     for block in blocks:
         chosen.append(block)
-        reached += block.fit.estimate or 0.0
+        reached += block.fit or 0.0
         if reached >= _MOST_OF_IT * whole:
             break
     if len(chosen) > max(1, len(blocks) // 2):
@@ -125,9 +126,9 @@ def concentration(summary: Summary) -> str:
 
 def _safe_share(summary: Summary) -> str:
     raw = summary.total.fit_raw
-    if raw <= 0.0 or not summary.verdict.fit.estimate:
+    if raw <= 0.0 or not summary.verdict.fit:
         return ""
-    share = numbers.percent(summary.verdict.fit.estimate / raw)
+    share = numbers.percent(summary.verdict.fit / raw)
     become = "are predicted to become" if summary.predicted else "become"
     return f"Of {numbers.fit(raw)} raw faults in 10⁹ hours, {share} {become} hazardous failures."
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from resil.record.errors import ReportError
 from resil.record.protection import parse_protection
-from resil.record.summary_json import parse_summary
+from resil.record.summary import Summary
 from resil.reports.blocks_csv import blocks_csv
 from resil.reports.figures import figure_files
 from resil.reports.fmeda import fmeda_xlsx
@@ -16,13 +16,11 @@ from resil.reports.html import report_html
 REPORT = "report.html"
 
 
-def render(
-    summary: Mapping[str, object], protection: Mapping[str, object] | None = None
-) -> dict[str, str | bytes]:
+def render(summary: Summary, protection: Mapping[str, object] | None = None) -> dict[str, str | bytes]:
     """Return the report files of a run by name. Pure: the same documents give the same bytes.
 
     Args:
-        summary: Decoded `summary.json`.
+        summary: Of the run or the estimate.
         protection: Decoded `protection.json`, if protection was planned.
 
     Returns:
@@ -31,24 +29,23 @@ def render(
     Raises:
         ReportError: A document lacks a field or has a wrong one; the message names it.
     """
-    results = parse_summary(summary)
     plan = None if protection is None else parse_protection(protection)
     return {
-        "blocks.csv": blocks_csv(results),
-        "fmeda.xlsx": fmeda_xlsx(results, plan),
-        REPORT: report_html(results, plan),
+        "blocks.csv": blocks_csv(summary),
+        "fmeda.xlsx": fmeda_xlsx(summary, plan),
+        REPORT: report_html(summary, plan),
     }
 
 
 def render_figures(
-    summary: Mapping[str, object],
+    summary: Summary,
     protection: Mapping[str, object] | None = None,
     names: frozenset[str] | None = None,
 ) -> dict[str, str]:
     """Return figures of a run as SVG files by name, such as those that the README shows.
 
     Args:
-        summary: Decoded `summary.json`.
+        summary: Of the run or the estimate.
         protection: Decoded `protection.json`, if protection was planned.
         names: File names wanted, such as `overview.svg`; all figures by default.
 
@@ -56,7 +53,7 @@ def render_figures(
         ReportError: A document is wrong, or the run has no figure of such a name.
     """
     plan = None if protection is None else parse_protection(protection)
-    made = figure_files(parse_summary(summary), plan)
+    made = figure_files(summary, plan)
     if unknown := sorted((names or frozenset()) - made.keys()):
         raise ReportError(
             f"expected figures among {', '.join(sorted(made))}, found {', '.join(unknown)}; name others"

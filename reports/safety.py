@@ -54,7 +54,7 @@ def sensitivity_table(safety: Safety) -> Table:
         (variation.title, row.title, row.state, row.shown_value, row.shown_limit)
         for variation in safety.sensitivity
         for row in variation.rows
-        if row.value is not None
+        if row.interval is not None
     )
     return Table("Sensitivity of the verdict", columns, rows, keys=2)
 

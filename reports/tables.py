@@ -7,12 +7,14 @@ from rich.console import Group
 from rich.text import Text
 
 from resil.record import numbers
-from resil.record.node import Interval
+from resil.record.blocks import Block
+from resil.record.campaign_facts import TargetRecord
+from resil.record.interval import Interval
 from resil.record.outcomes import OUTCOMES
 from resil.record.protection import Protection, confirmation_line
 from resil.record.safety import Safety
-from resil.record.summary import Block, Summary, Target
-from resil.reports.detection import told_tables
+from resil.record.summary import Summary
+from resil.reports.detection import detection_tables
 from resil.reports.narrative import heading, without_spared
 from resil.reports.safety import (
     beside_protection,
@@ -80,7 +82,7 @@ def _outside(block: Block) -> int:
     return block.weights_bits + block.activations_bits
 
 
-def storage_counts(target: Target) -> list[str]:
+def storage_counts(target: TargetRecord) -> list[str]:
     """Say of each kind of storage of which the source code has more than hardware how much each has."""
     counts = (
         ("flip-flop", target.ff_bits, target.ff_bits_source),
@@ -125,16 +127,21 @@ def storage_table(summary: Summary) -> Table | None:
             numbers.count(row.bits),
             numbers.percent(numbers.ratio(row.bits, bits)),
             numbers.count(row.injections),
-            percent_cell(row.avf),
+            percent_cell(row.avf_interval),
             numbers.fit(row.fit_raw),
-            fit_cell(row.fit),
-            numbers.percent(numbers.ratio(row.fit.estimate, total.fit.estimate)),
+            fit_cell(row.fit_interval),
+            numbers.percent(numbers.ratio(row.fit, total.fit)),
         )
         for row in summary.storage
     ]
     whole = (
         *("total", numbers.count(bits), numbers.percent(1.0), numbers.count(total.injections)),
-        *(percent_cell(total.avf), numbers.fit(total.fit_raw), fit_cell(total.fit), numbers.percent(1.0)),
+        *(
+            percent_cell(total.avf_interval),
+            numbers.fit(total.fit_raw),
+            fit_cell(total.fit_interval),
+            numbers.percent(1.0),
+        ),
     )
     columns = (Column("storage", numeric=False), *map(Column, heads))
     sure = numbers.confidence(summary.campaign.confidence)
@@ -161,7 +168,7 @@ def predicted_table(summary: Summary) -> Table:
             numbers.count(block.sram_bits),
             numbers.area(block.area),
             *(
-                numbers.percent(block.rates[outcome.key].estimate) if block.sampled else numbers.NOT_KNOWN
+                numbers.percent(block.rate(outcome.key).estimate) if block.sampled else numbers.NOT_KNOWN
                 for outcome in OUTCOMES
             ),
         )
@@ -176,11 +183,11 @@ def _fit_row(block: Block, total: Block, predicted: bool) -> tuple[str, ...]:
         return (block.name, NOT_INJECTED[predicted], *[numbers.NOT_KNOWN] * 4, area_share)
     return (
         block.name,
-        percent_cell(block.avf),
-        percent_cell(block.latent),
+        percent_cell(block.avf_interval),
+        percent_cell(block.latent_interval),
         numbers.fit(block.fit_raw),
-        fit_cell(block.fit),
-        numbers.percent(numbers.ratio(block.fit.estimate, total.fit.estimate)),
+        fit_cell(block.fit_interval),
+        numbers.percent(numbers.ratio(block.fit, total.fit)),
         area_share,
     )
 
@@ -212,8 +219,8 @@ def operation_table(summary: Summary) -> Table:
             name,
             "",
             numbers.count(cycles),
-            numbers.count(summary.golden_vela_cycles),
-            ratio_cell(cycles, summary.golden_vela_cycles),
+            numbers.count(summary.golden.vela_cycles),
+            ratio_cell(cycles, summary.golden.vela_cycles),
         )
         for name, cycles in _inferences(summary)
     ]
@@ -223,13 +230,13 @@ def operation_table(summary: Summary) -> Table:
 
 def _inferences(summary: Summary) -> list[tuple[str, int]]:
     """Return cycles of an inference by the inputs that take as many."""
-    cycles, inputs = summary.golden_cycles, summary.campaign.inputs
+    cycles, inputs = summary.golden.cycles, summary.campaign.inputs
     if len(inputs) != len(cycles) or len(set(cycles)) == 1:
         return [("inference", count) for count in dict.fromkeys(cycles)]
     named = {
         count: [name for name, own in zip(inputs, cycles, strict=True) if own == count] for count in cycles
     }
-    return [(f"inference, input {', '.join(names)}", count) for count, names in named.items()]
+    return [(f"inference, input {', '.join(map(str, names))}", count) for count, names in named.items()]
 
 
 def ratio_cell(cycles: float | None, estimate: float | None) -> str:
@@ -292,7 +299,7 @@ def verdict_line(summary: Summary) -> str:
     budget = "" if verdict.budget_fit is None else f", budget {numbers.given(verdict.budget_fit)} FIT"
     confidence = f"{numbers.confidence(summary.campaign.confidence)} confidence"
     told = f"{verdict.reason} Scope: {verdict.scope}."
-    return f"{head}: {fit_cell(verdict.fit)} FIT ({confidence}){budget}. {told}"
+    return f"{head}: {fit_cell(verdict.fit_interval)} FIT ({confidence}){budget}. {told}"
 
 
 def metrics_line(summary: Summary) -> str:
@@ -339,7 +346,7 @@ def _spfm(protection: Protection) -> str:
 
 def _tables(summary: Summary, protection: Protection | None) -> list[Table]:
     outcomes = predicted_table(summary) if summary.predicted else block_table(summary)
-    tables = [operation_table(summary), outcomes, *told_tables(summary.told), fit_table(summary)]
+    tables = [operation_table(summary), outcomes, *detection_tables(summary.detection), fit_table(summary)]
     if (by_kind := storage_table(summary)) is not None:
         tables.append(by_kind)
     if protection is not None and protection.protects:

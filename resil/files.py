@@ -63,18 +63,25 @@ def json_text(value: object) -> str:
     return json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
+def read_bytes(path: Path, remedy: str) -> bytes:
+    """Return the content of a file; StoreError, which ends with `remedy`, if it cannot be read."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise StoreError(f"{path}: expected a file, found none; {remedy}") from None
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be read ({error.strerror}); {remedy}") from None
+
+
 def read_json(path: Path, remedy: str) -> dict[str, Any]:
     """Return the object in a JSON file.
 
     Raises:
         StoreError: the file is missing or holds no JSON object; the message ends with `remedy`.
     """
+    data = read_bytes(path, remedy)
     try:
-        value = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        raise StoreError(f"{path}: expected a file, found none; {remedy}") from None
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be read ({error.strerror}); {remedy}") from None
+        value = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise StoreError(f"{path}: damaged, expected JSON, found: {error}; {remedy}") from None
     if not isinstance(value, dict):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from resil.stats.intervals import Interval
 
@@ -52,23 +52,6 @@ class Row:
             return None
         return self.value.lo if self.at_least else self.value.hi
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values, as `summary.json` holds a row."""
-        return {
-            "name": self.name,
-            "state": self.state,
-            "unit": self.unit,
-            "value": None if self.value is None else self.value.estimate,
-            "lo": None if self.value is None else self.value.lo,
-            "hi": None if self.value is None else self.value.hi,
-            "limit": self.limit,
-            "at_least": self.at_least,
-            "target": self.target,
-            "confidence": self.confidence,
-            "origin": self.origin,
-            "reason": self.reason,
-        }
-
 
 @dataclass(frozen=True, slots=True)
 class Kind:
@@ -105,16 +88,6 @@ class Whole:
     confidence: float | None = None
     joint: float | None = None
     claims: tuple[str, ...] = field(default=())
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values, as `summary.json` holds them."""
-        return {
-            "result": self.state,
-            "reason": self.reason,
-            "confidence": self.confidence,
-            "joint_confidence": self.joint,
-            "claims": list(self.claims),
-        }
 
 
 def not_assessed(kind: Kind, reason: str) -> Row:

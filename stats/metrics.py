@@ -9,7 +9,7 @@ not.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from resil.stats.intervals import Interval
 from resil.stats.rates import BlockEstimate
@@ -46,15 +46,6 @@ class SafetyMetrics:
     pmhf_share: Interval
     lfm: Interval | None
     notes: tuple[str, ...] = field(default=())
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values under the keys of `metrics` in `summary.json`."""
-        return {
-            "spfm": self.spfm.as_list() if self.spfm else None,
-            "pmhf_share": self.pmhf_share.as_list(),
-            "lfm": self.lfm.as_list() if self.lfm else None,
-            "notes": list(self.notes),
-        }
 
 
 def spfm(hazardous: Interval, fit_raw: float) -> Interval:

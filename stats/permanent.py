@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -94,10 +94,6 @@ class PermanentRates:
                 own = PermanentEntry(quantity, value, value, value, unit, "assumed", source)
                 entries = (*(e for e in entries if e.quantity != quantity), own)
         return replace(self, entries=entries)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return name, node and entries as plain values, as `summary.json` holds them."""
-        return {"name": self.name, "node": self.node, "entries": [asdict(e) for e in self.entries]}
 
     def _per_bit(self, kind: str) -> tuple[float, float, float]:
         if kind not in QUANTITIES:

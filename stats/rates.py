@@ -5,10 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from resil.stats.intervals import Interval, Side
-from resil.stats.technology import KINDS
 from resil.stats.weighted import weighted_sum
 
 OUTCOMES = ("masked", "latent", "sdc_tolerable", "sdc_critical", "due", "hang")
@@ -16,7 +14,6 @@ HAZARDOUS = ("sdc_critical", "hang")
 # What is seen of a fault while it lasts: in the outputs, by a detector, or because no output comes.
 VISIBLE = ("sdc_tolerable", "sdc_critical", "due", "hang")
 NOT_MASKED = OUTCOMES[1:]
-LATENT = ("latent_share", "latent_lo", "latent_hi")
 
 
 @dataclass(frozen=True)
@@ -58,17 +55,6 @@ class StratumCounts:
         """Bits times share."""
         return self.bits * self.share
 
-    def as_dict(self, fit_per_bit: Mapping[str, float]) -> dict[str, Any]:
-        """Return plain values and the raw rate of the stratum, for the list `strata` of a summary."""
-        return {
-            "block": self.block,
-            "kind": self.kind,
-            "bits": self.bits,
-            "share": self.share,
-            "counts": dict(self.counts),
-            "fit_raw": self.exposure * fit_per_bit[self.kind],
-        }
-
     def events(self, outcomes: Iterable[str]) -> int:
         """Return the injections whose outcome is among `outcomes`."""
         return sum(self.counts.get(o, 0) for o in outcomes)
@@ -100,24 +86,6 @@ class BlockEstimate:
     def injections(self) -> int:
         """Injections of all outcomes."""
         return sum(self.counts.values())
-
-    def as_row(self) -> dict[str, Any]:
-        """Return plain values under the keys of a block in `summary.json`; area is not among them."""
-        return {
-            "block": self.block,
-            **{f"{kind}_bits": self.bits.get(kind, 0) for kind in KINDS},
-            "injections": self.injections,
-            **self.counts,
-            "avf": self.avf.estimate,
-            "avf_lo": self.avf.lo,
-            "avf_hi": self.avf.hi,
-            "fit_raw": self.fit_raw,
-            "fit": self.fit.estimate,
-            "fit_lo": self.fit.lo,
-            "fit_hi": self.fit.hi,
-            "rates": {outcome: rate.as_list() for outcome, rate in self.rates.items()},
-            **dict(zip(LATENT, self.rates["latent"].as_list(), strict=True)),
-        }
 
 
 def outcome_probability(

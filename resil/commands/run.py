@@ -38,5 +38,5 @@ def run(
         show(plan, json_, lambda: print(plan_text(plan, width())))
         return
     results = run_campaign(settings, folder, resume=resume)
-    show(results.summary, json_, lambda: results.show(folder))
+    show(results.summary.plain(), json_, lambda: results.show(folder))
     raise typer.Exit(verdict_code(results.summary))

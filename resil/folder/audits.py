@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,12 +14,11 @@ from resil.errors import ConsistencyError
 from resil.folder.parts import read_part
 from resil.folder.row_maker import injections_of
 from resil.folder.store import RunFolder
+from resil.record.provenance import Audited as AuditedRecord
+from resil.record.provenance import AuditRecord
 from resil.rtl_harness.engine.contract import Audited, CampaignEngine
 from resil.rtl_harness.errors import AuditError
 from resil.rtl_harness.faults import Injection
-
-AUDIT = "audit"
-WORKERS = "workers"
 
 
 class Audits:
@@ -37,10 +35,11 @@ class Audits:
     def __init__(self, folder: RunFolder, engines: Sequence[CampaignEngine]) -> None:
         self._folder = folder
         self._engines = engines
-        facts = folder.provenance().get(AUDIT, {})
-        self._covered = int(facts.get("parts", 0))
-        self._before: dict[str, dict[str, int]] = facts.get("kinds", {})
-        self._workers = Counter[str](facts.get(WORKERS, {}))
+        before = folder.provenance().audit
+        self._covered = 0 if before is None else before.parts
+        self._before = {} if before is None else before.kinds
+        repeated = None if before is None else before.workers
+        self._workers = Audited(0, 0) if repeated is None else Audited(repeated.answers, repeated.tried)
         self._elsewhere: dict[str, Audited] = {}
 
     @property
@@ -51,7 +50,7 @@ class Audits:
     def cover(self) -> None:
         """Note that all that is kept now has been audited, and what that was."""
         self._covered = self._folder.next_part
-        self._folder.note({AUDIT: self.facts})
+        self._folder.note(audit=self.record)
 
     def try_kept(self, labels: Sequence[int], workers: int) -> None:
         """Let the engines audit what is not covered.
@@ -76,45 +75,40 @@ class Audits:
     def take(self, kinds: Mapping[str, Audited]) -> None:
         """Take notice of what the engine of a worker elsewhere has audited of one call."""
         for kind, found in kinds.items():
-            known = self._elsewhere.get(kind, Audited(0, 0))
-            self._elsewhere[kind] = Audited(known.answers + found.answers, known.tried + found.tried)
+            self._elsewhere[kind] = _joined(self._elsewhere.get(kind, Audited(0, 0)), found)
 
     def take_repeated(self, answers: int, tried: int) -> None:
         """Take notice of rows that workers have answered, and of those that others have simulated again."""
-        self._workers += Counter({"answers": answers, "tried": tried})
+        self._workers = _joined(self._workers, Audited(answers, tried))
 
     @property
-    def facts(self) -> dict[str, Any]:
-        """The content of `provenance.json` under `AUDIT`."""
+    def record(self) -> AuditRecord:
+        """What `provenance.json` says of it."""
         answers, tried = Counter[str](), Counter[str]()
-        for kind, numbers in self._before.items():
-            answers[kind] += numbers["answers"]
-            tried[kind] += numbers["tried"]
-        for audits in (self._elsewhere, *(engine.audits for engine in self._engines)):
+        before = {kind: Audited(own.answers, own.tried) for kind, own in self._before.items()}
+        for audits in (before, self._elsewhere, *(engine.audits for engine in self._engines)):
             for kind, found in audits.items():
                 answers[kind] += found.answers
                 tried[kind] += found.tried
-        kinds = {kind: {"answers": answers[kind], "tried": tried[kind]} for kind in sorted(answers)}
-        return {
-            "parts": self._covered,
-            "answers": answers.total(),
-            "tried": tried.total(),
-            "kinds": kinds,
-            **({WORKERS: dict(self._workers)} if self._workers else {}),
-        }
+        return AuditRecord(
+            parts=self._covered,
+            answers=answers.total(),
+            tried=tried.total(),
+            kinds={kind: _recorded(Audited(answers[kind], tried[kind])) for kind in sorted(answers)},
+            workers=_recorded(self._workers) if self._workers.answers else None,
+        )
 
     @property
     def text(self) -> str:
         """What was audited, for a person; empty if nothing was."""
-        facts = self.facts
-        if not facts["tried"]:
+        record = self.record
+        if not record.tried:
             return ""
         repeated = ""
-        if WORKERS in facts:
-            of = facts[WORKERS]
-            repeated = f"; {of['tried']:,} of {of['answers']:,} rows simulated again by another worker"
+        if (of := record.workers) is not None:
+            repeated = f"; {of.tried:,} of {of.answers:,} rows simulated again by another worker"
         return (
-            f"audit: {facts['tried']:,} of {facts['answers']:,} answers, of {len(facts['kinds'])} kinds, "
+            f"audit: {record.tried:,} of {record.answers:,} answers, of {len(record.kinds)} kinds, "
             f"run to the end{repeated}: none differs"
         )
 
@@ -138,3 +132,11 @@ class Audits:
 def replay_text(folder: Path, number: int) -> str:
     """Return the command that shows the run to the end of an injection that an audit found wrong."""
     return f"; to see the run to its end: resil replay {folder} {number} --engine cocotb"
+
+
+def _joined(one: Audited, other: Audited) -> Audited:
+    return Audited(one.answers + other.answers, one.tried + other.tried)
+
+
+def _recorded(found: Audited) -> AuditedRecord:
+    return AuditedRecord(answers=found.answers, tried=found.tried)

@@ -7,49 +7,49 @@ for the wider one, for each look at the results on the way there has cost some.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import inf
 from pathlib import Path
-from typing import Any
 
 from resil.errors import StoreError
 from resil.faults.content import Content
-from resil.files import json_text, write_bytes, write_text
-from resil.folder.finished import RESULTS, seal, sealed_summary
-from resil.folder.provenance import RUN
+from resil.files import write_bytes, write_text
+from resil.folder.finished import seal, sealed_summary
 from resil.folder.store import CAMPAIGN, PROVENANCE, RunFolder
+from resil.record.blocks import Total
+from resil.record.provenance import RUN
+from resil.record.summary import Summary
 
 
 def require_as_many(out: Path, injections: int) -> None:
     """Raise StoreError if the results in a run folder rest on more than these injections."""
     known = sealed_summary(out)
-    if known is not None and known["total"]["injections"] > injections:
+    if known is not None and known.total.injections > injections:
         raise StoreError(
-            f"{out}: holds the results of {known['total']['injections']:,} injections, which this campaign "
+            f"{out}: holds the results of {known.total.injections:,} injections, which this campaign "
             f"would replace by those of {injections:,}; ask for as many ([faults] injections), or choose "
             "another folder with --out"
         )
 
 
-def require_as_good(out: Path, summary: Mapping[str, Any]) -> None:
+def require_as_good(out: Path, summary: Summary) -> None:
     """As `require_as_many`, for results that are there now; those that keep a tighter margin may be fewer."""
     known = sealed_summary(out)
     if known is None or not _kept_tighter(summary, known):
-        require_as_many(out, summary["total"]["injections"])
+        require_as_many(out, summary.total.injections)
 
 
-def _kept_tighter(summary: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
+def _kept_tighter(summary: Summary, known: Summary) -> bool:
     """Return whether a total is known to a margin that is below that of earlier results, and better."""
-    margin, before = (own["sampling"]["margin"] for own in (summary, known))
-    if margin is None or before is None or margin >= before:
+    own, before = summary.sampling, known.sampling
+    if own is None or own.margin is None or before is None or before.margin is None:
         return False
-    kept = summary["sampling"]["reason"] == "margin"
-    return kept and _half_width(summary["total"]) <= _half_width(known["total"])
+    kept = own.margin < before.margin and own.reason == "margin"
+    return kept and _half_width(summary.total) <= _half_width(known.total)
 
 
-def _half_width(total: Mapping[str, Any]) -> float:
+def _half_width(total: Total) -> float:
     """Return half of the width of the interval of FIT as part of the estimate; infinite without a failure."""
-    return float(total["fit_hi"] - total["fit_lo"]) / 2.0 / total["fit"] if total["fit"] else inf
+    return (total.fit_hi - total.fit_lo) / 2.0 / total.fit if total.fit else inf
 
 
 class Before:
@@ -62,7 +62,7 @@ class Before:
     def __init__(self, folder: RunFolder) -> None:
         self._folder = folder
         self._facts = folder.provenance()
-        self.finished = self._facts["finished"] is not None and sealed_summary(folder.path) is not None
+        self.finished = self._facts.finished is not None and sealed_summary(folder.path) is not None
         file = folder.path / CAMPAIGN
         self._campaign = file.read_bytes() if file.exists() else b""
 
@@ -71,4 +71,4 @@ class Before:
         path = self._folder.path
         write_bytes(path / CAMPAIGN, self._campaign)
         sealed = seal(path, RUN, content)
-        write_text(path / PROVENANCE, json_text(self._facts | {RESULTS: sealed}))
+        write_text(path / PROVENANCE, self._facts.changed(results=sealed).text())

@@ -7,11 +7,10 @@ compares them, reads every part file, and counts: what is not just as the run le
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -19,10 +18,9 @@ from resil.bench.identity import Identity
 from resil.campaign.rules import TIMEOUTS, UNTIL
 from resil.errors import ConsistencyError, NothingMeasuredError, StoreError
 from resil.faults.content import Content
-from resil.files import read_json
 from resil.folder.contents import content_of, repeating, require_equal
 from resil.folder.parts import PartError, read_part
-from resil.folder.provenance import ESTIMATE, RUN
+from resil.folder.recorded import read_document
 from resil.folder.store import (
     CAMPAIGN,
     INJECTIONS,
@@ -35,10 +33,10 @@ from resil.folder.store import (
     recorded_provenance,
     require_unfailed,
 )
-from resil.record.sanity import recorded_failure
+from resil.record.provenance import ESTIMATE, RUN, Provenance, Seal
+from resil.record.summary import Summary
 from resil.stats.rates import OUTCOMES
 
-RESULTS = "results"
 _FINISH = "finish it with: resil run CAMPAIGN.toml --out {} --resume"
 _REPAIR = "what is missing is made again by: resil run CAMPAIGN.toml --out {} --resume"
 _ESTIMATE_AGAIN = "make it again with: resil estimate CAMPAIGN.toml --out {}"
@@ -52,15 +50,15 @@ class Finished:
     Attributes:
         path: The folder.
         kind: `provenance.RUN` or `provenance.ESTIMATE`.
-        provenance: Content of `provenance.json`.
-        summary: Content of `summary.json`.
+        provenance: What made the results.
+        summary: The results.
         digest: SHA-256 of `summary.json`, by which other files say what they rest on.
     """
 
     path: Path
     kind: str
-    provenance: Mapping[str, Any]
-    summary: Mapping[str, Any]
+    provenance: Provenance
+    summary: Summary
     digest: str
 
 
@@ -80,7 +78,7 @@ def finished_run(path: Path) -> Finished:
 
 def require_single(found: Finished, why: str) -> None:
     """Raise StoreError if the runs of a campaign made two inferences; `why` says what asks for one."""
-    if found.summary["inferences"] is not None:
+    if found.summary.inferences is not None:
         raise StoreError(
             f"{found.path}: expected a run of single inferences, found one with [campaign] inferences = 2: "
             f"{why}; give a run of the same campaign with one"
@@ -89,19 +87,19 @@ def require_single(found: Finished, why: str) -> None:
 
 def require_measured(found: Finished) -> None:
     """Raise NothingMeasuredError if what a run watched could have shown no failure."""
-    if reason := recorded_failure(found.summary):
+    if reason := found.summary.nothing_measured:
         raise NothingMeasuredError(f"{found.path}: not assessed. {reason}")
 
 
-def require_distinct(runs: Iterable[tuple[Path, Mapping[str, Any]]]) -> None:
+def require_distinct(runs: Iterable[tuple[Path, Provenance]]) -> None:
     """Raise StoreError if two runs drew the same faults: a copy, or a part, is no further evidence.
 
     Args:
-        runs: Folder and `provenance.json` of each.
+        runs: Folder and provenance of each.
     """
     seen: dict[str, Path] = {}
     for path, facts in runs:
-        drawn = Identity(facts["definition"]).faults
+        drawn = Identity(facts.definition).faults
         if drawn in seen:
             raise StoreError(
                 f"{seen[drawn]} and {path}: expected runs with faults of their own, found two with the same "
@@ -113,7 +111,7 @@ def require_distinct(runs: Iterable[tuple[Path, Mapping[str, Any]]]) -> None:
 
 def require_ends(found: Finished, why: str) -> None:
     """Raise StoreError if an alarm ended the runs of a campaign; `why` says what asks for their ends."""
-    if (until := found.summary["campaign"].get("until", UNTIL[0])) != UNTIL[0]:
+    if (until := found.summary.campaign.until) != UNTIL[0]:
         raise StoreError(
             f'{found.path}: expected a run with [execution] until = "{UNTIL[0]}", found "{until}": {why}; '
             "give a run of the same campaign without the key"
@@ -122,21 +120,16 @@ def require_ends(found: Finished, why: str) -> None:
 
 def require_area(found: Finished) -> None:
     """Raise StoreError if the area of a run's blocks was not measured."""
-    if not found.summary["total"]["area"] > 0:
+    if not found.summary.total.area > 0:
         raise StoreError(
             f"{found.path}: expected a run that knows the area of its blocks, found one of which it was not "
             "measured, as of a confirmation; give one that resil run has made"
         )
 
 
-def timeout_of(summary: Mapping[str, Any]) -> str:
-    """Return what had a time-out in a run or an estimate: the inference, or each operation too."""
-    return str(summary["campaign"].get("timeout", TIMEOUTS[0]))
-
-
 def require_inference_timeout(found: Finished, why: str) -> None:
     """Raise StoreError if operations had a time-out of their own; `why` says what asks for none."""
-    if (timeout := timeout_of(found.summary)) != TIMEOUTS[0]:
+    if (timeout := found.summary.campaign.timeout) != TIMEOUTS[0]:
         raise StoreError(
             f'{found.path}: expected a run with [execution] timeout = "{TIMEOUTS[0]}", found "{timeout}", '
             f"which counts other hangs: {why}; give a run of the same campaign without the key"
@@ -145,7 +138,7 @@ def require_inference_timeout(found: Finished, why: str) -> None:
 
 def require_upsets(found: Finished, why: str) -> None:
     """Raise StoreError if a run injected permanent faults; `why` says what they are not good for."""
-    model = found.summary["campaign"]["fault_model"]
+    model = found.summary.campaign.fault_model
     if model != "upset":
         raise StoreError(
             f'{found.path}: expected a run with upsets, found one with [faults] model = "{model}": {why}; '
@@ -161,28 +154,28 @@ def finished_results(path: Path) -> Finished:
     """
     provenance = recorded_provenance(path)
     require_unfailed(path, provenance)
-    kind = str(provenance["kind"])
+    kind = provenance.kind
     again = (_FINISH if kind == RUN else _ESTIMATE_AGAIN).format(path)
-    sealed = provenance.get(RESULTS)
-    if not provenance.get("finished") or not isinstance(sealed, Mapping):
+    sealed = provenance.results
+    if not provenance.finished or sealed is None:
         raise StoreError(f"{path}: expected a finished {kind}, found an unfinished one; {again}")
-    summary = read_json(path / SUMMARY, again)
-    if (_of_estimate := "estimate" in summary) != (kind == ESTIMATE):
-        raise StoreError(
-            f"{path / SUMMARY}: expected that of {_a(kind)}, found that of "
-            f"{_a(ESTIMATE if _of_estimate else RUN)}; {again}"
-        )
-    if kind == RUN:
-        _check_identity(path, provenance, summary, again)
     for name in _SEALED[kind]:
-        if _digest(path / name, again) != sealed.get(name):
+        if _digest(path / name, again) != sealed.files.get(name):
             raise StoreError(
                 f"{path / name}: altered since the {kind} ended: {PROVENANCE} has another digest of it; "
                 f"{again}"
             )
+    summary = read_document(path / SUMMARY, Summary, again)
+    if summary.predicted != (kind == ESTIMATE):
+        raise StoreError(
+            f"{path / SUMMARY}: expected that of {_a(kind)}, found that of "
+            f"{_a(ESTIMATE if summary.predicted else RUN)}; {again}"
+        )
+    if kind == RUN:
+        _check_identity(path, provenance, summary, again)
     if kind == RUN:
         _check_injections(path, summary, sealed)
-    return Finished(path, kind, provenance, summary, str(sealed[SUMMARY]))
+    return Finished(path, kind, provenance, summary, sealed.files[SUMMARY])
 
 
 def shortcoming(path: Path) -> str:
@@ -197,29 +190,30 @@ def shortcoming(path: Path) -> str:
     return ""
 
 
-def sealed_summary(path: Path) -> Mapping[str, Any] | None:
+def sealed_summary(path: Path) -> Summary | None:
     """Return the summary that a run ended with, None if there is none, or it is not as the run left it."""
     try:
-        sealed = recorded_provenance(path).get(RESULTS)
-        if not isinstance(sealed, Mapping) or _digest(path / SUMMARY, "") != sealed.get(SUMMARY):
+        sealed = recorded_provenance(path).results
+        if sealed is None or _digest(path / SUMMARY, "") != sealed.files.get(SUMMARY):
             return None
-        return read_json(path / SUMMARY, "")
+        return read_document(path / SUMMARY, Summary, "")
     except StoreError:
         return None
 
 
-def seal(path: Path, kind: str, content: Content | None = None) -> dict[str, Any]:
-    """Return what `provenance.json` says under `RESULTS` of the files that are now in a folder.
+def seal(path: Path, kind: str, content: Content | None = None) -> Seal:
+    """Return what `provenance.json` says of the files that are now in a folder.
 
     Args:
         path: The folder, with all its files but `provenance.json`.
         kind: `provenance.RUN` or `provenance.ESTIMATE`.
         content: All stored injections of a run.
     """
-    sealed: dict[str, Any] = {name: _digest(path / name, "") for name in _SEALED[kind]}
-    if content is not None:
-        sealed |= {"injections": len(content.injections), "content": _content_digest(content)}
-    return sealed
+    return Seal(
+        files={name: _digest(path / name, "") for name in _SEALED[kind]},
+        injections=None if content is None else len(content.injections),
+        content=None if content is None else _content_digest(content),
+    )
 
 
 def stored_injections(path: Path, identity: Identity) -> Content:
@@ -241,13 +235,10 @@ def stored_injections(path: Path, identity: Identity) -> Content:
     return Content.joined(kept.values())
 
 
-def _check_identity(
-    path: Path, provenance: Mapping[str, Any], summary: Mapping[str, Any], again: str
-) -> None:
+def _check_identity(path: Path, provenance: Provenance, summary: Summary, again: str) -> None:
     identity = Identity(recorded_definition(path)).digest
-    for name, found in ((PROVENANCE, provenance), (SUMMARY, summary.get("provenance"))):
-        hashes = found.get("hashes") if isinstance(found, Mapping) else None
-        own = hashes.get("campaign") if isinstance(hashes, Mapping) else None
+    for name, found in ((PROVENANCE, provenance), (SUMMARY, summary.provenance)):
+        own = found.hashes.get("campaign")
         if own != identity:
             raise StoreError(
                 f"{path / name}: of another campaign: expected {identity[:12]}, as the definition in "
@@ -255,21 +246,21 @@ def _check_identity(
             )
 
 
-def _check_injections(path: Path, summary: Mapping[str, Any], sealed: Mapping[str, Any]) -> None:
+def _check_injections(path: Path, summary: Summary, sealed: Seal) -> None:
     content = stored_injections(path, Identity(recorded_definition(path)))
     stored = len(content.injections)
-    if stored != sealed.get("injections") or _content_digest(content) != sealed.get("content"):
+    if stored != sealed.injections or _content_digest(content) != sealed.content:
         raise StoreError(
-            f"{path / INJECTIONS}: expected the {sealed.get('injections')} injections that the run ended "
-            f"with, found {stored:,}{'' if stored != sealed.get('injections') else ' others'}; "
+            f"{path / INJECTIONS}: expected the {sealed.injections} injections that the run ended "
+            f"with, found {stored:,}{'' if stored != sealed.injections else ' others'}; "
             + _REPAIR.format(path)
         )
-    judged = content.within(summary["campaign"].get("detection_cycles"))
+    judged = content.within(summary.campaign.detection_cycles)
     found = np.bincount(judged.outcomes, minlength=len(OUTCOMES)).tolist()
     for outcome, count in zip(OUTCOMES, found, strict=True):
-        if summary["total"][outcome] > count:
+        if (claimed := summary.total.counts[outcome]) > count:
             raise StoreError(
-                f"{path / SUMMARY}: claims {summary['total'][outcome]:,} injections with the outcome "
+                f"{path / SUMMARY}: claims {claimed:,} injections with the outcome "
                 f"{outcome}, {INJECTIONS}/ holds {count:,}; {_REPAIR.format(path)}"
             )
 

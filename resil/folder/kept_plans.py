@@ -100,7 +100,7 @@ def add_to_plan(path: Path, name: str, facts: Mapping[str, Any]) -> None:
 
 def basis_of(found: Finished) -> dict[str, Any]:
     """Return what a plan says of the results that it rests on."""
-    return {"summary": found.digest, "injections": found.summary["total"]["injections"]}
+    return {"summary": found.digest, "injections": found.summary.total.injections}
 
 
 def _check_replaced(file: Path, plan: Mapping[str, Any], digest: str) -> None:

@@ -13,12 +13,10 @@ import numpy as np
 from resil.bench.identity import Identity
 from resil.errors import StoreError
 from resil.faults.content import Content
-from resil.files import json_text, write_bytes
-from resil.folder.audits import AUDIT
+from resil.files import write_bytes
 from resil.folder.contents import IntArray, content_of, require_equal
-from resil.folder.finished import RESULTS, stored_injections
+from resil.folder.finished import stored_injections
 from resil.folder.parts import read_part
-from resil.folder.provenance import GOLDEN
 from resil.folder.store import (
     CAMPAIGN,
     INJECTIONS,
@@ -30,7 +28,6 @@ from resil.folder.store import (
     require_unfailed,
 )
 
-_NOTED = ("finished", "failed", AUDIT, RESULTS)
 # By which tables results are judged, whatever was injected; () for all keys of a table.
 _JUDGED_BY: dict[str, tuple[str, ...]] = {
     "campaign": ("confidence",),
@@ -64,11 +61,15 @@ def merge_runs(out: Path, runs: Sequence[Path]) -> dict[str, Any]:
     _require_same_rules(runs)
     _require_equal(runs, identity)
     largest = max(runs, key=_asked)
-    facts = recorded_provenance(largest)
     _require_one_golden(runs)
-    first = {key: value for key, value in facts.items() if key not in _NOTED} | {"finished": None}
-    first["seconds"] = round(sum(float(recorded_provenance(run)["seconds"]) for run in runs), 1)
-    with open_run(out, identity, json_text(first)) as folder:
+    first = recorded_provenance(largest).changed(
+        finished=None,
+        failed=None,
+        audit=None,
+        results=None,
+        seconds=round(sum(recorded_provenance(run).seconds for run in runs), 1),
+    )
+    with open_run(out, identity, first) as folder:
         for name in (CAMPAIGN, SITES):
             write_bytes(out / name, (largest / name).read_bytes())
         held = _copy(runs, folder)
@@ -145,9 +146,9 @@ def _tables(run: Path) -> dict[str, Any]:
 
 def _require_one_golden(runs: Sequence[Path]) -> None:
     """Raise StoreError unless the runs without a fault were the same in all."""
-    first = recorded_provenance(runs[0]).get(GOLDEN)
+    first = recorded_provenance(runs[0]).golden
     for run in runs[1:]:
-        if recorded_provenance(run).get(GOLDEN) != first:
+        if recorded_provenance(run).golden != first:
             raise StoreError(
                 f"{run}: expected the runs without a fault of {runs[0]}, found others: one of them was made "
                 "with another design or simulator; run it again"

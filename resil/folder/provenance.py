@@ -5,20 +5,15 @@ from __future__ import annotations
 
 import platform
 import sys
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib import metadata
-from typing import Any
 
 from resil.bench.bench import Bench
 from resil.campaign.campaign import Campaign
+from resil.record.provenance import RUN, Provenance
 from resil.version import __version__
 
-# Of folders of results: raised whenever what they hold, or what a figure in them means, changes.
-SCHEMA = 11
-RUN = "run"
-# Digests of the runs without a fault, one an input.
-GOLDEN = "golden"
-ESTIMATE = "estimate"
 PACKAGES = (
     "cocotb",
     "ethos-u-vela",
@@ -32,37 +27,48 @@ PACKAGES = (
 )
 
 
-def begin(campaign: Campaign, bench: Bench) -> dict[str, Any]:
-    """Return the content of a new run folder's `provenance.json`; `finished` is None until the run is."""
-    return {
-        **made_with(campaign, PACKAGES, RUN),
-        "hashes": {**bench.hashes, "campaign": bench.identity.digest},
-        "definition": dict(bench.identity.definition),
-        "started": now(),
-        "finished": None,
-        "workers": 0,
-        "seconds": 0.0,
-    }
+def begin(campaign: Campaign, bench: Bench) -> Provenance:
+    """Return what a new run folder begins with; `finished` is None until the run is."""
+    hashes = {**bench.hashes, "campaign": bench.identity.digest}
+    return made_with(campaign, PACKAGES, RUN, hashes, bench.identity.definition)
 
 
-def made_with(campaign: Campaign, packages: tuple[str, ...], kind: str) -> dict[str, Any]:
-    """Return what every result notes: what it is, this machine, versions of these packages, seed and command.
+def made_with(
+    campaign: Campaign,
+    packages: tuple[str, ...],
+    kind: str,
+    hashes: Mapping[str, str],
+    definition: Mapping[str, str],
+) -> Provenance:
+    """Return what every result notes of work that begins now: what it is, this machine, seed and command.
 
     Args:
         campaign: What was asked.
         packages: Whose versions are noted.
         kind: `RUN` or `ESTIMATE`.
+        hashes: Of what goes in.
+        definition: What the identity of a run is a digest of.
     """
-    return {
-        "schema": SCHEMA,
-        "kind": kind,
-        "resil": __version__,
-        "python": platform.python_version(),
-        "platform": platform.platform(),
-        "versions": versions(packages),
-        "seed": campaign.seed,
-        "command": sys.argv,
-    }
+    return Provenance(
+        schema=Provenance.SCHEMA,
+        kind=kind,
+        resil=__version__,
+        python=platform.python_version(),
+        platform=platform.platform(),
+        versions=versions(packages),
+        seed=campaign.seed,
+        command=tuple(sys.argv),
+        hashes=dict(hashes),
+        definition=dict(definition),
+        started=now(),
+        finished=None,
+        workers=0,
+        seconds=0.0,
+        golden=(),
+        audit=None,
+        failed=None,
+        results=None,
+    )
 
 
 def versions(packages: tuple[str, ...]) -> dict[str, str]:

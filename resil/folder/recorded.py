@@ -1,46 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether `provenance.json` of a run says what those who go on with it rely on; values of such records."""
+"""Documents of a folder of results, read; values of records."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import TypeVar
+
+from resil.errors import StoreError
+from resil.files import read_bytes
+from resil.record.errors import ReportError
+from resil.record.typed import Document
 
 _NUMBER = (int, float)
-_RUN: dict[str, tuple[type, ...]] = {
-    "started": (str,),
-    "finished": (str, type(None)),
-    "workers": (int,),
-    "seconds": _NUMBER,
-}
-_COUNTS = ("answers", "tried")
+Read = TypeVar("Read", bound=Document)
 
 
-def wrong_fact(provenance: Mapping[str, Any]) -> str | None:
-    """Return the key under which a run's facts are missing, or not of their kind; None if all are there."""
-    for key, types in _RUN.items():
-        if key not in provenance or not _is(provenance[key], types):
-            return key
-    audit = provenance.get("audit", {})
-    if not isinstance(audit, dict) or not _is(audit.get("parts", 0), (int,)):
-        return "audit"
-    kinds = audit.get("kinds", {})
-    counted = [*kinds.values()] if isinstance(kinds, dict) else [None]
-    counted += [audit["workers"]] if "workers" in audit else []
-    if not all(
-        isinstance(own, dict) and all(_is(own.get(key), (int,)) for key in _COUNTS) for own in counted
-    ):
-        return "audit"
-    return None
+def read_document(path: Path, document: type[Read], remedy: str) -> Read:
+    """Return the document in a file.
+
+    Raises:
+        StoreError: the file is missing or damaged; the message ends with `remedy`.
+    """
+    data = read_bytes(path, remedy)
+    try:
+        return document.read(data, f"{path}: damaged", remedy)
+    except ReportError as error:
+        raise StoreError(str(error)) from None
 
 
 def is_amount(value: object) -> bool:
     """Whether a value is a finite number of at least 0; true is none."""
-    return _is(value, _NUMBER)
-
-
-def _is(value: object, types: tuple[type, ...]) -> bool:
-    """Whether a value has one of these types; a number is not negative, and true is none."""
-    if isinstance(value, bool) or not isinstance(value, types):
+    if isinstance(value, bool) or not isinstance(value, _NUMBER):
         return False
-    return not isinstance(value, _NUMBER) or 0 <= value < float("inf")
+    return 0 <= value < float("inf")

@@ -16,11 +16,11 @@ from filelock import FileLock, Timeout
 from resil.bench.identity import Identity
 from resil.errors import ConsistencyError, StoreError
 from resil.faults.content import Content
-from resil.files import TEMPORARY_SUFFIX, json_text, read_json, write_text
+from resil.files import TEMPORARY_SUFFIX, read_json, write_text
 from resil.folder.contents import content_of, repeating, require_equal
 from resil.folder.parts import PartError, read_part, write_part
-from resil.folder.provenance import ESTIMATE, RUN, SCHEMA
-from resil.folder.recorded import wrong_fact
+from resil.folder.recorded import read_document
+from resil.record.provenance import ESTIMATE, RUN, Provenance
 
 CAMPAIGN = "campaign.toml"
 PROVENANCE = "provenance.json"
@@ -66,7 +66,7 @@ class RunFolder:
     def unfinished(self) -> bool:
         """Whether it holds injections that no result rests on yet."""
         begun = any((self.path / INJECTIONS).glob("part-*.parquet"))
-        return begun and not (self.provenance().get("finished") and (self.path / SUMMARY).exists())
+        return begun and not (self.provenance().finished and (self.path / SUMMARY).exists())
 
     def load(self, check: Check) -> Stored:
         """Read all part files, one at a time.
@@ -114,13 +114,13 @@ class RunFolder:
         parts = sorted((self.path / INJECTIONS).glob("part-*.parquet"))
         return [path for path in parts if _number(path) >= number]
 
-    def note(self, facts: Mapping[str, Any]) -> None:
-        """Keep facts in `provenance.json`, beside those that are there."""
-        write_text(self.path / PROVENANCE, json_text({**self.provenance(), **facts}))
+    def note(self, **fields: object) -> None:
+        """Keep other values of fields of `provenance.json`, beside what is there."""
+        write_text(self.path / PROVENANCE, self.provenance().changed(**fields).text())
 
-    def provenance(self) -> dict[str, Any]:
+    def provenance(self) -> Provenance:
         """Return the content of `provenance.json`."""
-        return read_json(self.path / PROVENANCE, _START_ANEW)
+        return read_document(self.path / PROVENANCE, Provenance, _START_ANEW)
 
 
 def check_run(path: Path, identity: Identity, *, resume: bool) -> None:
@@ -148,7 +148,7 @@ def check_run(path: Path, identity: Identity, *, resume: bool) -> None:
             )
         return
     provenance = recorded_provenance(path)
-    if provenance["kind"] != RUN:
+    if provenance.kind != RUN:
         raise StoreError(f"{path}: expected a run folder, found one of an {ESTIMATE}; choose another --out")
     identity.require(recorded_definition(path), str(path))
     require_unfailed(path, provenance)
@@ -160,13 +160,13 @@ def check_run(path: Path, identity: Identity, *, resume: bool) -> None:
 
 
 @contextmanager
-def open_run(path: Path, identity: Identity, provenance: str) -> Iterator[RunFolder]:
+def open_run(path: Path, identity: Identity, provenance: Provenance) -> Iterator[RunFolder]:
     """Open a run folder for writing, or make it, and keep other processes out meanwhile.
 
     Args:
         path: The folder; may be missing or empty.
         identity: Of the campaign that wants to write.
-        provenance: JSON text that a new folder begins with; must hold `definition`.
+        provenance: What a new folder begins with.
 
     Raises:
         StoreError: as `check_run` with `resume`; or the folder cannot be written, or is in use.
@@ -181,7 +181,7 @@ def open_run(path: Path, identity: Identity, provenance: str) -> Iterator[RunFol
             stale.unlink(missing_ok=True)
         check_run(path, identity, resume=True)
         if not (path / PROVENANCE).exists():
-            write_text(path / PROVENANCE, provenance)
+            write_text(path / PROVENANCE, provenance.text())
         yield RunFolder(path, identity)
 
 
@@ -190,7 +190,7 @@ def _left_by_a_kill(name: str) -> bool:
     return name == LOCK or (name.startswith(f".{PROVENANCE}.") and name.endswith(TEMPORARY_SUFFIX))
 
 
-def recorded_provenance(path: Path) -> dict[str, Any]:
+def recorded_provenance(path: Path) -> Provenance:
     """Return the content of `provenance.json` of a run or an estimate of this version.
 
     Raises:
@@ -205,24 +205,23 @@ def recorded_provenance(path: Path) -> dict[str, Any]:
             f"{path}: it has lost its {PROVENANCE}, so nothing tells what its injections are; restore that "
             f"file, or {_START_ANEW}"
         )
-    provenance = read_json(path / PROVENANCE, "give a run folder, or " + _START_ANEW)
-    if (schema := provenance.get("schema")) != SCHEMA:
+    remedy = "give a run folder, or " + _START_ANEW
+    found = read_json(path / PROVENANCE, remedy)
+    if (schema := found.get("schema")) != Provenance.SCHEMA:
         raise StoreError(
-            f"{path}: expected a folder of schema {SCHEMA}, found one of schema {schema or 1}, made by "
-            f"another version (resil {provenance.get('resil', 'without a number')}); read it with that one, "
-            f"or {_START_ANEW}"
+            f"{path}: expected a folder of schema {Provenance.SCHEMA}, found one of schema {schema or 1}, "
+            f"made by another version (resil {found.get('resil', 'without a number')}); read it with that "
+            f"one, or {_START_ANEW}"
         )
-    if provenance.get("kind") not in (RUN, ESTIMATE):
-        raise StoreError(f"{path / PROVENANCE}: damaged, it does not say what made it; {_START_ANEW}")
-    if provenance["kind"] == RUN and (key := wrong_fact(provenance)) is not None:
-        raise StoreError(f"{path / PROVENANCE}: damaged, {key} is missing or no such value; {_START_ANEW}")
-    return provenance
+    return read_document(path / PROVENANCE, Provenance, _START_ANEW)
 
 
-def require_unfailed(path: Path, provenance: Mapping[str, Any]) -> None:
+def require_unfailed(path: Path, provenance: Provenance) -> None:
     """Raise ConsistencyError if a run has failed an audit."""
-    if failure := provenance.get("failed"):
-        raise ConsistencyError(f"{path}: this run has failed and stays so: {failure}; {_START_ANEW}")
+    if provenance.failed is not None:
+        raise ConsistencyError(
+            f"{path}: this run has failed and stays so: {provenance.failed}; {_START_ANEW}"
+        )
 
 
 def no_run(path: Path) -> StoreError:
@@ -233,7 +232,7 @@ def no_run(path: Path) -> StoreError:
     )
 
 
-def recorded_definition(path: Path) -> dict[str, str]:
+def recorded_definition(path: Path) -> Mapping[str, str]:
     """Return the definition that the run folder was made with.
 
     Raises:
@@ -241,12 +240,11 @@ def recorded_definition(path: Path) -> dict[str, str]:
             version.
     """
     provenance = recorded_provenance(path)
-    if provenance["kind"] != RUN:
+    if provenance.kind != RUN:
         raise no_run(path)
-    definition = provenance.get("definition")
-    if not isinstance(definition, dict):
+    if not provenance.definition:
         raise StoreError(f"{path / PROVENANCE}: damaged, it has no definition of the campaign; {_START_ANEW}")
-    return definition
+    return provenance.definition
 
 
 def find_injection(path: Path, number: int) -> dict[str, Any]:

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from resil.protection.blocks import Block
 from resil.protection.options import CELL_KINDS, KINDS, OptionSet
+from resil.record.summary import Summary
 
 _PREDICTED = (
     "PREDICTED: nothing was injected into this network; the limits are those of a sensitivity model, and so "
@@ -17,19 +17,19 @@ _NAMES = {"ff": "flip-flops", "macro": "flip-flops in SRAM macros", "sram": "mem
 
 
 def assumptions(
-    summary: Mapping[str, Any], blocks: Sequence[Block], options: OptionSet, hazardous: Sequence[str]
+    summary: Summary, blocks: Sequence[Block], options: OptionSet, hazardous: Sequence[str]
 ) -> list[str]:
     """Return the assumptions behind a plan.
 
     Args:
-        summary: Content of `summary.json`.
+        summary: Of the results.
         blocks: Its blocks.
         options: What might be chosen.
         hazardous: Outcomes that count as failures.
     """
-    percent = f"{50.0 + 50.0 * float(summary['campaign']['confidence']):.4g}"
+    percent = f"{50.0 + 50.0 * summary.campaign.confidence:.4g}"
     told = [
-        *_PREDICTED[: bool(summary.get("predicted"))],
+        *_PREDICTED[: summary.predicted],
         f"The bound of a protected set is the sum of its blocks' upper limits, which all hold together at "
         f"{percent} % (Bonferroni): it holds for whichever set is chosen. The unprotected design's bound is "
         "that of the campaign's total.",
@@ -41,17 +41,15 @@ def assumptions(
         *_areas(summary, blocks, options),
         *_macros(summary, blocks, options),
     ]
-    left_out = [
-        _NAMES[k] for k in KINDS if k not in summary["campaign"]["kinds"] and summary["target"][f"{k}_bits"]
-    ]
+    left_out = [_NAMES[k] for k in KINDS if k not in summary.campaign.kinds and summary.target.bits(k)]
     if left_out:
         told.append(
             f"Failures from {' and '.join(left_out)} are not counted: the campaign did not inject into them."
         )
-    if len(summary["campaign"].get("clusters", [1.0])) > 1:
+    if len(summary.campaign.clusters) > 1:
         told.append(
             "Upsets of this campaign flip up to "
-            f"{len(summary['campaign']['clusters'])} bits of a word: the coverages of codes on memories must "
+            f"{len(summary.campaign.clusters)} bits of a word: the coverages of codes on memories must "
             "be figures for such upsets (parity misses even numbers of bits, SECDED corrects one bit alone)."
         )
     if "due" in hazardous:
@@ -61,21 +59,21 @@ def assumptions(
     return told
 
 
-def _macros(summary: Mapping[str, Any], blocks: Sequence[Block], options: OptionSet) -> list[str]:
+def _macros(summary: Summary, blocks: Sequence[Block], options: OptionSet) -> list[str]:
     """Say what is offered for flip-flops inside SRAM macros, by name."""
     if not any("macro" in block.hazards for block in blocks):
         return []
     offered = ", ".join(o.title for o in options.options.values() if "macro" in o.protects) or "nothing"
     return [
-        f"{summary['target']['macro_bits']:,} flip-flops lie inside SRAM macros, as output latches do: no "
+        f"{summary.target.macro_bits:,} flip-flops lie inside SRAM macros, as output latches do: no "
         f"hardened cell or copy of a cell can be chosen for them. What is offered for them: {offered}; codes "
         "on memories count for them where they are checked behind the macro."
     ]
 
 
-def _areas(summary: Mapping[str, Any], blocks: Sequence[Block], options: OptionSet) -> list[str]:
+def _areas(summary: Summary, blocks: Sequence[Block], options: OptionSet) -> list[str]:
     told = []
-    unit = summary["total"]["area_unit"]
+    unit = summary.total.area_unit
     for kind in CELL_KINDS:
         if not any(kind in block.hazards for block in blocks):
             continue
@@ -85,7 +83,7 @@ def _areas(summary: Mapping[str, Any], blocks: Sequence[Block], options: OptionS
                 f"The area of {_NAMES[kind]} in {unit} is not known, so options that harden or encode them "
                 f"were not considered: add a [[cell]] of kind {kind} and unit {unit} to an options file."
             )
-        elif all(key in row for row in summary["blocks"]):
+        elif kind == "sram":
             told.append(f"The area of {_NAMES[kind]} in each block is that of the area report.")
         else:
             cell = options.cells[kind, unit]

@@ -25,7 +25,6 @@ from resil.folder.finished import (
     require_measured,
     require_single,
     require_upsets,
-    timeout_of,
 )
 from resil.folder.store import CAMPAIGN, SITES
 from resil.protection.blocks import read_blocks
@@ -34,6 +33,7 @@ from resil.protection.options import WATCHDOG, OptionSet, ProtectionError
 from resil.protection.risks import HANG, HARMFUL, TOLD, Network
 from resil.protection.units import Granularity, Storage, cells_of, units_of
 from resil.protection.watchdog_pace import Pace, watchdog_limit
+from resil.record.summary import Summary
 from resil.results.run import Run
 from resil.rtl_harness.design.sites import Hardware
 from resil.rtl_harness.design.target import load_target
@@ -83,18 +83,14 @@ class Basis:
         cells = cells_of(self.storage)
         names = set(cells.block)
         blocks = {block.name: block for block in read_blocks(summary, options) if block.name in names}
-        bits = {
-            (str(row["block"]), kind): int(row[f"{kind}_bits"])
-            for row in summary["blocks"]
-            for kind in ("ff", "sram")
-        }
+        bits = {(row.name, kind): row.bits(kind) for row in summary.blocks for kind in ("ff", "sram")}
         return Design(
             cells,
             units_of(self.storage, cells, granularity),
             blocks,
             bits,
-            str(summary["total"]["area_unit"]),
-            float(summary["total"]["area"]),
+            summary.total.area_unit,
+            summary.total.area,
             options,
             buildable,
             self._copied() if buildable else frozenset(),
@@ -127,10 +123,10 @@ def read_basis(run_dirs: Sequence[Path]) -> Basis:
         require_single(one, _WHY)
         require_ends(one, "a choice asks what faults would have done of which the design tells")
         require_area(one)
-        if one.summary["sampling"]["plan"] not in EVENLY:
+        if (plan := _plan(one)) not in EVENLY:
             raise ProtectionError(
                 f"{one.path}: expected a run whose injections are spread evenly over each block (plan "
-                f'{" or ".join(EVENLY)}), found plan = "{one.summary["sampling"]["plan"]}": risks of groups '
+                f'{" or ".join(EVENLY)}), found plan = "{plan}": risks of groups '
                 "cannot be counted from it"
             )
     _require_alike(found)
@@ -152,14 +148,14 @@ def _require_alike(found: Sequence[Finished]) -> None:
     def facts(one: Finished) -> Mapping[str, Any]:
         summary = one.summary
         return {
-            "target": summary["target"]["name"],
-            "parameters of the target": dict(summary["target"]["parameters"]),
-            "kinds of storage": sorted(summary["campaign"]["kinds"]),
-            "hazardous outcomes": sorted(summary["campaign"]["hazardous"]),
-            "confidence": summary["campaign"]["confidence"],
-            "time-out": timeout_of(summary),
-            "raw rates": [[e["quantity"], e["value"], e["unit"]] for e in summary["technology"]["entries"]],
-            "unit of area": summary["total"]["area_unit"],
+            "target": summary.target.name,
+            "parameters of the target": dict(summary.target.parameters),
+            "kinds of storage": sorted(summary.campaign.kinds),
+            "hazardous outcomes": sorted(summary.campaign.hazardous),
+            "confidence": summary.campaign.confidence,
+            "time-out": summary.campaign.timeout,
+            "raw rates": [[e.quantity, e.value, e.unit] for e in summary.technology.entries],
+            "unit of area": summary.total.area_unit,
         }
 
     first = facts(found[0])
@@ -173,14 +169,14 @@ def _require_alike(found: Sequence[Finished]) -> None:
 
 
 def _names(found: Sequence[Finished]) -> list[str]:
-    names = [str(one.summary["network"]["name"]) for one in found]
+    names = [one.summary.network.name for one in found]
     again = [name for name in names if names.count(name) > 1]
     return [f"{n} ({one.path.name})" if n in again else n for n, one in zip(names, found, strict=True)]
 
 
 def _kept(one: Finished) -> pa.Table:
     table = read_parquet(one.path / SITES).replace_schema_metadata(None)
-    kinds = pa.array(one.summary["campaign"]["kinds"], pa.string())
+    kinds = pa.array(one.summary.campaign.kinds, pa.string())
     injected = {"ff": ["ff", "macro"], "sram": ["sram"]}
     wanted = pa.array([k for kind in kinds.to_pylist() for k in injected.get(kind, [kind])], pa.string())
     plain = {
@@ -204,14 +200,14 @@ def _network(one: Finished, name: str, sites: IntArray) -> Network:
     summary = one.summary
     run = Run(one.path)
     rows = run.counted()
-    hazardous = tuple(summary["campaign"]["hazardous"])
+    hazardous = summary.campaign.hazardous
     place = np.full(int(max(sites.max(initial=-1), rows["site"].max())) + 1, -1, dtype=np.int64)
     place[sites] = np.arange(len(sites))
     bit = place[rows["site"].to_numpy()]
     if (bit < 0).any():
         lost = rows["name"].to_numpy()[bit < 0][0]
         raise ProtectionError(f"{one.path}: an injection struck {lost}, which is no storage that remains")
-    limits = [entry for entry in summary["limits"] if entry["bits"]]
+    limits = [entry for entry in summary.limits if entry.bits]
     pace = pace_of(summary, one.path)
     # With a time-out of operations a run that stands still ends before that of the inference.
     timed = pace is not None and pace.operation_allowed is not None
@@ -221,19 +217,23 @@ def _network(one: Finished, name: str, sites: IntArray) -> Network:
         bit,
         _fates(rows["outcome"].to_numpy(), rows["seen"].to_numpy().astype(str), hazardous, going_on),
         rows["injection"].to_numpy().astype(np.int64),
-        {(str(e["block"]), str(e["kind"])): float(e["fit_raw"]) / int(e["bits"]) for e in limits},
+        {(e.block, e.kind): e.fit_raw / e.bits for e in limits},
         run.confidence,
         hazardous,
         pace,
     )
 
 
-def pace_of(summary: Mapping[str, Any], run_dir: Path) -> Pace | None:
+def _plan(one: Finished) -> str:
+    return "none" if one.summary.sampling is None else one.summary.sampling.plan
+
+
+def pace_of(summary: Summary, run_dir: Path) -> Pace | None:
     """Return how long operations take in a run; None if its results do not tell."""
-    golden, execution = summary["golden"], load_campaign(run_dir / CAMPAIGN).execution
-    operations = [int(own["cycles"]) for own in summary["network"]["operations"] if own.get("cycles")]
-    longest = golden.get("longest_operation") or (
-        [max(*operations, cycles - sum(operations)) for cycles in golden["cycles"]] if operations else []
+    golden, execution = summary.golden, load_campaign(run_dir / CAMPAIGN).execution
+    operations = [own.cycles for own in summary.network.operations if own.cycles]
+    longest = golden.longest_operation or (
+        [max(*operations, cycles - sum(operations)) for cycles in golden.cycles] if operations else []
     )
     if not longest:
         return None
@@ -241,8 +241,8 @@ def pace_of(summary: Mapping[str, Any], run_dir: Path) -> Pace | None:
     watched = execution.timeout == Timeout.OPERATION
     return Pace(
         max(longest),
-        max(golden["cycles"]),
-        min(math.ceil(factor * cycles) for cycles in golden["cycles"]),
+        max(golden.cycles),
+        min(math.ceil(factor * cycles) for cycles in golden.cycles),
         min(math.ceil(factor * own) for own in longest) if watched else None,
     )
 

@@ -19,7 +19,6 @@ from resil.folder.finished import (
 from resil.folder.kept_plans import accepted_plan, basis_of, keep_plan
 from resil.protection.options import load_options
 from resil.protection.plan import plan_protection
-from resil.reports import parse_summary
 from resil.results.write import Results
 
 _CODES = {
@@ -63,8 +62,7 @@ def protect_run(
     require_ends(found, "a choice asks what faults would have done of which the design tells")
     require_area(found)
     summary = found.summary
-    parse_summary(summary)
-    budget = summary["verdict"]["budget_fit"] if budget_fit is None else budget_fit
+    budget = summary.verdict.budget_fit if budget_fit is None else budget_fit
     plan = plan_protection(summary, load_options(options), budget, spfm_target)
     named = name or _name(budget, spfm_target, options)
     accepted = keep_plan(found, named, plan)

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from resil.protection.options import CELL_KINDS, Cell, OptionSet, ProtectionError
+from resil.protection.options import OptionSet, ProtectionError
+from resil.record import blocks as record
+from resil.record.summary import Summary
 
 # So that a sum of raised limits is not below the total by a last digit.
 _ROUNDED_UP = 1.0 + 1e-12
@@ -49,28 +50,28 @@ class Block:
     hazards: Mapping[str, Hazard]
 
 
-def read_blocks(summary: Mapping[str, Any], options: OptionSet) -> list[Block]:
+def read_blocks(summary: Summary, options: OptionSet) -> list[Block]:
     """Return the blocks of a summary with upper limits that hold together.
 
     Their sum is never below the upper limit of the total: where it would be, since the total's interval
     allows for more than those of its parts do, all are raised by one factor.
 
     Args:
-        summary: Content of `summary.json` of a run, or of an estimate.
+        summary: Of a run, or of an estimate.
         options: Source of cell areas.
 
     Raises:
         ProtectionError: the summary has no limits of storage that the campaign is about.
     """
-    limits = {(entry["block"], entry["kind"]): entry for entry in summary.get("limits", ()) if entry["bits"]}
-    kinds = summary["campaign"]["kinds"]
-    wanted = [(row["block"], kind) for row in summary["blocks"] for kind in kinds if row[f"{kind}_bits"]]
+    limits = {(entry.block, entry.kind): entry for entry in summary.limits if entry.bits}
+    kinds = summary.campaign.kinds
+    wanted = [(row.name, kind) for row in summary.blocks for kind in kinds if row.bits(kind)]
     if missing := [f"{block}/{kind}" for block, kind in wanted if (block, kind) not in limits]:
         raise ProtectionError(
             f"summary.json: expected limits of every block, found none of {', '.join(missing)}: what is not "
             "known is not safe; write it anew with 'resil run CAMPAIGN.toml --resume'"
         )
-    whole, joint = float(summary["total"]["fit_hi"]), sum(float(e["fit_hi_joint"]) for e in limits.values())
+    whole, joint = summary.total.fit_hi, sum(entry.fit_hi_joint for entry in limits.values())
     if whole > 0.0 and joint <= 0.0:
         raise ProtectionError(
             f"summary.json: expected limits of blocks that allow for the total's {whole:g} FIT, found none "
@@ -80,19 +81,12 @@ def read_blocks(summary: Mapping[str, Any], options: OptionSet) -> list[Block]:
     hazards: dict[str, dict[str, Hazard]] = {}
     for (block, kind), entry in limits.items():
         hazards.setdefault(block, {})[kind] = Hazard(
-            float(entry["fit"][0]), factor * float(entry["fit_hi_joint"]), float(entry["fit_raw"])
+            entry.fit.estimate or 0.0, factor * entry.fit_hi_joint, entry.fit_raw
         )
-    return [_block(row, options, hazards.get(row["block"], {})) for row in summary["blocks"]]
+    return [_block(row, options, hazards.get(row.name, {})) for row in summary.blocks]
 
 
-def _block(row: Mapping[str, Any], options: OptionSet, hazards: Mapping[str, Hazard]) -> Block:
-    unit = str(row["area_unit"])
-    parts = {kind: _part(row, kind, options.cells.get((kind, unit))) for kind in CELL_KINDS}
-    return Block(row["block"], float(row["area"]), parts["ff"], parts["sram"], unit, hazards)
-
-
-def _part(row: Mapping[str, Any], kind: str, cell: Cell | None) -> float | None:
-    if f"{kind}_area" in row:
-        return float(row[f"{kind}_area"])
-    bits = int(row[f"{kind}_bits"])
-    return bits * cell.area if cell else None if bits else 0.0
+def _block(row: record.Block, options: OptionSet, hazards: Mapping[str, Hazard]) -> Block:
+    cell = options.cells.get(("ff", row.area_unit))
+    ff_area = row.ff_bits * cell.area if cell else None if row.ff_bits else 0.0
+    return Block(row.name, row.area, ff_area, row.sram_area, row.area_unit, hazards)

@@ -118,7 +118,7 @@ def asked_of(basis: Basis, targets: Targets) -> Targets:
         )
     if targets != Targets():
         return targets
-    budgets = {found.summary["verdict"]["budget_fit"] for found in basis.found}
+    budgets = {found.summary.verdict.budget_fit for found in basis.found}
     if len(budgets) > 1:
         told = ", ".join("none" if b is None else f"{b:g}" for b in sorted(budgets, key=lambda b: b or 0.0))
         raise ProtectionError(f"targets contradict: the campaigns' budgets are {told} FIT; give --budget-fit")

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from resil.protection.assumptions import assumptions
@@ -12,13 +12,14 @@ from resil.protection.front import FrontPoint, pareto_front
 from resil.protection.menu import Combination, menu_of
 from resil.protection.optimise import Candidate, Choices, Limits, least_area, least_spfm
 from resil.protection.options import OptionSet, ProtectionError
+from resil.record.summary import Summary
 
 SCHEMA = 5
 LOCKSTEP = "lockstep"
 
 
 def plan_protection(
-    summary: Mapping[str, Any],
+    summary: Summary,
     options: OptionSet,
     budget_fit: float | None,
     spfm_target: float | None = None,
@@ -32,7 +33,7 @@ def plan_protection(
     that of the campaign's total, which is tighter or equal.
 
     Args:
-        summary: Content of `summary.json` of a run, or of an estimate; its list `limits` has what is known of
+        summary: Of a run, or of an estimate; its list `limits` has what is known of
             each block and kind of storage. A plan for an estimate is `predicted`.
         options: What may be chosen.
         budget_fit: Largest residual FIT; None if only SPFM is asked.
@@ -42,7 +43,7 @@ def plan_protection(
         ProtectionError: neither target is given, one is out of range, or the summary lacks what is needed.
     """
     _check_targets(budget_fit, spfm_target)
-    hazardous = tuple(summary["campaign"]["hazardous"])
+    hazardous = summary.campaign.hazardous
     blocks = read_blocks(summary, options)
     menus = [menu_of(block, options) for block in blocks]
     tables = [
@@ -51,10 +52,10 @@ def plan_protection(
     limits = Limits(budget_fit, spfm_target)
     unprotected = _unprotected(summary)
     front = _front(tables, unprotected)
-    area = float(summary["total"]["area"])
+    area = summary.total.area
     document: dict[str, Any] = {
         "schema": SCHEMA,
-        "from_estimate": bool(summary.get("predicted", False)),
+        "from_estimate": summary.predicted,
         "budget_fit": budget_fit,
         "spfm_target": spfm_target,
         "result": "infeasible",
@@ -68,7 +69,7 @@ def plan_protection(
         "fit": None,
         "fit_raw_before": unprotected.fit_raw,
         "fit_raw_after": None,
-        "spfm_before": _spfm(float(summary["total"]["fit"]), unprotected.fit_raw),
+        "spfm_before": _spfm(summary.total.fit, unprotected.fit_raw),
         "spfm_lo_before": _spfm(unprotected.fit_hi, unprotected.fit_raw),
         "spfm": None,
         "spfm_lo": None,
@@ -100,9 +101,8 @@ def _check_targets(budget_fit: float | None, spfm_target: float | None) -> None:
         )
 
 
-def _unprotected(summary: Mapping[str, Any]) -> Candidate:
-    total = summary["total"]
-    return Candidate("none", 0.0, float(total["fit_hi"]), float(total["fit_raw"]))
+def _unprotected(summary: Summary) -> Candidate:
+    return Candidate("none", 0.0, summary.total.fit_hi, summary.total.fit_raw)
 
 
 def _front(tables: Sequence[Choices], unprotected: Candidate) -> list[FrontPoint]:
@@ -139,9 +139,9 @@ def _chosen(
     combinations: Sequence[Combination],
     blocks: Sequence[Block],
     tables: Sequence[Choices],
-    summary: Mapping[str, Any],
+    summary: Summary,
 ) -> dict[str, Any]:
-    hazardous = tuple(summary["campaign"]["hazardous"])
+    hazardous = summary.campaign.hazardous
     choices: list[dict[str, Any]] = []
     for block, combination, table in zip(blocks, combinations, tables, strict=True):
         after = combination.candidate(block, hazardous)

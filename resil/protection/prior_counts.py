@@ -42,19 +42,19 @@ def prior_counts(paths: Sequence[Path], found: Sequence[Finished], cells: Cells)
     for path in paths:
         model = load_model(path)
         _require_other(path, model, found)
-        counts += _counts(model, cells, found[0].summary["campaign"]["hazardous"])
+        counts += _counts(model, cells, found[0].summary.campaign.hazardous)
     return counts
 
 
 def _require_other(path: Path, model: SensitivityModel, found: Sequence[Finished]) -> None:
     learnt = {str(run.get("campaign")) for run in model.provenance.get("runs", ())}
     for run in found:
-        if str(run.provenance["hashes"]["campaign"]) in learnt:
+        if run.provenance.hashes["campaign"] in learnt:
             raise ProtectionError(
                 f"{path}: was learnt from {run.path}, whose injections judge the choice: what judges must "
                 "not choose; leave the model out, or give a run with another seed"
             )
-        target = str(run.summary["target"]["name"])
+        target = run.summary.target.name
         if target not in model.accelerators:
             known = ", ".join(model.accelerators)
             raise ProtectionError(f"{path}: knows nothing of {target}, only of {known}; leave it out")

@@ -186,8 +186,8 @@ def observed_on(network: str, run: Run, built: Built, campaign: Campaign) -> Obs
         Stratum(Group(block, kind, n * technology.fit_per_bit(kind), counts[block, kind, own]), own)
         for (block, kind, own), n in sorted(bits.items())
     )
-    safety = run.summary["safety"]
-    told = safety and safety["result"]
+    safety = run.summary.safety
+    told = None if safety is None else safety.result
     return Observed(network, strata, _copies(run, built, campaign), told, _hangs(run, built))
 
 
@@ -225,7 +225,7 @@ def _copies(run: Run, built: Built, campaign: Campaign) -> Copies:
     hazardous = rows["outcome"].isin(campaign.hazardous)
     corrected = rows["correction"] != ""
     silent = (rows["alarm"] == "") & ~corrected
-    last = min(run.summary["golden"]["cycles"]) - _LAST_CYCLES
+    last = min(run.summary.golden.cycles) - _LAST_CYCLES
     late = rows["register"].map(built.told_late).astype(bool)
     # What is checked when it is used has to tell only if something came of it.
     due = ~rows["register"].isin(built.used) | rows["seen"].isin(_SHOWN)

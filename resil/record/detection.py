@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the design told of its faults: detected ones by what they would have done, and alarms by name."""
+"""What the design reported of its faults: detected ones by what they would have done, and alarms by name."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import Annotated
 
-from resil.record.node import Node
+from pydantic import Field
 
-# Detected faults of runs that the alarm ended; summaries of earlier versions have none.
+from resil.record.typed import Amount, Count, OneOf, Typed, wrong
+
+# Detected faults of runs that the alarm ended.
 UNSEEN = "due_unseen"
 
-# Columns of detected faults by what was seen, then others of what was told.
+# Columns of detected faults by what was seen, then others of what was reported.
 CAUGHT = {
     "due_harmless": "harmless",
     "due_sdc_tolerable": "SDC tol.",
@@ -20,70 +22,66 @@ CAUGHT = {
     UNSEEN: "not seen",
 }
 COLUMNS = (*CAUGHT, "late", "corrected")
-KINDS = ("detected", "corrected")
 
 
-@dataclass(frozen=True, slots=True)
-class AlarmCount:
-    """In how many injections an alarm was the first of its kind.
-
-    Attributes:
-        name: Of the alarm.
-        tells: "detected" or "corrected".
-        injections: In time.
-        late: After the fault-tolerant time.
-        median_cycles: From fault to alarm; None if it never rose or tells of something corrected.
-        slowest_cycles: Likewise.
-    """
+class AlarmRecord(Typed):
+    """In how many injections an alarm was the first of its kind."""
 
     name: str
-    tells: str
-    injections: int
-    late: int
-    median_cycles: float | None
-    slowest_cycles: int | None
+    """Of the alarm."""
+    reports: Annotated[str, OneOf(("detected", "corrected"))]
+    """What it reports."""
+    injections: Count
+    """In which it came in time."""
+    late: Count
+    """In which it came after the fault-tolerant time."""
+    median_cycles: Amount | None
+    """From fault to alarm; null if it never rose, or reports something corrected."""
+    slowest_cycles: Count | None
+    """Likewise the most."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToldCounts:
-    """Counts of `COLUMNS` by block, the total by the name `total`; and the alarms."""
+class DetectionRow(Typed):
+    """What was reported of faults in a block."""
 
-    blocks: Mapping[str, Mapping[str, int]]
-    alarms: tuple[AlarmCount, ...]
+    name: str = Field(alias="block")
+    """The block, or `total`."""
+    due_harmless: Count
+    """Detected faults that would have done no harm."""
+    due_sdc_tolerable: Count
+    """Detected faults that would have changed outputs, and not the decision."""
+    due_sdc_critical: Count
+    """Detected faults that would have changed the decision."""
+    due_hang: Count
+    """Detected faults after which the inference would not have ended."""
+    due_unseen: Count
+    """Detected faults whose run the alarm ended: what they would have done is not known."""
+    late: Count
+    """Faults whose alarm came too late to count."""
+    corrected: Count
+    """Faults that were corrected."""
 
-
-def parse_told(node: Node | None, due: Mapping[str, int]) -> ToldCounts | None:
-    """Check `told` of a `summary.json`; None of an estimate, which says nothing of alarms.
-
-    Args:
-        node: The section.
-        due: Detected faults by block, and of the total.
-
-    Raises:
-        ReportError: A field is wrong, or what was caught does not add up to a block's detected faults.
-    """
-    if node is None:
-        return None
-    blocks = {}
-    for row in node.at("blocks").items():
-        counts = {key: row.at(key).integer() for key in COLUMNS if key != UNSEEN or UNSEEN in row.mapping()}
-        counts.setdefault(UNSEEN, 0)
-        name = row.at("block").one_of(tuple(due))
-        if sum(counts[key] for key in CAUGHT) != due[name]:
-            row.fail(f"{due[name]} detected faults in block {name}")
-        blocks[name] = counts
-    if set(blocks) != set(due):
-        node.at("blocks").fail(f"the blocks {', '.join(due)}")
-    return ToldCounts(blocks, tuple(_alarm(item) for item in node.at("alarms").items()))
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """The counts of `COLUMNS`."""
+        return {key: getattr(self, key) for key in COLUMNS}
 
 
-def _alarm(node: Node) -> AlarmCount:
-    median, slowest = node.maybe("median_cycles"), node.maybe("slowest_cycles")
-    return AlarmCount(
-        node.at("name").text(),
-        node.at("tells").one_of(KINDS),
-        node.at("injections").integer(),
-        node.at("late").integer(),
-        None if median is None else median.number(),
-        None if slowest is None else slowest.integer(),
-    )
+class Detection(Typed):
+    """What the design reported of its faults."""
+
+    blocks: tuple[DetectionRow, ...]
+    """Each block, and the total."""
+    alarms: tuple[AlarmRecord, ...]
+    """Each alarm of the target."""
+
+    def check(self, due: Mapping[str, int]) -> None:
+        """Refuse rows that do not add up to the detected faults of each block and of the total, by name."""
+        for index, row in enumerate(self.blocks):
+            where = f"detection.blocks[{index}]"
+            if row.name not in due:
+                wrong(f"{where}.block", f"one of {', '.join(map(repr, due))}", row.name)
+            if (found := sum(row.counts[key] for key in CAUGHT)) != due[row.name]:
+                wrong(where, f"{due[row.name]} detected faults in block {row.name}", found)
+        if [row.name for row in self.blocks] != list(due):
+            wrong("detection.blocks", f"the blocks {', '.join(due)}", [row.name for row in self.blocks])

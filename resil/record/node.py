@@ -9,26 +9,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from resil.record.errors import ReportError
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """An estimate with its confidence limits, all in the unit of the field that holds it.
-
-    Attributes:
-        estimate: Point estimate; None where nothing was observed.
-        lo: Lower limit.
-        hi: Upper limit.
-    """
-
-    estimate: float | None
-    lo: float
-    hi: float
-
-    def scaled(self, factor: float) -> Interval:
-        """Return the interval multiplied by a factor of 0 or more."""
-        estimate = None if self.estimate is None else self.estimate * factor
-        return Interval(estimate, self.lo * factor, self.hi * factor)
+from resil.record.interval import Interval
 
 
 @dataclass(frozen=True, slots=True)

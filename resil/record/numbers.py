@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import re
 
-from resil.record.node import Interval
+from resil.record.interval import Interval
 
 NOT_KNOWN = "n/a"
 TIMES = "\u00d7"

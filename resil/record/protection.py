@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from resil.record import numbers
+from resil.record.campaign_facts import STATUSES
 from resil.record.node import Node
-from resil.record.summary_json import STATUSES
 
 SCHEMA = 5
 _SHARES = ("fit_share_target", "due_fit_target")

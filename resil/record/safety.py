@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Annotated, Self
+
+from pydantic import model_validator
 
 from resil.record import numbers
-from resil.record.node import Interval, Node, ordered_interval
+from resil.record.interval import Interval, require_order
+from resil.record.typed import Amount, OneOf, Share, Typed, wrong
 
 STATES = ("met", "missed", "inconclusive", "not assessed")
+State = Annotated[str, OneOf(STATES)]
 _TITLES = {
     "spfm_transient": "SPFM, transient faults",
     "spfm_permanent": "SPFM, permanent faults",
@@ -18,22 +22,64 @@ _TITLES = {
     "detection_time": "detections in time",
     "sensitivity": "sensitivity",
 }
-_UNITS = ("share", "FIT")
 
 
-@dataclass(frozen=True, slots=True)
-class SafetyRow:
-    """A row of the verdict; figures are None where nothing is known, or nothing was asked."""
+class SafetyRow(Typed):
+    """A row of the verdict; figures are null where nothing is known, or nothing was asked."""
 
     name: str
-    state: str
-    unit: str
+    """Of the row, as campaigns claim it."""
+    state: State
+    """A limit on the safe side that meets the target is `met`; nothing else is."""
+    unit: Annotated[str, OneOf(("share", "FIT"))]
+    """Of value, limits and target."""
+    value: Amount | None
+    """Estimate; null if not assessed."""
+    lo: Amount | None
+    """Its lower limit."""
+    hi: Amount | None
+    """Its upper limit."""
     at_least: bool
-    value: Interval | None
-    target: float | None
-    confidence: float | None
+    """Whether the target is the least that is allowed, else the most."""
+    target: Amount | None
+    """Null if none was asked for."""
+    confidence: Share | None
+    """With which the limit on the safe side holds."""
     origin: str
+    """Which injections and data it comes from."""
     reason: str
+    """Why the state is what it is."""
+
+    @property
+    def interval(self) -> Interval | None:
+        """Value and limits; None if not assessed."""
+        if self.value is None or self.lo is None or self.hi is None:
+            return None
+        return Interval(self.value, self.lo, self.hi)
+
+    @property
+    def limit(self) -> float | None:
+        """The limit on the safe side; None if not assessed."""
+        return self.lo if self.at_least else self.hi
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.interval is not None:
+            require_order(self.interval, "value with lo and hi")
+        elif (self.value, self.lo, self.hi) != (None, None, None):
+            wrong("value", "value, lo and hi, or none of them", [self.value, self.lo, self.hi])
+        if self.unit == "share" and max(self.hi or 0.0, self.target or 0.0) > 1.0 + 1e-9:
+            wrong("value", "shares from 0 to 1", [self.value, self.lo, self.hi, self.target])
+        if self.state == "met" and self.name != "sensitivity" and not self._meets:
+            expected = "a limit on the safe side that meets the target, as the state is 'met'"
+            wrong("state", expected, self.state)
+        return self
+
+    @property
+    def _meets(self) -> bool:
+        if self.limit is None or self.target is None:
+            return False
+        return self.limit >= self.target if self.at_least else self.limit <= self.target
 
     @property
     def title(self) -> str:
@@ -43,19 +89,17 @@ class SafetyRow:
     @property
     def shown_value(self) -> str:
         """Estimate with its interval."""
-        if self.value is None:
+        if self.interval is None:
             return numbers.NOT_KNOWN
         if self.unit == "share":
-            lo, hi = numbers.spfm(self.value.lo), numbers.spfm(self.value.hi)
-            return f"{numbers.spfm(self.value.estimate)} [{lo}, {hi}]"
-        return f"{numbers.fit(self.value.estimate)} FIT {numbers.fit_range(self.value)}"
+            lo, hi = numbers.spfm(self.lo), numbers.spfm(self.hi)
+            return f"{numbers.spfm(self.value)} [{lo}, {hi}]"
+        return f"{numbers.fit(self.value)} FIT {numbers.fit_range(self.interval)}"
 
     @property
     def shown_limit(self) -> str:
         """The limit on the safe side."""
-        if self.value is None:
-            return numbers.NOT_KNOWN
-        return self._figure(self.value.lo if self.at_least else self.value.hi)
+        return numbers.NOT_KNOWN if self.limit is None else self._figure(self.limit)
 
     @property
     def shown_target(self) -> str:
@@ -75,33 +119,49 @@ class SafetyRow:
         return f"{numbers.given(value) if given else numbers.fit(value)} FIT"
 
 
-@dataclass(frozen=True, slots=True)
-class Variation:
+class Variation(Typed):
     """Rows judged again under other credits or raw rates."""
 
     title: str
+    """What is other."""
     rows: tuple[SafetyRow, ...]
+    """The rows that rest on it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Safety:
-    """The verdict; `confidence` is that of "all met", `joint` that of all limits at once."""
+class Safety(Typed):
+    """The answer to the safety claims: no better than the worst claimed row."""
 
-    result: str
+    result: State
+    """Of all claims together."""
     reason: str
-    asil: str | None
+    """Why."""
+    confidence: Share | None
+    """With which "all met" is right, if that is said."""
+    joint_confidence: Share | None
+    """With which all limits of the claimed rows hold at once, at least."""
     claims: tuple[str, ...]
-    confidence: float | None
-    joint: float | None
+    """Names of the claimed rows."""
+    asil: str | None
+    """The level that targets are of; null if none was named."""
     rows: tuple[SafetyRow, ...]
+    """Every row."""
     sensitivity: tuple[Variation, ...]
+    """Rows judged again without credits and across raw rates."""
+
+    @model_validator(mode="after")
+    def _no_better_than_its_rows(self) -> Self:
+        met = {row.name for row in self.rows if row.state == "met"}
+        if self.result == "met" and (not self.claims or not set(self.claims) <= met):
+            wrong("result", "a result as good as the worst claimed row", self.result)
+        return self
 
     @property
     def shown_confidence(self) -> str:
         """What confidence the verdict as a whole has, in a sentence; "" if it has none."""
-        if self.confidence is None or self.joint is None:
+        if self.confidence is None or self.joint_confidence is None:
             return ""
-        joint = f"all limits of the claimed rows hold at once with {numbers.confidence(self.joint)} or more"
+        sure = numbers.confidence(self.joint_confidence)
+        joint = f"all limits of the claimed rows hold at once with {sure} or more"
         if self.result != "met":
             return f"{joint.capitalize()} confidence."
         return (
@@ -110,76 +170,10 @@ class Safety:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Assumption:
+class Assumption(Typed):
     """One assumption of use."""
 
     topic: str
+    """In a word or two."""
     text: str
-
-
-def parse_safety(node: Node) -> Safety:
-    """Return the verdict; ReportError if it is damaged, or better than its worst claimed row."""
-    rows = _rows(node.at("rows"))
-    confidence, joint, asil = (node.maybe(key) for key in ("confidence", "joint_confidence", "asil"))
-    safety = Safety(
-        node.at("result").one_of(STATES),
-        node.at("reason").text(),
-        None if asil is None else asil.text(),
-        tuple(item.text() for item in node.at("claims").items()),
-        None if confidence is None else confidence.number(0.0, 1.0),
-        None if joint is None else joint.number(0.0, 1.0),
-        rows,
-        tuple(
-            Variation(item.at("title").text(), _rows(item.at("rows")))
-            for item in node.at("sensitivity").items()
-        ),
-    )
-    met = {row.name for row in rows if row.state == "met"}
-    if safety.result == "met" and (not safety.claims or not set(safety.claims) <= met):
-        node.at("result").fail("a result as good as the worst claimed row")
-    return safety
-
-
-def parse_assumptions(node: Node | None) -> tuple[Assumption, ...]:
-    """Return the assumptions of use; none of a summary that has none."""
-    items = [] if node is None else node.items()
-    return tuple(Assumption(item.at("topic").text(), item.at("text").text()) for item in items)
-
-
-def _rows(node: Node) -> tuple[SafetyRow, ...]:
-    return tuple(_row(item) for item in node.items())
-
-
-def _row(node: Node) -> SafetyRow:
-    state, unit = node.at("state").one_of(STATES), node.at("unit").one_of(_UNITS)
-    target, confidence, value = (node.maybe(key) for key in ("target", "confidence", "value"))
-    most = 1.0 if unit == "share" else float("inf")
-    at_least = node.at("at_least").value
-    if not isinstance(at_least, bool):
-        node.at("at_least").fail("true or false")
-    found = (
-        None
-        if value is None
-        else ordered_interval(node, node.at("value"), node.at("lo"), node.at("hi"), maximum=most)
-    )
-    row = SafetyRow(
-        node.at("name").text(),
-        state,
-        unit,
-        bool(at_least),
-        found,
-        None if target is None else target.number(maximum=most),
-        None if confidence is None else confidence.number(0.0, 1.0),
-        node.at("origin").text(),
-        node.at("reason").text(),
-    )
-    if state == "met" and row.name != "sensitivity" and not _meets(row):
-        node.at("state").fail("a limit on the safe side that meets the target, as the state is 'met'")
-    return row
-
-
-def _meets(row: SafetyRow) -> bool:
-    if row.value is None or row.target is None:
-        return False
-    return row.value.lo >= row.target if row.at_least else row.value.hi <= row.target
+    """What must hold, and what if it does not."""

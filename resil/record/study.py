@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from resil.record.node import Interval
+from resil.record.interval import Interval
 
 VERDICTS = ("met", "missed", "inconclusive", "not assessed", "none", "failed", "not run")
 PROTECTIONS = ("not needed", "reached", "not reached", "not assessed")

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from resil.record.node import Interval, Node, ordered_interval
+from resil.record.interval import Interval
+from resil.record.node import Node, ordered_interval
 from resil.record.study import (
     CLAIM_RESULTS,
     PROTECTIONS,

@@ -1,252 +1,222 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The results of a run, typed: what `summary.json` holds."""
+"""The results of a run or an estimate: `summary.json`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
+from typing import Annotated, ClassVar, Literal, Self
 
-from resil.record.detection import ToldCounts
-from resil.record.node import Interval
-from resil.record.outcomes import HAZARDOUS, OUTCOMES
+from pydantic import Field, model_validator
+
+from resil.record.blocks import (
+    Block,
+    Counted,
+    Outcome,
+    PartLimit,
+    RegisterClass,
+    StorageTotals,
+    Stratum,
+    Total,
+)
+from resil.record.campaign_facts import (
+    CampaignRecord,
+    EstimateRecord,
+    Golden,
+    NetworkRecord,
+    TargetRecord,
+    TechnologyRecord,
+)
+from resil.record.detection import Detection
+from resil.record.evidence import EvidenceRecord, Inferences, SamplingRecord
+from resil.record.interval import Interval, Ordered, ShareInterval, require_order
+from resil.record.outcomes import HAZARDOUS, OUTCOME_KEYS, OUTCOMES
+from resil.record.provenance import Provenance
 from resil.record.safety import Assumption, Safety
 from resil.record.sanity import Sanity
+from resil.record.typed import Amount, Count, Document, OneOf, Typed, wrong
+
+# Of a sum of rates that are stored one by one.
+_ROUNDING = 1e-9
+RESULTS = ("met", "missed", "inconclusive", "not assessed", "none")
+_BITS = ("ff_bits", "macro_bits", "sram_bits")
 
 
-@dataclass(frozen=True, slots=True)
-class Campaign:
-    """What was asked for, and how it was carried out."""
-
-    name: str
-    seed: int
-    confidence: float
-    kinds: tuple[str, ...]
-    injections: int
-    hazardous: tuple[str, ...]
-    inputs: tuple[str, ...]
-    engine: str
-    workers: int
-    seconds: float
-    fault_model: str = "upset"
-
-    @property
-    def faults(self) -> str:
-        """What sort of faults the figures are about: transient or permanent ones."""
-        return "permanent" if self.fault_model == "stuck_at" else "transient"
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """One operation of the network; cycles are None where they are not known."""
-
-    index: int
-    name: str
-    kind: str
-    cycles: int | None
-    vela_cycles: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Network:
-    """The network that ran, and the rule that read its decision; "" in files that do not tell."""
-
-    name: str
-    path: str
-    sha256: str
-    operations: tuple[Operation, ...]
-    macs: int
-    decision: str
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """The hardware that ran it; area in `area_unit`, `titles` the blocks in words, `parameters` the top's."""
-
-    name: str
-    top: str
-    ff_bits: int
-    macro_bits: int
-    sram_bits: int
-    unmapped_sites: int
-    area: float
-    area_unit: str
-    titles: Mapping[str, str]
-    ff_bits_source: int
-    macro_bits_source: int
-    sram_bits_source: int
-    parameters: Mapping[str, str]
-
-    @property
-    def settings(self) -> str:
-        """The parameters as one line, "Macs = 32, RegionCheck = 1"; "" if there are none."""
-        return ", ".join(f"{name} = {value}" for name, value in self.parameters.items())
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """One figure of a technology with where it comes from."""
-
-    quantity: str
-    value: str
-    unit: str
-    status: str
-    source: str
-
-
-@dataclass(frozen=True, slots=True)
-class Technology:
-    """The technology that raw rates were taken from."""
-
-    name: str
-    node: str
-    entries: tuple[Figure, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOut(Typed):
     """An outcome that occurred and does not count as hazardous."""
 
-    outcome: str
-    injections: int
-    fit: Interval
+    outcome: Outcome
+    """Which."""
+    injections: Count
+    """How often."""
+    fit: Amount
+    """Its rate in 10^9 hours."""
+    fit_lo: Amount
+    """Lower limit of that."""
+    fit_hi: Amount
+    """Upper limit of that."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """The answer to the budget; `budget_fit` is None if none was asked for. `scope`: of which storage.
+class Verdict(Typed):
+    """The answer to the FIT budget, of the unprotected design."""
 
-    `predicted` is what a model foresees where nothing was injected, else ""; `left_out` are the outcomes that
-    were found and do not count.
-    """
-
-    result: str
-    budget_fit: float | None
+    result: Annotated[str, OneOf(RESULTS)]
+    """`none` if no budget was asked for; `not assessed` if nothing was measured."""
+    budget_fit: Amount | None
+    """Failures in 10^9 hours that are allowed; null without a budget."""
     rationale: str
-    fit: Interval
+    """Why that many."""
+    fit: Amount | None
+    """Hazardous failures in 10^9 hours."""
+    fit_lo: Amount
+    """Its lower limit."""
+    fit_hi: Amount
+    """Its upper limit."""
     reason: str
+    """Why the result is what it is."""
+    left_out: tuple[LeftOut, ...]
+    """Visible outcomes that occurred and do not count as hazardous."""
     scope: str
-    predicted: str = ""
-    left_out: tuple[LeftOut, ...] = ()
+    """Which storage the verdict is about."""
+    predicted: Annotated[str, OneOf(("to meet", "to miss", "undecided"))] | None
+    """What a model foresees where nothing was injected, which decides nothing; else null."""
 
     @property
     def spared(self) -> str:
         """Which silent failures were found and do not count as hazardous: "critical SDC"; "" if none."""
-        found = [text.phrase for text in OUTCOMES if text.key in HAZARDOUS and self._leaves(text.key)]
-        return " and ".join(found)
+        left = {own.outcome for own in self.left_out}
+        return " and ".join(text.phrase for text in OUTCOMES if text.key in left and text.key in HAZARDOUS)
 
-    def _leaves(self, outcome: str) -> bool:
-        return any(own.outcome == outcome for own in self.left_out)
+    @property
+    def fit_interval(self) -> Interval:
+        """FIT with its limits."""
+        return Interval(self.fit, self.fit_lo, self.fit_hi)
 
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A block of the target, or their total.
-
-    Attributes:
-        name: The block, or `total`.
-        ff_bits: Flip-flops that synthesis leaves, those inside SRAM macros apart.
-        macro_bits: Flip-flops inside SRAM macros.
-        sram_bits: Memory bits that it leaves.
-        area: In `area_unit`.
-        area_unit: `GE` or `um2`.
-        injections: Faults simulated in this block.
-        counts: Injections of each outcome, in report order.
-        avf: P(SDC, DUE or hang | a bit flips at a uniformly random time).
-        latent: P(latent state | likewise), which is not part of the AVF.
-        fit_raw: Upsets per 1e9 h of all bits.
-        fit: Hazardous failures per 1e9 h.
-        rates: Probability of each outcome, in report order.
-        sampled: Whether the campaign says anything about this block; if not, its figures mean nothing.
-        weights_bits: Bits of weights in memory outside the NPU.
-        activations_bits: Likewise of activations.
-    """
-
-    name: str
-    ff_bits: int
-    macro_bits: int
-    sram_bits: int
-    area: float
-    area_unit: str
-    injections: int
-    counts: Mapping[str, int]
-    avf: Interval
-    latent: Interval
-    fit_raw: float
-    fit: Interval
-    rates: Mapping[str, Interval]
-    sampled: bool = True
-    weights_bits: int = 0
-    activations_bits: int = 0
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.result != "none" and self.budget_fit is None:
+            wrong("budget_fit", f"a budget, as the result is {self.result!r}", None)
+        require_order(self.fit_interval, "fit with fit_lo and fit_hi")
+        return self
 
 
-@dataclass(frozen=True, slots=True)
-class StorageTotals:
-    """A kind of storage in all blocks together.
+class Metrics(Typed):
+    """Safety metrics of the injected faults; null is not applicable."""
 
-    Attributes:
-        kind: `ff`, `macro` (flip-flops inside SRAM macros), `sram`, or `weights` and `activations` outside.
-        bits: How many were injected into.
-        injections: Faults simulated in it.
-        counts: Injections of each outcome, in report order.
-        avf: P(SDC, DUE or hang | a bit of it flips at a uniformly random time).
-        fit_raw: Upsets per 1e9 h of all bits.
-        fit: Hazardous failures per 1e9 h.
-    """
-
-    kind: str
-    bits: int
-    injections: int
-    counts: Mapping[str, int]
-    avf: Interval
-    fit_raw: float
-    fit: Interval
-
-
-@dataclass(frozen=True, slots=True)
-class Metrics:
-    """Safety metrics; None means not applicable. `pmhf_share` in FIT."""
-
-    spfm: Interval | None
-    pmhf_share: Interval | None
-    lfm: Interval | None
+    spfm: ShareInterval | None
+    """Single-point fault metric."""
+    pmhf_share: Ordered | None
+    """Hazardous failures in 10^9 hours, as a part of the item's PMHF."""
+    lfm: ShareInterval | None
+    """Latent-fault metric."""
     notes: tuple[str, ...]
+    """Why one is not applicable."""
 
 
-@dataclass(frozen=True, slots=True)
-class Provenance:
-    """What made the results."""
+class Summary(Document):
+    """The results of a run, or of an estimate, in which nothing was injected and a model foresees them."""
 
-    resil: str
-    python: str
-    platform: str
-    seed: int
-    command: tuple[str, ...]
-    versions: Mapping[str, str]
-    hashes: Mapping[str, str]
-    started: str
-    finished: str
+    FILE: ClassVar[str] = "summary.json"
+    SCHEMA: ClassVar[Literal[6]] = 6
+    REMEDY: ClassVar[str] = (
+        "the file is damaged or of another version: write it anew with 'resil run CAMPAIGN.toml --resume'"
+    )
 
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """All of `summary.json`; `predicted` if nothing was injected and a model foresees the figures."""
-
-    campaign: Campaign
-    network: Network
-    target: Target
-    golden_cycles: tuple[int, ...]
-    golden_vela_cycles: int | None
-    output_hashes: tuple[str, ...]
-    technology: Technology
+    schema_number: Literal[6] = Field(alias="schema")
+    """Of this file: another one is of another version, and is refused."""
+    estimate: EstimateRecord | None
+    """What an estimate rests on; null of a run."""
+    campaign: CampaignRecord
+    """What was asked for, and how it was carried out."""
+    sampling: SamplingRecord | None
+    """How injections were chosen; null of an estimate."""
+    network: NetworkRecord
+    """What ran."""
+    target: TargetRecord
+    """The hardware that ran it."""
+    golden: Golden
+    """The run without a fault."""
+    inferences: Inferences | None
+    """What became of latent state in a second inference; null if there was none."""
+    technology: TechnologyRecord
+    """Where raw rates come from."""
+    sanity: Sanity | None
+    """Whether what the run watched could have shown a failure; null of an estimate."""
     verdict: Verdict
-    blocks: tuple[Block, ...]
-    total: Block
+    """The answer to the FIT budget."""
+    blocks: tuple[Block, ...] = Field(min_length=1)
+    """Each block of the target."""
+    strata: tuple[Stratum, ...]
+    """Injections as they were sampled; none of an estimate."""
+    limits: tuple[PartLimit, ...]
+    """Limits of each block and kind of storage that hold together."""
+    storage: tuple[StorageTotals, ...]
+    """Each kind of storage in all blocks; none of an estimate."""
+    classes: tuple[RegisterClass, ...]
+    """Each register class, where the sampling plan divides faults by it."""
+    total: Total
+    """All blocks together."""
+    detection: Detection | None
+    """What alarms reported; null of an estimate."""
     metrics: Metrics
+    """Safety metrics of the injected faults."""
+    evidence: EvidenceRecord | None
+    """Injections as the safety verdict counts them; null of an estimate."""
+    safety: Safety | None
+    """The answer to the safety claims; null without a `[safety]` table."""
+    assumptions: tuple[Assumption, ...]
+    """What must hold in use."""
     notes: tuple[str, ...]
+    """What a reader of the figures has to know."""
     provenance: Provenance
-    safety: Safety | None = None
-    assumptions: tuple[Assumption, ...] = ()
-    predicted: bool = False
-    told: ToldCounts | None = None
-    storage: tuple[StorageTotals, ...] = ()
-    sanity: Sanity | None = None
+    """What made the results, as in `provenance.json`."""
+
+    @property
+    def predicted(self) -> bool:
+        """Whether nothing was injected and a model foresees the figures."""
+        return self.estimate is not None
+
+    @property
+    def nothing_measured(self) -> str:
+        """Why the run measured nothing; "" if it did, or nothing was injected."""
+        return "" if self.sanity is None else self.sanity.reason
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        names = [block.name for block in self.blocks]
+        if doubled := sorted({name for name in names if names.count(name) > 1}):
+            wrong("blocks", "each block once", doubled)
+        self._check_total()
+        self._check_storage()
+        if self.detection is not None:
+            self.detection.check({block.name: block.due for block in (*self.blocks, self.total)})
+        elif not self.predicted:
+            wrong("detection", "what alarms reported, as this is a run", None)
+        return self
+
+    def _check_total(self) -> None:
+        for key in (*_BITS, "injections", *OUTCOME_KEYS):
+            expected = sum(getattr(block, key) for block in self.blocks)
+            if (found := getattr(self.total, key)) != expected:
+                wrong(f"total.{key}", f"{expected}, the sum over the blocks", found)
+
+    def _check_storage(self) -> None:
+        """Refuse kinds of storage that do not add up to the total; an estimate has none."""
+        if self.predicted and not self.storage:
+            return
+        kinds = [row.kind for row in self.storage]
+        if doubled := sorted({kind for kind in kinds if kinds.count(kind) > 1}):
+            wrong("storage", "each kind once", doubled)
+        for index, row in enumerate(self.storage):
+            if row.bits != self.total.bits(row.kind):
+                wrong(f"storage[{index}].bits", f"{self.total.bits(row.kind)}, those of the total", row.bits)
+        for key in ("injections", *OUTCOME_KEYS):
+            expected = getattr(self.total, key)
+            if (found := _sum(self.storage, key)) != expected:
+                wrong("storage", f"rows whose {key} add up to {expected}, those of the total", found)
+        raw = sum(row.fit_raw for row in self.storage)
+        if abs(raw - self.total.fit_raw) > _ROUNDING * self.total.fit_raw:
+            wrong("storage", f"rows whose fit_raw add up to {self.total.fit_raw}, that of the total", raw)
+
+
+def _sum(rows: Iterable[Counted], key: str) -> int:
+    return sum(getattr(row, key) for row in rows)

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the design told of its faults: detected ones by what they would have done, and alarms by name."""
+"""What the design reported of its faults: detected ones by what they would have done, and alarms by name."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from resil.faults.content import Content
 from resil.faults.sampling import Sample
+from resil.record.detection import AlarmRecord, Detection, DetectionRow
 from resil.rtl_harness.engine.contract import GoldenRun
 from resil.rtl_harness.faults import NEVER, Reported
 from resil.stats.rates import OUTCOMES
@@ -26,21 +26,21 @@ CAUGHT = {
 _TOTAL = "total"
 
 
-def told_facts(sample: Sample, blocks: Iterable[str], alarms: Mapping[str, str]) -> dict[str, Any]:
-    """Return what `summary.json` holds as `told`.
+def detection_of(sample: Sample, blocks: Iterable[str], alarms: Mapping[str, str]) -> Detection:
+    """Return what the design reported of its faults.
 
     Args:
         sample: The injections; their outcomes are those of the campaign's fault-tolerant time.
         blocks: Names of all blocks.
-        alarms: What each alarm of the target tells, by name.
+        alarms: What each alarm of the target reports, by name.
     """
     found = sample.told
     owners = np.array([label[0] for label in sample.strata.labels])[sample.told_strata]
     rows = [_row(name, found, owners == name) for name in blocks]
-    return {
-        "blocks": [*rows, _row(_TOTAL, found, np.ones(len(owners), np.bool_))],
-        "alarms": [_alarm(found, name, tells) for name, tells in alarms.items()],
-    }
+    return Detection(
+        blocks=(*rows, _row(_TOTAL, found, np.ones(len(owners), np.bool_))),
+        alarms=tuple(_alarm(found, name, Reported(reports)) for name, reports in alarms.items()),
+    )
 
 
 def usual_alarms(goldens: Iterable[GoldenRun], inputs: Iterable[int]) -> list[str]:
@@ -56,36 +56,36 @@ def usual_alarms(goldens: Iterable[GoldenRun], inputs: Iterable[int]) -> list[st
     ]
 
 
-def _row(name: str, found: Content, own: npt.NDArray[np.bool_]) -> dict[str, Any]:
+def _row(name: str, found: Content, own: npt.NDArray[np.bool_]) -> DetectionRow:
     due = own & (found.outcomes == OUTCOMES.index("due"))
     codes = {key: [OUTCOMES.index(word) for word in words] for key, words in CAUGHT.items()}
-    return {
-        "block": name,
+    return DetectionRow(
+        block=name,
         **{key: int((due & np.isin(found.seen, words)).sum()) for key, words in codes.items()},
-        "late": int((own & ~due & (found.alarm_cycles != NEVER)).sum()),
-        "corrected": int((own & (found.corrections != "")).sum()),
-    }
+        late=int((own & ~due & (found.alarm_cycles != NEVER)).sum()),
+        corrected=int((own & (found.corrections != "")).sum()),
+    )
 
 
-def _alarm(found: Content, name: str, tells: str) -> dict[str, Any]:
+def _alarm(found: Content, name: str, reports: Reported) -> AlarmRecord:
     """Return in how many injections an alarm was the first of its kind, and how long that took."""
-    if tells == Reported.CORRECTED:
-        return {
-            "name": name,
-            "tells": tells,
-            "injections": int((found.corrections == name).sum()),
-            "late": 0,
-            "median_cycles": None,
-            "slowest_cycles": None,
-        }
+    if reports is Reported.CORRECTED:
+        return AlarmRecord(
+            name=name,
+            reports="corrected",
+            injections=int((found.corrections == name).sum()),
+            late=0,
+            median_cycles=None,
+            slowest_cycles=None,
+        )
     own = found.alarms == name
     in_time = own & (found.outcomes == OUTCOMES.index("due"))
     delays = (found.alarm_cycles - found.cycles)[own]
-    return {
-        "name": name,
-        "tells": tells,
-        "injections": int(in_time.sum()),
-        "late": int((own & ~in_time).sum()),
-        "median_cycles": float(np.median(delays)) if delays.size else None,
-        "slowest_cycles": int(delays.max()) if delays.size else None,
-    }
+    return AlarmRecord(
+        name=name,
+        reports="detected",
+        injections=int(in_time.sum()),
+        late=int((own & ~in_time).sum()),
+        median_cycles=float(np.median(delays)) if delays.size else None,
+        slowest_cycles=int(delays.max()) if delays.size else None,
+    )

@@ -5,32 +5,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from resil.bench.bench import Bench
 from resil.bench.site_list import STORAGE
 from resil.campaign.campaign import Campaign
 from resil.campaign.clusters import clusters_text
 from resil.campaign.workload_settings import WorkloadSettings
+from resil.record.safety import Assumption
 from resil.results.evidence import DUE, Hazards, classes_of
 from resil.rtl_harness.design.operations import longest_operation
 from resil.rtl_harness.engine.contract import GoldenRun
 from resil.stats.evidence import Evidence
 from resil.stats.intervals import Interval
 from resil.stats.technology import RawRates
-
-
-@dataclass(frozen=True, slots=True)
-class Assumption:
-    """One assumption of use.
-
-    Attributes:
-        topic: In a word or two.
-        text: What must hold, and what if it does not.
-    """
-
-    topic: str
-    text: str
 
 
 def assumptions_of_use(
@@ -40,7 +27,7 @@ def assumptions_of_use(
     evidence: Evidence,
     bits: Mapping[str, int],
     goldens: Sequence[GoldenRun],
-) -> list[Assumption]:
+) -> tuple[Assumption, ...]:
     """Return the assumptions of use of a campaign.
 
     Args:
@@ -51,17 +38,18 @@ def assumptions_of_use(
         bits: The target's storage, by kind.
         goldens: The run without a fault of each input.
     """
-    return [
-        Assumption("reaction to a detection", _reaction(campaign, evidence)),
-        Assumption("watchdog", _watchdog(campaign)),
-        Assumption("time-out", _timeout(campaign, goldens)),
-        Assumption("fault-tolerant time", _fault_tolerant_time(campaign)),
-        Assumption("clock and operation", _operation(campaign)),
-        Assumption("raw rates", _rates(campaign, technology, bits)),
-        Assumption("scope", _scope(campaign, bits)),
-        Assumption("decision", _decision(campaign, bench)),
-        Assumption("inputs", _inputs(campaign, bench)),
-    ]
+    texts = {
+        "reaction to a detection": _reaction(campaign, evidence),
+        "watchdog": _watchdog(campaign),
+        "time-out": _timeout(campaign, goldens),
+        "fault-tolerant time": _fault_tolerant_time(campaign),
+        "clock and operation": _operation(campaign),
+        "raw rates": _rates(campaign, technology, bits),
+        "scope": _scope(campaign, bits),
+        "decision": _decision(campaign, bench),
+        "inputs": _inputs(campaign, bench),
+    }
+    return tuple(Assumption(topic=topic, text=text) for topic, text in texts.items())
 
 
 def _reaction(campaign: Campaign, evidence: Evidence) -> str:

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from resil.campaign.campaign import Campaign
 from resil.faults.sampling import Sample
+from resil.record.blocks import RegisterClass
+from resil.results.figures import figures
 from resil.stats.parts import parts_of
 from resil.stats.rates import StratumCounts, estimate_blocks
 
@@ -17,7 +18,7 @@ DIVIDED = ("uniform", "stratified", "adaptive")
 
 def class_rows(
     campaign: Campaign, sample: Sample, bits: Mapping[str, Mapping[str, int]], rates: Mapping[str, float]
-) -> list[dict[str, Any]]:
+) -> tuple[RegisterClass, ...]:
     """Return AVF and FIT of each register class over all blocks, for the inputs that were run.
 
     Injections of a group of strata are in proportion to the weights of these, so what of a group falls on a
@@ -30,11 +31,10 @@ def class_rows(
         rates: Raw rate of one bit, by kind.
 
     Returns:
-        For each class `register_class`, `bits`, `injections`, `avf`, `fit_raw` and `fit` with limits; nothing
-        for plans that do not divide faults by class.
+        Each class by its name; none for plans that do not divide faults by class.
     """
     if campaign.sampling.plan not in DIVIDED or campaign.faults.permanent:
-        return []
+        return ()
     strata = [
         StratumCounts(label[2], label[1], bits[label[0]][label[1]], part.counts, min(part.share, 1.0))
         for label, part in parts_of(sample.strata, sample.design, sample.counts, _DEPTH)
@@ -43,10 +43,13 @@ def class_rows(
     exposures: dict[str, float] = {}
     for own in strata:
         exposures[own.block] = exposures.get(own.block, 0.0) + own.exposure
-    rows = []
-    for estimate in sorted(found, key=lambda estimate: estimate.block):
-        row = estimate.as_row()
-        kept = ("injections", "avf", "avf_lo", "avf_hi", "fit_raw", "fit", "fit_lo", "fit_hi")
-        told = {key: row[key] for key in kept}
-        rows.append({"register_class": estimate.block, "bits": round(exposures[estimate.block]), **told})
-    return rows
+    return tuple(
+        RegisterClass.model_validate(
+            {
+                "register_class": estimate.block,
+                "bits": round(exposures[estimate.block]),
+                **figures(estimate),
+            }
+        )
+        for estimate in sorted(found, key=lambda estimate: estimate.block)
+    )

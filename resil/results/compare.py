@@ -11,10 +11,12 @@ from typing import Any
 
 from resil.bench.identity import Identity
 from resil.errors import ResilError
-from resil.folder.finished import Finished, finished_results, timeout_of
+from resil.folder.finished import Finished, finished_results
 from resil.record import numbers
-from resil.record.node import Interval as Shown
+from resil.record.blocks import Block
+from resil.record.interval import Interval as Shown
 from resil.record.outcomes import OUTCOMES
+from resil.record.summary import Summary
 from resil.reports.table import Column, Table
 from resil.stats.difference import difference
 from resil.stats.intervals import Interval
@@ -55,7 +57,7 @@ def compare_runs(paths: Sequence[Path]) -> dict[str, Any]:
     labels = names if len(set(names)) == len(names) else [str(path) for path in paths]
     runs = [_told(run, label) for run, label in zip(found, labels, strict=True)]
     return {
-        "confidence": found[0].summary["campaign"]["confidence"],
+        "confidence": found[0].summary.campaign.confidence,
         "runs": runs,
         "differences": [_difference(found[0], other, label) for other, label in _others(found, labels)],
         "warnings": [
@@ -114,13 +116,13 @@ def _require_comparable(one: Finished, other: Finished) -> None:
             "that differ in network, target, protection or seed"
         )
     for key, why in _MUST_AGREE.items():
-        values = [run.summary["campaign"].get(key) for run in (one, other)]
+        values = [getattr(run.summary.campaign, key) for run in (one, other)]
         if values[0] != values[1]:
             raise ResilError(
                 f"{both}: expected the same {key}, found {_shown(values[0])} and {_shown(values[1])}: {why}; "
                 "run one of them again with the other's value, or judge it again with resil run --resume"
             )
-    timeouts = [timeout_of(run.summary) for run in (one, other)]
+    timeouts = [run.summary.campaign.timeout for run in (one, other)]
     if timeouts[0] != timeouts[1]:
         raise ResilError(
             f'{both}: expected the same [execution] timeout, found "{timeouts[0]}" and "{timeouts[1]}": they '
@@ -136,58 +138,60 @@ def _require_comparable(one: Finished, other: Finished) -> None:
 
 def _drawn(run: Finished) -> tuple[str, str] | None:
     """Return which faults a run drew, and how its decisions were read; None of an estimate."""
-    definition = run.provenance.get("definition")
-    return None if definition is None else (Identity(definition).faults, run.summary["network"]["decision"])
+    definition = run.provenance.definition
+    return (Identity(definition).faults, run.summary.network.decision) if definition else None
 
 
-def _inferences(summary: Mapping[str, Any]) -> str:
-    facts = summary.get("inferences")
-    return "1" if facts is None else " with ".join(filter(None, (str(facts["number"]), facts["between"])))
+def _inferences(summary: Summary) -> str:
+    facts = summary.inferences
+    return "1" if facts is None else " with ".join(filter(None, (str(facts.number), facts.between)))
 
 
-def _warnings(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+def _warnings(one: Summary, other: Summary) -> list[str]:
     found = []
     for key, why in _SHOULD_AGREE.items():
-        values = [summary["campaign"].get(key) for summary in (one, other)]
-        if None not in values and values[0] != values[1]:
+        values = [getattr(summary.campaign, key) for summary in (one, other)]
+        if values[0] != values[1]:
             found.append(f"{why} ({key} {_shown(values[1])}, first run {_shown(values[0])})")
     rates = [
-        {entry["quantity"]: (entry["value"], entry["unit"]) for entry in summary["technology"]["entries"]}
+        {entry.quantity: (entry.value, entry.unit) for entry in summary.technology.entries}
         for summary in (one, other)
     ]
     if rates[0] != rates[1]:
-        names = [summary["technology"]["name"] for summary in (one, other)]
+        names = [summary.technology.name for summary in (one, other)]
         found.append(f"raw upset rates are others ({names[1]}, first run {names[0]})")
-    if one["target"]["area_unit"] != other["target"]["area_unit"]:
+    if one.target.area_unit != other.target.area_unit:
         found.append("areas are in another unit")
     return found
 
 
 def _told(run: Finished, label: str) -> dict[str, Any]:
     summary = run.summary
-    total, verdict = summary["total"], summary["verdict"]
+    total, verdict = summary.total, summary.verdict
     return {
         "path": str(run.path),
         "name": label,
-        "predicted": "estimate" in summary,
-        "network": summary["network"]["name"],
-        "target": summary["target"]["name"],
-        "injections": total["injections"],
-        "outcomes": {outcome.key: total[outcome.key] for outcome in OUTCOMES},
-        **{key: total[key] for key in ("fit", "fit_lo", "fit_hi", "area", "area_unit")},
-        "budget_fit": verdict["budget_fit"],
-        "verdict": verdict["result"],
-        "safety": summary["safety"]["result"] if summary.get("safety") else None,
-        "blocks": {
-            row["block"]: {key: row[key] for key in ("fit", "fit_lo", "fit_hi")} for row in summary["blocks"]
-        },
+        "predicted": summary.predicted,
+        "network": summary.network.name,
+        "target": summary.target.name,
+        "injections": total.injections,
+        "outcomes": dict(total.counts),
+        **_fit(total),
+        "area": total.area,
+        "area_unit": total.area_unit,
+        "budget_fit": verdict.budget_fit,
+        "verdict": verdict.result,
+        "safety": None if summary.safety is None else summary.safety.result,
+        "blocks": {row.name: _fit(row) for row in summary.blocks},
     }
+
+
+def _fit(block: Block) -> dict[str, float | None]:
+    return {"fit": block.fit, "fit_lo": block.fit_lo, "fit_hi": block.fit_hi}
 
 
 def _difference(first: Finished, other: Finished, label: str) -> dict[str, Any]:
     one, own = _interval(first), _interval(other)
-    if one is None or own is None:
-        return {"of": label, "fit": None, "fit_lo": None, "fit_hi": None, "ratio": None}
     found = difference(own, one)
     return {
         "of": label,
@@ -198,12 +202,9 @@ def _difference(first: Finished, other: Finished, label: str) -> dict[str, Any]:
     }
 
 
-def _interval(run: Finished) -> Interval | None:
-    total = run.summary["total"]
-    if total["fit"] is None:
-        return None
-    confidence = run.summary["campaign"]["confidence"]
-    return Interval(total["fit"], total["fit_lo"], total["fit_hi"], confidence)
+def _interval(run: Finished) -> Interval:
+    total = run.summary.total
+    return Interval(total.fit, total.fit_lo, total.fit_hi, run.summary.campaign.confidence)
 
 
 def _count_cell(run: Mapping[str, Any], outcome: str) -> str:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resil.folder.strata_file import Drawn
+from resil.record.evidence import SamplingRecord
 from resil.results.classes import DIVIDED
 from resil.stats.clusters import weighted_sum_over_inputs
 from resil.stats.intervals import Interval
@@ -72,12 +73,11 @@ class Question:
     guided: bool
 
     @staticmethod
-    def of(summary: Mapping[str, Any], by: tuple[str, ...], outcomes: tuple[str, ...]) -> Question:
-        """Return the question as the results of that summary were judged."""
-        sampling = summary["sampling"]
-        like_these = sampling["inputs"] == "like these" and "input" not in by
-        confidence = float(sampling["looks"][-1]["confidence"])
-        return Question(by, outcomes, confidence, like_these, sampling["guided"] and not by)
+    def of(sampling: SamplingRecord, by: tuple[str, ...], outcomes: tuple[str, ...]) -> Question:
+        """Return the question as the results of a run that was sampled so were judged."""
+        like_these = sampling.inputs == "like these" and "input" not in by
+        confidence = sampling.looks[-1].confidence
+        return Question(by, outcomes, confidence, like_these, sampling.guided and not by)
 
     @property
     def storage(self) -> list[str]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from resil.campaign.campaign import Campaign
 from resil.faults.plan import IntArray
 from resil.faults.sampling import Sample
+from resil.record.blocks import PartLimit
 from resil.results.limits import part_limits
 from resil.results.over_inputs import fit_over_inputs, over_inputs
 from resil.stats.clusters import OverInputs
@@ -57,7 +57,7 @@ class Estimates:
     blocks: dict[str, BlockEstimate]
     total: BlockEstimate
     inputs: OverInputs
-    limits: list[dict[str, Any]]
+    limits: tuple[PartLimit, ...]
     kinds: tuple[BlockEstimate, ...]
 
 

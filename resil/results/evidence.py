@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from resil.campaign.campaign import Campaign
 from resil.faults.sampling import Sample
+from resil.record.evidence import EvidenceGroup, EvidenceRecord
 from resil.results.estimates import Estimates
 from resil.stats.evidence import Evidence, Group
 from resil.stats.parts import collapse
@@ -114,22 +114,23 @@ def sample_evidence(
     return Evidence(groups(counts), sample.confidence, campaign.confidence, of_inputs, known)
 
 
-def evidence_facts(evidence: Evidence) -> dict[str, Any]:
-    """Return evidence as plain values, for `summary.json`; inputs are not told apart."""
-    return {
-        "confidence": evidence.confidence,
-        "stated": evidence.stated,
-        "groups": [
-            {"block": g.block, "kind": g.kind, "fit_raw": g.fit_raw, "counts": dict(g.counts)}
-            for g in evidence.groups
-        ],
-    }
+def evidence_record(evidence: Evidence) -> EvidenceRecord:
+    """Return evidence for `summary.json`; inputs are not told apart."""
+    groups = tuple(
+        EvidenceGroup(block=g.block, kind=g.kind, fit_raw=g.fit_raw, counts=_plain(g.counts))
+        for g in evidence.groups
+    )
+    return EvidenceRecord(confidence=evidence.confidence, stated=evidence.stated, groups=groups)
 
 
-def recorded_evidence(facts: Mapping[str, Any]) -> Evidence:
-    """Return evidence from what `evidence_facts` made; KeyError or TypeError if it is damaged."""
-    groups = (Group(g["block"], g["kind"], float(g["fit_raw"]), dict(g["counts"])) for g in facts["groups"])
-    return Evidence(tuple(groups), float(facts["confidence"]), float(facts["stated"]))
+def recorded_evidence(record: EvidenceRecord) -> Evidence:
+    """Return evidence from its record."""
+    groups = (Group(g.block, g.kind, g.fit_raw, dict(g.counts)) for g in record.groups)
+    return Evidence(tuple(groups), record.confidence, record.stated)
+
+
+def _plain(counts: Mapping[str, int]) -> dict[str, int]:
+    return {name: int(count) for name, count in counts.items()}
 
 
 def in_blocks(blocks: Collection[str]) -> Callable[[Group], bool]:

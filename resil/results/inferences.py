@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from resil.campaign.campaign import Campaign
 from resil.campaign.network_settings import NetworkSettings
 from resil.faults.content import Content
+from resil.record.evidence import Inferences
 from resil.stats.rates import OUTCOMES
 
 _BETWEEN = {
@@ -19,7 +17,7 @@ _BETWEEN = {
 }
 
 
-def inference_facts(campaign: Campaign, content: Content) -> dict[str, Any] | None:
+def inferences_of(campaign: Campaign, content: Content) -> Inferences | None:
     """Return what was seen after the first of two inferences and in all; None if there is one.
 
     `after_first` counts injections by the outcome of the first inference and, within it, of the whole run. Of
@@ -33,30 +31,30 @@ def inference_facts(campaign: Campaign, content: Content) -> dict[str, Any] | No
     table = np.zeros((len(OUTCOMES), len(OUTCOMES)), dtype=np.int64)
     two = content.firsts >= 0
     np.add.at(table, (content.firsts[two], content.outcomes[two]), 1)
-    fates = dict(zip(OUTCOMES, table[OUTCOMES.index("latent")].tolist(), strict=True))
-    whole = sum(fates.values())
-    return {
-        "number": campaign.inferences,
-        "between": campaign.between if isinstance(campaign.work, NetworkSettings) else "",
-        "after_first": {
+    became = dict(zip(OUTCOMES, table[OUTCOMES.index("latent")].tolist(), strict=True))
+    whole = sum(became.values())
+    return Inferences(
+        number=campaign.inferences,
+        between=campaign.between if isinstance(campaign.work, NetworkSettings) else "",
+        after_first={
             first: {o: n for o, n in zip(OUTCOMES, row, strict=True) if n}
             for first, row in zip(OUTCOMES, table.tolist(), strict=True)
         },
-        "latent_after_first": whole,
-        "dormant": whole - fates["masked"] - fates["latent"],
-        "vanished": fates["masked"],
-        "latent": fates["latent"],
-    }
+        latent_after_first=whole,
+        dormant=whole - became["masked"] - became["latent"],
+        vanished=became["masked"],
+        latent=became["latent"],
+    )
 
 
-def inference_note(facts: Mapping[str, Any]) -> str:
+def inference_note(facts: Inferences) -> str:
     """Return the facts as a sentence or two."""
-    became = facts["after_first"]["latent"]
+    became = facts.after_first["latent"]
     worse = ", ".join(f"{n:,} {o}" for o, n in became.items() if o not in ("masked", "latent"))
-    between = _BETWEEN.get(facts["between"], "the host does what the memory images say")
+    between = _BETWEEN.get(facts.between, "the host does what the memory images say")
     return (
         f"Each run makes two inferences of the same input and is struck in the first; between them "
-        f"{between}. Of {facts['latent_after_first']:,} injections that were latent state after the first, "
-        f"{facts['dormant']:,} were dormant{f' ({worse})' if worse else ''}, {facts['vanished']:,} vanished "
-        f"in the second, and {facts['latent']:,} are latent after it."
+        f"{between}. Of {facts.latent_after_first:,} injections that were latent state after the first, "
+        f"{facts.dormant:,} were dormant{f' ({worse})' if worse else ''}, {facts.vanished:,} vanished "
+        f"in the second, and {facts.latent:,} are latent after it."
     )

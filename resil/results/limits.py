@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from resil.record.blocks import PartLimit
+from resil.results.figures import shown
 from resil.results.over_inputs import PerInput, fit_over_inputs
 from resil.stats.intervals import Interval
 from resil.stats.rates import StratumCounts, fit, raw_fit
@@ -17,7 +18,7 @@ def part_limits(
     fit_per_bit: Mapping[str, float],
     hazardous: Sequence[str],
     confidence: float,
-) -> list[dict[str, Any]]:
+) -> tuple[PartLimit, ...]:
     """Return the hazardous FIT of each block and kind of storage, as entries of `limits` in `summary.json`.
 
     They are of the same kind as the run's own intervals: for inputs like these if those are, and with the
@@ -41,15 +42,15 @@ def part_limits(
         each = [[s for s in counts if (s.block, s.kind) == part] for counts in inputs]
         return fit_over_inputs(each, fit_per_bit, hazardous, level).interval
 
-    return [
-        {
-            "block": part[0],
-            "kind": part[1],
-            "bits": round(sum(s.exposure for s in strata if (s.block, s.kind) == part)),
-            "fit_raw": raw_fit([s for s in strata if (s.block, s.kind) == part], fit_per_bit),
-            "fit": interval(part, confidence).as_list(),
-            "fit_hi_joint": interval(part, joint).hi,
-            "predicted": False,
-        }
+    return tuple(
+        PartLimit(
+            block=part[0],
+            kind=part[1],
+            bits=round(sum(s.exposure for s in strata if (s.block, s.kind) == part)),
+            fit_raw=raw_fit([s for s in strata if (s.block, s.kind) == part], fit_per_bit),
+            fit=shown(interval(part, confidence)),
+            fit_hi_joint=interval(part, joint).hi,
+            predicted=False,
+        )
         for part in parts
-    ]
+    )

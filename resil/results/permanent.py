@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,6 +22,8 @@ from resil.folder.contents import content_of
 from resil.folder.finished import Finished, finished_run, require_ends, require_measured
 from resil.folder.parts import read_part
 from resil.folder.store import INJECTIONS, recorded_definition
+from resil.record.blocks import Stratum
+from resil.record.summary import Summary
 from resil.results.safety_grounds import belongs
 from resil.results.safety_rows import NO_PERMANENT, Permanent
 from resil.results.sampling_facts import beyond_sample
@@ -54,11 +55,10 @@ def permanent_of(campaign: Campaign, bench: Bench) -> Permanent | str:
 
 def _check(found: Finished, bench: Bench) -> None:
     """Raise StoreError unless the run injected permanent faults into this target with this network."""
-    asked = found.summary["campaign"]
-    if asked["fault_model"] != STUCK_AT:
+    if (model := found.summary.campaign.fault_model) != STUCK_AT:
         raise StoreError(
             f'{found.path}: expected a campaign with [faults] model = "{STUCK_AT}", found "'
-            f'{asked["fault_model"]}"; give the run folder of one'
+            f'{model}"; give the run folder of one'
         )
     recorded = recorded_definition(found.path)
     here = bench.identity.definition
@@ -70,7 +70,8 @@ def _check(found: Finished, bench: Bench) -> None:
             f"{', '.join(differing)}; run the stuck-at campaign again on this target"
         )
     require_ends(found, "it is asked which stuck bits are quiet, and which alarms come in time")
-    if len(found.summary["sampling"]["looks"]) > 1 or found.summary["sampling"]["pilot"]:
+    sampling = found.summary.sampling
+    if sampling is None or len(sampling.looks) > 1 or sampling.pilot:
         raise StoreError(
             f'{found.path}: expected the plan "proportional" or "uniform", found one that went by results; '
             "run it again with one of these"
@@ -85,7 +86,7 @@ def _permanent(
     if reason := beyond_sample(campaign, len(by_input)):
         return f"[safety] permanent: {reason}"
     bits = _bits(settings, bench)
-    raw = _raw(found.summary["strata"])
+    raw = _raw(found.summary.strata)
     together: dict[Key, Counter[str]] = {}
     for own in by_input.values():
         for key, counts in own.items():
@@ -146,34 +147,36 @@ def _is_mechanism(settings: SafetySettings, path: str) -> bool:
     return any(belongs(path, storage) for m in settings.mechanisms for storage in m.storage)
 
 
-def _raw(strata: list[Mapping[str, Any]]) -> dict[tuple[str, str], float]:
+def _raw(strata: Sequence[Stratum]) -> dict[tuple[str, str], float]:
     raw: dict[tuple[str, str], float] = {}
     for stratum in strata:
-        key = (stratum["block"], stratum["kind"])
-        raw[key] = raw.get(key, 0.0) + float(stratum["fit_raw"])
+        key = (stratum.block, stratum.kind)
+        raw[key] = raw.get(key, 0.0) + stratum.fit_raw
     return raw
 
 
-def _left_out(summary: Mapping[str, Any]) -> str:
-    left = [k for k in STORAGE if k not in summary["campaign"]["kinds"] and summary["target"][f"{k}_bits"]]
-    return " and ".join(f"{summary['target'][f'{kind}_bits']:,} {STORAGE[kind]}" for kind in left)
+def _left_out(summary: Summary) -> str:
+    left = [k for k in STORAGE if k not in summary.campaign.kinds and summary.target.bits(k)]
+    return " and ".join(f"{summary.target.bits(kind):,} {STORAGE[kind]}" for kind in left)
 
 
-def _variations(summary: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+def _variations(summary: Summary) -> dict[str, dict[str, float]]:
     """Return the ends of the ranges of all base rates together, as factors by kind of storage."""
     factors: dict[str, dict[str, float]] = {"lowest": {}, "highest": {}}
-    for entry in summary["technology"]["entries"]:
-        for kind in summary["campaign"]["kinds"]:
-            if entry["quantity"] == QUANTITIES[kind] and entry["low"] < entry["high"]:
-                factors["lowest"][kind] = entry["low"] / entry["value"]
-                factors["highest"][kind] = entry["high"] / entry["value"]
+    for entry in summary.technology.entries:
+        if entry.low is None or entry.high is None or not entry.low < entry.high:
+            continue
+        for kind in summary.campaign.kinds:
+            if entry.quantity == QUANTITIES[kind]:
+                factors["lowest"][kind] = entry.low / entry.value
+                factors["highest"][kind] = entry.high / entry.value
     return {f"base rates of permanent faults {end}": own for end, own in factors.items() if own}
 
 
 def _origin(found: Finished) -> str:
-    total = found.summary["total"]["injections"]
-    technology = found.summary["technology"]["name"]
-    statuses = {entry["status"] for entry in found.summary["technology"]["entries"]}
+    total = found.summary.total.injections
+    technology = found.summary.technology.name
+    statuses = {entry.status for entry in found.summary.technology.entries}
     return (
         f"{total:,} stuck bits of {_short(found.path)}; base rates of {technology} "
         f"({', '.join(sorted(statuses))})"

@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,8 @@ from resil.folder.contents import content_of
 from resil.folder.finished import finished_run
 from resil.folder.store import INJECTIONS, SITES, STRATA
 from resil.folder.strata_file import Drawn, read_strata
+from resil.record.evidence import SamplingRecord
+from resil.record.summary import Summary
 from resil.results.domains import Question, fit_of_domains, weights_of
 from resil.rtl_harness.design.sites import EXTERNAL_KINDS, Hardware
 from resil.stats.intervals import clopper_pearson_limits
@@ -33,7 +35,7 @@ class Run:
 
     Attributes:
         path: The run folder.
-        summary: Content of `summary.json`; `docs/reference/files.md` explains its keys.
+        summary: The results, by the fields of `summary.json`; `docs/reference/files.md` explains these.
 
     Raises:
         StoreError: the folder is none of a run, is of another version, unfinished, damaged or altered, or is
@@ -54,19 +56,19 @@ class Run:
         The same by hand: each injection stands for the FIT in its column `weight`.
 
         >>> rows = run.injections()
-        >>> hazardous = rows["outcome"].isin(run.summary["campaign"]["hazardous"])
+        >>> hazardous = rows["outcome"].isin(run.summary.campaign.hazardous)
         >>> total = float((rows["weight"] * hazardous).sum())
-        >>> abs(total - run.summary["total"]["fit"]) < 1e-12
+        >>> abs(total - run.summary.total.fit) < 1e-12
         True
     """
 
     def __init__(self, path: str | Path) -> None:
         found = finished_run(Path(path))
         self.path: Path = found.path
-        self.summary: Mapping[str, Any] = found.summary
+        self.summary: Summary = found.summary
 
     def __repr__(self) -> str:
-        verdict, injections = self.summary["verdict"]["result"], self.summary["campaign"]["injections"]
+        verdict, injections = self.summary.verdict.result, self.summary.campaign.injections
         return f"Run({str(self.path)!r}: {injections:,} injections, verdict {verdict})"
 
     def injections(self) -> pd.DataFrame:
@@ -88,7 +90,7 @@ class Run:
         """
         parts = sorted((self.path / INJECTIONS).glob("part-*.parquet"))
         rows = pa.concat_tables([_plain(read_parquet(part)) for part in parts])
-        judged = content_of(rows).within(self.summary["campaign"]["detection_cycles"]).outcomes
+        judged = content_of(rows).within(self.summary.campaign.detection_cycles).outcomes
         names = pa.array(OUTCOMES, pa.string()).take(pa.array(judged))
         rows = rows.set_column(rows.schema.get_field_index("outcome"), "outcome", names)
         classes = pc.cast(self._sites()["register_class"], pa.string())
@@ -136,12 +138,12 @@ class Run:
         Examples:
             >>> from resil import Run
             >>> run = Run("run")
-            >>> abs(float(run.fit()["fit"][0]) - run.summary["total"]["fit"]) < 1e-12
+            >>> abs(float(run.fit()["fit"][0]) - run.summary.total.fit) < 1e-12
             True
             >>> sorted(run.fit(by=["block"], outcomes=["due"])["block"])
             ['(no block)', 'cc', 'mac', 'sb']
         """
-        asked = tuple(outcomes if outcomes is not None else self.summary["campaign"]["hazardous"])
+        asked = tuple(outcomes if outcomes is not None else self.summary.campaign.hazardous)
         columns = (by,) if isinstance(by, str) else tuple(by)
         if unknown := sorted(set(asked) - set(OUTCOMES)):
             raise ValueError(f"outcomes: expected some of {', '.join(OUTCOMES)}, found {', '.join(unknown)}")
@@ -150,14 +152,21 @@ class Run:
             raise ValueError(
                 f"by: expected columns of injections, {', '.join(rows)}; found {', '.join(unknown)}"
             )
-        question = Question.of(self.summary, columns, asked)
-        plan = self.summary["sampling"]["plan"]
+        question = Question.of(self._sampling, columns, asked)
+        plan = self._sampling.plan
         return fit_of_domains(rows, self._drawn, self._injected(question.storage), question, plan)
 
     @property
     def confidence(self) -> float:
         """Of one interval from the rows of `counted`: looks at the results have used up some of the error."""
-        return float(self.summary["sampling"]["looks"][-1]["confidence"])
+        return self._sampling.looks[-1].confidence
+
+    @property
+    def _sampling(self) -> SamplingRecord:
+        sampling = self.summary.sampling
+        if sampling is None:
+            raise StoreError(f"{self.path}: expected a run, found results without injections")
+        return sampling
 
     def registers(self) -> pd.DataFrame:
         """Return a row for each register or memory, those of the largest hazardous FIT first.
@@ -185,7 +194,7 @@ class Run:
         found = found.merge(counts.reset_index(), how="left", on=["block", "register"])
         found[list(OUTCOMES)] = found[list(OUTCOMES)].fillna(0).astype(int)
         found.insert(5, "injections", found[list(OUTCOMES)].sum(axis=1))
-        found["hazardous"] = found[self.summary["campaign"]["hazardous"]].sum(axis=1)
+        found["hazardous"] = found[list(self.summary.campaign.hazardous)].sum(axis=1)
         self._judge(found)
         ranked = found.sort_values(["fit", "fit_hi", "register"], ascending=[False, False, True])
         return ranked.reset_index(drop=True)
@@ -214,26 +223,31 @@ class Run:
             for block, kind, name, bits in self._storage(keys, "classes").itertuples(index=False)
         ]
         rates = {kind: rate for (_, kind), rate in self._raw_fit_per_bit().items()}
-        hazardous = self.summary["campaign"]["hazardous"]
+        hazardous = self.summary.campaign.hazardous
         found, _ = estimate_blocks(strata, rates, hazardous, self.confidence)
-        kept = ("injections", "avf", "avf_lo", "avf_hi")
-        told = [
-            {"register_class": one.block, "bits": sum(one.bits.values())}
-            | {key: one.as_row()[key] for key in kept}
+        rows_of_classes = [
+            {
+                "register_class": one.block,
+                "bits": sum(one.bits.values()),
+                "injections": one.injections,
+                "avf": one.avf.estimate,
+                "avf_lo": one.avf.lo,
+                "avf_hi": one.avf.hi,
+            }
             for one in sorted(found, key=lambda one: one.block)
         ]
-        return pd.DataFrame(told)
+        return pd.DataFrame(rows_of_classes)
 
     def blocks(self) -> pd.DataFrame:
         """Return a row for each block and the total, with the figures of `blocks.csv`."""
         import pandas as pd
 
-        rows = [*self.summary["blocks"], self.summary["total"]]
-        return pd.DataFrame([{key: value for key, value in row.items() if key != "rates"} for row in rows])
+        rows = (*self.summary.blocks, self.summary.total)
+        return pd.DataFrame([row.model_dump(by_alias=True, exclude={"rates"}) for row in rows])
 
     def _storage(self, keys: list[str], what: str) -> pd.DataFrame:
         """Return the bits that were injected into by these columns; StoreError if the plan was not even."""
-        plan = self.summary["sampling"]["plan"]
+        plan = self._sampling.plan
         if plan not in EVENLY:
             raise StoreError(
                 f"{self.path}: expected a run whose injections are spread evenly over each block (plan "
@@ -252,9 +266,7 @@ class Run:
         table = self._sites()
         real = pc.equal(table["hardware"].cast(pa.string()), Hardware.KEPT.value)
         frame: pd.DataFrame = _plain(table.filter(real).select(sorted(stored))).to_pandas()
-        frame = frame[frame["kind"].isin(self.summary["campaign"]["kinds"])].rename(
-            columns={"path": "register"}
-        )
+        frame = frame[frame["kind"].isin(self.summary.campaign.kinds)].rename(columns={"path": "register"})
         texts = frame.columns.intersection(["block", "kind", "register", "register_class"])
         frame[texts] = frame[texts].astype(str)
         if "name" in names:
@@ -281,12 +293,12 @@ class Run:
 
     def _raw_fit_per_bit(self) -> dict[tuple[str, str], float]:
         """Raw rate of one bit, by block and kind of storage."""
-        strata = self.summary["strata"]
+        strata = self.summary.strata
         sums: dict[tuple[str, str], float] = {}
         for stratum in strata:
-            owner = (stratum["block"], stratum["kind"])
-            sums[owner] = sums.get(owner, 0.0) + stratum["fit_raw"]
-        return {(s["block"], s["kind"]): sums[s["block"], s["kind"]] / s["bits"] for s in strata}
+            owner = (stratum.block, stratum.kind)
+            sums[owner] = sums.get(owner, 0.0) + stratum.fit_raw
+        return {(s.block, s.kind): sums[s.block, s.kind] / s.bits for s in strata}
 
 
 def _names(frame: pd.DataFrame) -> pd.Series[str]:

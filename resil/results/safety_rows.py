@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from resil.campaign.safety import Mechanism, SafetySettings
+from resil.record.safety import Safety, SafetyRow, Variation
 from resil.results.evidence import DUE, Class, Hazards, classes_of, in_blocks
 from resil.stats.evidence import Evidence
 from resil.stats.judgement import Kind, Row, not_assessed, whole, worst
@@ -83,8 +83,8 @@ class Grounds:
         return replace(self, evidence=self.evidence.scaled(factors), by_block=self.by_block.scaled(factors))
 
 
-def safety_facts(grounds: Grounds, undecided: str = "") -> dict[str, Any]:
-    """Return the verdict as plain values: what `summary.json` holds as `safety`.
+def safety_verdict(grounds: Grounds, undecided: str = "") -> Safety:
+    """Return the verdict on the safety claims.
 
     Args:
         grounds: What it rests on.
@@ -98,17 +98,11 @@ def safety_facts(grounds: Grounds, undecided: str = "") -> dict[str, Any]:
     again = sensitivity(grounds)
     rows.append(_sensitivity_row(again, claims))
     settings = grounds.settings
-    return {
-        **whole(rows, claims).as_dict(),
-        "asil": settings.asil,
-        "rows": [row.as_dict() for row in rows],
-        "sensitivity": [
-            {"title": title, "rows": [row.as_dict() for row in varied]} for title, varied in again
-        ],
-    }
+    variations = (Variation(title=title, rows=_recorded(varied)) for title, varied in again)
+    return _safety(settings, rows, claims, tuple(variations))
 
 
-def predicted_facts(settings: SafetySettings) -> dict[str, Any]:
+def predicted_verdict(settings: SafetySettings) -> Safety:
     """Return the verdict where nothing was injected: every row not assessed."""
     reason = "The figures are predicted; a safety row is judged from injections: resil run."
     if settings.detection_cycles is not None:
@@ -116,16 +110,46 @@ def predicted_facts(settings: SafetySettings) -> dict[str, Any]:
     return _unassessed(settings, reason)
 
 
-def _unassessed(settings: SafetySettings, reason: str) -> dict[str, Any]:
+def _unassessed(settings: SafetySettings, reason: str) -> Safety:
     rows = [not_assessed(kind, reason) for kind in _kinds(settings, "").values()]
     rows += [not_assessed(_coverage_kind(m, ""), reason) for m in settings.mechanisms]
     rows.append(not_assessed(Kind("sensitivity", "share", at_least=True, target=None), reason))
-    return {
-        **whole(rows, _claims(settings)).as_dict(),
-        "asil": settings.asil,
-        "rows": [row.as_dict() for row in rows],
-        "sensitivity": [],
-    }
+    return _safety(settings, rows, _claims(settings), ())
+
+
+def _safety(
+    settings: SafetySettings, rows: Sequence[Row], claims: Sequence[str], sensitivity: tuple[Variation, ...]
+) -> Safety:
+    found = whole(rows, claims)
+    return Safety(
+        result=found.state,
+        reason=found.reason,
+        confidence=found.confidence,
+        joint_confidence=found.joint,
+        claims=tuple(found.claims),
+        asil=settings.asil,
+        rows=_recorded(rows),
+        sensitivity=sensitivity,
+    )
+
+
+def _recorded(rows: Sequence[Row]) -> tuple[SafetyRow, ...]:
+    return tuple(
+        SafetyRow(
+            name=row.name,
+            state=row.state,
+            unit=row.unit,
+            value=None if row.value is None else row.value.estimate,
+            lo=None if row.value is None else row.value.lo,
+            hi=None if row.value is None else row.value.hi,
+            at_least=row.at_least,
+            target=row.target,
+            confidence=row.confidence,
+            origin=row.origin,
+            reason=row.reason,
+        )
+        for row in rows
+    )
 
 
 def sensitivity(grounds: Grounds) -> list[tuple[str, list[Row]]]:

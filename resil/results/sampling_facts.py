@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from resil.campaign.campaign import Campaign
 from resil.faults.sampling import Sample
+from resil.record.evidence import LookRecord, OverInputsRecord, Pilot, SamplingRecord
 from resil.stats.clusters import OverInputs
 
 _REASONS = {
@@ -17,39 +16,37 @@ _REASONS = {
 }
 
 
-def sampling_facts(campaign: Campaign, sample: Sample, inputs: OverInputs) -> dict[str, Any]:
+def sampling_record(campaign: Campaign, sample: Sample, inputs: OverInputs) -> SamplingRecord:
     """Return plan, looks and stopping reason, and the total for inputs like those that were run."""
     settings = campaign.sampling
-    return {
-        "plan": settings.plan,
-        "margin": settings.margin,
-        "until_decided": settings.until_decided and campaign.budget is not None,
-        "strata": len(sample.strata),
-        "groups": sample.design.groups,
-        "guided": sample.guided,
-        "most": campaign.faults.injections,
-        "pilot": sample.pilot,
-        "pilots": [
-            {"block": block, "kind": kind, "injections": n} for (block, kind), n in _pilots(sample).items()
-        ],
-        "looks": [
-            {
-                "injections": look.injections,
-                "fit": look.total.estimate,
-                "fit_lo": look.total.lo,
-                "fit_hi": look.total.hi,
-                "confidence": look.total.confidence,
-            }
+    return SamplingRecord(
+        plan=settings.plan,
+        margin=settings.margin,
+        until_decided=settings.until_decided and campaign.budget is not None,
+        strata=len(sample.strata),
+        groups=sample.design.groups,
+        guided=sample.guided,
+        most=campaign.faults.injections,
+        pilot=sample.pilot,
+        pilots=tuple(
+            Pilot(block=block, kind=kind, injections=n) for (block, kind), n in _pilots(sample).items()
+        ),
+        looks=tuple(
+            LookRecord(
+                injections=look.injections,
+                fit=look.total.estimate,
+                fit_lo=look.total.lo,
+                fit_hi=look.total.hi,
+                confidence=look.total.confidence,
+            )
             for look in sample.looks
-        ],
-        "reason": sample.reason,
-        "inputs": settings.inputs,
-        "over_inputs": {
-            "fit_lo": inputs.interval.lo,
-            "fit_hi": inputs.interval.hi,
-            "design_effect": inputs.design_effect,
-        },
-    }
+        ),
+        reason=sample.reason,
+        inputs=settings.inputs,
+        over_inputs=OverInputsRecord(
+            fit_lo=inputs.interval.lo, fit_hi=inputs.interval.hi, design_effect=inputs.design_effect
+        ),
+    )
 
 
 def _pilots(sample: Sample) -> dict[tuple[str, str], int]:

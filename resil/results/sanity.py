@@ -46,12 +46,12 @@ def written(facts: OutputFacts | None, outputs: Sequence[bytes]) -> Check:
         outputs: Of the run without a fault of each input.
     """
     if facts is None:
-        return Check("written", NOT_TESTED, "what the output was before the run is not known")
+        return Check.of("written", NOT_TESTED, "what the output was before the run is not known")
     if any(found != before for found, before in zip(outputs, facts.before, strict=True)):
-        return Check("written", PASSED, f"the run without a fault changes {facts.place}")
+        return Check.of("written", PASSED, f"the run without a fault changes {facts.place}")
     if facts.again() == outputs[0]:
-        return Check("written", PASSED, f"{facts.place} is written with the values that it began with")
-    return Check(
+        return Check.of("written", PASSED, f"{facts.place} is written with the values that it began with")
+    return Check.of(
         "written",
         FAILED,
         f"Expected the design to write its output, {facts.place}, in the run without a fault; found it as it "
@@ -62,13 +62,13 @@ def written(facts: OutputFacts | None, outputs: Sequence[bytes]) -> Check:
 def varies(facts: OutputFacts | None, outputs: Sequence[bytes]) -> Check:
     """Return whether different inputs give different outputs; `facts` and `outputs` as of `written`."""
     if len(outputs) == 1:
-        return Check("varies", NOT_TESTED, "one input was run: whether the output depends on it is not known")
+        return Check.of("varies", NOT_TESTED, "one input was run: that the output depends on it is not known")
     if len(set(outputs)) > 1:
-        return Check("varies", PASSED, f"{len(set(outputs))} outputs of {len(outputs)} inputs")
+        return Check.of("varies", PASSED, f"{len(set(outputs))} outputs of {len(outputs)} inputs")
     if facts is not None and facts.compiled:
-        return Check("varies", NOT_TESTED, "all inputs give one output, which the compiler has placed")
+        return Check.of("varies", NOT_TESTED, "all inputs give one output, which the compiler has placed")
     place = "the output" if facts is None else f"the output, {facts.place},"
-    return Check(
+    return Check.of(
         "varies",
         FAILED,
         f"Expected {place} to differ between inputs; found the same of all {len(outputs)} inputs. Correct "
@@ -85,13 +85,13 @@ def reached(changed: int, injections: int, probed: Probed) -> Check:
         probed: What was tried beyond them.
     """
     if changed:
-        return Check("reached", PASSED, f"{changed:,} of {injections:,} injections changed the output")
+        return Check.of("reached", PASSED, f"{changed:,} of {injections:,} injections changed the output")
     if probed.reached:
-        return Check(
+        return Check.of(
             "reached", PASSED, f"no injection changed the output, but one of {probed.faults:,} stuck bits did"
         )
     tried = f", and none of {probed.faults:,} bits held at 0 or 1" if probed.faults else ""
-    return Check(
+    return Check.of(
         "reached",
         FAILED,
         f"Expected some fault to change the output; found none among {injections:,} injections{tried}. What "
@@ -102,4 +102,4 @@ def reached(changed: int, injections: int, probed: Probed) -> Check:
 
 def sanity(facts: OutputFacts | None, outputs: Sequence[bytes], own: Check) -> Sanity:
     """Return all checks; `own` is that of `reached`, the others as of `written`."""
-    return Sanity((written(facts, outputs), varies(facts, outputs), own))
+    return Sanity.of((written(facts, outputs), varies(facts, outputs), own))

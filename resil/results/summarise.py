@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From injections to `summary.json`: rates, FIT, metrics and verdict, with everything that they rest on."""
+"""From injections to a summary: rates, FIT, metrics and verdict, with everything that they rest on."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from typing import Any
 
 from resil.bench.bench import AreaFacts, Bench
 from resil.bench.site_list import STORAGE, UNASSIGNED, block_bits, whole
@@ -13,26 +11,29 @@ from resil.campaign.campaign import Campaign
 from resil.campaign.clusters import clusters_text
 from resil.errors import ConsistencyError
 from resil.faults.sampling import Sample
+from resil.record.blocks import Block, StorageTotals, Stratum, Total
+from resil.record.campaign_facts import CampaignRecord, Golden, TargetRecord
+from resil.record.evidence import Inferences
+from resil.record.provenance import Provenance
 from resil.record.sanity import Sanity
-from resil.results.alarms import told_facts, usual_alarms
+from resil.record.summary import Summary
+from resil.results.alarms import detection_of, usual_alarms
 from resil.results.assumptions import assumptions_of_use
 from resil.results.classes import class_rows
 from resil.results.estimates import Estimates, estimates_of
-from resil.results.evidence import evidence_facts, sample_evidence
+from resil.results.evidence import evidence_record, sample_evidence
+from resil.results.figures import block_fields, rated_figures, stored_bits
 from resil.results.inferences import inference_note
 from resil.results.safety_grounds import grounds_of
-from resil.results.safety_rows import NO_PERMANENT, Permanent, safety_facts
-from resil.results.sampling_facts import beyond_sample, sampling_facts, sampling_notes
+from resil.results.safety_rows import NO_PERMANENT, Permanent, safety_verdict
+from resil.results.sampling_facts import beyond_sample, sampling_notes, sampling_record
 from resil.results.summary_parts import (
-    SCHEMA,
-    block_row,
     left_out,
-    network_summary,
+    metrics_record,
+    network_record,
     scope_text,
-    source_bits,
-    storage_bits,
-    storage_row,
-    verdict_summary,
+    technology_record,
+    verdict_record,
 )
 from resil.rtl_harness.design.operations import longest_operation
 from resil.rtl_harness.engine.contract import GoldenRun
@@ -87,12 +88,12 @@ def summarise(
     area: AreaFacts,
     goldens: Sequence[GoldenRun],
     sample: Sample,
-    provenance: Mapping[str, Any],
+    provenance: Provenance,
     sanity: Sanity,
     permanent: Permanent | str = NO_PERMANENT,
-    inferences: Mapping[str, Any] | None = None,
-) -> dict[str, Any]:
-    """Return the content of `summary.json`.
+    inferences: Inferences | None = None,
+) -> Summary:
+    """Return the results of a run.
 
     Args:
         campaign: What was asked.
@@ -100,7 +101,7 @@ def summarise(
         area: Its area.
         goldens: The run without a fault of each input.
         sample: The injections and how they were chosen.
-        provenance: Content of `provenance.json`.
+        provenance: What made them.
         sanity: Whether what was watched could have shown a failure; if not, nothing is judged.
         permanent: What is known of permanent faults, or why nothing is.
         inferences: What became of latent state in a second inference; None if there was none.
@@ -109,82 +110,94 @@ def summarise(
     fit_per_bit = {kind: technology.fit_per_bit(kind) for kind in campaign.faults.kinds}
     bits = block_bits(bench.sites, bench.blocks)
     found = estimates_of(campaign, sample, bits, fit_per_bit)
-    total = found.total
     source = block_bits(bench.sites, bench.blocks, source=True)
-    blocks = [
-        block_row(
-            name, n, _estimate(campaign, found, name, n), area.of(name).total, area.of(name).sram, area.unit
-        )
-        | source_bits(source[name])
-        for name, n in bits.items()
-    ]
-    everything = whole(bits)
-    scope = scope_text(campaign.faults.kinds, everything)
+    total, everything = found.total, whole(bits)
+    stored = stored_bits(everything, whole(source))
     evidence = sample_evidence(campaign, sample, found)
+    grounds = (evidence, sample, found, technology, everything, permanent)
+    scope = _verdict_scope(campaign, scope_text(campaign.faults.kinds, everything))
+    left = left_out(evidence, campaign.hazardous)
     undecided = sanity.reason or beyond_sample(campaign, len(goldens))
-    cycles = [run.cycles for run in goldens]
-    return {
-        "schema": SCHEMA,
-        "campaign": _campaign(campaign, bench, sample, provenance),
-        "sampling": sampling_facts(campaign, sample, found.inputs),
-        "network": network_summary(bench.network, _operation_cycles(goldens[0])),
-        "target": {
-            "name": bench.target_name,
-            "top": bench.top,
-            **storage_bits(everything),
-            **source_bits(whole(source)),
-            "unmapped_sites": len(bench.unmapped),
-            "area": area.total.total,
-            "area_unit": area.unit,
-            "area_library": area.library,
-            "titles": dict(bench.titles),
-            "parameters": dict(bench.parameters),
-        },
-        "golden": {
-            "cycles": cycles,
-            "vela_cycles": bench.network.vela_cycles,
-            "output_hash": [run.end.output_hash for run in goldens],
-            "longest_operation": _longest_operations(goldens),
-        },
-        "inferences": None if inferences is None else dict(inferences),
-        "technology": technology.as_dict(),
-        "sanity": sanity.as_dict(),
-        "verdict": verdict_summary(
-            campaign,
-            total,
-            _verdict_scope(campaign, scope),
-            left_out(evidence, campaign.hazardous),
-            undecided,
+    return Summary(
+        schema=Summary.SCHEMA,
+        estimate=None,
+        campaign=_campaign(campaign, bench, sample, provenance),
+        sampling=sampling_record(campaign, sample, found.inputs),
+        network=network_record(bench.network, _operation_cycles(goldens[0])),
+        target=_target(bench, area, stored),
+        golden=_golden(bench, goldens),
+        inferences=inferences,
+        technology=technology_record(technology),
+        sanity=sanity,
+        verdict=verdict_record(campaign, total, scope, left, undecided),
+        blocks=tuple(
+            _block(name, area, stored_bits(own, source[name]), _estimate(campaign, found, name, own))
+            for name, own in bits.items()
         ),
-        "blocks": blocks,
-        "strata": [_stratum(counts, fit_per_bit[counts.kind]) for counts in found.strata],
-        "limits": found.limits,
-        "storage": [storage_row(own) for own in found.kinds],
-        "classes": class_rows(campaign, sample, bits, fit_per_bit),
-        "total": block_row("total", everything, total, area.total.total, area.total.sram, area.unit)
-        | source_bits(whole(source)),
-        "told": told_facts(sample, bits, bench.alarms),
-        "metrics": safety_metrics(total, permanent=campaign.faults.permanent).as_dict(),
-        "evidence": evidence_facts(evidence),
-        "safety": None
+        strata=tuple(_stratum(counts, fit_per_bit[counts.kind]) for counts in found.strata),
+        limits=found.limits,
+        storage=tuple(_storage_totals(own) for own in found.kinds),
+        classes=class_rows(campaign, sample, bits, fit_per_bit),
+        total=_total(area, stored, total),
+        detection=detection_of(sample, bits, bench.alarms),
+        metrics=metrics_record(safety_metrics(total, permanent=campaign.faults.permanent)),
+        evidence=evidence_record(evidence),
+        safety=None
         if campaign.safety is None
-        else safety_facts(
-            grounds_of(campaign, campaign.safety, evidence, sample, found, technology, everything, permanent),
-            undecided,
-        ),
-        "assumptions": [
-            asdict(assumption)
-            for assumption in assumptions_of_use(campaign, bench, technology, evidence, everything, goldens)
-        ],
-        "notes": [
+        else safety_verdict(grounds_of(campaign, campaign.safety, *grounds), undecided),
+        assumptions=assumptions_of_use(campaign, bench, technology, evidence, everything, goldens),
+        notes=(
             sanity.note,
             *sampling_notes(campaign, sample, found.inputs),
             *([] if inferences is None else [inference_note(inferences)]),
             *usual_alarms(goldens, bench.inputs),
             *_notes(campaign, bench, area, everything),
-        ],
-        "provenance": dict(provenance),
-    }
+        ),
+        provenance=provenance,
+    )
+
+
+def _target(bench: Bench, area: AreaFacts, stored: Mapping[str, int]) -> TargetRecord:
+    return TargetRecord.model_validate(
+        {
+            "name": bench.target_name,
+            "top": bench.top,
+            **stored,
+            "unmapped_sites": len(bench.unmapped),
+            "area": float(area.total.total),
+            "area_unit": area.unit,
+            "area_library": area.library,
+            "titles": dict(bench.titles),
+            "parameters": dict(bench.parameters),
+        }
+    )
+
+
+def _golden(bench: Bench, goldens: Sequence[GoldenRun]) -> Golden:
+    return Golden(
+        cycles=tuple(run.cycles for run in goldens),
+        vela_cycles=bench.network.vela_cycles,
+        output_hash=tuple(run.end.output_hash for run in goldens),
+        longest_operation=_longest_operations(goldens),
+    )
+
+
+def _block(name: str, area: AreaFacts, stored: Mapping[str, int], estimate: BlockEstimate | None) -> Block:
+    own = area.of(name)
+    return Block.model_validate(block_fields(name, stored, estimate, own.total, own.sram, area.unit))
+
+
+def _total(area: AreaFacts, stored: Mapping[str, int], estimate: BlockEstimate) -> Total:
+    own = area.total
+    return Total.model_validate(block_fields("total", stored, estimate, own.total, own.sram, area.unit))
+
+
+def _storage_totals(estimate: BlockEstimate) -> StorageTotals:
+    """Return what is said of a kind of storage in all blocks; the estimate bears its name for a block's."""
+    kind = estimate.block
+    return StorageTotals.model_validate(
+        {"kind": kind, "bits": estimate.bits.get(kind, 0), **rated_figures(estimate)}
+    )
 
 
 def _estimate(
@@ -201,37 +214,35 @@ def _estimate(
     return own
 
 
-def _stratum(counts: StratumCounts, fit_per_bit: float) -> dict[str, Any]:
-    return {
-        "block": counts.block,
-        "kind": counts.kind,
-        "bits": counts.bits,
-        "counts": dict(counts.counts),
-        "share": counts.share,
-        "fit_raw": counts.exposure * fit_per_bit,
-    }
+def _stratum(counts: StratumCounts, fit_per_bit: float) -> Stratum:
+    return Stratum(
+        block=counts.block,
+        kind=counts.kind,
+        bits=counts.bits,
+        counts={outcome: int(n) for outcome, n in counts.counts.items()},
+        share=counts.share,
+        fit_raw=counts.exposure * fit_per_bit,
+    )
 
 
-def _campaign(
-    campaign: Campaign, bench: Bench, sample: Sample, provenance: Mapping[str, Any]
-) -> dict[str, Any]:
-    return {
-        "name": campaign.name,
-        "seed": campaign.seed,
-        "confidence": campaign.confidence,
-        "kinds": list(campaign.faults.kinds),
-        "fault_model": campaign.faults.model,
-        "timeout": campaign.execution.timeout,
-        "until": campaign.execution.until,
-        "detection_cycles": campaign.detection_cycles,
-        "clusters": list(campaign.faults.clusters),
-        "injections": sample.injections,
-        "hazardous": list(campaign.hazardous),
-        "inputs": list(bench.inputs),
-        "engine": campaign.execution.engine,
-        "workers": provenance["workers"],
-        "seconds": provenance["seconds"],
-    }
+def _campaign(campaign: Campaign, bench: Bench, sample: Sample, provenance: Provenance) -> CampaignRecord:
+    return CampaignRecord(
+        name=campaign.name,
+        seed=campaign.seed,
+        confidence=campaign.confidence,
+        kinds=campaign.faults.kinds,
+        fault_model=campaign.faults.model,
+        timeout=campaign.execution.timeout,
+        until=campaign.execution.until,
+        detection_cycles=campaign.detection_cycles,
+        clusters=campaign.faults.clusters,
+        injections=sample.injections,
+        hazardous=campaign.hazardous,
+        inputs=bench.inputs,
+        engine=campaign.execution.engine,
+        workers=provenance.workers,
+        seconds=provenance.seconds,
+    )
 
 
 def _operation_cycles(golden: GoldenRun) -> list[int]:
@@ -239,11 +250,11 @@ def _operation_cycles(golden: GoldenRun) -> list[int]:
     return [end - start for start, end in zip(starts, golden.operation_ends, strict=False)]
 
 
-def _longest_operations(goldens: Sequence[GoldenRun]) -> list[int]:
+def _longest_operations(goldens: Sequence[GoldenRun]) -> tuple[int, ...]:
     """Return for each input how long no operation ended; nothing where none is counted."""
     if any(len(run.moves) < 2 for run in goldens):
-        return []
-    return [longest_operation(run.moves, run.end.end_cycle) for run in goldens]
+        return ()
+    return tuple(longest_operation(run.moves, run.end.end_cycle) for run in goldens)
 
 
 def _verdict_scope(campaign: Campaign, scope: str) -> str:

@@ -11,10 +11,10 @@ from typing import Any
 
 from rich.console import Console, Group
 
+from resil.record.summary import Summary
 from resil.reports import (
     REPORT,
     parse_protection,
-    parse_summary,
     render,
     rich_protection,
     rich_report,
@@ -29,11 +29,11 @@ class Results:
     """What a finished run says.
 
     Attributes:
-        summary: Content of `summary.json`.
+        summary: The results.
         protection: Content of `protection.json`, None if no protection was chosen.
     """
 
-    summary: Mapping[str, Any]
+    summary: Summary
     protection: Mapping[str, Any] | None = None
 
     def write(self, folder: Path) -> list[Path]:
@@ -50,16 +50,15 @@ class Results:
         Args:
             folder: Where `write` has put the report files.
         """
-        summary = parse_summary(self.summary)
         protection = None if self.protection is None else parse_protection(self.protection)
-        _print(rich_report(summary, protection), text_report(summary, protection), folder)
+        _print(rich_report(self.summary, protection), text_report(self.summary, protection), folder)
 
     def show_protection(self, folder: Path) -> None:
         """Print what was chosen to protect, without the tables of the campaign; see `show`."""
         if self.protection is None:
             self.show(folder)
             return
-        summary, protection = parse_summary(self.summary), parse_protection(self.protection)
+        summary, protection = self.summary, parse_protection(self.protection)
         _print(rich_protection(summary, protection), text_protection(summary, protection), folder)
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from resil.bench.bench import NO_AREA, AreaFacts, Bench
 from resil.bench.site_list import write_parquet
@@ -22,16 +21,17 @@ from resil.faults.content import Content
 from resil.faults.plan import IntArray, Plan
 from resil.faults.population import Population
 from resil.faults.sampling import Sample, Sampling, look_text
-from resil.files import json_text, write_text
-from resil.folder import provenance
+from resil.files import write_text
 from resil.folder.audits import Audits
 from resil.folder.earlier_results import Before, require_as_good, require_as_many
 from resil.folder.execute import Executor
-from resil.folder.finished import RESULTS, seal
+from resil.folder.finished import seal
 from resil.folder.kept_plans import accepted_plan
+from resil.folder.provenance import begin, now
 from resil.folder.store import (
     CAMPAIGN,
     DERIVED,
+    PROVENANCE,
     SITES,
     STRATA,
     SUMMARY,
@@ -42,8 +42,9 @@ from resil.folder.store import (
 from resil.folder.strata_file import write_strata
 from resil.prepare import prepare
 from resil.progress import Progress
-from resil.record.sanity import recorded_failure
-from resil.results.inferences import inference_facts
+from resil.record.provenance import RUN, Provenance
+from resil.record.summary import Summary
+from resil.results.inferences import inferences_of
 from resil.results.permanent import permanent_of
 from resil.results.safety_grounds import check_safety
 from resil.results.summarise import summarise, technology_of
@@ -97,10 +98,10 @@ def run_campaign(
     Examples:
         >>> from resil import load_campaign, run_campaign
         >>> results = run_campaign(load_campaign("campaign.toml"), "run")
-        >>> results.summary["verdict"]["result"], results.summary["total"]["injections"]
+        >>> results.summary.verdict.result, results.summary.total.injections
         ('met', 200)
-        >>> total = results.summary["total"]
-        >>> total["fit_lo"] < total["fit"] < total["fit_hi"]  # failures in 1e9 hours
+        >>> total = results.summary.total
+        >>> total.fit_lo < total.fit < total.fit_hi  # failures in 1e9 hours
         True
     """
     started, out = provenance.now(), Path(out)
@@ -121,8 +122,8 @@ def run_campaign(
         technology = technology_of(campaign)
         rates = {kind: technology.fit_per_bit(kind) for kind in campaign.faults.kinds}
         sampling = Sampling(campaign, population, rates)
-        own = {"started": started, provenance.GOLDEN: golden_digests(goldens)}
-        first = json_text(provenance.begin(campaign, bench) | own)
+        own = {"started": started, "golden": golden_digests(goldens)}
+        first = begin(campaign, bench).changed(**own)
         folder = stack.enter_context(open_run(out, bench.identity, first))
         require_same_golden(out, folder.provenance(), goldens)
         farm = stack.enter_context(open_farm(campaign.execution.farm, progress, out))
@@ -132,24 +133,24 @@ def run_campaign(
         facts = run.finished()
         area = run.area() if with_area else NO_AREA
         permanent = permanent_of(campaign, bench)
-        inferences = inference_facts(campaign, run.stored())
+        inferences = inferences_of(campaign, run.stored())
         sane = sanity_of(bench, engines, goldens, run.stored(), campaign.seed, progress)
         sample = sampling.sample
         summary = summarise(campaign, bench, area, goldens, sample, facts, sane, permanent, inferences)
         return run.write(summary, sample)
 
 
-def verdict_code(summary: Mapping[str, Any]) -> ExitCode:
+def verdict_code(summary: Summary) -> ExitCode:
     """Return the exit code for the verdict of `summary`: that of the FIT budget or of the safety claims.
 
     With both, a miss of either is a miss, and only both met are met. A run that measured nothing decides
     nothing, whether or not something was asked.
     """
-    if recorded_failure(summary):
+    if summary.nothing_measured:
         return ExitCode.INCONCLUSIVE
-    results = [summary["verdict"]["result"]]
-    if (safety := summary.get("safety")) is not None:
-        results.append(safety["result"])
+    results = [summary.verdict.result]
+    if summary.safety is not None:
+        results.append(summary.safety.result)
     codes = [_CODES[result] for result in results]
     return next((c for c in (ExitCode.MISSED, ExitCode.INCONCLUSIVE) if c in codes), ExitCode.MET)
 
@@ -245,7 +246,7 @@ class _Run:
         try:
             self.complete(engines, sampling)
         except ConsistencyError as error:
-            self._folder.note({"failed": str(error)})
+            self._folder.note(failed=str(error))
             self._drop_results()
             raise
 
@@ -277,15 +278,13 @@ class _Run:
         if self._injected and (text := self._audits.text):
             self._progress.stage(text)
 
-    def finished(self) -> dict[str, Any]:
+    def finished(self) -> Provenance:
         """Return the provenance of the finished run; new times are noted only if something was injected."""
-        facts = self._folder.provenance()
-        facts = {name: value for name, value in facts.items() if name not in (RESULTS, provenance.GOLDEN)}
-        if self._injected or facts["finished"] is None:
-            facts["seconds"] = round(facts["seconds"] + self._seconds, 1)
-            facts["finished"] = provenance.now()
-            facts["workers"] = self._workers
-        return facts
+        facts = self._folder.provenance().changed(results=None)
+        if not self._injected and facts.finished is not None:
+            return facts
+        seconds = round(facts.seconds + self._seconds, 1)
+        return facts.changed(seconds=seconds, finished=now(), workers=self._workers)
 
     def area(self) -> AreaFacts:
         """Return the area of the blocks, which may take as long as all that came before."""
@@ -294,7 +293,7 @@ class _Run:
         except KeyboardInterrupt:
             raise Interrupted(f"all injections are kept in {self._go_on()}") from None
 
-    def write(self, summary: dict[str, Any], sample: Sample) -> Results:
+    def write(self, summary: Summary, sample: Sample) -> Results:
         """Write results and reports, and seal them; a protection chosen for other results is dropped.
 
         Raises:
@@ -308,14 +307,15 @@ class _Run:
             self._before.restore(self._content)
             raise
         self._describe()
-        text = json_text(summary)
+        text = summary.text()
         if not (path / SUMMARY).exists() or (path / SUMMARY).read_bytes() != text.encode():
             self._drop_results()
         results = Results(summary, accepted_plan(path, sha256(text.encode()).hexdigest()))
         results.write(path)
         write_strata(self._population, sample, path / STRATA)
         write_text(path / SUMMARY, text)
-        self._folder.note(summary["provenance"] | {RESULTS: seal(path, provenance.RUN, self._content)})
+        sealed = summary.provenance.changed(results=seal(path, RUN, self._content))
+        write_text(path / PROVENANCE, sealed.text())
         return results
 
     def _describe(self) -> None:
@@ -334,7 +334,7 @@ class _Run:
         if not self._injected:
             self._simulate_some_again(engines)
             self._injected = True
-            self._folder.note({"finished": None})
+            self._folder.note(finished=None)
             self._describe()
         size = before + plan.size
         self._progress.stage(f"{missing.size:,} injections with the {self._campaign.execution.engine} engine")

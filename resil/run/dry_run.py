@@ -139,25 +139,25 @@ def _duration(
     ]
     for _, folder in sorted(runs, reverse=True):
         try:
-            definition = recorded_provenance(folder).get("definition", {})
+            definition = recorded_provenance(folder).definition
             same = (definition.get("target"), definition.get("engine", campaign.execution.engine))
             if same != (bench.hashes["target"], campaign.execution.engine):
                 continue
             other = finished_run(folder)
         except (StoreError, ConsistencyError):
             continue
-        made = other.summary["campaign"]
-        if not made["injections"]:
+        made = other.summary.campaign
+        if not made.injections:
             continue
-        share = left * made["workers"] / (made["injections"] * workers)
-        ours, theirs = bench.network.vela_cycles, other.summary["golden"]["vela_cycles"]
+        share = left * made.workers / (made.injections * workers)
+        ours, theirs = bench.network.vela_cycles, other.summary.golden.vela_cycles
         if ours and theirs:
             share *= ours / theirs
         basis = (
-            f"scaled by injections, workers and cycles from {folder.name}: {made['injections']:,} in "
-            f"{_spoken(made['seconds'])} with {made['workers']} workers; what has to be built comes on top"
+            f"scaled by injections, workers and cycles from {folder.name}: {made.injections:,} in "
+            f"{_spoken(made.seconds)} with {made.workers} workers; what has to be built comes on top"
         )
-        return round(share * made["seconds"], 1), basis
+        return round(share * made.seconds, 1), basis
     return None, f"no finished run on this target lies beside {out} to go by; the run itself tells"
 
 

@@ -4,26 +4,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from resil.campaign.campaign import Campaign
 from resil.campaign.rules import TIMEOUTS, UNTIL
 from resil.campaign.text import campaign_text
 from resil.errors import CampaignError, ExitCode, StoreError
-from resil.files import json_text, write_text
-from resil.folder.finished import RESULTS, seal
-from resil.folder.provenance import ESTIMATE, made_with, now
+from resil.files import write_text
+from resil.folder.finished import seal
+from resil.folder.provenance import made_with, now
 from resil.folder.store import CAMPAIGN, INJECTIONS, PROVENANCE, SUMMARY, recorded_provenance
 from resil.progress import Progress
+from resil.record.provenance import ESTIMATE, Provenance
+from resil.record.summary import Summary
 from resil.results.summarise import upset_rates
 from resil.results.write import Results
 from resil.rtl_harness.npu.work import operation_work
 from resil.run.campaign import verdict_code
 from resil.sensitivity.campaign_inference import infer_campaign
-from resil.sensitivity.correct import Correction, correct
+from resil.sensitivity.correct import correct
 from resil.sensitivity.intervals import ModelError, block_estimates, part_limits
 from resil.sensitivity.model import SHIPPED, SensitivityModel, load_model
 from resil.sensitivity.observations import read_run
@@ -119,26 +119,24 @@ def estimate_campaign(
         estimates = [correction.applied(own, campaign.confidence) for own in estimates]
         total = correction.applied(total, campaign.confidence)
         limits = [correction.limited(own, campaign.confidence) for own in limits]
-    provenance = _provenance(campaign, path, facts.sha256, started, round(time.monotonic() - began, 1))
-    predicted = (estimates, total, limits)
-    corrected = correction is not None
-    summary = summarise_estimate(
-        campaign, model, inferred, facts, work, technology, *predicted, provenance, corrected
+    made = _made_with(campaign, path, facts.sha256).changed(
+        started=started, finished=now(), seconds=round(time.monotonic() - began, 1)
     )
-    if correction is not None:
-        summary["estimate"]["correction"] = correction.as_dict()
-        summary["notes"].insert(0, _corrected(correction))
+    predicted = (estimates, total, limits)
+    summary = summarise_estimate(
+        campaign, model, inferred, facts, work, technology, *predicted, made, correction
+    )
     results = Results(summary)
     out.mkdir(parents=True, exist_ok=True)
-    write_text(out / PROVENANCE, json_text(provenance))
+    write_text(out / PROVENANCE, made.text())
     write_text(out / CAMPAIGN, campaign_text(campaign))
     results.write(out)
-    write_text(out / SUMMARY, json_text(summary))
-    write_text(out / PROVENANCE, json_text(provenance | {RESULTS: seal(out, ESTIMATE)}))
+    write_text(out / SUMMARY, summary.text())
+    write_text(out / PROVENANCE, made.changed(results=seal(out, ESTIMATE)).text())
     return results
 
 
-def estimate_code(summary: Mapping[str, Any], campaign: Campaign, accept: bool = False) -> ExitCode:
+def estimate_code(summary: Summary, campaign: Campaign, accept: bool = False) -> ExitCode:
     """Return the exit code of an estimate: where something is claimed, a prediction alone decides nothing.
 
     Args:
@@ -148,19 +146,10 @@ def estimate_code(summary: Mapping[str, Any], campaign: Campaign, accept: bool =
     """
     if campaign.safety is not None:
         return ExitCode.INCONCLUSIVE
-    predicted = summary["verdict"].get("predicted")
+    predicted = summary.verdict.predicted
     if accept and predicted is not None:
         return _ACCEPTED[predicted]
     return verdict_code(summary)
-
-
-def _corrected(correction: Correction) -> str:
-    plain, injections = correction.total.plain, correction.run.summary["total"]["injections"]
-    return (
-        f"FIT is corrected by {injections:,} injections into this network, which alone would give "
-        f"{plain.estimate:.3g} [{plain.lo:.3g}, {plain.hi:.3g}]; with the predictions they count "
-        f"{correction.total.gain:.2f} times. AVF and rates of outcomes are the model's."
-    )
 
 
 def _check_folder(out: Path) -> None:
@@ -169,7 +158,7 @@ def _check_folder(out: Path) -> None:
 
 
 def _made_by_a_run(out: Path) -> bool:
-    return bool(recorded_provenance(out)["kind"] != ESTIMATE)
+    return recorded_provenance(out).kind != ESTIMATE
 
 
 def _target(campaign: Campaign, model: SensitivityModel) -> str:
@@ -194,13 +183,6 @@ def _target(campaign: Campaign, model: SensitivityModel) -> str:
     return name
 
 
-def _provenance(
-    campaign: Campaign, model: Path, network: str, started: str, seconds: float
-) -> dict[str, Any]:
-    return {
-        **made_with(campaign, _PACKAGES, ESTIMATE),
-        "hashes": {"network": network, "model": sha256(model.read_bytes()).hexdigest()},
-        "started": started,
-        "finished": now(),
-        "seconds": seconds,
-    }
+def _made_with(campaign: Campaign, model: Path, network: str) -> Provenance:
+    hashes = {"network": network, "model": sha256(model.read_bytes()).hexdigest()}
+    return made_with(campaign, _PACKAGES, ESTIMATE, hashes, {})

@@ -12,9 +12,9 @@ import numpy as np
 
 from resil.errors import StoreError
 from resil.folder.parts import read_part
-from resil.folder.provenance import GOLDEN
 from resil.folder.row_maker import injections_of, outcome_columns
 from resil.folder.store import RunFolder
+from resil.record.provenance import Provenance
 from resil.rtl_harness.engine.contract import CampaignEngine, GoldenRun
 from resil.rtl_harness.faults import Fault
 
@@ -26,16 +26,16 @@ _REMEDY = (
 )
 
 
-def golden_digests(goldens: Sequence[GoldenRun]) -> list[str]:
+def golden_digests(goldens: Sequence[GoldenRun]) -> tuple[str, ...]:
     """Return a digest of all that is known of each input's run without a fault."""
-    return [sha256(repr(run).encode()).hexdigest() for run in goldens]
+    return tuple(sha256(repr(run).encode()).hexdigest() for run in goldens)
 
 
-def require_same_golden(path: Path, provenance: Mapping[str, Any], goldens: Sequence[GoldenRun]) -> None:
+def require_same_golden(path: Path, provenance: Provenance, goldens: Sequence[GoldenRun]) -> None:
     """Raise StoreError unless the runs without a fault are those that the folder was made with."""
     here = golden_digests(goldens)
-    if (there := provenance.get(GOLDEN)) != here:
-        differing = sum(a != b for a, b in zip(there or [], here, strict=False))
+    if (there := provenance.golden) != here:
+        differing = sum(a != b for a, b in zip(there, here, strict=False))
         raise StoreError(
             f"{path}: expected the runs without a fault that it was made with, found {differing or 'all'} of "
             f"{len(here)} different; {_REMEDY}"

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from resil.bench.bench import NetworkFacts
 from resil.errors import ResilError
+from resil.record.campaign_facts import CorrectionRecord
+from resil.results.figures import shown
 from resil.sensitivity.intervals import PartLimits
 from resil.sensitivity.model import SensitivityModel
 from resil.sensitivity.observations import START_CYCLES, START_KIND, ObservedRun, SensitivityCell
@@ -43,17 +44,18 @@ class Correction:
     parts: tuple[Part, ...]
     weights: tuple[float, ...]
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values for a summary."""
-        return {
-            "run": str(self.run.folder),
-            "campaign": self.run.provenance["hashes"]["campaign"],
-            "injections": self.run.summary["total"]["injections"],
-            "fit": self.total.interval.as_list(),
-            "fit_without_predictions": self.total.plain.as_list(),
-            "tuning": self.total.tuning,
-            "gain": self.total.gain,
-        }
+    @property
+    def record(self) -> CorrectionRecord:
+        """The same as documents hold it."""
+        return CorrectionRecord(
+            run=str(self.run.folder),
+            campaign=self.run.provenance.hashes["campaign"],
+            injections=self.run.summary.total.injections,
+            fit=shown(self.total.interval),
+            fit_without_predictions=shown(self.total.plain),
+            tuning=self.total.tuning,
+            gain=self.total.gain,
+        )
 
     def applied(self, estimate: BlockEstimate, confidence: float) -> BlockEstimate:
         """Return an estimate with its FIT corrected; one of the total if no part has the block's name."""
@@ -153,20 +155,20 @@ def _check(
     if run.network != network.sha256 or run.accelerator != accelerator:
         raise ResilError(
             f"{run.folder}: expected injections into the campaign's network on {accelerator}, found "
-            f"{run.summary['network']['name']} on {run.accelerator}; give a run of the same campaign"
+            f"{run.summary.network.name} on {run.accelerator}; give a run of the same campaign"
         )
     if run.decision != network.decision:
         raise ResilError(
             f"{run.folder}: expected the decision {network.decision}, found {run.decision}: outcomes mean "
             "different things; run again with the campaign's [network] decision"
         )
-    if any(known["campaign"] == run.provenance["hashes"]["campaign"] for known in model.provenance["runs"]):
+    if any(known["campaign"] == run.provenance.hashes["campaign"] for known in model.provenance["runs"]):
         raise ResilError(
             f"{run.folder}: the model was learnt from this run, so it cannot be corrected by it; give a run "
             "with another seed, or another model"
         )
-    plan = run.summary.get("sampling", {}).get("plan", _EVEN_PLANS[0])
-    if plan not in _EVEN_PLANS:
+    sampling = run.summary.sampling
+    if (plan := "none" if sampling is None else sampling.plan) not in _EVEN_PLANS:
         raise ResilError(
             f"{run.folder}: expected faults chosen evenly within a block ({' or '.join(_EVEN_PLANS)}), found "
             f"the plan {plan}; set [sampling] plan and run again"

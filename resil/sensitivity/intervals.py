@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from resil.record.blocks import PartLimit
+from resil.results.figures import shown
 from resil.sensitivity.model import LeftOut
 from resil.sensitivity.predict import PartPrediction, outcome_index, part_rates
 from resil.sensitivity.severity import Part, Severity
@@ -89,7 +90,7 @@ def with_surprises(rows: Sequence[LeftOut]) -> tuple[LeftOut, ...]:
     )
 
 
-def held(rows: Sequence[LeftOut], confidence: float) -> dict[str, list[int]]:
+def held(rows: Sequence[LeftOut], confidence: float) -> dict[str, tuple[int, int]]:
     """Return how many intervals at this confidence hold, of how many, for totals and for blocks.
 
     They are of the hazardous share of networks left out, learnt from the other networks, and allow for the
@@ -98,7 +99,7 @@ def held(rows: Sequence[LeftOut], confidence: float) -> dict[str, list[int]]:
     found = {}
     for name, whole in (("totals", True), ("blocks", False)):
         own = [row for row in rows if (row.block == TOTAL) == whole]
-        found[name] = [sum(row.surprise > (1.0 - confidence) / 2.0 for row in own), len(own)]
+        found[name] = (sum(row.surprise > (1.0 - confidence) / 2.0 for row in own), len(own))
     return found
 
 
@@ -120,17 +121,18 @@ class PartLimits:
     fit: Interval
     joint: Interval
 
-    def as_dict(self) -> dict[str, Any]:
-        """Return an entry of `limits` in `summary.json`."""
-        return {
-            "block": self.part[0],
-            "kind": self.part[1],
-            "bits": self.bits,
-            "fit_raw": self.fit_raw,
-            "fit": self.fit.as_list(),
-            "fit_hi_joint": self.joint.hi,
-            "predicted": True,
-        }
+    @property
+    def record(self) -> PartLimit:
+        """The same as documents hold it."""
+        return PartLimit(
+            block=self.part[0],
+            kind=self.part[1],
+            bits=self.bits,
+            fit_raw=self.fit_raw,
+            fit=shown(self.fit),
+            fit_hi_joint=self.joint.hi,
+            predicted=True,
+        )
 
 
 def part_limits(

@@ -137,7 +137,7 @@ def leave_out(
     others = [other for other in runs if other.network != run.network]
     model = build(others, strengths)
     model = replace(model, accelerators=_accelerators([run]))
-    kinds = run.summary["campaign"]["kinds"]
+    kinds = run.summary.campaign.kinds
     parts = predict_parts(model, run.accelerator, run.work, inferences, kinds, _SEED)
     return Prediction(run, parts)
 
@@ -170,9 +170,9 @@ def judged_outside(model: SensitivityModel, folders: Sequence[Path]) -> Sensitiv
         if run.network in known or not inferences:
             raise ResilError(
                 f"{run.folder}: expected a network that the model does not know and that can be had, found "
-                f"{run.summary['network']['path']}; give runs of other networks"
+                f"{run.summary.network.path}; give runs of other networks"
             )
-        kinds = run.summary["campaign"]["kinds"]
+        kinds = run.summary.campaign.kinds
         parts = predict_parts(model, run.accelerator, run.work, inferences, kinds, _SEED)
         rows += left_out_rows(Prediction(run, parts), model.severity)
         told += [{**own, "network": Path(own["network"]).name} for own in _provenance([run])["runs"]]
@@ -202,17 +202,14 @@ def _accelerators(runs: Sequence[ObservedRun]) -> dict[str, Accelerator]:
     """Return facts of each target; runs into different kinds of storage of one target share theirs."""
     found: dict[str, Accelerator] = {}
     for run in runs:
-        blocks = {
-            row["block"]: (float(row["area"]), float(row["sram_area"]), str(row["area_unit"]))
-            for row in run.summary["blocks"]
-        }
-        rtl = str(run.provenance["hashes"].get("rtl", ""))
+        blocks = {row.name: (row.area, row.sram_area, row.area_unit) for row in run.summary.blocks}
+        rtl = run.provenance.hashes.get("rtl", "")
         if run.accelerator in found and found[run.accelerator].rtl != rtl:
             raise ResilError(
                 f"{run.folder}: its {run.accelerator} is other RTL than that of the runs before it; "
                 "registers and areas differ, so learn from runs on one state of the design"
             )
-        top = str(run.summary["target"]["top"])
+        top = run.summary.target.top
         found[run.accelerator] = Accelerator(top, dict(run.bits), blocks, rtl)
     return dict(sorted(found.items()))
 
@@ -221,23 +218,23 @@ def _provenance(runs: Sequence[ObservedRun]) -> dict[str, Any]:
     return {
         "resil": __version__,
         "made": now(),
-        "injections": sum(int(run.summary["total"]["injections"]) for run in runs),
+        "injections": sum(run.summary.total.injections for run in runs),
         "runs": [
             {
-                "name": run.summary["campaign"]["name"],
-                "network": run.summary["network"]["path"],
+                "name": run.summary.campaign.name,
+                "network": run.summary.network.path,
                 "network_sha256": run.network,
                 "target": run.accelerator,
-                "kinds": run.summary["campaign"]["kinds"],
-                "inputs": run.summary["campaign"]["inputs"],
-                "seed": run.summary["campaign"]["seed"],
-                "injections": run.summary["total"]["injections"],
-                "campaign": run.provenance["hashes"]["campaign"],
+                "kinds": list(run.summary.campaign.kinds),
+                "inputs": list(run.summary.campaign.inputs),
+                "seed": run.summary.campaign.seed,
+                "injections": run.summary.total.injections,
+                "campaign": run.provenance.hashes["campaign"],
                 "summary_sha256": sha256((run.folder / SUMMARY).read_bytes()).hexdigest(),
             }
             for run in runs
         ],
-        "versions": runs[0].provenance["versions"],
+        "versions": dict(runs[0].provenance.versions),
     }
 
 

@@ -27,6 +27,9 @@ from resil.folder.finished import (
 )
 from resil.folder.parts import PartError, read_part
 from resil.folder.store import INJECTIONS, SITES
+from resil.record.campaign_facts import Operation
+from resil.record.provenance import Provenance
+from resil.record.summary import Summary
 from resil.rtl_harness.design.sites import Hardware
 from resil.rtl_harness.npu.work import OperationWork
 from resil.stats.rates import OUTCOMES
@@ -92,8 +95,8 @@ class ObservedRun:
     """
 
     folder: Path
-    summary: Mapping[str, Any]
-    provenance: Mapping[str, Any]
+    summary: Summary
+    provenance: Provenance
     bits: Mapping[SensitivityCell, int]
     work: tuple[OperationWork, ...]
     counts: Mapping[tuple[SensitivityCell, int], tuple[int, ...]]
@@ -102,23 +105,23 @@ class ObservedRun:
     @property
     def network(self) -> str:
         """SHA-256 of the network: runs of one network are one population."""
-        return str(self.summary["network"]["sha256"])
+        return self.summary.network.sha256
 
     @property
     def decision(self) -> str:
         """Name of the rule that told critical from tolerable."""
-        return str(self.provenance.get("definition", {}).get("decision", ""))
+        return self.provenance.definition.get("decision", "")
 
     @property
     def accelerator(self) -> str:
         """Name of the target."""
-        return str(self.summary["target"]["name"])
+        return self.summary.target.name
 
     @property
     def cycles(self) -> tuple[float, ...]:
         """Cycles of each operation, then those after the last one."""
-        found = [float(operation["cycles"]) for operation in self.summary["network"]["operations"]]
-        return (*found, float(self.summary["golden"]["cycles"][0]) - sum(found))
+        found = [float(operation.cycles or 0) for operation in self.summary.network.operations]
+        return (*found, float(self.summary.golden.cycles[0]) - sum(found))
 
     def kind_of(self, operation: int) -> str:
         """Return the kind of an operation; the time after the last one is the last one's."""
@@ -142,12 +145,12 @@ def read_run(folder: Path) -> ObservedRun:
     require_area(found)
     require_inference_timeout(found, "a sensitivity model tells what becomes of runs with one time-out")
     summary, provenance = found.summary, found.provenance
-    work = tuple(_work(folder, operation) for operation in summary["network"]["operations"])
+    work = tuple(_work(folder, operation) for operation in summary.network.operations)
     if not work:
         raise StoreError(f"{folder}: expected a run of a network with operations, found none")
     try:
         sites = read_parquet(folder / SITES)
-        identity = str(provenance["hashes"]["campaign"])
+        identity = provenance.hashes["campaign"]
         parts = sorted((folder / INJECTIONS).glob("part-*.parquet"))
         rows = pa.concat_tables([read_part(part, identity) for part in parts])
     except (OSError, pa.ArrowException, PartError, KeyError) as error:
@@ -248,14 +251,14 @@ def _elements(sites: pa.Table) -> tuple[list[Known], dict[str, Pieces]]:
     return known, kept
 
 
-def _work(folder: Path, operation: Mapping[str, Any]) -> OperationWork:
-    found = operation.get("work")
-    if not isinstance(found, Mapping):
+def _work(folder: Path, operation: Operation) -> OperationWork:
+    found: Mapping[str, Any] | None = operation.work
+    if found is None:
         raise StoreError(
-            f"{folder}: operation {operation.get('index')} has no record of its work: learning takes runs of "
+            f"{folder}: operation {operation.index} has no record of its work: learning takes runs of "
             "networks on the NPU, made by this version"
         )
-    return OperationWork(**{**found, "shape": tuple(found["shape"])})
+    return OperationWork(**found)
 
 
 def _count(

@@ -4,27 +4,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from resil.bench.bench import NetworkFacts
 from resil.bench.site_list import STORAGE, no_bits
 from resil.campaign.campaign import Campaign
-from resil.results.safety_rows import predicted_facts
+from resil.record.blocks import Block, Total
+from resil.record.campaign_facts import CampaignRecord, EstimateRecord, Golden, TargetRecord
+from resil.record.provenance import Provenance
+from resil.record.summary import Summary, Verdict
+from resil.results.figures import block_fields, stored_bits
+from resil.results.safety_rows import predicted_verdict as predicted_safety
 from resil.results.summary_parts import (
-    SCHEMA,
-    block_row,
     hazards_text,
-    network_summary,
+    metrics_record,
+    network_record,
     scope_text,
-    storage_bits,
-    verdict_summary,
+    technology_record,
+    verdict_record,
 )
 from resil.rtl_harness.design.snapshot import rtl_digest
 from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.npu.work import OperationWork
 from resil.sensitivity.campaign_inference import CampaignInference
+from resil.sensitivity.correct import Correction
 from resil.sensitivity.intervals import PartLimits, held
-from resil.sensitivity.model import SensitivityModel
+from resil.sensitivity.model import Accelerator, SensitivityModel
 from resil.stats.metrics import safety_metrics
 from resil.stats.rates import BlockEstimate
 from resil.stats.technology import Technology
@@ -42,13 +46,13 @@ def summarise_estimate(
     estimates: Sequence[BlockEstimate],
     total: BlockEstimate,
     limits: Sequence[PartLimits],
-    provenance: Mapping[str, Any],
-    corrected: bool = False,
-) -> dict[str, Any]:
-    """Return the content of `summary.json`: `predicted` tells it from that of a run.
+    provenance: Provenance,
+    correction: Correction | None = None,
+) -> Summary:
+    """Return the results of an estimate.
 
-    Nothing was injected, so `strata` is empty; `limits` holds the limits of every block and kind
-    of storage in its place.
+    Nothing was injected, so there are no `strata`; `limits` holds the limits of every block and kind of
+    storage in their place.
     """
     name = inferred.compiled.accelerator
     accelerator = model.accelerators[name]
@@ -59,81 +63,120 @@ def summarise_estimate(
     unit = next(iter(areas.values()))[2]
     whole = (sum(a for a, _, _ in areas.values()), sum(s for _, s, _ in areas.values()), unit)
     cycles = [round(model.cycles.predict(own)) for own in work]
-    return {
-        "schema": SCHEMA,
-        "predicted": True,
-        "estimate": {
-            "model": dict(model.provenance),
-            "known_network": _known(model, facts.sha256),
-            "held": held(model.left_out, campaign.confidence),
-            "rests_on": _rests_on(corrected),
-        },
-        "campaign": {
-            "name": campaign.name,
-            "seed": campaign.seed,
-            "confidence": campaign.confidence,
-            "kinds": list(campaign.faults.kinds),
-            "fault_model": campaign.faults.model,
-            "timeout": campaign.execution.timeout,
-            "injections": 0,
-            "hazardous": list(campaign.hazardous),
-            "inputs": list(inferred.labels),
-            "engine": ENGINE,
-            "workers": 1,
-            "seconds": provenance["seconds"],
-        },
-        "network": network_summary(facts, cycles),
-        "target": {
+    judge = predicted_verdict if correction is None else verdict_record
+    return Summary(
+        schema=Summary.SCHEMA,
+        estimate=EstimateRecord(
+            model=dict(model.provenance),
+            known_network=_known(model, facts.sha256),
+            held=held(model.left_out, campaign.confidence),
+            rests_on=_rests_on(correction is not None),
+            correction=None if correction is None else correction.record,
+        ),
+        campaign=_campaign(campaign, inferred, provenance),
+        sampling=None,
+        network=network_record(facts, cycles),
+        target=_target(name, accelerator, whole, everything),
+        golden=Golden(
+            cycles=(round(sum(cycles) + model.cycles.tail),) * len(inferred.labels),
+            vela_cycles=facts.vela_cycles,
+            output_hash=tuple(own.output_hash for own in inferred.of_inputs),
+            longest_operation=(),
+        ),
+        inferences=None,
+        technology=technology_record(technology),
+        sanity=None,
+        verdict=judge(campaign, total, scope_text(campaign.faults.kinds, everything, "left out")),
+        blocks=tuple(
+            Block.model_validate(
+                block_fields(block, stored_bits(bits.get(block, no_bits())), by_name.get(block), *area)
+            )
+            for block, area in areas.items()
+        ),
+        strata=(),
+        limits=tuple(own.record for own in limits),
+        storage=(),
+        classes=(),
+        total=Total.model_validate(block_fields("total", stored_bits(everything), total, *whole)),
+        detection=None,
+        metrics=metrics_record(safety_metrics(total)),
+        evidence=None,
+        safety=None if campaign.safety is None else predicted_safety(campaign.safety),
+        assumptions=(),
+        notes=(
+            *([] if correction is None else [_corrected(correction)]),
+            *_notes(campaign, model, facts, name, everything, len(inferred.labels)),
+        ),
+        provenance=provenance,
+    )
+
+
+def _campaign(campaign: Campaign, inferred: CampaignInference, provenance: Provenance) -> CampaignRecord:
+    return CampaignRecord(
+        name=campaign.name,
+        seed=campaign.seed,
+        confidence=campaign.confidence,
+        kinds=campaign.faults.kinds,
+        fault_model=campaign.faults.model,
+        timeout=campaign.execution.timeout,
+        until=campaign.execution.until,
+        detection_cycles=None,
+        clusters=campaign.faults.clusters,
+        injections=0,
+        hazardous=campaign.hazardous,
+        inputs=tuple(inferred.labels),
+        engine=ENGINE,
+        workers=1,
+        seconds=provenance.seconds,
+    )
+
+
+def _target(
+    name: str, accelerator: Accelerator, whole: tuple[float, float, str], bits: Mapping[str, int]
+) -> TargetRecord:
+    target = load_target(name)
+    return TargetRecord.model_validate(
+        {
             "name": name,
             "top": accelerator.top,
-            **storage_bits(everything),
+            **stored_bits(bits),
             "unmapped_sites": 0,
             "area": whole[0],
-            "area_unit": unit,
-            "titles": dict(load_target(name).titles),
-            "parameters": dict(load_target(name).parameters),
-        },
-        "golden": {
-            "cycles": [round(sum(cycles) + model.cycles.tail)] * len(inferred.labels),
-            "vela_cycles": facts.vela_cycles,
-            "output_hash": [own.output_hash for own in inferred.of_inputs],
-        },
-        "technology": technology.as_dict(),
-        "verdict": (verdict_summary if corrected else predicted_verdict)(
-            campaign, total, scope_text(campaign.faults.kinds, everything, "left out")
-        ),
-        "blocks": [
-            block_row(block, bits.get(block, no_bits()), by_name.get(block), *area)
-            for block, area in areas.items()
-        ],
-        "strata": [],
-        "limits": [own.as_dict() for own in limits],
-        "total": block_row("total", everything, total, *whole),
-        "metrics": safety_metrics(total).as_dict(),
-        "safety": None if campaign.safety is None else predicted_facts(campaign.safety),
-        "notes": _notes(campaign, model, facts, name, everything, len(inferred.labels)),
-        "provenance": dict(provenance),
-    }
+            "area_unit": whole[2],
+            "area_library": None,
+            "titles": dict(target.titles),
+            "parameters": dict(target.parameters),
+        }
+    )
 
 
-def predicted_verdict(campaign: Campaign, total: BlockEstimate, scope: str) -> dict[str, Any]:
+def predicted_verdict(campaign: Campaign, total: BlockEstimate, scope: str) -> Verdict:
     """Return what a prediction says of the budget: it decides nothing, whatever it foresees."""
-    found = verdict_summary(campaign, total, scope)
-    if found["result"] == "none":
+    found = verdict_record(campaign, total, scope)
+    if found.budget_fit is None:
         return found
-    lo, hi, budget = (f"{found[name]:.3g} FIT" for name in ("fit_lo", "fit_hi", "budget_fit"))
-    told = {
+    lo, hi, budget = (f"{value:.3g} FIT" for value in (found.fit_lo, found.fit_hi, found.budget_fit))
+    foreseen = {
         "met": ("to meet", f"the predicted upper limit of {hi} is within the budget of {budget}"),
         "missed": ("to miss", f"even the predicted lower limit of {lo} is above the budget of {budget}"),
         "inconclusive": ("undecided", f"the budget of {budget} lies inside the predicted {lo} to {hi}"),
     }
-    predicted, reason = told[found["result"]]
-    return found | {
-        "result": "inconclusive",
-        "predicted": predicted,
-        "reason": f"A prediction from other networks: {reason}. Nothing was injected, nothing is decided. "
+    predicted, reason = foreseen[found.result]
+    return found.changed(
+        result="inconclusive",
+        predicted=predicted,
+        reason=f"A prediction from other networks: {reason}. Nothing was injected, nothing is decided. "
         + hazards_text(campaign.hazardous, ()),
-    }
+    )
+
+
+def _corrected(correction: Correction) -> str:
+    plain, injections = correction.total.plain, correction.run.summary.total.injections
+    return (
+        f"FIT is corrected by {injections:,} injections into this network, which alone would give "
+        f"{plain.estimate:.3g} [{plain.lo:.3g}, {plain.hi:.3g}]; with the predictions they count "
+        f"{correction.total.gain:.2f} times. AVF and rates of outcomes are the model's."
+    )
 
 
 def _rests_on(corrected: bool) -> dict[str, str]:

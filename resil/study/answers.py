@@ -10,8 +10,10 @@ from typing import Any
 from resil.campaign.fault_settings import UPSET
 from resil.campaign.sampling_settings import EVENLY
 from resil.files import json_text
-from resil.folder.finished import RESULTS, Finished
-from resil.folder.provenance import ESTIMATE, RUN
+from resil.folder.finished import Finished
+from resil.record.blocks import Block
+from resil.record.provenance import ESTIMATE, RUN
+from resil.record.summary import Summary
 from resil.results.run import Run
 from resil.study.study import StudyCell
 
@@ -33,35 +35,34 @@ def answered(cell: StudyCell, found: Finished, permanent: Finished | None) -> di
         permanent: The run of permanent faults that its safety rows use; None if there is none.
     """
     summary = found.summary
-    total, campaign, target = summary["total"], summary["campaign"], summary["target"]
+    total, campaign, target = summary.total, summary.campaign, summary.target
     predicted = found.kind == ESTIMATE
-    budget = summary["verdict"]
-    safety = summary.get("safety")
+    budget, safety = summary.verdict, summary.safety
     return {
         **_head(cell),
         "verdict": verdict_of(summary, predicted=predicted, claimed=cell.campaign.safety is not None),
-        **{key: total[key] for key in _FIGURES},
-        "injections": 0 if predicted else campaign["injections"],
+        **{key: getattr(total, key) for key in _FIGURES},
+        "injections": 0 if predicted else campaign.injections,
         "predicted": predicted,
         "run": cell.folder,
         "error": None,
         "permanent": cell.permanent_folder if permanent is not None else None,
         **rests_on(found, permanent),
-        "foreseen": budget.get("predicted") if predicted else None,
-        "budget": budget["result"],
-        "budget_fit": budget["budget_fit"],
-        "safety": safety["result"] if safety else None,
+        "foreseen": budget.predicted,
+        "budget": budget.result,
+        "budget_fit": budget.budget_fit,
+        "safety": None if safety is None else safety.result,
         "spfm_asked": _spfm_asked(cell),
-        "scope": budget["scope"],
-        "spfm": (summary.get("metrics") or {}).get("spfm"),
-        "confidence": campaign["confidence"],
-        "inputs": list(campaign["inputs"]),
-        "cycles": list(summary["golden"]["cycles"]),
-        "parameters": dict(target.get("parameters", {})),
+        "scope": budget.scope,
+        "spfm": None if summary.metrics.spfm is None else list(summary.metrics.spfm),
+        "confidence": campaign.confidence,
+        "inputs": list(campaign.inputs),
+        "cycles": list(summary.golden.cycles),
+        "parameters": dict(target.parameters),
         **_precision(summary, predicted=predicted),
-        "blocks": [_row(block, _BLOCK_KEYS) for block in (*summary["blocks"], total)],
-        "area_unit": target["area_unit"],
-        "titles": dict(target.get("titles", {})),
+        "blocks": [_block_row(block) for block in (*summary.blocks, total)],
+        "area_unit": target.area_unit,
+        "titles": dict(target.titles),
         "classes": [_row(own, _CLASS_KEYS) for own in _classes(found)],
     }
 
@@ -94,7 +95,7 @@ def is_injected(record: Mapping[str, Any]) -> bool:
     return is_answered(record) and not record["predicted"]
 
 
-def verdict_of(summary: Mapping[str, Any], *, predicted: bool, claimed: bool) -> str:
+def verdict_of(summary: Summary, *, predicted: bool, claimed: bool) -> str:
     """Return the verdict of budget and safety claims together; a prediction alone decides nothing.
 
     Args:
@@ -102,9 +103,9 @@ def verdict_of(summary: Mapping[str, Any], *, predicted: bool, claimed: bool) ->
         predicted: Nothing was injected.
         claimed: The study claims safety rows.
     """
-    results = [summary["verdict"]["result"]]
+    results = [summary.verdict.result]
     if claimed:
-        results.append((summary.get("safety") or {"result": NOT_ASSESSED})["result"])
+        results.append(NOT_ASSESSED if summary.safety is None else summary.safety.result)
     worst = next(result for result in _WORST_FIRST if result in results)
     if predicted and worst != NONE:
         return NOT_ASSESSED if claimed else INCONCLUSIVE
@@ -113,7 +114,8 @@ def verdict_of(summary: Mapping[str, Any], *, predicted: bool, claimed: bool) ->
 
 def _basis(found: Finished) -> str:
     """Return a digest of what was injected into what, whenever that was, and in how many goes."""
-    made = [found.provenance.get("hashes"), found.provenance[RESULTS].get("content")]
+    sealed = found.provenance.results
+    made = [dict(found.provenance.hashes), None if sealed is None else sealed.content]
     return sha256(json_text({"made": made}).encode()).hexdigest()
 
 
@@ -126,9 +128,9 @@ def _spfm_asked(cell: StudyCell) -> float | None:
 def _classes(found: Finished) -> Sequence[Mapping[str, Any]]:
     """Return the rows of register classes: those of the summary, or counted from injections that are even."""
     summary = found.summary
-    told: Sequence[Mapping[str, Any]] = summary.get("classes", [])
-    even = found.kind == RUN and summary["sampling"]["plan"] in EVENLY
-    if told or not even or summary["campaign"]["fault_model"] != UPSET:
+    told = [own.plain() for own in summary.classes]
+    even = found.kind == RUN and summary.sampling is not None and summary.sampling.plan in EVENLY
+    if told or not even or summary.campaign.fault_model != UPSET:
         return told
     rows: list[dict[str, Any]] = Run(found.path).classes().to_dict("records")
     return rows
@@ -142,7 +144,11 @@ def _row(values: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
     return {key: values[key] for key in keys}
 
 
-def _precision(summary: Mapping[str, Any], *, predicted: bool) -> dict[str, Any]:
+def _block_row(block: Block) -> dict[str, Any]:
+    return _row(block.plain(), _BLOCK_KEYS)
+
+
+def _precision(summary: Summary, *, predicted: bool) -> dict[str, Any]:
     """Return how well the total is known, and whether that is what was asked.
 
     Returns:
@@ -151,12 +157,12 @@ def _precision(summary: Mapping[str, Any], *, predicted: bool) -> dict[str, Any]
         `reached`: whether it is at most the margin, whatever the sampling stopped for; None if none was asked
         for, or nothing was injected.
     """
-    total = summary["total"]
-    margin = None if predicted else (summary.get("sampling") or {}).get("margin")
-    half = (total["fit_hi"] - total["fit_lo"]) / 2.0
-    known = not predicted and total["fit"] > 0.0
+    total = summary.total
+    margin = None if summary.sampling is None else summary.sampling.margin
+    half = (total.fit_hi - total.fit_lo) / 2.0
+    known = not predicted and total.fit > 0.0
     return {
         "margin": margin,
-        "half_width": half / total["fit"] if known else None,
-        "reached": None if margin is None else known and half <= margin * total["fit"],
+        "half_width": half / total.fit if known else None,
+        "reached": None if margin is None else known and half <= margin * total.fit,
     }

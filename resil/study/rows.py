@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from resil.files import write_file
+from resil.record.summary import Summary
 from resil.stats.rates import OUTCOMES
 
 _TEXTS = ("target", "network", "verdict", "block", "area_unit")
@@ -30,7 +31,7 @@ SCHEMA = pa.schema(
 )
 
 
-def block_rows(record: Mapping[str, Any], summary: Mapping[str, Any]) -> list[dict[str, Any]]:
+def block_rows(record: Mapping[str, Any], summary: Summary) -> list[dict[str, Any]]:
     """Return the rows of a cell: its blocks without their total; counts of a prediction are unknown.
 
     Args:
@@ -39,8 +40,9 @@ def block_rows(record: Mapping[str, Any], summary: Mapping[str, Any]) -> list[di
     """
     cell = {key: record[key] for key in ("target", "network", "verdict", "predicted")}
     rows = []
-    for block in summary["blocks"]:
-        row = cell | {key: block[key] for key in ("block", "area_unit", *_COUNTS, *_RATES)}
+    for block in summary.blocks:
+        figures = {key: getattr(block, key) for key in ("area_unit", *_COUNTS, *_RATES)}
+        row = cell | {"block": block.name} | figures
         if record["predicted"]:
             row |= dict.fromkeys(("injections", *OUTCOMES))
         rows.append(row)

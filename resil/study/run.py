@@ -19,10 +19,11 @@ from resil.errors import ConsistencyError, Interrupted, ResilError, StoreError
 from resil.farm.cluster import open_farm
 from resil.farm.ledger import FarmGoneError
 from resil.folder.finished import Finished, finished_results
-from resil.folder.provenance import ESTIMATE, RUN, now
+from resil.folder.provenance import now
 from resil.folder.store import CAMPAIGN
 from resil.prepare import library_digest
 from resil.progress import Loudness, Progress, loudness
+from resil.record.provenance import ESTIMATE, RUN
 from resil.reports import STUDY_REPORT, render_study, write_files
 from resil.run.campaign import run_campaign
 from resil.run.estimate import estimate_campaign
@@ -119,7 +120,7 @@ def finished_folder(folder: Path, campaign: Campaign, kind: str) -> Finished | N
         return None
     if _asked(recorded) != _asked(campaign) or found.kind != kind:
         return None
-    return found if kind == ESTIMATE or found.summary["target"].get("area_library") == library else None
+    return found if kind == ESTIMATE or found.summary.target.area_library == library else None
 
 
 def _asked(campaign: Campaign) -> str:

@@ -7,8 +7,7 @@ import pytest
 
 from resil.record.protection import Protection, parse_protection
 from resil.record.summary import Summary
-from resil.record.summary_json import parse_summary
-from tests.reports.example import example_protection, example_summary
+from tests.reports.example import example_protection, example_summary, summary_of
 
 
 @pytest.fixture
@@ -23,7 +22,7 @@ def protection_document(summary_document) -> dict[str, Any]:
 
 @pytest.fixture
 def summary(summary_document) -> Summary:
-    return parse_summary(summary_document)
+    return summary_of(summary_document)
 
 
 @pytest.fixture

@@ -3,16 +3,22 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
 import numpy as np
 from scipy.stats import beta, gamma
 
+from resil.record.summary import Summary
+
 OUTCOMES = ("masked", "latent", "sdc_tolerable", "sdc_critical", "due", "hang")
 LATENT = ("latent_share", "latent_lo", "latent_hi")
 FIGURES = ("avf", "avf_lo", "avf_hi", "fit_raw", "fit", "fit_lo", "fit_hi", "rates", *LATENT)
 FF_FIT = 7.2e-5
+OUTSIDE = {"weights_bits": 0, "activations_bits": 0}
+SOURCE = ("ff_bits_source", "macro_bits_source", "sram_bits_source")
+BITS = ("ff_bits", "macro_bits", "sram_bits", *OUTSIDE, *SOURCE)
 GE_PER_FF = 6.0
 # block, flip-flops, memory bits, area in GE, injections, outcome shares in the order of OUTCOMES
 SEVEN = (
@@ -78,7 +84,12 @@ def _row(
         "ff_bits": ff,
         "macro_bits": 0,
         "sram_bits": sram,
+        **OUTSIDE,
+        "ff_bits_source": ff,
+        "macro_bits_source": 0,
+        "sram_bits_source": sram,
         "area": area,
+        "sram_area": 0.0,
         "area_unit": "GE",
         "injections": injections,
         **counts,
@@ -96,7 +107,7 @@ def _row(
 
 def _total(rows: list[dict[str, Any]], hazardous: tuple[str, ...]) -> dict[str, Any]:
     total: dict[str, Any] = {"block": "total", "area_unit": "GE"}
-    for key in ("ff_bits", "macro_bits", "sram_bits", "area", "injections", "fit_raw", *OUTCOMES):
+    for key in (*BITS, "area", "sram_area", "injections", "fit_raw", *OUTCOMES):
         total[key] = sum(row[key] for row in rows)
     weights = [row["ff_bits"] / max(1, total["ff_bits"]) for row in rows]
 
@@ -123,31 +134,49 @@ def _total(rows: list[dict[str, Any]], hazardous: tuple[str, ...]) -> dict[str, 
     return total
 
 
-def with_told(document: dict[str, Any]) -> dict[str, Any]:
-    """Add what alarms told: detected faults would have done no harm, little, much or no end, alike."""
+def with_alarms(document: dict[str, Any]) -> dict[str, Any]:
+    """Add what alarms reported: detected faults would have done no harm, little, much or no end, alike."""
 
-    def row(block: dict[str, Any]) -> dict[str, Any]:
-        shares = [(block["due"] + 3 - i) // 4 for i in range(4)]
-        names = ("due_harmless", "due_sdc_tolerable", "due_sdc_critical", "due_hang")
-        return {"block": block["block"], **dict(zip(names, shares, strict=True)), "late": 0, "corrected": 1}
-
-    rows = [row(block) for block in document["blocks"]]
+    rows = [_detected(block) | {"corrected": 1} for block in document["blocks"]]
     names = [name for name in rows[0] if name != "block"]
     total = {"block": "total", **{name: sum(r[name] for r in rows) for name in names}}
     due = document["total"]["due"]
-    told = {"tells": "detected", "late": 0, "median_cycles": 812.5, "slowest_cycles": 6155}
-    mended = {"tells": "corrected", "late": 0, "median_cycles": None, "slowest_cycles": None}
-    alarms = [{"name": "error", "injections": due, **told}, {"name": "ecc", "injections": 7, **mended}]
-    return {**document, "told": {"blocks": [*rows, total], "alarms": alarms}}
+    detected = {"reports": "detected", "late": 0, "median_cycles": 812.5, "slowest_cycles": 6155}
+    mended = {"reports": "corrected", "late": 0, "median_cycles": None, "slowest_cycles": None}
+    alarms = [{"name": "error", "injections": due, **detected}, {"name": "ecc", "injections": 7, **mended}]
+    return {**document, "detection": {"blocks": [*rows, total], "alarms": alarms}}
+
+
+def _detected(block: dict[str, Any]) -> dict[str, Any]:
+    """A row of detected faults, which would have done no harm, little, much or no end, alike."""
+    shares = [(block["due"] + 3 - i) // 4 for i in range(4)]
+    names = ("due_harmless", "due_sdc_tolerable", "due_sdc_critical", "due_hang")
+    others = dict.fromkeys(("due_unseen", "late", "corrected"), 0)
+    return {"block": block["block"], **dict(zip(names, shares, strict=True)), **others}
 
 
 def _storage(kind: str, row: dict[str, Any]) -> dict[str, Any]:
-    figures = ("avf", "avf_lo", "avf_hi", "fit_raw", "fit", "fit_lo", "fit_hi")
     return {
         "kind": kind,
         "bits": row[f"{kind}_bits"],
-        **{key: row[key] for key in ("injections", *OUTCOMES, *figures)},
+        **{key: row[key] for key in ("injections", *OUTCOMES, *FIGURES)},
     }
+
+
+def summary_of(document: object) -> Summary:
+    """Read a document as its file is read."""
+    return Summary.read(json.dumps(document))
+
+
+def renamed(document: dict[str, Any], name: str) -> None:
+    """Give the first block another name, in place."""
+    document["blocks"][0]["block"] = document["detection"]["blocks"][0]["block"] = name
+
+
+def predicted(document: dict[str, Any]) -> dict[str, Any]:
+    """The same figures as a model would foresee them."""
+    nothing = {"model": {}, "known_network": False, "held": {}, "rests_on": {}, "correction": None}
+    return {**document, "estimate": nothing, "detection": None, "sanity": None}
 
 
 def with_macros(document: dict[str, Any]) -> dict[str, Any]:
@@ -159,7 +188,8 @@ def with_macros(document: dict[str, Any]) -> dict[str, Any]:
         key: total[key] - first[key]
         for key in ("ff_bits", "injections", *OUTCOMES, "fit_raw", "fit", "fit_lo", "fit_hi")
     }
-    rest |= {key: total[key] for key in ("avf", "avf_lo", "avf_hi")} | {"ff_bits": total["ff_bits"]}
+    rest |= {key: total[key] for key in ("avf", "avf_lo", "avf_hi", "rates", *LATENT)}
+    rest |= {"ff_bits": total["ff_bits"]}
     bits = {"ff_bits": total["ff_bits"], "macro_bits": total["macro_bits"]}
     return {
         **document,
@@ -187,7 +217,8 @@ def example_summary(
         if not row["injections"]:
             row.update(dict.fromkeys(FIGURES))
     return {
-        "schema": 5,
+        "schema": 6,
+        "estimate": None,
         "campaign": {
             "name": "digits on ethos-u55-32",
             "seed": 1,
@@ -197,6 +228,10 @@ def example_summary(
             "hazardous": list(hazardous),
             "inputs": [0, 1],
             "fault_model": "upset",
+            "timeout": "inference",
+            "until": "end",
+            "detection_cycles": None,
+            "clusters": [1.0],
             "engine": "cocotb",
             "workers": 2,
             "seconds": 412.6,
@@ -208,21 +243,24 @@ def example_summary(
             "operations": [_operation(index) for index in range(operations)],
             "macs": 148_608,
             "decision": "top1",
+            "remarks": [],
         },
         "target": {
             "name": "ethos-u55-32",
             "top": "npu_bench",
-            "ff_bits": total["ff_bits"],
-            "macro_bits": total["macro_bits"],
-            "sram_bits": total["sram_bits"],
+            **{key: total[key] for key in BITS},
             "unmapped_sites": 0,
             "area": total["area"],
             "area_unit": "GE",
+            "area_library": None,
+            "titles": {},
+            "parameters": {},
         },
         "golden": {
             "cycles": [21_874, 21_874],
             "vela_cycles": 17_320,
             "output_hash": ["0123456789abcdef"] * 2,
+            "longest_operation": [],
         },
         "technology": {
             "name": "finfet-16nm",
@@ -231,6 +269,8 @@ def example_summary(
                 {
                     "quantity": "flip-flop upsets",
                     "value": 7.2e-5,
+                    "low": None,
+                    "high": None,
                     "unit": "FIT per flip-flop",
                     "status": "assumed",
                     "source": "FIdelity, MICRO 2020: 600 FIT/MB",
@@ -238,6 +278,8 @@ def example_summary(
                 {
                     "quantity": "SRAM upsets, neutrons, sea level",
                     "value": 20,
+                    "low": None,
+                    "high": None,
                     "unit": "FIT/Mb",
                     "status": "measured",
                     "source": "AMD UG116 v10.9, 16 nm FinFET",
@@ -253,6 +295,15 @@ def example_summary(
         },
         "verdict": _verdict(total, budget),
         "blocks": rows,
+        "strata": [],
+        "limits": [],
+        "classes": [],
+        "detection": _nothing_detected(rows, total),
+        "evidence": {"confidence": 0.95, "stated": 0.95, "groups": []},
+        "inferences": None,
+        "safety": None,
+        "assumptions": [],
+        "sampling": _sampling(total),
         "total": total,
         "storage": [_storage("ff", total)],
         "metrics": {
@@ -266,6 +317,8 @@ def example_summary(
             "One supply voltage, no multi-cell upsets, no combinational transients.",
         ],
         "provenance": {
+            "schema": 12,
+            "kind": "run",
             "resil": "0.1.0",
             "python": "3.11.7",
             "platform": "Linux x86_64",
@@ -275,7 +328,42 @@ def example_summary(
             "hashes": {"network": "9f2d" + "0c7a" * 15, "target": "51e0" * 16, "campaign": "ab34" * 16},
             "started": "2026-05-04T09:12:03+00:00",
             "finished": "2026-05-04T09:18:56+00:00",
+            "definition": {"seed": "1"},
+            "workers": 2,
+            "seconds": 412.6,
+            "golden": [],
+            "audit": None,
+            "failed": None,
+            "results": None,
         },
+    }
+
+
+def _nothing_detected(rows: list[dict[str, Any]], total: dict[str, Any]) -> dict[str, Any]:
+    """Detected faults of unknown effect, of which no alarm is said to have reported."""
+    none = dict.fromkeys(("due_harmless", "due_sdc_tolerable", "due_sdc_critical", "due_hang"), 0)
+    none |= {"late": 0, "corrected": 0}
+    blocks = [{"block": row["block"], "due_unseen": row["due"], **none} for row in (*rows, total)]
+    return {"blocks": blocks, "alarms": []}
+
+
+def _sampling(total: dict[str, Any]) -> dict[str, Any]:
+    fit = {key: total[key] for key in ("fit_lo", "fit_hi")}
+    look = {"injections": total["injections"], "fit": total["fit"], **fit, "confidence": 0.95}
+    return {
+        "plan": "proportional",
+        "margin": None,
+        "until_decided": False,
+        "strata": 7,
+        "groups": 7,
+        "guided": False,
+        "most": total["injections"],
+        "pilot": 0,
+        "pilots": [],
+        "looks": [look],
+        "reason": "maximum",
+        "inputs": "these",
+        "over_inputs": {**fit, "design_effect": 1.0},
     }
 
 
@@ -294,6 +382,7 @@ def _operation(index: int) -> dict[str, Any]:
         "kind": kind,
         "cycles": cycles + 37 * index,
         "vela_cycles": vela,
+        "work": None,
     }
 
 
@@ -306,9 +395,10 @@ def _verdict(total: dict[str, Any], budget: float | None) -> dict[str, Any]:
         result, reason = "missed", "Even the lower limit is above the budget."
     else:
         result, reason = "inconclusive", "The budget lies inside the interval."
-    rationale = None if budget is None else "1 % share of the 1 FIT that the item grants this NPU."
+    rationale = "" if budget is None else "1 % share of the 1 FIT that the item grants this NPU."
     return {
         "result": result,
+        "predicted": None,
         "budget_fit": budget,
         "rationale": rationale,
         "reason": reason,

@@ -9,20 +9,20 @@ import pytest
 
 from resil.record.detection import CAUGHT, COLUMNS
 from resil.record.errors import ReportError
-from resil.reports import parse_summary, render, text_report
+from resil.reports import render, text_report
 from resil.reports.blocks_csv import blocks_csv
 from resil.reports.detection import caught_table
-from tests.reports.example import example_summary, with_told
+from tests.reports.example import example_summary, predicted, summary_of, with_alarms
 
 
 @pytest.fixture
 def document():
-    return with_told(example_summary())
+    return with_alarms(example_summary())
 
 
 def test_detected_faults_are_split_by_what_they_would_have_done(document):
-    summary = parse_summary(document)
-    table = caught_table(summary.told)
+    summary = summary_of(document)
+    table = caught_table(summary.detection)
     assert [row[0] for row in table.rows] == [*(block.name for block in summary.blocks), "total"]
     for row, block in zip(table.rows, (*summary.blocks, summary.total), strict=True):
         assert int(row[1]) == block.counts["due"] == sum(int(cell) for cell in row[2:6])
@@ -32,25 +32,26 @@ def test_detected_faults_are_split_by_what_they_would_have_done(document):
 
 
 def test_every_output_says_which_alarm_told(document):
-    files = {str(path): data for path, data in render(document).items()}
+    files = {str(path): data for path, data in render(summary_of(document)).items()}
     book = openpyxl.load_workbook(io.BytesIO(files["fmeda.xlsx"]))
     cells = [cell for row in book["Detection"].iter_rows(values_only=True) for cell in row]
     html = files["report.html"]
     html = html if isinstance(html, str) else html.decode()
-    for text in (text_report(parse_summary(document)), html):
+    for text in (text_report(summary_of(document)), html):
         assert "What detection caught" in text
         assert "6,155" in text
     assert {"error", "ecc", 6155} <= set(cells)
 
 
 def test_without_alarms_nothing_is_said_of_them():
-    summary = parse_summary(example_summary())
+    summary = summary_of(predicted(example_summary()))
+    assert "caught" not in text_report(summary_of(example_summary()))
     assert "caught" not in text_report(summary)
     assert pd.read_csv(io.StringIO(blocks_csv(summary)))[list(COLUMNS)].isna().all(axis=None)
 
 
 @pytest.mark.parametrize("change", [{"due_hang": 99}, {"block": "sb2"}])
 def test_what_was_caught_adds_up_to_the_detected_faults(document, change):
-    document["told"]["blocks"][0] |= change
+    document["detection"]["blocks"][0] |= change
     with pytest.raises(ReportError, match=r"detected faults in block cc|expected one of 'cc'"):
-        parse_summary(document)
+        summary_of(document)

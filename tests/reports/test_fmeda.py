@@ -6,9 +6,9 @@ import io
 import openpyxl
 import pytest
 
-from resil.reports import parse_protection, parse_summary
+from resil.reports import parse_protection
 from resil.reports.fmeda import FMEDA_COLUMNS, fmeda_xlsx
-from tests.reports.example import SEVEN, example_protection, example_summary
+from tests.reports.example import SEVEN, example_protection, example_summary, renamed, summary_of
 
 
 def opened(data):
@@ -34,7 +34,7 @@ def test_sheets_and_one_row_for_each_block_and_failure_mode(summary):
 def test_the_targets_parameters_are_in_the_summary():
     document = example_summary()
     document["target"]["parameters"] = {"Macs": 32, "RegionCheck": 0}
-    sheet = opened(fmeda_xlsx(parse_summary(document)))["Summary"]
+    sheet = opened(fmeda_xlsx(summary_of(document)))["Summary"]
     found = {row[0]: row[1] for row in sheet.iter_rows(values_only=True)}
     assert found["Parameters of the target"] == "Macs = 32, RegionCheck = 0"
 
@@ -44,10 +44,10 @@ def test_unprotected_sums_agree_with_the_summary(summary):
     for block in summary.blocks:
         own = [row for row in rows if row["Block"] == block.name]
         assert sum(row["FIT of failure mode"] for row in own) == pytest.approx(block.fit_raw)
-        assert sum(row["Residual FIT"] for row in own) == pytest.approx(block.fit.estimate)
+        assert sum(row["Residual FIT"] for row in own) == pytest.approx(block.fit)
         assert {row["Diagnostic coverage"] for row in own} == {0.0}
     assert total["FIT of failure mode"] == pytest.approx(summary.total.fit_raw)
-    assert total["Residual FIT"] == pytest.approx(summary.total.fit.estimate)
+    assert total["Residual FIT"] == pytest.approx(summary.total.fit)
     assert total["Observed"] == summary.total.injections
 
 
@@ -82,7 +82,7 @@ def test_blocks_with_unlike_kinds_of_bits_add_up_to_their_fit(summary_document):
     row = summary_document["blocks"][0]
     for key in ("fit", "fit_lo", "fit_hi"):
         row[key] *= 0.5
-    rows = records(opened(fmeda_xlsx(parse_summary(summary_document))))
+    rows = records(opened(fmeda_xlsx(summary_of(summary_document))))
     own = [record for record in rows if record["Block"] == "cc"]
     assert sum(record["Residual FIT"] for record in own) == pytest.approx(row["fit"])
     assert sum(record["FIT of failure mode"] for record in own) == pytest.approx(row["fit_raw"])
@@ -90,7 +90,7 @@ def test_blocks_with_unlike_kinds_of_bits_add_up_to_their_fit(summary_document):
 
 def test_an_infeasible_protection_covers_nothing(summary_document):
     protection = parse_protection(example_protection(summary_document, 1e-9))
-    rows = records(opened(fmeda_xlsx(parse_summary(summary_document), protection)))
+    rows = records(opened(fmeda_xlsx(summary_of(summary_document), protection)))
     assert {row["Diagnostic coverage"] for row in rows[:-1]} == {0.0}
 
 
@@ -100,9 +100,9 @@ def test_bytes_are_the_same_each_time(summary, protection):
 
 def test_text_is_never_a_formula_and_control_characters_do_not_break_it():
     document = example_summary()
-    document["blocks"][0]["block"] = "=1+1"
+    renamed(document, "=1+1")
     document["verdict"]["rationale"] = "a\x07b"
-    book = opened(fmeda_xlsx(parse_summary(document)))
+    book = opened(fmeda_xlsx(summary_of(document)))
     assert book["FMEDA"]["A2"].value == "=1+1"
     assert book["FMEDA"]["A2"].data_type == "s"
     assert "a\ufffdb" in [cell.value for cell in book["Summary"]["B"]]
@@ -111,7 +111,7 @@ def test_text_is_never_a_formula_and_control_characters_do_not_break_it():
 def test_summary_sheet_and_sources(summary, protection):
     book = opened(fmeda_xlsx(summary, protection))
     facts = {row[0]: row[1] for row in book["Summary"].iter_rows(values_only=True)}
-    assert facts["FIT, upper limit"] == summary.verdict.fit.hi
+    assert facts["FIT, upper limit"] == summary.verdict.fit_hi
     assert facts["FIT budget, unprotected"] == "missed"
     assert facts["LFM"] == "not applicable"
     sources = [row[4] for row in book["Assumptions & sources"].iter_rows(values_only=True)]
@@ -121,7 +121,7 @@ def test_summary_sheet_and_sources(summary, protection):
 
 def test_a_block_that_was_not_injected_is_not_known_rather_than_free_of_failures():
     document = example_summary(blocks=(*SEVEN[:2], ("cpm", 0, 9, 800.0, 0, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0))))
-    *rows, _ = records(opened(fmeda_xlsx(parse_summary(document))))
+    *rows, _ = records(opened(fmeda_xlsx(summary_of(document))))
     own = [row for row in rows if row["Block"] == "cpm"]
     assert len(own) == 6
     for row in own:

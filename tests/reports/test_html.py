@@ -7,9 +7,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from resil.reports import parse_protection, parse_summary, render
+from resil.reports import parse_protection, render
 from resil.reports.html import report_html
-from tests.reports.example import SEVEN, example_protection, example_summary, many_blocks
+from tests.reports.example import SEVEN, example_protection, example_summary, many_blocks, renamed, summary_of
 
 
 def without_injections():
@@ -28,7 +28,7 @@ def bare():
 
 def nothing_at_all():
     document = example_summary(blocks=(("u", 0, 0, 0.0, 0, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0)),), budget=None)
-    document["total"].update(fit=None, fit_lo=0.0, fit_hi=0.0, avf=None, avf_lo=0.0, avf_hi=1.0)
+    document["total"].update(fit=0.0, fit_lo=0.0, fit_hi=0.0, avf=None, avf_lo=0.0, avf_hi=1.0)
     document["total"].update(latent_share=None, latent_lo=0.0, latent_hi=1.0)
     document["metrics"]["spfm"] = None
     return document
@@ -55,7 +55,7 @@ PAGES = [(name, budget) for name in SUMMARIES for budget in BUDGETS]
 def page(name, budget):
     document = SUMMARIES[name]()
     plan = None if BUDGETS[budget] is None else example_protection(document, BUDGETS[budget])
-    return render(document, plan)["report.html"]
+    return render(summary_of(document), plan)["report.html"]
 
 
 def tree(text):
@@ -120,14 +120,14 @@ def test_text_from_outside_is_escaped_everywhere(hostile):
     document["technology"].update(name=hostile, node=hostile)
     document["technology"]["entries"][0].update(quantity=hostile, unit=hostile, source=hostile)
     document["verdict"].update(reason=hostile, rationale=hostile)
-    document["blocks"][0]["block"] = hostile
+    renamed(document, hostile)
     document["metrics"]["notes"] = document["notes"] = [hostile]
     document["provenance"].update(resil=hostile, platform=hostile, command=[hostile])
     document["provenance"]["versions"] = document["provenance"]["hashes"] = {hostile: hostile}
     plan = example_protection(document)
     plan["choices"][0].update(option_title=hostile, source=hostile)
     plan["assumptions"] = [hostile]
-    root = tree(render(document, plan)["report.html"])
+    root = tree(render(summary_of(document), plan)["report.html"])
     assert not [element for element in root.iter() if element.tag == "script"]
     shown = hostile.replace("\x00", "\ufffd").replace("\x08", "\ufffd")
     assert words(root).count(shown) > 15
@@ -182,36 +182,36 @@ def test_a_target_for_spfm_alone_makes_a_page():
     document = example_summary(budget=None)
     plan = example_protection(document)
     plan.update(budget_fit=None, spfm_target=0.99)
-    text = words(tree(render(document, plan)["report.html"]))
+    text = words(tree(render(summary_of(document), plan)["report.html"]))
     assert "which meets SPFM of at least 99.0 %" in text
     assert "budget of" not in text
 
 
 def test_a_plan_for_another_budget_says_so():
     document = example_summary(budget=0.02)
-    text = words(tree(render(document, example_protection(document, 0.01))["report.html"]))
+    text = words(tree(render(summary_of(document), example_protection(document, 0.01))["report.html"]))
     assert "planned for a budget of 0.01 FIT, not for the campaign's budget of 0.02 FIT" in text
 
 
 def test_unmapped_sites_are_not_hidden():
     document = example_summary()
     document["target"]["unmapped_sites"] = 12
-    assert "12 fault sites belong to no block" in words(tree(render(document)["report.html"]))
+    assert "12 fault sites belong to no block" in words(tree(render(summary_of(document))["report.html"]))
 
 
 def test_the_targets_parameters_are_listed():
     document = example_summary()
-    assert "RegionCheck" not in words(tree(render(document)["report.html"]))
+    assert "RegionCheck" not in words(tree(render(summary_of(document))["report.html"]))
     document["target"]["parameters"] = {"Macs": 32, "RegionCheck": 0}
-    assert "Macs = 32, RegionCheck = 0" in words(tree(render(document)["report.html"]))
+    assert "Macs = 32, RegionCheck = 0" in words(tree(render(summary_of(document))["report.html"]))
 
 
 def test_an_empty_design_still_has_a_page():
-    assert "not injected" in words(tree(report_html(parse_summary(nothing_at_all()))))
+    assert "not injected" in words(tree(report_html(summary_of(nothing_at_all()))))
 
 
 def test_rendering_is_deterministic():
     document = example_summary()
     plan = example_protection(document)
-    assert render(document, plan) == render(document, plan)
+    assert render(summary_of(document), plan) == render(summary_of(document), plan)
     assert parse_protection(plan) == parse_protection(plan)

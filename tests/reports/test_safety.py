@@ -8,10 +8,10 @@ import pytest
 from openpyxl import load_workbook
 
 from resil.record.protection import parse_protection
-from resil.reports import ReportError, parse_summary, render, text_report
+from resil.reports import ReportError, render, text_report
 from resil.reports.narrative import protection_meaning
 from resil.reports.safety import safety_line
-from tests.reports.example import example_protection, example_summary
+from tests.reports.example import example_protection, example_summary, summary_of
 
 ROWS = [
     {
@@ -21,7 +21,6 @@ ROWS = [
         "value": 0.9962,
         "lo": 0.9917,
         "hi": 0.9985,
-        "limit": 0.9917,
         "at_least": True,
         "target": 0.99,
         "confidence": 0.975,
@@ -35,7 +34,6 @@ ROWS = [
         "value": 0.05,
         "lo": 0.04,
         "hi": 0.06,
-        "limit": 0.06,
         "at_least": False,
         "target": 0.01,
         "confidence": 0.975,
@@ -49,7 +47,6 @@ ROWS = [
         "value": None,
         "lo": None,
         "hi": None,
-        "limit": None,
         "at_least": True,
         "target": 0.9,
         "confidence": None,
@@ -79,17 +76,17 @@ def document():
 def test_protection_never_stands_for_claims_that_are_not_met(budget):
     told = "The safety claims stay missed"
     plan = parse_protection(example_protection(document(), budget))
-    assert told in text_report(parse_summary(document()), plan).rstrip().splitlines()[-1]
-    assert any(told in text for text in protection_meaning(parse_summary(document()), plan))
-    unclaimed = parse_summary(example_summary())
+    assert told in text_report(summary_of(document()), plan).rstrip().splitlines()[-1]
+    assert any(told in text for text in protection_meaning(summary_of(document()), plan))
+    unclaimed = summary_of(example_summary())
     assert told not in text_report(unclaimed, plan)
     met = document()
     met["safety"].update(result="met", claims=["spfm_transient"])
-    assert told not in text_report(parse_summary(met), plan)
+    assert told not in text_report(summary_of(met), plan)
 
 
 def test_the_terminal_has_every_row_and_the_verdict_last():
-    text = text_report(parse_summary(document()))
+    text = text_report(summary_of(document()))
     for told in ("Safety verdict, ASIL D", "99.62 % [99.17 %, 99.85 %]", ">= 99 %", "<= 0.01 FIT", "97.5 %"):
         assert told in text
     assert "LFM, permanent faults: not assessed. No stuck-at campaign was given." in text
@@ -97,16 +94,16 @@ def test_the_terminal_has_every_row_and_the_verdict_last():
 
 
 def test_a_fit_budget_alone_is_called_that_and_no_more():
-    text = text_report(parse_summary(example_summary(budget=10.0)))
+    text = text_report(summary_of(example_summary(budget=10.0)))
     assert "FIT BUDGET MET" in text
     assert "SAFETY" not in text
-    page = str(render(example_summary(budget=10.0))["report.html"])
+    page = str(render(summary_of(example_summary(budget=10.0)))["report.html"])
     assert "FIT budget met" in page
     assert 'id="safety"' not in page
 
 
 def test_the_page_leads_with_the_safety_verdict():
-    page = str(render(document())["report.html"])
+    page = str(render(summary_of(document()))["report.html"])
     assert "<title>A safety claim is missed" in page
     assert page.index('id="safety"') < page.index('id="verdict"')
     assert "No stuck-at campaign was given." in page
@@ -115,11 +112,11 @@ def test_the_page_leads_with_the_safety_verdict():
 
 
 def test_a_page_without_assumptions_says_so():
-    assert "records no assumptions of use" in str(render(example_summary())["report.html"])
+    assert "records no assumptions of use" in str(render(summary_of(example_summary()))["report.html"])
 
 
 def test_the_workbook_has_sheets_of_verdict_and_assumptions():
-    data = render(document())["fmeda.xlsx"]
+    data = render(summary_of(document()))["fmeda.xlsx"]
     assert isinstance(data, bytes)
     book = load_workbook(io.BytesIO(data))
     assert book.sheetnames == [
@@ -140,7 +137,7 @@ def test_the_workbook_has_sheets_of_verdict_and_assumptions():
 def test_a_verdict_without_confidence_tells_none():
     changed = document()
     changed["safety"] |= {"result": "not assessed", "confidence": None, "joint_confidence": None}
-    safety = parse_summary(changed).safety
+    safety = summary_of(changed).safety
     assert safety is not None
     assert "confidence" not in safety_line(safety)
 
@@ -153,7 +150,7 @@ def test_a_verdict_without_confidence_tells_none():
         ({"result": "met", "claims": ["spfm_permanent"]}, "a result as good as the worst claimed row"),
         ({"result": "fine"}, "one of 'met'"),
         ({"rows": [ROWS[0] | {"lo": 0.98}]}, "a limit on the safe side that meets the target"),
-        ({"rows": [ROWS[0] | {"value": None}]}, "a limit on the safe side that meets the target"),
+        ({"rows": [ROWS[0] | {"value": None}]}, "value, lo and hi, or none of them"),
         ({"rows": [ROWS[0] | {"target": None}]}, "a limit on the safe side that meets the target"),
         ({"rows": [ROWS[1] | {"state": "met"}]}, "a limit on the safe side that meets the target"),
     ],
@@ -162,4 +159,4 @@ def test_a_verdict_better_than_its_rows_is_refused(change, message):
     changed = document()
     changed["safety"] |= change
     with pytest.raises(ReportError, match=message):
-        parse_summary(changed)
+        summary_of(changed)

@@ -9,12 +9,11 @@ import openpyxl
 import pytest
 
 from resil.record.errors import ReportError
-from resil.reports import parse_summary
 from resil.reports.blocks_csv import blocks_csv
 from resil.reports.fmeda import fmeda_xlsx
 from resil.reports.html import report_html
 from resil.reports.tables import storage_table, text_report
-from tests.reports.example import example_summary, with_macros
+from tests.reports.example import example_summary, predicted, summary_of, with_macros
 
 
 @pytest.fixture
@@ -23,17 +22,17 @@ def document():
 
 
 def test_a_table_by_kind_of_storage_adds_up(document):
-    table = storage_table(parse_summary(document))
+    table = storage_table(summary_of(document))
     assert table is not None
     assert [row[0] for row in table.rows] == ["flip-flops", "flip-flops in SRAM macros", "total"]
     for column in (1, 3):
         *parts, total = (int(row[column].replace(",", "")) for row in table.rows)
         assert sum(parts) == total
-    assert storage_table(parse_summary(example_summary())) is None
+    assert storage_table(summary_of(example_summary())) is None
 
 
 def test_every_report_tells_them_apart(document):
-    summary = parse_summary(document)
+    summary = summary_of(document)
     bits = document["total"]["macro_bits"]
     assert "flip-flops in SRAM macros" in text_report(summary)
     assert "macro bits" in text_report(summary)
@@ -49,7 +48,7 @@ def test_every_report_tells_them_apart(document):
 
 
 def test_without_macros_there_is_no_column_for_them():
-    summary = parse_summary(example_summary())
+    summary = summary_of(example_summary())
     assert "macro bits" not in text_report(summary)
     assert "SRAM macros" not in report_html(summary)
 
@@ -58,28 +57,35 @@ def test_without_macros_there_is_no_column_for_them():
     ("key", "change", "message"),
     [
         ("bits", 1, r"storage\[1\]\.bits: expected"),
-        ("injections", 1, "injections add up to"),
-        ("masked", -1, "masked add up to"),
+        ("injections", 1, r"storage\[1\]\.injections: expected 190, the sum of this row's outcomes"),
+        ("masked", -1, r"storage\[1\]\.injections: expected 189, the sum of this row's outcomes"),
         ("fit_raw", 1e-5, "fit_raw add up to"),
     ],
 )
 def test_a_kind_that_does_not_add_up_is_refused(document, key, change, message):
     document["storage"][1][key] += change
     with pytest.raises(ReportError, match=message):
-        parse_summary(document)
+        summary_of(document)
+
+
+def test_kinds_that_hold_more_injections_than_the_total_are_refused(document):
+    for key in ("injections", "masked"):
+        document["storage"][1][key] += 1
+    with pytest.raises(ReportError, match="injections add up to"):
+        summary_of(document)
 
 
 def test_a_kind_that_is_lost_is_refused(document):
     del document["storage"][1]
     with pytest.raises(ReportError, match="add up to"):
-        parse_summary(document)
-    del document["storage"]
+        summary_of(document)
+    document["storage"] = []
     with pytest.raises(ReportError, match="storage"):
-        parse_summary(document)
-    assert parse_summary(document | {"predicted": True}).storage == ()
+        summary_of(document)
+    assert summary_of(predicted(document)).storage == ()
 
 
 def test_a_block_whose_macros_the_total_leaves_out_is_refused(document):
     document["total"]["macro_bits"] -= 1
     with pytest.raises(ReportError, match=r"total\.macro_bits: expected"):
-        parse_summary(document)
+        summary_of(document)

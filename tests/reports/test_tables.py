@@ -9,7 +9,6 @@ from rich.console import Console
 
 from resil.reports import (
     parse_protection,
-    parse_summary,
     rich_report,
     text_report,
     verdict_line,
@@ -21,7 +20,7 @@ from resil.reports.tables import (
     protection_line,
     protection_table,
 )
-from tests.reports.example import SEVEN, example_protection, example_summary
+from tests.reports.example import SEVEN, example_protection, example_summary, summary_of
 
 
 def test_block_table_shows_counts(summary):
@@ -35,7 +34,7 @@ def test_block_table_shows_counts(summary):
 
 def test_a_block_is_named_in_words_once(summary_document):
     summary_document["target"]["titles"] = {"cc": "central control"}
-    text = text_report(parse_summary(summary_document))
+    text = text_report(summary_of(summary_document))
     assert text.count("central control") == 1
     assert "cc central control" in text
 
@@ -57,25 +56,25 @@ def test_fit_table_shows_intervals_and_shares(summary):
 
 def test_blocks_without_injections_say_so():
     document = example_summary(blocks=(*SEVEN[:2], ("cpm", 0, 0, 800.0, 0, (1.0, 0.0, 0.0, 0.0, 0.0, 0.0))))
-    table = fit_table(parse_summary(document))
+    table = fit_table(summary_of(document))
     assert table.rows[2] == ("cpm", "not injected", "n/a", "n/a", "n/a", "n/a", "1.41 %")
 
 
 @pytest.mark.parametrize("blocks", [SEVEN, SEVEN[:1]])
 def test_tables_fit_a_terminal(blocks):
     document = example_summary(blocks=blocks)
-    text = text_report(parse_summary(document), parse_protection(example_protection(document)))
+    text = text_report(summary_of(document), parse_protection(example_protection(document)))
     assert max(len(line) for line in text.splitlines() if "  " in line) <= 110
 
 
 def test_operation_table_joins_inputs_of_equal_length(summary_document):
-    table = operation_table(parse_summary(summary_document))
+    table = operation_table(summary_of(summary_document))
     assert table.rows[0] == ("0", "conv_1", "conv2d", "4,210", "3,190", "1.32x")
     assert table.totals == 1
     assert table.rows[-1][1] == "inference"
     summary_document["golden"]["cycles"] = [100, 200]
     summary_document["network"]["operations"][0].update(cycles=None, vela_cycles=None)
-    table = operation_table(parse_summary(summary_document))
+    table = operation_table(summary_of(summary_document))
     assert [row[1] for row in table.rows[-2:]] == ["inference, input 0", "inference, input 1"]
     assert table.rows[0][3:] == ("n/a", "n/a", "n/a")
 
@@ -90,7 +89,7 @@ def test_operation_table_joins_inputs_of_equal_length(summary_document):
     ],
 )
 def test_verdict_line(budget, head):
-    line = verdict_line(parse_summary(example_summary(budget=budget)))
+    line = verdict_line(summary_of(example_summary(budget=budget)))
     assert line.startswith(head + "0.0634 [0.0517, 0.0769] FIT (95 % confidence)")
     assert (f"budget {budget} FIT" in line) == (budget is not None)
     assert "\n" not in line
@@ -123,7 +122,7 @@ def test_text_and_rich_reports_show_the_same_figures(summary, protection):
 def test_rich_takes_no_markup_from_names(summary_document):
     summary_document["network"]["operations"][0]["name"] = "[red]x[/red]"
     stream = io.StringIO()
-    Console(file=stream, width=260).print(rich_report(parse_summary(summary_document)))
+    Console(file=stream, width=260).print(rich_report(summary_of(summary_document)))
     assert "[red]x[/red]" in stream.getvalue()
 
 
@@ -131,13 +130,13 @@ def test_a_target_for_spfm_alone_is_told(summary_document, protection_document):
     protection_document.update(budget_fit=None, spfm_target=0.99)
     protection = parse_protection(protection_document)
     assert "(asked: SPFM of at least 99.0 %; optimality gap 0 %)" in protection_line(protection)
-    assert "SPFM of at least 99.0 %" in text_report(parse_summary(summary_document), protection)
+    assert "SPFM of at least 99.0 %" in text_report(summary_of(summary_document), protection)
 
 
 def test_a_plan_that_adds_nothing_has_no_table(summary_document):
     document = example_protection(summary_document, 5.0)
     assert {choice["option"] for choice in document["choices"]} == {"none"}
-    text = text_report(parse_summary(summary_document), parse_protection(document))
+    text = text_report(summary_of(summary_document), parse_protection(document))
     assert "Protection of least area" not in text
     assert "NO PROTECTION NEEDED" in text
 
@@ -155,4 +154,4 @@ def test_the_verdict_names_its_scope(summary):
 def test_spfm_is_called_by_the_faults_that_it_is_about(model, faults):
     document = example_summary()
     document["campaign"]["fault_model"] = model
-    assert f"SPFM of {faults} faults, unprotected: " in text_report(parse_summary(document))
+    assert f"SPFM of {faults} faults, unprotected: " in text_report(summary_of(document))

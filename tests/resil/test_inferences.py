@@ -16,7 +16,7 @@ from resil.campaign.safety import SafetySettings
 from resil.cli import main
 from resil.faults.content import Content
 from resil.folder.contents import content_of
-from resil.results.inferences import inference_facts, inference_note
+from resil.results.inferences import inference_note, inferences_of
 from resil.rtl_harness.faults import NEVER
 
 TARGET = """
@@ -114,10 +114,10 @@ def test_the_second_inference_is_judged_with_the_fault_tolerant_time(run):
     campaign = load_campaign(run.parent / "campaign.toml")
     for limit, due in ((3, rose.sum()), (2, 0)):
         timed = replace(campaign, safety=SafetySettings(("spfm_transient",), ftti_cycles=limit))
-        facts = inference_facts(timed, content)
+        facts = inferences_of(timed, content)
         assert facts is not None
-        assert sum(row.get("due", 0) for row in facts["after_first"].values()) == due
-        assert sum(sum(row.values()) for row in facts["after_first"].values()) == 250
+        assert sum(row.get("due", 0) for row in facts.after_first.values()) == due
+        assert sum(sum(row.values()) for row in facts.after_first.values()) == 250
     assert rose.any()
 
 
@@ -155,7 +155,7 @@ def test_a_target_that_does_not_count_inferences_is_refused(tmp_path, repository
 @pytest.mark.parametrize("inferences", [1, 2])
 def test_facts_of_no_injections(tmp_path, repository, inferences):
     campaign = load_campaign(Path(write(tmp_path, repository, inferences=inferences)))
-    facts = inference_facts(campaign, Content.joined([]))
+    facts = inferences_of(campaign, Content.joined([]))
     assert (facts is None) == (inferences == 1)
     if facts is not None:
         assert "Of 0 injections that were latent state" in inference_note(facts)

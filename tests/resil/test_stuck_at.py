@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from resil.cli import main
+from resil.results.summary_parts import technology_record
 from resil.stats.permanent import load_permanent
 
 INJECTIONS = 60
@@ -61,7 +62,7 @@ def test_fit_is_that_of_permanent_faults(runs):
     assert summary["campaign"]["fault_model"] == "stuck_at"
     assert summary["total"]["fit_raw"] == pytest.approx(raw)
     assert 0 < summary["total"]["fit"] < raw
-    assert summary["technology"] == json.loads(json.dumps(rates.as_dict()))
+    assert summary["technology"] == technology_record(rates).plain()
     notes = " ".join(summary["notes"])
     assert "held at 0 or at 1 from reset on" in notes
     assert "upset" not in notes

@@ -36,11 +36,11 @@ def test_lfm_joins_both_intervals_at_their_worst():
 def test_metrics_of_a_transient_campaign():
     counts = StratumCounts("mac", "ff", 1000, {"masked": 195, "hang": 5})
     total = estimate_blocks([counts], {"ff": 1e-4})[1]
-    found = safety_metrics(total).as_dict()
-    assert found["spfm"][0] == pytest.approx(0.975)
-    assert found["pmhf_share"] == total.fit.as_list()
-    assert found["lfm"] is None
-    assert any("LFM is not applicable" in note for note in found["notes"])
+    found = safety_metrics(total)
+    assert found.spfm.estimate == pytest.approx(0.975)
+    assert found.pmhf_share == total.fit
+    assert found.lfm is None
+    assert any("LFM is not applicable" in note for note in found.notes)
 
 
 def test_without_raw_rate_there_is_no_spfm():

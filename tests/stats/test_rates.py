@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-import json
 
 import pytest
 
@@ -15,7 +14,6 @@ from resil.stats.rates import (
     outcome_probability,
     raw_fit,
 )
-from resil.stats.technology import KINDS
 from resil.stats.weighted import weighted_sum
 
 RATES = {"ff": 7.2e-5, "sram": 2e-5}
@@ -83,9 +81,7 @@ def test_latent_state_is_beside_the_avf_not_in_it():
     only_latent = StratumCounts("sb", "ff", 100, {"masked": 20, "latent": 80})
     (block,), _ = estimate_blocks([only_latent], RATES)
     assert block.avf.as_list() == clopper_pearson(0, 100).as_list()
-    row = block.as_row()
-    expected = clopper_pearson(80, 100).as_list()
-    assert [row["latent_share"], row["latent_lo"], row["latent_hi"]] == pytest.approx(expected)
+    assert block.rates["latent"].as_list() == pytest.approx(clopper_pearson(80, 100).as_list())
     assert set(VISIBLE) | {"masked", "latent"} == set(OUTCOMES)
 
 
@@ -105,17 +101,6 @@ def test_hazardous_is_what_the_campaign_says():
 def test_one_sided_limits():
     assert outcome_probability([MAC], ["hang"], 0.95, "upper").lo == 0
     assert fit([MAC], RATES, ["hang"], 0.975, "upper").hi == pytest.approx(fit([MAC], RATES, ["hang"]).hi)
-
-
-def test_rows_are_plain_values_with_the_documented_keys():
-    (mac,), _ = estimate_blocks([MAC], RATES)
-    row = json.loads(json.dumps(mac.as_row()))
-    assert set(row) == {
-        *("block", *(f"{kind}_bits" for kind in KINDS), "injections", *OUTCOMES, "avf", "avf_lo", "avf_hi"),
-        *("fit_raw", "fit", "fit_lo", "fit_hi", "rates", "latent_share", "latent_lo", "latent_hi"),
-    }
-    assert row["injections"] == sum(row[o] for o in OUTCOMES) == 200
-    assert json.loads(json.dumps(MAC.as_dict(RATES)))["fit_raw"] == pytest.approx(0.072)
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def test_a_file_of_the_users_own(tmp_path):
     file.write_text(GOOD)
     mine = load_technology("mine", file)
     assert mine.fit_per_bit("ff") == 1e-5
-    assert mine.as_dict()["entries"][0]["unit"] == "FIT/flip-flop"
+    assert mine.entries[0].unit == "FIT/flip-flop"
     with pytest.raises(StatsError, match="no raw rate for kind sram: give sram_fit_per_mbit"):
         mine.fit_per_bit("sram")
     with pytest.raises(StatsError, match="'rom'"):

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from resil.cli import main
-from resil.reports import parse_summary
+from resil.record.summary import Summary
 from resil.rtl_harness.design.sites import SiteTable, StorageElement
 from tests.resil import fake
 from tests.resil.campaigns import TEXT, write_campaign
@@ -29,13 +29,11 @@ def finished(tmp_path, monkeypatch, capsys):
 
 def test_they_are_injected_and_counted_apart(finished):
     document = json.loads((finished / "summary.json").read_text())
-    summary = parse_summary(document)
+    summary = Summary.read(json.dumps(document))
     assert document["campaign"]["kinds"] == ["ff", "macro", "sram"]
     assert {row.kind: row.bits for row in summary.storage} == {"ff": 72, "macro": 64, "sram": 1024}
     assert all(row.injections >= 10 for row in summary.storage)
-    assert sum(row.fit.estimate or 0.0 for row in summary.storage) == pytest.approx(
-        summary.total.fit.estimate
-    )
+    assert sum(row.fit or 0.0 for row in summary.storage) == pytest.approx(summary.total.fit)
     sb = next(block for block in summary.blocks if block.name == "sb")
     assert (sb.ff_bits, sb.macro_bits, sb.sram_bits) == (4, 64, 1024)
     assert "72 flip-flops, 64 flip-flops in SRAM macros and 1,024 SRAM bits" in summary.verdict.scope

@@ -17,10 +17,10 @@ from resil import Run, load_campaign, run_campaign
 from resil.cli import main
 from resil.errors import ConsistencyError, StoreError
 from resil.files import json_text
-from resil.folder import provenance
 from resil.folder.earlier_results import require_as_good
-from resil.folder.finished import RESULTS, finished_run, seal
+from resil.folder.finished import finished_run, seal
 from resil.folder.parts import SCHEMA, _content, read_part, write_part
+from resil.record.provenance import ESTIMATE, RUN, Provenance
 from resil.results.report import write_run_figures
 from tests.resil import fake
 from tests.resil.campaigns import TEXT, write_campaign
@@ -105,7 +105,7 @@ def summary_beyond_injections(folder: Path) -> None:
     """More masked outcomes than there are injections, sealed as if a run had written them."""
 
     def inflate(value):
-        for row in (value["total"], value["blocks"][0]):
+        for row in (value["total"], value["blocks"][0], value["storage"][0]):
             row["masked"] += 1000
             row["injections"] += 1000
 
@@ -115,7 +115,7 @@ def summary_beyond_injections(folder: Path) -> None:
 
 def reseal(folder: Path) -> None:
     def change(value):
-        value[RESULTS] |= seal(folder, provenance.RUN)
+        value["results"]["files"] = dict(seal(folder, RUN).files)
 
     edit(folder / "provenance.json", change)
 
@@ -129,16 +129,18 @@ def redefined(folder: Path) -> None:
     edit(folder / "provenance.json", lambda value: value["definition"].update(seed="99"))
 
 
+PREDICTED = {"model": {}, "known_network": False, "held": {}, "rests_on": {}, "correction": None}
+
+
 def an_estimate(folder: Path) -> None:
-    edit(folder / "summary.json", lambda value: value.update(estimate={"model": {}}, predicted=True))
+    edit(folder / "summary.json", lambda value: value.update(estimate=PREDICTED))
     shutil.rmtree(folder / "injections")
-    facts = {"kind": "estimate", RESULTS: seal(folder, provenance.ESTIMATE)}
-    edit(folder / "provenance.json", lambda value: value.pop("definition"))
+    facts = {"kind": ESTIMATE, "definition": {}, "results": seal(folder, ESTIMATE).plain()}
     edit(folder / "provenance.json", lambda value: value.update(facts))
 
 
 def posing_as_a_run(folder: Path) -> None:
-    edit(folder / "summary.json", lambda value: value.update(estimate={"model": {}}, predicted=True))
+    edit(folder / "summary.json", lambda value: value.update(estimate=PREDICTED))
     reseal(folder)
 
 
@@ -146,7 +148,7 @@ STATES: dict[str, tuple[Callable[[Path], object], int, str]] = {
     "failed its audit": (in_provenance(failed="the audit found a difference"), 4, "has failed and stays so"),
     "no provenance": (lambda f: (f / "provenance.json").unlink(), 2, "has lost its provenance.json"),
     "damaged provenance": (lambda f: (f / "provenance.json").write_text('{"resil"'), 2, "expected JSON"),
-    "no definition": (in_provenance(definition=None), 2, "no definition of the campaign"),
+    "no definition": (in_provenance(definition={}), 2, "no definition of the campaign"),
     "another definition": (redefined, 2, "provenance.json: of another campaign"),
     "an older version": (
         lambda f: edit(f / "provenance.json", lambda value: value.pop("schema")),
@@ -155,7 +157,11 @@ STATES: dict[str, tuple[Callable[[Path], object], int, str]] = {
     ),
     "a newer version": (in_provenance(schema=999), 2, "found one of schema 999"),
     "unfinished": (in_provenance(finished=None), 2, "found an unfinished one"),
-    "never sealed": (lambda f: edit(f / "provenance.json", lambda v: v.pop(RESULTS)), 2, "unfinished"),
+    "never sealed": (
+        lambda f: edit(f / "provenance.json", lambda v: v.update(results=None)),
+        2,
+        "unfinished",
+    ),
     "no summary": (lambda f: (f / "summary.json").unlink(), 2, "summary.json: expected a file"),
     "summary by hand": (summary_by_hand, 2, "summary.json: altered since the run ended"),
     "summary beyond injections": (summary_beyond_injections, 2, "injections with the outcome masked"),
@@ -221,7 +227,8 @@ def test_what_is_about_upsets_refuses_permanent_faults(command, folder, capsys):
 
 @pytest.mark.parametrize("command", ["learn", "correct"])
 def test_what_is_about_one_inference_refuses_two(command, folder, capsys):
-    two = {"number": 2, "latent": 1}
+    counts = {"latent_after_first": 1, "dormant": 0, "vanished": 0, "latent": 1}
+    two = {"number": 2, "between": "reset", "after_first": {"latent": {"latent": 1}}, **counts}
     edit(folder / "summary.json", lambda value: value.update(inferences=two))
     reseal(folder)
     assert main(COMMANDS[command](folder)) == 2
@@ -287,7 +294,7 @@ def test_what_the_message_proposes_helps(state, folder, tmp_path, pristine, caps
     assert main(["run", str(write_campaign(tmp_path, BUDGET)), "--out", str(folder), "--resume"]) == 0
     capsys.readouterr()
     assert main(["report", str(folder)]) == 0
-    assert finished_run(folder).summary["blocks"] == finished_run(pristine).summary["blocks"]
+    assert finished_run(folder).summary.blocks == finished_run(pristine).summary.blocks
 
 
 def replay_of(folder: Path) -> list[str]:
@@ -367,7 +374,7 @@ def test_an_enlargement_that_breaks_off_leaves_the_results_and_says_unfinished(
     assert "found an unfinished one" in capsys.readouterr().err
     fake.install(monkeypatch)
     assert main(["run", str(larger), "--out", str(folder), "--resume"]) == 0
-    assert finished_run(folder).summary["total"]["injections"] == 300
+    assert finished_run(folder).summary.total.injections == 300
 
 
 def test_fewer_injections_never_replace_more(folder, tmp_path, capsys):
@@ -414,18 +421,19 @@ def test_fewer_injections_replace_more_only_if_they_keep_a_tighter_margin(
     out = tmp_path / "run"
     assert main(["run", str(write_campaign(tmp_path, text)), "--out", str(out)]) in (0, 1, 3)
     found = finished_run(out).summary
-    total = dict(found["total"])
-    total["injections"] -= 100
-    for end in ("fit_lo", "fit_hi"):
-        total[end] = total["fit"] + half * (total[end] - total["fit"])
-    sampling = found["sampling"] | {"margin": margin, "reason": reason}
-    other = found | {"total": total, "sampling": sampling}
+    total = found.total
+    fewer = {"injections": total.injections - 100}
+    fewer |= {"fit_lo": total.fit + half * (total.fit_lo - total.fit)}
+    fewer |= {"fit_hi": total.fit + half * (total.fit_hi - total.fit)}
+    sampling = found.sampling.changed(margin=margin, reason=reason)
+    other = found.model_copy(update={"total": total.model_copy(update=fewer), "sampling": sampling})
     if taken:
         require_as_good(out, other)
     else:
         with pytest.raises(StoreError, match="would replace by those of"):
             require_as_good(out, other)
-    require_as_good(out, found | {"total": found["total"] | {"injections": total["injections"] + 200}})
+    more = total.model_copy(update={"injections": total.injections + 200})
+    require_as_good(out, found.model_copy(update={"total": more}))
 
 
 def test_the_columns_of_parts_and_the_number_of_the_folder_change_together():
@@ -435,7 +443,7 @@ def test_the_columns_of_parts_and_the_number_of_the_folder_change_together():
         "alarm_cycle correction correction_cycle first second end_cycle status output_hash operation "
         "corruption"
     )
-    assert (provenance.SCHEMA, " ".join(SCHEMA.names)) == (11, expected)
+    assert (Provenance.SCHEMA, " ".join(SCHEMA.names)) == (12, expected)
 
 
 def test_a_run_without_area_says_so_and_nothing_is_chosen_by_it(tmp_path, monkeypatch, capsys):
@@ -443,7 +451,7 @@ def test_a_run_without_area_says_so_and_nothing_is_chosen_by_it(tmp_path, monkey
     fake.install(monkeypatch)
     campaign = load_campaign(write_campaign(tmp_path, TEXT))
     results = run_campaign(campaign, tmp_path / "run", with_area=False)
-    assert "The area of the blocks was not measured." in results.summary["notes"]
+    assert "The area of the blocks was not measured." in results.summary.notes
     for words in ([], ["--granularity", "register"]):
         assert main(["protect", str(tmp_path / "run"), "--budget-fit", "1", *words]) == 2
         assert "expected a run that knows the area of its blocks" in capsys.readouterr().err
@@ -452,12 +460,13 @@ def test_a_run_without_area_says_so_and_nothing_is_chosen_by_it(tmp_path, monkey
 
 
 @pytest.mark.parametrize("value", [3, 0.5, True, ["x"], {}])
-def test_a_definition_that_is_no_text_differs_and_is_said(folder, value, capsys):
+def test_a_definition_that_is_no_text_is_refused_by_name(folder, value, capsys):
     """The fault: a message about a damaged file breaks on what the file holds."""
     edit(folder / "provenance.json", lambda record: record["definition"].update(seed=value))
     campaign = write_campaign(folder.parent, BUDGET)
     assert main(["run", str(campaign), "--out", str(folder), "--resume"]) == 2
-    assert f"seed ({value} there, 7 here)" in capsys.readouterr().err
+    said = f"provenance.json: damaged: definition.seed: expected a string, found {value!r}"
+    assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["s3:run", "tcp:/run", "file:run"])

@@ -18,7 +18,7 @@ import pytest
 
 import resil.run.campaign
 from resil.cli import main
-from resil.reports import parse_summary
+from resil.record.summary import Summary
 from tests.resil import fake
 from tests.resil.campaigns import TEXT, write_campaign
 
@@ -68,7 +68,7 @@ def test_a_run_leaves_a_whole_folder_and_prints_the_verdict(run, tmp_path, capsy
     folder = tmp_path / "run"
     assert {p.name for p in folder.iterdir()} - {".lock"} == FILES
     summary = json.loads((folder / "summary.json").read_text())
-    verdict = parse_summary(summary).verdict.result
+    verdict = Summary.read(json.dumps(summary)).verdict.result
     assert code == {"met": 0, "missed": 1, "inconclusive": 3}[verdict]
     assert verdict.upper() in out
     assert "200 of 200 injections" in err

@@ -187,17 +187,17 @@ def evenly(text):
 def test_injections_that_an_earlier_plan_needed_do_not_count(tmp_path, monkeypatch):
     fake.install(monkeypatch)
     run, file = run_after_another(tmp_path, evenly)
-    assert len(run.injections()) > run.summary["sampling"]["pilot"] + run.summary["total"]["injections"]
+    assert len(run.injections()) > run.summary.sampling.pilot + run.summary.total.injections
     main(["run", str(file), "--out", str(tmp_path / "alone")])
     alone = Run(tmp_path / "alone")
     pd.testing.assert_frame_equal(run.counted(), alone.counted())
     pd.testing.assert_frame_equal(run.registers(), alone.registers())
-    places = run.summary["sampling"]["pilots"]
-    assert sum(own["injections"] for own in places) == run.summary["sampling"]["pilot"]
+    places = run.summary.sampling.pilots
+    assert sum(own.injections for own in places) == run.summary.sampling.pilot
     every = alone.injections().groupby(["block", "kind"])["injection"]
     for own in places:
-        numbers = every.get_group((own["block"], own["kind"])).sort_values()
-        assert not set(numbers[: own["injections"]]) & set(run.counted()["injection"])
+        numbers = every.get_group((own.block, own.kind)).sort_values()
+        assert not set(numbers[: own.injections]) & set(run.counted()["injection"])
 
 
 def test_predicted_risks_divide_all_faults(tmp_path):

@@ -45,7 +45,12 @@ def parts(folder):
 def test_a_run_tells_what_was_audited(run, tmp_path, capsys):
     run()
     counts = {"answers": 200, "tried": 2}
-    expected = {"parts": len(parts(tmp_path / "run")), **counts, "kinds": {"guessed": counts}}
+    expected = {
+        "parts": len(parts(tmp_path / "run")),
+        **counts,
+        "kinds": {"guessed": counts},
+        "workers": None,
+    }
     assert audit(tmp_path / "run") == expected
     assert json.loads((tmp_path / "run" / "summary.json").read_text())["provenance"]["audit"] == expected
     assert "audit: 2 of 200 answers, of 1 kinds, run to the end: none differs" in capsys.readouterr().err

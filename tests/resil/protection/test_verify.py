@@ -105,9 +105,9 @@ def test_upsets_end_at_detection_with_the_outcomes_of_whole_runs(again):
     verified(again, sizes=FEW)
     upsets = again / "built" / "confirmation" / "b" / "upsets"
     ended = Run(upsets)
-    told = ended.summary["told"]["blocks"][-1]
-    assert ended.summary["campaign"]["until"] == "detection"
-    assert told["due_unseen"] == ended.summary["total"]["due"] > 0
+    told = ended.summary.detection.blocks[-1]
+    assert ended.summary.campaign.until == "detection"
+    assert told.due_unseen == ended.summary.total.due > 0
     text = (upsets / "campaign.toml").read_text()
     assert text.count('until = "detection"') == 1
     (again / "whole.toml").write_text(text.replace('until = "detection"', 'until = "end"'))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from resil.record import numbers
-from resil.record.node import Interval
+from resil.record.interval import Interval
 
 
 def test_examples_in_the_docstrings():

@@ -59,7 +59,7 @@ def test_registers_add_up_and_are_ranked(run):
     assert frame["bits"].sum() == fake.SITES.size
     assert frame["injections"].sum() == 600
     assert (frame[OUTCOMES].sum(axis=1) == frame["injections"]).all()
-    assert frame["fit_raw"].sum() == pytest.approx(run.summary["total"]["fit_raw"])
+    assert frame["fit_raw"].sum() == pytest.approx(run.summary.total.fit_raw)
     rates = frame["fit"].dropna().to_numpy()
     assert (np.diff(rates) <= 0).all()
     for row in frame.itertuples():
@@ -67,11 +67,11 @@ def test_registers_add_up_and_are_ranked(run):
         assert row.fit_lo == pytest.approx(row.fit_raw * interval.lo)
         assert row.fit_hi == pytest.approx(row.fit_raw * interval.hi)
         assert row.hazardous == row.sdc_critical + row.hang
-    for row in run.summary["blocks"]:
-        own = frame[frame["block"] == row["block"]]
-        assert own["injections"].sum() == row["injections"]
-        assert own["hazardous"].sum() == row["sdc_critical"] + row["hang"]
-        assert own["fit_raw"].sum() == pytest.approx(row["fit_raw"] or 0.0)
+    for row in run.summary.blocks:
+        own = frame[frame["block"] == row.name]
+        assert own["injections"].sum() == row.injections
+        assert own["hazardous"].sum() == row.sdc_critical + row.hang
+        assert own["fit_raw"].sum() == pytest.approx(row.fit_raw or 0.0)
 
 
 def test_alarms_beyond_the_fault_tolerant_time_are_no_detections_in_frames_either(
@@ -89,7 +89,7 @@ def test_alarms_beyond_the_fault_tolerant_time_are_no_detections_in_frames_eithe
     counts = frame["outcome"].value_counts()
     registers = run.registers()
     for outcome in OUTCOMES:
-        assert counts.get(outcome, 0) == registers[outcome].sum() == run.summary["total"][outcome]
+        assert counts.get(outcome, 0) == registers[outcome].sum() == run.summary.total.counts[outcome]
 
 
 def test_classes_are_counted_from_even_injections(run):
@@ -121,9 +121,9 @@ def test_a_register_without_injections_is_not_known(tmp_path, monkeypatch, capsy
 
 def test_blocks_are_those_of_the_summary(run):
     frame = run.blocks()
-    assert list(frame["block"]) == [*(row["block"] for row in run.summary["blocks"]), "total"]
-    assert list(frame["fit"])[-1] == run.summary["total"]["fit"]
-    assert repr(run).endswith(f"600 injections, verdict {run.summary['verdict']['result']})")
+    assert list(frame["block"]) == [*(row.name for row in run.summary.blocks), "total"]
+    assert list(frame["fit"])[-1] == run.summary.total.fit
+    assert repr(run).endswith(f"600 injections, verdict {run.summary.verdict.result})")
 
 
 def test_a_broken_folder_is_refused(tmp_path, monkeypatch, capsys):
@@ -182,17 +182,17 @@ def rows_of(frame, keys):
 
 
 def test_weights_of_hazardous_injections_sum_up_to_the_total(planned):
-    rows, total = planned.injections(), planned.summary["total"]
-    hazardous = rows["outcome"].isin(planned.summary["campaign"]["hazardous"])
+    rows, total = planned.injections(), planned.summary.plain()["total"]
+    hazardous = rows["outcome"].isin(planned.summary.plain()["campaign"]["hazardous"])
     assert (rows["weight"] * hazardous).sum() == pytest.approx(total["fit"], rel=1e-9)
     assert rows["weight"].sum() == pytest.approx(total["fit_raw"], rel=1e-9)
     assert (rows["weight"] > 0).sum() == total["injections"] == len(planned.counted())
-    if planned.summary["sampling"]["plan"] in ("stratified", "adaptive"):
+    if planned.summary.plain()["sampling"]["plan"] in ("stratified", "adaptive"):
         assert hazardous.mean() * total["fit_raw"] > 1.15 * total["fit"]
 
 
 def test_fit_is_that_of_the_summary_where_it_has_one(planned):
-    summary = planned.summary
+    summary = planned.summary.plain()
     figures = ["fit", "fit_lo", "fit_hi"]
     found = planned.fit()[figures].iloc[0].tolist()
     assert found == pytest.approx([summary["total"][key] for key in figures], rel=1e-9)
@@ -224,21 +224,21 @@ def test_parts_of_parts_add_up(planned):
         assert own["fit"].sum() == pytest.approx(coarse.loc[block, "fit"], rel=1e-9)
         assert own["injections"].sum() == coarse.loc[block, "injections"]
     by_outcome = planned.fit(by=["outcome"], outcomes=OUTCOMES)
-    assert by_outcome["fit"].sum() == pytest.approx(planned.summary["total"]["fit_raw"], rel=1e-9)
+    assert by_outcome["fit"].sum() == pytest.approx(planned.summary.plain()["total"]["fit_raw"], rel=1e-9)
     assert (by_outcome["events"] == by_outcome["injections"]).all()
-    assert planned.fit(by=["input"])["fit"].sum() == pytest.approx(planned.summary["total"]["fit"])
+    assert planned.fit(by=["input"])["fit"].sum() == pytest.approx(planned.summary.plain()["total"]["fit"])
 
 
 def test_storage_that_nothing_hit_is_there_with_a_limit(planned):
     found = planned.fit(by=["name"])
     assert len(found) == fake.SITES.size
-    assert found["injections"].sum() == planned.summary["total"]["injections"]
+    assert found["injections"].sum() == planned.summary.plain()["total"]["injections"]
     assert (found["fit_hi"] > 0).all()
 
 
 def test_intervals_of_fit_hold_the_truth(planned):
     """Of each bit of a register in each operation: the part of all its moments that fail, times its rate."""
-    summary = planned.summary
+    summary = planned.summary.plain()
     limits = {(own["block"], own["kind"]): own["fit_raw"] / own["bits"] for own in summary["limits"]}
     engines = [fake.FakeEngine(place) for place in range(len(summary["campaign"]["inputs"]))]
     hazardous = summary["campaign"]["hazardous"]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The safety verdict of campaigns, with the fake engine: every state that looks safe and is not."""
 
+import json
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -11,9 +12,11 @@ from resil.campaign.campaign import parse_campaign
 from resil.cli import main
 from resil.errors import ExitCode
 from resil.files import read_json
+from resil.record.safety import Safety
+from resil.record.summary import Summary, Verdict
 from resil.results.evidence import Class, Hazards
 from resil.results.safety_grounds import rate_variations
-from resil.results.safety_rows import Grounds, Permanent, predicted_facts, safety_facts
+from resil.results.safety_rows import Grounds, Permanent, predicted_verdict, safety_verdict
 from resil.run.campaign import verdict_code
 from resil.stats.evidence import Evidence, Group
 from resil.stats.technology import load_technology
@@ -186,79 +189,79 @@ def grounds(counts, settings_text="", permanent: Permanent | str = "none", not_i
 
 
 def rows(found):
-    return {row["name"]: row for row in found["rows"]}
+    return {row.name: row for row in found.rows}
 
 
 def again(found, part):
-    return {row["name"]: row for v in found["sensitivity"] if part in v["title"] for row in v["rows"]}
+    return {row.name: row for v in found.sensitivity if part in v.title for row in v.rows}
 
 
 def test_late_alarms_are_missed_detections():
     counts = {"masked": 100, "due:sdc_critical:error": 90, "sdc_critical:late": 10, "masked:late": 50}
     text = 'ftti_cycles = 100\n[[safety.mechanism]]\nalarm = "error"\ncoverage = 0.5\n'
-    found = rows(safety_facts(grounds(counts, text)))
-    assert found["detection_time"]["value"] == pytest.approx(0.9)
-    assert found["coverage of error"]["value"] == pytest.approx(0.9)
-    assert found["spfm_transient"]["value"] == pytest.approx(1 - 10 / 250)
-    none = rows(safety_facts(grounds({"masked": 100, "due:masked:error": 9}, text)))
-    assert none["detection_time"]["state"] == "not assessed"
+    found = rows(safety_verdict(grounds(counts, text)))
+    assert found["detection_time"].value == pytest.approx(0.9)
+    assert found["coverage of error"].value == pytest.approx(0.9)
+    assert found["spfm_transient"].value == pytest.approx(1 - 10 / 250)
+    none = rows(safety_verdict(grounds({"masked": 100, "due:masked:error": 9}, text)))
+    assert none["detection_time"].state == "not assessed"
 
 
 def test_no_injections_are_not_assessed():
-    found = safety_facts(grounds({}))
-    assert found["result"] == "not assessed"
-    assert {row["state"] for row in found["rows"]} == {"not assessed"}
+    found = safety_verdict(grounds({}))
+    assert found.result == "not assessed"
+    assert {row.state for row in found.rows} == {"not assessed"}
 
 
 def test_one_kind_of_storage_without_a_reason_is_not_assessed():
-    found = safety_facts(grounds({"masked": 10**6}, not_injected="1,024 SRAM bits"))
-    assert found["result"] == "not assessed"
-    assert "1,024 SRAM bits were not injected" in rows(found)["spfm_transient"]["reason"]
+    found = safety_verdict(grounds({"masked": 10**6}, not_injected="1,024 SRAM bits"))
+    assert found.result == "not assessed"
+    assert "1,024 SRAM bits were not injected" in rows(found)["spfm_transient"].reason
 
 
 def test_detection_without_credit_counts_what_is_seen():
     """Of 228 detected failures 225 carry a wrong decision: SPFM falls from 100 % to 97.75 %."""
     counts = {"masked": 9772, "due:sdc_critical:error": 225, "due:masked:error": 3}
-    found = safety_facts(grounds(counts))
-    assert rows(found)["spfm_transient"]["value"] == 1.0
-    assert again(found, "detection not credited")["spfm_transient"]["value"] == pytest.approx(0.9775)
-    assert again(found, "detection not credited")["pmhf_share"]["value"] == pytest.approx(0.225)
+    found = safety_verdict(grounds(counts))
+    assert rows(found)["spfm_transient"].value == 1.0
+    assert again(found, "detection not credited")["spfm_transient"].value == pytest.approx(0.9775)
+    assert again(found, "detection not credited")["pmhf_share"].value == pytest.approx(0.225)
 
 
 def test_a_detected_failure_of_unknown_effect_counts_as_the_worst():
-    found = safety_facts(grounds({"masked": 900, "due": 100}))
-    assert again(found, "detection not credited")["spfm_transient"]["value"] == pytest.approx(0.9)
+    found = safety_verdict(grounds({"masked": 900, "due": 100}))
+    assert again(found, "detection not credited")["spfm_transient"].value == pytest.approx(0.9)
 
 
 def test_latent_state_and_hangs_are_counted_where_nothing_is_credited():
     counts = {"masked": 800, "latent": 100, "hang": 50, "due:hang:error": 50}
-    found = safety_facts(grounds(counts, hazardous={"sdc_critical"}))
-    assert rows(found)["spfm_transient"]["value"] == 1.0
-    assert again(found, "latent state counted as hazardous")["spfm_transient"]["value"] == pytest.approx(0.9)
-    assert again(found, "hangs not credited")["spfm_transient"]["value"] == pytest.approx(0.95)
-    assert again(found, "nothing credited")["spfm_transient"]["value"] == pytest.approx(0.8)
+    found = safety_verdict(grounds(counts, hazardous={"sdc_critical"}))
+    assert rows(found)["spfm_transient"].value == 1.0
+    assert again(found, "latent state counted as hazardous")["spfm_transient"].value == pytest.approx(0.9)
+    assert again(found, "hangs not credited")["spfm_transient"].value == pytest.approx(0.95)
+    assert again(found, "nothing credited")["spfm_transient"].value == pytest.approx(0.8)
 
 
 def test_coverage_is_a_mechanisms_own():
     mechanisms = '[[safety.mechanism]]\nalarm = "a"\ncoverage = 0.5\n[[safety.mechanism]]\nalarm = "b"\n'
     counts = {"masked": 1, "due:hang:a": 60, "due:hang:b": 30, "due:masked:b": 500, "sdc_critical": 10}
-    found = rows(safety_facts(grounds(counts, mechanisms)))
-    assert found["coverage of a"]["value"] == pytest.approx(0.6)
-    assert found["coverage of a"]["state"] == "inconclusive"
-    assert found["coverage of b"]["value"] == pytest.approx(0.3)
-    assert found["coverage of b"]["state"] == "not assessed"
+    found = rows(safety_verdict(grounds(counts, mechanisms)))
+    assert found["coverage of a"].value == pytest.approx(0.6)
+    assert found["coverage of a"].state == "inconclusive"
+    assert found["coverage of b"].value == pytest.approx(0.3)
+    assert found["coverage of b"].state == "not assessed"
 
 
 def test_coverage_is_not_known_where_alarms_ended_injections():
     """The fault: every detection counts as one that was needed, and the coverage is met."""
     mechanism = '[[safety.mechanism]]\nalarm = "error"\ncoverage = 0.9\n'
     whole = {"masked": 8000, "sdc_critical": 20, "due:masked:error": 900, "due:sdc_critical:error": 100}
-    found = rows(safety_facts(grounds(whole, mechanism)))["coverage of error"]
-    assert found["state"] == "missed"
+    found = rows(safety_verdict(grounds(whole, mechanism)))["coverage of error"]
+    assert found.state == "missed"
     ended = {"masked": 8000, "sdc_critical": 20, "due::error": 1000}
-    found = rows(safety_facts(grounds(ended, mechanism)))["coverage of error"]
-    assert found["state"] == "not assessed"
-    assert "Alarms ended injections" in found["reason"]
+    found = rows(safety_verdict(grounds(ended, mechanism)))["coverage of error"]
+    assert found.state == "not assessed"
+    assert "Alarms ended injections" in found.reason
 
 
 def test_permanent_faults_join_the_share_of_pmhf():
@@ -267,12 +270,12 @@ def test_permanent_faults_join_the_share_of_pmhf():
     without = grounds({"masked": 1000}, text).settings
     base = grounds({"masked": 900, "hang": 100}, text, Permanent(stuck, None, "stuck"))
     base = replace(base, settings=replace(without, pmhf_covers="all"))
-    found = rows(safety_facts(base))
-    assert found["pmhf_share"]["value"] == pytest.approx(1.0 + 0.3)
-    assert found["spfm_permanent"]["value"] == pytest.approx(0.9)
-    assert found["lfm_permanent"]["state"] == "not assessed"
-    alone = rows(safety_facts(replace(base, permanent="No stuck-at campaign was given.")))
-    assert alone["pmhf_share"]["state"] == "not assessed"
+    found = rows(safety_verdict(base))
+    assert found["pmhf_share"].value == pytest.approx(1.0 + 0.3)
+    assert found["spfm_permanent"].value == pytest.approx(0.9)
+    assert found["lfm_permanent"].state == "not assessed"
+    alone = rows(safety_verdict(replace(base, permanent="No stuck-at campaign was given.")))
+    assert alone["pmhf_share"].state == "not assessed"
 
 
 def test_raw_rates_enter_as_ranges():
@@ -283,10 +286,10 @@ def test_raw_rates_enter_as_ranges():
     assert len(rate_variations(both, ("ff", "sram"))) == 4
     assert rate_variations(load_technology("finfet-16nm"), ("sram",)) == {}
     rates = {"raw rates of flip-flops highest": {"ff": 40.0}}
-    varied = safety_facts(grounds({"masked": 990, "hang": 10}, rates=rates))
-    assert rows(varied)["pmhf_share"]["state"] == "met"
-    assert again(varied, "highest")["pmhf_share"]["state"] == "missed"
-    assert rows(varied)["sensitivity"]["state"] == "missed"
+    varied = safety_verdict(grounds({"masked": 990, "hang": 10}, rates=rates))
+    assert rows(varied)["pmhf_share"].state == "met"
+    assert again(varied, "highest")["pmhf_share"].state == "missed"
+    assert rows(varied)["sensitivity"].state == "missed"
 
 
 def test_classes_by_name():
@@ -301,24 +304,24 @@ def test_classes_by_name():
 def test_predictions_are_never_met():
     """`resil estimate` injects nothing: every row, claimed or not, is not assessed."""
     asked = grounds({}, '[[safety.mechanism]]\nalarm = "error"\ncoverage = 0.5\n').settings
-    found = predicted_facts(asked)
-    assert found["result"] == "not assessed"
-    assert {row["state"] for row in found["rows"]} == {"not assessed"}
+    found = predicted_verdict(asked)
+    assert found.result == "not assessed"
+    assert {row.state for row in found.rows} == {"not assessed"}
     assert "coverage of error" in rows(found)
-    assert all("predicted" in row["reason"] for row in found["rows"])
-    assert not any("however late" in row["reason"] for row in found["rows"])
-    summary = {"verdict": {"result": "met"}, "safety": found}
-    assert verdict_code(summary) == ExitCode.INCONCLUSIVE
-    timed = predicted_facts(grounds({}, "ftti_cycles = 5\n").settings)
-    assert all("takes every alarm for a detection, however late" in row["reason"] for row in timed["rows"])
+    assert all("predicted" in row.reason for row in found.rows)
+    assert not any("however late" in row.reason for row in found.rows)
+    met = Summary.model_construct(verdict=Verdict.model_construct(result="met"), safety=found, sanity=None)
+    assert verdict_code(met) == ExitCode.INCONCLUSIVE
+    timed = predicted_verdict(grounds({}, "ftti_cycles = 5\n").settings)
+    assert all("takes every alarm for a detection, however late" in row.reason for row in timed.rows)
 
 
 @pytest.mark.parametrize("sampling", ['plan = "adaptive"', 'plan = "uniform"\ninputs = "like these"'])
 def test_other_plans_give_the_rows_their_own_limits(tmp_path, monkeypatch, sampling):
     text = HEAD.replace("injections = 200", "injections = 900").replace("minimum_per_block = 10", "")
     _, summary = run(tmp_path, monkeypatch, f"{text}\n[sampling]\n{sampling}\n{SAFETY}")
-    found = rows(summary["safety"])
+    found = rows(Safety.model_validate_json(json.dumps(summary["safety"])))
     total = summary["total"]
-    assert found["pmhf_share"]["value"] == pytest.approx(total["fit"], rel=0.05)
-    assert found["pmhf_share"]["hi"] == pytest.approx(total["fit_hi"])
-    assert found["pmhf_share"]["confidence"] == pytest.approx(0.975)
+    assert found["pmhf_share"].value == pytest.approx(total["fit"], rel=0.05)
+    assert found["pmhf_share"].hi == pytest.approx(total["fit_hi"])
+    assert found["pmhf_share"].confidence == pytest.approx(0.975)

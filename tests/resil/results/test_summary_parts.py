@@ -6,9 +6,11 @@ from __future__ import annotations
 import pytest
 
 from resil.errors import ConsistencyError
+from resil.record.blocks import Block
 from resil.results.estimates import Estimates
+from resil.results.figures import block_fields, stored_bits
 from resil.results.summarise import _estimate
-from resil.results.summary_parts import block_row, scope_text
+from resil.results.summary_parts import scope_text
 from resil.stats.technology import KINDS
 from tests.resil.campaigns import TEXT, campaign
 
@@ -46,13 +48,14 @@ def test_the_scope_names_what_is_in_and_what_is_not(kinds, ff, sram, scope):
 
 
 def test_a_block_that_nothing_is_known_of_has_no_figures():
-    row = block_row("sb", bits(0, 0, 64), None, 1.0, 1.0, "GE")
+    row = Block.model_validate(block_fields("sb", stored_bits(bits(0, 0, 64)), None, 1.0, 1.0, "GE"))
     figures = ("avf", "avf_lo", "avf_hi", "fit_raw", "fit", "fit_lo", "fit_hi", "rates", "latent_share")
-    assert {row[name] for name in figures} == {None}
+    assert {getattr(row, name) for name in figures} == {None}
+    assert not row.sampled
 
 
 def test_a_block_that_was_to_be_injected_and_is_in_no_stratum_is_an_error():
-    nothing = Estimates([], {}, None, None, [], ())
+    nothing = Estimates([], {}, None, None, (), ())
     assert _estimate(campaign(), nothing, "sb", bits(0, 0, 64)) is None
     with pytest.raises(ConsistencyError, match="block sb has ff bits and is in no stratum"):
         _estimate(campaign(), nothing, "sb", bits(4, 0, 64))

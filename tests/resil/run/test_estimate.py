@@ -17,6 +17,7 @@ from resil.errors import CampaignError, ExitCode, ResilError
 from resil.networks.compile import compile_network
 from resil.protection.options import ProtectionError, load_options
 from resil.protection.plan import plan_protection
+from resil.record.summary import Summary
 from resil.results.write import Results
 from resil.rtl_harness.design.snapshot import rtl_digest
 from resil.rtl_harness.design.target import load_target
@@ -41,6 +42,10 @@ def summary(tmp_path_factory):
     out = tmp_path_factory.mktemp("estimate") / "run"
     code = main(["estimate", str(EXAMPLE), "--out", str(out)])
     return code, out, json.loads((out / "summary.json").read_text())
+
+
+def read(summary):
+    return Summary.read((summary[1] / "summary.json").read_bytes())
 
 
 def test_the_example_is_estimated_without_any_simulation(summary):
@@ -79,7 +84,7 @@ def test_totals_are_the_sums_of_the_blocks_and_inside_their_intervals(summary):
 
 def test_limits_of_every_block_and_kind_are_there_and_marked_predicted(summary):
     found = summary[2]
-    assert found["predicted"] is True
+    assert found["estimate"] is not None
     assert found["strata"] == []
     by_name = {row["block"]: row for row in found["blocks"]}
     assert {own["block"] for own in found["limits"]} == set(by_name)
@@ -96,7 +101,7 @@ def test_limits_of_every_block_and_kind_are_there_and_marked_predicted(summary):
 
 def test_the_same_campaign_gives_the_same_estimate(summary, tmp_path):
     again = estimate_campaign(load_campaign(EXAMPLE), tmp_path / "again").summary
-    assert again["blocks"] == summary[2]["blocks"]
+    assert again.plain()["blocks"] == summary[2]["blocks"]
 
 
 def test_a_model_survives_its_file(model, tmp_path):
@@ -168,10 +173,10 @@ def test_protection_of_an_estimate_rests_on_its_limits_and_is_called_predicted(s
 
 
 def test_without_the_limits_of_a_block_nothing_is_said(summary, tmp_path):
-    found = json.loads((summary[1] / "summary.json").read_text())
-    for entries in ([], found["limits"][1:]):
+    found = read(summary)
+    for limits in ((), found.limits[1:]):
         with pytest.raises(ProtectionError, match="what is not known is not safe"):
-            plan_protection({**found, "limits": entries}, load_options(), 1e6)
+            plan_protection(found.changed(limits=limits), load_options(), 1e6)
 
 
 @pytest.mark.parametrize(
@@ -183,23 +188,25 @@ def test_a_prediction_decides_no_budget_unless_it_is_accepted(summary, budget, p
     row = summary[2]["total"]
     total = SimpleNamespace(fit=Interval(row["fit"], row["fit_lo"], row["fit_hi"], 0.95))
     verdict = predicted_verdict(asked, total, "flip-flops only")
-    assert (verdict["result"], verdict["predicted"]) == ("inconclusive", predicted)
-    assert estimate_code({"verdict": verdict}, asked) == ExitCode.INCONCLUSIVE
-    assert estimate_code({"verdict": verdict}, asked, accept=True) == accepted
+    assert (verdict.result, verdict.predicted) == ("inconclusive", predicted)
+    found = read(summary)
+    assert estimate_code(found.changed(verdict=verdict), asked) == ExitCode.INCONCLUSIVE
+    assert estimate_code(found.changed(verdict=verdict), asked, accept=True) == accepted
     nothing = replace(campaign, budget=None)
-    assert estimate_code({"verdict": predicted_verdict(nothing, total, "")}, nothing) == ExitCode.MET
+    free = found.changed(verdict=predicted_verdict(nothing, total, ""))
+    assert estimate_code(free, nothing) == ExitCode.MET
 
 
 def test_claims_of_safety_are_not_assessed_and_never_met(summary):
     claimed = replace(load_campaign(EXAMPLE), safety=object())
     for accept in (False, True):
-        assert estimate_code(summary[2], claimed, accept) == ExitCode.INCONCLUSIVE
-    assert estimate_code(summary[2], load_campaign(EXAMPLE), accept=True) == ExitCode.MET
+        assert estimate_code(read(summary), claimed, accept) == ExitCode.INCONCLUSIVE
+    assert estimate_code(read(summary), load_campaign(EXAMPLE), accept=True) == ExitCode.MET
 
 
 def test_the_screen_and_every_report_say_predicted_and_count_nothing(summary, capsys):
-    _, out, found = summary
-    results = Results(found)
+    out = summary[1]
+    results = Results(read(summary))
     results.show(out)
     screen = capsys.readouterr().out
     assert "PREDICTED TO MEET THE FIT BUDGET" in screen
