@@ -283,4 +283,4 @@ def test_a_run_that_forgot_how_many_injections_it_had_is_refused(run, tmp_path, 
     del facts["results"]["injections"]
     file.write_text(json.dumps(facts))
     assert main(["report", str(tmp_path / "run")]) == 2
-    assert "expected the None injections that the run ended with" in capsys.readouterr().err
+    assert "results.injections: this field is missing" in capsys.readouterr().err
