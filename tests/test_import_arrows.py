@@ -55,7 +55,7 @@ _ROOMS["study"] = {*_ROOMS} - {"work", "faults"}
 _ROOMS["installation"] = set()
 _ROOMS["commands"] = {*_ROOMS} - {"record", "farm", "faults"}
 _ROOMS["cli"] = {"commands"}
-_ROOMS["reference"] = {"campaign", "study", "protection", "cli", "results", "run"}
+_ROOMS["reference"] = {"record", "campaign", "study", "protection", "cli", "results", "run"}
 APPLICATION = House(
     "resil",
     _ROOMS,

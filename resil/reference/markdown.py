@@ -34,8 +34,13 @@ _WORDS = {
 def entry(name: str, facts: list[str], meaning: str) -> str:
     """Return a key as an item of a list: its name, what it may be, and what it means."""
     known = "; ".join(fact for fact in facts if fact)
-    text = " ".join(f"**`{name}`**{f' ({known}).' if known else ':'} {meaning}".split())
-    return "\n".join(wrap(text, WIDTH, initial_indent="- ", subsequent_indent="  ", **_WHOLE))
+    return item(f"**`{name}`**{f' ({known}).' if known else ':'} {meaning}")
+
+
+def item(text: str) -> str:
+    """Return an item of a list in lines."""
+    words = " ".join(text.split())
+    return "\n".join(wrap(words, WIDTH, initial_indent="- ", subsequent_indent="  ", **_WHOLE))
 
 
 def paragraph(text: str) -> str:

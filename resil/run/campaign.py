@@ -104,7 +104,7 @@ def run_campaign(
         >>> total.fit_lo < total.fit < total.fit_hi  # failures in 1e9 hours
         True
     """
-    started, out = provenance.now(), Path(out)
+    started, out = now(), Path(out)
     progress = progress or Progress()
     technology_of(campaign)
     bench = prepare(campaign, progress, simulates=True)
