@@ -36,7 +36,6 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.engine.plain import PlainRunner
 from resil.networks import zoo
 from resil.networks.compile import compile_network
 from resil.rtl_harness.design.elaboration import elaborate
@@ -47,6 +46,7 @@ from resil.rtl_harness.engine.reference.engine import CocotbEngine
 from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.faults import Fault, Injection, Outcome
 from resil.rtl_harness.npu.workload import npu_workload
+from resil.testing.plain_runner import PlainRunner
 
 T = TypeVar("T")
 

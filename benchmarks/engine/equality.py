@@ -23,7 +23,6 @@ from pathlib import Path
 
 from benchmarks.engine.__main__ import run, timed, workloads
 from benchmarks.engine.mutants.campaign import faults_of
-from benchmarks.engine.plain import PlainRunner
 from resil.networks import zoo
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.target import load_target
@@ -31,6 +30,7 @@ from resil.rtl_harness.engine.fast.audit_sample import NOTHING, kind_of
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.processes import Outcome
 from resil.rtl_harness.engine.workload import Workload
+from resil.testing.plain_runner import PlainRunner
 
 BITS = (1, 1, 2, 3, 4)
 

@@ -25,8 +25,7 @@ import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+from resil.testing.stored_rows import rows
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "digits.toml"
 DAMAGES = ("cut short", "altered", "copied", "removed")
@@ -90,13 +89,6 @@ def damage(folder: Path, chance: random.Random) -> str | None:
         case "removed":
             part.unlink()
     return kind
-
-
-def rows(folder: Path) -> pa.Table:
-    """Return all stored rows by number, but for what the engine noted on the way."""
-    tables = [pq.read_table(path) for path in sorted((folder / "injections").glob("part-*.parquet"))]
-    whole = pa.concat_tables([table.replace_schema_metadata(None) for table in tables])
-    return whole.drop_columns("corruption").sort_by("injection").combine_chunks()
 
 
 def disturbed(

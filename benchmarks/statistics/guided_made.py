@@ -22,7 +22,7 @@ from resil.stats.intervals import clopper_pearson_limits
 from resil.stats.matched import MatchedBeta
 from resil.stats.weighted import weighted_sum
 from resil.stats.zero_events import ZeroEvents
-from tests.stats.guided_populations import POPULATIONS, Made
+from resil.testing.guided_populations import POPULATIONS, Made
 
 Limits = tuple[float, float]
 DRAWS = 4000

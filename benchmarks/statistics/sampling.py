@@ -35,7 +35,6 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.engine.plain import PlainRunner
 from resil.bench.bench import Bench
 from resil.campaign.campaign import Campaign, parse_campaign
 from resil.campaign.rules import Budget
@@ -55,6 +54,7 @@ from resil.sensitivity.guided_population import campaign_population
 from resil.sensitivity.model import SHIPPED, load_model
 from resil.stats.intervals import clopper_pearson
 from resil.stats.rates import OUTCOMES
+from resil.testing.plain_runner import PlainRunner
 
 MOST = 10**6
 T_95 = 1.959964

@@ -6,8 +6,9 @@ from __future__ import annotations
 import random
 import sys
 
-from benchmarks.engine.resume import DAMAGES, damage, disturbed, rows
+from benchmarks.engine.resume import DAMAGES, damage, disturbed
 from resil.cli import main
+from resil.testing.stored_rows import rows
 from tests.resil import fake
 from tests.resil.campaigns import TEXT, write_campaign
 

@@ -13,11 +13,12 @@ import time
 
 import pytest
 
-from benchmarks.engine.resume import DAMAGES, damage, rows
+from benchmarks.engine.resume import DAMAGES, damage
 from benchmarks.faults_of_our_own.forked import Forked
 from benchmarks.faults_of_our_own.processes import Processes, processes
 from benchmarks.faults_of_our_own.runs import same
 from resil.cli import main
+from resil.testing.stored_rows import rows
 from tests.resil import fake
 from tests.resil.campaigns import TEXT, write_campaign
 

@@ -7,8 +7,8 @@ import os
 import subprocess
 import sys
 
-from benchmarks.engine.resume import rows
 from resil.cli import main
+from resil.testing.stored_rows import rows
 from tests.resil.campaigns import TEXT, write_campaign
 
 

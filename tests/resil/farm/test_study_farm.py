@@ -12,10 +12,10 @@ import time
 
 import pytest
 
-from benchmarks.engine.resume import rows
 from benchmarks.faults_of_our_own.processes import Processes, processes
 from benchmarks.faults_of_our_own.runs import ENDED, same
 from resil.cli import main
+from resil.testing.stored_rows import rows
 from tests.resil import fake
 from tests.resil.studies import CELLS, TEXT
 

@@ -10,8 +10,8 @@ from dataclasses import replace
 import pyarrow.parquet as pq
 import pytest
 
-from benchmarks.engine.resume import rows
 from resil.cli import main
+from resil.testing.stored_rows import rows
 from tests.resil import fake
 from tests.resil.campaigns import TEXT, write_campaign
 

@@ -23,7 +23,6 @@ import resil.run.campaign
 import resil.study.answers
 import resil.study.protect
 import resil.study.run
-from benchmarks.engine.resume import rows
 from resil.bench.identity import Identity
 from resil.cli import main
 from resil.errors import ConsistencyError, Interrupted, StoreError
@@ -32,6 +31,7 @@ from resil.networks import zoo
 from resil.rtl_harness.errors import HarnessError
 from resil.study.study_file import load_study
 from resil.study.time_spent import PARTS
+from resil.testing.stored_rows import rows
 from tests.resil import fake
 from tests.resil.campaigns import TEXT as CAMPAIGN
 from tests.resil.studies import CELLS, TEXT, write_study

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.engine.resume import rows
 from resil.cli import main
+from resil.testing.stored_rows import rows
 
 AWKWARD = Path(__file__).parents[3] / "examples" / "awkward"
 STUDY = """

@@ -7,19 +7,20 @@ from pathlib import Path
 import pytest
 
 from benchmarks.engine.mutants.catalogue import MUTANTS, AnchorError, Edit, Mutant
+from benchmarks.engine.mutants.trial import ROOT
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
-def test_each_edit_fits_and_each_test_is_there(mutant, repository):
+def test_each_edit_fits_and_each_test_is_there(mutant):
     texts = {}
     for edit in mutant.edits:
-        text = texts.get(edit.file) or (repository / edit.file).read_text()
+        text = texts.get(edit.file) or (ROOT / edit.file).read_text()
         texts[edit.file] = edit.applied(text)
         assert texts[edit.file] != text
     assert mutant.tests
     for test in mutant.tests:
         file, _, name = test.partition("::")
-        found = ast.parse(Path(repository / file).read_text()).body
+        found = ast.parse(Path(ROOT / file).read_text()).body
         assert not name or name in {node.name for node in found if isinstance(node, ast.FunctionDef)}
 
 

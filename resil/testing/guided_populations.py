@@ -6,10 +6,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from resil.stats.guided_plan import guided_step
 from resil.stats.plans import Batch, Plan, Step
 from resil.stats.strata import Strata
+
+IntArray = npt.NDArray[np.int64]
+Levels = tuple[float, ...]
 
 SIX = ((0.6, 0.2, 0.1, 0.05, 0.03, 0.02), (0.002, 0.01, 0.05, 0.2, 0.5, 0.9))
 
@@ -35,17 +39,21 @@ class Made:
         """The sum that campaigns estimate."""
         return float(np.dot(self.weights, self.rates))
 
-    def play(self, seed: int) -> tuple[Step, np.ndarray, np.ndarray]:
+    def play(self, seed: int) -> tuple[Step, IntArray, IntArray]:
         """Return the last step, and events and injections of every level."""
         labels = [("", "ff", str(level)) for level in range(len(self.weights))]
         strata = Strata.of(labels, self.weights, [10**12] * len(labels))
-        generator, done = np.random.default_rng(seed), []
+        generator = np.random.default_rng(seed)
+        done: list[Batch] = []
         while (step := guided_step(strata, self.risks, self.plan, seed, done)).stage != "done":
             done.append(Batch.of(step.injections, generator.binomial(step.injections, self.rates)))
-        return step, sum(b.events for b in done), sum(b.injections for b in done)
+        events, trials = (
+            np.sum([getattr(b, name) for b in done], axis=0) for name in ("events", "injections")
+        )
+        return step, events, trials
 
 
-def _fixed(weights, rates, risks, injections):
+def _fixed(weights: Levels, rates: Levels, risks: Levels, injections: int) -> Made:
     return Made(weights, rates, risks, Plan("guided", injections))
 
 

@@ -7,19 +7,27 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from resil.stats.plans import Batch, Plan, Step, next_step
 from resil.stats.strata import Strata
+
+IntArray = npt.NDArray[np.int64]
 
 BLOCKS = ("cc", "dma", "wd", "mac", "ao", "sb", "cpm")
 
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """Strata and how many of each stratum's faults are bad."""
+    """Strata and how many of each stratum's faults are bad.
+
+    Attributes:
+        strata: The strata.
+        bad: Bad faults of each, shape (strata,).
+    """
 
     strata: Strata
-    bad: np.ndarray
+    bad: IntArray
 
     @property
     def truth(self) -> float:
@@ -33,7 +41,8 @@ class Population:
 
     def play(self, plan: Plan, seed: int) -> tuple[Step, list[Batch]]:
         """Play a plan to its end, drawing without replacement."""
-        rng, done = np.random.default_rng([11, seed]), []
+        rng = np.random.default_rng([11, seed])
+        done: list[Batch] = []
         good, bad = self.strata.sizes - self.bad, self.bad.copy()
         while (step := next_step(self.strata, plan, seed, done)).stage != "done":
             n = step.injections
@@ -43,8 +52,8 @@ class Population:
         return step, done
 
 
-def without_replacement(rng, bad, good, n):
-    """Bad ones among n draws from each stratum; NumPy's hypergeometric is limited to 1e9 members."""
+def without_replacement(rng: np.random.Generator, bad: IntArray, good: IntArray, n: IntArray) -> IntArray:
+    """Return bad ones among n draws from each stratum; NumPy's hypergeometric stops at 1e9 members."""
     total = bad + good
     large = total >= 10**9
     events = np.zeros(n.shape, dtype=np.int64)
@@ -56,27 +65,32 @@ def without_replacement(rng, bad, good, n):
     return events
 
 
-def made(labels: Sequence[tuple[str, ...]], sizes, rates, fit_per_fault=1e-9) -> Population:
-    """Round rates to whole numbers of bad faults."""
-    sizes = np.asarray(sizes, dtype=np.int64)
-    weights = sizes * np.broadcast_to(np.asarray(fit_per_fault, dtype=float), sizes.shape)
-    bad = np.round(np.asarray(rates) * sizes).astype(np.int64)
-    return Population(Strata.of(labels, weights, sizes), np.clip(bad, 0, sizes))
+def made(
+    labels: Sequence[tuple[str, ...]],
+    sizes: npt.ArrayLike,
+    rates: npt.ArrayLike,
+    fit_per_fault: npt.ArrayLike = 1e-9,
+) -> Population:
+    """Return a population, rates rounded to whole numbers of bad faults."""
+    members = np.asarray(sizes, dtype=np.int64)
+    weights = members * np.broadcast_to(np.asarray(fit_per_fault, dtype=float), members.shape)
+    bad = np.round(np.asarray(rates) * members).astype(np.int64)
+    return Population(Strata.of(labels, weights, members), np.clip(bad, 0, members))
 
 
-def _grid(operations):
+def _grid(operations: int) -> list[tuple[str, ...]]:
     return [(b, "ff", c, f"op {o}") for b in BLOCKS for c in ("control", "data") for o in range(operations)]
 
 
-def synthetic(operations=20) -> dict[str, Population]:
-    """The populations of the coverage tables, most of them made to break intervals."""
+def synthetic(operations: int = 20) -> dict[str, Population]:
+    """Return the populations of the coverage tables, most of them made to break intervals."""
     rng = np.random.default_rng(5)
     labels = _grid(operations)
     operation = np.array([int(label[3][3:]) for label in labels])
     control = np.array([label[2] == "control" for label in labels])
     sizes = np.where(control, 10**7, 10**8) * rng.integers(1, 9, len(labels))
     even = np.ones(len(labels))
-    registers = [(BLOCKS[r % 7], "ff", f"r{r}") for r in range(10_000)]
+    registers: list[tuple[str, ...]] = [(BLOCKS[r % 7], "ff", f"r{r}") for r in range(10_000)]
     one = np.zeros(10_000)
     one[4321] = 1.0
     heavy = np.minimum(10**6 * (1.0 - rng.random(len(labels))) ** (-1 / 1.1), 10**12).astype(np.int64)
