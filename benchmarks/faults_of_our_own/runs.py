@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.engine.resume import EXAMPLE, rows
+from benchmarks.engine.resume import EXAMPLE
 from benchmarks.faults_of_our_own.forked import Forked, Running
+from resil.testing.stored_rows import rows
 
 # Exit codes of a run that has come to its end.
 ENDED = (0, 1, 3)
