@@ -39,16 +39,16 @@ from resil.rtl_harness.npu.workload import npu_workload
 
 CPP = "rtl_harness/engine/fast/native"
 CONSTANTS = {
-    "kAlone": "sweep_simulate.cpp",
-    "kTogether": "sweep_lanes.cpp",
+    "kAlone": "model_simulator.cpp",
+    "kTogether": "lane_simulator.cpp",
     "kMostGates": "ripple.cpp",
-    "kEffort": "sweep_follow.cpp",
-    "kEffortPerCycle": "sweep_follow.cpp",
+    "kEffort": "gate_follower.cpp",
+    "kEffortPerCycle": "gate_follower.cpp",
     "kCheckEvery": "window.cpp",
     "kStint": "job.h",
-    "kFewRegisters": "sweep_state.h",
-    "kFewBytes": "sweep_state.h",
-    "kComparison": "injector_state.h",
+    "kFewRegisters": "sweep_context.h",
+    "kFewBytes": "sweep_context.h",
+    "kComparison": "comparison.h",
     "kLaneComparison": "lane_slots.h",
     "kCompareEvery": "lane_slots.h",
     "kRecent": "repetition.h",
@@ -69,8 +69,9 @@ FIXED = frozenset(
         "kLaneCount",
         "kMostAlarms",
         "kRowMargin",
-        "kWords",
-        "kLanes",
+        "kSetWords",
+        "kWindowCycles",
+        "kByItself",
         "kBlock",
         "kMostBytes",
         "kNever",
@@ -149,7 +150,7 @@ def variables() -> Mutant:
         found = _declared(name)
         made = f'{found["type"]}& {name} = tunable<{found["type"]}>("{name}", {found["value"]});'
         edits.append(Edit(f"{CPP}/{file}", found[0], _HOW[found["how"]] + made))
-    last = "void resil_sweep_times(const Sweep* self, SweepTimes* times) { *times = self->times; }\n"
+    last = "void resil_sweep_times(const Sweep* self, SweepTimes* times) { *times = self->times(); }\n"
     edits.append(Edit(f"{CPP}/sweep.cpp", last, last + _SETTER))
     return Mutant("variables", "", tuple(edits), ())
 

@@ -178,14 +178,14 @@ class Acceleration:
         try:
             circuit = circuit_of(read_gates(model.target, elaboration), model.origin, model.memory_words)
             if self._timeout is Timeout.OPERATION:
-                model.campaign.count_operations(operation_bits(model.target, circuit))
+                model.injector.count_operations(operation_bits(model.target, circuit))
             if golden.exits is not None:
                 golden.exits.find_dead(circuit)
                 self._notes += close_wrong_exits(model, golden.run.end, golden.exits, self._random)
         except (UnsupportedError, GatesError) as error:
             self._give_up(str(error))
             return None
-        sweep = Sweep(model.campaign, circuit, golden.exits.boundaries if golden.exits else None)
+        sweep = Sweep(model.injector, circuit, golden.exits.boundaries if golden.exits else None)
         reader = EffectReader(
             golden.run.end,
             model.workload.outputs,

@@ -87,7 +87,7 @@ class AuditTrials:
                 yield Outcome(self._singles.classified(fault, end), early, trial.simulated, "tried")
 
     def _whole(self, fault: Fault) -> Outcome:
-        with self._model.campaign.whole_runs():
+        with self._model.injector.whole_runs():
             return self._singles.inject(fault, Shortcut.NONE)
 
     def _end(self, fault: Fault, trial: AuditRun, first: RunEnd | None) -> RunEnd:

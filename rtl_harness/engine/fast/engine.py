@@ -171,9 +171,9 @@ class VerilatorEngine:
             leave = bool(self.shortcuts & Shortcut.LEAVE)
             passed = GoldenPass(self._model, self._golden_limit, leave)
             if (allowed := self._allowed(passed.run)) is not None:
-                self._model.campaign.allow(allowed)
+                self._model.injector.allow(allowed)
             if self._until_detection:
-                self._model.campaign.end_at_detection()
+                self._model.injector.end_at_detection()
             self.notes += passed.notes
             self._passed = passed
         return self._passed

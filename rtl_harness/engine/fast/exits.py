@@ -12,7 +12,7 @@ import numpy as np
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.fast.liveness_cache import cached_dead_storage
 from resil.rtl_harness.engine.fast.native.circuit import Circuit
-from resil.rtl_harness.engine.fast.native.injector import Campaign
+from resil.rtl_harness.engine.fast.native.injector import Injector
 from resil.rtl_harness.engine.fast.native.library import Instance
 from resil.rtl_harness.engine.fast.native.storage import Storage
 from resil.rtl_harness.engine.fast.native.sweep import (
@@ -36,7 +36,7 @@ class Exits:
         target: The design.
         tail: Finishes the runs.
         state_map: Where storage lies.
-        campaign: Has just had its golden pass.
+        injector: Has just had its golden pass.
 
     Attributes:
         boundaries: Where to leave, for a sweep; nothing is dead there before `find_dead`.
@@ -48,7 +48,7 @@ class Exits:
             the design has not.
     """
 
-    def __init__(self, target: Target, tail: Tail, state_map: StateMap, campaign: Campaign) -> None:
+    def __init__(self, target: Target, tail: Tail, state_map: StateMap, injector: Injector) -> None:
         memory = target.memories.get(tail.memory)
         if memory is None or not memory.observed:
             raise HarnessError(
@@ -57,12 +57,12 @@ class Exits:
             )
         self.tail = tail
         self._state_map = state_map
-        self._campaign = campaign
+        self._injector = injector
         self._word_bytes = memory.word_bytes
         self._storage = state_map.storage(memory.path)
-        self._edges = campaign.cursor.operations()
+        self._edges = injector.cursor.operations()
         golden = {value: self._contents(edges) for edges, value in self._edges}
-        self._end_cycle = campaign.cursor.cycle
+        self._end_cycle = injector.cursor.cycle
         self.golden_end = self._contents(self._end_cycle)
         allowed = tail.prepare(golden, self.golden_end)
         self._names = TailNames(tail, target.storage_names, state_map)
@@ -88,13 +88,13 @@ class Exits:
         fixed = [start, *self.boundaries.unsettled]
         ends = [*(edges for edges, _ in self._edges), self._end_cycle]
         beginning = self._beginning(start)
-        found = cached_dead_storage(self._campaign, circuit, self.boundaries.external, fixed, ends, beginning)
+        found = cached_dead_storage(self._injector, circuit, self.boundaries.external, fixed, ends, beginning)
         self.boundaries = replace(self.boundaries, dead=found.bits)
         self.close(place for place, (edges, _) in enumerate(self._edges) if edges < found.settled)
 
     def _beginning(self, fixed: Sequence[tuple[int, int]]) -> bytes:
         """Return the state in which runs begin, but for what external memories may hold then."""
-        origin = self._campaign.origin
+        origin = self._injector.origin
         own = [s for s in (*self._state_map.registers, *self._state_map.memories) if s is not self._storage]
         parts = [origin.view(storage).tobytes() for storage in own]
         return b"".join([*parts, *(origin.state[first : first + size].tobytes() for first, size in fixed)])
@@ -165,7 +165,7 @@ class Exits:
         return self.tail.finish([Departure(corruption.operation, offsets, xors)])[0]
 
     def _contents(self, edges: int) -> bytes:
-        words = self._campaign.recall_memories(edges).view(self._storage)
+        words = self._injector.recall_memories(edges).view(self._storage)
         return words[:, : self._word_bytes].tobytes()
 
     def _piece(self, part: range) -> tuple[int, int]:

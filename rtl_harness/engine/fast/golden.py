@@ -19,7 +19,7 @@ _TRANSPLANTS = 3
 
 
 class GoldenPass:
-    """The run without a fault, simulated once and remembered by the model's campaign.
+    """The run without a fault, simulated once and remembered by the model's injector.
 
     Args:
         model: The compiled design.
@@ -41,26 +41,26 @@ class GoldenPass:
         self._model = model
         self.notes: list[str] = []
         end, ends, moves = self._simulated(limit)
-        self.contents = model.map.contents(model.campaign.cursor)
+        self.contents = model.map.contents(model.injector.cursor)
         self.exits = self._made_exits(end) if leave else None
         check_state_is_whole(model, end)
         AbsentStorage(model.elaboration.sites, model.map, model.start, self._ended, end).check(model.name)
-        if pause := model.campaign.pause:
+        if pause := model.injector.pause:
             early = tuple(rise for rise in end.alarms if rise.cycle < pause)
-            end = replace(end, first=model.end(model.campaign.seek(pause), True, pause, early))
+            end = replace(end, first=model.end(model.injector.seek(pause), True, pause, early))
         check_second(model.target, model.workload, end)
         self.run = GoldenRun(end, ends, moves)
 
     def _simulated(self, limit: int) -> tuple[RunEnd, tuple[int, ...], tuple[Move, ...]]:
         model = self._model
-        stop = model.campaign.golden(limit, several=model.workload.inferences > 1)
-        end = self._ended(model.campaign.cursor, stop)
+        stop = model.injector.golden(limit, several=model.workload.inferences > 1)
+        end = self._ended(model.injector.cursor, stop)
         if not end.finished:
             raise SimulationError(
                 f"{model.name}: expected {model.target.done} within {limit} cycles, status is "
                 f"{end.status:#x}; check the memory images and the reset"
             )
-        moves = ((0, model.origin.port(Port.OPERATION)), *model.campaign.cursor.operations())
+        moves = ((0, model.origin.port(Port.OPERATION)), *model.injector.cursor.operations())
         return end, operation_ends(moves[1:]), tuple(moves)
 
     def _ended(self, instance: Instance, stop: Stop) -> RunEnd:
@@ -78,7 +78,7 @@ class GoldenPass:
                 "in a run that it finishes, so no run leaves the RTL; injections take longer"
             )
             return None
-        exits = Exits(model.target, tail, model.map, model.campaign)
+        exits = Exits(model.target, tail, model.map, model.injector)
         self.notes += exits.notes
         return exits
 

@@ -11,7 +11,7 @@ import numpy as np
 from resil.rtl_harness.cache import Part, cached_folder, content_key
 from resil.rtl_harness.engine.fast.native.build import HEADERS, SHARED
 from resil.rtl_harness.engine.fast.native.circuit import Circuit
-from resil.rtl_harness.engine.fast.native.injector import Campaign
+from resil.rtl_harness.engine.fast.native.injector import Injector
 from resil.rtl_harness.engine.fast.native.liveness import DeadStorage, find_dead_storage
 from resil.rtl_harness.engine.fast.native.sweep import BYTE
 
@@ -19,7 +19,7 @@ _FILE = "dead.npz"
 
 
 def cached_dead_storage(
-    campaign: Campaign,
+    injector: Injector,
     circuit: Circuit,
     external: Sequence[tuple[int, int]],
     fixed: Sequence[Sequence[tuple[int, int]]],
@@ -31,7 +31,7 @@ def cached_dead_storage(
     What external memories hold beyond what is fixed makes no difference to it: inputs of a network share it.
 
     Args:
-        campaign: Has had its golden pass.
+        injector: Has had its golden pass.
         circuit: The same design as gates.
         external: Memories that whoever finishes a run is given.
         fixed: Parts of them that may not differ.
@@ -42,7 +42,7 @@ def cached_dead_storage(
     key = content_key(gates, external, fixed, ends, beginning, SHARED, HEADERS)
 
     def build(folder: Path) -> None:
-        found = find_dead_storage(campaign, circuit, external, fixed)
+        found = find_dead_storage(injector, circuit, external, fixed)
         bits = np.concatenate([np.zeros(0, BYTE), *found.bits])
         np.savez_compressed(
             folder / _FILE,

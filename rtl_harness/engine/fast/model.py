@@ -11,7 +11,7 @@ from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.contract import check_inferences, describe_fault
 from resil.rtl_harness.engine.fast.alarms import Alarms, Rises
-from resil.rtl_harness.engine.fast.native.injector import Campaign, Flip
+from resil.rtl_harness.engine.fast.native.injector import Flip, Injector
 from resil.rtl_harness.engine.fast.native.library import Instance, Port
 from resil.rtl_harness.engine.fast.native.runner import Runner
 from resil.rtl_harness.engine.fast.state_map import StateMap, variables_of
@@ -33,7 +33,7 @@ class Model:
         origin: An instance that has just come out of reset.
         map: Where storage lies.
         alarms: The target's.
-        campaign: Golden pass and injections.
+        injector: Golden pass and injections.
 
     Raises:
         HarnessError: If the workload or the elaboration does not fit the target.
@@ -54,7 +54,7 @@ class Model:
         self.map = StateMap(target, elaboration, self.origin, self.memory_words)
         self.origin.keep(self.map.unused)
         self.alarms = Alarms(target)
-        self.campaign = Campaign(
+        self.injector = Injector(
             self.origin,
             self.map.registers,
             self.map.memories,
@@ -64,7 +64,7 @@ class Model:
 
     def close(self) -> None:
         """Free all instances."""
-        self.campaign.close()
+        self.injector.close()
         self.origin.close()
 
     @property
@@ -119,11 +119,11 @@ class Model:
     def check_unused(self, others: Iterable[Instance] = ()) -> None:
         """Raise SimulationError if a run has written to words that its memories do not have.
 
-        Looked at are the campaign's instances and `others`.
+        Looked at are the injector's instances and `others`.
 
         These are not copied from state to state, so that what is once written there stays.
         """
-        running = (self.campaign.cursor, self.campaign.faulty, *others)
+        running = (self.injector.cursor, self.injector.faulty, *others)
         for storage in self.map.unused:
             expected = self.origin.view(storage)
             if any((one.view(storage) != expected).any() for one in running):

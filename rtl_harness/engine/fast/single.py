@@ -55,14 +55,14 @@ class Singles:
     def watch(self) -> None:
         """Go through the golden run once more, for what shortcuts of stuck bits must know of it."""
         if not self._watched:
-            self._model.campaign.watch(self._model.map.watched)
+            self._model.injector.watch(self._model.map.watched)
             self._watched = True
 
     def begins(self, fault: Fault, shortcuts: Shortcut) -> int:
         """Return the cycle from which on a fault has to be simulated."""
         if fault.held is None or not shortcuts:
             return fault.cycle
-        return self._model.campaign.first_effect(self._model.map.flips(fault), fault.held)
+        return self._model.injector.first_effect(self._model.map.flips(fault), fault.held)
 
     def inject(self, fault: Fault, shortcuts: Shortcut) -> Outcome:
         """Simulate a fault to its end, or to where shortcuts know it.
@@ -94,7 +94,7 @@ class Singles:
     def faulty_end(
         self, fault: Fault, ending: Ending, end_cycle: int, instance: Instance | None = None
     ) -> RunEnd:
-        """Return how a run ended that an instance made, the campaign's faulty one by default, alarms aside.
+        """Return how a run ended that an instance made, the injector's faulty one by default, alarms aside.
 
         Raises:
             SimulationError: If the flip did not take, or the design stopped itself.
@@ -106,7 +106,7 @@ class Singles:
                 # Of what is known to be detected no more is asked; without that alarm it is a hang.
                 return replace(self._golden.end, finished=False, end_cycle=end_cycle, alarms=(), first=None)
             case Ending.DONE | Ending.LIMIT:
-                made = instance or self._model.campaign.faulty
+                made = instance or self._model.injector.faulty
                 return self._end(fault, made, ending is Ending.DONE, end_cycle, ())
             case Ending.NOT_APPLIED:
                 kept = "the flip" if fault.held is None else "its value"
@@ -119,16 +119,16 @@ class Singles:
                 )
 
     def _upset(self, fault: Fault, shortcuts: Shortcut) -> Outcome:
-        campaign, limit = self._model.campaign, self.timeout_cycles
+        injector, limit = self._model.injector, self.timeout_cycles
         flips = self._model.map.flips(fault)
         try:
-            result = campaign.inject(flips, fault.cycle, limit, shortcuts)
+            result = injector.inject(flips, fault.cycle, limit, shortcuts)
             path = self._model.elaboration.sites[fault.site].element.path
             if result.stop == Ending.NOT_APPLIED and self._model.elaboration.is_latch(path):
                 flips = [flip for flip in flips if self._is_closed(flip, fault.cycle)]
                 if not flips:
                     return Outcome(self.masked(fault), False, 0, "vanished")
-                result = campaign.inject(flips, fault.cycle, limit, shortcuts)
+                result = injector.inject(flips, fault.cycle, limit, shortcuts)
         except SimulationError as error:
             raise SimulationError(f"{self._model.describe(fault)}: {error}") from error
         first = self._first_end(result, shortcuts)
@@ -139,7 +139,7 @@ class Singles:
     def _hold(self, fault: Fault, value: int, shortcuts: Shortcut) -> Outcome:
         bits = self._model.map.flips(fault)
         try:
-            result = self._model.campaign.hold(bits, value, self.timeout_cycles, shortcuts)
+            result = self._model.injector.hold(bits, value, self.timeout_cycles, shortcuts)
         except SimulationError as error:
             raise SimulationError(f"{self._model.describe(fault)}: {error}") from error
         injection = self.classified(fault, self._reported_end(fault, result))
@@ -148,7 +148,7 @@ class Singles:
 
     def _is_closed(self, latch: Flip, cycle: int) -> bool:
         """Whether a latch is closed in a cycle: an open one follows its input and loses a flip at once."""
-        tried = self._model.campaign.inject([latch], cycle, cycle + 1, Shortcut.NONE)
+        tried = self._model.injector.inject([latch], cycle, cycle + 1, Shortcut.NONE)
         return tried.stop != Ending.NOT_APPLIED
 
     def _first_end(self, result: InjectionResult, shortcuts: Shortcut) -> RunEnd | None:
@@ -156,13 +156,13 @@ class Singles:
 
         Afterwards `result` is that of the whole run. The second inference has a time-out of its own.
         """
-        whole, campaign = self._golden.end, self._model.campaign
+        whole, injector = self._golden.end, self._model.injector
         if whole.first is None:
             return None
         if result.stop == Ending.PAUSED:
-            end = self._model.end(campaign.faulty, True, result.end_cycle, self._alarms_of(result))
+            end = self._model.end(injector.faulty, True, result.end_cycle, self._alarms_of(result))
             second = math.ceil(self._timeout_factor * (whole.end_cycle - whole.first.end_cycle))
-            campaign.resume(result, result.end_cycle + second, shortcuts)
+            injector.resume(result, result.end_cycle + second, shortcuts)
             return end
         if result.stop == Ending.REJOINED:
             shifted = whole.first.end_cycle + result.shift

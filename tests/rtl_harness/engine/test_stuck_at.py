@@ -13,9 +13,9 @@ from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.engine.fast.audit_sample import EVERYTHING
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.native.injector import (
-    Campaign,
     Ending,
     InjectionResult,
+    Injector,
     Shortcut,
 )
 from resil.rtl_harness.engine.reference.engine import CocotbEngine
@@ -86,14 +86,14 @@ def test_the_held_bit_by_itself_is_no_difference(elaboration, plain):
 
 
 def test_a_shortcut_that_is_wrong_is_caught_by_the_audit(target, workload, elaboration, faults, monkeypatch):
-    hold = Campaign.hold
+    hold = Injector.hold
 
     def blind(self, bits, value, limit, shortcuts):
         if not shortcuts:
             return hold(self, bits, value, limit, shortcuts)
         return InjectionResult(Ending.REJOINED, 0, limit // 2, 0)
 
-    monkeypatch.setattr(Campaign, "hold", blind)
+    monkeypatch.setattr(Injector, "hold", blind)
     with (
         VerilatorEngine(target, workload, elaboration) as made,
         pytest.raises(AuditError, match="held at"),

@@ -274,30 +274,30 @@ def test_lanes(crowded):
 
 SEEDS = {
     "the allowance is ignored where a run is as the golden one again": (
-        "if (edges && !watchdog.on_time(moved, edges, faulty->cycle)) return 0;",
+        "if (edges && !watchdog_.on_time(moved, edges, faulty_.cycle)) return 0;",
         "",
     ),
     "the last operation is left out of what runs are merged by": (
-        "const Pace pace = campaign.watchdog.on() ? job.pace : Pace{};",
+        "const Pace pace = watchdog().on() ? job.pace : Pace{};",
         "const Pace pace;",
     ),
     "a wrong counter restarts nothing": (
-        "if (campaign.watchdog.value(job.cycle + 1, job.d) != job.pace.value) job.pace.moved = now(job);",
+        "if (watchdog.value(job.cycle + 1, job.d) != job.pace.value) job.pace.moved = sweep_.now(job);",
         "",
     ),
     "a run is followed though its operation is over time": (
-        "!makes_edge(job) && on_time(job);",
-        "!makes_edge(job);",
+        "!context_.makes_edge(job) && context_.on_time(job);",
+        "!context_.makes_edge(job);",
     ),
     "a loop is left out as if nothing restarted the watchdog": (
-        "const bool still = faulty->cycle - run.moved >= period;",
+        "const bool still = faulty_.cycle - run.moved >= period;",
         "const bool still = true;",
     ),
 }
-RESTARTED = "if (seat.moved && !seat.undefined) seat.job.pace.moved = seat.cycle;"
+RESTARTED = "if (slot.moved && !slot.undefined) slot.job.pace.moved = slot.cycle;"
 LANE_SEEDS = {
     "in lanes nothing restarts it": (RESTARTED, ""),
-    "in lanes each look restarts it": (RESTARTED, "seat.job.pace.moved = seat.cycle;"),
+    "in lanes each look restarts it": (RESTARTED, "slot.job.pace.moved = slot.cycle;"),
 }
 
 

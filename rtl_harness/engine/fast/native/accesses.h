@@ -6,7 +6,7 @@
 #include "window.h"
 
 struct Access {
-  uint32_t lane;
+  uint32_t place;
   bool write;
   int32_t port;
   uint64_t word;   // of a read perhaps none that the memory has
@@ -19,13 +19,13 @@ class Accesses {
 
   void gather(const Window& window) {
     for (std::vector<Access>& list : of_) list.clear();
-    for (size_t lane = 0; lane < window.lanes(); ++lane) {
+    for (size_t place = 0; place < window.cycles(); ++place) {
       for (size_t p = 0; p < network_.reads.size(); ++p) {
-        add(window, network_.reads[p], window.read_address(static_cast<int32_t>(p), lane), lane, false, p);
+        add(window, network_.reads[p], window.read_address(static_cast<int32_t>(p), place), place, false, p);
       }
       for (size_t p = 0; p < network_.writes.size(); ++p) {
         const MemoryPort& port = network_.writes[p];
-        if (window.writing(static_cast<int32_t>(p)).at(lane)) add(window, port, window.address(port, lane), lane, true, p);
+        if (window.writing(static_cast<int32_t>(p)).at(place)) add(window, port, window.address(port, place), place, true, p);
       }
     }
   }
@@ -38,25 +38,25 @@ class Accesses {
     const auto same = [&](size_t k) {
       return list[k].write && list[k].word == list[i].word && (byte >= 64 || (list[k].bytes >> byte & 1));
     };
-    for (size_t k = i; k-- > 0 && list[k].lane == list[i].lane;) {
+    for (size_t k = i; k-- > 0 && list[k].place == list[i].place;) {
       if (same(k)) return true;
     }
-    for (size_t k = i + 1; k < list.size() && list[k].lane == list[i].lane; ++k) {
+    for (size_t k = i + 1; k < list.size() && list[k].place == list[i].place; ++k) {
       if (same(k)) return true;
     }
     return false;
   }
 
  private:
-  void add(const Window& window, const MemoryPort& port, uint64_t address, size_t lane, bool write, size_t number) {
+  void add(const Window& window, const MemoryPort& port, uint64_t address, size_t place, bool write, size_t number) {
     const Memory& m = network_.memories[port.memory];
     const uint64_t word = address - static_cast<uint64_t>(static_cast<int64_t>(m.first_word));
     if (write && word >= m.words) return;
     uint64_t bytes = 0;
     for (int32_t i = 0; write && i < std::min(port.data, 512); ++i) {
-      bytes |= uint64_t{window.golden(network_.enable(port)[i]).at(lane)} << i / 8;
+      bytes |= uint64_t{window.golden(network_.enable(port)[i]).at(place)} << i / 8;
     }
-    of_[port.memory].push_back({static_cast<uint32_t>(lane), write, static_cast<int32_t>(number), word, bytes});
+    of_[port.memory].push_back({static_cast<uint32_t>(place), write, static_cast<int32_t>(number), word, bytes});
   }
 
   const Network& network_;

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "injector.h"
+#include "injector_api.h"
 
 using Holds = std::span<const Hold>;
 

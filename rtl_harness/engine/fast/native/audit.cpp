@@ -76,7 +76,7 @@ struct Injection {
 
 struct Trial {
   uint64_t job;
-  size_t seat;
+  size_t instance;
   uint64_t start;  // edges after which it was struck
   uint64_t limit;
   Counter counter;
@@ -93,15 +93,15 @@ struct Trial {
 }  // namespace
 
 struct Audit {
-  Audit(const Instance* origin, Instance* golden, std::vector<Instance*> seats, AuditLimits limits)
+  Audit(const Instance* origin, Instance* golden, std::vector<Instance*> instances, AuditLimits limits)
       : golden_(golden),
-        seats_(std::move(seats)),
+        faulty_(std::move(instances)),
         limits_(limits),
         stride_(std::clamp(limits.end / kStrides, kShortest, kLongest)),
         target_(stride_) {
     find_parts(*origin);
     now_ = before_ = {golden_->outputs.operation, 0};
-    for (size_t seat = seats_.size(); seat > 0; --seat) free_.push_back(seat - 1);
+    for (size_t instance = faulty_.size(); instance > 0; --instance) free_.push_back(instance - 1);
   }
 
   void add(Injection injection) { waiting_.push_back(std::move(injection)); }
@@ -113,8 +113,8 @@ struct Audit {
   }
 
   bool next(AuditEvent& event) {
-    if (paused_) vacate(std::move(paused_));
-    if (ended_) vacate(std::move(ended_));
+    if (paused_) release(std::move(paused_));
+    if (ended_) release(std::move(ended_));
     while (true) {
       if (turn_ < live_.size()) {
         if (goes_on(*live_[turn_], event)) {
@@ -128,7 +128,7 @@ struct Audit {
       if (lead(event)) {
         turn_ = 0;
       } else {
-        // No seat is left for the next one. Who was there longest is the least likely to be as the golden run ever again, and
+        // No instance is left for the next one. Who was there longest is the least likely to be as the golden run ever again, and
         // goes on to its end.
         live_.front()->alone = true;
         std::rotate(live_.begin(), live_.begin() + 1, live_.end());
@@ -150,7 +150,7 @@ struct Audit {
       for (uint64_t i = 0; i < size; ++i) own[i] |= static_cast<char>(a[i] != b[i]);
     };
     note(*golden_);
-    for (Instance* seat : seats_) note(*seat);
+    for (Instance* instance : faulty_) note(*instance);
     for (uint64_t at = 0; at < size;) {
       const uint64_t first = at;
       while (at < size && at - first < kBlock && !own[at]) ++at;
@@ -164,7 +164,7 @@ struct Audit {
     }
   }
 
-  void vacate(std::unique_ptr<Trial> trial) { free_.push_back(trial->seat); }
+  void release(std::unique_ptr<Trial> trial) { free_.push_back(trial->instance); }
 
   void leave(size_t place, const AuditEvent& event) {
     auto trial = std::move(live_[place]);
@@ -172,13 +172,13 @@ struct Audit {
     (event.stop == kPaused ? paused_ : ended_) = std::move(trial);
   }
 
-  // Take the golden run on, and begin with the injections that it comes to; false if there is no seat for the next of them.
+  // Take the golden run on, and begin with the injections that it comes to; false if there is no instance for the next of them.
   bool lead(AuditEvent& event) {
     while (true) {
       if (!waiting_.empty() && golden_->cycle == waiting_.front().cycle + 1) {
         if (free_.empty()) return false;
         event.job = waiting_.front().job;
-        board();
+        begin_next();
         continue;
       }
       if (golden_->cycle >= target_ || golden_->cycle >= limits_.end) break;
@@ -196,10 +196,10 @@ struct Audit {
     return true;
   }
 
-  void board() {
+  void begin_next() {
     Injection next = std::move(waiting_.front());
     waiting_.pop_front();
-    Instance& faulty = *seats_[free_.back()];
+    Instance& faulty = *faulty_[free_.back()];
     faulty.copy(*golden_);
     faulty.select();
     char* const state = faulty.state();
@@ -218,9 +218,9 @@ struct Audit {
 
   // Take a run on as far as the golden run lets it; false if that is its end, which is then in `event`.
   bool goes_on(Trial& trial, AuditEvent& event) {
-    Instance& run = *seats_[trial.seat];
+    Instance& run = *faulty_[trial.instance];
     const uint64_t until = trial.alone || golden_->cycle >= limits_.end ? kNever : golden_->cycle + stride_;
-    event = {trial.job, trial.seat, kBroken, 0, 0, 0};
+    event = {trial.job, trial.instance, kBroken, 0, 0, 0};
     const auto ends = [&](InjectionStop stop) {
       event.stop = stop;
       event.end_cycle = run.cycle + trial.skipped;
@@ -301,7 +301,7 @@ struct Audit {
   }
 
   Instance* golden_;
-  std::vector<Instance*> seats_;
+  std::vector<Instance*> faulty_;
   AuditLimits limits_;
   uint64_t stride_;
   uint64_t target_;  // edges to which the golden run goes next
@@ -318,9 +318,9 @@ struct Audit {
 
 extern "C" {
 
-Audit* resil_audit_create(const Instance* origin, Instance* golden, Instance* const* seats, uint64_t seat_count,
+Audit* resil_audit_create(const Instance* origin, Instance* golden, Instance* const* instances, uint64_t count,
                           const AuditLimits* limits) {
-  return guarded([&] { return new Audit(origin, golden, {seats, seats + seat_count}, *limits); },
+  return guarded([&] { return new Audit(origin, golden, {instances, instances + count}, *limits); },
                  static_cast<Audit*>(nullptr));
 }
 

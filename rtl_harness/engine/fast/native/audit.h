@@ -7,7 +7,7 @@
 #ifndef RESIL_VERILATED_AUDIT_H
 #define RESIL_VERILATED_AUDIT_H
 
-#include "injector.h"
+#include "injector_api.h"
 
 extern "C" {
 
@@ -23,15 +23,15 @@ struct AuditLimits {
 
 struct AuditEvent {
   uint64_t job;
-  uint64_t seat;   // place of the instance that stands at the end of the run, as far as it was simulated
+  uint64_t instance;   // place of the instance that stands at the end of the run, as far as it was simulated
   int32_t stop;    // an InjectionStop; kRejoined: it goes on as the golden run did `shift` cycles earlier
   int64_t shift;
   uint64_t end_cycle;
   uint64_t simulated;
 };
 
-/// `golden` and the seats are instances of one library that stay the caller's. `origin` has just come out of reset.
-Audit* resil_audit_create(const Instance* origin, Instance* golden, Instance* const* seats, uint64_t seat_count,
+/// `golden` and the instances are instances of one library that stay the caller's. `origin` has just come out of reset.
+Audit* resil_audit_create(const Instance* origin, Instance* golden, Instance* const* instances, uint64_t count,
                           const AuditLimits* limits);
 void resil_audit_destroy(Audit* self);
 

@@ -3,6 +3,8 @@
 
 #include "backward_slice.h"
 
+#include <algorithm>
+
 namespace {
 
 // What drives a net, in one number: a gate, nothing, or a flip-flop.
@@ -12,14 +14,14 @@ size_t bytes_of(const MemoryPort& port) { return static_cast<size_t>(port.data +
 
 }  // namespace
 
-Need::Need(const Network& network, const Window& window, const Accesses& accesses, Holding& holding,
+BackwardSlice::BackwardSlice(const Network& network, const Window& window, const Accesses& accesses, Holding& holding,
            const std::vector<Piece>& external)
     : network_(network),
       window_(window),
       accesses_(accesses),
       holding_(holding),
       origin_(network.nets, kNothing),
-      lanes_(network.nets),
+      needed_(network.nets),
       carried_(network.flip_flops.size()),
       steady_(network.flip_flops.size()),
       gates_(network.gates.size()),
@@ -57,43 +59,43 @@ Need::Need(const Network& network, const Window& window, const Accesses& accesse
   }
 }
 
-void Need::go_through(const std::vector<bool>& uncertain, const std::vector<uint32_t>& lanes,
+void BackwardSlice::go_through(const std::vector<bool>& uncertain, const std::vector<uint32_t>& cycles,
                       std::vector<Difference>& dead) {
   uncertain_ = &uncertain;
   begin();
-  for (size_t i = 0; lanes.empty() && i < steady_.size(); ++i) {
-    if (steady_[i]) grow(network_.flip_flops[i].q, first_lanes(window_.lanes()));
+  for (size_t i = 0; cycles.empty() && i < steady_.size(); ++i) {
+    if (steady_[i]) grow(network_.flip_flops[i].q, first_cycles(window_.cycles()));
   }
   while (gates_.any() || flip_flops_.any() || memories_.any()) {
     gates_.descending([&](size_t i) { evaluate(network_.gates[i]); });
     flip_flops_.ascending([&](size_t i) {
       const FlipFlop& f = network_.flip_flops[i];
-      const Lanes& kept = holding_.kept(static_cast<int32_t>(i));
-      Lanes now = lanes_[f.q];
-      if (carried_[i] && kept.at(window_.lanes() - 1)) set(now, window_.lanes() - 1);
+      const CycleSet& kept = holding_.kept(static_cast<int32_t>(i));
+      CycleSet now = needed_[f.q];
+      if (carried_[i] && kept.at(window_.cycles() - 1)) set(now, window_.cycles() - 1);
       fill_earlier(now, kept);
-      grow(f.d, earlier(now, carried_[i], window_.lanes()));
+      grow(f.d, earlier(now, carried_[i], window_.cycles()));
     });
     memories_.ascending([&](size_t m) { walk(m); });
   }
-  dead.assign(lanes.size(), {});
+  dead.assign(cycles.size(), {});
   for (size_t i = 0; i < network_.flip_flops.size(); ++i) {
     const FlipFlop& f = network_.flip_flops[i];
-    for (size_t k = 0; k < lanes.size(); ++k) {
-      if (!f.sensitive && !lanes_[f.q].at(lanes[k])) dead[k].push_back({f.offset, uint32_t{1} << f.bit});
+    for (size_t k = 0; k < cycles.size(); ++k) {
+      if (!f.sensitive && !needed_[f.q].at(cycles[k])) dead[k].push_back({f.offset, uint32_t{1} << f.bit});
     }
-    carried_[i] = lanes_[f.q].at(0);
-    if (!lanes.empty()) steady_[i] = !any(without(first_lanes(window_.lanes()), lanes_[f.q]));
+    carried_[i] = needed_[f.q].at(0);
+    if (!cycles.empty()) steady_[i] = !any(without(first_cycles(window_.cycles()), needed_[f.q]));
   }
   for (size_t m = 0; m < stores_.size(); ++m) {
-    if (keeps(m)) pass(m, lanes, dead);
+    if (keeps(m)) pass(m, cycles, dead);
   }
 }
 
 // What is needed in any case: outputs, resets, whether and where memories are written, what external ones get.
-void Need::begin() {
-  std::fill(lanes_.begin(), lanes_.end(), Lanes{});
-  const Lanes whole = first_lanes(window_.lanes());
+void BackwardSlice::begin() {
+  std::fill(needed_.begin(), needed_.end(), CycleSet{});
+  const CycleSet whole = first_cycles(window_.cycles());
   for (const int32_t net : network_.ports) grow(net, whole);
   for (const AlarmNet& alarm : network_.alarms) grow(alarm.net, whole);
   for (const int32_t net : network_.operation) grow(net, whole);
@@ -104,11 +106,11 @@ void Need::begin() {
     const int32_t* const enable = network_.enable(port);
     for (int32_t i = 0; i < port.data; ++i) grow(enable[i], whole);
     const bool known = is_certain(network_.address(port), port.address) && is_certain(enable, port.data);
-    const Lanes writes = known ? both(window_.writing(static_cast<int32_t>(p)), whole) : whole;
+    const CycleSet writes = known ? both(window_.writing(static_cast<int32_t>(p)), whole) : whole;
     for (int32_t i = 0; i < port.address; ++i) grow(network_.address(port)[i], writes);
-    for (size_t b = 0; b < filled_[p].size(); ++b) filled_[p][b] = known ? whole : Lanes{};
+    for (size_t b = 0; b < filled_[p].size(); ++b) filled_[p][b] = known ? whole : CycleSet{};
     for (int32_t i = 0; i < port.data; ++i) {
-      const Lanes& golden = window_.golden(enable[i]);
+      const CycleSet& golden = window_.golden(enable[i]);
       filled_[p][i / 8] = both(filled_[p][i / 8], golden);
       if (stores_[port.memory].external || !known) grow(network_.data(port)[i], known ? both(golden, whole) : whole);
     }
@@ -121,8 +123,8 @@ void Need::begin() {
   }
 }
 
-void Need::grow(int32_t net, const Lanes& more) {
-  if (net < 2 || !join(lanes_[net], more)) return;
+void BackwardSlice::grow(int32_t net, const CycleSet& more) {
+  if (net < 2 || !join(needed_[net], more)) return;
   const int32_t origin = origin_[net];
   if (origin >= 0) {
     gates_.mark(static_cast<size_t>(origin));
@@ -131,23 +133,23 @@ void Need::grow(int32_t net, const Lanes& more) {
   }
 }
 
-bool Need::is_certain(const int32_t* nets, int32_t count) const {
+bool BackwardSlice::is_certain(const int32_t* nets, int32_t count) const {
   return std::all_of(nets, nets + count, [&](int32_t net) { return !(*uncertain_)[net]; });
 }
 
 // Cycles in which a net is known to have a value.
-Lanes Need::certain(int32_t net, bool value) const {
+CycleSet BackwardSlice::certain(int32_t net, bool value) const {
   if ((*uncertain_)[net]) return {};
-  const Lanes& golden = window_.golden(net);
-  return value ? golden : without(first_lanes(kLanes), golden);
+  const CycleSet& golden = window_.golden(net);
+  return value ? golden : without(first_cycles(kWindowCycles), golden);
 }
 
-void Need::evaluate(const Gate& g) {
-  if (g.operation == kRead) return ask(network_.reads[g.a]);
-  const Lanes& y = lanes_[g.y];
+void BackwardSlice::evaluate(const Gate& g) {
+  if (g.operation == kRead) return need_word(network_.reads[g.a]);
+  const CycleSet& y = needed_[g.y];
   // Of two inputs that both decide alone, the second is taken.
   const auto unless_decided = [&](bool by_a, bool by_b) {
-    const Lanes a = certain(g.a, by_a), b = certain(g.b, by_b);
+    const CycleSet a = certain(g.a, by_a), b = certain(g.b, by_b);
     grow(g.a, without(y, b));
     grow(g.b, without(y, without(a, b)));
   };
@@ -170,40 +172,40 @@ void Need::evaluate(const Gate& g) {
   }
 }
 
-void Need::ask(const MemoryPort& port) {
-  Lanes asked{};
-  for (int32_t i = 0; i < port.data; ++i) join(asked, lanes_[network_.data(port)[i]]);
+void BackwardSlice::need_word(const MemoryPort& port) {
+  CycleSet asked{};
+  for (int32_t i = 0; i < port.data; ++i) join(asked, needed_[network_.data(port)[i]]);
   for (int32_t i = 0; i < port.address; ++i) grow(network_.address(port)[i], asked);
   if (keeps(static_cast<size_t>(port.memory))) memories_.mark(static_cast<size_t>(port.memory));
 }
 
-void Need::note(Store& store, size_t byte, bool needed) {
+void BackwardSlice::note(Store& store, size_t byte, bool needed) {
   if ((store.needed[byte] != 0) == needed) return;
   log_.emplace_back(byte, store.needed[byte]);
   put(store, byte, needed);
 }
 
-void Need::put(Store& store, size_t byte, bool needed) {
+void BackwardSlice::put(Store& store, size_t byte, bool needed) {
   store.count += needed ? 1 : ~size_t{0};
   store.needed[byte] = needed;
 }
 
 // Backwards over one access of a memory.
-void Need::step(size_t memory, size_t number) {
+void BackwardSlice::step(size_t memory, size_t number) {
   Store& store = stores_[memory];
   const Access& access = accesses_.of(memory)[number];
   const size_t word = access.word * network_.memories[memory].entry_bytes;
   if (access.write) {
     for (size_t b = 0; b < wanted_[access.port].size(); ++b) {
       if (!store.needed[word + b]) continue;
-      set(wanted_[access.port][b], access.lane);
-      if (filled_[access.port][b].at(access.lane) && !accesses_.meets(memory, number, b)) note(store, word + b, false);
+      set(wanted_[access.port][b], access.place);
+      if (filled_[access.port][b].at(access.place) && !accesses_.meets(memory, number, b)) note(store, word + b, false);
     }
     return;
   }
-  const std::vector<Lanes>& bytes = read_[access.port];
+  const std::vector<CycleSet>& bytes = read_[access.port];
   for (size_t b = 0; b < bytes.size(); ++b) {
-    if (!bytes[b].at(access.lane)) continue;
+    if (!bytes[b].at(access.place)) continue;
     if (anywhere_[access.port]) {
       for (size_t byte = 0; store.count < store.needed.size() && byte < store.needed.size(); ++byte) note(store, byte, true);
     } else if (access.word < network_.memories[memory].words) {
@@ -212,15 +214,15 @@ void Need::step(size_t memory, size_t number) {
   }
 }
 
-void Need::walk(size_t memory) {
+void BackwardSlice::walk(size_t memory) {
   Store& store = stores_[memory];
   log_.clear();
-  for (const int32_t p : network_.write_ports[memory]) std::fill(wanted_[p].begin(), wanted_[p].end(), Lanes{});
+  for (const int32_t p : network_.write_ports[memory]) std::fill(wanted_[p].begin(), wanted_[p].end(), CycleSet{});
   for (const int32_t gate : network_.read_gates[memory]) {
     const int32_t p = network_.gates[gate].a;
     const MemoryPort& port = network_.reads[p];
-    std::fill(read_[p].begin(), read_[p].end(), Lanes{});
-    for (int32_t i = 0; i < port.data; ++i) join(read_[p][i / 8], lanes_[network_.data(port)[i]]);
+    std::fill(read_[p].begin(), read_[p].end(), CycleSet{});
+    for (int32_t i = 0; i < port.data; ++i) join(read_[p][i / 8], needed_[network_.data(port)[i]]);
     anywhere_[p] = !is_certain(network_.address(port), port.address);
   }
   for (size_t i = accesses_.of(memory).size(); i-- > 0;) step(memory, i);
@@ -233,17 +235,17 @@ void Need::walk(size_t memory) {
   }
 }
 
-void Need::pass(size_t memory, const std::vector<uint32_t>& lanes, std::vector<Difference>& dead) {
+void BackwardSlice::pass(size_t memory, const std::vector<uint32_t>& cycles, std::vector<Difference>& dead) {
   const std::vector<Access>& list = accesses_.of(memory);
-  size_t left = lanes.size();
+  size_t left = cycles.size();
   for (size_t i = list.size(); i-- > 0;) {
-    for (; left && lanes[left - 1] > list[i].lane; --left) tell(memory, dead[left - 1]);
+    for (; left && cycles[left - 1] > list[i].place; --left) list_dead(memory, dead[left - 1]);
     step(memory, i);
   }
-  for (; left; --left) tell(memory, dead[left - 1]);
+  for (; left; --left) list_dead(memory, dead[left - 1]);
 }
 
-void Need::tell(size_t memory, Difference& dead) const {
+void BackwardSlice::list_dead(size_t memory, Difference& dead) const {
   const Memory& m = network_.memories[memory];
   for (size_t byte = 0; byte < stores_[memory].needed.size(); ++byte) {
     const uint32_t mask = masks_[memory][byte % m.entry_bytes];

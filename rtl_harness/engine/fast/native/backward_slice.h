@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What matters, in a window of the golden run, for all that an observer sees and external memories get.
-#ifndef RESIL_VERILATED_NEED_H
-#define RESIL_VERILATED_NEED_H
+#ifndef RESIL_VERILATED_BACKWARD_SLICE_H
+#define RESIL_VERILATED_BACKWARD_SLICE_H
 
 #include "accesses.h"
 #include "holding.h"
@@ -11,14 +11,14 @@
 // that does not matter have other values, all at once, and external memories other contents, as far as that was allowed for: what
 // matters stays as it is. So a gate whose output matters has inputs that do not only where others, which do, have values that are
 // certain and decide.
-class Need {
+class BackwardSlice {
  public:
-  Need(const Network& network, const Window& window, const Accesses& accesses, Holding& holding,
+  BackwardSlice(const Network& network, const Window& window, const Accesses& accesses, Holding& holding,
        const std::vector<Piece>& external);
 
   /// Go through the window that is loaded, the one before the last. `uncertain`: nets that depend on external memories in it.
-  /// In the cycles of `lanes`, ascending, keep the bits of the state, memories that are external left out, that do not matter.
-  void go_through(const std::vector<bool>& uncertain, const std::vector<uint32_t>& lanes, std::vector<Difference>& dead);
+  /// In the cycles of `cycles`, ascending, keep the bits of the state, memories that are external left out, that do not matter.
+  void go_through(const std::vector<bool>& uncertain, const std::vector<uint32_t>& cycles, std::vector<Difference>& dead);
 
  private:
   struct Store {
@@ -30,17 +30,17 @@ class Need {
   // A memory that can hold what does not matter: the design's own, and not a constant one.
   bool keeps(size_t memory) const { return !stores_[memory].external && !network_.write_ports[memory].empty(); }
   void begin();
-  void grow(int32_t net, const Lanes& more);
+  void grow(int32_t net, const CycleSet& more);
   void evaluate(const Gate& gate);
-  void ask(const MemoryPort& port);
+  void need_word(const MemoryPort& port);
   void walk(size_t memory);
-  // As `walk`, keeping the result, and what does not matter in the cycles of `lanes`.
-  void pass(size_t memory, const std::vector<uint32_t>& lanes, std::vector<Difference>& dead);
+  // As `walk`, keeping the result, and what does not matter in the cycles of `cycles`.
+  void pass(size_t memory, const std::vector<uint32_t>& cycles, std::vector<Difference>& dead);
   void step(size_t memory, size_t access);
   void note(Store& store, size_t byte, bool needed);
   static void put(Store& store, size_t byte, bool needed);
-  void tell(size_t memory, Difference& dead) const;
-  Lanes certain(int32_t net, bool value) const;
+  void list_dead(size_t memory, Difference& dead) const;
+  CycleSet certain(int32_t net, bool value) const;
   bool is_certain(const int32_t* nets, int32_t count) const;
 
   const Network& network_;
@@ -49,16 +49,16 @@ class Need {
   Holding& holding_;
   const std::vector<bool>* uncertain_ = nullptr;
   std::vector<int32_t> origin_;  // what drives a net
-  std::vector<Lanes> lanes_;
+  std::vector<CycleSet> needed_;
   std::vector<bool> carried_;  // by flip-flop: from the next window
   std::vector<bool> steady_;   // by flip-flop: mattered in all cycles of the last window in which an operation ended
   std::vector<Store> stores_;
   std::vector<std::vector<uint8_t>> masks_;  // by memory and byte of a word: its bits
-  Marks gates_, flip_flops_, memories_;
+  Worklist gates_, flip_flops_, memories_;
   std::vector<std::pair<size_t, uint8_t>> log_;
-  std::vector<std::vector<Lanes>> read_;  // by read port and byte: data that matter
+  std::vector<std::vector<CycleSet>> read_;  // by read port and byte: data that matter
   std::vector<bool> anywhere_;            // by read port: which word is read is uncertain
-  std::vector<std::vector<Lanes>> wanted_, filled_;  // by write port and byte: data that will matter; all bits written for certain
+  std::vector<std::vector<CycleSet>> wanted_, filled_;  // by write port and byte: data that will matter; all bits written for certain
 };
 
 #endif

@@ -5,12 +5,12 @@
 
 #include <algorithm>
 
-Boundary::Boundary(Campaign& campaign, const Boundaries& given)
-    : campaign_(campaign),
-      golden_(campaign.boundaries),
+Boundary::Boundary(GoldenRun& run, const Boundaries& given)
+    : run_(run),
+      golden_(run.boundaries()),
       external_(given.external, given.external + given.external_count),
       dead_(golden_.size()),
-      row_(campaign.registers.bytes()),
+      row_(run.registers().bytes()),
       queues_(given.queues, given.queues + given.queue_count) {
   for (size_t i = 0; i < golden_.size(); ++i) {
     open_.push_back(given.open[i]);
@@ -27,7 +27,7 @@ Boundary::Boundary(Campaign& campaign, const Boundaries& given)
     }
   }
   for (const GoldenBoundary& golden : golden_) {
-    const auto at = [&](uint64_t offset) { return golden.registers[campaign.registers.position(offset)]; };
+    const auto at = [&](uint64_t offset) { return golden.registers[run.registers().position(offset)]; };
     std::vector<char>& empty = empty_.emplace_back();
     for (const QueueBytes& queue : queues_) {
       bool none = true;
@@ -84,7 +84,7 @@ uint64_t Boundary::pointer(const QueueBytes& queue, const Difference& d, size_t 
     const uint64_t offset = queue.first + b;
     const auto found = std::lower_bound(d.begin(), d.end(), ByteDifference{offset, 0}, by_offset);
     const uint32_t mask = found != d.end() && found->offset == offset ? found->mask : 0;
-    value = value << 8 | static_cast<uint8_t>(golden_[i].registers[campaign_.registers.position(offset)] ^ mask);
+    value = value << 8 | static_cast<uint8_t>(golden_[i].registers[run_.registers().position(offset)] ^ mask);
   }
   return value;
 }
@@ -104,11 +104,11 @@ Difference Boundary::external(const Difference& d) const {
 }
 
 bool Boundary::registers(const char* state, size_t i, Difference& d) {
-  campaign_.registers.gather(state, row_.data());
+  run_.registers().gather(state, row_.data());
   const std::vector<char>& golden = golden_[i].registers;
   for (size_t at = 0; at < row_.size(); ++at) {
     if (row_[at] == golden[at]) continue;
-    const ByteDifference byte{campaign_.registers.offset(at), static_cast<uint8_t>(row_[at] ^ golden[at])};
+    const ByteDifference byte{run_.registers().offset(at), static_cast<uint8_t>(row_[at] ^ golden[at])};
     if (!is_dead(byte, i) && !pointers_.contains(byte.offset)) return false;
     d.push_back(byte);
   }

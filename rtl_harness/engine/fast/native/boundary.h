@@ -7,12 +7,12 @@
 #include <unordered_map>
 #include <utility>
 
-#include "injector_state.h"
-#include "sweep.h"
+#include "golden_run.h"
+#include "sweep_api.h"
 
 class Boundary {
  public:
-  Boundary(Campaign& campaign, const Boundaries& given);
+  Boundary(GoldenRun& run, const Boundaries& given);
 
   /// Boundaries in the cycles `from` .. `to`: the first, and the one after the last.
   std::pair<size_t, size_t> between(uint64_t from, uint64_t to) const;
@@ -39,7 +39,7 @@ class Boundary {
   /// The pointer to the first entry of a queue, in a state that differs so from boundary `i`.
   uint64_t pointer(const QueueBytes& queue, const Difference& d, size_t i) const;
 
-  Campaign& campaign_;
+  GoldenRun& run_;
   const std::vector<GoldenBoundary>& golden_;
   std::vector<Piece> external_;
   std::vector<std::unordered_map<uint64_t, uint32_t>> dead_;  // by boundary: bits of a byte

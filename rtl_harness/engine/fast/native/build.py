@@ -28,30 +28,9 @@ from resil.rtl_harness.tools import (
 )
 
 HERE = Path(__file__).parent
-_PARTS = (
-    "activity",
-    "audit",
-    "boundary",
-    "data_files",
-    "injector",
-    "liveness",
-    "golden",
-    "holding",
-    "lane_machines",
-    "backward_slice",
-    "network",
-    "ripple",
-    "lane_slots",
-    "propagation",
-    "sweep",
-    "sweep_follow",
-    "sweep_lanes",
-    "sweep_simulate",
-    "window",
-)
-# What every model shares, and what is compiled anew for each: it includes what Verilator generated.
-SHARED = tuple(HERE / f"{part}.cpp" for part in _PARTS)
+# What is compiled anew for each model, for it includes what Verilator generated, and what all share.
 OWN = HERE / "driver.cpp"
+SHARED = tuple(sorted(set(HERE.glob("*.cpp")) - {OWN}))
 HEADERS = tuple(sorted(HERE.glob("*.h")))
 LIBRARY = "libmodel.so"
 _OWN_HEADERS = (HERE / "driver.h", HERE / "instance.h")

@@ -1,44 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sets of cycles of a window, a bit for each.
-#ifndef RESIL_VERILATED_LANES_OF_TIME_H
-#define RESIL_VERILATED_LANES_OF_TIME_H
+#ifndef RESIL_VERILATED_CYCLE_SETS_H
+#define RESIL_VERILATED_CYCLE_SETS_H
 
 #include "window.h"
 
-inline bool any(const Lanes& x) {
+inline bool any(const CycleSet& x) {
   uint64_t found = 0;
-  for (size_t k = 0; k < kWords; ++k) found |= x.word[k];
+  for (size_t k = 0; k < kSetWords; ++k) found |= x.word[k];
   return found != 0;
 }
 
-inline Lanes both(const Lanes& x, const Lanes& y) {
-  Lanes z;
-  for (size_t k = 0; k < kWords; ++k) z.word[k] = x.word[k] & y.word[k];
+inline CycleSet both(const CycleSet& x, const CycleSet& y) {
+  CycleSet z;
+  for (size_t k = 0; k < kSetWords; ++k) z.word[k] = x.word[k] & y.word[k];
   return z;
 }
 
-inline Lanes without(const Lanes& x, const Lanes& y) {
-  Lanes z;
-  for (size_t k = 0; k < kWords; ++k) z.word[k] = x.word[k] & ~y.word[k];
+inline CycleSet without(const CycleSet& x, const CycleSet& y) {
+  CycleSet z;
+  for (size_t k = 0; k < kSetWords; ++k) z.word[k] = x.word[k] & ~y.word[k];
   return z;
 }
 
 // Add `more`; true if there was something to add.
-inline bool join(Lanes& x, const Lanes& more) {
+inline bool join(CycleSet& x, const CycleSet& more) {
   uint64_t fresh = 0;
-  for (size_t k = 0; k < kWords; ++k) {
+  for (size_t k = 0; k < kSetWords; ++k) {
     fresh |= more.word[k] & ~x.word[k];
     x.word[k] |= more.word[k];
   }
   return fresh != 0;
 }
 
-inline void set(Lanes& x, size_t lane) { x.word[lane / 64] |= uint64_t{1} << lane % 64; }
+inline void set(CycleSet& x, size_t place) { x.word[place / 64] |= uint64_t{1} << place % 64; }
 
 // The first `count` cycles.
-inline Lanes first_lanes(size_t count) {
-  Lanes x{};
-  for (size_t k = 0; k < kWords; ++k) {
+inline CycleSet first_cycles(size_t count) {
+  CycleSet x{};
+  for (size_t k = 0; k < kSetWords; ++k) {
     if (count >= 64 * (k + 1)) {
       x.word[k] = ~uint64_t{0};
     } else if (count > 64 * k) {
@@ -49,10 +49,10 @@ inline Lanes first_lanes(size_t count) {
 }
 
 // What is so in a cycle is so in the next; `first` says it of the first one.
-inline Lanes later(const Lanes& x, bool first) {
-  Lanes y;
+inline CycleSet later(const CycleSet& x, bool first) {
+  CycleSet y;
   uint64_t carry = first;
-  for (size_t k = 0; k < kWords; ++k) {
+  for (size_t k = 0; k < kSetWords; ++k) {
     y.word[k] = x.word[k] << 1 | carry;
     carry = x.word[k] >> 63;
   }
@@ -60,17 +60,17 @@ inline Lanes later(const Lanes& x, bool first) {
 }
 
 // What is so in a cycle was so in the one before; `last` says it of cycle `count` - 1.
-inline Lanes earlier(const Lanes& x, bool last, size_t count) {
-  Lanes y;
-  for (size_t k = 0; k < kWords; ++k) y.word[k] = x.word[k] >> 1 | (k + 1 < kWords ? x.word[k + 1] << 63 : 0);
+inline CycleSet earlier(const CycleSet& x, bool last, size_t count) {
+  CycleSet y;
+  for (size_t k = 0; k < kSetWords; ++k) y.word[k] = x.word[k] >> 1 | (k + 1 < kSetWords ? x.word[k + 1] << 63 : 0);
   if (last) set(y, count - 1);
   return y;
 }
 
 // What is so in a cycle is so in the next one, too, as long as it is `kept`: through runs of these by doubling steps.
-inline void fill_later(Lanes& x, const Lanes& kept) {
+inline void fill_later(CycleSet& x, const CycleSet& kept) {
   uint64_t carry = 0;
-  for (size_t k = 0; k < kWords; ++k) {
+  for (size_t k = 0; k < kSetWords; ++k) {
     uint64_t on = x.word[k] | carry, way = kept.word[k] << 1;
     for (int step = 1; step < 64; step *= 2) {
       on |= way & (on << step);
@@ -82,9 +82,9 @@ inline void fill_later(Lanes& x, const Lanes& kept) {
 }
 
 // Likewise backwards.
-inline void fill_earlier(Lanes& x, const Lanes& kept) {
+inline void fill_earlier(CycleSet& x, const CycleSet& kept) {
   uint64_t carry = 0;
-  for (size_t k = kWords; k-- > 0;) {
+  for (size_t k = kSetWords; k-- > 0;) {
     uint64_t on = x.word[k] | ((carry << 63) & kept.word[k]), way = kept.word[k];
     for (int step = 1; step < 64; step *= 2) {
       on |= way & (on >> step);

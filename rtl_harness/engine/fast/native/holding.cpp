@@ -54,16 +54,16 @@ void Holding::gather(int32_t flip_flop, int32_t net, Way& way, int& left) {
   }
 }
 
-const Lanes& Holding::kept(int32_t flip_flop) {
-  Lanes& kept = kept_[flip_flop];
+const CycleSet& Holding::kept(int32_t flip_flop) {
+  CycleSet& kept = kept_[flip_flop];
   if (stamps_[flip_flop] == stamp_) return kept;
   stamps_[flip_flop] = stamp_;
   kept = {};
   for (const Way& way : ways_[flip_flop]) {
-    Lanes open = first_lanes(window_.lanes());
+    CycleSet open = first_cycles(window_.cycles());
     for (const auto& [net, value] : way) {
-      const Lanes& golden = window_.golden(net);
-      for (size_t k = 0; k < kWords; ++k) open.word[k] &= value ? golden.word[k] : ~golden.word[k];
+      const CycleSet& golden = window_.golden(net);
+      for (size_t k = 0; k < kSetWords; ++k) open.word[k] &= value ? golden.word[k] : ~golden.word[k];
     }
     join(kept, open);
   }

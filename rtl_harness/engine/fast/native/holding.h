@@ -14,7 +14,7 @@ class Holding {
   void forget() { ++stamp_; }
   /// Cycles after which a flip-flop has its value for no other reason than that it had it before: the golden run opens a
   /// way from its output to its input. Where what opens it is uncertain it may be in use all the same.
-  const Lanes& kept(int32_t flip_flop);
+  const CycleSet& kept(int32_t flip_flop);
 
  private:
   using Way = std::vector<std::pair<int32_t, bool>>;  // nets, and the value that each has to have
@@ -25,7 +25,7 @@ class Holding {
   const Window& window_;
   std::vector<int32_t> driver_;  // gate, by net
   std::vector<std::vector<Way>> ways_;
-  std::vector<Lanes> kept_;
+  std::vector<CycleSet> kept_;
   std::vector<uint64_t> stamps_;
   uint64_t stamp_ = 1;
 };

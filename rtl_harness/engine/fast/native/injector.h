@@ -1,131 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-// C interface of fault injection: a golden pass that is remembered, and injections that stop when they rejoin it.
-#ifndef RESIL_VERILATED_CAMPAIGN_H
-#define RESIL_VERILATED_CAMPAIGN_H
+// Injections into copies of one golden run, each by itself; and what sweeps build on.
+#ifndef RESIL_VERILATED_INJECTOR_H
+#define RESIL_VERILATED_INJECTOR_H
 
-#include "driver.h"
+#include "faulty_run.h"
 
-extern "C" {
+class Injector {
+ public:
+  Injector(Instance& origin, Instance& cursor, Instance& faulty, std::vector<Piece> registers,
+           std::vector<Piece> memories, AlarmFilter alarms)
+      : golden_(origin, cursor, std::move(registers), std::move(memories)),
+        alarms_(alarms),
+        run_(golden_, faulty, alarms_, watchdog_) {}
+  Injector(const Injector&) = delete;
+  Injector& operator=(const Injector&) = delete;
 
-struct Campaign;
+  /// Simulate the golden run and remember it.
+  RunStop record(uint64_t limit, bool several);
 
-/// Bytes of the state, counted from `resil_state`, that hold storage.
-struct Piece {
-  uint64_t offset;
-  uint64_t bytes;
+  /// See injector_api.h; what is returned is in `result`.
+  void inject(const Flip* flips, uint64_t count, uint64_t cycle, uint64_t limit, uint32_t shortcuts,
+              InjectionResult& result);
+  void resume(uint64_t limit, uint32_t shortcuts, InjectionResult& result);
+  void hold(Holds held, uint64_t limit, uint32_t shortcuts, InjectionResult& result);
+  void watch(std::vector<Piece> pieces);
+  /// Number of edges after which the golden run first has another value than the held one; `Span::kNever` if it never has.
+  uint64_t first_effect(Holds held) const { return activity_.differs(held).first; }
+
+  GoldenRun& golden() { return golden_; }
+  const GoldenRun& golden() const { return golden_; }
+  AlarmFilter& alarms() { return alarms_; }
+  const AlarmFilter& alarms() const { return alarms_; }
+  Watchdog& watchdog() { return watchdog_; }
+  const Watchdog& watchdog() const { return watchdog_; }
+  FaultyRun& run() { return run_; }
+  const FaultyRun& run() const { return run_; }
+
+ private:
+  // Let the faulty instance be where the golden run is after so many edges.
+  void begin(uint64_t edges);
+
+  GoldenRun golden_;
+  AlarmFilter alarms_;
+  Watchdog watchdog_;
+  Activity activity_;
+  FaultyRun run_;
 };
-
-/// One bit of a byte of the state.
-struct Flip {
-  uint64_t offset;
-  uint32_t mask;
-};
-
-/// A bit of a byte of the state that is bit `place` of the operation counter.
-struct OperationBit {
-  uint64_t offset;
-  uint32_t mask;
-  uint32_t place;
-};
-
-/// Which ways of stopping early are taken: the state is that of the golden run in the same cycle, in another
-/// cycle, or the faulty run goes round in circles (its remaining cycles up to the time-out are then left out). A sweep
-/// also follows differences along the gates, leaves at boundaries, and knows states that others were in.
-enum Shortcut : uint32_t {
-  kSameCycle = 1,
-  kShiftedCycle = 2,
-  kRepetition = 4,
-  kForesight = 8,
-  kLeave = 16,
-  kSeen = 32
-};
-
-/// A bit that is held at a value: set again after every edge of the clock, before anybody looks. A fault holds all bits
-/// that its flip-flop stands for.
-struct Hold {
-  uint64_t offset;  // of its byte in the state
-  uint32_t mask;    // the bit in the byte
-  uint32_t value;   // `mask` for 1, 0 for 0
-};
-
-/// How an injection ended.
-enum InjectionStop : int32_t {
-  kBroken = -1,       // see resil_error
-  kNotApplied = 0,    // a flipped bit did not hold
-  kRanToDone = 1,     // the faulty instance stands at its end
-  kRanToLimit = 2,    // likewise, at the time-out of the run or of an operation
-  kRejoined = 3,      // the state is that of the golden run `shift` cycles earlier
-  kFinished = 4,      // the design called $finish
-  kPaused = 5,        // the first of two inferences has ended; see resil_campaign_resume
-  kDetected = 6       // an alarm rose that tells of something detected; see resil_campaign_end_at_detection
-};
-
-/// The first rises of each kind of alarm among those that the golden run does not raise.
-struct Told {
-  Rise detected;
-  Rise corrected;
-};
-
-inline constexpr Told kNothingTold{{-1, 0}, {-1, 0}};
-
-struct InjectionResult {
-  int32_t stop;
-  int64_t shift;       // cycles by which the faulty run is behind the golden one
-  uint64_t end_cycle;  // active edges from reset to the end
-  uint64_t simulated;  // cycles that were simulated after the flip
-  uint64_t moved;      // edges after which the operation counter moved last
-  Told told;
-};
-
-/// A campaign on three instances of one library that stay the caller's. `origin` has just come out of reset. A bit of
-/// `detects` or of `corrects` is set for each alarm.
-Campaign* resil_campaign_create(Instance* origin, Instance* cursor, Instance* faulty, const Piece* registers,
-                                uint64_t register_count, const Piece* memories, uint64_t memory_count,
-                                uint64_t detects, uint64_t corrects);
-void resil_campaign_destroy(Campaign* self);
-
-/// Run `cursor` from `origin` to done and remember the state of every cycle.
-/// With `several` runs of this campaign pause where the first inference has ended.
-RunStop resil_campaign_golden(Campaign* self, uint64_t limit, int32_t several);
-
-/// Let runs end in which the operation counter stands still for so many cycles; `bits`, if known, are what it is made of.
-/// To be called before any injection.
-void resil_campaign_allow(Campaign* self, uint64_t cycles);
-int32_t resil_campaign_operation_bits(Campaign* self, const OperationBit* bits, uint64_t count);
-
-/// Let runs end, or not, where an alarm rises that tells of something detected, and that the golden run does not raise.
-void resil_campaign_end_at_detection(Campaign* self, int32_t wanted);
-
-/// Edges after which the golden run's first inference had ended; 0 if runs do not pause.
-uint64_t resil_campaign_pause(const Campaign* self);
-
-/// Bring `cursor` to the golden state after so many edges.
-int32_t resil_campaign_seek(Campaign* self, uint64_t edges);
-
-/// Go on with a run that has paused, for at most `limit` cycles since reset. `result` is that of the pause.
-void resil_campaign_resume(Campaign* self, uint64_t limit, uint32_t shortcuts, InjectionResult* result);
-
-/// Flip bits in the cycle `cycle` and run `faulty` on, for at most `limit` cycles since reset.
-void resil_campaign_inject(Campaign* self, const Flip* flips, uint64_t count, uint64_t cycle, uint64_t limit,
-                           uint32_t shortcuts, InjectionResult* result);
-
-/// Go through the golden run once more and note when each bit of these pieces was 0 and when 1: what `resil_campaign_hold`
-/// needs for shortcuts.
-int32_t resil_campaign_watch(Campaign* self, const Piece* pieces, uint64_t count);
-
-/// Number of edges after which the golden run first has another value in any of the bits than the held one; the largest
-/// number if it never has.
-uint64_t resil_campaign_first_effect(const Campaign* self, const Hold* holds, uint64_t count);
-
-/// Hold bits from the release of reset on and run `faulty` for at most `limit` cycles.
-void resil_campaign_hold(Campaign* self, const Hold* holds, uint64_t count, uint64_t limit, uint32_t shortcuts,
-                         InjectionResult* result);
-
-/// Set the memories of `faulty` to those of the golden run after `edges` edges.
-int32_t resil_campaign_recall(Campaign* self, uint64_t edges);
-
-/// Bytes that the remembered golden run takes.
-uint64_t resil_campaign_bytes(const Campaign* self);
-}
 
 #endif

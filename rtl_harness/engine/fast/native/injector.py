@@ -117,7 +117,7 @@ class InjectionResult(ctypes.Structure):
     reported: ReportedFirst
 
 
-class Campaign:
+class Injector:
     """Injections into copies of one golden run.
 
     Args:
@@ -146,16 +146,16 @@ class Campaign:
         self.cursor.copy_from(origin)
         first, second = _pieces(registers), _pieces(memories)
         handles = (origin.handle, self.cursor.handle, self.faulty.handle)
-        create = self._calls.resil_campaign_create
+        create = self._calls.resil_injector_create
         kinds = (sum(1 << place for place in places) for places in (detects, corrects))
         self._handle: int | None = create(*handles, first, len(first), second, len(second), *kinds)
         if not self._handle:
-            raise SimulationError(f"the campaign could not start: {self._error()}")
+            raise SimulationError(f"the injector could not start: {self._error()}")
 
     def close(self) -> None:
-        """Free the campaign and its two instances."""
+        """Free the injector and its two instances."""
         if self._handle:
-            self._calls.resil_campaign_destroy(self._handle)
+            self._calls.resil_injector_destroy(self._handle)
             self._handle = None
             self.cursor.close()
             self.faulty.close()
@@ -165,7 +165,7 @@ class Campaign:
 
         With `several`, injections pause where the first inference has ended; see `resume`.
         """
-        code = self._calls.resil_campaign_golden(self._handle, limit, several)
+        code = self._calls.resil_injector_golden(self._handle, limit, several)
         if code < 0:
             raise SimulationError(f"the golden run failed after {self.cursor.cycle} cycles: {self._error()}")
         return Stop(code)
@@ -180,7 +180,7 @@ class Campaign:
         """
         array = flipped_bits(flips)
         result = InjectionResult()
-        self._calls.resil_campaign_inject(
+        self._calls.resil_injector_inject(
             self._handle, array, len(flips), cycle, limit, int(shortcuts), ctypes.byref(result)
         )
         if result.stop == Ending.BROKEN:
@@ -192,7 +192,7 @@ class Campaign:
 
         To be called after `golden` and before any injection.
         """
-        self._calls.resil_campaign_allow(self._handle, cycles)
+        self._calls.resil_injector_allow(self._handle, cycles)
 
     def end_at_detection(self) -> None:
         """Let runs end where an alarm rises that reports a detected fault.
@@ -200,31 +200,31 @@ class Campaign:
         Those of the golden run do not count. To be called before any injection, not with `several`.
         """
         self._ends_at_detection = True
-        self._calls.resil_campaign_end_at_detection(self._handle, True)
+        self._calls.resil_injector_end_at_detection(self._handle, True)
 
     @contextmanager
     def whole_runs(self) -> Iterator[None]:
         """Let runs go on to their ends meanwhile."""
-        self._calls.resil_campaign_end_at_detection(self._handle, False)
+        self._calls.resil_injector_end_at_detection(self._handle, False)
         try:
             yield
         finally:
-            self._calls.resil_campaign_end_at_detection(self._handle, self._ends_at_detection)
+            self._calls.resil_injector_end_at_detection(self._handle, self._ends_at_detection)
 
     def count_operations(self, bits: Sequence[OperationBit]) -> None:
         """Say which bits of the state count operations: sweeps must know if `allow` was called."""
         array = (OperationBit * len(bits))(*bits)
-        if self._calls.resil_campaign_operation_bits(self._handle, array, len(bits)):
+        if self._calls.resil_injector_operation_bits(self._handle, array, len(bits)):
             raise SimulationError(self._error())
 
     @property
     def pause(self) -> int:
         """Edges after which the first inference of the golden run had ended; 0 if runs do not pause."""
-        return int(self._calls.resil_campaign_pause(self._handle))
+        return int(self._calls.resil_injector_pause(self._handle))
 
     def seek(self, edges: int) -> Instance:
         """Return an instance in the golden state after so many edges, until the next call of anything."""
-        if self._calls.resil_campaign_seek(self._handle, edges):
+        if self._calls.resil_injector_seek(self._handle, edges):
             raise SimulationError(self._error())
         return self.cursor
 
@@ -234,20 +234,20 @@ class Campaign:
         Raises:
             SimulationError: If the design stops itself.
         """
-        self._calls.resil_campaign_resume(self._handle, limit, int(shortcuts), ctypes.byref(paused))
+        self._calls.resil_injector_resume(self._handle, limit, int(shortcuts), ctypes.byref(paused))
         if paused.stop == Ending.BROKEN:
             raise SimulationError(self._error())
 
     def watch(self, storage: Sequence[Storage]) -> None:
         """Note when each bit of `storage` has which value in the golden run, so that it can be held."""
         pieces = _pieces(storage)
-        if self._calls.resil_campaign_watch(self._handle, pieces, len(pieces)):
+        if self._calls.resil_injector_watch(self._handle, pieces, len(pieces)):
             raise SimulationError(self._error())
 
     def first_effect(self, bits: Sequence[Flip], value: int) -> int:
         """Return after how many edges the golden run first has another value in one of these watched bits."""
         held = _held_bits(bits, value)
-        return int(self._calls.resil_campaign_first_effect(self._handle, held, len(held)))
+        return int(self._calls.resil_injector_first_effect(self._handle, held, len(held)))
 
     def hold(self, bits: Sequence[Flip], value: int, limit: int, shortcuts: Shortcut) -> InjectionResult:
         """Hold bits, all at `value`, from the release of reset on; else as `inject`.
@@ -259,7 +259,7 @@ class Campaign:
             SimulationError: If the design stops itself.
         """
         held, result = _held_bits(bits, value), InjectionResult()
-        self._calls.resil_campaign_hold(
+        self._calls.resil_injector_hold(
             self._handle, held, len(held), limit, int(shortcuts), ctypes.byref(result)
         )
         if result.stop == Ending.BROKEN:
@@ -268,7 +268,7 @@ class Campaign:
 
     def recall_memories(self, edges: int) -> Instance:
         """Return an instance with the golden run's memories after `edges` edges; registers aside."""
-        if self._calls.resil_campaign_recall(self._handle, edges):
+        if self._calls.resil_injector_recall(self._handle, edges):
             raise SimulationError(self._error())
         return self.faulty
 
@@ -280,7 +280,7 @@ class Campaign:
     @property
     def remembered_bytes(self) -> int:
         """Memory that the golden run takes."""
-        return int(self._calls.resil_campaign_bytes(self._handle))
+        return int(self._calls.resil_injector_bytes(self._handle))
 
     def _error(self) -> str:
         return str(self._calls.resil_error().decode())
@@ -291,27 +291,27 @@ class Campaign:
         holds = ctypes.POINTER(HeldBit)
         result = ctypes.POINTER(InjectionResult)
         signatures: dict[str, tuple[object, list[object]]] = {
-            "resil_campaign_create": (
+            "resil_injector_create": (
                 handle,
                 [handle, handle, handle, pieces, number, pieces, number, number, number],
             ),
-            "resil_campaign_destroy": (None, [handle]),
-            "resil_campaign_golden": (ctypes.c_int32, [handle, number, ctypes.c_int32]),
-            "resil_campaign_allow": (None, [handle, number]),
-            "resil_campaign_end_at_detection": (None, [handle, ctypes.c_int32]),
-            "resil_campaign_operation_bits": (
+            "resil_injector_destroy": (None, [handle]),
+            "resil_injector_golden": (ctypes.c_int32, [handle, number, ctypes.c_int32]),
+            "resil_injector_allow": (None, [handle, number]),
+            "resil_injector_end_at_detection": (None, [handle, ctypes.c_int32]),
+            "resil_injector_operation_bits": (
                 ctypes.c_int32,
                 [handle, ctypes.POINTER(OperationBit), number],
             ),
-            "resil_campaign_pause": (number, [handle]),
-            "resil_campaign_seek": (ctypes.c_int32, [handle, number]),
-            "resil_campaign_resume": (None, [handle, number, word, result]),
-            "resil_campaign_inject": (None, [handle, flips, number, number, number, word, result]),
-            "resil_campaign_watch": (ctypes.c_int32, [handle, pieces, number]),
-            "resil_campaign_first_effect": (number, [handle, holds, number]),
-            "resil_campaign_hold": (None, [handle, holds, number, number, word, result]),
-            "resil_campaign_recall": (ctypes.c_int32, [handle, number]),
-            "resil_campaign_bytes": (number, [handle]),
+            "resil_injector_pause": (number, [handle]),
+            "resil_injector_seek": (ctypes.c_int32, [handle, number]),
+            "resil_injector_resume": (None, [handle, number, word, result]),
+            "resil_injector_inject": (None, [handle, flips, number, number, number, word, result]),
+            "resil_injector_watch": (ctypes.c_int32, [handle, pieces, number]),
+            "resil_injector_first_effect": (number, [handle, holds, number]),
+            "resil_injector_hold": (None, [handle, holds, number, number, word, result]),
+            "resil_injector_recall": (ctypes.c_int32, [handle, number]),
+            "resil_injector_bytes": (number, [handle]),
         }
         for name, (returned, arguments) in signatures.items():
             function = getattr(self._calls, name)

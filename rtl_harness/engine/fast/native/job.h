@@ -7,8 +7,10 @@
 
 #include <optional>
 
-#include "injector_state.h"
 #include "difference.h"
+#include "injector_api.h"
+#include "repetition.h"
+#include "watchdog.h"
 
 // Cycles of simulation before a difference is followed along the gates again; twice as many each time that it gets less far
 // than this along them.
@@ -73,7 +75,7 @@ struct Job {
   uint64_t simulated = 0;
   bool in_lane = false;  // it was in one
   uint64_t known = 0;    // number of the window in which others may have been found to be in a state it had
-  Told told = kNothingTold;  // in the cycles before `cycle`, and in those that were simulated
+  Reported reported = kNothingReported;  // in the cycles before `cycle`, and in those that were simulated
   Repetition repetition;
   std::optional<Departure> leave;  // the last boundary, if the run could have left there
   std::optional<Departure> noted;  // the first

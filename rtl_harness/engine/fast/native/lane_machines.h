@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "injector_state.h"
+#include "injector.h"
 #include "lane_calls.h"
 
 extern "C" {
@@ -31,14 +31,14 @@ struct LaneModel {
 
 class LaneMachines {
  public:
-  LaneMachines(Campaign& campaign, const LaneModel& given);
+  LaneMachines(Injector& injector, const LaneModel& given);
   ~LaneMachines();
   LaneMachines(const LaneMachines&) = delete;
   LaneMachines& operator=(const LaneMachines&) = delete;
 
   /// Take over the state of the faulty instance; false if the lane model cannot be in it.
   bool load(int lane);
-  /// The registers of a machine, one piece of the campaign after the other.
+  /// The registers of a machine, one piece of the injector after the other.
   const char* row(int lane);
   /// Give registers and memories of a machine to the faulty instance. What depends on them is not settled.
   void store(int lane);
@@ -51,7 +51,7 @@ class LaneMachines {
   uint64_t operation(int lane) const { return calls_.operation(machine_, lane); }
 
  private:
-  Campaign& campaign_;
+  Injector& injector_;
   const LanesCalls calls_;
   LanesMachine* const machine_;
   std::vector<LaneMemory> memories_;

@@ -6,63 +6,66 @@
 #include <algorithm>
 #include <stdexcept>
 
-void Seats::clear() {
-  seats_ = {};
+#include "comparison.h"
+
+void LaneSlots::clear() {
+  slots_ = {};
   watch_ = {};
   due_ = 0;
 }
 
-bool Seats::board(Job& job, uint64_t start) {
+bool LaneSlots::enter(Job& job, uint64_t start) {
   const int lane = std::countr_one(watch_.busy);
-  if (!machines_.load(lane)) return false;
+  if (differ_ || !machines_.load(lane)) return false;
   job.in_lane = true;
-  const uint64_t cycle = campaign_.faulty->cycle;
+  const uint64_t cycle = injector_.run().instance().cycle;
   const uint64_t check = cycle + next_comparison(cycle - start, job.cycle + 1, kLaneComparison);
-  seats_[lane].emplace(std::move(job), cycle, start, check);
+  slots_[lane].emplace(std::move(job), cycle, start, check);
   watch_.busy |= uint32_t{1} << lane;
   await(lane);
   return true;
 }
 
 // Watch for the alarms that are news for a job.
-void Seats::await(int lane) {
-  const uint64_t awaited = campaign_.awaited(seats_[lane]->job.told);
+void LaneSlots::await(int lane) {
+  const uint64_t awaited = injector_.alarms().awaited(slots_[lane]->job.reported);
   for (int alarm = 0; alarm < kMostAlarms; ++alarm) {
     watch_.alarms[alarm] &= ~(uint32_t{1} << lane);
     watch_.alarms[alarm] |= static_cast<uint32_t>(awaited >> alarm & 1) << lane;
   }
 }
 
-Job Seats::vacate(int lane) {
-  Job job = std::move(seats_[lane]->job);
-  seats_[lane].reset();
+Job LaneSlots::release(int lane) {
+  Job job = std::move(slots_[lane]->job);
+  slots_[lane].reset();
   watch_.busy &= ~(uint32_t{1} << lane);
   for (uint32_t& alarm : watch_.alarms) alarm &= watch_.busy;
   return job;
 }
 
-void Seats::arrive(int lane) {
-  Instance& faulty = *campaign_.faulty;
-  faulty.copy(*campaign_.cursor);
+void LaneSlots::load_model(int lane) {
+  Instance& faulty = injector_.run().instance();
+  faulty.copy(injector_.golden().cursor());
   machines_.store(lane);
-  faulty.cycle = seats_[lane]->cycle;
+  faulty.cycle = slots_[lane]->cycle;
   faulty.select();
   faulty.settle();
 }
 
-bool Seats::step(uint64_t limit) {
+void LaneSlots::step(uint64_t limit) {
   uint64_t cycles = limit;
-  for (const std::optional<Seat>& seat : seats_) {
-    if (seat) cycles = std::min({cycles, seat->check - seat->cycle, deadline(*seat, limit) - seat->cycle});
+  for (const std::optional<LaneSlot>& slot : slots_) {
+    if (slot) cycles = std::min({cycles, slot->check - slot->cycle, deadline(*slot, limit) - slot->cycle});
   }
   const bool compare = steps_ % kCompareEvery == 0;
   const int compared = compare ? compared_next() : 0;
-  if (compare) arrive(compared);
+  if (compare) load_model(compared);
   ++steps_;
   LanesSeen seen;
   const uint64_t ran = machines_.run(cycles, watch_, seen);
   if (seen.beyond & watch_.busy) throw std::runtime_error("a run has written to words that its memories do not have");
-  if (compare && !agrees(compared, ran, seen)) return false;
+  differ_ = compare && !agrees(compared, ran, seen);
+  if (differ_) return;
   std::array<uint64_t, kLaneCount> up{};
   for (int alarm = 0; alarm < kMostAlarms; ++alarm) {
     for (uint32_t raised = seen.alarms[alarm]; raised; raised &= raised - 1) {
@@ -70,40 +73,39 @@ bool Seats::step(uint64_t limit) {
     }
   }
   for (int lane = 0; lane < kLaneCount; ++lane) {
-    if (!seats_[lane]) continue;
-    Seat& seat = *seats_[lane];
-    seat.cycle += ran;
-    seat.job.ran(ran);
-    seat.undefined = seen.undefined >> lane & 1;
-    if (up[lane] && !seat.undefined) {
-      campaign_.tell(seat.job.told, up[lane], seat.cycle - 1);
+    if (!slots_[lane]) continue;
+    LaneSlot& slot = *slots_[lane];
+    slot.cycle += ran;
+    slot.job.ran(ran);
+    slot.undefined = seen.undefined >> lane & 1;
+    if (up[lane] && !slot.undefined) {
+      injector_.alarms().report(slot.job.reported, up[lane], slot.cycle - 1);
       await(lane);
     }
-    seat.done = seen.done >> lane & 1;
-    seat.moved = seen.moved >> lane & 1;
-    if (seat.moved && !seat.undefined) seat.job.pace.moved = seat.cycle;
-    const bool over = seat.undefined || seat.done || campaign_.is_enough(seat.job.told) || seat.cycle >= deadline(seat, limit);
-    if (over || seat.moved || seat.cycle >= seat.check) due_ |= uint32_t{1} << lane;
+    slot.done = seen.done >> lane & 1;
+    slot.moved = seen.moved >> lane & 1;
+    if (slot.moved && !slot.undefined) slot.job.pace.moved = slot.cycle;
+    const bool over = slot.undefined || slot.done || injector_.alarms().is_enough(slot.job.reported) || slot.cycle >= deadline(slot, limit);
+    if (over || slot.moved || slot.cycle >= slot.check) due_ |= uint32_t{1} << lane;
   }
-  return true;
 }
 
-uint64_t Seats::deadline(const Seat& seat, uint64_t limit) const {
-  return campaign_.watchdog.deadline(seat.job.pace.moved, limit);
+uint64_t LaneSlots::deadline(const LaneSlot& slot, uint64_t limit) const {
+  return injector_.watchdog().deadline(slot.job.pace.moved, limit);
 }
 
 // Each in turn.
-int Seats::compared_next() {
+int LaneSlots::compared_next() {
   int lane = static_cast<int>(steps_ / kCompareEvery % kLaneCount);
-  while (!seats_[lane]) lane = (lane + 1) % kLaneCount;
+  while (!slots_[lane]) lane = (lane + 1) % kLaneCount;
   return lane;
 }
 
 // Let the faulty instance, which is where the machine was, do the same cycles: it must come to the same state, with the same
 // to be seen on the way, but in a cycle in which the lane model does not know it.
-bool Seats::agrees(int lane, uint64_t ran, const LanesSeen& seen) {
-  Instance& faulty = *campaign_.faulty;
-  const uint64_t awaited = campaign_.awaited(seats_[lane]->job.told);
+bool LaneSlots::agrees(int lane, uint64_t ran, const LanesSeen& seen) {
+  Instance& faulty = injector_.run().instance();
+  const uint64_t awaited = injector_.alarms().awaited(slots_[lane]->job.reported);
   uint64_t operation = faulty.outputs.operation;
   for (uint64_t i = 1; i <= ran; ++i) {
     faulty.rise();
@@ -122,26 +124,26 @@ bool Seats::agrees(int lane, uint64_t ran, const LanesSeen& seen) {
   return machines_.equals(lane);
 }
 
-void Seats::share(uint64_t nanoseconds) {
-  for (std::optional<Seat>& seat : seats_) {
-    if (seat) seat->job.nanoseconds += nanoseconds / static_cast<uint64_t>(taken());
+void LaneSlots::share(uint64_t nanoseconds) {
+  for (std::optional<LaneSlot>& slot : slots_) {
+    if (slot) slot->job.nanoseconds += nanoseconds / static_cast<uint64_t>(taken());
   }
 }
 
-bool Seats::between(uint64_t from, uint64_t to) const {
-  return std::ranges::any_of(seats_, [&](const std::optional<Seat>& seat) {
-    return seat && seat->job.cycle >= from && seat->job.cycle < to;
+bool LaneSlots::between(uint64_t from, uint64_t to) const {
+  return std::ranges::any_of(slots_, [&](const std::optional<LaneSlot>& slot) {
+    return slot && slot->job.cycle >= from && slot->job.cycle < to;
   });
 }
 
-int Seats::slowest() const {
-  const auto slowest = std::ranges::min_element(seats_, {}, [](const std::optional<Seat>& seat) {
-    return seat ? seat->job.cycle : ~uint64_t{0};
+int LaneSlots::slowest() const {
+  const auto slowest = std::ranges::min_element(slots_, {}, [](const std::optional<LaneSlot>& slot) {
+    return slot ? slot->job.cycle : ~uint64_t{0};
   });
-  return static_cast<int>(slowest - seats_.begin());
+  return static_cast<int>(slowest - slots_.begin());
 }
 
-int Seats::next_due() {
+int LaneSlots::next_due() {
   const int lane = std::countr_zero(due_);
   due_ &= due_ - 1;
   return lane;

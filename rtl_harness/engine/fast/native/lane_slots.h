@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs of a sweep that go on in lanes.
-#ifndef RESIL_VERILATED_SEATS_H
-#define RESIL_VERILATED_SEATS_H
+// The lane slots: jobs of a sweep that go on in lanes, one in each.
+#ifndef RESIL_VERILATED_LANE_SLOTS_H
+#define RESIL_VERILATED_LANE_SLOTS_H
 
 #include <array>
 #include <bit>
@@ -16,7 +16,7 @@ inline constexpr uint64_t kLaneComparison = 44;
 inline constexpr uint64_t kCompareEvery = 8;
 
 // A job that goes on in a lane.
-struct Seat {
+struct LaneSlot {
   Job job;
   uint64_t cycle;  // edges since reset
   uint64_t start;  // when it began to be simulated
@@ -26,25 +26,26 @@ struct Seat {
   bool undefined = false;  // it cannot go on in the lane, and what was seen of it does not count
 };
 
-class Seats {
+class LaneSlots {
  public:
-  Seats(Campaign& campaign, const LaneModel& model) : campaign_(campaign), machines_(campaign, model) {}
+  LaneSlots(Injector& injector, const LaneModel& model) : injector_(injector), machines_(injector, model) {}
 
   /// Leave all lanes.
   void clear();
   /// Let a job, whose state is the faulty instance's, go on in a lane; false if the lane model cannot be in that state.
-  bool board(Job& job, uint64_t start);
+  bool enter(Job& job, uint64_t start);
   /// Free a lane; what was in it is returned.
-  Job vacate(int lane);
+  Job release(int lane);
   /// Bring the faulty instance to where a lane is.
-  void arrive(int lane);
-  /// Go on until there is something to see to in a lane, or for a while. False if a lane was compared with the compiled
-  /// model, and the two differ.
-  bool step(uint64_t limit);
+  void load_model(int lane);
+  /// Go on until there is something to see to in a lane, or for a while.
+  void step(uint64_t limit);
   /// Spread time over all jobs.
   void share(uint64_t nanoseconds);
 
-  Seat& at(int lane) { return *seats_[lane]; }
+  /// A lane was compared with the compiled model, and the two differ: nothing in a lane can be trusted, none is entered.
+  bool differ() const { return differ_; }
+  LaneSlot& at(int lane) { return *slots_[lane]; }
   LaneMachines& machines() { return machines_; }
   bool full() const { return watch_.busy == ~uint32_t{0}; }
   int taken() const { return std::popcount(watch_.busy); }
@@ -59,16 +60,17 @@ class Seats {
 
  private:
   void await(int lane);
-  uint64_t deadline(const Seat& seat, uint64_t limit) const;
+  uint64_t deadline(const LaneSlot& slot, uint64_t limit) const;
   int compared_next();
   bool agrees(int lane, uint64_t ran, const LanesSeen& seen);
 
-  Campaign& campaign_;
+  Injector& injector_;
   LaneMachines machines_;
-  std::array<std::optional<Seat>, kLaneCount> seats_;
+  std::array<std::optional<LaneSlot>, kLaneCount> slots_;
   LanesWatch watch_{};
   uint32_t due_ = 0;
   uint64_t steps_ = 0;
+  bool differ_ = false;
 };
 
 #endif

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "backward_slice.h"
+#include "injector.h"
 #include "propagation.h"
 
 namespace {
@@ -15,89 +16,82 @@ constexpr size_t kMostBytes = size_t{256} << 20;
 
 }  // namespace
 
-struct DeadStorage {
-  DeadStorage(Campaign& campaign, const Circuit& circuit, const Externals& given)
-      : campaign(campaign),
-        network(circuit),
-        window(campaign, network),
-        accesses(network),
-        holding(network, window),
-        external(given.external, given.external + given.external_count) {
-    for (size_t i = 0; i <= campaign.boundaries.size(); ++i) {
-      fixed.emplace_back(given.fixed + given.fixed_first[i], given.fixed + given.fixed_first[i + 1]);
+class DeadStorage {
+ public:
+  DeadStorage(GoldenRun& golden, const Circuit& circuit, const Externals& given)
+      : golden_(golden),
+        network_(circuit),
+        window_(golden, network_),
+        accesses_(network_),
+        holding_(network_, window_),
+        external_(given.external, given.external + given.external_count) {
+    for (size_t i = 0; i <= golden.boundaries().size(); ++i) {
+      fixed_.emplace_back(given.fixed + given.fixed_first[i], given.fixed + given.fixed_first[i + 1]);
     }
-    forwards();
-    backwards();
-    campaign.cursor->copy(*campaign.origin);
+    propagate();
+    slice();
+    golden.cursor().copy(golden.origin());
   }
 
-  size_t windows() const { return (campaign.timeline.length() + kLanes - 1) / kLanes; }
+  const Difference& bits(size_t boundary) const { return dead_[boundary]; }
+  uint64_t settled() const { return settled_; }
+
+ private:
+  size_t windows() const { return (golden_.length() + kWindowCycles - 1) / kWindowCycles; }
 
   void load(uint64_t first) {
-    window.load(first);
-    for (const FlipFlop& f : network.flip_flops) window.verify(f);
-    accesses.gather(window);
-    holding.forget();
+    window_.load(first);
+    for (const FlipFlop& f : network_.flip_flops) window_.verify(f);
+    accesses_.gather(window_);
+    holding_.forget();
   }
 
-  // Lanes of the window in which the golden run is at the end of an operation, and which end.
+  // Places in the window at which the golden run is at the end of an operation, and which end.
   std::vector<std::pair<uint32_t, size_t>> ends() const {
     std::vector<std::pair<uint32_t, size_t>> found;
-    for (size_t i = 0; i < campaign.boundaries.size(); ++i) {
-      const uint64_t cycle = campaign.boundaries[i].edges - 1;
-      if (cycle >= window.first() && cycle <= window.last()) found.emplace_back(cycle - window.first(), i);
+    for (size_t i = 0; i < golden_.boundaries().size(); ++i) {
+      const uint64_t cycle = golden_.boundaries()[i].edges - 1;
+      if (cycle >= window_.first() && cycle <= window_.last()) found.emplace_back(cycle - window_.first(), i);
     }
     return found;
   }
 
-  void forwards() {
-    Spread spread(network, window, accesses, holding, external);
-    together = 1 + windows() * network.nets / 8 / kMostBytes;
-    uncertain.assign((windows() + together - 1) / together, std::vector<bool>(network.nets));
-    for (uint64_t first = 0; first < campaign.timeline.length(); first += kLanes) {
+  // Forwards: which nets depend on external memories, and until when an observer sees something that does.
+  void propagate() {
+    Propagation propagation(network_, window_, accesses_, holding_, external_);
+    together_ = 1 + windows() * network_.nets / 8 / kMostBytes;
+    uncertain_.assign((windows() + together_ - 1) / together_, std::vector<bool>(network_.nets));
+    for (uint64_t first = 0; first < golden_.length(); first += kWindowCycles) {
       load(first);
       std::vector<Opening> openings;
-      if (first == 0) openings.push_back({0, &fixed[0]});
-      for (const auto& [lane, i] : ends()) openings.push_back({lane, &fixed[i + 1]});
-      spread.go_through(openings);
-      std::vector<bool>& nets = uncertain[first / kLanes / together];
-      for (size_t net = 2; net < network.nets; ++net) {
-        if (any(spread.lanes(static_cast<int32_t>(net)))) nets[net] = true;
+      if (first == 0) openings.push_back({0, &fixed_[0]});
+      for (const auto& [place, i] : ends()) openings.push_back({place, &fixed_[i + 1]});
+      propagation.go_through(openings);
+      std::vector<bool>& nets = uncertain_[first / kWindowCycles / together_];
+      for (size_t net = 2; net < network_.nets; ++net) {
+        if (any(propagation.dependent(static_cast<int32_t>(net)))) nets[net] = true;
       }
-      if (const auto cycle = spread.seen()) settled = *cycle + 2;
+      if (const auto cycle = propagation.seen()) settled_ = *cycle + 2;
     }
   }
 
-  void backwards() {
-    Need need(network, window, accesses, holding, external);
-    dead.resize(campaign.boundaries.size());
+  // Backwards: what matters, and so what is dead at ends of operations.
+  void slice() {
+    BackwardSlice slice(network_, window_, accesses_, holding_, external_);
+    dead_.resize(golden_.boundaries().size());
     for (size_t k = windows(); k-- > 0;) {
-      rewind(k * kLanes + 1);
-      load(k * kLanes);
-      std::vector<uint32_t> lanes;
+      golden_.rewind(k * kWindowCycles + 1);
+      load(k * kWindowCycles);
+      std::vector<uint32_t> places;
       std::vector<size_t> numbers;
-      for (const auto& [lane, i] : ends()) {
-        lanes.push_back(lane);
+      for (const auto& [place, i] : ends()) {
+        places.push_back(place);
         numbers.push_back(i);
       }
       std::vector<Difference> found;
-      need.go_through(uncertain[k / together], lanes, found);
-      for (size_t i = 0; i < found.size(); ++i) dead[numbers[i]] = joined(found[i]);
+      slice.go_through(uncertain_[k / together_], places, found);
+      for (size_t i = 0; i < found.size(); ++i) dead_[numbers[i]] = joined(found[i]);
     }
-  }
-
-  // Bring the cursor to a cycle before its own without beginning anew.
-  void rewind(uint64_t edges) {
-    Instance& cursor = *campaign.cursor;
-    const char* row = nullptr;
-    for (; edges > 0 && !row; --edges) row = campaign.milestones.find(edges);
-    if (!row) return cursor.copy(*campaign.origin);
-    campaign.registers.scatter(row, cursor.state());
-    campaign.memories.seek(edges + 1);
-    campaign.memories.restore(cursor.state());
-    cursor.select();
-    cursor.settle_quietly();
-    cursor.cycle = edges + 1;
   }
 
   static Difference joined(const Difference& bits) {
@@ -108,31 +102,31 @@ struct DeadStorage {
     return all;
   }
 
-  Campaign& campaign;
-  Network network;
-  Window window;
-  Accesses accesses;
-  Holding holding;
-  std::vector<Piece> external;
-  std::vector<std::vector<Piece>> fixed;     // at the start, and by boundary
-  size_t together = 1;                       // windows that share what is uncertain in them
-  std::vector<std::vector<bool>> uncertain;  // by these and net
-  std::vector<Difference> dead;              // by boundary
-  uint64_t settled = 0;
+  GoldenRun& golden_;
+  Network network_;
+  Window window_;
+  Accesses accesses_;
+  Holding holding_;
+  std::vector<Piece> external_;
+  std::vector<std::vector<Piece>> fixed_;     // at the start, and by boundary
+  size_t together_ = 1;                       // windows that share what is uncertain in them
+  std::vector<std::vector<bool>> uncertain_;  // by these and net
+  std::vector<Difference> dead_;              // by boundary
+  uint64_t settled_ = 0;
 };
 
 extern "C" {
 
-DeadStorage* resil_liveness_find(Campaign* campaign, const Circuit* circuit, const Externals* given) {
-  return guarded([&] { return new DeadStorage(*campaign, *circuit, *given); }, static_cast<DeadStorage*>(nullptr));
+DeadStorage* resil_liveness_find(Injector* injector, const Circuit* circuit, const Externals* given) {
+  return guarded([&] { return new DeadStorage(injector->golden(), *circuit, *given); }, static_cast<DeadStorage*>(nullptr));
 }
 
 void resil_liveness_destroy(DeadStorage* self) { delete self; }
 
 uint64_t resil_liveness_bits(const DeadStorage* self, uint64_t i, const ByteDifference** bits) {
-  *bits = self->dead[i].data();
-  return self->dead[i].size();
+  *bits = self->bits(i).data();
+  return self->bits(i).size();
 }
 
-uint64_t resil_liveness_settled(const DeadStorage* self) { return self->settled; }
+uint64_t resil_liveness_settled(const DeadStorage* self) { return self->settled(); }
 }

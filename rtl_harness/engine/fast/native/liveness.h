@@ -3,13 +3,13 @@
 #ifndef RESIL_VERILATED_LIVENESS_H
 #define RESIL_VERILATED_LIVENESS_H
 
-#include "injector.h"
+#include "injector_api.h"
 #include "circuit.h"
 #include "difference.h"
 
 extern "C" {
 
-struct DeadStorage;
+class DeadStorage;
 
 /// Elements `fixed_first[i]` .. `fixed_first[i + 1]` of `fixed`, ascending, are the parts of the `external` memories that hold what they
 /// do in the golden run, in its first cycle (i = 0) and at end i - 1 of an operation; all else in these may differ from there on.
@@ -20,9 +20,9 @@ struct Externals {
   const Piece* fixed;
 };
 
-/// Find it, along the gates of the whole golden run, forwards and back. The campaign must have had its golden pass; none of what is
+/// Find it, along the gates of the whole golden run, forwards and back. The injector must have had its golden pass; none of what is
 /// given is needed afterwards. Null if gates and model differ.
-DeadStorage* resil_liveness_find(Campaign* campaign, const Circuit* circuit, const Externals* given);
+DeadStorage* resil_liveness_find(Injector* injector, const Circuit* circuit, const Externals* given);
 void resil_liveness_destroy(DeadStorage* self);
 /// Bits that do not matter at end i of an operation, ascending; nothing of external memories. Returns how many bytes they are of.
 uint64_t resil_liveness_bits(const DeadStorage* self, uint64_t i, const ByteDifference** bits);

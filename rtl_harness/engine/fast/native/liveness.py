@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resil.rtl_harness.engine.fast.native.circuit import Circuit, PackedCircuit
-from resil.rtl_harness.engine.fast.native.injector import Campaign, Piece
+from resil.rtl_harness.engine.fast.native.injector import Injector, Piece
 from resil.rtl_harness.engine.fast.native.sweep import BYTE, GatesError
 
 
@@ -30,7 +30,7 @@ class DeadStorage(NamedTuple):
 
 
 def find_dead_storage(
-    campaign: Campaign,
+    injector: Injector,
     circuit: Circuit,
     external: Sequence[tuple[int, int]],
     fixed: Sequence[Sequence[tuple[int, int]]],
@@ -38,7 +38,7 @@ def find_dead_storage(
     """Return what does not matter.
 
     Args:
-        campaign: Has had its golden pass.
+        injector: Has had its golden pass.
         circuit: The same design as gates.
         external: First byte and bytes, in the state, of the external memories.
         fixed: In the first cycle, and for each end of an operation, likewise, ascending, parts of these that
@@ -47,7 +47,7 @@ def find_dead_storage(
     Raises:
         GatesError: The gates do not do what the model does.
     """
-    calls = campaign.origin.library.calls
+    calls = injector.origin.library.calls
     handle, number = ctypes.c_void_p, ctypes.c_uint64
     calls.resil_liveness_find.restype = handle
     calls.resil_liveness_find.argtypes = [handle, handle, handle]
@@ -65,7 +65,7 @@ def find_dead_storage(
     given = np.array(
         [ctypes.addressof(memories), len(external), first.ctypes.data, pieces.ctypes.data], np.uint64
     )
-    found = calls.resil_liveness_find(campaign.handle, gates.address, given.ctypes.data)
+    found = calls.resil_liveness_find(injector.handle, gates.address, given.ctypes.data)
     if not found:
         raise GatesError(f"no search for dead storage: {calls.resil_error().decode()}")
     try:

@@ -3,14 +3,16 @@
 
 #include "propagation.h"
 
+#include <algorithm>
+
 namespace {
 
 // Cycles in which the output of a gate depends on what some of its inputs depend on.
-Lanes spread(int32_t operation, const Lanes& a, const Lanes& b, const Lanes& s, const Lanes& of_a, const Lanes& of_b,
-             const Lanes& of_s) {
-  Lanes y;
+CycleSet propagated(int32_t operation, const CycleSet& a, const CycleSet& b, const CycleSet& s, const CycleSet& of_a, const CycleSet& of_b,
+             const CycleSet& of_s) {
+  CycleSet y;
   const auto each = [&](auto&& function) {
-    for (size_t k = 0; k < kWords; ++k) {
+    for (size_t k = 0; k < kSetWords; ++k) {
       y.word[k] = function(a.word[k], b.word[k], s.word[k], of_a.word[k], of_b.word[k], of_s.word[k]);
     }
   };
@@ -41,13 +43,13 @@ size_t bytes_of(const MemoryPort& port) { return static_cast<size_t>(port.data +
 
 }  // namespace
 
-Spread::Spread(const Network& network, const Window& window, const Accesses& accesses, Holding& holding,
+Propagation::Propagation(const Network& network, const Window& window, const Accesses& accesses, Holding& holding,
                const std::vector<Piece>& external)
     : network_(network),
       window_(window),
       accesses_(accesses),
       holding_(holding),
-      lanes_(network.nets),
+      dependent_(network.nets),
       carried_(network.flip_flops.size()),
       walked_(network.memories.size()),
       gates_(network.gates.size()),
@@ -66,8 +68,8 @@ Spread::Spread(const Network& network, const Window& window, const Accesses& acc
   }
 }
 
-void Spread::go_through(const std::vector<Opening>& openings) {
-  std::fill(lanes_.begin(), lanes_.end(), Lanes{});
+void Propagation::go_through(const std::vector<Opening>& openings) {
+  std::fill(dependent_.begin(), dependent_.end(), CycleSet{});
   seen_ = {};
   for (size_t i = 0; i < carried_.size(); ++i) {
     if (carried_[i]) flip_flops_.mark(i);
@@ -77,11 +79,11 @@ void Spread::go_through(const std::vector<Opening>& openings) {
     if (!stores_[m].wild) continue;
     for (const int32_t gate : network_.read_gates[m]) gates_.mark(static_cast<size_t>(gate));
   }
-  const Lanes whole = first_lanes(window_.lanes());
+  const CycleSet whole = first_cycles(window_.cycles());
   while (gates_.any() || flip_flops_.any() || memories_.any()) {
     flip_flops_.ascending([&](size_t i) {
       const FlipFlop& f = network_.flip_flops[i];
-      Lanes now = later(lanes_[f.d], carried_[i]);
+      CycleSet now = later(dependent_[f.d], carried_[i]);
       fill_later(now, holding_.kept(static_cast<int32_t>(i)));
       grow(f.q, both(now, whole));
     });
@@ -92,19 +94,19 @@ void Spread::go_through(const std::vector<Opening>& openings) {
     if (walked_[m]) walk(m, openings, true);
     walked_[m] = false;
   }
-  for (const int32_t net : network_.operation) join(seen_, lanes_[net]);
-  for (size_t i = 0; i < carried_.size(); ++i) carried_[i] = lanes_[network_.flip_flops[i].d].at(window_.lanes() - 1);
+  for (const int32_t net : network_.operation) join(seen_, dependent_[net]);
+  for (size_t i = 0; i < carried_.size(); ++i) carried_[i] = dependent_[network_.flip_flops[i].d].at(window_.cycles() - 1);
 }
 
-std::optional<uint64_t> Spread::seen() const {
-  for (size_t lane = window_.lanes(); lane-- > 0;) {
-    if (seen_.at(lane)) return window_.first() + lane;
+std::optional<uint64_t> Propagation::seen() const {
+  for (size_t place = window_.cycles(); place-- > 0;) {
+    if (seen_.at(place)) return window_.first() + place;
   }
   return std::nullopt;
 }
 
-void Spread::grow(int32_t net, const Lanes& more) {
-  if (net < 2 || !join(lanes_[net], more)) return;
+void Propagation::grow(int32_t net, const CycleSet& more) {
+  if (net < 2 || !join(dependent_[net], more)) return;
   for (const int32_t* gate = network_.fanout.begin(net); gate != network_.fanout.end(net); ++gate) {
     gates_.mark(static_cast<size_t>(*gate));
   }
@@ -119,25 +121,25 @@ void Spread::grow(int32_t net, const Lanes& more) {
   }
 }
 
-void Spread::evaluate(const Gate& g) {
+void Propagation::evaluate(const Gate& g) {
   if (g.operation != kRead) {
-    return grow(g.y, spread(g.operation, window_.golden(g.a), window_.golden(g.b), window_.golden(g.s), lanes_[g.a],
-                            lanes_[g.b], lanes_[g.s]));
+    return grow(g.y, propagated(g.operation, window_.golden(g.a), window_.golden(g.b), window_.golden(g.s), dependent_[g.a],
+                            dependent_[g.b], dependent_[g.s]));
   }
   const MemoryPort& port = network_.reads[g.a];
-  Lanes all = stores_[port.memory].wild ? first_lanes(window_.lanes()) : Lanes{};
-  for (int32_t i = 0; i < port.address; ++i) join(all, lanes_[network_.address(port)[i]]);
+  CycleSet all = stores_[port.memory].wild ? first_cycles(window_.cycles()) : CycleSet{};
+  for (int32_t i = 0; i < port.address; ++i) join(all, dependent_[network_.address(port)[i]]);
   for (int32_t i = 0; i < port.data; ++i) grow(network_.data(port)[i], all);
 }
 
-void Spread::note(Store& store, size_t byte, bool unknown) {
+void Propagation::note(Store& store, size_t byte, bool unknown) {
   if ((store.unknown[byte] != 0) == unknown) return;
   log_.emplace_back(byte, store.unknown[byte]);
   store.unknown[byte] = unknown;
   store.count += unknown ? 1 : ~size_t{0};
 }
 
-void Spread::open(size_t memory, const std::vector<Piece>& fixed) {
+void Propagation::open(size_t memory, const std::vector<Piece>& fixed) {
   const Memory& m = network_.memories[memory];
   Store& store = stores_[memory];
   uint64_t at = m.offset;
@@ -153,26 +155,26 @@ void Spread::open(size_t memory, const std::vector<Piece>& fixed) {
 }
 
 // Through the accesses of a memory in their order. What is read of it depends on external memories where a byte does.
-void Spread::walk(size_t memory, const std::vector<Opening>& openings, bool keep) {
+void Propagation::walk(size_t memory, const std::vector<Opening>& openings, bool keep) {
   const Memory& m = network_.memories[memory];
   Store& store = stores_[memory];
   walked_[memory] = true;
-  const Lanes whole = first_lanes(window_.lanes());
+  const CycleSet whole = first_cycles(window_.cycles());
   for (const int32_t p : network_.write_ports[memory]) {
     const MemoryPort& port = network_.writes[p];
-    Lanes where{}, whether{};
-    for (int32_t i = 0; i < port.address; ++i) join(where, lanes_[network_.address(port)[i]]);
-    std::fill(wrote_[p].begin(), wrote_[p].end(), Lanes{});
+    CycleSet where{}, whether{};
+    for (int32_t i = 0; i < port.address; ++i) join(where, dependent_[network_.address(port)[i]]);
+    std::fill(wrote_[p].begin(), wrote_[p].end(), CycleSet{});
     std::fill(filled_[p].begin(), filled_[p].end(), whole);
     for (int32_t i = 0; i < port.data; ++i) {
-      const Lanes& enable = window_.golden(network_.enable(port)[i]);
-      join(whether, lanes_[network_.enable(port)[i]]);
-      for (size_t k = 0; k < kWords; ++k) {
-        wrote_[p][i / 8].word[k] |= lanes_[network_.data(port)[i]].word[k] & enable.word[k];
+      const CycleSet& enable = window_.golden(network_.enable(port)[i]);
+      join(whether, dependent_[network_.enable(port)[i]]);
+      for (size_t k = 0; k < kSetWords; ++k) {
+        wrote_[p][i / 8].word[k] |= dependent_[network_.data(port)[i]].word[k] & enable.word[k];
         filled_[p][i / 8].word[k] &= enable.word[k];
       }
     }
-    for (size_t k = 0; k < kWords; ++k) where.word[k] &= window_.writing(p).word[k];
+    for (size_t k = 0; k < kSetWords; ++k) where.word[k] &= window_.writing(p).word[k];
     if (!store.wild && (any(where) || any(whether))) {
       store.wild = true;
       for (const int32_t gate : network_.read_gates[memory]) gates_.mark(static_cast<size_t>(gate));
@@ -180,36 +182,36 @@ void Spread::walk(size_t memory, const std::vector<Opening>& openings, bool keep
   }
   log_.clear();
   for (const int32_t gate : network_.read_gates[memory]) {
-    std::vector<Lanes>& bytes = read_[network_.gates[gate].a];
-    std::fill(bytes.begin(), bytes.end(), Lanes{});
+    std::vector<CycleSet>& bytes = read_[network_.gates[gate].a];
+    std::fill(bytes.begin(), bytes.end(), CycleSet{});
   }
   size_t opened = 0;
-  const auto open_until = [&](uint32_t lane) {
-    for (; store.external && opened < openings.size() && openings[opened].lane <= lane; ++opened) {
+  const auto open_until = [&](uint32_t place) {
+    for (; store.external && opened < openings.size() && openings[opened].place <= place; ++opened) {
       open(memory, *openings[opened].fixed);
     }
   };
   const std::vector<Access>& list = accesses_.of(memory);
   for (size_t i = 0; i < list.size(); ++i) {
     const Access& access = list[i];
-    open_until(access.lane);
+    open_until(access.place);
     if (!access.write && (!store.count || access.word >= m.words)) continue;
     const size_t word = access.word * m.entry_bytes;
     if (!access.write) {
-      std::vector<Lanes>& bytes = read_[access.port];
+      std::vector<CycleSet>& bytes = read_[access.port];
       for (size_t b = 0; b < bytes.size(); ++b) {
-        if (store.unknown[word + b]) set(bytes[b], access.lane);
+        if (store.unknown[word + b]) set(bytes[b], access.place);
       }
       continue;
     }
-    std::vector<Lanes>& bytes = wrote_[access.port];
-    if (!store.count && std::ranges::none_of(bytes, [&](const Lanes& x) { return x.at(access.lane); })) continue;
+    std::vector<CycleSet>& bytes = wrote_[access.port];
+    if (!store.count && std::ranges::none_of(bytes, [&](const CycleSet& x) { return x.at(access.place); })) continue;
     for (size_t b = 0; b < bytes.size(); ++b) {
-      const bool kept = store.unknown[word + b] && !(filled_[access.port][b].at(access.lane) && !accesses_.meets(memory, i, b));
-      note(store, word + b, kept || bytes[b].at(access.lane));
+      const bool kept = store.unknown[word + b] && !(filled_[access.port][b].at(access.place) && !accesses_.meets(memory, i, b));
+      note(store, word + b, kept || bytes[b].at(access.place));
     }
   }
-  open_until(static_cast<uint32_t>(window_.lanes()));
+  open_until(static_cast<uint32_t>(window_.cycles()));
   for (const int32_t gate : network_.read_gates[memory]) {
     const int32_t p = network_.gates[gate].a;
     const MemoryPort& port = network_.reads[p];

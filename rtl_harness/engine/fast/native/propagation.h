@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What depends, in a window of the golden run, on what external memories hold.
-#ifndef RESIL_VERILATED_SPREAD_H
-#define RESIL_VERILATED_SPREAD_H
+#ifndef RESIL_VERILATED_PROPAGATION_H
+#define RESIL_VERILATED_PROPAGATION_H
 
 #include <optional>
 
@@ -9,23 +9,23 @@
 #include "holding.h"
 #include "worklist.h"
 
-// From the end of an operation on, in the cycle of a lane, external memories may hold anything but in some bytes of the state.
+// From the end of an operation on, in the cycle of a place, external memories may hold anything but in some bytes of the state.
 struct Opening {
-  uint32_t lane;
+  uint32_t place;
   const std::vector<Piece>* fixed;  // ascending
 };
 
 // Windows are gone through one after the other. Forwards, from what a net is made of: it depends on them if another value of what
 // depends on them could change it.
-class Spread {
+class Propagation {
  public:
-  Spread(const Network& network, const Window& window, const Accesses& accesses, Holding& holding,
+  Propagation(const Network& network, const Window& window, const Accesses& accesses, Holding& holding,
          const std::vector<Piece>& external);
 
   /// Go through the window that is loaded, the next after the last one.
   void go_through(const std::vector<Opening>& openings);
   /// Cycles of the window in which a net depends on them.
-  const Lanes& lanes(int32_t net) const { return lanes_[net]; }
+  const CycleSet& dependent(int32_t net) const { return dependent_[net]; }
   /// The last cycle of this window in which something depends on them that an observer sees.
   std::optional<uint64_t> seen() const;
 
@@ -37,7 +37,7 @@ class Spread {
     size_t count = 0;              // of unknown ones
   };
 
-  void grow(int32_t net, const Lanes& more);
+  void grow(int32_t net, const CycleSet& more);
   void evaluate(const Gate& gate);
   void walk(size_t memory, const std::vector<Opening>& openings, bool keep);
   void open(size_t memory, const std::vector<Piece>& fixed);
@@ -47,15 +47,15 @@ class Spread {
   const Window& window_;
   const Accesses& accesses_;
   Holding& holding_;
-  std::vector<Lanes> lanes_;
-  Lanes seen_{};
+  std::vector<CycleSet> dependent_;
+  CycleSet seen_{};
   std::vector<bool> carried_;  // by flip-flop: into the next window
   std::vector<bool> walked_;   // by memory: in this window
   std::vector<Store> stores_;
-  Marks gates_, flip_flops_, memories_;
+  Worklist gates_, flip_flops_, memories_;
   std::vector<std::pair<size_t, uint8_t>> log_;
-  std::vector<std::vector<Lanes>> read_;           // by read port and byte
-  std::vector<std::vector<Lanes>> wrote_, filled_;  // by write port and byte: data that depend; all bits written for certain
+  std::vector<std::vector<CycleSet>> read_;           // by read port and byte
+  std::vector<std::vector<CycleSet>> wrote_, filled_;  // by write port and byte: data that depend; all bits written for certain
 };
 
 #endif

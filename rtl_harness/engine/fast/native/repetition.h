@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "golden.h"
+#include "golden_history.h"
 
 // One earlier state is recent, the other ever further back (as in Brent's method). Memories are hashed only in states whose
 // registers were seen before.

@@ -32,18 +32,18 @@ Ripple::Ripple(const Network& network, Window& window)
 // select: where these change, the whole of the logic has to be gone through.
 size_t Ripple::follow(const Difference& d, size_t first, size_t end, uint64_t awaited) {
   awaited_ = awaited;
-  const size_t found = spread(d, first, end, false);
+  const size_t found = propagate(d, first, end, false);
   if (found == first && wild_now_) return found;
   for (size_t k = k0_; k < k1_; ++k) {
-    const uint64_t lanes = disturbed_.word[k] & mask_.word[k];
-    if (!lanes) continue;
-    const size_t lane = 64 * k + std::countr_zero(lanes);
-    return lane <= found ? spread(d, lane, end, true) : found;
+    const uint64_t cycles = disturbed_.word[k] & mask_.word[k];
+    if (!cycles) continue;
+    const size_t place = 64 * k + std::countr_zero(cycles);
+    return place <= found ? propagate(d, place, end, true) : found;
   }
   return found;
 }
 
-size_t Ripple::spread(const Difference& d, size_t first, size_t end, bool all) {
+size_t Ripple::propagate(const Difference& d, size_t first, size_t end, bool all) {
   ++stamp_;
   all_ = all;
   first_ = first;
@@ -78,19 +78,19 @@ size_t Ripple::spread(const Difference& d, size_t first, size_t end, bool all) {
   for (const int32_t i : reached_list_) {
     const uint64_t own = own_[i] == stamp_;
     for (size_t k = k0_; k < k1_; ++k) {
-      const uint64_t lanes = own ? ~uint64_t{0} : next_[i].word[k];
-      events_.word[k] |= own ? 0 : lanes;
-      wild_.word[k] |= lanes & loads(network_.flip_flops[i], k);
+      const uint64_t cycles = own ? ~uint64_t{0} : next_[i].word[k];
+      events_.word[k] |= own ? 0 : cycles;
+      wild_.word[k] |= cycles & loads(network_.flip_flops[i], k);
     }
   }
   for (size_t k = k0_; k < k1_; ++k) {
     wild_.word[k] |= window_.undefined().word[k];
     const uint64_t found = (events_.word[k] | wild_.word[k]) & mask_.word[k];
     if (!found) continue;
-    const size_t lane = 64 * k + std::countr_zero(found);
-    wild_now_ = wild_.at(lane);
-    alarmed_now_ = alarmed_.at(lane);
-    return lane;
+    const size_t place = 64 * k + std::countr_zero(found);
+    wild_now_ = wild_.at(place);
+    alarmed_now_ = alarmed_.at(place);
+    return place;
   }
   wild_now_ = false;
   return end;
@@ -122,7 +122,7 @@ bool Ripple::start(const Difference& d) {
   }
   for (const int32_t i : own_list_) {
     const FlipFlop& f = network_.flip_flops[i];
-    Lanes inverse;
+    CycleSet inverse;
     window_.verify(f);
     for (size_t k = k0_; k < k1_; ++k) {
       inverse.word[k] = ~window_.golden(f.q).word[k];
@@ -150,12 +150,12 @@ void Ripple::start_memory(int32_t memory) {
   for (const int32_t p : network_.write_ports[memory]) {
     const MemoryPort& port = network_.writes[p];
     for (size_t k = k0_; k < k1_; ++k) {
-      for (uint64_t lanes = window_.writing(p).word[k] & mask_.word[k]; lanes; lanes &= lanes - 1) {
-        const size_t lane = 64 * k + std::countr_zero(lanes);
-        const Word* const word = find(memory, window_.address(port, lane));
+      for (uint64_t cycles = window_.writing(p).word[k] & mask_.word[k]; cycles; cycles &= cycles - 1) {
+        const size_t place = 64 * k + std::countr_zero(cycles);
+        const Word* const word = find(memory, window_.address(port, place));
         if (!word) continue;
         each_bit(*word, memory, [&](int32_t i) {
-          if (window_.golden(network_.enable(port)[i]).at(lane)) events_.word[k] |= lanes & -lanes;
+          if (window_.golden(network_.enable(port)[i]).at(place)) events_.word[k] |= cycles & -cycles;
         });
       }
     }
@@ -182,14 +182,14 @@ void Ripple::each_bit(const Word& word, int32_t memory, Function&& function) con
   }
 }
 
-// Lanes in whose cycle, or the next, the asynchronous reset or load of a flip-flop is active.
+// CycleSet in whose cycle, or the next, the asynchronous reset or load of a flip-flop is active.
 uint64_t Ripple::loads(const FlipFlop& flip_flop, size_t k) const {
   const auto active = [&](size_t at) {
     const uint64_t load = window_.golden(flip_flop.load).word[at];
     return flip_flop.active ? load : ~load;
   };
   if (flip_flop.load < 2 && active(k) == 0) return 0;
-  return active(k) | active(k) >> 1 | (k + 1 < kWords ? active(k + 1) << 63 : 0);
+  return active(k) | active(k) >> 1 | (k + 1 < kSetWords ? active(k + 1) << 63 : 0);
 }
 
 void Ripple::push(int32_t gate) {
@@ -198,46 +198,46 @@ void Ripple::push(int32_t gate) {
   queue_.push(gate);
 }
 
-void Ripple::changed(int32_t net, const Lanes& value) {
-  Lanes lanes;
+void Ripple::changed(int32_t net, const CycleSet& value) {
+  CycleSet cycles;
   uint64_t any = 0;
-  const Lanes& golden = window_.golden(net);
+  const CycleSet& golden = window_.golden(net);
   for (size_t k = k0_; k < k1_; ++k) {
-    lanes.word[k] = (value.word[k] ^ golden.word[k]) & mask_.word[k];
-    any |= lanes.word[k];
+    cycles.word[k] = (value.word[k] ^ golden.word[k]) & mask_.word[k];
+    any |= cycles.word[k];
   }
   if (!any) return;
-  Lanes& held = faulty_[net];
-  for (size_t k = k0_; k < k1_; ++k) held.word[k] = golden.word[k] ^ lanes.word[k];
+  CycleSet& held = faulty_[net];
+  for (size_t k = k0_; k < k1_; ++k) held.word[k] = golden.word[k] ^ cycles.word[k];
   stamps_[net] = stamp_;
   for (const int32_t* s = network_.sinks_of.begin(net); s != network_.sinks_of.end(net); ++s) {
-    arrived(network_.sinks[*s], lanes);
+    arrived(network_.sinks[*s], cycles);
   }
   for (const int32_t* g = network_.fanout.begin(net); g != network_.fanout.end(net); ++g) {
     const Gate& gate = network_.gates[*g];
-    if (gate.operation == kRead || observed(gate.y, lanes)) push(*g);
+    if (gate.operation == kRead || observed(gate.y, cycles)) push(*g);
   }
 }
 
-bool Ripple::observed(int32_t net, const Lanes& lanes) const {
+bool Ripple::observed(int32_t net, const CycleSet& cycles) const {
   if (all_) return true;
   const unsigned seen = window_.observed(net);
   for (size_t k = k0_; k < k1_; ++k) {
-    if ((seen >> k & 1) && lanes.word[k]) return true;
+    if ((seen >> k & 1) && cycles.word[k]) return true;
   }
   return false;
 }
 
-void Ripple::arrived(const Sink& sink, const Lanes& lanes) {
+void Ripple::arrived(const Sink& sink, const CycleSet& cycles) {
   switch (sink.kind) {
     case kNextState:
       window_.verify(network_.flip_flops[sink.index]);
       reached_[sink.index] = stamp_;
       reached_list_.push_back(sink.index);
-      next_[sink.index] = lanes;
+      next_[sink.index] = cycles;
       break;
     case kWriteEnable:
-      for (size_t k = k0_; k < k1_; ++k) disturbed_.word[k] |= lanes.word[k];
+      for (size_t k = k0_; k < k1_; ++k) disturbed_.word[k] |= cycles.word[k];
       [[fallthrough]];
     case kWrite: {
       // Whether it is an address, data or an enable: what comes of it is worked out when it is stepped over.
@@ -247,22 +247,22 @@ void Ripple::arrived(const Sink& sink, const Lanes& lanes) {
         active_[memory] = stamp_;
         active_list_.push_back(memory);
       }
-      Lanes enabled = window_.writing(sink.index);
+      CycleSet enabled = window_.writing(sink.index);
       for (int32_t i = 0; i < port.data; ++i) {
         const int32_t net = network_.enable(port)[i];
         if (!changed_net(net)) continue;
         for (size_t k = k0_; k < k1_; ++k) enabled.word[k] |= faulty_[net].word[k];
       }
-      for (size_t k = k0_; k < k1_; ++k) events_.word[k] |= lanes.word[k] & enabled.word[k];
+      for (size_t k = k0_; k < k1_; ++k) events_.word[k] |= cycles.word[k] & enabled.word[k];
       break;
     }
     case kAlarm:
       // The golden run raises none that is awaited, so a difference is a rise.
       if (!(awaited_ >> sink.index & 1)) break;
-      for (size_t k = k0_; k < k1_; ++k) alarmed_.word[k] |= lanes.word[k];
+      for (size_t k = k0_; k < k1_; ++k) alarmed_.word[k] |= cycles.word[k];
       [[fallthrough]];
     default:
-      for (size_t k = k0_; k < k1_; ++k) wild_.word[k] |= lanes.word[k];
+      for (size_t k = k0_; k < k1_; ++k) wild_.word[k] |= cycles.word[k];
   }
 }
 
@@ -273,24 +273,24 @@ void Ripple::evaluate(int32_t number) {
     reread(g.a);
     return;
   }
-  const Lanes &a = value(g.a), &b = value(g.b), &s = value(g.s);
+  const CycleSet &a = value(g.a), &b = value(g.b), &s = value(g.s);
   const int32_t decides = g.operation >= 10 ? g.s : g.operation == 2 || g.operation == 4 ? g.b : 0;
   if (!all_ && changed_net(decides)) {
-    const Lanes& golden = window_.golden(decides);
+    const CycleSet& golden = window_.golden(decides);
     const unsigned seen = window_.observed(g.y);
     for (size_t k = k0_; k < k1_; ++k) {
       if (seen >> k & 1) disturbed_.word[k] |= faulty_[decides].word[k] ^ golden.word[k];
     }
   }
-  Lanes y;
+  CycleSet y;
   for (size_t k = k0_; k < k1_; ++k) y.word[k] = evaluated(g.operation, a.word[k], b.word[k], s.word[k]);
   changed(g.y, y);
 }
 
-uint64_t Ripple::faulty_address(const MemoryPort& port, size_t lane) const {
+uint64_t Ripple::faulty_address(const MemoryPort& port, size_t place) const {
   const int32_t* const list = network_.address(port);
   uint64_t found = 0;
-  for (int32_t i = 0; i < port.address; ++i) found |= uint64_t{value(list[i]).at(lane)} << i;
+  for (int32_t i = 0; i < port.address; ++i) found |= uint64_t{value(list[i]).at(place)} << i;
   return found;
 }
 
@@ -300,39 +300,39 @@ void Ripple::reread(int32_t number) {
   const bool own = holds_[memory] == stamp_;
   const int32_t* const data = network_.data(port);
   bool moved = false;
-  Lanes lanes = {};
+  CycleSet cycles = {};
   for (int32_t i = 0; i < port.address; ++i) {
     const int32_t net = network_.address(port)[i];
     if (!changed_net(net)) continue;
     moved = true;
-    for (size_t k = k0_; k < k1_; ++k) lanes.word[k] |= faulty_[net].word[k] ^ window_.golden(net).word[k];
+    for (size_t k = k0_; k < k1_; ++k) cycles.word[k] |= faulty_[net].word[k] ^ window_.golden(net).word[k];
   }
-  inverted_.assign(port.data, Lanes{});
+  inverted_.assign(port.data, CycleSet{});
   bool any = false;
-  for (size_t lane = first_; lane < end_; ++lane) {
-    const bool elsewhere = moved && lanes.at(lane);
+  for (size_t place = first_; place < end_; ++place) {
+    const bool elsewhere = moved && cycles.at(place);
     if (!own && !elsewhere) continue;
-    const uint64_t word = elsewhere ? faulty_address(port, lane) : window_.read_address(number, lane);
+    const uint64_t word = elsewhere ? faulty_address(port, place) : window_.read_address(number, place);
     const Word* const differs = find(memory, word);
     if (!differs && !elsewhere) continue;
-    const uint64_t mask = uint64_t{1} << lane % 64;
+    const uint64_t mask = uint64_t{1} << place % 64;
     ++effort_;
     any = true;
     if (elsewhere) {
-      const char* const found = window_.contents(memory, word, lane);
+      const char* const found = window_.contents(memory, word, place);
       for (int32_t i = 0; i < port.data; ++i) {
         const bool bit = found && (found[i / 8] >> i % 8 & 1);
-        if (bit != window_.golden(data[i]).at(lane)) inverted_[i].word[lane / 64] ^= mask;
+        if (bit != window_.golden(data[i]).at(place)) inverted_[i].word[place / 64] ^= mask;
       }
     }
     if (!differs) continue;
     each_bit(*differs, memory, [&](int32_t i) {
-      if (i < port.data) inverted_[i].word[lane / 64] ^= mask;
+      if (i < port.data) inverted_[i].word[place / 64] ^= mask;
     });
   }
   if (!any) return;
   for (int32_t i = 0; i < port.data; ++i) {
-    Lanes value = window_.golden(data[i]);
+    CycleSet value = window_.golden(data[i]);
     uint64_t different = 0;
     for (size_t k = k0_; k < k1_; ++k) {
       value.word[k] ^= inverted_[i].word[k];
@@ -342,16 +342,16 @@ void Ripple::reread(int32_t number) {
   }
 }
 
-void Ripple::step(Difference& d, size_t lane) {
+void Ripple::step(Difference& d, size_t place) {
   Difference next;
   const auto add = [&](int32_t i) {
     const FlipFlop& f = network_.flip_flops[i];
-    if (next_[i].at(lane)) next.push_back({f.offset, uint32_t{1} << f.bit});
+    if (next_[i].at(place)) next.push_back({f.offset, uint32_t{1} << f.bit});
   };
   for (const int32_t i : reached_list_) add(i);
-  for (const int32_t memory : active_list_) step_memory(memory, lane, d, next);
+  for (const int32_t memory : active_list_) step_memory(memory, place, d, next);
   for (const int32_t memory : hold_list_) {
-    if (active_[memory] != stamp_) step_memory(memory, lane, d, next);
+    if (active_[memory] != stamp_) step_memory(memory, place, d, next);
   }
   std::sort(next.begin(), next.end(), by_offset);
   d.clear();
@@ -365,16 +365,16 @@ void Ripple::step(Difference& d, size_t lane) {
 }
 
 // The difference of a memory after the writes of a cycle, golden and faulty.
-void Ripple::step_memory(int32_t memory, size_t lane, const Difference&, Difference& next) {
+void Ripple::step_memory(int32_t memory, size_t place, const Difference&, Difference& next) {
   const Memory& m = network_.memories[memory];
   const uint64_t first = static_cast<uint64_t>(static_cast<int64_t>(m.first_word));
   std::vector<uint64_t> written;
   for (const int32_t p : network_.write_ports[memory]) {
     const MemoryPort& port = network_.writes[p];
     bool faulty = false;
-    for (int32_t i = 0; i < port.data && !faulty; ++i) faulty = value(network_.enable(port)[i]).at(lane);
-    if (window_.writing(p).at(lane)) written.push_back(window_.address(port, lane));
-    if (faulty) written.push_back(faulty_address(port, lane));
+    for (int32_t i = 0; i < port.data && !faulty; ++i) faulty = value(network_.enable(port)[i]).at(place);
+    if (window_.writing(p).at(place)) written.push_back(window_.address(port, place));
+    if (faulty) written.push_back(faulty_address(port, place));
   }
   std::sort(written.begin(), written.end());
   written.erase(std::unique(written.begin(), written.end()), written.end());
@@ -388,7 +388,7 @@ void Ripple::step_memory(int32_t memory, size_t lane, const Difference&, Differe
   const size_t bytes = m.entry_bytes;
   std::vector<uint8_t> right(bytes), wrong(bytes);
   for (const uint64_t word : written) {
-    const char* const found = window_.contents(memory, word, lane);
+    const char* const found = window_.contents(memory, word, place);
     if (!found) continue;
     std::memcpy(right.data(), found, bytes);
     wrong = right;
@@ -398,8 +398,8 @@ void Ripple::step_memory(int32_t memory, size_t lane, const Difference&, Differe
     }
     for (const int32_t p : network_.write_ports[memory]) {
       const MemoryPort& port = network_.writes[p];
-      const bool rightly = window_.writing(p).at(lane) && window_.address(port, lane) == word;
-      const bool wrongly = faulty_address(port, lane) == word;
+      const bool rightly = window_.writing(p).at(place) && window_.address(port, place) == word;
+      const bool wrongly = faulty_address(port, place) == word;
       if (!rightly && !wrongly) continue;
       for (int32_t i = 0; i < port.data; ++i) {
         const int32_t enable = network_.enable(port)[i], data = network_.data(port)[i];
@@ -407,14 +407,14 @@ void Ripple::step_memory(int32_t memory, size_t lane, const Difference&, Differe
         const auto put = [&](std::vector<uint8_t>& to, bool one) {
           to[i / 8] = static_cast<uint8_t>(one ? to[i / 8] | bit : to[i / 8] & ~bit);
         };
-        if (rightly && window_.golden(enable).at(lane)) put(right, window_.golden(data).at(lane));
-        if (wrongly && value(enable).at(lane)) put(wrong, value(data).at(lane));
+        if (rightly && window_.golden(enable).at(place)) put(right, window_.golden(data).at(place));
+        if (wrongly && value(enable).at(place)) put(wrong, value(data).at(place));
       }
     }
-    const char* const kept = lane + 1 < window_.lanes() ? window_.contents(memory, word, lane + 1) : nullptr;
+    const char* const kept = place + 1 < window_.cycles() ? window_.contents(memory, word, place + 1) : nullptr;
     if (kept && std::memcmp(kept, right.data(), bytes) != 0) {
       throw std::runtime_error("the gates and the model differ in the word at byte " + std::to_string(base) +
-                               ", written in cycle " + std::to_string(window_.first() + lane));
+                               ", written in cycle " + std::to_string(window_.first() + place));
     }
     for (size_t i = 0; i < bytes; ++i) {
       if (right[i] != wrong[i]) next.push_back({base + i, static_cast<uint32_t>(right[i] ^ wrong[i])});

@@ -1,103 +1,70 @@
 // SPDX-License-Identifier: Apache-2.0
-// C interface of a sweep: many injections taken through the golden run together, window by window.
+// Concurrent fault simulation: all jobs of a sweep go through the golden run together, a window at a time.
 //
-// Each is a difference from the golden run. Where gates tell what becomes of it, it is followed along the gates; where it
-// spreads too far, it is simulated, until it is small again.
+// Simulated one by one, nearly all cycles would go into differences that stay as they are for thousands of cycles. Here
+// each window is worked out once for all jobs in it, which are followed along its gates (gate_follower.h), simulated where
+// they spread (model_simulator.h, lane_simulator.h), and merged where they meet (state_merger.h). This is the order of it.
 #ifndef RESIL_VERILATED_SWEEP_H
 #define RESIL_VERILATED_SWEEP_H
 
-#include "injector.h"
-#include "circuit.h"
-#include "difference.h"
+#include <deque>
+#include <optional>
 
-struct LaneModel;
+#include "gate_follower.h"
+#include "lane_simulator.h"
+#include "model_simulator.h"
+#include "state_merger.h"
 
-extern "C" {
+class Sweep {
+ public:
+  Sweep(Injector& injector, const Circuit& circuit, const Boundaries* boundaries)
+      : context_(injector, circuit, boundaries),
+        ends_(context_),
+        merger_(context_),
+        gates_(context_),
+        model_(context_, ends_, merger_) {}
 
-struct Sweep;
+  /// Let jobs that are simulated for long go on in a lane model.
+  void use(const LaneModel& lanes);
+  bool lanes_differ() const { return lanes_ && lanes_->slots().differ(); }
 
-/// A queue between two pointers, as bytes of the state. Where it is empty, only whether the pointers are equal matters.
-struct QueueBytes {
-  uint64_t level;
-  uint64_t level_bytes;
-  uint64_t first;  // pointer to the first entry
-  uint64_t next;   // pointer behind the last
-  uint64_t pointer_bytes;
-  uint64_t values;  // that a pointer may have: all below
+  /// Begin anew, without jobs.
+  void begin(uint64_t limit, uint32_t shortcuts);
+  /// Add a job; bytes may be given more than once.
+  void add(uint64_t id, uint64_t cycle, Difference flips);
+  /// Go on until a job ends, or nothing is left to do.
+  void next(SweepEvent& event);
+  /// Time spent on the job that has ended last.
+  uint64_t nanoseconds() const { return ends_.nanoseconds(); }
+  const SweepTimes& times() const { return context_.times(); }
+
+ private:
+  // A job whose cycle has not come yet.
+  struct Waiting {
+    uint64_t id;
+    uint64_t cycle;
+    Difference d;
+  };
+
+  // Load the next window that has something to do.
+  void open();
+  // The lanes go on next.
+  bool lanes_are_next() const;
+  // The first cycle that a window is needed for.
+  uint64_t upcoming() const;
+  // Take a job to the end of the window; true if it ended before that.
+  bool advance(Job& job, SweepEvent& event);
+  // The lanes go on; true if a job ended.
+  bool advance_lanes(SweepEvent& event);
+
+  SweepContext context_;
+  JobEnds ends_;
+  StateMerger merger_;
+  GateFollower gates_;
+  ModelSimulator model_;
+  std::optional<LaneSimulator> lanes_;  // if there is a lane model
+  std::deque<Waiting> waiting_;
+  std::deque<Job> parked_, current_;  // until their window comes; in this one
 };
-
-/// What must be equal at the end of an operation for a run to be finished elsewhere: all state but the `external` memories, bits
-/// that are dead there, elements `dead_first[i]` .. `dead_first[i + 1]` of `dead`, ascending, and the pointers of empty queues.
-/// Nothing leaves at a boundary where `open` is zero, nor where one of elements `unsettled_first[i]` ..
-/// `unsettled_first[i + 1]` of `unsettled`, ascending parts of external memories, differs.
-struct Boundaries {
-  const Piece* external;
-  uint64_t external_count;
-  const uint64_t* dead_first;
-  const ByteDifference* dead;
-  const uint8_t* open;
-  const QueueBytes* queues;
-  uint64_t queue_count;
-  const uint64_t* unsettled_first;
-  const Piece* unsettled;
-};
-
-enum SweepEventKind : int32_t {
-  kSweepBroken = -1,  // see resil_error
-  kSweepOver = 0,     // nothing is left to do
-  kVanished = 1,      // the run ends as the golden one, `shift` cycles later
-  kStopped = 2,       // the faulty instance stands at the end of the run; `stop` says why
-  kLeft = 3,          // at the end of `operation` the run differs by `bytes` alone
-  kMerged = 4,        // the injection has the same state as `other`, and ends as that one
-  kSpoilt = 5         // it was in a lane when lane model and compiled model differed: nothing is known of it
-};
-
-struct SweepEvent {
-  int32_t kind;
-  int32_t stop;
-  uint64_t job;
-  uint64_t other;
-  int64_t shift;
-  uint64_t end_cycle;
-  uint64_t simulated;
-  uint64_t operation;  // value of the operation counter
-  const ByteDifference* bytes;
-  uint64_t byte_count;
-  uint64_t noted_operation;     // at the end of which the run first differed by `noted` alone
-  const ByteDifference* noted;  // null if it never did
-  uint64_t noted_count;
-  uint64_t nanoseconds;  // spent on this injection
-  uint64_t windows;      // how many have been loaded
-  uint64_t known;        // 1 if injections may still be merged with this one, until the next window is loaded
-  uint64_t in_lane;      // 1 if it was in a lane: where the models differ later in the sweep, it cannot be trusted
-  Told told;             // of a merged injection, up to where it was merged
-};
-
-/// Where the time of a sweep went.
-struct SweepTimes {
-  uint64_t golden_cycles;  // of the golden run, simulated again
-  uint64_t loading;        // nanoseconds: going through the golden run, with the values of all nets
-  uint64_t following;      // along the gates
-  uint64_t simulating;     // in the compiled model, and comparing states with the golden run
-};
-
-/// `circuit` and `boundaries` may be null. The campaign must have had its golden pass, and stays the caller's.
-Sweep* resil_sweep_create(Campaign* campaign, const Circuit* circuit, const Boundaries* boundaries);
-void resil_sweep_destroy(Sweep* self);
-
-/// Let jobs that are simulated for long go on in a lane model.
-int32_t resil_sweep_lanes(Sweep* self, const LaneModel* model);
-/// 1 from when the lane model was seen to do what the compiled model does not do; it is not used any more.
-int32_t resil_sweep_lanes_differ(const Sweep* self);
-
-/// Begin anew: forget all injections; later ones run for at most `limit` cycles.
-void resil_sweep_begin(Sweep* self, uint64_t limit, uint32_t shortcuts);
-/// Add the injection number `job`; cycles must not descend.
-void resil_sweep_add(Sweep* self, uint64_t job, const Flip* flips, uint64_t count, uint64_t cycle);
-/// Go on to the next event. Its pointers hold until the next call.
-void resil_sweep_next(Sweep* self, SweepEvent* event);
-/// Where time went since the beginning.
-void resil_sweep_times(const Sweep* self, SweepTimes* times);
-}
 
 #endif

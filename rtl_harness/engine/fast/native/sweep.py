@@ -15,10 +15,10 @@ import numpy.typing as npt
 
 from resil.rtl_harness.engine.fast.native.circuit import Circuit, PackedCircuit
 from resil.rtl_harness.engine.fast.native.injector import (
-    Campaign,
     Ending,
     Flip,
     FlippedBit,
+    Injector,
     Piece,
     ReportedFirst,
     Shortcut,
@@ -38,7 +38,7 @@ BYTE = np.dtype([("offset", np.uint64), ("mask", np.uint32)], align=True)
 class SweepEnd(IntEnum):
     """How an injection of a sweep ended.
 
-    VANISHED: as the golden run, `shift` cycles later. STOPPED: the campaign's `faulty` instance stands at its
+    VANISHED: as the golden run, `shift` cycles later. STOPPED: the injector's `faulty` instance stands at its
     end. LEFT: at the end of an operation, with nothing but memory different. MERGED: as another injection of
     the sweep. DISCARDED: it was in a lane when lane model and compiled model differed; nothing is known.
     """
@@ -224,16 +224,16 @@ class SweepTimes(ctypes.Structure):
 
 
 class Sweep:
-    """Takes injections through the golden run of a campaign.
+    """Takes injections through the golden run of a injector.
 
     Args:
-        campaign: Has had its golden pass; it stays the caller's.
+        injector: Has had its golden pass; it stays the caller's.
         circuit: The same design as gates.
         boundaries: Where runs may leave; None if they may not.
     """
 
-    def __init__(self, campaign: Campaign, circuit: Circuit, boundaries: Boundaries | None = None) -> None:
-        self._calls = campaign.origin.library.calls
+    def __init__(self, injector: Injector, circuit: Circuit, boundaries: Boundaries | None = None) -> None:
+        self._calls = injector.origin.library.calls
         self._declare()
         gates = PackedCircuit(circuit)
         given = None
@@ -254,7 +254,7 @@ class Sweep:
             ]
             given = np.array(fields, np.uint64)
         self._handle: int | None = self._calls.resil_sweep_create(
-            campaign.handle, gates.address, None if given is None else given.ctypes.data
+            injector.handle, gates.address, None if given is None else given.ctypes.data
         )
         if not self._handle:
             raise SimulationError(f"the sweep could not start: {self._error()}")
@@ -263,7 +263,7 @@ class Sweep:
         """Let injections that are simulated for long go on in a lane model.
 
         Raises:
-            SimulationError: If its storage is not that of the campaign.
+            SimulationError: If its storage is not that of the injector.
         """
         library = ctypes.CDLL(str(lanes.library))
         library.lanes_calls.restype = ctypes.c_void_p

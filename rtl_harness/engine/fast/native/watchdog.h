@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "injector.h"
+#include "injector_api.h"
 #include "difference.h"
 
 // The counter of operations in a run of a sweep.

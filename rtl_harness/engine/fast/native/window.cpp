@@ -17,24 +17,24 @@ namespace {
 // In one window of so many, gates and model are compared in all flip-flops; in the others in those that a difference reaches.
 constexpr uint64_t kCheckEvery = 8;
 
-// Words, a bit for each, in which some lane of a net is 1, or is 0.
-uint8_t ones(const Lanes& a) {
+// Words, a bit for each, in which some place of a net is 1, or is 0.
+uint8_t ones(const CycleSet& a) {
 #ifdef __AVX512F__
   const __m512i all = _mm512_loadu_si512(a.word);
   return static_cast<uint8_t>(_mm512_test_epi64_mask(all, all));
 #else
   unsigned found = 0;
-  for (size_t k = 0; k < kWords; ++k) found |= unsigned{a.word[k] != 0} << k;
+  for (size_t k = 0; k < kSetWords; ++k) found |= unsigned{a.word[k] != 0} << k;
   return static_cast<uint8_t>(found);
 #endif
 }
 
-uint8_t zeros(const Lanes& a) {
+uint8_t zeros(const CycleSet& a) {
 #ifdef __AVX512F__
   return static_cast<uint8_t>(_mm512_cmpneq_epi64_mask(_mm512_loadu_si512(a.word), _mm512_set1_epi64(-1)));
 #else
   unsigned found = 0;
-  for (size_t k = 0; k < kWords; ++k) found |= unsigned{a.word[k] != ~uint64_t{0}} << k;
+  for (size_t k = 0; k < kSetWords; ++k) found |= unsigned{a.word[k] != ~uint64_t{0}} << k;
   return static_cast<uint8_t>(found);
 #endif
 }
@@ -54,21 +54,21 @@ void transpose_bits(uint64_t* rows) {
 
 #ifndef __AVX512F__
 template <typename Function>
-void each_word(Lanes& y, const Lanes& a, const Lanes& b, Function&& function) {
-  for (size_t k = 0; k < kWords; ++k) y.word[k] = function(a.word[k], b.word[k]);
+void each_word(CycleSet& y, const CycleSet& a, const CycleSet& b, Function&& function) {
+  for (size_t k = 0; k < kSetWords; ++k) y.word[k] = function(a.word[k], b.word[k]);
 }
 
-void evaluate_all(int32_t operation, Lanes& y, const Lanes& a, const Lanes& b, const Lanes& s) {
+void evaluate_all(int32_t operation, CycleSet& y, const CycleSet& a, const CycleSet& b, const CycleSet& s) {
   switch (operation) {
     case 1: each_word(y, a, b, [](uint64_t p, uint64_t) { return ~p; }); return;
     case 2: each_word(y, a, b, [](uint64_t p, uint64_t q) { return p & q; }); return;
     case 4: each_word(y, a, b, [](uint64_t p, uint64_t q) { return p | q; }); return;
     case 6: each_word(y, a, b, [](uint64_t p, uint64_t q) { return p ^ q; }); return;
     case 10:
-      for (size_t k = 0; k < kWords; ++k) y.word[k] = (s.word[k] & b.word[k]) | (~s.word[k] & a.word[k]);
+      for (size_t k = 0; k < kSetWords; ++k) y.word[k] = (s.word[k] & b.word[k]) | (~s.word[k] & a.word[k]);
       return;
     default:
-      for (size_t k = 0; k < kWords; ++k) y.word[k] = evaluated(operation, a.word[k], b.word[k], s.word[k]);
+      for (size_t k = 0; k < kSetWords; ++k) y.word[k] = evaluated(operation, a.word[k], b.word[k], s.word[k]);
   }
 }
 #endif
@@ -92,32 +92,32 @@ uint64_t evaluated(int32_t operation, uint64_t a, uint64_t b, uint64_t s) {
   }
 }
 
-Window::Window(Campaign& campaign, const Network& network)
-    : campaign_(campaign), network_(network), row_bytes_(campaign.registers.bytes()), rows_(kLanes * row_bytes_) {
+Window::Window(GoldenRun& golden, const Network& network)
+    : run_(golden), network_(network), row_bytes_(golden.registers().bytes()), rows_(kWindowCycles * row_bytes_) {
   golden_.resize(network.nets);
-  alarms_.resize(kLanes);
+  alarms_.resize(kWindowCycles);
   observed_.resize(network.nets);
   writing_.resize(network.writes.size());
-  read_addresses_.assign(network.reads.size(), std::vector<uint64_t>(kLanes));
+  read_addresses_.assign(network.reads.size(), std::vector<uint64_t>(kWindowCycles));
   touched_.resize(network.memories.size());
   columns_.resize(row_bytes_);
-  std::fill_n(golden_[1].word, kWords, ~uint64_t{0});
+  std::fill_n(golden_[1].word, kSetWords, ~uint64_t{0});
   ones_.assign(network.nets, 0);
   zeros_.assign(network.nets, 0xff);
   note_values(1);
-  for (const Memory& memory : network.memories) positions_.push_back(campaign.memories.position(memory.offset));
+  for (const Memory& memory : network.memories) positions_.push_back(golden.memories().position(memory.offset));
   for (size_t i = 0; i < network.flip_flops.size(); ++i) {
-    columns_[campaign.registers.position(network.flip_flops[i].offset)].push_back(static_cast<int32_t>(i));
+    columns_[golden.registers().position(network.flip_flops[i].offset)].push_back(static_cast<int32_t>(i));
   }
 }
 
 void Window::load(uint64_t first) {
   base_ = first;
-  lanes_ = std::min<uint64_t>(kLanes, campaign_.timeline.length() - first);
-  for (size_t lane = 0; lane < lanes_; ++lane) {
-    campaign_.seek(base_ + lane + 1);
-    campaign_.registers.gather(campaign_.cursor->state(), rows_.data() + lane * row_bytes_);
-    alarms_[lane] = campaign_.cursor->outputs.alarms;
+  cycles_ = std::min<uint64_t>(kWindowCycles, run_.length() - first);
+  for (size_t place = 0; place < cycles_; ++place) {
+    run_.seek(base_ + place + 1);
+    run_.registers().gather(run_.cursor().state(), rows_.data() + place * row_bytes_);
+    alarms_[place] = run_.cursor().outputs.alarms;
   }
   transpose();
   for (std::vector<uint64_t>& words : touched_) words.clear();
@@ -130,7 +130,7 @@ void Window::load(uint64_t first) {
   }
   undefined_ = {};
   for (const int32_t net : network_.undefined) {
-    for (size_t k = 0; k < kWords; ++k) undefined_.word[k] |= golden_[net].word[k];
+    for (size_t k = 0; k < kSetWords; ++k) undefined_.word[k] |= golden_[net].word[k];
   }
   note_writes();
   verify_alarms();
@@ -174,12 +174,12 @@ void Window::note_values(int32_t net) {
   zeros_[net] = zeros(golden_[net]);
 }
 
-// Turn the bytes of all cycles into the lanes of each flip-flop: 64 cycles by 64 bits at a time.
+// Turn the bytes of all cycles into the cycles of each flip-flop: 64 cycles by 64 bits at a time.
 void Window::transpose() {
   uint64_t block[64];
   for (size_t position = 0; position < row_bytes_; position += 8) {
     const size_t width = std::min<size_t>(8, row_bytes_ - position);
-    for (size_t k = 0; k < kWords; ++k) {
+    for (size_t k = 0; k < kSetWords; ++k) {
       const char* from = rows_.data() + 64 * k * row_bytes_ + position;
       uint64_t changed = 0;
       for (size_t i = 0; i < 64; ++i, from += row_bytes_) {
@@ -204,19 +204,19 @@ void Window::transpose() {
   for (const FlipFlop& f : network_.flip_flops) note_values(f.q);
 }
 
-uint64_t Window::address(const MemoryPort& port, size_t lane) const {
+uint64_t Window::address(const MemoryPort& port, size_t place) const {
   const int32_t* const list = network_.address(port);
   uint64_t value = 0;
-  for (int32_t i = 0; i < port.address; ++i) value |= (golden_[list[i]].word[lane / 64] >> lane % 64 & 1) << i;
+  for (int32_t i = 0; i < port.address; ++i) value |= (golden_[list[i]].word[place / 64] >> place % 64 & 1) << i;
   return value;
 }
 
-const char* Window::contents(int32_t memory, uint64_t word, size_t lane) {
+const char* Window::contents(int32_t memory, uint64_t word, size_t place) {
   const Memory& m = network_.memories[memory];
   word -= static_cast<uint64_t>(static_cast<int64_t>(m.first_word));
   if (word >= m.words) return nullptr;
-  campaign_.memories.seek(base_ + lane + 1);
-  return campaign_.memories.image() + positions_[memory] + word * m.entry_bytes;
+  run_.memories().seek(base_ + place + 1);
+  return run_.memories().image() + positions_[memory] + word * m.entry_bytes;
 }
 
 // The data of a read port: runs of cycles with the same address and contents at a time.
@@ -231,44 +231,44 @@ void Window::read(int32_t number) {
   const auto close = [&](size_t end) {
     for (int32_t i = 0; i < port.data; ++i) {
       if (!(word[i / 8] >> i % 8 & 1)) continue;
-      for (size_t lane = begin; lane < end;) {
-        const size_t stop = std::min(end, (lane / 64 + 1) * 64);
-        const uint64_t ones = stop - lane == 64 ? ~uint64_t{0} : (uint64_t{1} << (stop - lane)) - 1;
-        golden_[data[i]].word[lane / 64] |= ones << lane % 64;
-        lane = stop;
+      for (size_t place = begin; place < end;) {
+        const size_t stop = std::min(end, (place / 64 + 1) * 64);
+        const uint64_t ones = stop - place == 64 ? ~uint64_t{0} : (uint64_t{1} << (stop - place)) - 1;
+        golden_[data[i]].word[place / 64] |= ones << place % 64;
+        place = stop;
       }
     }
     begin = end;
   };
-  for (size_t lane = 0; lane < lanes_; ++lane) {
-    const uint64_t at = read_addresses_[number][lane] = address(port, lane);
-    const char* const found = contents(port.memory, at, lane);
+  for (size_t place = 0; place < cycles_; ++place) {
+    const uint64_t at = read_addresses_[number][place] = address(port, place);
+    const char* const found = contents(port.memory, at, place);
     const bool same = found ? std::memcmp(found, word.data(), bytes) == 0
                             : std::all_of(word.begin(), word.end(), [](char c) { return c == 0; });
     if (at != held) touched_[port.memory].push_back(at);
     held = at;
     if (same) continue;
-    close(lane);
+    close(place);
     if (found) {
       std::memcpy(word.data(), found, bytes);
     } else {
       std::fill(word.begin(), word.end(), 0);
     }
   }
-  close(lanes_);
+  close(cycles_);
   for (int32_t i = 0; i < port.data; ++i) note_values(data[i]);
 }
 
 void Window::note_writes() {
   for (size_t p = 0; p < writing_.size(); ++p) {
     const MemoryPort& port = network_.writes[p];
-    Lanes any = {};
+    CycleSet any = {};
     for (int32_t i = 0; i < port.data; ++i) {
-      for (size_t k = 0; k < kWords; ++k) any.word[k] |= golden_[network_.enable(port)[i]].word[k];
+      for (size_t k = 0; k < kSetWords; ++k) any.word[k] |= golden_[network_.enable(port)[i]].word[k];
     }
     writing_[p] = any;
-    for (size_t lane = 0; lane < lanes_; ++lane) {
-      if (any.at(lane)) touched_[port.memory].push_back(address(port, lane));
+    for (size_t place = 0; place < cycles_; ++place) {
+      if (any.at(place)) touched_[port.memory].push_back(address(port, place));
     }
   }
   for (std::vector<uint64_t>& words : touched_) {
@@ -326,27 +326,27 @@ void Window::observe() {
 }
 
 void Window::verify_alarms() const {
-  std::vector<uint64_t> found(lanes_);
+  std::vector<uint64_t> found(cycles_);
   for (const AlarmNet& a : network_.alarms) {
-    for (size_t lane = 0; lane < lanes_; ++lane) found[lane] |= uint64_t{golden_[a.net].at(lane)} << a.alarm;
+    for (size_t place = 0; place < cycles_; ++place) found[place] |= uint64_t{golden_[a.net].at(place)} << a.alarm;
   }
-  for (size_t lane = 0; lane < lanes_; ++lane) {
-    if (const uint64_t wrong = found[lane] ^ alarms_[lane]) {
+  for (size_t place = 0; place < cycles_; ++place) {
+    if (const uint64_t wrong = found[place] ^ alarms_[place]) {
       throw std::runtime_error("the gates and the model differ in alarm " + std::to_string(std::countr_zero(wrong)) +
-                               " in cycle " + std::to_string(base_ + lane));
+                               " in cycle " + std::to_string(base_ + place));
     }
   }
 }
 
 void Window::verify(const FlipFlop& f) const {
-  for (size_t k = 0; k * 64 + 1 < lanes_; ++k) {
-    const bool more = k + 1 < kWords;
+  for (size_t k = 0; k * 64 + 1 < cycles_; ++k) {
+    const bool more = k + 1 < kSetWords;
     const auto along = [&](int32_t net) {
       return golden_[net].word[k] >> 1 | (more ? golden_[net].word[k + 1] << 63 : 0);
     };
     const uint64_t now = golden_[f.load].word[k], after = along(f.load);
     uint64_t valid = f.active ? ~(now | after) : now & after;
-    if (lanes_ - 1 < 64 * (k + 1)) valid &= (uint64_t{1} << (lanes_ - 1 - 64 * k)) - 1;
+    if (cycles_ - 1 < 64 * (k + 1)) valid &= (uint64_t{1} << (cycles_ - 1 - 64 * k)) - 1;
     const uint64_t wrong = (golden_[f.d].word[k] ^ along(f.q)) & valid;
     if (wrong) {
       throw std::runtime_error("the gates and the model differ at byte " + std::to_string(f.offset) + ", bit " +

@@ -3,25 +3,25 @@
 #ifndef RESIL_VERILATED_WINDOW_H
 #define RESIL_VERILATED_WINDOW_H
 
-#include "injector_state.h"
+#include "golden_run.h"
 #include "difference.h"
 #include "network.h"
 
-inline constexpr size_t kWords = 8;
-static_assert(kWords <= 8, "a bit of a byte for each");
-inline constexpr size_t kLanes = 64 * kWords;
+inline constexpr size_t kSetWords = 8;
+static_assert(kSetWords <= 8, "a bit of a byte for each");
+inline constexpr size_t kWindowCycles = 64 * kSetWords;
 
 // One bit for each cycle of the window.
-struct Lanes {
-  uint64_t word[kWords];
-  bool at(size_t lane) const { return word[lane / 64] >> lane % 64 & 1; }
+struct CycleSet {
+  uint64_t word[kSetWords];
+  bool at(size_t place) const { return word[place / 64] >> place % 64 & 1; }
 };
 
 uint64_t evaluated(int32_t operation, uint64_t a, uint64_t b, uint64_t s);
 
 class Window {
  public:
-  Window(Campaign& campaign, const Network& network);
+  Window(GoldenRun& golden, const Network& network);
 
   /// Hold the cycles from `first` on. Throws as `verify`, for windows are checked as a whole now and then.
   void load(uint64_t first);
@@ -31,24 +31,24 @@ class Window {
   void verify_alarms() const;
 
   uint64_t first() const { return base_; }
-  size_t lanes() const { return lanes_; }
-  /// The cycle of the last lane, whose next state is not in the window.
-  uint64_t last() const { return base_ + lanes_ - 1; }
+  size_t cycles() const { return cycles_; }
+  /// The cycle of the last place, whose next state is not in the window.
+  uint64_t last() const { return base_ + cycles_ - 1; }
 
-  /// The registers of a cycle, one piece of the campaign after the other.
+  /// The registers of a cycle, one piece of the injector after the other.
   const char* row(uint64_t cycle) const { return rows_.data() + (cycle - base_) * row_bytes_; }
-  const Lanes& golden(int32_t net) const { return golden_[net]; }
-  /// Words of lanes, a bit for each, in which a net may make a difference to the next state or to an observer. In all
+  const CycleSet& golden(int32_t net) const { return golden_[net]; }
+  /// Words of cycles, a bit for each, in which a net may make a difference to the next state or to an observer. In all
   /// others, whatever nets of which the same is said are changed, together, nothing comes of it.
   uint8_t observed(int32_t net) const { return observed_[net]; }
-  /// Bytes of a word of a memory in the cycle of a lane; null beyond its end.
-  const char* contents(int32_t memory, uint64_t word, size_t lane);
+  /// Bytes of a word of a memory in the cycle of a place; null beyond its end.
+  const char* contents(int32_t memory, uint64_t word, size_t place);
   /// Cycles in which the gates do not know all that the model computes: nothing can be followed along them.
-  const Lanes& undefined() const { return undefined_; }
-  /// Lanes in which a write port writes at least one bit.
-  const Lanes& writing(int32_t port) const { return writing_[port]; }
-  uint64_t address(const MemoryPort& port, size_t lane) const;
-  uint64_t read_address(int32_t port, size_t lane) const { return read_addresses_[port][lane]; }
+  const CycleSet& undefined() const { return undefined_; }
+  /// CycleSet in which a write port writes at least one bit.
+  const CycleSet& writing(int32_t port) const { return writing_[port]; }
+  uint64_t address(const MemoryPort& port, size_t place) const;
+  uint64_t read_address(int32_t port, size_t place) const { return read_addresses_[port][place]; }
   /// Words of a memory that are read or written in the window, ascending.
   const std::vector<uint64_t>& touched(int32_t memory) const { return touched_[memory]; }
 
@@ -60,20 +60,20 @@ class Window {
   void evaluate(const Gate& gate);
   void note_values(int32_t net);
 
-  Campaign& campaign_;
+  GoldenRun& run_;
   const Network& network_;
   size_t row_bytes_;
   std::vector<char> rows_;
   uint64_t base_ = 0;
-  size_t lanes_ = 0;
+  size_t cycles_ = 0;
   uint64_t loads_ = 0;
-  std::vector<Lanes> golden_;
-  std::vector<uint8_t> ones_, zeros_;  // of nets, a bit for each word of lanes: one of them is 1, is 0
+  std::vector<CycleSet> golden_;
+  std::vector<uint8_t> ones_, zeros_;  // of nets, a bit for each word of cycles: one of them is 1, is 0
   std::vector<uint8_t> observed_;
-  std::vector<Lanes> writing_;
-  Lanes undefined_{};
-  std::vector<uint64_t> alarms_;                           // of the model, by lane
-  std::vector<std::vector<uint64_t>> read_addresses_;      // of read ports, by lane
+  std::vector<CycleSet> writing_;
+  CycleSet undefined_{};
+  std::vector<uint64_t> alarms_;                           // of the model, by place
+  std::vector<std::vector<uint64_t>> read_addresses_;      // of read ports, by place
   std::vector<std::vector<uint64_t>> touched_;
   std::vector<uint64_t> positions_;                        // of memories in the history's image
   std::vector<std::vector<int32_t>> columns_;              // flip-flops by byte of a row

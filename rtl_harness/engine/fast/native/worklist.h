@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which of many things are still to be done, in ascending or descending order.
-#ifndef RESIL_VERILATED_MARKS_H
-#define RESIL_VERILATED_MARKS_H
+#ifndef RESIL_VERILATED_WORKLIST_H
+#define RESIL_VERILATED_WORKLIST_H
 
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-class Marks {
+class Worklist {
  public:
-  explicit Marks(size_t count) : words_((count + 63) / 64) {}
+  explicit Worklist(size_t count) : words_((count + 63) / 64) {}
   void mark(size_t i) {
     words_[i / 64] |= uint64_t{1} << i % 64;
     any_ = true;

@@ -304,15 +304,15 @@ def test_replay_has_no_waveforms(engine, plain, tmp_path):
 
 
 def test_every_bit_of_every_element_flips_alone(engine):
-    """The read-back of the campaign, from outside: what differs right after the flip is that bit."""
-    table, state_map, campaign = engine.elaboration.sites, engine._model.map, engine._model.campaign
+    """The read-back of the injector, from outside: what differs right after the flip is that bit."""
+    table, state_map, injector = engine.elaboration.sites, engine._model.map, engine._model.injector
     everything = [*state_map.registers, *state_map.memories]
     for site in range(0, table.size, 7):
-        result = campaign.inject([state_map.flip(site)], 100, 101, Shortcut.NONE)
+        result = injector.inject([state_map.flip(site)], 100, 101, Shortcut.NONE)
         assert result.stop == Ending.LIMIT
         changed = {}
         for storage in everything:
-            faulty, golden = campaign.faulty.view(storage), campaign.cursor.view(storage)
+            faulty, golden = injector.faulty.view(storage), injector.cursor.view(storage)
             if not np.array_equal(faulty, golden):
                 changed[storage.path] = int.from_bytes((faulty ^ golden).tobytes(), "little")
         found = table[site]
@@ -322,13 +322,13 @@ def test_every_bit_of_every_element_flips_alone(engine):
 
 
 def test_every_bit_of_a_cluster_flips_and_no_other(engine):
-    table, state_map, campaign = engine.elaboration.sites, engine._model.map, engine._model.campaign
+    table, state_map, injector = engine.elaboration.sites, engine._model.map, engine._model.injector
     sites = [site for site in range(table.size) if table.room(site) >= 3]
     for site in sites[::23]:
         flips = state_map.flips(Fault(site, 100, 3))
-        assert campaign.inject(flips, 100, 101, Shortcut.NONE).stop == Ending.LIMIT
+        assert injector.inject(flips, 100, 101, Shortcut.NONE).stop == Ending.LIMIT
         storage = flips[0].storage
-        faulty, golden = campaign.faulty.view(storage), campaign.cursor.view(storage)
+        faulty, golden = injector.faulty.view(storage), injector.cursor.view(storage)
         changed = int.from_bytes((faulty ^ golden).tobytes(), "little")
         first = state_map.flip(site)
         assert changed == 7 << first.bit + 8 * storage.entry_bytes * first.word

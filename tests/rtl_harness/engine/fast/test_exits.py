@@ -180,10 +180,10 @@ def check_exits_are_closed(target, workload, elaboration):
 def test_storage_that_is_wrongly_called_dead_is_found_out(
     target, workload, elaboration, monkeypatch, register
 ):
-    def wrong(campaign, *arguments):
+    def wrong(injector, *arguments):
         """What is dead, and a register that is not."""
-        found = cached_dead_storage(campaign, *arguments)
-        storage = campaign.origin.find(register)
+        found = cached_dead_storage(injector, *arguments)
+        storage = injector.origin.find(register)
         whole = dict.fromkeys(range(storage.offset, storage.offset + storage.size), 0xFF)
         bits = [sorted((dict(part.tolist()) | whole).items()) for part in found.bits]
         return found._replace(bits=[np.array(part, BYTE) for part in bits])

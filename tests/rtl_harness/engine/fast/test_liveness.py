@@ -43,13 +43,13 @@ class Searched:
     def __init__(self, engine, fixed=()):
         self.model = engine._model
         self.end = engine.golden().end.end_cycle
-        self.moves = self.model.campaign.cursor.operations()
+        self.moves = self.model.injector.cursor.operations()
         self.data = self.model.map.storage("data_q")
         circuit = circuit_of(read_gates(TARGET, engine.elaboration), self.model.origin)
         external = [(self.data.offset, self.data.size)]
         self.fixed = [(self.data.offset + first, 1) for first in fixed]
         parts = [self.fixed] * (len(self.moves) + 1)
-        self.found = find_dead_storage(self.model.campaign, circuit, external, parts)
+        self.found = find_dead_storage(self.model.injector, circuit, external, parts)
 
     def dead(self, place):
         """Return the mask of dead bits of each byte, by offset."""

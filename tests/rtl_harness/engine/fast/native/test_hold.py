@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from resil.rtl_harness.engine.fast.native.injector import Campaign, Ending, Flip, Shortcut
+from resil.rtl_harness.engine.fast.native.injector import Ending, Flip, Injector, Shortcut
 from resil.rtl_harness.engine.fast.native.library import Port
 from resil.rtl_harness.errors import SimulationError
 from tests.rtl_harness.engine.fast.native.design import ELEMENTS
@@ -27,9 +27,9 @@ def storage(origin):
 
 
 @pytest.fixture(scope="module")
-def campaign(origin, storage):
+def injector(origin, storage):
     memories = [storage["in_q"], storage["out_q"]]
-    made = Campaign(origin, [s for s in storage.values() if s not in memories], memories)
+    made = Injector(origin, [s for s in storage.values() if s not in memories], memories)
     made.golden(1000)
     made.watch(list(storage.values()))
     yield made
@@ -93,47 +93,47 @@ def expected(closed_library, origin, bits):
 
 
 @pytest.mark.parametrize("shortcuts", [Shortcut.NONE, Shortcut.ALL])
-def test_a_held_bit_ends_as_one_that_is_set_in_every_cycle(campaign, bits, expected, shortcuts):
-    golden = campaign.cursor
+def test_a_held_bit_ends_as_one_that_is_set_in_every_cycle(injector, bits, expected, shortcuts):
+    golden = injector.cursor
     endings = set()
     for (own, value), (done, cycles, final) in zip(bits, expected, strict=True):
-        result = campaign.hold(own, value, LIMIT, shortcuts)
+        result = injector.hold(own, value, LIMIT, shortcuts)
         endings.add(Ending(result.stop))
         assert result.end_cycle == cycles
         if result.stop == Ending.REJOINED:
             assert done
             continue
         assert result.stop == (Ending.DONE if done else Ending.LIMIT)
-        assert contents(campaign.faulty) == final
+        assert contents(injector.faulty) == final
     assert (Ending.REJOINED in endings) == bool(shortcuts)
     assert {Ending.DONE, Ending.LIMIT} <= endings
-    assert golden.library is campaign.origin.library
+    assert golden.library is injector.origin.library
 
 
 @pytest.mark.parametrize("shortcuts", [Shortcut.NONE, Shortcut.ALL])
 def test_bits_held_together_end_as_if_all_were_set_in_every_cycle(
-    campaign, groups, closed_library, origin, shortcuts
+    injector, groups, closed_library, origin, shortcuts
 ):
     alone = 0
     for own, value in groups:
         done, cycles, final = held_plainly(closed_library, origin, own, value, LIMIT)
-        result = campaign.hold(own, value, LIMIT, shortcuts)
+        result = injector.hold(own, value, LIMIT, shortcuts)
         assert result.end_cycle == cycles
         if result.stop == Ending.REJOINED:
             assert done
         else:
             assert result.stop == (Ending.DONE if done else Ending.LIMIT)
-            assert contents(campaign.faulty) == final
+            assert contents(injector.faulty) == final
         first = held_plainly(closed_library, origin, own[:1], value, LIMIT)
         alone += first != (done, cycles, final)
     assert alone > 20
 
 
-def test_the_first_effect_of_bits_held_together_is_that_of_the_earliest(campaign, groups):
+def test_the_first_effect_of_bits_held_together_is_that_of_the_earliest(injector, groups):
     later = 0
     for own, value in groups:
-        single = [campaign.first_effect([bit], value) for bit in own]
-        assert campaign.first_effect(own, value) == min(single)
+        single = [injector.first_effect([bit], value) for bit in own]
+        assert injector.first_effect(own, value) == min(single)
         later += single[0] > min(single)
     assert later > 5
 
@@ -144,7 +144,7 @@ def test_a_hold_that_is_released_for_a_cycle_would_be_seen(closed_library, origi
     assert sum(a != b for a, b in zip(other, expected, strict=True)) > 10
 
 
-def test_a_bit_that_never_has_another_value_is_known_at_once(campaign, storage, origin, closed_library):
+def test_a_bit_that_never_has_another_value_is_known_at_once(injector, storage, origin, closed_library):
     """The golden run's history proves it: no cycle is simulated, and a plain run ends in the golden state."""
     with closed_library.create() as golden:
         golden.copy_from(origin)
@@ -155,26 +155,26 @@ def test_a_bit_that_never_has_another_value_is_known_at_once(campaign, storage, 
         for bit in range(storage[path].width):
             held = [Flip(storage[path], 0, bit)]
             for value in (0, 1):
-                result = campaign.hold(held, value, LIMIT, Shortcut.ALL)
+                result = injector.hold(held, value, LIMIT, Shortcut.ALL)
                 if result.stop == Ending.REJOINED and result.simulated == 0:
                     found += 1
                     assert held_plainly(closed_library, origin, held, value, LIMIT) == (True, END, final)
     assert found > 20
 
 
-def test_a_machine_whose_run_bit_is_stuck_is_not_clocked_to_the_limit(campaign, storage):
+def test_a_machine_whose_run_bit_is_stuck_is_not_clocked_to_the_limit(injector, storage):
     stuck, limit = [Flip(storage["run_q"], 0, 0)], 100_003
-    short = campaign.hold(stuck, 0, limit, Shortcut.ALL)
-    final = contents(campaign.faulty)
-    plain = campaign.hold(stuck, 0, limit, Shortcut.NONE)
+    short = injector.hold(stuck, 0, limit, Shortcut.ALL)
+    final = contents(injector.faulty)
+    plain = injector.hold(stuck, 0, limit, Shortcut.NONE)
     assert (short.stop, short.end_cycle) == (plain.stop, plain.end_cycle) == (Ending.LIMIT, limit)
-    assert final == contents(campaign.faulty)
+    assert final == contents(injector.faulty)
     assert short.simulated < 2000
     assert plain.simulated == limit
 
 
 def test_shortcuts_need_a_bit_that_was_watched(origin, storage):
-    made = Campaign(origin, [s for s in storage.values() if s.depth == 1], [])
+    made = Injector(origin, [s for s in storage.values() if s.depth == 1], [])
     made.golden(1000)
     made.watch([storage["run_q"]])
     with pytest.raises(SimulationError, match="was not watched"):

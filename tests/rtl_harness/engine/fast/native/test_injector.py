@@ -4,7 +4,7 @@ import random
 import numpy as np
 import pytest
 
-from resil.rtl_harness.engine.fast.native.injector import Campaign, Ending, Flip, Shortcut
+from resil.rtl_harness.engine.fast.native.injector import Ending, Flip, Injector, Shortcut
 from resil.rtl_harness.engine.fast.native.library import Port, Stop
 from resil.rtl_harness.errors import SimulationError
 from tests.rtl_harness.engine.fast.native.design import ELEMENTS
@@ -25,9 +25,9 @@ def storage(origin):
 
 
 @pytest.fixture(scope="module")
-def campaign(origin, storage):
+def injector(origin, storage):
     memories = [storage["in_q"], storage["out_q"]]
-    made = Campaign(origin, [s for s in storage.values() if s not in memories], memories)
+    made = Injector(origin, [s for s in storage.values() if s not in memories], memories)
     assert made.golden(1000) is Stop.DONE
     yield made
     made.close()
@@ -49,17 +49,17 @@ def from_reset(closed_library, origin, flips, cycle, limit):
         return stop, plain.cycle, {path: plain.view(plain.find(path)).tobytes() for path in ELEMENTS}
 
 
-def test_golden_run_ends_where_a_plain_run_does(closed_library, origin, campaign, storage):
+def test_golden_run_ends_where_a_plain_run_does(closed_library, origin, injector, storage):
     with closed_library.create() as plain:
         plain.copy_from(origin)
         assert plain.run(1000) is Stop.DONE
         with closed_library.create() as other:
             other.copy_from(plain)
             assert state(other, storage) == state(plain, storage)
-    assert campaign.remembered_bytes > END * 16
+    assert injector.remembered_bytes > END * 16
 
 
-def test_injections_end_as_runs_from_reset_do(closed_library, origin, campaign, storage):
+def test_injections_end_as_runs_from_reset_do(closed_library, origin, injector, storage):
     choose = random.Random(4)
     golden = from_reset(closed_library, origin, [], 0, 1000)
     endings = set()
@@ -71,7 +71,7 @@ def test_injections_end_as_runs_from_reset_do(closed_library, origin, campaign, 
         ]
         cycle = choose.randrange(END)
         stop, end, final = from_reset(closed_library, origin, flips, cycle, 2 * END)
-        result = campaign.inject(flips, cycle, 2 * END, Shortcut.ALL)
+        result = injector.inject(flips, cycle, 2 * END, Shortcut.ALL)
         endings.add(Ending(result.stop))
         assert result.end_cycle == end
         if result.stop == Ending.REJOINED:
@@ -79,49 +79,49 @@ def test_injections_end_as_runs_from_reset_do(closed_library, origin, campaign, 
             assert end == golden[1] + result.shift
         else:
             assert {Ending.DONE: Stop.DONE, Ending.LIMIT: Stop.LIMIT}[Ending(result.stop)] is stop
-            assert state(campaign.faulty, storage) == final
+            assert state(injector.faulty, storage) == final
     assert endings == {Ending.DONE, Ending.LIMIT, Ending.REJOINED}
 
 
-def test_a_machine_that_stands_still_is_not_clocked_to_the_limit(campaign, storage):
+def test_a_machine_that_stands_still_is_not_clocked_to_the_limit(injector, storage):
     stuck = [Flip(storage["run_q"], 0, 0)]
     limit = 100_003
-    short = campaign.inject(stuck, 40, limit, Shortcut.ALL)
-    final = state(campaign.faulty, storage)
-    status = campaign.faulty.port(Port.STATUS)
-    plain = campaign.inject(stuck, 40, limit, Shortcut.NONE)
+    short = injector.inject(stuck, 40, limit, Shortcut.ALL)
+    final = state(injector.faulty, storage)
+    status = injector.faulty.port(Port.STATUS)
+    plain = injector.inject(stuck, 40, limit, Shortcut.NONE)
     assert (short.stop, short.end_cycle) == (plain.stop, plain.end_cycle) == (Ending.LIMIT, limit)
-    assert (final, status) == (state(campaign.faulty, storage), campaign.faulty.port(Port.STATUS))
+    assert (final, status) == (state(injector.faulty, storage), injector.faulty.port(Port.STATUS))
     assert short.simulated < 1000
     assert plain.simulated == limit - 41
 
 
-def test_a_bit_that_does_not_keep_the_flip_is_reported(campaign, storage):
+def test_a_bit_that_does_not_keep_the_flip_is_reported(injector, storage):
     """A bit inverted twice is as it was: the read-back must see that nothing was injected."""
     twice = [Flip(storage["count_q"], 0, 0)] * 2
-    assert campaign.inject(twice, 5, 200, Shortcut.ALL).stop == Ending.NOT_APPLIED
+    assert injector.inject(twice, 5, 200, Shortcut.ALL).stop == Ending.NOT_APPLIED
 
 
-def test_memory_contents_are_compared_in_every_cycle(campaign, storage):
+def test_memory_contents_are_compared_in_every_cycle(injector, storage):
     """A word that the run will overwrite: the state is the golden one again only from then on."""
     flip = [Flip(storage["out_q"], 50, 3)]
-    result = campaign.inject(flip, 10, 1000, Shortcut.SAME_CYCLE)
+    result = injector.inject(flip, 10, 1000, Shortcut.SAME_CYCLE)
     assert result.stop == Ending.REJOINED
     assert 10 + result.simulated >= 2 * 50
     unread = [Flip(storage["in_q"], 3, 60)]
-    assert campaign.inject(unread, 10, 1000, Shortcut.SAME_CYCLE).stop == Ending.DONE
+    assert injector.inject(unread, 10, 1000, Shortcut.SAME_CYCLE).stop == Ending.DONE
 
 
-def test_going_back_in_time_gives_the_same(campaign, storage):
+def test_going_back_in_time_gives_the_same(injector, storage):
     flips = [Flip(storage["u_low.first_q"], 0, 2)]
-    results = [campaign.inject(flips, cycle, 1000, Shortcut.ALL) for cycle in (5, 90, 5, 91, 90, 5)]
+    results = [injector.inject(flips, cycle, 1000, Shortcut.ALL) for cycle in (5, 90, 5, 91, 90, 5)]
     found = [(r.stop, r.shift, r.end_cycle, r.simulated) for r in results]
     assert found[0] == found[2] == found[5]
     assert found[1] == found[4]
 
 
 def test_golden_limit_and_design_errors(origin, storage):
-    made = Campaign(origin, list(storage.values()), [])
+    made = Injector(origin, list(storage.values()), [])
     assert made.golden(50) is Stop.LIMIT
     made.close()
     assert np.array_equal(origin.view(storage["count_q"]), np.zeros((1, 2), np.uint8))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// See golden.h.
+// See golden_history.h.
 
-#include "golden.h"
+#include "golden_history.h"
 
 #include <algorithm>
 #include <bit>

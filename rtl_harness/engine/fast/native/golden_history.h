@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is remembered of the golden run: a hash of the registers in every cycle, and every change of the memories.
-#ifndef RESIL_VERILATED_GOLDEN_H
-#define RESIL_VERILATED_GOLDEN_H
+#ifndef RESIL_VERILATED_GOLDEN_HISTORY_H
+#define RESIL_VERILATED_GOLDEN_HISTORY_H
 
 #include <cstring>
 #include <unordered_map>
 #include <vector>
 
-#include "injector.h"
+#include "injector_api.h"
 #include "difference.h"
 
 // 128 bits, so that unequal states never meet by chance.

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// See golden_run.h.
+
+#include "golden_run.h"
+
+RunStop GoldenRun::record(uint64_t limit, bool several) {
+  cursor_.copy(origin_);
+  cursor_.select();
+  first_operation_ = cursor_.operation;
+  timeline_ = {};
+  boundaries_.clear();
+  pause_ = 0;
+  memories_.begin(cursor_.state());
+  milestones_.begin(registers_.bytes());
+  while (cursor_.cycle < limit) {
+    cursor_.rise();
+    cursor_.note_alarms();
+    alarms_ = cursor_.risen;
+    if (several && !pause_ && cursor_.outputs.inferences > 0) pause_ = cursor_.cycle;
+    if (cursor_.note_operation()) {
+      std::vector<char> registers(registers_.bytes());
+      registers_.gather(cursor_.state(), registers.data());
+      boundaries_.push_back({cursor_.cycle, cursor_.operation, std::move(registers)});
+    }
+    timeline_.record(registers_.digest(cursor_.state()));
+    memories_.record(cursor_.state(), cursor_.cycle);
+    milestones_.record(registers_, cursor_.state(), cursor_.cycle);
+    if (cursor_.outputs.done) return kDone;
+    if (cursor_.outputs.finished) return kFinish;
+  }
+  return kLimit;
+}
+
+void GoldenRun::seek(uint64_t edges) {
+  if (cursor_.cycle > edges) cursor_.copy(origin_);
+  cursor_.select();
+  while (cursor_.cycle < edges) cursor_.rise();
+}
+
+void GoldenRun::rewind(uint64_t edges) {
+  const char* row = nullptr;
+  for (; edges > 0 && !row; --edges) row = milestones_.find(edges);
+  if (!row) return cursor_.copy(origin_);
+  registers_.scatter(row, cursor_.state());
+  memories_.seek(edges + 1);
+  memories_.restore(cursor_.state());
+  cursor_.select();
+  cursor_.settle_quietly();
+  cursor_.cycle = edges + 1;
+}

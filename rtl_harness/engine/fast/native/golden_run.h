@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The run without a fault: simulated once, remembered, and gone through again.
+//
+// A copy of the state of every cycle would take gigabytes. Kept are a hash of the registers, changes of the memories, and
+// registers now and then; what lies between is simulated again by the cursor, in the order of the cycles.
+#ifndef RESIL_VERILATED_GOLDEN_RUN_H
+#define RESIL_VERILATED_GOLDEN_RUN_H
+
+#include "golden_history.h"
+#include "instance.h"
+
+// The registers when an operation had ended.
+struct GoldenBoundary {
+  uint64_t edges;
+  uint64_t operation;  // value of the operation counter from then on
+  std::vector<char> registers;
+};
+
+class GoldenRun {
+ public:
+  /// The instances stay the caller's. `origin` has just come out of reset.
+  GoldenRun(Instance& origin, Instance& cursor, std::vector<Piece> registers, std::vector<Piece> memories)
+      : origin_(origin), cursor_(cursor), registers_(std::move(registers)), memories_(std::move(memories)) {}
+
+  /// Simulate and remember it. With `several` inferences note where the first has ended.
+  RunStop record(uint64_t limit, bool several);
+  /// Bring the cursor to the state after `edges` edges.
+  void seek(uint64_t edges);
+  /// Bring the cursor to a cycle before its own, without beginning anew where registers were kept.
+  void rewind(uint64_t edges);
+
+  const Instance& origin() const { return origin_; }
+  Instance& cursor() { return cursor_; }
+  /// What reads and compares storage; memories are those of the cycle that was sought in them last.
+  Registers& registers() { return registers_; }
+  const Registers& registers() const { return registers_; }
+  MemoryHistory& memories() { return memories_; }
+  const MemoryHistory& memories() const { return memories_; }
+
+  uint64_t length() const { return timeline_.length(); }
+  const Timeline& timeline() const { return timeline_; }
+  const Milestones& milestones() const { return milestones_; }
+  const std::vector<GoldenBoundary>& boundaries() const { return boundaries_; }
+  /// Value of the operation counter at the release of reset.
+  uint64_t first_operation() const { return first_operation_; }
+  /// Edges after which the first of two inferences had ended; 0 if there is one.
+  uint64_t pause() const { return pause_; }
+  /// Alarms that it raises, a bit for each.
+  uint64_t alarms() const { return alarms_; }
+  uint64_t bytes() const { return timeline_.bytes() + memories_.bytes() + milestones_.bytes(); }
+
+ private:
+  Instance& origin_;
+  Instance& cursor_;
+  Registers registers_;
+  MemoryHistory memories_;
+  Timeline timeline_;
+  Milestones milestones_;
+  std::vector<GoldenBoundary> boundaries_;
+  uint64_t first_operation_ = 0;
+  uint64_t pause_ = 0;
+  uint64_t alarms_ = 0;
+};
+
+#endif
