@@ -25,7 +25,8 @@ class Accesses {
       }
       for (size_t p = 0; p < network_.writes.size(); ++p) {
         const MemoryPort& port = network_.writes[p];
-        if (window.writing(static_cast<int32_t>(p)).at(place)) add(window, port, window.address(port, place), place, true, p);
+        if (!window.writing(static_cast<int32_t>(p)).at(place)) continue;
+        add(window, port, window.address(port, place), place, true, p);
       }
     }
   }

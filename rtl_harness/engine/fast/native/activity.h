@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// When each bit of storage was 0 and when it was 1 in the golden run: what a held bit can change, and until when.
+// SPDX-License-Identifier: Apache-2.0 Signal activity: when each bit of storage was 0 and when it was 1 in the golden
+// run, so when a held bit has an effect.
 #ifndef RESIL_VERILATED_ACTIVITY_H
 #define RESIL_VERILATED_ACTIVITY_H
 

@@ -19,8 +19,8 @@ namespace {
 
 constexpr uint64_t kNever = ~uint64_t{0};
 
-// How far runs get ahead of the one without a fault, and so how late a run may be that is found to be as that one again: this part
-// of all its cycles, in these bounds.
+// How far runs get ahead of the one without a fault, and so how late a run may be that is found to be as that one
+// again: this part of all its cycles, in these bounds.
 constexpr uint64_t kStrides = 32;
 constexpr uint64_t kShortest = 16;
 constexpr uint64_t kLongest = 4096;
@@ -128,8 +128,8 @@ struct Audit {
       if (lead(event)) {
         turn_ = 0;
       } else {
-        // No instance is left for the next one. Who was there longest is the least likely to be as the golden run ever again, and
-        // goes on to its end.
+        // No instance is left for the next one. Who was there longest is the least likely to be as the golden run ever
+        // again, and goes on to its end.
         live_.front()->alone = true;
         std::rotate(live_.begin(), live_.begin() + 1, live_.end());
         turn_ = live_.size() - 1;
@@ -138,8 +138,8 @@ struct Audit {
   }
 
  private:
-  // All bytes of the state but those that belong to an instance, pointers and what lies unused between variables: these are not
-  // copied, so they differ in instances that are in one state.
+  // All bytes of the state but those that belong to an instance, pointers and what lies unused between variables: these
+  // are not copied, so they differ in instances that are in one state.
   void find_parts(const Instance& origin) {
     constexpr uint64_t kBlock = 4096;
     const uint64_t size = resil_state_bytes();
@@ -172,7 +172,8 @@ struct Audit {
     (event.stop == kPaused ? paused_ : ended_) = std::move(trial);
   }
 
-  // Take the golden run on, and begin with the injections that it comes to; false if there is no instance for the next of them.
+  // Take the golden run on, and begin with the injections that it comes to; false if there is no instance for the next
+  // of them.
   bool lead(AuditEvent& event) {
     while (true) {
       if (!waiting_.empty() && golden_->cycle == waiting_.front().cycle + 1) {
@@ -256,8 +257,9 @@ struct Audit {
     return watched ? trial.counter.moved + limits_.allowance : trial.limit;
   }
 
-  // The run is where the golden one is that stands beside it, and what is left of that fits into what is left of its time. In the
-  // operation that is under way it may not have spent more cycles; the later ones are those of the golden run.
+  // The run is where the golden one is that stands beside it, and what is left of that fits into what is left of its
+  // time. In the operation that is under way it may not have spent more cycles; the later ones are those of the golden
+  // run.
   bool is_golden(Trial& trial, const Instance& run) {
     if (trial.alone || run.cycle < golden_->cycle || golden_->cycle >= limits_.end) return false;
     const uint64_t shift = run.cycle - golden_->cycle;
@@ -268,9 +270,10 @@ struct Audit {
     return trial.golden([&](size_t i) { return std::memcmp(a + parts_[i].offset, b + parts_[i].offset, parts_[i].bytes) == 0; });
   }
 
-  // The run is in a state in which it was before. One such state is kept, a later one each time that the run has lived twice as
-  // long (Brent, "An improved Monte Carlo factorization algorithm", BIT 20, 1980). Where operations have a time-out and their
-  // counter moves on the way round, it goes round once more: then it was in every operation of it from beginning to end.
+  // The run is in a state in which it was before. One such state is kept, a later one each time that the run has lived
+  // twice as long (Brent, "An improved Monte Carlo factorization algorithm", BIT 20, 1980). Where operations have a
+  // time-out and their counter moves on the way round, it goes round once more: then it was in every operation of it
+  // from beginning to end.
   bool goes_round(Trial& trial, const Instance& run) {
     Kept& kept = trial.kept;
     const char* const state = run.state();

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // C interface of the audit: injections that run to where nothing can change any more, beside a run without a fault.
 //
-// It is there to find out what the shortcuts of campaigns and sweeps do wrong, so it has none of their code: no hashes, no gates,
-// nothing that was remembered of the golden run, and no list of what is storage. All that the simulator computes with is compared
-// byte by byte with that of a run that goes on beside them, and with an earlier state of the injection itself.
+// It is there to find out what the shortcuts of injectors and sweeps do wrong, so it has none of their code: no hashes,
+// no gates, nothing that was remembered of the golden run, and no list of what is storage. All that the simulator
+// computes with is compared byte by byte with that of a run that goes on beside them, and with an earlier state of the
+// injection itself.
 #ifndef RESIL_VERILATED_AUDIT_H
 #define RESIL_VERILATED_AUDIT_H
 
@@ -37,7 +38,8 @@ void resil_audit_destroy(Audit* self);
 
 /// Add the injection number `job`; cycles must not descend.
 void resil_audit_add(Audit* self, uint64_t job, const Flip* flips, uint64_t count, uint64_t cycle);
-/// Go on to the next end of a run: 1 if there is one, 0 if nothing is left, -1 if the run of `event->job` broke, see resil_error.
+/// Go on to the next end of a run: 1 if there is one, 0 if nothing is left, -1 if the run of `event->job` broke, see
+/// resil_error.
 int32_t resil_audit_next(Audit* self, AuditEvent* event);
 /// Let the run that has paused last go on, until so many edges since reset. To be called before `resil_audit_next`.
 void resil_audit_resume(Audit* self, uint64_t limit);

@@ -59,11 +59,11 @@ BackwardSlice::BackwardSlice(const Network& network, const Window& window, const
   }
 }
 
-void BackwardSlice::go_through(const std::vector<bool>& uncertain, const std::vector<uint32_t>& cycles,
+void BackwardSlice::go_through(const std::vector<bool>& uncertain, const std::vector<uint32_t>& places,
                       std::vector<Difference>& dead) {
   uncertain_ = &uncertain;
   begin();
-  for (size_t i = 0; cycles.empty() && i < steady_.size(); ++i) {
+  for (size_t i = 0; places.empty() && i < steady_.size(); ++i) {
     if (steady_[i]) grow(network_.flip_flops[i].q, first_cycles(window_.cycles()));
   }
   while (gates_.any() || flip_flops_.any() || memories_.any()) {
@@ -78,17 +78,17 @@ void BackwardSlice::go_through(const std::vector<bool>& uncertain, const std::ve
     });
     memories_.ascending([&](size_t m) { walk(m); });
   }
-  dead.assign(cycles.size(), {});
+  dead.assign(places.size(), {});
   for (size_t i = 0; i < network_.flip_flops.size(); ++i) {
     const FlipFlop& f = network_.flip_flops[i];
-    for (size_t k = 0; k < cycles.size(); ++k) {
-      if (!f.sensitive && !needed_[f.q].at(cycles[k])) dead[k].push_back({f.offset, uint32_t{1} << f.bit});
+    for (size_t k = 0; k < places.size(); ++k) {
+      if (!f.sensitive && !needed_[f.q].at(places[k])) dead[k].push_back({f.offset, uint32_t{1} << f.bit});
     }
     carried_[i] = needed_[f.q].at(0);
-    if (!cycles.empty()) steady_[i] = !any(without(first_cycles(window_.cycles()), needed_[f.q]));
+    if (!places.empty()) steady_[i] = !any(without(first_cycles(window_.cycles()), needed_[f.q]));
   }
   for (size_t m = 0; m < stores_.size(); ++m) {
-    if (keeps(m)) pass(m, cycles, dead);
+    if (keeps(m)) pass(m, places, dead);
   }
 }
 
@@ -235,11 +235,11 @@ void BackwardSlice::walk(size_t memory) {
   }
 }
 
-void BackwardSlice::pass(size_t memory, const std::vector<uint32_t>& cycles, std::vector<Difference>& dead) {
+void BackwardSlice::pass(size_t memory, const std::vector<uint32_t>& places, std::vector<Difference>& dead) {
   const std::vector<Access>& list = accesses_.of(memory);
-  size_t left = cycles.size();
+  size_t left = places.size();
   for (size_t i = list.size(); i-- > 0;) {
-    for (; left && cycles[left - 1] > list[i].place; --left) list_dead(memory, dead[left - 1]);
+    for (; left && places[left - 1] > list[i].place; --left) list_dead(memory, dead[left - 1]);
     step(memory, i);
   }
   for (; left; --left) list_dead(memory, dead[left - 1]);

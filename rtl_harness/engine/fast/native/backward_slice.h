@@ -1,5 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0
-// What matters, in a window of the golden run, for all that an observer sees and external memories get.
+// SPDX-License-Identifier: Apache-2.0 The backward slice: what matters, in a window of the golden run, for all that an
+// observer sees and external memories get.
+//
+// What lies outside is a don't-care, and all of it at once. With the golden values of both inputs taken for granted,
+// each of two that decide would be a don't-care for the other's sake, and both together are none.
 #ifndef RESIL_VERILATED_BACKWARD_SLICE_H
 #define RESIL_VERILATED_BACKWARD_SLICE_H
 
@@ -7,18 +10,20 @@
 #include "holding.h"
 #include "worklist.h"
 
-// Windows are gone through one after the other, from the last to the first; in each backwards, from what a net drives. Let anything
-// that does not matter have other values, all at once, and external memories other contents, as far as that was allowed for: what
-// matters stays as it is. So a gate whose output matters has inputs that do not only where others, which do, have values that are
-// certain and decide.
+// Windows are gone through one after the other, from the last to the first; in each backwards, from what a net drives.
+// Let all don't-cares have other values, and external memories other contents, as far as that was allowed for: what
+// matters stays as it is. So a gate whose output matters has inputs that do not only where others, which do, have
+// values that are certain and decide.
 class BackwardSlice {
  public:
   BackwardSlice(const Network& network, const Window& window, const Accesses& accesses, Holding& holding,
        const std::vector<Piece>& external);
 
-  /// Go through the window that is loaded, the one before the last. `uncertain`: nets that depend on external memories in it.
-  /// In the cycles of `cycles`, ascending, keep the bits of the state, memories that are external left out, that do not matter.
-  void go_through(const std::vector<bool>& uncertain, const std::vector<uint32_t>& cycles, std::vector<Difference>& dead);
+  /// Go through the window that is loaded, the one before the last. `uncertain`: nets that depend on external memories
+  /// in it. In the places of `places`, ascending, keep the bits of the state, memories that are external left out, that
+  /// do not matter.
+  void go_through(const std::vector<bool>& uncertain, const std::vector<uint32_t>& places,
+                  std::vector<Difference>& dead);
 
  private:
   struct Store {
@@ -34,8 +39,8 @@ class BackwardSlice {
   void evaluate(const Gate& gate);
   void need_word(const MemoryPort& port);
   void walk(size_t memory);
-  // As `walk`, keeping the result, and what does not matter in the cycles of `cycles`.
-  void pass(size_t memory, const std::vector<uint32_t>& cycles, std::vector<Difference>& dead);
+  // As `walk`, keeping the result, and what does not matter in the places of `places`.
+  void pass(size_t memory, const std::vector<uint32_t>& places, std::vector<Difference>& dead);
   void step(size_t memory, size_t access);
   void note(Store& store, size_t byte, bool needed);
   static void put(Store& store, size_t byte, bool needed);
@@ -51,14 +56,15 @@ class BackwardSlice {
   std::vector<int32_t> origin_;  // what drives a net
   std::vector<CycleSet> needed_;
   std::vector<bool> carried_;  // by flip-flop: from the next window
-  std::vector<bool> steady_;   // by flip-flop: mattered in all cycles of the last window in which an operation ended
+  std::vector<bool> steady_;   // by flip-flop: mattered in all places of the last window in which an operation ended
   std::vector<Store> stores_;
   std::vector<std::vector<uint8_t>> masks_;  // by memory and byte of a word: its bits
   Worklist gates_, flip_flops_, memories_;
   std::vector<std::pair<size_t, uint8_t>> log_;
   std::vector<std::vector<CycleSet>> read_;  // by read port and byte: data that matter
   std::vector<bool> anywhere_;            // by read port: which word is read is uncertain
-  std::vector<std::vector<CycleSet>> wanted_, filled_;  // by write port and byte: data that will matter; all bits written for certain
+  // By write port and byte: data that will matter; all bits written for certain.
+  std::vector<std::vector<CycleSet>> wanted_, filled_;
 };
 
 #endif

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// The ends of operations in the golden run, where a run may be finished elsewhere.
+// SPDX-License-Identifier: Apache-2.0 Boundaries: ends of operations in the golden run, at which a run may leave the
+// RTL and be finished by a functional model.
 #ifndef RESIL_VERILATED_BOUNDARY_H
 #define RESIL_VERILATED_BOUNDARY_H
 
@@ -21,7 +21,8 @@ class Boundary {
   uint64_t operation(size_t i) const { return golden_[i].operation; }
   uint64_t edges(size_t i) const { return golden_[i].edges; }
 
-  /// Nothing differs but settled parts of external memories, what is dead at boundary `i`, and the pointers of queues that are empty there.
+  /// Nothing differs but settled parts of external memories, what is dead at boundary `i`, and the pointers of queues
+  /// that are empty there.
   bool permits(const Difference& d, size_t i) const;
   /// The part of a difference that lies in external memories.
   Difference external(const Difference& d) const;
@@ -33,8 +34,8 @@ class Boundary {
   bool is_external(uint64_t offset) const;
   bool is_settled(uint64_t offset, size_t i) const;
   bool is_dead(const ByteDifference& byte, size_t i) const;
-  /// The byte is of a pointer, and at boundary `i` the queue is empty, its pointers differ by the same and have a value that
-  /// they may have.
+  /// The byte is of a pointer, and at boundary `i` the queue is empty, its pointers differ by the same and have a value
+  /// that they may have.
   bool is_turned(const ByteDifference& byte, const Difference& d, size_t i) const;
   /// The pointer to the first entry of a queue, in a state that differs so from boundary `i`.
   uint64_t pointer(const QueueBytes& queue, const Difference& d, size_t i) const;

@@ -72,8 +72,8 @@ Halt FaultyRun::advance(Progress& run, Holds held, bool paused, bool operations)
   }
 }
 
-// Leave out rounds of a loop. Where the counter stands still in it, the watchdog will bite. Else it is restarted in every
-// round as in the one before, in all of which it did not.
+// Leave out rounds of a loop. Where the counter stands still in it, the watchdog will bite. Else it is restarted in
+// every round as in the one before, in all of which it did not.
 void FaultyRun::skip(Progress& run, uint64_t period) const {
   const bool still = faulty_.cycle - run.moved >= period;
   const uint64_t end = still ? watchdog_.deadline(run.moved, run.limit) : run.limit;

@@ -10,7 +10,8 @@ class GateFollower {
  public:
   explicit GateFollower(SweepContext& sweep) : sweep_(sweep), ripple_(sweep.network(), sweep.window()) {}
 
-  /// Follow a job to the end of the window, or until nothing is left of its difference; false if it has to be simulated now.
+  /// Follow a job to the end of the window, or until nothing is left of its difference; false if it has to be simulated
+  /// now.
   bool follow(Job& job);
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The run without a fault: simulated once, remembered, and gone through again.
 //
-// A copy of the state of every cycle would take gigabytes. Kept are a hash of the registers, changes of the memories, and
-// registers now and then; what lies between is simulated again by the cursor, in the order of the cycles.
+// A copy of the state of every cycle would take gigabytes. Kept are a hash of the registers, changes of the memories,
+// and registers now and then; what lies between is simulated again by the cursor, in the order of the cycles.
 #ifndef RESIL_VERILATED_GOLDEN_RUN_H
 #define RESIL_VERILATED_GOLDEN_RUN_H
 

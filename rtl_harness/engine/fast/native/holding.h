@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// In which cycles of a window flip-flops keep their values by themselves.
+// In which cycles of a window flip-flops hold their values: their enables are found in the gates, not by name.
 #ifndef RESIL_VERILATED_HOLDING_H
 #define RESIL_VERILATED_HOLDING_H
 
@@ -12,8 +12,8 @@ class Holding {
   Holding(const Network& network, const Window& window);
   /// Another window has been loaded.
   void forget() { ++stamp_; }
-  /// Cycles after which a flip-flop has its value for no other reason than that it had it before: the golden run opens a
-  /// way from its output to its input. Where what opens it is uncertain it may be in use all the same.
+  /// Cycles after which a flip-flop has its value for no other reason than that it had it before: the golden run opens
+  /// a way from its output to its input. Where what opens it is uncertain it may be in use all the same.
   const CycleSet& kept(int32_t flip_flop);
 
  private:

@@ -24,7 +24,8 @@ class Injector {
   void resume(uint64_t limit, uint32_t shortcuts, InjectionResult& result);
   void hold(Holds held, uint64_t limit, uint32_t shortcuts, InjectionResult& result);
   void watch(std::vector<Piece> pieces);
-  /// Number of edges after which the golden run first has another value than the held one; `Span::kNever` if it never has.
+  /// Number of edges after which the golden run first has another value than the held one; `Span::kNever` if it never
+  /// has.
   uint64_t first_effect(Holds held) const { return activity_.differs(held).first; }
 
   GoldenRun& golden() { return golden_; }

@@ -57,7 +57,7 @@ enum InjectionStop : int32_t {
   kRejoined = 3,      // the state is that of the golden run `shift` cycles earlier
   kFinished = 4,      // the design called $finish
   kPaused = 5,        // the first of two inferences has ended; see resil_injector_resume
-  kDetected = 6       // an alarm rose that tells of something detected; see resil_injector_end_at_detection
+  kDetected = 6       // an alarm rose that reports a detected fault; see resil_injector_end_at_detection
 };
 
 /// The first rises of each kind of alarm among those that the golden run does not raise.
@@ -88,12 +88,12 @@ void resil_injector_destroy(Injector* self);
 /// With `several` runs of this injector pause where the first inference has ended.
 RunStop resil_injector_golden(Injector* self, uint64_t limit, int32_t several);
 
-/// Let runs end in which the operation counter stands still for so many cycles; `bits`, if known, are what it is made of.
-/// To be called before any injection.
+/// Let runs end in which the operation counter stands still for so many cycles; `bits`, if known, are what it is made
+/// of. To be called before any injection.
 void resil_injector_allow(Injector* self, uint64_t cycles);
 int32_t resil_injector_operation_bits(Injector* self, const OperationBit* bits, uint64_t count);
 
-/// Let runs end, or not, where an alarm rises that tells of something detected, and that the golden run does not raise.
+/// Let runs end, or not, where an alarm rises that reports a detected fault, and that the golden run does not raise.
 void resil_injector_end_at_detection(Injector* self, int32_t wanted);
 
 /// Edges after which the golden run's first inference had ended; 0 if runs do not pause.
@@ -109,8 +109,8 @@ void resil_injector_resume(Injector* self, uint64_t limit, uint32_t shortcuts, I
 void resil_injector_inject(Injector* self, const Flip* flips, uint64_t count, uint64_t cycle, uint64_t limit,
                            uint32_t shortcuts, InjectionResult* result);
 
-/// Go through the golden run once more and note when each bit of these pieces was 0 and when 1: what `resil_injector_hold`
-/// needs for shortcuts.
+/// Go through the golden run once more and note when each bit of these pieces was 0 and when 1: what
+/// `resil_injector_hold` needs for shortcuts.
 int32_t resil_injector_watch(Injector* self, const Piece* pieces, uint64_t count);
 
 /// Number of edges after which the golden run first has another value in any of the bits than the held one; the largest

@@ -12,8 +12,8 @@
 #include "repetition.h"
 #include "watchdog.h"
 
-// Cycles of simulation before a difference is followed along the gates again; twice as many each time that it gets less far
-// than this along them.
+// Cycles of simulation before a difference is followed along the gates again; twice as many each time that it gets less
+// far than this along them.
 inline constexpr uint64_t kStint = 32;
 
 // Adds the processor time that it lives to a sum, in nanoseconds.
@@ -48,7 +48,7 @@ struct Prospect {
   int64_t shift;
   Pace pace;         // of no watchdog, if none looks at it
   uint64_t awaited;  // alarms that are news
-  bool noted;        // whether it has been told what it damaged first
+  bool noted;        // whether it is known what it damaged first
   Difference d;
   bool operator==(const Prospect&) const = default;
 

@@ -18,8 +18,8 @@ struct LaneMemory {
   uint64_t shared;
 };
 
-/// A lane model and where its storage lies in the state: offsets of places count from there. A bit of the state may have
-/// several places, one for each of its names.
+/// A lane model and where its storage lies in the state: offsets of places count from there. A bit of the state may
+/// have several places, one for each of its names.
 struct LaneModel {
   const LanesCalls* calls;
   const LanesPlace* places;

@@ -7,8 +7,8 @@
 
 namespace {
 
-// Machines that have to go on together for lanes to be faster than the compiled model: a step of all takes as long as six
-// of its cycles (NPU with 32 MACs, AVX-512).
+// Machines that have to go on together for lanes to be faster than the compiled model: a step of all takes as long as
+// six of its cycles (NPU with 32 MACs, AVX-512).
 constexpr int kTogether = 6;
 
 }  // namespace

@@ -22,8 +22,8 @@ class LaneSimulator {
   /// The lanes have to go on next, whatever else there is to do.
   bool are_due() const { return slots_.differ() ? slots_.taken() > 0 : slots_.due() || slots_.full(); }
   bool any() const { return slots_.taken() > 0; }
-  /// The lanes go on before the next window, which begins with the cycle `upcoming`: there is none, or it would pass some
-  /// of them. Where so few are taken that it is not worth it, it does: these go on without windows.
+  /// The lanes go on before the next window, which begins with the cycle `upcoming`: there is none, or it would pass
+  /// some of them. Where so few are taken that it is not worth it, it does: these go on without windows.
   bool are_before(uint64_t upcoming) const;
   /// Take the jobs in lanes on until one ends or leaves its lane, or they have gone on without either.
   LanesHalted go_on(SweepEvent& event);

@@ -85,7 +85,8 @@ void LaneSlots::step(uint64_t limit) {
     slot.done = seen.done >> lane & 1;
     slot.moved = seen.moved >> lane & 1;
     if (slot.moved && !slot.undefined) slot.job.pace.moved = slot.cycle;
-    const bool over = slot.undefined || slot.done || injector_.alarms().is_enough(slot.job.reported) || slot.cycle >= deadline(slot, limit);
+    const bool over = slot.undefined || slot.done || injector_.alarms().is_enough(slot.job.reported) ||
+                      slot.cycle >= deadline(slot, limit);
     if (over || slot.moved || slot.cycle >= slot.check) due_ |= uint32_t{1} << lane;
   }
 }
@@ -101,8 +102,8 @@ int LaneSlots::compared_next() {
   return lane;
 }
 
-// Let the faulty instance, which is where the machine was, do the same cycles: it must come to the same state, with the same
-// to be seen on the way, but in a cycle in which the lane model does not know it.
+// Let the faulty instance, which is where the machine was, do the same cycles: it must come to the same state, with the
+// same to be seen on the way, but in a cycle in which the lane model does not know it.
 bool LaneSlots::agrees(int lane, uint64_t ran, const LanesSeen& seen) {
   Instance& faulty = injector_.run().instance();
   const uint64_t awaited = injector_.alarms().awaited(slots_[lane]->job.reported);

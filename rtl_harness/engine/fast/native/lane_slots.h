@@ -43,7 +43,8 @@ class LaneSlots {
   /// Spread time over all jobs.
   void share(uint64_t nanoseconds);
 
-  /// A lane was compared with the compiled model, and the two differ: nothing in a lane can be trusted, none is entered.
+  /// A lane was compared with the compiled model, and the two differ: nothing in a lane can be trusted, none is
+  /// entered.
   bool differ() const { return differ_; }
   LaneSlot& at(int lane) { return *slots_[lane]; }
   LaneMachines& machines() { return machines_; }

@@ -118,7 +118,8 @@ class DeadStorage {
 extern "C" {
 
 DeadStorage* resil_liveness_find(Injector* injector, const Circuit* circuit, const Externals* given) {
-  return guarded([&] { return new DeadStorage(injector->golden(), *circuit, *given); }, static_cast<DeadStorage*>(nullptr));
+  return guarded([&] { return new DeadStorage(injector->golden(), *circuit, *given); },
+                 static_cast<DeadStorage*>(nullptr));
 }
 
 void resil_liveness_destroy(DeadStorage* self) { delete self; }

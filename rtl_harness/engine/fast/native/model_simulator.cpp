@@ -83,8 +83,8 @@ Simulated ModelSimulator::go_on(Job& job, SweepEvent& event, uint64_t start, uin
     job.pace = {run.moved, run.moved, faulty.outputs.operation};
     job.ran(faulty.cycle - before);
     if (halt == Halt::kMoved) {
-      if (at_boundary(job, faulty.outputs.operation)) return ended_as(sweep_.is_late(job) && ends_.end(job, event, kLeft));
-      continue;
+      if (!at_boundary(job, faulty.outputs.operation)) continue;
+      return ended_as(sweep_.is_late(job) && ends_.end(job, event, kLeft));
     }
     if (halt != Halt::kCheck) return ended_as(run_out(job, event));
     const uint64_t lived = faulty.cycle - start;
@@ -102,13 +102,15 @@ Simulated ModelSimulator::go_on(Job& job, SweepEvent& event, uint64_t start, uin
 }
 
 const char* ModelSimulator::golden_row(const Job& job) const {
-  if (job.cycle >= sweep_.window().first() && job.cycle <= sweep_.window().last()) return sweep_.window().row(job.cycle);
+  const Window& window = sweep_.window();
+  if (job.cycle >= window.first() && job.cycle <= window.last()) return window.row(job.cycle);
   return sweep_.golden().milestones().find(job.cycle + 1);
 }
 
 bool ModelSimulator::rejoin(Job& job, const Digest& now, const Store& store) {
   const Instance& faulty = sweep_.run().instance();
-  const uint64_t edges = sweep_.run().recognised(now, job.cycle + 1, sweep_.limit(), job.pace.moved, sweep_.shortcuts());
+  const uint64_t edges =
+      sweep_.run().recognised(now, job.cycle + 1, sweep_.limit(), job.pace.moved, sweep_.shortcuts());
   if (edges == 0) return false;
   const uint64_t cycle = edges - 1;
   sweep_.golden().memories().seek(edges);

@@ -22,18 +22,20 @@ class ModelSimulator {
   /// Let jobs that are simulated for long go on in lanes.
   void use(LaneSlots& slots) { slots_ = &slots; }
 
-  /// Simulate a job until it is small, beyond the window if need be, or to its end; or for a while, and let it go on in a
-  /// lane.
+  /// Simulate a job until it is small, beyond the window if need be, or to its end; or for a while, and let it go on in
+  /// a lane.
   Simulated simulate(Job& job, SweepEvent& event);
   /// Simulate a job that the instance stands for, as `simulate`. One that is `young` may go on in a lane; `began`, if
   /// given, is the state in which it was at `start`.
-  Simulated go_on(Job& job, SweepEvent& event, uint64_t start, uint64_t check, bool young, std::optional<Prospect> began);
+  Simulated go_on(Job& job, SweepEvent& event, uint64_t start, uint64_t check, bool young,
+                  std::optional<Prospect> began);
   /// Simulate a job to its end, for the golden run has ended; true.
   bool finish(Job& job, SweepEvent& event);
   /// Simulate to the end without the golden run beside it; of a loop, so many cycles long, only what is needed of it.
   bool run_out(Job& job, SweepEvent& event, uint64_t period = 0);
 
-  /// The registers are those of a golden cycle, of this window or later: from there on the job is a difference of memories.
+  /// The registers are those of a golden cycle, of this window or later: from there on the job is a difference of
+  /// memories.
   bool rejoin(Job& job, const Digest& now, const Store& store);
   /// Cycles since the job was in its present state before; 0 if it is not known to have been.
   uint64_t repeats(Job& job, const Digest& now, const Store& store) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A circuit with what is needed to go through it: fan-out, and where a byte of the state comes in.
+// A circuit as a netlist to go through: fan-out, sinks, and where a byte of the state comes in.
 #ifndef RESIL_VERILATED_NETWORK_H
 #define RESIL_VERILATED_NETWORK_H
 

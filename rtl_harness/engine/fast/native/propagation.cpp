@@ -8,8 +8,8 @@
 namespace {
 
 // Cycles in which the output of a gate depends on what some of its inputs depend on.
-CycleSet propagated(int32_t operation, const CycleSet& a, const CycleSet& b, const CycleSet& s, const CycleSet& of_a, const CycleSet& of_b,
-             const CycleSet& of_s) {
+CycleSet propagated(int32_t operation, const CycleSet& a, const CycleSet& b, const CycleSet& s, const CycleSet& of_a,
+                    const CycleSet& of_b, const CycleSet& of_s) {
   CycleSet y;
   const auto each = [&](auto&& function) {
     for (size_t k = 0; k < kSetWords; ++k) {
@@ -95,7 +95,9 @@ void Propagation::go_through(const std::vector<Opening>& openings) {
     walked_[m] = false;
   }
   for (const int32_t net : network_.operation) join(seen_, dependent_[net]);
-  for (size_t i = 0; i < carried_.size(); ++i) carried_[i] = dependent_[network_.flip_flops[i].d].at(window_.cycles() - 1);
+  for (size_t i = 0; i < carried_.size(); ++i) {
+    carried_[i] = dependent_[network_.flip_flops[i].d].at(window_.cycles() - 1);
+  }
 }
 
 std::optional<uint64_t> Propagation::seen() const {
@@ -123,8 +125,8 @@ void Propagation::grow(int32_t net, const CycleSet& more) {
 
 void Propagation::evaluate(const Gate& g) {
   if (g.operation != kRead) {
-    return grow(g.y, propagated(g.operation, window_.golden(g.a), window_.golden(g.b), window_.golden(g.s), dependent_[g.a],
-                            dependent_[g.b], dependent_[g.s]));
+    return grow(g.y, propagated(g.operation, window_.golden(g.a), window_.golden(g.b), window_.golden(g.s),
+                                dependent_[g.a], dependent_[g.b], dependent_[g.s]));
   }
   const MemoryPort& port = network_.reads[g.a];
   CycleSet all = stores_[port.memory].wild ? first_cycles(window_.cycles()) : CycleSet{};
@@ -207,7 +209,8 @@ void Propagation::walk(size_t memory, const std::vector<Opening>& openings, bool
     std::vector<CycleSet>& bytes = wrote_[access.port];
     if (!store.count && std::ranges::none_of(bytes, [&](const CycleSet& x) { return x.at(access.place); })) continue;
     for (size_t b = 0; b < bytes.size(); ++b) {
-      const bool kept = store.unknown[word + b] && !(filled_[access.port][b].at(access.place) && !accesses_.meets(memory, i, b));
+      const bool filled = filled_[access.port][b].at(access.place) && !accesses_.meets(memory, i, b);
+      const bool kept = store.unknown[word + b] && !filled;
       note(store, word + b, kept || bytes[b].at(access.place));
     }
   }

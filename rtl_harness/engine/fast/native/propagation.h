@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What depends, in a window of the golden run, on what external memories hold.
+// Propagation, forwards: what depends, in a window of the golden run, on what external memories hold.
+//
+// Values are the golden one or unknown. Runs with other contents would show what these do, not what any can.
 #ifndef RESIL_VERILATED_PROPAGATION_H
 #define RESIL_VERILATED_PROPAGATION_H
 
@@ -9,14 +11,14 @@
 #include "holding.h"
 #include "worklist.h"
 
-// From the end of an operation on, in the cycle of a place, external memories may hold anything but in some bytes of the state.
+// From the end of an operation on, at a place, external memories may hold anything but in some bytes of the state.
 struct Opening {
   uint32_t place;
   const std::vector<Piece>* fixed;  // ascending
 };
 
-// Windows are gone through one after the other. Forwards, from what a net is made of: it depends on them if another value of what
-// depends on them could change it.
+// Windows are gone through one after the other. A net depends on these memories if another value of what depends on
+// them could change it.
 class Propagation {
  public:
   Propagation(const Network& network, const Window& window, const Accesses& accesses, Holding& holding,
@@ -55,7 +57,8 @@ class Propagation {
   Worklist gates_, flip_flops_, memories_;
   std::vector<std::pair<size_t, uint8_t>> log_;
   std::vector<std::vector<CycleSet>> read_;           // by read port and byte
-  std::vector<std::vector<CycleSet>> wrote_, filled_;  // by write port and byte: data that depend; all bits written for certain
+  // By write port and byte: data that depend; all bits written for certain.
+  std::vector<std::vector<CycleSet>> wrote_, filled_;
 };
 
 #endif

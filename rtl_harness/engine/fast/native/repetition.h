@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells that a run has come to a state in which it was before, and so goes round in circles.
+// Cycle detection: a run has come to a state in which it was before, and so goes round for ever.
 #ifndef RESIL_VERILATED_REPETITION_H
 #define RESIL_VERILATED_REPETITION_H
 
@@ -7,12 +7,12 @@
 
 #include "golden_history.h"
 
-// One earlier state is recent, the other ever further back (as in Brent's method). Memories are hashed only in states whose
-// registers were seen before.
+// One earlier state is recent, the other ever further back (as in Brent's method). Memories are hashed only in states
+// whose registers were seen before.
 class Repetition {
  public:
-  /// Cycles since the run was in its present state before, and its watchdog, which was restarted after `moved` edges, either
-  /// as well or not restarted since; 0 if it is not known to have been. `memories` gives their digest.
+  /// Cycles since the run was in its present state before, and its watchdog, which was restarted after `moved` edges,
+  /// either as well or not restarted since; 0 if it is not known to have been. `memories` gives their digest.
   template <typename Memories>
   uint64_t period(uint64_t cycle, uint64_t moved, const Digest& registers, Memories&& memories) {
     if (!begun_) begun_ = cycle;

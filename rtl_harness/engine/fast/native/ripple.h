@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Follows a difference from the golden run through the gates, many cycles of a window at a time.
+// Fault propagation: follows a difference from the golden run through the gates, many cycles of a window at a time.
+//
+// Only gates with an input that differs are evaluated, as in concurrent fault simulation; the whole of a faulty machine
+// would be simulated for the few nets in which it differs.
 #ifndef RESIL_VERILATED_RIPPLE_H
 #define RESIL_VERILATED_RIPPLE_H
 
@@ -9,7 +12,7 @@
 #include "window.h"
 
 // While a difference stays the same, its effect can be evaluated for all cycles at once, along the gates where it
-// makes one. In the first cycle in which it changes, the gates tell into what.
+// makes one. In the first cycle in which it changes, the gates say into what.
 class Ripple {
  public:
   Ripple(const Network& network, Window& window);
@@ -18,7 +21,7 @@ class Ripple {
   /// one, or in which one of the alarms `awaited`, a bit for each, rises; else `end`.
   size_t follow(const Difference& d, size_t first, size_t end, uint64_t awaited);
 
-  /// The place that `follow` returned has to be simulated: gates alone do not tell what comes of it.
+  /// The place that `follow` returned has to be simulated: gates alone do not say what comes of it.
   bool wild() const { return wild_now_; }
   /// One of the reasons is that an alarm rises in it.
   bool alarmed() const { return alarmed_now_; }

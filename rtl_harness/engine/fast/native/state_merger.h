@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jobs that come to the same state: one goes on for all.
 //
-// States are compared where windows meet, and where a job begins to be simulated; in every cycle it would cost more than
-// what it saves.
+// States are compared where windows meet, and where a job begins to be simulated; in every cycle it would cost more
+// than what it saves.
 #ifndef RESIL_VERILATED_STATE_MERGER_H
 #define RESIL_VERILATED_STATE_MERGER_H
 

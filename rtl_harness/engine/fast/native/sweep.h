@@ -2,8 +2,9 @@
 // Concurrent fault simulation: all jobs of a sweep go through the golden run together, a window at a time.
 //
 // Simulated one by one, nearly all cycles would go into differences that stay as they are for thousands of cycles. Here
-// each window is worked out once for all jobs in it, which are followed along its gates (gate_follower.h), simulated where
-// they spread (model_simulator.h, lane_simulator.h), and merged where they meet (state_merger.h). This is the order of it.
+// each window is worked out once for all jobs in it, which are followed along its gates (gate_follower.h), simulated
+// where they grow (model_simulator.h, lane_simulator.h), and merged where they meet (state_merger.h). This is the order
+// of it.
 #ifndef RESIL_VERILATED_SWEEP_H
 #define RESIL_VERILATED_SWEEP_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // C interface of a sweep: many injections taken through the golden run together, window by window.
 //
-// Each is a difference from the golden run. Where gates tell what becomes of it, it is followed along the gates; where it
-// spreads too far, it is simulated, until it is small again.
+// Each is a difference from the golden run. Where gates show what becomes of it, it is followed along the gates; where
+// it grows too large, it is simulated, until it is small again.
 #ifndef RESIL_VERILATED_SWEEP_API_H
 #define RESIL_VERILATED_SWEEP_API_H
 
@@ -26,10 +26,10 @@ struct QueueBytes {
   uint64_t values;  // that a pointer may have: all below
 };
 
-/// What must be equal at the end of an operation for a run to be finished elsewhere: all state but the `external` memories, bits
-/// that are dead there, elements `dead_first[i]` .. `dead_first[i + 1]` of `dead`, ascending, and the pointers of empty queues.
-/// Nothing leaves at a boundary where `open` is zero, nor where one of elements `unsettled_first[i]` ..
-/// `unsettled_first[i + 1]` of `unsettled`, ascending parts of external memories, differs.
+/// What must be equal at the end of an operation for a run to be finished elsewhere: all state but the `external`
+/// memories, bits that are dead there, elements `dead_first[i]` .. `dead_first[i + 1]` of `dead`, ascending, and the
+/// pointers of empty queues. Nothing leaves at a boundary where `open` is zero, nor where one of elements
+/// `unsettled_first[i]` .. `unsettled_first[i + 1]` of `unsettled`, ascending parts of external memories, differs.
 struct Boundaries {
   const Piece* external;
   uint64_t external_count;
@@ -82,7 +82,7 @@ struct SweepTimes {
 };
 
 /// `circuit` and `boundaries` may be null. The injector must have recorded its golden run, and stays the caller's.
-Sweep* resil_sweep_create(Injector* campaign, const Circuit* circuit, const Boundaries* boundaries);
+Sweep* resil_sweep_create(Injector* injector, const Circuit* circuit, const Boundaries* boundaries);
 void resil_sweep_destroy(Sweep* self);
 
 /// Let jobs that are simulated for long go on in a lane model.

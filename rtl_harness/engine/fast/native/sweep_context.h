@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// What all parts of a sweep look at: the design, the window of the golden run, where runs may leave, and what is allowed.
+// SPDX-License-Identifier: Apache-2.0 What all parts of a sweep look at: the design, the window of the golden run,
+// where runs may leave, and what is allowed.
 #ifndef RESIL_VERILATED_SWEEP_CONTEXT_H
 #define RESIL_VERILATED_SWEEP_CONTEXT_H
 
@@ -61,13 +61,15 @@ class SweepContext {
   uint64_t last() const { return golden().length() - 1; }
   bool inside(uint64_t cycle) const { return cycle < window_.last() || window_.last() == last(); }
 
-  /// What was injected has an effect at once: only the model says which, and an equal difference of another job had none.
+  /// What was injected has an effect at once: only the model says which, and an equal difference of another job had
+  /// none.
   bool makes_edge(const Job& job) const { return job.fresh && network_.makes_edge(job.d); }
   /// Edges since reset in the run of a job.
   uint64_t now(const Job& job) const { return job.cycle + 1 + static_cast<uint64_t>(job.shift); }
   /// The operation that a job is in ends before the watchdog expires, if it goes on as in the golden run.
   bool on_time(const Job& job) const { return watchdog().on_time(job.pace.moved, job.cycle + 1, now(job)); }
-  /// A job that could leave has no window to go on in: of the golden run it has fallen behind, or the windows are past it.
+  /// A job that could leave has no window to go on in: of the golden run it has fallen behind, or the windows are past
+  /// it.
   bool is_late(const Job& job) const { return job.shift != job.leave->shift || job.cycle < window_.first(); }
   bool may_follow(const Job& job) const {
     return follows() && job.cycle >= window_.first() && job.apart >= job.stint && on_time(job);

@@ -12,8 +12,9 @@
 // The counter of operations in a run of a sweep.
 struct Pace {
   uint64_t moved = 0;  // edges after which it moved last
-  // The same in the last cycle whose outputs the model has shown, or is known to show, and the value then. Along the gates that
-  // may be the cycle before: a reset that a register makes in this one reaches the counter at once, and gates do not tell it.
+  // The same in the last cycle whose outputs the model has shown, or is known to show, and the value then. Along the
+  // gates that may be the cycle before: a reset that a register makes in this one reaches the counter at once, and
+  // gates do not show it.
   uint64_t before = 0;
   uint64_t value = 0;
 
@@ -26,15 +27,17 @@ struct Pace {
   bool operator==(const Pace&) const = default;
 };
 
-// The counter of operations is looked at once a cycle, with the other outputs; it moves where it is not what it was a cycle
-// before, or at the release of reset. A run in which it has not moved for as many cycles as are allowed, and which is not done
-// then, is at its end. `moved` is always the number of edges after which a run's counter moved last, 0 if it never did.
+// The counter of operations is looked at once a cycle, with the other outputs; it moves where it is not what it was a
+// cycle before, or at the release of reset. A run in which it has not moved for as many cycles as are allowed, and
+// which is not done then, is at its end. `moved` is always the number of edges after which a run's counter moved last,
+// 0 if it never did.
 //
-// A run whose state is that of the golden run `shift` cycles earlier does from there on what that did. Its counter moves next
-// when the golden one did, but for the shift. Until then it is within an operation of which it may have spent more cycles, or
-// fewer, than the golden run had at that point: how long that one takes, only `moved` tells. All later ones lie between two
-// moves of the golden run, or its last one and its end, and are as long as there: not longer than the longest of them, and more
-// is allowed. So whether the watchdog expires on the way is decided by that one operation.
+// A run whose state is that of the golden run `shift` cycles earlier does from there on what that did. Its counter
+// moves next when the golden one did, but for the shift. Until then it is within an operation of which it may have
+// spent more cycles, or fewer, than the golden run had at that point: how long that one takes, only `moved` says. All
+// later ones lie between two moves of the golden run, or its last one and its end, and are as long as there: not longer
+// than the longest of them, and more is allowed. So whether the watchdog expires on the way is decided by that one
+// operation.
 class Watchdog {
  public:
   /// Begin to remember a golden run, in which the counter was `value` at the release of reset.
@@ -60,7 +63,8 @@ class Watchdog {
   bool on_time(uint64_t moved, uint64_t edges, uint64_t cycle) const {
     return !on() || next(edges) + (cycle - edges) <= moved + allowance_;
   }
-  /// Where the counter last moved in a run that was the golden one until after `edges` edges the counter became `value`.
+  /// Where the counter last moved in a run that was the golden one until after `edges` edges the counter became
+  /// `value`.
   uint64_t struck(uint64_t edges, uint64_t value) const {
     Pace pace = golden(edges - 1);
     pace.show(edges, value);

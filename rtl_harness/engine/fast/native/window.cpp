@@ -14,10 +14,11 @@
 
 namespace {
 
-// In one window of so many, gates and model are compared in all flip-flops; in the others in those that a difference reaches.
+// In one window of so many, gates and model are compared in all flip-flops; in the others in those that a difference
+// reaches.
 constexpr uint64_t kCheckEvery = 8;
 
-// Words, a bit for each, in which some place of a net is 1, or is 0.
+// Words of a set, a bit for each, that hold a 1, or a 0.
 uint8_t ones(const CycleSet& a) {
 #ifdef __AVX512F__
   const __m512i all = _mm512_loadu_si512(a.word);
@@ -174,7 +175,7 @@ void Window::note_values(int32_t net) {
   zeros_[net] = zeros(golden_[net]);
 }
 
-// Turn the bytes of all cycles into the cycles of each flip-flop: 64 cycles by 64 bits at a time.
+// Turn the bytes of each cycle into the sets of each flip-flop: 64 cycles by 64 bits at a time.
 void Window::transpose() {
   uint64_t block[64];
   for (size_t position = 0; position < row_bytes_; position += 8) {
@@ -277,9 +278,9 @@ void Window::note_writes() {
   }
 }
 
-// Backwards from what counts. A gate whose output is observed has all inputs observed, except: an input of a multiplexer
-// that is not selected, and the first input of an AND or OR whose second input decides. The select and the second input
-// are observed, so have their golden values if only unobserved nets change: then the output has, too.
+// Observability, backwards from what counts. A gate whose output is observed has all inputs observed, except: an input
+// of a multiplexer that is not selected, and the first input of an AND or OR whose second input decides. The select and
+// the second input are observed, so have their golden values if only unobserved nets change: then the output has, too.
 void Window::observe() {
   std::fill(observed_.begin(), observed_.end(), uint8_t{0});
   for (const int32_t net : network_.always_observed) observed_[net] = 0xff;

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Some hundred consecutive cycles of the golden run: all storage, and the value of every net.
+// Some hundred consecutive cycles of the golden run: all storage, the value of every net, and where it can be observed.
+//
+// Simulation is bit-parallel: each cycle is a bit, so that a gate is evaluated for the whole window at once. A cycle at
+// a time would cost as much for each fault as this does for all of them. A *place* is a cycle counted from the window's
+// first.
 #ifndef RESIL_VERILATED_WINDOW_H
 #define RESIL_VERILATED_WINDOW_H
 
@@ -11,7 +15,7 @@ inline constexpr size_t kSetWords = 8;
 static_assert(kSetWords <= 8, "a bit of a byte for each");
 inline constexpr size_t kWindowCycles = 64 * kSetWords;
 
-// One bit for each cycle of the window.
+// A set of cycles of the window, a bit for each.
 struct CycleSet {
   uint64_t word[kSetWords];
   bool at(size_t place) const { return word[place / 64] >> place % 64 & 1; }
@@ -32,16 +36,17 @@ class Window {
 
   uint64_t first() const { return base_; }
   size_t cycles() const { return cycles_; }
-  /// The cycle of the last place, whose next state is not in the window.
+  /// The last cycle, whose next state is not in the window.
   uint64_t last() const { return base_ + cycles_ - 1; }
 
   /// The registers of a cycle, one piece of the injector after the other.
   const char* row(uint64_t cycle) const { return rows_.data() + (cycle - base_) * row_bytes_; }
   const CycleSet& golden(int32_t net) const { return golden_[net]; }
-  /// Words of cycles, a bit for each, in which a net may make a difference to the next state or to an observer. In all
-  /// others, whatever nets of which the same is said are changed, together, nothing comes of it.
+  /// Observability: words of a set, a bit for each, in whose cycles a net may make a difference to the next state or to
+  /// an observer. In all others it is a don't-care: whatever nets of which the same is said are changed, together,
+  /// nothing comes of it.
   uint8_t observed(int32_t net) const { return observed_[net]; }
-  /// Bytes of a word of a memory in the cycle of a place; null beyond its end.
+  /// Bytes of a word of a memory at a place; null beyond its end.
   const char* contents(int32_t memory, uint64_t word, size_t place);
   /// Cycles in which the gates do not know all that the model computes: nothing can be followed along them.
   const CycleSet& undefined() const { return undefined_; }
@@ -68,7 +73,7 @@ class Window {
   size_t cycles_ = 0;
   uint64_t loads_ = 0;
   std::vector<CycleSet> golden_;
-  std::vector<uint8_t> ones_, zeros_;  // of nets, a bit for each word of cycles: one of them is 1, is 0
+  std::vector<uint8_t> ones_, zeros_;  // of nets, a bit for each word of their sets: it holds a 1, a 0
   std::vector<uint8_t> observed_;
   std::vector<CycleSet> writing_;
   CycleSet undefined_{};

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of many things are still to be done, in ascending or descending order.
+// A worklist: which of many things are still to be done, in ascending or descending order.
+//
+// In the order of the gates each is done once all before it are; a queue would take one as often as an input changes.
 #ifndef RESIL_VERILATED_WORKLIST_H
 #define RESIL_VERILATED_WORKLIST_H
 
