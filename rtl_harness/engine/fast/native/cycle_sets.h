@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets of cycles of a window, a bit for each.
+// Sets of cycles of a window, a bit for each place.
 #ifndef RESIL_VERILATED_CYCLE_SETS_H
 #define RESIL_VERILATED_CYCLE_SETS_H
 
-#include "window.h"
+#include <cstddef>
+#include <cstdint>
+
+inline constexpr size_t kSetWords = 8;
+static_assert(kSetWords <= 8, "a bit of a byte for each");
+inline constexpr size_t kWindowCycles = 64 * kSetWords;
+
+struct CycleSet {
+  uint64_t word[kSetWords];
+  bool at(size_t place) const { return word[place / 64] >> place % 64 & 1; }
+};
 
 inline bool any(const CycleSet& x) {
   uint64_t found = 0;

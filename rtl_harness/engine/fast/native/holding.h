@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "cycle_sets.h"
+#include "window.h"
 
 class Holding {
  public:

@@ -8,6 +8,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "bit_parallel.h"
+
 namespace {
 
 // A difference that reaches more gates than this is simulated faster.

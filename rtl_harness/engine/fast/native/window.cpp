@@ -3,14 +3,12 @@
 
 #include "window.h"
 
-#ifdef __AVX512F__
-#include <immintrin.h>
-#endif
-
 #include <bit>
 #include <functional>
 #include <stdexcept>
 #include <string>
+
+#include "bit_parallel.h"
 
 namespace {
 
@@ -18,80 +16,7 @@ namespace {
 // reaches.
 constexpr uint64_t kCheckEvery = 8;
 
-// Words of a set, a bit for each, that hold a 1, or a 0.
-uint8_t ones(const CycleSet& a) {
-#ifdef __AVX512F__
-  const __m512i all = _mm512_loadu_si512(a.word);
-  return static_cast<uint8_t>(_mm512_test_epi64_mask(all, all));
-#else
-  unsigned found = 0;
-  for (size_t k = 0; k < kSetWords; ++k) found |= unsigned{a.word[k] != 0} << k;
-  return static_cast<uint8_t>(found);
-#endif
-}
-
-uint8_t zeros(const CycleSet& a) {
-#ifdef __AVX512F__
-  return static_cast<uint8_t>(_mm512_cmpneq_epi64_mask(_mm512_loadu_si512(a.word), _mm512_set1_epi64(-1)));
-#else
-  unsigned found = 0;
-  for (size_t k = 0; k < kSetWords; ++k) found |= unsigned{a.word[k] != ~uint64_t{0}} << k;
-  return static_cast<uint8_t>(found);
-#endif
-}
-
-// Exchange row i and column i of a matrix of 64 by 64 bits; halves first, then halves of these (Warren, "Hacker's
-// Delight", 2nd ed., section 7-3).
-void transpose_bits(uint64_t* rows) {
-  uint64_t mask = 0x00000000ffffffff;
-  for (unsigned j = 32; j; j >>= 1, mask ^= mask << j) {
-    for (unsigned i = 0; i < 64; i = (i + j + 1) & ~j) {
-      const uint64_t swapped = ((rows[i] >> j) ^ rows[i + j]) & mask;
-      rows[i] ^= swapped << j;
-      rows[i + j] ^= swapped;
-    }
-  }
-}
-
-#ifndef __AVX512F__
-template <typename Function>
-void each_word(CycleSet& y, const CycleSet& a, const CycleSet& b, Function&& function) {
-  for (size_t k = 0; k < kSetWords; ++k) y.word[k] = function(a.word[k], b.word[k]);
-}
-
-void evaluate_all(int32_t operation, CycleSet& y, const CycleSet& a, const CycleSet& b, const CycleSet& s) {
-  switch (operation) {
-    case 1: each_word(y, a, b, [](uint64_t p, uint64_t) { return ~p; }); return;
-    case 2: each_word(y, a, b, [](uint64_t p, uint64_t q) { return p & q; }); return;
-    case 4: each_word(y, a, b, [](uint64_t p, uint64_t q) { return p | q; }); return;
-    case 6: each_word(y, a, b, [](uint64_t p, uint64_t q) { return p ^ q; }); return;
-    case 10:
-      for (size_t k = 0; k < kSetWords; ++k) y.word[k] = (s.word[k] & b.word[k]) | (~s.word[k] & a.word[k]);
-      return;
-    default:
-      for (size_t k = 0; k < kSetWords; ++k) y.word[k] = evaluated(operation, a.word[k], b.word[k], s.word[k]);
-  }
-}
-#endif
-
 }  // namespace
-
-uint64_t evaluated(int32_t operation, uint64_t a, uint64_t b, uint64_t s) {
-  switch (operation) {
-    case 0: return a;
-    case 1: return ~a;
-    case 2: return a & b;
-    case 3: return ~(a & b);
-    case 4: return a | b;
-    case 5: return ~(a | b);
-    case 6: return a ^ b;
-    case 7: return ~(a ^ b);
-    case 8: return a & ~b;
-    case 9: return a | ~b;
-    case 10: return (s & b) | (~s & a);
-    default: return ~((s & b) | (~s & a));
-  }
-}
 
 Window::Window(GoldenRun& golden, const Network& network)
     : run_(golden), network_(network), row_bytes_(golden.registers().bytes()), rows_(kWindowCycles * row_bytes_) {
@@ -142,32 +67,7 @@ void Window::load(uint64_t first) {
 }
 
 void Window::evaluate(const Gate& g) {
-#ifdef __AVX512F__
-  const __m512i a = _mm512_loadu_si512(golden_[g.a].word), b = _mm512_loadu_si512(golden_[g.b].word);
-  const __m512i s = _mm512_loadu_si512(golden_[g.s].word);
-  const auto chosen = [&]<int kTable>() { return _mm512_ternarylogic_epi64(s, b, a, kTable); };
-  __m512i y;
-  switch (g.operation) {
-    case 0: y = a; break;
-    case 1: y = chosen.operator()<0x55>(); break;
-    case 2: y = _mm512_and_si512(a, b); break;
-    case 3: y = chosen.operator()<0x77>(); break;
-    case 4: y = _mm512_or_si512(a, b); break;
-    case 5: y = chosen.operator()<0x11>(); break;
-    case 6: y = _mm512_xor_si512(a, b); break;
-    case 7: y = chosen.operator()<0x99>(); break;
-    case 8: y = _mm512_andnot_si512(b, a); break;
-    case 9: y = chosen.operator()<0xbb>(); break;
-    case 10: y = chosen.operator()<0xca>(); break;
-    default: y = chosen.operator()<0x35>(); break;
-  }
-  _mm512_storeu_si512(golden_[g.y].word, y);
-  ones_[g.y] = static_cast<uint8_t>(_mm512_test_epi64_mask(y, y));
-  zeros_[g.y] = static_cast<uint8_t>(_mm512_cmpneq_epi64_mask(y, _mm512_set1_epi64(-1)));
-#else
-  evaluate_all(g.operation, golden_[g.y], golden_[g.a], golden_[g.b], golden_[g.s]);
-  note_values(g.y);
-#endif
+  evaluate_all(g.operation, golden_[g.y], golden_[g.a], golden_[g.b], golden_[g.s], ones_[g.y], zeros_[g.y]);
 }
 
 void Window::note_values(int32_t net) {

@@ -7,21 +7,10 @@
 #ifndef RESIL_VERILATED_WINDOW_H
 #define RESIL_VERILATED_WINDOW_H
 
-#include "golden_run.h"
+#include "cycle_sets.h"
 #include "difference.h"
+#include "golden_run.h"
 #include "network.h"
-
-inline constexpr size_t kSetWords = 8;
-static_assert(kSetWords <= 8, "a bit of a byte for each");
-inline constexpr size_t kWindowCycles = 64 * kSetWords;
-
-// A set of cycles of the window, a bit for each.
-struct CycleSet {
-  uint64_t word[kSetWords];
-  bool at(size_t place) const { return word[place / 64] >> place % 64 & 1; }
-};
-
-uint64_t evaluated(int32_t operation, uint64_t a, uint64_t b, uint64_t s);
 
 class Window {
  public:
