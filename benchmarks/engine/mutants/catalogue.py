@@ -239,7 +239,6 @@ REJOINING = (
         "event.end_cycle = sweep_.golden().length() + static_cast<uint64_t>(last_.shift);",
         "event.end_cycle = sweep_.golden().length();",
         LATE,
-        AWKWARD,
     ),
     _mutant(
         "milestones",
