@@ -74,9 +74,6 @@ def test_every_module_that_is_to_be_run_exists(document):
 
 WIDTH = 120
 MOST_LONG = 0.06  # part of the sentences that may have more than 35 words
-# Described beside the code of the engine, in the order of its steps.
-DENSE = {"rtl_harness/engine/fast/native/README.md"}
-PROSE = [path for path in DOCUMENTS if str(path.relative_to(ROOT)) not in DENSE]
 
 
 def wide_lines(page: str) -> list[str]:
@@ -90,7 +87,7 @@ def test_lines_are_narrow(document):
     assert wide_lines(document.read_text()) == []
 
 
-@pytest.mark.parametrize("document", PROSE, ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_sentences_are_short(document):
     found = prose.sentences(document.read_text())
     long = [text for text in found if prose.words(text) > prose.LONG]
@@ -98,7 +95,7 @@ def test_sentences_are_short(document):
 
 
 def test_the_share_of_long_sentences_over_all_pages():
-    counts = [prose.words(text) for path in PROSE for text in prose.sentences(path.read_text())]
+    counts = [prose.words(text) for path in DOCUMENTS for text in prose.sentences(path.read_text())]
     assert sum(count > prose.LONG for count in counts) < MOST_LONG * len(counts)
 
 
