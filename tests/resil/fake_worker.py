@@ -11,8 +11,8 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-import resil
 import resil.prepare
+import resil.version
 from resil.rtl_harness.faults import Fault, Injection
 from tests.resil import fake
 
@@ -33,7 +33,7 @@ def main() -> None:
     resil.prepare.prepare = fake.fake_bench
     fake.FakeEngine.run = _bad_run
     if version := os.environ.get("FAKE_VERSION"):
-        resil.__version__ = version
+        resil.version.__version__ = version
     worker()
 
 
