@@ -27,9 +27,10 @@ from resil.cli import main as resil
 from resil.protection.basis import Basis, read_basis
 from resil.protection.choose import Candidate, Chooser, choose
 from resil.protection.items import Design, whole_npu
-from resil.protection.judge import Judged, Targets, judge
+from resil.protection.judge import Judged, judge
 from resil.protection.options import OptionSet, load_options
 from resil.protection.risks import FATES, Network, shrunk_risks
+from resil.protection.targets import Targets
 from resil.protection.units import Granularity
 
 FloatArray = npt.NDArray[np.float64]

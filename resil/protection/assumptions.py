@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from resil.protection.blocks import Block
-from resil.protection.options import CELL_KINDS, KINDS, OptionSet
+from resil.protection.items import Design
+from resil.protection.options import CELL_KINDS, KINDS, WATCHDOG
+from resil.protection.risks import Network
+from resil.protection.units import Granularity
 from resil.record.summary import Summary
 
 _PREDICTED = (
@@ -17,78 +19,127 @@ _NAMES = {"ff": "flip-flops", "macro": "flip-flops in SRAM macros", "sram": "mem
 
 
 def assumptions(
-    summary: Summary, blocks: Sequence[Block], options: OptionSet, hazardous: Sequence[str]
+    design: Design, networks: Sequence[Network], granularity: Granularity, summary: Summary
 ) -> list[str]:
     """Return the assumptions behind a plan.
 
     Args:
-        summary: Of the results.
-        blocks: Its blocks.
-        options: What might be chosen.
-        hazardous: Outcomes that count as failures.
+        design: What was chosen for.
+        networks: By which.
+        granularity: Of the units.
+        summary: Of the first run.
     """
-    percent = f"{50.0 + 50.0 * summary.campaign.confidence:.4g}"
     told = [
         *_PREDICTED[: summary.predicted],
-        f"The bound of a protected set is the sum of its blocks' upper limits, which all hold together at "
-        f"{percent} % (Bonferroni): it holds for whichever set is chosen. The unprotected design's bound is "
-        "that of the campaign's total.",
-        "Bounds hold over the ranges of the options' factors and coverages in the options file; an option "
-        "without a range is taken at its figure.",
-        "SPFM is 1 - residual rate / upset rate. Hardened cells lower both, so they raise SPFM less than "
-        "they lower FIT: the denominator shrinks with them. Detection and correction lower the first alone.",
-        "The storage that a protection adds is not itself counted as a source of hazardous failures.",
-        *_areas(summary, blocks, options),
-        *_macros(summary, blocks, options),
+        *_evidence(networks),
+        "Options count at the weak ends of their ranges, and the denominator of SPFM at its least: hardened "
+        "cells lower it by as much as they may. An option without a range is taken at its figure.",
+        "Storage that an option adds upsets too: it counts as as dangerous as what it guards, and as "
+        "guarded. It does not enlarge the denominator of SPFM.",
+        "Every upset under a mechanism that detects is a detected failure, also where it would do no harm.",
+        f"Chosen by {granularity}: the options' areas are figures, not measured on this design.",
+        *_areas(design, summary),
+        *_macros(design, summary),
+        *_left_out(summary),
+        *_clusters(summary),
     ]
-    left_out = [_NAMES[k] for k in KINDS if k not in summary.campaign.kinds and summary.target.bits(k)]
-    if left_out:
-        told.append(
-            f"Failures from {' and '.join(left_out)} are not counted: the campaign did not inject into them."
-        )
-    if len(summary.campaign.clusters) > 1:
-        told.append(
-            "Upsets of this campaign flip up to "
-            f"{len(summary.campaign.clusters)} bits of a word: the coverages of codes on memories must "
-            "be figures for such upsets (parity misses even numbers of bits, SECDED corrects one bit alone)."
-        )
-    if "due" in hazardous:
+    if design.options.leave_out:
+        told.append(f"Left out by the file of options: {', '.join(design.options.leave_out)}.")
+    told += _watchdog(design, networks)
+    if design.buildable:
+        told.append("Only what can be built as RTL, and shown by injecting into it, was offered.")
+    if any(unit.memory for unit in design.units):
+        told.append("Codes on a memory guard the flip-flops of its macro, too: they are checked behind it.")
+    if "due" in networks[0].hazardous:
         told.append(
             "Detected failures count as hazardous in this campaign, so detection alone brings nothing."
         )
     return told
 
 
-def _macros(summary: Summary, blocks: Sequence[Block], options: OptionSet) -> list[str]:
-    """Say what is offered for flip-flops inside SRAM macros, by name."""
-    if not any("macro" in block.hazards for block in blocks):
-        return []
-    offered = ", ".join(o.title for o in options.options.values() if "macro" in o.protects) or "nothing"
+def _evidence(networks: Sequence[Network]) -> list[str]:
+    percent = f"{50.0 + 50.0 * networks[0].confidence:.4g}"
+    if networks[0].limits is not None:
+        return [
+            "The bound of a protected set is the sum of its blocks' upper limits, which all hold together "
+            f"at {percent} % (Bonferroni): it holds for whichever set is chosen. The unprotected design's "
+            "bound is that of the campaign's total."
+        ]
     return [
-        f"{summary.target.macro_bits:,} flip-flops lie inside SRAM macros, as output latches do: no "
-        f"hardened cell or copy of a cell can be chosen for them. What is offered for them: {offered}; codes "
-        "on memories count for them where they are checked behind the macro."
+        "Half of each run's injections (by a hash of their numbers) chose, by risks shrunk over networks; "
+        "every figure of what remains is from the other half, which had no part in the choice.",
+        f"Each bound holds at {percent} %. Sets are judged from the strongest on, up to the first that "
+        "fails, so they share that error; the verdict that none is needed is a look of its own.",
+        "Bounds are for the inputs that were run.",
     ]
 
 
-def _areas(summary: Summary, blocks: Sequence[Block], options: OptionSet) -> list[str]:
+def _left_out(summary: Summary) -> list[str]:
+    kinds = summary.campaign.kinds
+    left = [_NAMES[kind] for kind in KINDS if kind not in kinds and summary.target.bits(kind)]
+    return (
+        [f"Failures from {' and '.join(left)} are not counted: the campaign did not inject into them."]
+        if left
+        else []
+    )
+
+
+def _clusters(summary: Summary) -> list[str]:
+    if (most := len(summary.campaign.clusters)) < 2:
+        return []
+    return [
+        f"Upsets of this campaign flip up to {most} bits of a word: the coverages of codes on memories must "
+        "be figures for such upsets (parity misses even numbers of bits, SECDED corrects one bit alone)."
+    ]
+
+
+def _macros(design: Design, summary: Summary) -> list[str]:
+    """Say what is offered for flip-flops inside SRAM macros, by name."""
+    if "macro" not in design.cells.kind:
+        return []
+    offered = ", ".join(o.title for o in design.options.options.values() if "macro" in o.protects)
+    return [
+        f"{summary.target.macro_bits:,} flip-flops lie inside SRAM macros, as output latches do: no "
+        f"hardened cell or copy of a cell can be chosen for them. What is offered for them: "
+        f"{offered or 'nothing'}; codes on memories count for them where they are checked behind the macro."
+    ]
+
+
+def _areas(design: Design, summary: Summary) -> list[str]:
     told = []
-    unit = summary.total.area_unit
     for kind in CELL_KINDS:
-        if not any(kind in block.hazards for block in blocks):
+        if kind not in design.cells.kind:
             continue
         key = f"{kind}_area"
-        if any(getattr(block, key) is None for block in blocks):
+        if any(getattr(block, key) is None for block in design.blocks.values()):
             told.append(
-                f"The area of {_NAMES[kind]} in {unit} is not known, so options that harden or encode them "
-                f"were not considered: add a [[cell]] of kind {kind} and unit {unit} to an options file."
+                f"The area of {_NAMES[kind]} in {design.unit} is not known, so options that harden or encode "
+                f"them were not considered: add a [[cell]] of kind {kind} and unit {design.unit} to an "
+                "options file."
             )
         elif kind == "sram":
             told.append(f"The area of {_NAMES[kind]} in each block is that of the area report.")
         else:
-            cell = options.cells[kind, unit]
+            cell = design.options.cells[kind, design.unit]
             told.append(
-                f"One bit of {_NAMES[kind]} takes {cell.area:g} {unit} ({cell.status}: {cell.source}); "
-                "options that act on cells add a multiple of that part of a block only."
+                f"One bit of {_NAMES[kind]} takes {cell.area:g} {design.unit} ({cell.status}: {cell.source})"
+                "; options that act on cells add a multiple of that part of a block only."
             )
     return told
+
+
+def _watchdog(design: Design, networks: Sequence[Network]) -> list[str]:
+    """Say on which networks a watchdog helps, and what is taken for granted of it."""
+    if WATCHDOG not in design.options.options or networks[0].limits is not None:
+        return []
+    if design.limit is None:
+        return ["A watchdog was not offered: how long operations take is not in the results of all runs."]
+    told = [n.name for n in networks if n.pace is not None and n.pace.tells(design.limit)]
+    late = [n.name for n in networks if n.name not in told]
+    text = (
+        f"A watchdog waits {design.limit:,} cycles for the end of an operation. A hang is taken for one in "
+    )
+    text += "which no operation ends any more, but for the part that the option's coverage leaves."
+    if late:
+        text += f" On {', '.join(late)} it would tell only after the time-out: there it counts for nothing."
+    return [text]

@@ -26,12 +26,13 @@ from resil.folder.finished import (
     require_single,
     require_upsets,
 )
-from resil.folder.store import CAMPAIGN, SITES
+from resil.folder.store import CAMPAIGN, SITES, recorded_definition
 from resil.protection.blocks import read_blocks
 from resil.protection.items import Design
+from resil.protection.limits_basis import cells_of_limits, network_of_limits
 from resil.protection.options import WATCHDOG, OptionSet, ProtectionError
 from resil.protection.risks import HANG, HARMFUL, TOLD, Network
-from resil.protection.units import Granularity, Storage, cells_of, units_of
+from resil.protection.units import Cells, Granularity, Storage, cells_of, units_of
 from resil.protection.watchdog_pace import Pace, watchdog_limit
 from resil.record.summary import Summary
 from resil.results.run import Run
@@ -47,16 +48,18 @@ IntArray = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Basis:
-    """Finished runs on one target, as the choice takes them.
+    """Finished runs on one target, or one run or estimate as its limits, as the choice takes them.
 
     Attributes:
-        found: The runs.
-        storage: That all of them injected into.
-        networks: What was injected, in the same order.
+        found: Their results.
+        storage: That all of them injected into; without entries if limits judge.
+        cells: Of the storage.
+        networks: What was injected, or the limits, in the same order.
     """
 
     found: Sequence[Finished]
     storage: Storage
+    cells: Cells
     networks: Sequence[Network]
 
     def design(
@@ -80,7 +83,7 @@ class Basis:
             HarnessError: The target, whose blocks say what can be built, cannot be read.
         """
         summary = self.found[0].summary
-        cells = cells_of(self.storage)
+        cells = self.cells
         names = set(cells.block)
         blocks = {block.name: block for block in read_blocks(summary, options) if block.name in names}
         bits = {(row.name, kind): row.bits(kind) for row in summary.blocks for kind in ("ff", "sram")}
@@ -95,6 +98,7 @@ class Basis:
             buildable,
             self._copied() if buildable else frozenset(),
             self._limit(options, also_longest),
+            granularity is Granularity.BLOCK,
         )
 
     def _copied(self) -> frozenset[str]:
@@ -110,19 +114,47 @@ class Basis:
 
 
 def read_basis(run_dirs: Sequence[Path]) -> Basis:
-    """Read runs on one target.
+    """Read runs on one target, to be judged by injections that did not choose.
 
     Raises:
         StoreError, ConsistencyError: A folder is none of a finished run of upsets of single inferences.
         ProtectionError: The runs are not of one target, or spread injections unevenly.
     """
-    found = [finished_run(path) for path in run_dirs]
+    return basis_of_injections([finished_run(path) for path in run_dirs])
+
+
+def basis_of_limits(found: Finished, options: OptionSet) -> Basis:
+    """Return a run or an estimate as the upper limits of its blocks have it, which hold for any set.
+
+    Raises:
+        StoreError: It is none of upsets that ran to their ends, or does not know the area of its blocks.
+        ProtectionError: Its summary lacks limits of storage that the campaign is about.
+    """
+    _require(found)
+    return basis_of_summary(found, options)
+
+
+def basis_of_summary(found: Finished, options: OptionSet) -> Basis:
+    """As `basis_of_limits`, of a summary that was checked."""
+    blocks = {block.name: block for block in read_blocks(found.summary, options)}
+    cells = cells_of_limits(found)
+    text, numbers = np.empty(0, dtype=object), np.empty(0, dtype=np.int64)
+    storage = Storage(text, numbers, text, text, text, {})
+    return Basis([found], storage, cells, [network_of_limits(found, blocks, cells)])
+
+
+def _require(found: Finished) -> None:
+    require_measured(found)
+    require_upsets(found, _WHY)
+    require_ends(found, "a choice asks what faults would have done of which the design tells")
+    require_area(found)
+
+
+def basis_of_injections(found: Sequence[Finished]) -> Basis:
+    """As `read_basis`, of results that were read."""
     for one in found:
-        require_measured(one)
-        require_upsets(one, _WHY)
+        _require(one)
         require_single(one, _WHY)
-        require_ends(one, "a choice asks what faults would have done of which the design tells")
-        require_area(one)
         if (plan := _plan(one)) not in EVENLY:
             raise ProtectionError(
                 f"{one.path}: expected a run whose injections are spread evenly over each block (plan "
@@ -130,6 +162,7 @@ def read_basis(run_dirs: Sequence[Path]) -> Basis:
                 "cannot be counted from it"
             )
     _require_alike(found)
+    _require_different(found)
     tables = [_kept(one) for one in found]
     for one, table in zip(found[1:], tables[1:], strict=True):
         if not table.equals(tables[0]):
@@ -141,7 +174,7 @@ def read_basis(run_dirs: Sequence[Path]) -> Basis:
     storage = Storage(**{key: columns[key] for key in keys}, declared=_declared(found[0]))
     names = _names(found)
     networks = [_network(one, name, columns["site"]) for one, name in zip(found, names, strict=True)]
-    return Basis(found, storage, networks)
+    return Basis(found, storage, cells_of(storage), networks)
 
 
 def _require_alike(found: Sequence[Finished]) -> None:
@@ -166,6 +199,20 @@ def _require_alike(found: Sequence[Finished]) -> None:
                     f"runs contradict each other: {what}: {value} in {one.path}, {first[what]} in "
                     f"{found[0].path}; choose for runs of one target with equal settings"
                 )
+
+
+def _require_different(found: Sequence[Finished]) -> None:
+    """Raise ProtectionError if two runs are of one network or workload: they would count as two."""
+    seen: dict[str, Path] = {}
+    for one in found:
+        definition = recorded_definition(one.path)
+        digest = definition.get("network") or definition["workloads"]
+        if digest in seen:
+            raise ProtectionError(
+                f"{one.path}: runs the network that {seen[digest]} runs, so the two are one network and say "
+                "nothing of others; leave one out (resil merge joins runs of one campaign)"
+            )
+        seen[digest] = one.path
 
 
 def _names(found: Sequence[Finished]) -> list[str]:

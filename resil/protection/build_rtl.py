@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -42,14 +42,14 @@ RECORD = "build.json"
 
 
 def build_plan(
-    run_dir: Path, plan: Mapping[str, Any], folder: Path, *, options: Path | None = None
+    run_dirs: Sequence[Path], plan: Mapping[str, Any], folder: Path, *, options: Path | None = None
 ) -> dict[str, Any]:
     """Build the protection of a plan into the target of a run, prove it and measure it.
 
     The folder is there in full or not at all.
 
     Args:
-        run_dir: The run that the plan is for.
+        run_dirs: The runs that the plan is for; without a fault the first is run.
         plan: Content of `protection.json`.
         folder: That is made.
         options: The file of options that the plan was chosen from, too.
@@ -64,6 +64,7 @@ def build_plan(
         StoreError: The run was made with something else than what is here now.
     """
     require_empty(folder)
+    run_dir = run_dirs[0]
     progress = Progress()
     campaign = load_campaign(run_dir / CAMPAIGN)
     target = load_target(campaign.target)
@@ -89,7 +90,8 @@ def build_plan(
         shutil.rmtree(made, ignore_errors=True)
     keys = ("rtl", "area_predicted", "area_measured", "bit_exact", "confirmed")
     built_by = f"resil protect {run_dir} --build {folder}"
-    add_to_plan(run_dir, plan["name"], {**{key: record[key] for key in keys}, "commands": [built_by]})
+    for own in run_dirs:
+        add_to_plan(own, plan["name"], {**{key: record[key] for key in keys}, "commands": [built_by]})
     return record
 
 
@@ -265,31 +267,3 @@ def _area(
             "blocks": blocks,
         },
     }
-
-
-def build_text(record: Mapping[str, Any]) -> str:
-    """Return what was built as lines for a person."""
-    predicted, measured = record["area_predicted"], record["area_measured"]
-    bits = ", ".join(f"{count:,} bits by {name}" for name, count in record["bits"].items())
-    lines = [
-        f"built: {record['rtl']}: {bits}",
-        f"area added: {measured['added']:,.0f} {measured['unit']} ({measured['overhead']:+.1%}) measured, "
-        f"{predicted['added']:,.0f} ({predicted['overhead']:+.1%}) by the options' figures",
-    ]
-    if measured["hardened_included"] is False:
-        lines.append("  hardened cells are a constraint: what they add is not in the measured area")
-    if dog := record["watchdog"]:
-        lines.append(
-            f"watchdog: limit {dog['limit']:,} cycles; the longest operation of this network takes "
-            f"{dog['longest_operation']:,}; one as long as the limit raises a false alarm"
-        )
-    if left := sum(found["bits"] for found in record["left_out"]):
-        lines.append(f"NOT PROTECTED though in a protected block: {left:,} bits, listed in README.md there")
-    exact = record["bit_exact"]
-    lines.append(
-        f"without a fault the same outputs in the same cycles, no alarm ({', '.join(exact['networks'])}, "
-        f"inputs: {exact['inputs']}); proofs of mechanisms: {record['proofs']}"
-    )
-    if not record["confirmed"]:
-        lines.append("NOT CONFIRMED by injection: --verify injects into it")
-    return "\n".join(lines)

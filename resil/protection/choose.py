@@ -24,9 +24,10 @@ from resil.protection.items import (
     what_is_left,
     whole_npu,
 )
-from resil.protection.judge import Judged, Targets, judge
+from resil.protection.judge import Judged, judge
 from resil.protection.least_area import LARGE, BoolArray, Found, Programme
-from resil.protection.risks import Network, shrunk_risks
+from resil.protection.risks import Network, risks_at_limits, shrunk_risks
+from resil.protection.targets import Targets
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -36,6 +37,10 @@ RESERVES = (0.04, 0.08, 0.15, 0.25, 0.35, 0.45, 0.55, 0.65, 0.75, 0.85, 1.0)
 _RESERVE_OF_DUE = 0.3
 _GAP, _SECONDS = 1e-4, 60.0
 _PROPOSALS = 20
+# Where limits judge: shares of the FIT of which the front has a set, if there is one.
+_FRONT = tuple(10.0 ** (-own / 2.0) for own in range(9))
+# So that sums in another order do not break a limit by a last digit.
+_WHOLE = 1.0 - 1e-12
 
 
 @dataclass(frozen=True)
@@ -117,7 +122,10 @@ def choose(
     """
     nothing = _unprotected(design, networks)
     before = _judged(design, networks, nothing)
-    if not any(found.missed(targets) for found in before):
+    needed = any(found.missed(targets) for found in before)
+    if networks[0].limits is not None:
+        return _within_limits(design, networks, targets, seconds, needed=needed)
+    if not needed:
         return Choice(nothing, before, False, ())
     choosing, judging = zip(*(network.halves() for network in networks), strict=True)
     risks = shrunk_risks(choosing, design.cells, prior)
@@ -148,6 +156,30 @@ def choose(
         f"the judging half does not show that the strongest set keeps the targets ({told}): more injections "
         "may, or fewer demands",
     )
+
+
+def _within_limits(
+    design: Design, networks: Sequence[Network], targets: Targets, seconds: float, *, needed: bool
+) -> Choice:
+    """Choose by limits that hold for every set at once, and so judge what they choose; with the front."""
+    risks = np.stack([risks_at_limits(network, design.cells) for network in networks])
+    nothing = _unprotected(design, networks)
+    best = Chooser(design, networks, risks, targets).least(_WHOLE, seconds) if needed else nothing
+    shares = (Chooser(design, networks, risks, Targets(fit_share=own)).least(1.0, seconds) for own in _FRONT)
+    judged = [(own, _judged(design, networks, own)) for own in (nothing, best, *shares) if own is not None]
+    front: list[tuple[Candidate, tuple[Judged, ...]]] = []
+    for own, found in sorted(judged, key=lambda one: (one[0].area_added, _worst(one[1]))):
+        if not front or _worst(found) < _worst(front[-1][1]):
+            front.append((own, found))
+    tried = tuple(reversed(front))
+    if best is None:
+        reason = "no set of options keeps the targets by the upper limits of all blocks"
+        return Choice(None, tried[0][1], True, tried, reason)
+    return Choice(replace(best, reserve=1.0), _judged(design, networks, best), needed, tried)
+
+
+def _worst(judged: Sequence[Judged]) -> float:
+    return max(found.fit.hi for found in judged)
 
 
 @dataclass(frozen=True)
@@ -218,7 +250,8 @@ class Chooser:
         programme = Programme(len(menu.items), menu.sets, np.ones(len(menu.items), dtype=bool))
         for coefficients, most in limits:
             programme.add_limit(coefficients, most)
-        bound = programme.bound(menu.cost) + self._design.mechanisms_area(mechanisms)
+        least = programme.bound(menu.cost) if len(self._all) > 1 else 0.0
+        bound = least + self._design.mechanisms_area(mechanisms)
         return _Asked(programme, limits, self._left[number], mechanisms, bound)
 
     def _solved(self, asked: _Asked, reserve: float, seconds: float) -> Candidate | None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from resil.protection.options import WATCHDOG, OptionSet, ProtectionError
-from resil.protection.unit_plan import parts_of
+from resil.protection.units import Granularity
 from resil.rtl_harness.redundancy.groups import Group, Mechanism
 from resil.rtl_harness.redundancy.watchdog import Watchdog
 
@@ -34,7 +34,7 @@ def groups_of(plan: Mapping[str, Any], options: OptionSet, blocks: Mapping[str, 
                 f"{path}: {option.title} ({name}) was chosen for it and cannot be built; "
                 f'leave it out with exclude = ["{name}"] in a file for --options'
             )
-        if "granularity" not in plan and path not in blocks:
+        if plan["granularity"] == Granularity.BLOCK and path not in blocks:
             raise ProtectionError(
                 f"{path}: is no block of the target file, so nothing can be built for it; "
                 "name what it holds under [blocks]"
@@ -62,11 +62,6 @@ def watchdog_of(plan: Mapping[str, Any], options: OptionSet) -> Watchdog | None:
 
 def protected_parts(plan: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return what is protected, as paths of groups, each with the name of its option."""
-    if "granularity" in plan:
-        return parts_of(plan)
     return [
-        (choice["block"], name)
-        for choice in plan["choices"]
-        for name in choice["option"].split("+")
-        if name != "none"
+        (part, str(group["option"])) for group in plan["groups"] for part in group["parts"] or [group["unit"]]
     ]

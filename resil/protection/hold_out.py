@@ -15,8 +15,9 @@ import numpy.typing as npt
 
 from resil.protection.choose import Chooser
 from resil.protection.items import Design
-from resil.protection.judge import Judged, Targets, judge
+from resil.protection.judge import Judged, judge
 from resil.protection.risks import Network, shrunk_risks
+from resil.protection.targets import Targets
 
 FloatArray = npt.NDArray[np.float64]
 

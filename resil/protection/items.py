@@ -38,6 +38,7 @@ class Design:
         buildable: Only what can be built is offered.
         copied: Blocks of which a copy as a whole can be built.
         limit: Of a watchdog on operations, in cycles; None if none can be offered.
+        by_block: Units are all flip-flops, or all memories, of a block, and options of blocks are offered.
     """
 
     cells: Cells
@@ -50,39 +51,42 @@ class Design:
     buildable: bool = False
     copied: frozenset[str] = frozenset()
     limit: int | None = None
+    by_block: bool = False
 
-    def cell_area(self, block: str, kind: str, option: Option) -> float:
-        """Return the area of a flip-flop or a memory bit of a block.
-
-        Raises:
-            ProtectionError: It is not known.
-        """
+    def cell_area(self, block: str, kind: str) -> float:
+        """Return the area of a flip-flop or a memory bit of a block, which has to be known."""
         own = self.blocks[block]
         area, bits = (own.ff_area if kind == "ff" else own.sram_area), self.bits.get((block, kind), 0)
-        if area is None:
-            name = "flip-flops" if kind == "ff" else "memories"
-            raise ProtectionError(
-                f"{option.name}: has no area for {block}: that of {name} in {self.unit} is not known; add a "
-                f"[[cell]] of kind {kind} and unit {self.unit} to a file for --options, or exclude the option"
-            )
+        assert area is not None
         return area / bits if bits else 0.0
 
-    def offered(self, place: str) -> list[Option]:
-        """Return the options of a place (`options.UNITS`) that may be chosen."""
-        found = [o for o in self.options.options.values() if o.name != "none" and place in o.units]
-        return [o for o in found if o.builds or not self.buildable]
+    def offered(self, *places: str) -> list[Option]:
+        """Return the options of places (`options.UNITS`) that may be chosen."""
+        found = [o for o in self.options.options.values() if o.name != "none" and set(places) & set(o.units)]
+        return [o for o in found if not self.buildable or self.options.may_be_built(o)]
+
+    def area_known(self, block: str, option: Option) -> bool:
+        """Whether the areas that an option is reckoned from are known of a block."""
+        own = self.blocks[block]
+        lacking = (option.ff_area and own.ff_area is None) or (option.sram_area and own.sram_area is None)
+        return not lacking and not (option.block_area and not self.block_area(block))
+
+    def block_area(self, block: str) -> float:
+        """Return the area of a block; that of its storage where what it holds is not counted as its own."""
+        own = self.blocks[block]
+        return max(own.area, (own.ff_area or 0.0) + (own.sram_area or 0.0))
 
     def mechanisms_area(self, mechanisms: Mechanisms) -> float:
         """Return the area of mechanisms of the whole NPU."""
-        area = 0.0
-        for option in mechanisms.options:
-            if option.cells_area:
-                area += option.cells_area * self._flip_flop(option)
-        return area
+        cells = sum(option.cells_area for option in mechanisms.options)
+        return cells * (self._flip_flop() or 0.0) if cells else 0.0
 
-    def _flip_flop(self, option: Option) -> float:
-        known = [(b, n) for (b, kind), n in self.bits.items() if kind == "ff" and n]
-        return sum(n * self.cell_area(b, "ff", option) for b, n in known) / max(sum(n for _, n in known), 1)
+    def _flip_flop(self) -> float | None:
+        """Return the mean area of a flip-flop, None if that of a block is not known."""
+        known = [(b, n) for (b, kind), n in self.bits.items() if kind == "ff" and n and b in self.blocks]
+        if any(self.blocks[block].ff_area is None for block, _ in known):
+            return None
+        return sum(n * self.cell_area(b, "ff") for b, n in known) / max(sum(n for _, n in known), 1)
 
     def mechanisms(self) -> list[Mechanisms]:
         """Return the sets of mechanisms of the whole NPU that there are, the error status declared first."""
@@ -90,7 +94,8 @@ class Design:
         # It is in the design: nothing has to be built.
         flags = [known.get(ERROR_FLAG), None] if ERROR_FLAG in known else [None]
         dog = known.get(WATCHDOG)
-        if dog is None or self.limit is None or (self.buildable and not dog.builds):
+        unshown = self.buildable and dog is not None and not dog.builds
+        if dog is None or self.limit is None or unshown or self._flip_flop() is None:
             return [Mechanisms(None, flag) for flag in flags]
         return [m for flag in flags for m in (Mechanisms(None, flag), Mechanisms(dog, flag, self.limit))]
 
@@ -128,39 +133,63 @@ class Menu:
 def menu_of_units(design: Design, hazardous: Sequence[str]) -> Menu:
     """Return what may be chosen for units and for whole blocks.
 
-    A block that is copied as a whole has no option in its units. Options that make detected failures are
-    left out where those are hazardous themselves.
+    A block that is copied as a whole has no option in its units; an option of a block that protects its
+    flip-flops and its memories covers both units. Options that make detected failures are left out where
+    those are hazardous themselves, and those of which the area is not known.
 
     Raises:
-        ProtectionError: The area of an option is not known.
+        ProtectionError: The file of options names storage that there is not.
     """
-    groups = [o for o in design.offered("group") if _helps(o, hazardous)]
-    memories = [o for o in design.offered("memory") if _helps(o, hazardous)]
-    items: list[Item] = []
-    cost: list[float] = []
-    sets: list[list[int]] = []
     bare = left_out(design)
+    found = [Item(None, (number,)) for number in range(len(design.units))]
+    found += _of_units(design, hazardous, bare)
+    found += _of_blocks(design, hazardous, bare)
+    items = sorted(found, key=lambda item: (item.units[0], len(item.units) > 1))
+    sets: list[list[int]] = [[] for _ in design.units]
+    for place, item in enumerate(items):
+        for number in item.units:
+            sets[number].append(place)
+    cost = np.array([item_area(design, item) for item in items])
+    return Menu(items, cost, [np.array(own, dtype=np.int64) for own in sets])
+
+
+def _of_units(design: Design, hazardous: Sequence[str], bare: set[int]) -> list[Item]:
+    more = ("block",) if design.by_block else ()
+    options = {
+        memory: [o for o in design.offered(place, *more) if _helps(o, hazardous)]
+        for memory, place in ((False, "group"), (True, "memory"))
+    }
+    found: dict[Item, None] = {}
     for number, unit in enumerate(design.units):
-        own = [Item(None, (number,))]
         kinds = {kind for kind, _ in unit.bits}
-        for option in () if number in bare else memories if unit.memory else groups:
-            if "sram" in kinds if unit.memory else kinds & set(option.protects):
-                own.append(Item(option, (number,)))
-        sets.append(list(range(len(items), len(items) + len(own))))
-        items += own
-        cost += [item_area(design, item) for item in own]
-    for option in design.offered("whole_block"):
-        if not _helps(option, hazardous):
-            continue
+        for option in () if number in bare else options[unit.memory]:
+            useful = kinds & set(option.protects)
+            if unit.memory and not design.by_block:
+                useful &= {"sram"}
+            if not useful or not design.area_known(unit.block, option):
+                continue
+            if "block" in more and "block" in option.units:
+                found[Item(option, _reached(design, unit.block, option, bare))] = None
+            else:
+                found[Item(option, (number,))] = None
+    return list(found)
+
+
+def _reached(design: Design, block: str, option: Option, bare: set[int]) -> tuple[int, ...]:
+    """Return the units of a block in which an option of blocks protects something."""
+    own = [n for n, unit in enumerate(design.units) if unit.block == block and n not in bare]
+    return tuple(n for n in own if {kind for kind, _ in design.units[n].bits} & set(option.protects))
+
+
+def _of_blocks(design: Design, hazardous: Sequence[str], bare: set[int]) -> list[Item]:
+    found = []
+    for option in (o for o in design.offered("whole_block") if _helps(o, hazardous)):
         for block in dict.fromkeys(unit.block for unit in design.units):
             inside = tuple(n for n, unit in enumerate(design.units) if unit.block == block)
-            if bare & set(inside) or (design.buildable and block not in design.copied):
-                continue
-            for number in inside:
-                sets[number].append(len(items))
-            items.append(Item(option, inside, block))
-            cost.append(item_area(design, items[-1]))
-    return Menu(items, np.array(cost), [np.array(own, dtype=np.int64) for own in sets])
+            shown = not design.buildable or block in design.copied
+            if shown and not bare & set(inside) and design.area_known(block, option):
+                found.append(Item(option, inside, block))
+    return found
 
 
 def left_out(design: Design) -> set[int]:
@@ -204,20 +233,19 @@ def _helps(option: Option, hazardous: Sequence[str]) -> bool:
 
 
 def item_area(design: Design, item: Item) -> float:
-    """Return the area that an item adds.
-
-    Raises:
-        ProtectionError: The area of the option is not known.
-    """
+    """Return the area that an item adds, which has to be known."""
     option = item.option
     if option is None:
         return 0.0
     if item.block:
-        return option.block_area * (design.area if item.block == NPU else design.blocks[item.block].area)
+        return option.block_area * (design.area if item.block == NPU else design.block_area(item.block))
     unit = design.units[item.units[0]]
+    if design.by_block:
+        own = design.blocks[unit.block]
+        return option.area_added(design.block_area(unit.block), own.ff_area or 0.0, own.sram_area or 0.0)
     kind, factor = ("sram", option.sram_area) if unit.memory else ("ff", option.ff_area)
     bits = dict(unit.bits).get(kind, 0)
-    return factor * bits * design.cell_area(unit.block, kind, option) if factor else 0.0
+    return factor * bits * design.cell_area(unit.block, kind) if factor else 0.0
 
 
 @dataclass(frozen=True)

@@ -14,36 +14,20 @@ References:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from resil.protection.effects import Effect, Mechanisms, undetected
-from resil.protection.risks import FATES, Network
+from resil.protection.risks import FATES, Limits, Network
+from resil.protection.targets import Targets
 from resil.protection.units import Cells
 from resil.stats.intervals import Interval
 from resil.stats.weighted import weighted_sum
 
 FloatArray = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Targets:
-    """What has to be kept on every network; None where nothing is asked.
-
-    Attributes:
-        budget_fit: Most residual FIT.
-        spfm: Least SPFM, 0 to 1.
-        fit_share: Most residual FIT as a share of that without protection.
-        due_fit: Most detected failures in FIT.
-    """
-
-    budget_fit: float | None = None
-    spfm: float | None = None
-    fit_share: float | None = None
-    due_fit: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +42,8 @@ class Judged:
         fit_raw: Upset rate that remains, at the strong ends.
         spfm: `1 - fit / fit_raw`; None without upsets. `spfm_lo` likewise its lower limit.
         spfm_lo: Lower limit.
-        due: Detected failures with limits; every upset under a mechanism that detects is one.
+        due: Detected failures with limits; every upset under a mechanism that detects is one. None if what
+            was detected before is not known of each block.
     """
 
     network: str
@@ -68,7 +53,7 @@ class Judged:
     fit_raw: float
     spfm: float | None
     spfm_lo: float | None
-    due: Interval
+    due: Interval | None
 
     def missed(self, targets: Targets) -> list[str]:
         """Return the targets that are not shown to be met, in words."""
@@ -81,7 +66,9 @@ class Judged:
         least = 0.0 if self.spfm_lo is None else self.spfm_lo
         if targets.spfm is not None and least < targets.spfm:
             told.append(f"SPFM at least {least:.5f}, asked {targets.spfm:g}")
-        if targets.due_fit is not None and self.due.hi > targets.due_fit:
+        if targets.due_fit is not None and self.due is None:
+            told.append(f"detected failures not known, asked {targets.due_fit:g} FIT at most")
+        elif targets.due_fit is not None and self.due is not None and self.due.hi > targets.due_fit:
             told.append(f"{self.due.hi:.3g} FIT detected at most, asked {targets.due_fit:g}")
         return told
 
@@ -96,24 +83,32 @@ def judge(network: Network, cells: Cells, effects: Sequence[Effect], mechanisms:
         mechanisms: Of the whole NPU.
     """
     raw = network.raw(cells)
-    sampled = _Sampled(network, cells, raw)
     column = {name: np.array([getattr(e, name) for e in effects]) for name in Effect.__dataclass_fields__}
+    if network.limits is not None:
+        return _by_limits(network, network.limits, raw, column, bare=all(own == Effect() for own in effects))
+    sampled = _Sampled(network, cells, raw)
     before = sampled.rate(np.ones(len(raw)), undetected()).estimate
     fit = sampled.rate(column["residual"], mechanisms.hazardous(network))
     made = float(raw @ column["due_of_raw"])
     due = sampled.rate(column["due_kept"], mechanisms.detected(network))
     left = float(raw @ column["raw"])
-    spfm = [max(0.0, 1.0 - rate / left) if left > 0.0 else None for rate in (fit.estimate, fit.hi)]
-    return Judged(
-        network.name,
-        len(network.bit),
-        before,
-        fit,
-        left,
-        spfm[0],
-        spfm[1],
-        Interval(due.estimate + made, due.lo + made, due.hi + made, due.confidence),
-    )
+    told = Interval(due.estimate + made, due.lo + made, due.hi + made, due.confidence)
+    return Judged(network.name, len(network.bit), before, fit, left, *_spfm(fit, left), told)
+
+
+def _by_limits(
+    network: Network, limits: Limits, raw: FloatArray, column: Mapping[str, FloatArray], *, bare: bool
+) -> Judged:
+    """Judge by limits that hold together: the bound of a set is the sum of what options leave of them."""
+    kept, left = column["residual"], float(raw @ column["raw"])
+    estimate, most = limits.whole if bare else (float(limits.fit @ kept), float(limits.fit_hi @ kept))
+    fit = Interval(estimate, 0.0, most, network.confidence)
+    return Judged(network.name, limits.injections, limits.whole[0], fit, left, *_spfm(fit, left), None)
+
+
+def _spfm(fit: Interval, fit_raw: float) -> tuple[float | None, float | None]:
+    estimate, least = (max(0.0, 1.0 - r / fit_raw) if fit_raw > 0.0 else None for r in (fit.estimate, fit.hi))
+    return estimate, least
 
 
 class _Sampled:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Collection, Mapping
 from dataclasses import MISSING, dataclass, fields, replace
@@ -20,12 +21,14 @@ KINDS = ("ff", "macro", "sram")
 CELL_KINDS = ("ff", "sram")
 STATUSES = ("measured", "modelled", "assumed")
 _TURNS_INTO = ("due", "corrected")
-# Where an option is offered: to a block, in the choice by blocks of one run; and in the choice by units,
-# to groups of flip-flops, to memories, to a block or the NPU as a copy of it, to the NPU as a mechanism.
+# Where an option is offered: to the storage of a block where units are blocks; to groups of flip-flops and to
+# memories, of any units; to a block or the NPU as a copy of it; to the NPU as a mechanism.
 UNITS = ("block", "group", "memory", "whole_block", "npu")
 WATCHDOG, ERROR_FLAG = "watchdog", "error_flag"
 # What can be built: mechanisms of groups, and of the whole NPU.
 _BUILT = (*Mechanism, WATCHDOG)
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_OF_PARTS = {"group", "memory"}
 _AREAS = ("block_area", "ff_area", "sram_area", "cells_area")
 
 
@@ -100,6 +103,11 @@ class Option:
     cells_area: float = 0.0
     limit_factor: float = 0.0
 
+    @property
+    def shown_by_rtl(self) -> bool:
+        """Whether RTL can show what it does: hardened cells are a constraint, which no injection sees."""
+        return self.builds not in ("", Mechanism.HARDENED)
+
     def raw_share(self, kind: str) -> float:
         """Return the share of the upset rate of bits of that kind that remains."""
         return self.raw_factor if kind in self.protects else 1.0
@@ -144,11 +152,17 @@ class OptionSet:
         options: By name, in the order of the file; "none" is always there.
         cells: Area of a storage cell, by kind and unit.
         leave_out: Registers, memories or blocks whose units are offered nothing, by path.
+        own: Names of options that the user's file has.
     """
 
     options: Mapping[str, Option]
     cells: Mapping[tuple[str, str], Cell]
     leave_out: tuple[str, ...] = ()
+    own: frozenset[str] = frozenset()
+
+    def may_be_built(self, option: Option) -> bool:
+        """Whether an option is offered where RTL is to be built: what RTL shows, and what the user names."""
+        return option.shown_by_rtl or (bool(option.builds) and option.name in self.own)
 
 
 def load_options(user_file: Path | None = None) -> OptionSet:
@@ -156,7 +170,7 @@ def load_options(user_file: Path | None = None) -> OptionSet:
 
     Args:
         user_file: Options and cells that replace those of the same name or are added; its top-level list
-            `exclude` names options to leave out, `leave_out` storage that is offered none by units.
+            `exclude` names options to leave out, `leave_out` storage that is offered none.
 
     Raises:
         ProtectionError: a file cannot be read or is wrong; the message names file, table and key.
@@ -165,9 +179,10 @@ def load_options(user_file: Path | None = None) -> OptionSet:
     base = _parse(parse_toml(shipped.read_text(), shipped.name), "options.toml of the package")
     options, cells = dict(base.options), dict(base.cells)
     leave_out: tuple[str, ...] = ()
+    named: frozenset[str] = frozenset()
     if user_file is not None:
         own, excluded = _read(user_file)
-        leave_out = own.leave_out
+        leave_out, named = own.leave_out, frozenset(own.options)
         options.update(own.options)
         cells.update(own.cells)
         for name in excluded:
@@ -175,7 +190,7 @@ def load_options(user_file: Path | None = None) -> OptionSet:
                 others = ", ".join(other for other in options if other != "none")
                 raise ProtectionError(f"{user_file}: exclude names {name!r}; it may name any of {others}")
             del options[name]
-    return OptionSet(options, cells, leave_out)
+    return OptionSet(options, cells, leave_out, named)
 
 
 def _read(file: Path) -> tuple[OptionSet, tuple[str, ...]]:
@@ -234,6 +249,16 @@ def _option(table: Mapping[str, Any], where: str) -> Option:
     if option.name != "none" and not set(_AREAS) & set(table):
         raise ProtectionError(
             f"{spot}: has no area, and would be free: give one of {', '.join(_AREAS)} (0 if it takes none)"
+        )
+    if not _NAME.fullmatch(option.name):
+        raise ProtectionError(
+            f"{spot}: name needs to be 1 to 64 letters, digits and . _ -, the first no sign, found "
+            f"{option.name!r}: rename it (a + joins the names of options in reports)"
+        )
+    if option.block_area and _OF_PARTS & set(option.units):
+        raise ProtectionError(
+            f"{spot}: block_area is of an option of blocks, and units names {', '.join(option.units)}, of "
+            "which it would be no area: give ff_area or sram_area, or another option for them"
         )
     if "macro" in protects and (option.ff_area or option.raw_factor < 1.0):
         raise ProtectionError(

@@ -19,7 +19,7 @@ from resil.progress import Progress
 from resil.protection.basis import pace_of
 from resil.protection.build_rtl import RECORD, was_changed
 from resil.protection.confirm import Copies, Hangs, Observed, Stratum
-from resil.protection.groups_to_build import groups_of, protected_parts, watchdog_of
+from resil.protection.groups_to_build import protected_parts, watchdog_of
 from resil.protection.options import WATCHDOG, Option, OptionSet
 from resil.results.run import Run
 from resil.results.summarise import upset_rates
@@ -131,8 +131,6 @@ def read_built(
             f"{folder}: expected {len(copies):,} copies of registers, found {len(missing):,} of them gone, "
             f"{missing[0]} first; the RTL was changed, build it again"
         )
-    groups = groups_of(plan, options, target.blocks)
-    hardening = {g.path for g in groups if g.mechanism is Mechanism.HARDENED}
     return Built(
         target,
         was_changed(record, target),
@@ -143,7 +141,11 @@ def read_built(
         used,
         elaboration,
         record["hardened"],
-        {path: _factors(options.options[name]) for path, name in protected_parts(plan) if path in hardening},
+        {
+            path: _factors(options.options[name])
+            for path, name in protected_parts(plan)
+            if options.options[name].builds == Mechanism.HARDENED
+        },
         watchdog,
         1.0 - options.options[WATCHDOG].worst_residual_share("ff", campaign.hazardous) if watchdog else 0.0,
         timer,

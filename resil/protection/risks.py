@@ -33,8 +33,25 @@ FATES = 6
 
 
 @dataclass(frozen=True)
+class Limits:
+    """What a summary says of each cell, where cells are a block's storage of one kind. Rates in FIT.
+
+    Attributes:
+        fit: Estimates of the hazardous rates, shape (cells,).
+        fit_hi: Upper limits that all hold together, so for every set that may be chosen, shape (cells,).
+        whole: Estimate and upper limit of the design as it is, which are the run's own.
+        injections: Behind them; 0 of an estimate.
+    """
+
+    fit: FloatArray
+    fit_hi: FloatArray
+    whole: tuple[float, float]
+    injections: int
+
+
+@dataclass(frozen=True)
 class Network:
-    """One run: what was injected into one network.
+    """One run: what was injected into one network, or the limits that are known of it.
 
     Attributes:
         name: Of the run.
@@ -45,6 +62,7 @@ class Network:
         confidence: Of the run's intervals.
         hazardous: Outcomes that count as failures.
         pace: Of its operations; None if it is not known, or there are none.
+        limits: By which it is judged in place of injections, as an estimate is; None for injections.
     """
 
     name: str
@@ -55,13 +73,16 @@ class Network:
     confidence: float
     hazardous: tuple[str, ...]
     pace: Pace | None = None
+    limits: Limits | None = None
 
     def where(self, chosen: BoolArray) -> Network:
         """Return some of the injections."""
         return replace(self, bit=self.bit[chosen], fate=self.fate[chosen], number=self.number[chosen])
 
     def halves(self) -> tuple[Network, Network]:
-        """Return the half that chooses and the half that judges."""
+        """Return the half that chooses and the half that judges; limits that hold for any set are both."""
+        if self.limits is not None:
+            return self, self
         chooses = _mixed(self.number) % 2 == 0
         return self.where(chooses), self.where(~chooses)
 
@@ -69,6 +90,15 @@ class Network:
         """Return the raw upset rate of each cell in FIT."""
         own = zip(cells.block, cells.kind, strict=True)
         return np.array([self.fit_per_bit.get(key, 0.0) for key in own]) * cells.bits
+
+
+def risks_at_limits(network: Network, cells: Cells) -> FloatArray:
+    """Return P(fate | a bit of the cell flips) at the upper limits, shape (cells, `FATES`)."""
+    assert network.limits is not None
+    raw = network.raw(cells)
+    risks = np.zeros((len(raw), FATES))
+    risks[:, HARMFUL] = np.divide(network.limits.fit_hi, raw, out=np.zeros_like(raw), where=raw > 0.0)
+    return risks
 
 
 def shrunk_risks(networks: Sequence[Network], cells: Cells, prior: FloatArray | None = None) -> FloatArray:

@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a choice over units to `protection.json`, one for each run: the same choice, that run's figures."""
+"""From a choice to `protection.json`, one for each run: the same choice, that run's figures."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from resil.protection.assumptions import assumptions
 from resil.protection.choose import Candidate, Choice
 from resil.protection.effects import Effect
 from resil.protection.items import NPU, Design, Item, item_area, whole_npu
-from resil.protection.judge import Judged, Targets, judge
+from resil.protection.judge import Judged, judge
 from resil.protection.options import STATUSES, WATCHDOG
-from resil.protection.plan import SCHEMA
 from resil.protection.risks import Network
+from resil.protection.targets import Targets
 from resil.protection.units import BoolArray, Granularity
+from resil.record.protection import SCHEMA
+from resil.record.summary import Summary
 
 _RESULTS = {(True, True): "optimal", (False, True): "infeasible", (True, False): "not_needed"}
 
@@ -26,14 +29,26 @@ def unit_plan(
     targets: Targets,
     choice: Choice,
     granularity: Granularity,
+    summary: Summary,
     strangers: Sequence[Judged] = (),
 ) -> list[dict[str, Any]]:
     """Return the content of `protection.json` for each run, in their order.
 
     Figures of the totals are the run's own; `networks` has those of all. `choices` sums up each block, as the
     reports show it; `groups` names what is protected.
+
+    Args:
+        design: What was chosen for.
+        networks: By which.
+        targets: What was asked.
+        choice: What was chosen.
+        granularity: Of the units.
+        summary: Of the first run.
+        strangers: What is left on networks that took no part.
     """
     common = _common(design, networks, targets, choice, granularity)
+    common["from_estimate"] = summary.predicted
+    common["assumptions"] = assumptions(design, networks, granularity, summary)
     common["strangers"] = [_network(judged, targets) for judged in strangers]
     return [
         {**common, **_own(design, network, choice, judged)}
@@ -48,12 +63,12 @@ def _common(
     copies = whole_npu(design, networks[0].hazardous)
     return {
         "schema": SCHEMA,
-        "from_estimate": False,
         "granularity": granularity.value,
         "budget_fit": targets.budget_fit,
         "spfm_target": targets.spfm,
         "fit_share_target": targets.fit_share,
         "due_fit_target": targets.due_fit,
+        "waived": list(targets.waived),
         "result": _RESULTS[chosen is not None, choice.needed],
         "reason": choice.reason,
         "reserve": chosen.reserve if chosen else None,
@@ -67,7 +82,6 @@ def _common(
         "mechanisms": [] if chosen is None else _mechanisms(design, chosen, networks),
         "networks": [_network(judged, targets) for judged in choice.judged],
         "pareto": [_point(design, candidate, judged) for candidate, judged in reversed(choice.tried)],
-        "assumptions": _assumptions(design, networks, granularity),
     }
 
 
@@ -89,8 +103,7 @@ def _own(design: Design, network: Network, choice: Choice, judged: Judged) -> di
         "fit_raw_after": judged.fit_raw,
         "spfm": judged.spfm,
         "spfm_lo": judged.spfm_lo,
-        "due": judged.due.estimate,
-        "due_hi": judged.due.hi,
+        **_due(judged),
         "choices": _blocks(design, network, choice.chosen) if choice.needed else [],
     }
 
@@ -207,10 +220,14 @@ def _network(judged: Judged, targets: Targets) -> dict[str, Any]:
         "fit_hi": judged.fit.hi,
         "spfm": judged.spfm,
         "spfm_lo": judged.spfm_lo,
-        "due": judged.due.estimate,
-        "due_hi": judged.due.hi,
+        **_due(judged),
         "missed": judged.missed(targets),
     }
+
+
+def _due(judged: Judged) -> dict[str, float | None]:
+    due = judged.due
+    return {"due": None, "due_hi": None} if due is None else {"due": due.estimate, "due_hi": due.hi}
 
 
 def _point(design: Design, candidate: Candidate, judged: Sequence[Judged]) -> dict[str, Any]:
@@ -233,52 +250,3 @@ def _point(design: Design, candidate: Candidate, judged: Sequence[Judged]) -> di
 
 def _part(area: float, whole: float) -> float:
     return area / whole if whole > 0.0 else 0.0
-
-
-def _assumptions(design: Design, networks: Sequence[Network], granularity: Granularity) -> list[str]:
-    percent = f"{50.0 + 50.0 * networks[0].confidence:.4g}"
-    told = [
-        "Half of each run's injections (by a hash of their numbers) chose, by risks shrunk over networks; "
-        "every figure of what remains is from the other half, which had no part in the choice.",
-        f"Each bound holds at {percent} %. Sets are judged from the strongest on, up to the first that "
-        "fails, so they share that error; the verdict that none is needed is a look of its own.",
-        "Options count at the weak ends of their ranges, and the denominator of SPFM at its least: hardened "
-        "cells lower it by as much as they may.",
-        "Storage that an option adds upsets too: it counts as as dangerous as what it guards, and as "
-        "guarded. It does not enlarge the denominator of SPFM.",
-        "Bounds are for the inputs that were run.",
-        "Every upset under a mechanism that detects is a detected failure, also where it would do no harm.",
-        f"Chosen by {granularity}: the options' areas are figures, not measured on this design.",
-    ]
-    if design.options.leave_out:
-        told.append(f"Left out by the file of options: {', '.join(design.options.leave_out)}.")
-    told += _watchdog(design, networks)
-    if design.buildable:
-        told.append("Only what can be built as RTL was offered.")
-    if any(unit.memory for unit in design.units):
-        told.append("Codes on a memory guard the flip-flops of its macro, too: they are checked behind it.")
-    return told
-
-
-def _watchdog(design: Design, networks: Sequence[Network]) -> list[str]:
-    """Say on which networks a watchdog helps, and what is taken for granted of it."""
-    if WATCHDOG not in design.options.options:
-        return []
-    if design.limit is None:
-        return ["A watchdog was not offered: how long operations take is not in the results of all runs."]
-    told = [n.name for n in networks if n.pace is not None and n.pace.tells(design.limit)]
-    late = [n.name for n in networks if n.name not in told]
-    text = (
-        f"A watchdog waits {design.limit:,} cycles for the end of an operation. A hang is taken for one in "
-    )
-    text += "which no operation ends any more, but for the part that the option's coverage leaves."
-    if late:
-        text += f" On {', '.join(late)} it would tell only after the time-out: there it counts for nothing."
-    return [text]
-
-
-def parts_of(plan: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return what a plan over units protects: each part of each group, with the name of its option."""
-    return [
-        (part, str(group["option"])) for group in plan["groups"] for part in group["parts"] or [group["unit"]]
-    ]

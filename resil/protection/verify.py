@@ -298,37 +298,3 @@ def _keep(run_dirs: Sequence[Path], plan: Mapping[str, Any], folder: Path, found
         text = json_text({"confirmations": [*read_history(run_dir), entry]})
         write_text(run_dir / PLANS / HISTORY, text)
         add_to_plan(run_dir, plan["name"], {key: found[key] for key in keys})
-
-
-def confirmation_text(found: Mapping[str, Any]) -> str:
-    """Return a confirmation as lines for a person."""
-    lines = [
-        f"{row['network']}: {row['fit']:.3g} [{row['fit_lo']:.3g}, {row['fit_hi']:.3g}] FIT, SPFM at least "
-        f"{row['spfm_lo']:.3%}; {row['hazardous']} of {row['injections']:,} upsets hazardous"
-        for row in found["networks"]
-    ]
-    copies, latent = found["copies"], found["latent"]
-    if copies["injections"]:
-        lines.append(
-            f"redundant storage: {copies['hazardous']} of {copies['injections']:,} upsets hazardous: at "
-            f"least {copies['harmless_lo']:.3%} harmless ({copies['confidence']:.0%} confidence)"
-        )
-    if latent:
-        lines.append(
-            f"stuck bits of mechanisms: {latent['told']} of {latent['injections']} told, at least "
-            f"{latent['coverage_lo']:.1%}"
-        )
-    if dog := found["watchdog"]:
-        told = ", ".join(f"{r['hangs_told']} of {r['hangs']} on {r['network']}" for r in found["networks"])
-        lines.append(f"watchdog of {dog['limit']:,} cycles: hangs told {told}")
-    if dog and dog["false_alarms"]:
-        lines.append(
-            f"NOT FOR {', '.join(dog['false_alarms'])}: operations longer than the watchdog waits, each run "
-            "a false alarm"
-        )
-    if left := found["hardened_not_confirmed"]:
-        lines.append(f"hardened cells cannot be confirmed in RTL: {', '.join(left)}; their range is in it")
-    said = f"CONFIRMED by injection, seed {found['seed']}" if found["confirmed"] else "NOT CONFIRMED"
-    lines.append(f"{said}: predicted {found['predicted']['fit']:.3g} FIT")
-    lines += [f"  {reason}" for reason in found["reasons"]]
-    return "\n".join(lines)

@@ -10,7 +10,7 @@ from resil.record import numbers
 from resil.record.campaign_facts import STATUSES
 from resil.record.node import Node
 
-SCHEMA = 5
+SCHEMA = 6
 _SHARES = ("fit_share_target", "due_fit_target")
 RESULTS = ("optimal", "infeasible", "not_needed")
 _FILE = "protection.json"
@@ -115,6 +115,7 @@ class Protection:
     built: bool = False
     area_measured: bool = False
     confirmation: Confirmation | None = None
+    waived: tuple[str, ...] = ()
 
     @property
     def target(self) -> str:
@@ -128,7 +129,7 @@ class Protection:
             parts.append(f"at most {numbers.percent(self.fit_share_target)} of the FIT without protection")
         if self.due_fit_target is not None:
             parts.append(f"at most {numbers.given(self.due_fit_target)} FIT detected")
-        return " and ".join(parts)
+        return " and ".join(parts) + "".join(f" ({text})" for text in self.waived)
 
     @property
     def protects(self) -> bool:
@@ -197,6 +198,7 @@ def _planned(root: Node, result: str, front: tuple[FrontPoint, ...]) -> Protecti
         predicted=root.at("from_estimate").flag(),
         built=root.maybe("rtl") is not None,
         confirmation=_confirmation(root),
+        waived=tuple(node.text() for node in root.at("waived").items()),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from resil.protection.judge import Targets
+from resil.protection.targets import Targets
 from resil.study.study import Study
 
 
@@ -32,8 +32,9 @@ def asked(study: Study) -> dict[str, Any]:
 
 
 def _kept(targets: Targets, budget: float | None) -> dict[str, float | None]:
+    kept = None if "budget" in targets.waive else budget
     return {
-        "budget_fit": budget if targets == Targets() else targets.budget_fit,
+        "budget_fit": kept if targets.budget_fit is None else targets.budget_fit,
         "spfm_target": targets.spfm,
         "fit_share": targets.fit_share,
         "due_budget": targets.due_fit,

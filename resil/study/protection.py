@@ -6,8 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from resil.folder.recorded import is_amount
-from resil.protection.judge import Targets
 from resil.study.answers import MET, is_answered, is_injected
 from resil.study.study import ProtectionWanted
 
@@ -51,35 +49,12 @@ def settled(
         return unassessed(target, f"no results of {', '.join(missing)}")
     if predicted := [cell["network"] for cell in cells if not is_injected(cell)]:
         return unassessed(target, f"only predicted: {', '.join(predicted)}")
-    if wanted.targets == Targets() and all(cell["verdict"] == MET for cell in cells):
+    plain = wanted.targets.names_none and not wanted.targets.waive
+    if plain and all(cell["verdict"] == MET for cell in cells):
         networks = [cell["network"] for cell in cells]
         row = {"result": NOT_NEEDED, "overhead": 0.0, "networks": networks, "reason": _UNPROTECTED}
         return unassessed(target, "") | row
     return None
-
-
-def is_whole(plan: Mapping[str, Any], networks: Sequence[str]) -> bool:
-    """Whether a plan that was kept says all that `chosen` reads, of just these networks, in their order."""
-    result, judged = plan.get("result"), plan.get("networks")
-    if result not in _RESULTS or not isinstance(judged, list) or not all(isinstance(r, dict) for r in judged):
-        return False
-    if [own.get("network") for own in judged] != list(networks):
-        return False
-    area, reasons = plan.get("area_measured"), plan.get("reasons", [])
-    given = [own.get("fit_hi") for own in judged] + ([plan.get("area_overhead")] if result != _NO_SET else [])
-    if area is not None:
-        if not isinstance(area, dict) or "hardened_included" not in area:
-            return False
-        given.append(area.get("overhead"))
-    known = [plan.get("area_overhead_lockstep"), *(own.get("spfm_lo") for own in judged)]
-    return (
-        all(map(is_amount, given))
-        and all(own is None or is_amount(own) for own in known)
-        and all(isinstance(plan.get(key), str) for key in ("name", "reason"))
-        and ("measured" not in plan or isinstance(plan.get("confirmed"), bool))
-        and isinstance(reasons, list)
-        and all(isinstance(own, str) for own in reasons)
-    )
 
 
 def chosen(target: str, plan: Mapping[str, Any]) -> dict[str, Any]:

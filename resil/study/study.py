@@ -14,7 +14,7 @@ from resil.campaign.network_settings import NetworkSettings
 from resil.campaign.rules import Rules
 from resil.campaign.sampling_settings import SamplingSettings
 from resil.campaign.workload_settings import WorkloadSettings
-from resil.protection.judge import Targets
+from resil.protection.targets import Targets
 from resil.protection.units import Granularity
 
 Work = NetworkSettings | WorkloadSettings

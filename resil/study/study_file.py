@@ -27,7 +27,7 @@ from resil.campaign.section import Section
 from resil.campaign.workload_settings import read_workload
 from resil.errors import CampaignError
 from resil.networks import zoo
-from resil.protection.judge import Targets
+from resil.protection.targets import WAIVABLE, Targets
 from resil.protection.units import Granularity
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.toml_file import read_toml
@@ -177,10 +177,12 @@ def _protection(section: Section, there: bool, works: Sequence[StudyWork]) -> Pr
     asked = {key: section.number(key) for key in ASKED if section.has(key)}
     options = section.path("options", "a file of protection options") if section.has("options") else None
     verify = _verify_networks(section, works)
+    waive = section.texts("waive")
+    if unknown := [name for name in waive if name not in WAIVABLE]:
+        section.wrong("waive", f"any of {', '.join(WAIVABLE)}", f'"{unknown[0]}"', "correct it")
     section.finish()
-    targets = Targets(
-        asked.get("budget_fit"), asked.get("spfm_target"), asked.get("fit_share"), asked.get("due_budget")
-    )
+    fit, spfm, share, due = (asked.get(key) for key in ASKED)
+    targets = Targets(fit, spfm, share, due, waive)
     return ProtectionWanted(Granularity(granularity), targets, options, verify) if wanted else None
 
 

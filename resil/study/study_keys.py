@@ -62,6 +62,12 @@ _PROTECTION = Table(
             choices=_GRANULARITIES,
         ),
         *(Key(name, "number", _ASKED_MEANING[name], ABSENT, 0.0, high) for name, high in ASKED.items()),
+        Key(
+            "waive",
+            "list of strings",
+            "Limits of the campaigns that need not be kept: `budget`, `spfm` (of `[safety]`), `due`.",
+            (),
+        ),
         Key("options", "path", "An [options file](options-file.md) of your own.", ABSENT),
         Key(
             "verify_networks",

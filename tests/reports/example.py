@@ -449,11 +449,12 @@ def example_protection(summary: dict[str, Any], budget: float = 0.01) -> dict[st
     choices = [_choice(row, options[chosen[row["block"]]]) for row in rows] if fitting else []
     lockstep = sum(_option_area(row, options["duplicate"]) for row in rows) / area
     return {
-        "schema": 5,
+        "schema": 6,
         "from_estimate": False,
         "budget_fit": budget,
         "result": result,
         "spfm_target": None,
+        "waived": [],
         "choices": choices,
         "area_unprotected": area,
         "area_added": added,

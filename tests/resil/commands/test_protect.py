@@ -36,7 +36,7 @@ def test_the_choice_meets_the_budget_and_is_in_all_reports(finished, capsys):
     assert plan["budget_fit"] == 0.0005
     assert plan["fit_hi"] <= 0.0005
     assert plan["gap"] == 0.0
-    assert {choice["block"] for choice in plan["choices"]} == {"cc", "mac", "sb", "cpm", "(no block)"}
+    assert {choice["block"] for choice in plan["choices"]} == {"cc", "mac", "sb", "(no block)"}
     assert (finished / "report.html").read_text() != before
     assert main(["report", str(finished)]) == 0
     assert "PROTECTED: at most" in capsys.readouterr().out
@@ -100,7 +100,7 @@ def test_plans_are_kept_by_name(finished, capsys):
     assert main(["protect", str(finished), "--budget-fit", "0.0005"]) == 0
     assert main(["protect", str(finished), "--spfm-target", "0.99", "--name", "asil-d"]) == 0
     plans = sorted(path.name for path in (finished / "protection").iterdir())
-    assert plans == ["asil-d.json", "fit-0.0005.json"]
+    assert plans == ["asil-d.json", "by-block_fit-0.0005.json"]
     latest = json.loads((finished / "protection.json").read_text())
     assert latest == json.loads((finished / "protection" / "asil-d.json").read_text())
     assert latest["name"] == "asil-d"
@@ -123,7 +123,7 @@ def test_an_infeasible_plan_does_not_take_the_name_of_a_better_one(finished, mon
     before = (finished / "protection" / "mine.json").read_bytes()
     known = load_options()
     only = replace(known, options={"none": known.options["none"]})
-    monkeypatch.setattr("resil.protection.block_flow.load_options", lambda _: only)
+    monkeypatch.setattr("resil.protection.choosing.load_options", lambda _: only)
     assert main(["protect", str(finished), "--name", "mine"]) == 2
     assert "reaches its target on these results, which this one does not" in capsys.readouterr().err
     assert (finished / "protection" / "mine.json").read_bytes() == before

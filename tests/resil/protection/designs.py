@@ -9,6 +9,15 @@ from resil.protection.options import load_options
 from resil.protection.risks import FATES, Network
 from resil.protection.units import Granularity, Storage, cells_of, units_of
 from resil.protection.watchdog_pace import Pace
+from resil.record.campaign_facts import CampaignRecord, TargetRecord
+from resil.record.summary import Summary
+
+# What the assumptions of a plan read of a summary.
+SUMMARY = Summary.model_construct(
+    estimate=None,
+    campaign=CampaignRecord.model_construct(kinds=("ff", "macro", "sram"), clusters=(1.0,)),
+    target=TargetRecord.model_construct(ff_bits=1, macro_bits=1, sram_bits=1),
+)
 
 # Operations of at most 100 of 1,000 cycles: a watchdog of 150 cycles tells before the time-out.
 PACE = Pace(100, 1000, 2000)
@@ -36,8 +45,8 @@ def design_of(storage, granularity=Granularity.GROUP, options=None, exclude=(), 
         flops, memory = 6.667 * bits[name, "ff"], 0.66 * bits[name, "sram"]
         blocks[name] = Block(name, 3.0 * flops + memory, flops, memory, "GE", {})
     area = sum(block.area for block in blocks.values())
-    units = units_of(storage, cells, granularity)
-    return Design(cells, units, blocks, bits, "GE", area, known, buildable, limit=limit)
+    units, by_block = units_of(storage, cells, granularity), granularity is Granularity.BLOCK
+    return Design(cells, units, blocks, bits, "GE", area, known, buildable, limit=limit, by_block=by_block)
 
 
 def network_of(

@@ -9,13 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from resil.protection.assumptions import assumptions
 from resil.protection.choose import Chooser, choose
 from resil.protection.effects import Effect
-from resil.protection.judge import Targets, judge
+from resil.protection.items import menu_of_units
+from resil.protection.judge import judge
 from resil.protection.options import ProtectionError
 from resil.protection.risks import FATES, shrunk_risks
+from resil.protection.targets import Targets
 from resil.protection.units import Granularity
-from tests.resil.protection.designs import design_of, network_of, rates_of, storage_of
+from tests.resil.protection.designs import SUMMARY, design_of, network_of, rates_of, storage_of
 
 SMALL = storage_of(
     [
@@ -246,13 +249,17 @@ def test_what_is_added_upsets_too():
     assert Effect.of(option, "ff", ("hang",)).raw == 1.0
 
 
-def test_an_option_without_area_is_refused_by_name():
+def test_an_option_without_area_is_not_offered():
     rng = np.random.default_rng(12)
     design = design_of(SMALL)
     blocks = {name: replace(block, ff_area=None) for name, block in design.blocks.items()}
     network = network_of(SMALL, rates_of(SMALL, 0.2), 2000, rng)
-    with pytest.raises(ProtectionError, match=r"hardened_light: has no area for a: .* add a \[\[cell\]\]"):
-        choose(replace(design, blocks=blocks), [network], Targets(fit_share=0.2))
+    lacking = replace(design, blocks=blocks)
+    offered = {item.option.name for item in menu_of_units(lacking, network.hazardous).items if item.option}
+    assert offered == {"secded", "parity", "lockstep"}
+    assert all(own.watchdog is None for own in lacking.mechanisms())
+    told = assumptions(lacking, [network], Granularity.GROUP, SUMMARY)
+    assert any("area of flip-flops in GE is not known, so options" in text for text in told)
 
 
 def test_only_what_can_be_built_is_offered_for_building():

@@ -3,10 +3,10 @@ import doctest
 
 import pytest
 
-from resil.protection import front, optimise, risks, units
+from resil.protection import risks, units
 
 
-@pytest.mark.parametrize("module", [front, optimise, risks, units])
+@pytest.mark.parametrize("module", [risks, units])
 def test_examples_in_docstrings_are_true(module):
     found = doctest.testmod(module)
     assert found.attempted > 0

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 
@@ -12,6 +13,7 @@ from tests.resil import fake
 from tests.resil.campaigns import TEXT, write_campaign
 
 MORE = TEXT.replace('["ff"]', '["ff", "sram"]').replace("injections = 200", "injections = 4000")
+OTHER = MORE.replace("zoo:digits", "zoo:digits_separable")
 
 
 def run_of(folder, capsys, text=MORE):
@@ -26,7 +28,7 @@ def two(tmp_path, monkeypatch, capsys):
     fake.install(monkeypatch)
     return [
         run_of(tmp_path / "one", capsys),
-        run_of(tmp_path / "two", capsys, MORE.replace("seed = 7", "seed = 8")),
+        run_of(tmp_path / "two", capsys, OTHER.replace("seed = 7", "seed = 8")),
     ]
 
 
@@ -58,7 +60,7 @@ def test_a_name_is_that_of_one_target_alone(two, capsys):
     capsys.readouterr()
     for other in (["--fit-share", "0.6"], ["--fit-share", "0.7", "--due-budget", "1"]):
         assert protect(two[0], *other, "--name", "ours") == 2
-        assert "is a plan for budget_fit = None" in (told := capsys.readouterr().err)
+        assert "is a plan for budget_fit = 0.01" in (told := capsys.readouterr().err)
         assert "fit_share_target = 0.7" in told
     assert (two[0] / "protection" / "ours.json").read_text() == kept
 
@@ -105,13 +107,70 @@ def test_runs_that_contradict_each_other_are_refused(two, tmp_path, capsys):
     other = run_of(tmp_path / "three", capsys, MORE.replace('kinds = ["ff", "sram"]', 'kinds = ["ff"]'))
     assert protect(two[0], other, "--fit-share", "0.5") == 2
     assert "runs contradict each other: kinds of storage" in capsys.readouterr().err
-    dearer = run_of(tmp_path / "four", capsys, MORE.replace("fit = 0.01", "fit = 0.02"))
+    dearer = run_of(tmp_path / "four", capsys, OTHER.replace("fit = 0.01", "fit = 0.02"))
     assert protect(two[0], dearer) == 2
     assert "targets contradict: the campaigns' budgets are 0.01, 0.02 FIT" in capsys.readouterr().err
     timed = MORE.replace("[budget]", '[execution]\ntimeout = "operation"\n[budget]')
     assert protect(two[0], run_of(tmp_path / "five", capsys, timed), "--fit-share", "0.5") == 2
     assert "runs contradict each other: time-out: operation in" in capsys.readouterr().err
     assert not (two[0] / "protection.json").exists()
+
+
+def test_one_network_does_not_count_as_two(two, tmp_path, capsys):
+    """The fault: two seeds of a network, a run beside itself, and its copy stood for two networks."""
+    again = run_of(tmp_path / "again", capsys, MORE.replace("seed = 7", "seed = 9"))
+    copied = shutil.copytree(two[0], tmp_path / "copy")
+    for other in (again, two[0], copied):
+        assert protect(two[0], other, "--fit-share", "0.5") == 2
+        assert f"{other}: runs the network that {two[0]} runs" in capsys.readouterr().err
+        assert not (two[0] / "protection.json").exists()
+
+
+def limited(folder, capsys, limits=""):
+    return run_of(folder, capsys, MORE.replace("fit = 0.01", "fit = 1e-6") + limits)
+
+
+@pytest.mark.parametrize("granularity", ["block", "register", "group"])
+def test_the_budget_of_a_campaign_stays_beside_what_is_asked(tmp_path, monkeypatch, capsys, granularity):
+    """The fault: with --granularity the budget was dropped without a word, and PROTECTED was said of it."""
+    fake.install(monkeypatch)
+    run = limited(tmp_path / "one", capsys)
+    asked = [run, "--spfm-target", "0.9", "--granularity", granularity]
+    assert protect(*asked, "--json") == 1
+    assert json.loads(capsys.readouterr().out)["budget_fit"] == 1e-6
+    assert protect(*asked, "--waive", "budget") == 0
+    out = capsys.readouterr().out
+    assert "the campaign's budget of 1e-06 FIT is waived" in out
+    plan = json.loads((run / "protection.json").read_text())
+    assert (plan["budget_fit"], plan["waived"]) == (None, ["the campaign's budget of 1e-06 FIT is waived"])
+    assert protect(*asked, "--budget-fit", "1") == 0
+    assert "budget of 1 FIT in place of the campaign's budget of 1e-06 FIT" in capsys.readouterr().out
+
+
+def test_the_spfm_that_a_campaign_claims_is_kept_too(tmp_path, monkeypatch, capsys):
+    fake.install(monkeypatch)
+    claimed = '[safety]\nclaims = ["spfm_transient"]\nspfm = 0.9\n'
+    run = run_of(tmp_path / "one", capsys, MORE + claimed)
+    assert protect(run, "--json") in (0, 1)
+    assert json.loads(capsys.readouterr().out)["spfm_target"] == 0.9
+    assert protect(run, "--waive", "spfm", "--json") in (0, 1)
+    plan = json.loads(capsys.readouterr().out)
+    assert (plan["spfm_target"], plan["budget_fit"]) == (None, 0.01)
+    assert plan["waived"] == ["the campaign's SPFM of at least 0.9 is waived"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--waive", "spfm"], "--waive spfm: the campaign has no such limit"),
+        (["--waive", "area"], "--waive: expected budget, spfm, due, found area"),
+        (["--waive", "budget", "--budget-fit", "1"], "--waive budget: expected no --budget-fit beside it"),
+        (["--waive", "budget"], "protection needs a target"),
+    ],
+)
+def test_a_waiver_of_nothing_is_refused(two, capsys, arguments, message):
+    assert protect(two[0], *arguments) == 2
+    assert message in capsys.readouterr().err
 
 
 def test_detected_failures_that_are_hazardous_have_no_budget_of_their_own(tmp_path, monkeypatch, capsys):

@@ -16,8 +16,8 @@ from resil.protection.confirm import (
     predicted_fit,
 )
 from resil.protection.hold_out import on_strangers
-from resil.protection.judge import Targets
 from resil.protection.sample_size import POWER, Expected, spread_needed
+from resil.protection.targets import Targets
 from resil.stats.evidence import Group
 from resil.stats.weighted import weighted_sum
 from tests.resil.protection.designs import design_of, network_of, rates_of, storage_of

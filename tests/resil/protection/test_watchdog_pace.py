@@ -13,14 +13,15 @@ from resil.protection.choose import choose
 from resil.protection.confirm import Copies, Hangs, Observed, Stratum, confirmation
 from resil.protection.effects import Effect, Mechanisms
 from resil.protection.groups_to_build import groups_of, watchdog_of
-from resil.protection.judge import Targets, judge
+from resil.protection.judge import judge
 from resil.protection.options import ProtectionError, load_options
 from resil.protection.risks import HANG, HARMFUL
+from resil.protection.targets import Targets
 from resil.protection.unit_plan import unit_plan
 from resil.protection.units import Granularity
 from resil.protection.watchdog_pace import Pace, watchdog_limit
 from resil.stats.evidence import Group
-from tests.resil.protection.designs import PACE, design_of, network_of, rates_of, storage_of
+from tests.resil.protection.designs import PACE, SUMMARY, design_of, network_of, rates_of, storage_of
 
 STORAGE = storage_of([("u.a_q", 24, "ff", "a", "control")])
 RATES = rates_of(STORAGE, 0.0, hang=0.2)
@@ -74,7 +75,7 @@ def test_it_is_chosen_only_where_it_helps(limit):
     network = network_of(STORAGE, RATES, 4000, np.random.default_rng(2))
     targets = Targets(fit_share=0.5)
     choice = choose(design, [network], targets)
-    plan = unit_plan(design, [network], targets, choice, Granularity.GROUP)[0]
+    plan = unit_plan(design, [network], targets, choice, Granularity.GROUP, SUMMARY)[0]
     if limit == 150:
         assert choice.chosen.mechanisms.watchdog == DOG
         own = next(own for own in plan["mechanisms"] if own["option"] == "watchdog")

@@ -14,9 +14,10 @@ import pytest
 from resil.campaign.campaign import load_campaign
 from resil.cli import main
 from resil.errors import CampaignError, ExitCode, ResilError
+from resil.folder.finished import Finished
 from resil.networks.compile import compile_network
+from resil.protection.basis import basis_of_summary
 from resil.protection.options import ProtectionError, load_options
-from resil.protection.plan import plan_protection
 from resil.record.summary import Summary
 from resil.results.write import Results
 from resil.rtl_harness.design.snapshot import rtl_digest
@@ -175,8 +176,9 @@ def test_protection_of_an_estimate_rests_on_its_limits_and_is_called_predicted(s
 def test_without_the_limits_of_a_block_nothing_is_said(summary, tmp_path):
     found = read(summary)
     for limits in ((), found.limits[1:]):
+        lacking = Finished(tmp_path, "estimate", {}, found.changed(limits=limits), "")
         with pytest.raises(ProtectionError, match="what is not known is not safe"):
-            plan_protection(found.changed(limits=limits), load_options(), 1e6)
+            basis_of_summary(lacking, load_options())
 
 
 @pytest.mark.parametrize(

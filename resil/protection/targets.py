@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is asked of a protection: what a user names, and the campaigns' own limits unless waived."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+
+from resil.campaign.campaign import load_campaign
+from resil.folder.finished import Finished
+from resil.folder.store import CAMPAIGN
+from resil.protection.options import ProtectionError
+
+# Limits that a campaign may have, by the names that waive them, with the fields that replace them.
+WAIVABLE = {"budget": "budget_fit", "spfm": "spfm", "due": "due_fit"}
+_OPTIONS = {"budget": "--budget-fit", "spfm": "--spfm-target", "due": "--due-budget"}
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """What has to be kept on every network; None where nothing is asked.
+
+    Attributes:
+        budget_fit: Most residual FIT.
+        spfm: Least SPFM, 0 to 1.
+        fit_share: Most residual FIT as a share of that without protection.
+        due_fit: Most detected failures in FIT.
+        waive: Names of limits of the campaigns that need not be kept, out of `WAIVABLE`.
+        waived: The limits that were waived or replaced by laxer ones, in words; empty until they are known.
+    """
+
+    budget_fit: float | None = None
+    spfm: float | None = None
+    fit_share: float | None = None
+    due_fit: float | None = None
+    waive: tuple[str, ...] = ()
+    waived: tuple[str, ...] = ()
+
+    @property
+    def names_none(self) -> bool:
+        """Whether no limit is named: those of the campaigns are all that there is."""
+        return all(own is None for own in (self.budget_fit, self.spfm, self.fit_share, self.due_fit))
+
+
+def asked_of(found: Sequence[Finished], targets: Targets) -> Targets:
+    """Return the targets with the campaigns' own limits, but for those that are waived or replaced.
+
+    A campaign limits its FIT by [budget], and SPFM and detected failures by what [safety] claims.
+
+    Args:
+        found: Results that a choice rests on.
+        targets: What the user names.
+
+    Raises:
+        ProtectionError: One is out of range, they contradict each other or the campaigns, a limit is waived
+            that there is not, or there is none.
+    """
+    _check(found, targets)
+    said = []
+    kept: dict[str, float | None] = {
+        "budget_fit": targets.budget_fit,
+        "spfm": targets.spfm,
+        "fit_share": targets.fit_share,
+        "due_fit": targets.due_fit,
+    }
+    for name, field in WAIVABLE.items():
+        own, given = _limit(found, name, targets), kept[field]
+        if name in targets.waive:
+            said.append(f"the campaign's {_text(name, own)} is waived")
+        elif given is None:
+            kept[field] = own
+        elif own is not None and (given < own if name == "spfm" else given > own):
+            said.append(f"{_text(name, given)} in place of the campaign's {_text(name, own)}")
+    if all(own is None for own in kept.values()):
+        raise ProtectionError(
+            "protection needs a target: give --budget-fit, --spfm-target, --fit-share or --due-budget"
+        )
+    return Targets(
+        kept["budget_fit"], kept["spfm"], kept["fit_share"], kept["due_fit"], targets.waive, tuple(said)
+    )
+
+
+def _check(found: Sequence[Finished], targets: Targets) -> None:
+    for value, text, most in (
+        (targets.budget_fit, "a budget is a number of FIT >= 0", inf),
+        (targets.due_fit, "a budget of detected failures is a number of FIT >= 0", inf),
+        (targets.spfm, "an SPFM target is from 0 to 1 (0.99 for ASIL D)", 1.0),
+        (targets.fit_share, "a share of the FIT is from 0 to 1", 1.0),
+    ):
+        if value is not None and not (0.0 <= value <= most and value < inf):
+            raise ProtectionError(f"{text}, found {value}: correct it")
+    if unknown := [name for name in targets.waive if name not in WAIVABLE]:
+        raise ProtectionError(
+            f"--waive: expected {', '.join(WAIVABLE)}, found {', '.join(unknown)}: correct the name"
+        )
+    if targets.due_fit is not None and "due" in found[0].summary.campaign.hazardous:
+        raise ProtectionError(
+            "targets contradict: these campaigns count detected failures as hazardous ([budget] hazardous "
+            "has due), so a budget of their own cannot be kept apart; leave --due-budget out"
+        )
+
+
+def _limit(found: Sequence[Finished], name: str, targets: Targets) -> float | None:
+    """Return a limit that all campaigns have alike, None if they have none."""
+    limits = {_own(one, name) for one in found}
+    field = WAIVABLE[name]
+    if len(limits) > 1 and name not in targets.waive and getattr(targets, field) is None:
+        each = ", ".join("none" if b is None else f"{b:g}" for b in sorted(limits, key=lambda b: b or 0.0))
+        what = {"budget": "budgets are {} FIT", "spfm": "SPFM are {}", "due": "due_fit are {} FIT"}[name]
+        raise ProtectionError(
+            f"targets contradict: the campaigns' {what.format(each)}; give {_OPTIONS[name]}, or --waive "
+            f"{name}"
+        )
+    known = [own for own in limits if own is not None]
+    if name in targets.waive:
+        if getattr(targets, field) is not None:
+            raise ProtectionError(
+                f"--waive {name}: expected no {_OPTIONS[name]} beside it, found both; leave one out"
+            )
+        if not known:
+            raise ProtectionError(f"--waive {name}: the campaign has no such limit; leave it out")
+    return (max if name == "spfm" else min)(known, default=None)
+
+
+def _own(found: Finished, name: str) -> float | None:
+    if name == "budget":
+        budget = found.summary.verdict.budget_fit
+        return budget
+    safety = load_campaign(found.path / CAMPAIGN).safety
+    if safety is None:
+        return None
+    if name == "spfm":
+        return safety.spfm if "spfm_transient" in safety.claims else None
+    hazardous = "due" in found.summary.campaign.hazardous
+    return safety.due_fit if "due_rate" in safety.claims and not hazardous else None
+
+
+def _text(name: str, value: float | None) -> str:
+    amount = "none" if value is None else f"{value:g}"
+    return {
+        "budget": f"budget of {amount} FIT",
+        "spfm": f"SPFM of at least {amount}",
+        "due": f"limit of {amount} FIT detected",
+    }[name]
