@@ -14,6 +14,8 @@ from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.redundancy import Group, Mechanism
 
+FLOPS = '"flop_parity", "flop_duplicate", "flop_triplicate", "lockstep"'
+
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory, repository):
@@ -31,7 +33,7 @@ def run(tmp_path_factory, repository):
 def test_a_plan_becomes_rtl(run, tmp_path, capsys):
     capsys.readouterr()
     options = tmp_path / "options.toml"
-    options.write_text('exclude = ["hardened_light", "hardened_leap_dice", "triplicate"]')
+    options.write_text(f'exclude = ["triplicate", {FLOPS}]')
     arguments = ["protect", str(run), "--budget-fit", "0.006", "--options", str(options)]
     assert main([*arguments, "--build", str(tmp_path / "made"), "--json"]) == 0
     plan = json.loads(capsys.readouterr().out)
@@ -61,11 +63,11 @@ def test_a_plan_becomes_rtl(run, tmp_path, capsys):
     assert (tmp_path / "made" / "build.json").read_bytes() == before
 
 
-def test_what_cannot_be_built_is_named_and_leaves_nothing(run, tmp_path, capsys):
+def test_what_cannot_be_built_is_not_offered_for_building(run, tmp_path, capsys):
     capsys.readouterr()
     options = tmp_path / "options.toml"
     options.write_text(
-        'exclude = ["hardened_light", "hardened_leap_dice", "triplicate", "duplicate"]\n'
+        f'exclude = ["triplicate", "duplicate", {FLOPS}]\n'
         '[[option]]\nname = "magic"\ntitle = "magic"\nprotects = ["ff"]\nblock_area = 0.1\n'
         "raw_factor = 0.001\ncoverage = 0.0\n"
         'turns_into = "corrected"\nstatus = "assumed"\nsource = "none"\n'
@@ -83,22 +85,23 @@ def test_what_cannot_be_built_is_named_and_leaves_nothing(run, tmp_path, capsys)
     ]
     assert main(arguments) == 2
     said = capsys.readouterr().err
-    assert "magic (magic) was chosen for it and cannot be built" in said
+    assert "reaches its target with no option" in said
     assert [p.name for p in tmp_path.iterdir()] == ["options.toml"]
 
 
 def plan(result, **chosen):
-    return {"result": result, "choices": [{"block": b, "option": o} for b, o in chosen.items()]}
+    groups = [{"unit": b, "parts": [b], "option": o} for b, own in chosen.items() for o in own.split()]
+    return {"result": result, "granularity": "block", "groups": groups}
 
 
 def test_choices_become_groups():
     groups = groups_of(
-        plan("optimal", cc="triplicate", mac="none", ao="hardened_light"),
+        plan("optimal", cc="triplicate", ao="hardened_light"),
         load_options(),
         {"cc": (), "ao": ()},
     )
     assert groups == [Group("cc", Mechanism.TRIPLICATION), Group("ao", Mechanism.HARDENED)]
-    both = groups_of(plan("optimal", sb="duplicate+secded"), load_options(), {"sb": ()})
+    both = groups_of(plan("optimal", sb="duplicate secded"), load_options(), {"sb": ()})
     assert both == [Group("sb", Mechanism.DUPLICATION), Group("sb", Mechanism.SECDED)]
 
 
@@ -107,7 +110,7 @@ def test_choices_become_groups():
     [
         (plan("not_needed"), "needs no protection"),
         (plan("infeasible"), "no option"),
-        (plan("optimal", sb="duplicate+error_flag"), r"\(error_flag\) was chosen for it and cannot"),
+        (plan("optimal", sb="duplicate error_flag"), r"\(error_flag\) was chosen for it and cannot"),
         (plan("optimal", glue="duplicate"), "glue: is no block"),
     ],
 )

@@ -262,6 +262,22 @@ def test_an_option_without_area_is_not_offered():
     assert any("area of flip-flops in GE is not known, so options" in text for text in told)
 
 
+def test_hardened_cells_are_offered_for_building_only_if_the_user_names_them(tmp_path):
+    """The fault: by default cells were chosen that RTL cannot show, so no injection confirmed them."""
+
+    def offered(options):
+        design = design_of(SMALL, granularity=Granularity.BLOCK, buildable=True, options=options)
+        return {item.option.name for item in menu_of_units(design, ("hang",)).items if item.option}
+
+    assert not {"hardened_light", "hardened_leap_dice"} & offered(None)
+    (tmp_path / "own.toml").write_text(
+        '[[option]]\nname = "hardened_own"\ntitle = "cells of ours"\nprotects = ["ff"]\nff_area = 0.5\n'
+        'raw_factor = 0.1\ncoverage = 0.0\nturns_into = "corrected"\nbuilds = "hardened"\n'
+        'status = "measured"\nsource = "made"\n'
+    )
+    assert "hardened_own" in offered(tmp_path / "own.toml")
+
+
 def test_only_what_can_be_built_is_offered_for_building():
     rng = np.random.default_rng(13)
     network = network_of(SMALL, rates_of(SMALL, 0.2), 20_000, rng)

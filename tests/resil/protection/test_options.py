@@ -52,6 +52,24 @@ def test_every_shipped_figure_has_a_source_and_a_sane_value():
     assert {("ff", "GE"), ("sram", "GE")} <= set(shipped.cells)
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (OWN.replace('"clip"', '"my+tmr"'), r"option my\+tmr: name needs to be 1 to 64 letters, digits"),
+        (OWN.replace('"clip"', '"a b"'), "option a b: name needs to be"),
+        (
+            OWN.replace("block_area = 0\n", 'block_area = 0.5\nunits = ["group"]\n'),
+            "option clip: block_area is of an option of blocks, and units names group",
+        ),
+    ],
+)
+def test_what_cannot_be_used_is_said_when_options_are_read(text, message, tmp_path):
+    """The fault: an option my+tmr was chosen, and building it ended in a KeyError."""
+    (tmp_path / "own.toml").write_text(text)
+    with pytest.raises(ProtectionError, match=message):
+        load_options(tmp_path / "own.toml")
+
+
 def test_residual_of_hardening_and_detection():
     options = load_options().options
     light, double = options["hardened_light"], options["duplicate"]

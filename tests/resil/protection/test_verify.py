@@ -17,7 +17,10 @@ from tests.test_files_page import covers, documented, leaves
 
 SIZES = Sizes(spread=1500, redundant=600, stuck=60)
 FEW = Sizes(spread=300, redundant=500, stuck=20)
-OPTIONS = 'exclude = ["hardened_light", "hardened_leap_dice", "duplicate", "secded", "parity"]'
+OPTIONS = (
+    'exclude = ["duplicate", "secded", "parity", "flop_parity", "flop_duplicate", "flop_triplicate", '
+    '"lockstep"]'
+)
 
 
 def words(seed):
