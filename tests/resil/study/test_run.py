@@ -19,6 +19,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import resil.protection.build_rtl
+import resil.protection.choosing
+import resil.protection.flow
 import resil.run.campaign
 import resil.study.answers
 import resil.study.protect
@@ -346,7 +348,7 @@ def test_protection_holds_for_all_networks_of_a_target(command, tmp_path, monkey
     for cell in CELLS:
         (plan,) = (tmp_path / "out" / cell / "protection").glob("*.json")
         assert len(json.loads(plan.read_text())["based_on"]) == 2
-    monkeypatch.setattr(resil.study.protect, "protect_units", None)  # nothing is chosen again
+    monkeypatch.setattr(resil.protection.choosing, "choose", None)  # nothing is chosen again
     assert command(text=text) == 0
     assert record(tmp_path / "out") == found
 
@@ -358,15 +360,15 @@ def test_a_plan_that_rests_on_other_results_is_chosen_again(command, tmp_path, m
     content = json.loads(plan.read_text())
     content["based_on"][0]["summary"] = "0" * 64
     plan.write_text(json.dumps(content))
-    chosen, protect_units = [], resil.study.protect.protect_units
+    chosen, choose = [], resil.protection.choosing.choose
 
-    def noted(folders, **others):
-        chosen.append(folders)
-        return protect_units(folders, **others)
+    def noted(design, networks, *others, **named):
+        chosen.append(len(networks))
+        return choose(design, networks, *others, **named)
 
-    monkeypatch.setattr(resil.study.protect, "protect_units", noted)
+    monkeypatch.setattr(resil.protection.choosing, "choose", noted)
     assert command(text=text) == 0
-    assert chosen == [[tmp_path / "out" / cell for cell in CELLS[:2]]]
+    assert chosen == [2]
 
 
 def _without(key):
@@ -410,7 +412,7 @@ def test_protection_that_cannot_be_read_does_not_end_the_study(protected, tmp_pa
     def gone(*_):
         raise FileNotFoundError(2, "No such file or directory", "own.toml")
 
-    monkeypatch.setattr(resil.study.protect, "_name", gone)
+    monkeypatch.setattr(resil.study.protect, "_wanted", gone)
     assert command(text=PROTECTED) == 3
     for row in record(tmp_path / "out")["protection"]:
         assert row["reason"] == (
@@ -424,28 +426,32 @@ def building(monkeypatch):
     """Stands for what builds and confirms; notes what was asked for, and what is to come of it."""
     noted = {"built": [], "verified": [], "confirmed": True, "error": None, "interrupted": False}
 
-    def build_plan(run_dir, plan, folder, *, options):
+    def build_plan(run_dirs, plan, folder, *, options):
         if noted["error"]:
             raise HarnessError(noted["error"])
         noted["built"].append((folder.name, options))
         folder.mkdir()
         (folder / "build.json").write_text(json.dumps({"choice": resil.protection.build_rtl._choice(plan)}))
-        area = {"overhead": 0.25, "hardened_included": None}
-        add_to_plan(run_dir, plan["name"], {"confirmed": False, "rtl": str(folder), "area_measured": area})
+        area = {"added": 1.0, "overhead": 0.25, "hardened_included": None, "blocks": {}}
+        for run_dir in run_dirs:
+            facts = {"confirmed": False, "rtl": str(folder), "area_measured": area}
+            add_to_plan(run_dir, plan["name"], facts)
 
-    def verify_build(run_dirs, plan, folder, *, options, networks):
+    def verify_build(run_dirs, plan, folder, *, options, networks, seed):
         noted["verified"].append((folder.name, noted["seen"]() if "seen" in noted else list(networks)))
         if noted["interrupted"]:
             raise Interrupted("Ctrl-C")
-        told = {"confirmed": noted["confirmed"], "measured": {}, "reasons": ["it does not hold"]}
+        measured = {"fit": 0.0, "fit_lo": 0.0, "fit_hi": 0.0, "spfm_lo": 1.0, "injections": 9}
+        told = {"confirmed": noted["confirmed"], "measured": measured, "reasons": ["it does not hold"]}
         (folder / "confirmation.json").write_text("{}")
         for run_dir in run_dirs:
             add_to_plan(run_dir, plan["name"], {**told, "rtl": str(folder)})
 
-    monkeypatch.setattr(resil.study.protect, "build_plan", build_plan)
-    monkeypatch.setattr(resil.study.protect, "verify_build", verify_build)
-    monkeypatch.setattr(resil.study.protect, "longest_operations", lambda *_: [])
-    monkeypatch.setattr(resil.study.protect, "require_unchanged", lambda folder: None)
+    monkeypatch.setattr(resil.protection.flow, "build_plan", build_plan)
+    monkeypatch.setattr(resil.protection.flow, "verify_build", verify_build)
+    monkeypatch.setattr(resil.protection.choosing, "longest_operations", lambda *_: [])
+    for module in (resil.protection.flow, resil.study.protect):
+        monkeypatch.setattr(module, "require_unchanged", lambda folder: None)
     return noted
 
 
@@ -534,7 +540,8 @@ def test_a_set_confirmed_by_hand_counts_as_long_as_its_rtl_is_what_was_confirmed
     def changed(folder):
         raise StoreError(f"{folder}: its RTL was changed since it was built")
 
-    monkeypatch.setattr(resil.study.protect, "require_unchanged", changed)
+    for module in (resil.protection.flow, resil.study.protect):
+        monkeypatch.setattr(module, "require_unchanged", changed)
     assert command(text=text) == 3
     for row in record(tmp_path / "out")["protection"]:
         assert (row["result"], row["reason"]) == (
