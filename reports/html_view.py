@@ -111,9 +111,10 @@ def _tiles(summary: Summary) -> list[tuple[str, Value, str]]:
         ("flip-flops", Value(numbers.count(target.ff_bits)), memory),
     ]  # fmt: skip
     if spfm is not None:
-        tiles.insert(
-            2, (f"SPFM, {campaign.faults} faults", spfm_value(spfm), "ASIL-D asks for 99 % of the item")
-        )
+        what, alone = f"SPFM, {campaign.faults} faults", summary.metrics.spfm_unaided
+        tiles.insert(2, (what, spfm_value(spfm), "with the error flag and a host that reacts"))
+        if alone is not None:
+            tiles.insert(2, (f"{what}, unaided", spfm_value(alone), "nobody reacts to what is detected"))
     cycles = sorted(set(summary.golden.cycles))
     if cycles:
         shown = numbers.count(cycles[0]) if len(cycles) == 1 else f"{cycles[0]:,d} to {cycles[-1]:,d}"

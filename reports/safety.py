@@ -24,6 +24,8 @@ def safety_table(safety: Safety) -> Table:
         Column("limit"),
         Column("target"),
         Column("confidence"),
+        Column("decided at", numeric=False),
+        Column("unaided", numeric=False),
     )
     rows = tuple(
         (
@@ -34,6 +36,8 @@ def safety_table(safety: Safety) -> Table:
             row.shown_limit,
             row.shown_target,
             row.shown_confidence,
+            row.shown_corner,
+            row.shown_unaided,
         )
         for row in safety.rows
     )

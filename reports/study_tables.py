@@ -7,6 +7,7 @@ from collections.abc import Callable
 from textwrap import fill
 
 from resil.record import numbers
+from resil.record.interval import Interval
 from resil.record.study import StudyCell, StudyClass, StudySummary
 from resil.reports.study_growth import growth_lines, growth_table
 from resil.reports.table import Column, Table
@@ -52,7 +53,8 @@ def spfm_matrix(study: StudySummary) -> Table | None:
     """Return the SPFM of each cell; None where no cell has one."""
     if not any(cell.spfm for cell in study.cells):
         return None
-    return _matrix(study, "SPFM of the injected faults, unprotected", _spfm)
+    title = "SPFM of the injected faults, unprotected: unaided / with the error flag and a host that reacts"
+    return _matrix(study, title, _spfm)
 
 
 def class_table(study: StudySummary) -> Table | None:
@@ -252,9 +254,13 @@ def margin_line(study: StudySummary) -> str:
 def _spfm(cell: StudyCell) -> str:
     if cell.spfm is None:
         return numbers.NOT_KNOWN
-    lo, hi = (numbers.spfm(end).removesuffix(" %") for end in (cell.spfm.lo, cell.spfm.hi))
-    head = PREDICTED if cell.predicted else ""
-    return f"{head}{numbers.spfm(cell.spfm.estimate)} [{lo}, {hi}]"
+    views = [_interval(own) for own in (cell.spfm_unaided, cell.spfm) if own is not None]
+    return f"{PREDICTED if cell.predicted else ''}{' / '.join(views)}"
+
+
+def _interval(spfm: Interval) -> str:
+    lo, hi = (numbers.spfm(end).removesuffix(" %") for end in (spfm.lo, spfm.hi))
+    return f"{numbers.spfm(spfm.estimate)} [{lo}, {hi}]"
 
 
 def _part(value: float | None) -> str:

@@ -307,9 +307,18 @@ def metrics_line(summary: Summary) -> str:
     spfm = summary.metrics.spfm
     if spfm is None:
         return ""
-    lo, hi = numbers.spfm(spfm.lo), numbers.spfm(spfm.hi)
-    what = f"{'Predicted ' if summary.predicted else ''}SPFM of {summary.campaign.faults} faults"
-    return f"{what}, unprotected: {numbers.spfm(spfm.estimate)} [{lo}, {hi}]."
+    what = f"{'Predicted ' if summary.predicted else ''}SPFM of {summary.campaign.faults} faults, unprotected"
+    alone = summary.metrics.spfm_unaided
+    if alone is None:
+        return f"{what}, with the error flag and a host that reacts: {_spfm_cell(spfm)}."
+    return (
+        f"{what} and unaided: {_spfm_cell(alone)}; with the error flag and a host that reacts: "
+        f"{_spfm_cell(spfm)}."
+    )
+
+
+def _spfm_cell(spfm: Interval) -> str:
+    return f"{numbers.spfm(spfm.estimate)} [{numbers.spfm(spfm.lo)}, {numbers.spfm(spfm.hi)}]"
 
 
 def protection_line(protection: Protection, safety: Safety | None = None) -> str:

@@ -36,7 +36,8 @@ class SafetyMetrics:
     """The metrics of an element; None means not applicable, for which `notes` has the reason.
 
     Attributes:
-        spfm: Single-point fault metric, 0 to 1.
+        spfm: Single-point fault metric, 0 to 1, with detection credited.
+        spfm_unaided: The same with nobody to react to a detection; None if that is not known.
         pmhf_share: Contribution to the item's PMHF, in FIT.
         lfm: Latent fault metric, 0 to 1.
         notes: What was left out and why.
@@ -46,6 +47,7 @@ class SafetyMetrics:
     pmhf_share: Interval
     lfm: Interval | None
     notes: tuple[str, ...] = field(default=())
+    spfm_unaided: Interval | None = None
 
 
 def spfm(hazardous: Interval, fit_raw: float) -> Interval:
@@ -111,11 +113,14 @@ def lfm(latent: Interval, hazardous: Interval, fit_raw: float) -> Interval:
     return Interval(min(estimate, worst), best, worst, confidence).complement()
 
 
-def safety_metrics(total: BlockEstimate, permanent: bool = False) -> SafetyMetrics:
+def safety_metrics(
+    total: BlockEstimate, permanent: bool = False, unaided: Interval | None = None
+) -> SafetyMetrics:
     """Return the metrics of an element whose faults are all transient, or all permanent.
 
     The share of PMHF is the hazardous FIT of these faults alone, without a dual-point term;
-    `resil.stats.safety` joins transient and permanent faults.
+    `resil.stats.safety` joins transient and permanent faults. `unaided` is the hazardous FIT if nobody reacts
+    to what is detected.
     """
     faults = "permanent" if permanent else "transient"
     notes = [
@@ -128,7 +133,8 @@ def safety_metrics(total: BlockEstimate, permanent: bool = False) -> SafetyMetri
         "PMHF share of a safety verdict joins transient and permanent faults.",
     ]
     if total.fit_raw > 0.0:
-        return SafetyMetrics(spfm(total.fit, total.fit_raw), total.fit, None, tuple(notes))
+        alone = None if unaided is None else spfm(unaided, total.fit_raw)
+        return SafetyMetrics(spfm(total.fit, total.fit_raw), total.fit, None, tuple(notes), alone)
     notes.append("SPFM is not applicable: the raw rate is zero.")
     return SafetyMetrics(None, total.fit, None, tuple(notes))
 

@@ -72,6 +72,9 @@ class Plan:
         pilot: Fewest injections of an adaptive plan's pilot in each block and kind. Where strata are few, a
             design that sees too little in one of them leaves most of the variance there.
 
+        highest: How many times the total can be higher, as raw rates are known within ranges: a budget is met
+            only if it is then, too.
+
     Raises:
         ValueError: a number is out of range, or the kind is none.
     """
@@ -84,6 +87,7 @@ class Plan:
     relative: bool = False
     budget: float | None = None
     pilot: int = 0
+    highest: float = 1.0
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
@@ -358,7 +362,8 @@ def _enough(
 def settled(plan: Plan, total: Interval) -> str:
     """Return what lets a campaign stop with this total, "margin" or "budget"; "" if nothing does."""
     if plan.stops:
-        if plan.budget is not None and not total.lo <= plan.budget < total.hi:
+        budget = plan.budget
+        if budget is not None and (total.lo > budget or total.hi * plan.highest <= budget):
             return "budget"
         margin = plan.margin
         if margin is not None and total.width / 2 <= margin * (total.estimate if plan.relative else 1.0):

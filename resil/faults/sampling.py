@@ -109,19 +109,26 @@ class Sampling:
         campaign: Says which plan, how many injections, margin and budget.
         population: The faults.
         fit_per_bit: Raw rate of one bit, by kind of storage.
+        highest: By how much a raw rate can be higher at most: a budget is met if it is so then, too.
 
     Raises:
         CampaignError: the campaign asks for more injections than there are faults, or for fewer than its
             minima need.
     """
 
-    def __init__(self, campaign: Campaign, population: Population, fit_per_bit: Mapping[str, float]) -> None:
+    def __init__(
+        self,
+        campaign: Campaign,
+        population: Population,
+        fit_per_bit: Mapping[str, float],
+        highest: float = 1.0,
+    ) -> None:
         self._campaign = campaign
         self._population = population
         self._strata = population.for_statistics(fit_per_bit)
         self._limit = campaign.detection_cycles
         self._hazardous = np.array([outcome in campaign.hazardous for outcome in OUTCOMES])
-        self._next = _planner(campaign, self._strata, population.risks)
+        self._next = _planner(campaign, self._strata, population.risks, highest)
         self._tallies: list[_Tally] = []
         self._looks: list[Look] = []
         self._step = self._next([])
@@ -232,7 +239,9 @@ def _by_outcome(counts: IntArray) -> dict[str, IntArray]:
     return {outcome: counts[:, i] for i, outcome in enumerate(OUTCOMES)}
 
 
-def _planner(campaign: Campaign, strata: Strata, risks: tuple[float, ...]) -> Callable[[list[Batch]], Step]:
+def _planner(
+    campaign: Campaign, strata: Strata, risks: tuple[float, ...], highest: float
+) -> Callable[[list[Batch]], Step]:
     settings, faults = campaign.sampling, campaign.faults
     if settings.plan == "proportional":
         return _proportional(campaign, strata)
@@ -246,6 +255,7 @@ def _planner(campaign: Campaign, strata: Strata, risks: tuple[float, ...]) -> Ca
         relative=True,
         budget=campaign.budget.fit if campaign.budget and settings.until_decided else None,
         pilot=_PILOT if settings.plan == "neyman" else 0,
+        highest=highest,
     )
     if settings.plan == "predicted":
         return lambda done: guided_step(strata, risks, asked, campaign.seed, done)

@@ -24,8 +24,28 @@ _TITLES = {
 }
 
 
+class UnaidedRow(Typed):
+    """A row of the verdict if nobody reacts to what is detected."""
+
+    state: State
+    """At the worst corner of the raw rates."""
+    value: Amount | None
+    """Estimate at their centre; null if not assessed."""
+    lo: Amount | None
+    """Its lower limit."""
+    hi: Amount | None
+    """Its upper limit."""
+    corner: str
+    """Corner of the ranges of raw rates that decides."""
+    corner_limit: Amount | None
+    """The limit on the safe side at that corner."""
+
+
 class SafetyRow(Typed):
-    """A row of the verdict; figures are null where nothing is known, or nothing was asked."""
+    """A row of the verdict; figures are null where nothing is known, or nothing was asked.
+
+    Figures are those at the centre of the raw rates, the state is that of the worst corner of their ranges.
+    """
 
     name: str
     """Of the row, as campaigns claim it."""
@@ -49,6 +69,14 @@ class SafetyRow(Typed):
     """Which injections and data it comes from."""
     reason: str
     """Why the state is what it is."""
+    centre_state: State
+    """The state at the centre of the raw rates."""
+    corner: str
+    """Corner of the ranges of raw rates that decides."""
+    corner_limit: Amount | None
+    """The limit on the safe side at that corner."""
+    unaided: UnaidedRow | None
+    """The row if nobody reacts to what is detected; null where that makes no difference."""
 
     @property
     def interval(self) -> Interval | None:
@@ -95,6 +123,19 @@ class SafetyRow(Typed):
             lo, hi = numbers.spfm(self.lo), numbers.spfm(self.hi)
             return f"{numbers.spfm(self.value)} [{lo}, {hi}]"
         return f"{numbers.fit(self.value)} FIT {numbers.fit_range(self.interval)}"
+
+    @property
+    def shown_unaided(self) -> str:
+        """State and limit if nobody reacts to what is detected; "" where that makes no difference."""
+        if self.unaided is None:
+            return ""
+        limit = self.unaided.lo if self.at_least else self.unaided.hi
+        return f"{self.unaided.state}, {numbers.NOT_KNOWN if limit is None else self._figure(limit)}"
+
+    @property
+    def shown_corner(self) -> str:
+        """The corner that decides, in short."""
+        return self.corner.removeprefix("raw rates of ").removesuffix(" of the raw rates")
 
     @property
     def shown_limit(self) -> str:

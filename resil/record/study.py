@@ -41,7 +41,8 @@ class StudyCell:
         predicted: Nothing was injected.
         fit: Hazardous failures per 1e9 h; None without results.
         blocks: Likewise of each block; one that was not injected has none.
-        spfm: Of the faults that were injected; None if there is none.
+        spfm: Of the faults that were injected, with the error flag and a reaction; None if there is none.
+        spfm_unaided: The same if nobody reacts to what is detected.
         injections: How many.
         foreseen: What a prediction foresees of the budget; "" if nothing.
         margin: Half width of the total's interval, as part of the estimate, that was asked for; None if none
@@ -70,6 +71,7 @@ class StudyCell:
     scope: str
     error: str
     run: str
+    spfm_unaided: Interval | None = None
 
     @property
     def answered(self) -> bool:

@@ -106,6 +106,7 @@ def _cell(node: Node) -> StudyCell:
         scope.text() if scope else "",
         error.text() if error else "",
         node.at("run").text(),
+        None if (unaided := node.maybe("spfm_unaided")) is None else unaided.interval(1.0),
     )
 
 

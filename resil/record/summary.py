@@ -56,8 +56,25 @@ class LeftOut(Typed):
     """Upper limit of that."""
 
 
+class Unaided(Typed):
+    """The answer to the FIT budget if nobody reacts to what the design detects."""
+
+    result: Annotated[str, OneOf(RESULTS)]
+    """At the worst corner of the raw rates."""
+    fit: Amount
+    """At their centre; a detected fault counts as what was seen of it."""
+    fit_lo: Amount
+    """Lower limit of that."""
+    fit_hi: Amount
+    """Upper limit of that."""
+    corner: str
+    """The corner that decides."""
+    corner_fit: Interval
+    """Estimate and limits there."""
+
+
 class Verdict(Typed):
-    """The answer to the FIT budget, of the unprotected design."""
+    """The answer to the FIT budget, of the unprotected design, with the error flag and a host that reacts."""
 
     result: Annotated[str, OneOf(RESULTS)]
     """`none` if no budget was asked for; `not assessed` if nothing was measured."""
@@ -75,6 +92,14 @@ class Verdict(Typed):
     """Why the result is what it is."""
     left_out: tuple[LeftOut, ...]
     """Visible outcomes that occurred and do not count as hazardous."""
+    centre: Annotated[str, OneOf(RESULTS)] | None
+    """Result at the centre of the raw rates; `result` is that at their worst corner. Null if predicted."""
+    corner: str | None
+    """The corner that decides."""
+    corner_fit: Interval | None
+    """Estimate and limits there."""
+    unaided: Unaided | None
+    """The answer if nobody reacts to what the design detects."""
     scope: str
     """Which storage the verdict is about."""
     predicted: Annotated[str, OneOf(("to meet", "to miss", "undecided"))] | None
@@ -103,7 +128,9 @@ class Metrics(Typed):
     """Safety metrics of the injected faults; null is not applicable."""
 
     spfm: ShareInterval | None
-    """Single-point fault metric."""
+    """Single-point fault metric, with the error flag and a host that reacts."""
+    spfm_unaided: ShareInterval | None
+    """The same if nobody reacts to what is detected; null if that is not known."""
     pmhf_share: Ordered | None
     """Hazardous failures in 10^9 hours, as a part of the item's PMHF."""
     lfm: ShareInterval | None
@@ -116,12 +143,12 @@ class Summary(Document):
     """The results of a run, or of an estimate, in which nothing was injected and a model foresees them."""
 
     FILE: ClassVar[str] = "summary.json"
-    SCHEMA: ClassVar[Literal[6]] = 6
+    SCHEMA: ClassVar[Literal[7]] = 7
     REMEDY: ClassVar[str] = (
         "the file is damaged or of another version: write it anew with 'resil run CAMPAIGN.toml --resume'"
     )
 
-    schema_number: Literal[6] = Field(alias="schema")
+    schema_number: Literal[7] = Field(alias="schema")
     """Of this file: another one is of another version, and is refused."""
     estimate: EstimateRecord | None
     """What an estimate rests on; null of a run."""

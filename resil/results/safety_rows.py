@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from resil.campaign.safety import Mechanism, SafetySettings
-from resil.record.safety import Safety, SafetyRow, Variation
+from resil.record.safety import Safety, SafetyRow, UnaidedRow, Variation
 from resil.results.evidence import DUE, Class, Hazards, classes_of, in_blocks
+from resil.results.views import CENTRE
 from resil.stats.evidence import Evidence
-from resil.stats.judgement import Kind, Row, not_assessed, whole, worst
+from resil.stats.judgement import STATES, Kind, Row, not_assessed, whole, worst
 from resil.stats.safety import (
     coverage_row,
     dual_point,
@@ -92,14 +93,17 @@ def safety_verdict(grounds: Grounds, undecided: str = "") -> Safety:
     """
     if undecided:
         return _unassessed(grounds.settings, undecided)
-    credited = Hazards(grounds.hazardous)
-    rows = _rows(grounds, credited)
+    decided = over_corners(grounds, Hazards(grounds.hazardous))
+    alone = over_corners(grounds, Hazards(grounds.hazardous, due_credited=False))
     claims = _claims(grounds.settings)
     again = sensitivity(grounds)
-    rows.append(_sensitivity_row(again, claims))
+    last = _sensitivity_row(again, claims)
+    rows = [*(own.row for own in decided), last]
+    both = zip(decided, alone, strict=True)
+    recorded = [own.record(bare if own.row.name in _CREDITED else None) for own, bare in both]
     settings = grounds.settings
     variations = (Variation(title=title, rows=_recorded(varied)) for title, varied in again)
-    return _safety(settings, rows, claims, tuple(variations))
+    return _safety(settings, rows, claims, tuple(variations), (*recorded, Decided(last, last).record()))
 
 
 def predicted_verdict(settings: SafetySettings) -> Safety:
@@ -114,11 +118,15 @@ def _unassessed(settings: SafetySettings, reason: str) -> Safety:
     rows = [not_assessed(kind, reason) for kind in _kinds(settings, "").values()]
     rows += [not_assessed(_coverage_kind(m, ""), reason) for m in settings.mechanisms]
     rows.append(not_assessed(Kind("sensitivity", "share", at_least=True, target=None), reason))
-    return _safety(settings, rows, _claims(settings), ())
+    return _safety(settings, rows, _claims(settings), (), _recorded(rows))
 
 
 def _safety(
-    settings: SafetySettings, rows: Sequence[Row], claims: Sequence[str], sensitivity: tuple[Variation, ...]
+    settings: SafetySettings,
+    rows: Sequence[Row],
+    claims: Sequence[str],
+    sensitivity: tuple[Variation, ...],
+    recorded: tuple[SafetyRow, ...],
 ) -> Safety:
     found = whole(rows, claims)
     return Safety(
@@ -128,28 +136,87 @@ def _safety(
         joint_confidence=found.joint,
         claims=tuple(found.claims),
         asil=settings.asil,
-        rows=_recorded(rows),
+        rows=recorded,
         sensitivity=sensitivity,
     )
 
 
 def _recorded(rows: Sequence[Row]) -> tuple[SafetyRow, ...]:
-    return tuple(
-        SafetyRow(
+    return tuple(Decided(row, row).record() for row in rows)
+
+
+@dataclass(frozen=True)
+class Decided:
+    """A row over the ranges of raw rates: figures at their centre, state of the worst corner.
+
+    Attributes:
+        centre: The row at the centre.
+        worst: That of the corner which decides.
+        corner: Its name.
+    """
+
+    centre: Row
+    worst: Row
+    corner: str = CENTRE
+
+    @property
+    def row(self) -> Row:
+        """The row with the state that holds over all corners, and why."""
+        if self.corner == CENTRE:
+            return self.centre
+        reason = f"{self.worst.reason} That is at the {self.corner}; at the centre: {self.centre.state}."
+        return replace(self.centre, state=self.worst.state, reason=reason)
+
+    def record(self, unaided: Decided | None = None) -> SafetyRow:
+        """Return it for the summary; `unaided` is the same row if nobody reacts to what is detected."""
+        row, value = self.row, self.row.value
+        return SafetyRow(
             name=row.name,
             state=row.state,
             unit=row.unit,
-            value=None if row.value is None else row.value.estimate,
-            lo=None if row.value is None else row.value.lo,
-            hi=None if row.value is None else row.value.hi,
+            value=None if value is None else value.estimate,
+            lo=None if value is None else value.lo,
+            hi=None if value is None else value.hi,
             at_least=row.at_least,
             target=row.target,
             confidence=row.confidence,
             origin=row.origin,
             reason=row.reason,
+            centre_state=self.centre.state,
+            corner=self.corner,
+            corner_limit=self.worst.limit,
+            unaided=None if unaided is None else unaided.bare(),
         )
-        for row in rows
-    )
+
+    def bare(self) -> UnaidedRow:
+        """Return it as what stands beside the row with the error flag."""
+        value = self.centre.value
+        return UnaidedRow(
+            state=self.row.state,
+            value=None if value is None else value.estimate,
+            lo=None if value is None else value.lo,
+            hi=None if value is None else value.hi,
+            corner=self.corner,
+            corner_limit=self.worst.limit,
+        )
+
+
+def over_corners(grounds: Grounds, hazards: Hazards) -> list[Decided]:
+    """Judge every row at the centre of the raw rates and at each corner of them; the worst decides."""
+    found = [Decided(row, row) for row in _rows(grounds, hazards)]
+    for title, factors in grounds.rates.items():
+        varied = _rows(grounds.varied(factors), hazards)
+        found = [
+            replace(own, worst=row, corner=title) if _badness(row) > _badness(own.worst) else own
+            for own, row in zip(found, varied, strict=True)
+        ]
+    return found
+
+
+def _badness(row: Row) -> tuple[int, float]:
+    """Return what is larger for the worse of two rows of one name."""
+    limit = 0.0 if row.limit is None else row.limit
+    return STATES.index(row.state), -limit if row.at_least else limit
 
 
 def sensitivity(grounds: Grounds) -> list[tuple[str, list[Row]]]:

@@ -24,7 +24,7 @@ from resil.results.estimates import Estimates, estimates_of
 from resil.results.evidence import evidence_record, sample_evidence
 from resil.results.figures import block_fields, rated_figures, stored_bits
 from resil.results.inferences import inference_note
-from resil.results.safety_grounds import grounds_of
+from resil.results.safety_grounds import grounds_of, rate_variations
 from resil.results.safety_rows import NO_PERMANENT, Permanent, safety_verdict
 from resil.results.sampling_facts import beyond_sample, sampling_notes, sampling_record
 from resil.results.summary_parts import (
@@ -35,6 +35,7 @@ from resil.results.summary_parts import (
     technology_record,
     verdict_record,
 )
+from resil.results.views import views_of
 from resil.rtl_harness.design.operations import longest_operation
 from resil.rtl_harness.engine.contract import GoldenRun
 from resil.stats.metrics import safety_metrics
@@ -117,6 +118,8 @@ def summarise(
     grounds = (evidence, sample, found, technology, everything, permanent)
     scope = _verdict_scope(campaign, scope_text(campaign.faults.kinds, everything))
     left = left_out(evidence, campaign.hazardous)
+    corners = rate_variations(technology, campaign.faults.kinds)
+    views = views_of(evidence, frozenset(campaign.hazardous), corners, total.fit)
     undecided = sanity.reason or beyond_sample(campaign, len(goldens))
     return Summary(
         schema=Summary.SCHEMA,
@@ -129,7 +132,7 @@ def summarise(
         inferences=inferences,
         technology=technology_record(technology),
         sanity=sanity,
-        verdict=verdict_record(campaign, total, scope, left, undecided),
+        verdict=verdict_record(campaign, total, scope, left, undecided, views),
         blocks=tuple(
             _block(name, area, stored_bits(own, source[name]), _estimate(campaign, found, name, own))
             for name, own in bits.items()
@@ -140,7 +143,7 @@ def summarise(
         classes=class_rows(campaign, sample, bits, fit_per_bit),
         total=_total(area, stored, total),
         detection=detection_of(sample, bits, bench.alarms),
-        metrics=metrics_record(safety_metrics(total, permanent=campaign.faults.permanent)),
+        metrics=metrics_record(safety_metrics(total, campaign.faults.permanent, views.unaided.fit)),
         evidence=evidence_record(evidence),
         safety=None
         if campaign.safety is None

@@ -11,10 +11,12 @@ from resil.bench.site_list import STORAGE
 from resil.campaign.campaign import Campaign
 from resil.record.campaign_facts import Figure, NetworkRecord, Operation, TechnologyRecord
 from resil.record.outcomes import OUTCOMES as OUTCOME_TEXTS
-from resil.record.summary import LeftOut, Metrics, Verdict
+from resil.record.summary import LeftOut, Metrics, Unaided, Verdict
 from resil.results.evidence import Class, classes_of
 from resil.results.figures import shown
+from resil.results.views import Views
 from resil.stats.evidence import Evidence
+from resil.stats.intervals import Interval
 from resil.stats.metrics import SafetyMetrics, fit_verdict
 from resil.stats.rates import VISIBLE, BlockEstimate
 from resil.stats.technology import RawRates
@@ -67,6 +69,7 @@ def metrics_record(found: SafetyMetrics) -> Metrics:
     """Return the safety metrics of the injected faults."""
     return Metrics(
         spfm=None if found.spfm is None else shown(found.spfm),
+        spfm_unaided=None if found.spfm_unaided is None else shown(found.spfm_unaided),
         pmhf_share=shown(found.pmhf_share),
         lfm=None if found.lfm is None else shown(found.lfm),
         notes=found.notes,
@@ -114,12 +117,44 @@ def hazards_text(hazardous: Sequence[str], left: Sequence[LeftOut]) -> str:
     return f"{counted} Not counted, though found: {_listed(others)}." if others else counted
 
 
+def _both_views(views: Views, campaign: Campaign, undecided: str) -> tuple[str, Unaided, str]:
+    """Return the result at the centre, the unaided verdict, and both in sentences."""
+    allowed = campaign.budget.fit if campaign.budget else None
+    _, centre = views.aided.verdicts(allowed, campaign.confidence)
+    alone, _ = views.unaided.verdicts(allowed, campaign.confidence)
+    results = [str(centre.result), str(alone.result)]
+    if undecided:
+        results = ["none" if allowed is None else "not assessed"] * 2
+    aided, bare = views.aided, views.unaided
+    unaided = Unaided(
+        result=results[1],
+        fit=bare.fit.estimate,
+        fit_lo=bare.fit.lo,
+        fit_hi=bare.fit.hi,
+        corner=bare.corner,
+        corner_fit=shown(bare.worst),
+    )
+    named = ["no budget" if result == "none" else result for result in results]
+    text = (
+        f"That is with the error flag and a host that reacts, at the {aided.corner}: "
+        f"{_range(aided.worst)}; at the centre {_range(aided.fit)} ({named[0]}). "
+        f"Unaided, with nobody to react: {_range(bare.worst)}; at the centre {_range(bare.fit)} "
+        f"({named[1]}). "
+    )
+    return results[0], unaided, text
+
+
+def _range(fit: Interval) -> str:
+    return f"{fit.estimate:.3g} [{fit.lo:.3g}, {fit.hi:.3g}] FIT"
+
+
 def verdict_record(
     campaign: Campaign,
     total: BlockEstimate,
     scope: str,
     left: tuple[LeftOut, ...] = (),
     undecided: str = "",
+    views: Views | None = None,
 ) -> Verdict:
     """Return the verdict on the campaign's budget, its scope, and the figures that it rests on.
 
@@ -129,13 +164,18 @@ def verdict_record(
         scope: Which storage it is about, in words.
         left: As `left_out` gives it.
         undecided: Why the figures decide nothing of what is asked; "" if they may.
+        views: Of the same total: with them the result is that at the worst corner of the raw rates. None of
+            what is predicted.
     """
     budget = campaign.budget
-    fit = replace(total.fit, confidence=campaign.confidence)
-    verdict = fit_verdict(fit, budget.fit if budget else None)
+    allowed = budget.fit if budget else None
+    verdict = fit_verdict(replace(total.fit, confidence=campaign.confidence), allowed)
+    if views is not None:
+        verdict, _ = views.aided.verdicts(allowed, campaign.confidence)
     result, reason = str(verdict.result), verdict.reason
     if undecided:
         result, reason = "not assessed" if budget else "none", f"No verdict: {undecided}"
+    centre, unaided, text = (None, None, "") if views is None else _both_views(views, campaign, undecided)
     return Verdict(
         result=result,
         budget_fit=budget.fit if budget else None,
@@ -143,8 +183,12 @@ def verdict_record(
         fit=total.fit.estimate,
         fit_lo=total.fit.lo,
         fit_hi=total.fit.hi,
-        reason=f"{reason} {hazards_text(campaign.hazardous, left)}",
+        reason=f"{reason} {text}{hazards_text(campaign.hazardous, left)}",
         left_out=left,
+        centre=centre,
+        corner=None if views is None else views.aided.corner,
+        corner_fit=None if views is None else shown(views.aided.worst),
+        unaided=unaided,
         scope=scope,
         predicted=None,
     )

@@ -46,8 +46,9 @@ from resil.record.provenance import RUN, Provenance
 from resil.record.summary import Summary
 from resil.results.inferences import inferences_of
 from resil.results.permanent import permanent_of
-from resil.results.safety_grounds import check_safety
+from resil.results.safety_grounds import check_safety, rate_variations
 from resil.results.summarise import summarise, technology_of
+from resil.results.views import highest_factor
 from resil.results.write import Results
 from resil.rtl_harness.engine.contract import CampaignEngine, GoldenRun
 from resil.rtl_harness.errors import HarnessError, UnmappedSiteError
@@ -121,7 +122,8 @@ def run_campaign(
         population = campaign_population(campaign, bench, goldens)
         technology = technology_of(campaign)
         rates = {kind: technology.fit_per_bit(kind) for kind in campaign.faults.kinds}
-        sampling = Sampling(campaign, population, rates)
+        corners = rate_variations(technology, campaign.faults.kinds)
+        sampling = Sampling(campaign, population, rates, highest_factor(corners))
         own = {"started": started, "golden": golden_digests(goldens)}
         first = begin(campaign, bench).changed(**own)
         folder = stack.enter_context(open_run(out, bench.identity, first))

@@ -54,7 +54,7 @@ def answered(cell: StudyCell, found: Finished, permanent: Finished | None) -> di
         "safety": None if safety is None else safety.result,
         "spfm_asked": _spfm_asked(cell),
         "scope": budget.scope,
-        "spfm": None if summary.metrics.spfm is None else list(summary.metrics.spfm),
+        **_views(summary, claimed=cell.campaign.safety is not None),
         "confidence": campaign.confidence,
         "inputs": list(campaign.inputs),
         "cycles": list(summary.golden.cycles),
@@ -110,6 +110,31 @@ def verdict_of(summary: Summary, *, predicted: bool, claimed: bool) -> str:
     if predicted and worst != NONE:
         return NOT_ASSESSED if claimed else INCONCLUSIVE
     return worst
+
+
+def _views(summary: Summary, *, claimed: bool) -> dict[str, Any]:
+    """Return what stands beside the verdict: the same unaided, both SPFM, the corner that decides, detection.
+
+    Args:
+        summary: Of the run or the estimate.
+        claimed: The study claims safety rows.
+    """
+    budget, metrics, safety = summary.verdict, summary.metrics, summary.safety
+    alone = [budget.result if budget.unaided is None else budget.unaided.result]
+    if claimed:
+        rows = {} if safety is None else {row.name: row for row in safety.rows}
+        claims = () if safety is None else safety.claims
+        alone += [(rows[name].unaided or rows[name]).state for name in claims] or [NOT_ASSESSED]
+    due = next((row for row in budget.left_out if row.outcome == "due"), None)
+    alarms = () if summary.detection is None else summary.detection.alarms
+    return {
+        "unaided": next(result for result in _WORST_FIRST if result in alone),
+        "spfm": None if metrics.spfm is None else list(metrics.spfm),
+        "spfm_unaided": None if metrics.spfm_unaided is None else list(metrics.spfm_unaided),
+        "corner": budget.corner,
+        "due_fit": None if due is None else [due.fit, due.fit_lo, due.fit_hi],
+        "slowest_alarm": max((a.slowest_cycles for a in alarms if a.slowest_cycles), default=None),
+    }
 
 
 def _basis(found: Finished) -> str:

@@ -62,10 +62,15 @@ def _joined(results: Sequence[str]) -> str:
 
 def _falls_short(cells: Cells) -> str:
     injected = [cell for cell in cells if is_injected(cell)]
-    if any(cell["verdict"] == MISSED for cell in injected):
+    if any(_alone(cell) == MISSED for cell in injected):
         return SUPPORTED
     whole = len(injected) == len(cells) and bool(cells)
-    return REFUTED if whole and all(cell["verdict"] == MET for cell in cells) else OPEN
+    return REFUTED if whole and all(_alone(cell) == MET for cell in cells) else OPEN
+
+
+def _alone(cell: Mapping[str, Any]) -> str:
+    """Return the verdict of a cell if nobody reacts to what the design detects: it is unprotected then."""
+    return str(cell["unaided"] if cell["unaided"] is not None else cell["verdict"])
 
 
 def _unprotected(cells: Cells) -> str:
@@ -74,18 +79,27 @@ def _unprotected(cells: Cells) -> str:
         return "no network was injected"
     if all(cell["verdict"] == NONE for cell in injected):
         return "nothing was asked"
-    missed = [cell for cell in injected if cell["verdict"] == MISSED]
+    missed = [cell for cell in injected if _alone(cell) == MISSED]
+    aided = sum(cell["verdict"] == MISSED for cell in injected)
     worst = max(injected, key=lambda cell: cell["fit"])
-    told = f"{len(missed)} of {len(cells)} networks miss"
+    told = f"{len(missed)} of {len(cells)} networks miss unaided, {aided} with the error flag and a reaction"
     if len(injected) < len(cells):
         told += f", {len(cells) - len(injected)} not injected"
     limits = f"[{worst['fit_lo']:.3g}, {worst['fit_hi']:.3g}]"
     told += f"; worst {worst['fit']:.3g} {limits} FIT on {worst['network']}"
     told += "" if worst["budget_fit"] is None else f", budget {worst['budget_fit']:g}"
-    lowest = min((cell for cell in injected if cell["spfm"]), key=lambda cell: cell["spfm"][1], default=None)
+    for key, view in (("spfm_unaided", "unaided"), ("spfm", "with the error flag and a reaction")):
+        told += _lowest(injected, key, view)
+    return told
+
+
+def _lowest(cells: Cells, key: str, view: str) -> str:
+    """Return the lowest SPFM of one view, and what is asked; "" if it is known of no cell."""
+    lowest = min((cell for cell in cells if cell[key]), key=lambda cell: cell[key][1], default=None)
+    told = ""
     if lowest is not None:
-        middle, low, high = lowest["spfm"]
-        told += f"; lowest SPFM {middle:.2%} [{low:.2%}, {high:.2%}] on {lowest['network']}"
+        middle, low, high = lowest[key]
+        told = f"; lowest SPFM {view} {middle:.2%} [{low:.2%}, {high:.2%}] on {lowest['network']}"
         told += "" if lowest.get("spfm_asked") is None else f", asked {lowest['spfm_asked']:.2%}"
     return told
 

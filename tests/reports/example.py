@@ -217,7 +217,7 @@ def example_summary(
         if not row["injections"]:
             row.update(dict.fromkeys(FIGURES))
     return {
-        "schema": 6,
+        "schema": 7,
         "estimate": None,
         "campaign": {
             "name": "digits on ethos-u55-32",
@@ -308,6 +308,7 @@ def example_summary(
         "storage": [_storage("ff", total)],
         "metrics": {
             "spfm": [1 - total[key] / (total["fit_raw"] or 1.0) for key in ("fit", "fit_hi", "fit_lo")],
+            "spfm_unaided": None,
             "pmhf_share": [total["fit"], total["fit_lo"], total["fit_hi"]],
             "lfm": None,
             "notes": ["LFM is not applicable: the fault set is purely transient."],
@@ -403,6 +404,15 @@ def _verdict(total: dict[str, Any], budget: float | None) -> dict[str, Any]:
         "rationale": rationale,
         "reason": reason,
         "left_out": [],
+        "centre": result,
+        "corner": "centre of the raw rates",
+        "corner_fit": [total[key] for key in ("fit", "fit_lo", "fit_hi")],
+        "unaided": {
+            "result": result,
+            **{key: total[key] for key in ("fit", "fit_lo", "fit_hi")},
+            "corner": "centre of the raw rates",
+            "corner_fit": [total[key] for key in ("fit", "fit_lo", "fit_hi")],
+        },
         "scope": "flip-flops only; 131,072 SRAM bits not injected",
         "fit": total["fit"],
         "fit_lo": total["fit_lo"],

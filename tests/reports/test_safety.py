@@ -26,6 +26,10 @@ ROWS = [
         "confidence": 0.975,
         "origin": "1,200 injections into 72 flip-flops",
         "reason": "The lower limit meets the target.",
+        "centre_state": "missed",
+        "corner": "centre of the raw rates",
+        "corner_limit": None,
+        "unaided": None,
     },
     {
         "name": "pmhf_share",
@@ -39,6 +43,10 @@ ROWS = [
         "confidence": 0.975,
         "origin": "the same",
         "reason": "Even the lower limit misses the target.",
+        "centre_state": "missed",
+        "corner": "centre of the raw rates",
+        "corner_limit": None,
+        "unaided": None,
     },
     {
         "name": "lfm_permanent",
@@ -52,6 +60,10 @@ ROWS = [
         "confidence": None,
         "origin": "",
         "reason": "No stuck-at campaign was given.",
+        "centre_state": "missed",
+        "corner": "centre of the raw rates",
+        "corner_limit": None,
+        "unaided": None,
     },
 ]
 

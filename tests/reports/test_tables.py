@@ -154,4 +154,4 @@ def test_the_verdict_names_its_scope(summary):
 def test_spfm_is_called_by_the_faults_that_it_is_about(model, faults):
     document = example_summary()
     document["campaign"]["fault_model"] = model
-    assert f"SPFM of {faults} faults, unprotected: " in text_report(summary_of(document))
+    assert f"SPFM of {faults} faults, unprotected, with the error flag" in text_report(summary_of(document))

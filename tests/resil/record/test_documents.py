@@ -86,8 +86,8 @@ def test_every_field_of_a_protection_is_asked_for(path):
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (("schema",), 5, "expected schema 6, found 5"),
-        (("schema",), 7, "expected schema 6, found 7"),
+        (("schema",), 6, "expected schema 7, found 6"),
+        (("schema",), 8, "expected schema 7, found 8"),
         (("provenance", "schema"), 11, "expected"),
         (("blocks",), [], r"blocks: expected"),
         (("blocks", 2, "fit_lo"), 1.0, r"blocks\[2\]\.fit.*lower limit <= estimate <= upper limit"),

@@ -14,7 +14,9 @@ def cell(target, verdict, network="a", **others):
         "target": target,
         "network": network,
         "verdict": verdict,
-        "spfm": [0.96, 0.95, 0.97],
+        "unaided": None,
+        "spfm": [0.98, 0.97, 0.99],
+        "spfm_unaided": [0.96, 0.95, 0.97],
         **figures,
         **others,
     }
@@ -50,14 +52,22 @@ def test_a_configuration_falls_short_if_a_network_misses(cells, result):
     assert results([cell(*own) for own in cells], [])[0] == result
 
 
+def test_without_a_reaction_a_configuration_may_fall_short_that_meets_all_with_one():
+    (short, _) = claims([cell("32", "met", unaided="missed")], [])
+    assert short["result"] == "supported"
+    assert short["evidence"][0].startswith("32: 1 of 1 networks miss unaided, 0 with the error flag")
+    assert results([cell("32", "met", unaided="inconclusive")], [])[0] == "open"
+
+
 def test_what_is_predicted_or_missing_neither_meets_nor_misses():
     met = [cell("32", "met"), cell("32", "inconclusive", "b", predicted=True)]
     assert results(met, [])[0] == "open"
     (short, _) = claims([cell("32", "missed"), cell("32", "not run", "b", fit=None)], [])
     assert short["result"] == "supported"
     assert short["evidence"] == [
-        "32: 1 of 2 networks miss, 1 not injected; worst 0.2 [0.1, 0.3] FIT on a, budget 0.01; "
-        "lowest SPFM 96.00% [95.00%, 97.00%] on a"
+        "32: 1 of 2 networks miss unaided, 1 with the error flag and a reaction, 1 not injected; "
+        "worst 0.2 [0.1, 0.3] FIT on a, budget 0.01; lowest SPFM unaided 96.00% [95.00%, 97.00%] on a; "
+        "lowest SPFM with the error flag and a reaction 98.00% [97.00%, 99.00%] on a"
     ]
 
 
