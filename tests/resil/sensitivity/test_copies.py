@@ -24,7 +24,7 @@ def runs(*changes):
             folder=Path(f"run{place}"),
             network=str(place % 2),
             patterns=(),
-            provenance={"definition": {**DEFINITION, **change}},
+            provenance=SimpleNamespace(definition={**DEFINITION, **change}),
         )
         for place, change in enumerate(changes)
     ]
