@@ -127,11 +127,12 @@ def test_upsets_end_at_detection_with_the_outcomes_of_whole_runs(again):
 
 def test_memories_and_registers_in_one_block_are_both_injected_into(made, tmp_path):
     """Copies in two kinds of storage, each with its own fewest; what is not built is not credited."""
-    for name in "ab":
+    for number, name in enumerate("ab", start=4):
         shutil.copy(made / f"{name}.hex", tmp_path)
+        (tmp_path / f"{name}2.hex").write_text(words(number))
         text = (made / f"{name}.toml").read_text().replace('kinds = ["ff"]', 'kinds = ["ff", "sram"]')
         # Of two inputs there are twice as many stuck bits.
-        text = text.replace(f'["{name}.hex"]', f'["{name}.hex", "{name}.hex"]')
+        text = text.replace(f'["{name}.hex"]', f'["{name}.hex", "{name}2.hex"]')
         (tmp_path / f"{name}.toml").write_text(text)
     (tmp_path / "options.toml").write_text(OPTIONS.replace('"secded", ', ""))
     assert main(["run", str(tmp_path / "a.toml"), "--out", str(tmp_path / "run"), "--quiet"]) == 0
