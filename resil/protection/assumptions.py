@@ -88,8 +88,12 @@ def _clusters(summary: Summary) -> list[str]:
     if (most := len(summary.campaign.clusters)) < 2:
         return []
     return [
-        f"Upsets of this campaign flip up to {most} bits of a word: the coverages of codes on memories must "
-        "be figures for such upsets (parity misses even numbers of bits, SECDED corrects one bit alone)."
+        f"Upsets of this campaign flip up to {most} bits of a word. Parity is credited with odd numbers of "
+        "bits alone; SECDED corrects one bit and reports two, and is credited with no more. Clusters that a "
+        "code misses stay as they are: neighbours are taken to lie in one word of the code. Where injections "
+        "judge, those of each size are counted; else, and in the choice, an upset of two bits counts as "
+        "twice as dangerous as one of one bit. Of options that build no code of these, the coverage has to "
+        "be a figure for such upsets."
     ]
 
 

@@ -185,6 +185,7 @@ def _require_alike(found: Sequence[Finished]) -> None:
             "parameters of the target": dict(summary.target.parameters),
             "kinds of storage": sorted(summary.campaign.kinds),
             "hazardous outcomes": sorted(summary.campaign.hazardous),
+            "clusters of upsets": list(summary.campaign.clusters),
             "confidence": summary.campaign.confidence,
             "time-out": summary.campaign.timeout,
             "raw rates": [[e.quantity, e.value, e.unit] for e in summary.technology.entries],
@@ -268,6 +269,8 @@ def _network(one: Finished, name: str, sites: IntArray) -> Network:
         run.confidence,
         hazardous,
         pace,
+        clusters=tuple(summary.campaign.clusters),
+        size=rows["bits"].to_numpy().astype(np.int64),
     )
 
 

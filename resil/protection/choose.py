@@ -69,15 +69,16 @@ class Candidate:
         room = self.area_added - self.bound
         return room / self.area_added if room > 1e-9 * max(self.area_added, 1.0) else 0.0
 
-    def effects(self, design: Design, hazardous: Sequence[str]) -> list[Effect]:
-        """Return the effect on each cell."""
+    def effects(self, design: Design, network: Network) -> list[Effect]:
+        """Return the effect on each cell, as a network's campaign counts failures and declares clusters."""
         found = [Effect()] * len(design.cells.bits)
         for item in self.items:
             if item.option is None:
                 continue
             for unit in item.units:
                 for cell in design.units[unit].cells:
-                    found[cell] = Effect.of(item.option, design.cells.kind[cell], hazardous)
+                    kind = design.cells.kind[cell]
+                    found[cell] = Effect.of(item.option, kind, network.hazardous, network.clusters)
         return found
 
 
@@ -302,5 +303,5 @@ def _unprotected(design: Design, networks: Sequence[Network]) -> Candidate:
 
 
 def _judged(design: Design, networks: Sequence[Network], candidate: Candidate) -> tuple[Judged, ...]:
-    effects = candidate.effects(design, networks[0].hazardous)
+    effects = candidate.effects(design, networks[0])
     return tuple(judge(network, design.cells, effects, candidate.mechanisms) for network in networks)

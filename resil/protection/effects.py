@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,25 +35,50 @@ class Effect:
         due_of_raw: Detected failures that it makes, as a share of the upset rate: every upset is told,
             whether it would have done harm or not, and those of the storage that is added too.
         due_kept: Share of the detected failures that were there before and remain.
+        by_size: `residual` of upsets of 1, 2, ... bits, where a code misses some of the declared clusters; ()
+            if it is one for all. `residual` is then their mean, an upset of two bits taken as twice as
+            dangerous as one of one bit, and so on.
     """
 
     residual: float = 1.0
     raw: float = 1.0
     due_of_raw: float = 0.0
     due_kept: float = 1.0
+    by_size: tuple[float, ...] = ()
 
     @staticmethod
-    def of(option: Option, kind: str, hazardous: Collection[str]) -> Effect:
-        """Return the effect of an option."""
+    def of(
+        option: Option, kind: str, hazardous: Collection[str], clusters: Sequence[float] = (1.0,)
+    ) -> Effect:
+        """Return the effect of an option.
+
+        Args:
+            option: The option.
+            kind: Of the storage.
+            hazardous: Outcomes that count as failures.
+            clusters: Part of the upsets that flip 1, 2, ... bits.
+        """
         if kind not in option.protects:
             return Effect()
         weak = option.raw_share_at(kind, weak=True)
         grown = 1.0 + option.added_bits
         residual = option.worst_residual_share(kind, hazardous) * grown
         raw = option.raw_share_at(kind, weak=False)
+        sizes = range(1, len(clusters) + 1)
+        by_size = tuple(weak * grown if option.misses(size) else residual for size in sizes)
+        danger = [size * share for size, share in zip(sizes, clusters, strict=True)]
+        if any(option.misses(size) for size in sizes):
+            residual = float(np.dot(danger, by_size)) / sum(danger)
+        else:
+            by_size = ()
         if option.turns_into == "due":
-            return Effect(residual, raw, weak * grown, 0.0)
-        return Effect(residual, raw, 0.0, weak)
+            return Effect(residual, raw, weak * grown, 0.0, by_size)
+        told = sum(share for size, share in zip(sizes, clusters, strict=True) if option.only_reports(size))
+        return Effect(residual, raw, told * weak * grown, weak, by_size)
+
+    def left_of(self, size: int) -> float:
+        """Return the residual share of upsets of so many bits."""
+        return self.by_size[min(size, len(self.by_size)) - 1] if self.by_size else self.residual
 
 
 def undetected() -> FloatArray:

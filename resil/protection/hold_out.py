@@ -51,6 +51,6 @@ def on_strangers(
         risks = shrunk_risks(others, design.cells, prior)
         candidate = Chooser(design, others, risks, targets).least(reserve, seconds)
         if candidate is not None:
-            effects = candidate.effects(design, stranger.hazardous)
+            effects = candidate.effects(design, stranger)
             found.append(judge(stranger, design.cells, effects, candidate.mechanisms))
     return found

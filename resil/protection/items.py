@@ -289,17 +289,20 @@ def what_is_left(
         for kind in dict.fromkeys(cells.kind)
     }
     effects = {
-        (option.name, kind): Effect.of(option, kind, network.hazardous)
+        (option.name, kind): Effect.of(option, kind, network.hazardous, network.clusters)
         for option in {item.option for item in menu if item.option is not None}
         for kind in by_unit
     }
     fit, left, due = (np.zeros(len(menu)) for _ in range(3))
+    # A code that corrects reports some clusters: hazardous where detected failures are.
+    hurts = float("due" in network.hazardous)
     for number, item in enumerate(menu):
         own = list(item.units)
         for kind, (own_rate, own_raw, own_told) in by_unit.items():
             effect = effects[item.option.name, kind] if item.option else Effect()
             upsets = float(own_raw[own].sum())
             fit[number] += effect.residual * float(own_rate[own].sum())
+            fit[number] += hurts * effect.due_of_raw * upsets
             left[number] += effect.raw * upsets
             due[number] += effect.due_of_raw * upsets + effect.due_kept * float(own_told[own].sum())
     return Left(fit, left, due, before)

@@ -83,16 +83,19 @@ def judge(network: Network, cells: Cells, effects: Sequence[Effect], mechanisms:
         mechanisms: Of the whole NPU.
     """
     raw = network.raw(cells)
-    column = {name: np.array([getattr(e, name) for e in effects]) for name in Effect.__dataclass_fields__}
+    names = ("residual", "raw", "due_of_raw", "due_kept")
+    column = {name: np.array([getattr(e, name) for e in effects]) for name in names}
     if network.limits is not None:
         return _by_limits(network, network.limits, raw, column, bare=all(own == Effect() for own in effects))
     sampled = _Sampled(network, cells, raw)
-    before = sampled.rate(np.ones(len(raw)), undetected()).estimate
-    fit = sampled.rate(column["residual"], mechanisms.hazardous(network))
+    before = sampled.rate([np.ones(len(raw))], undetected()).estimate
+    kept = [np.array([e.left_of(size) for e in effects]) for size in range(1, sampled.sizes + 1)]
+    fit = sampled.rate(kept, mechanisms.hazardous(network))
     made = float(raw @ column["due_of_raw"])
-    due = sampled.rate(column["due_kept"], mechanisms.detected(network))
+    if "due" in network.hazardous:
+        fit = _raised(fit, made)
+    told = _raised(sampled.rate([column["due_kept"]], mechanisms.detected(network)), made)
     left = float(raw @ column["raw"])
-    told = Interval(due.estimate + made, due.lo + made, due.hi + made, due.confidence)
     return Judged(network.name, len(network.bit), before, fit, left, *_spfm(fit, left), told)
 
 
@@ -102,8 +105,15 @@ def _by_limits(
     """Judge by limits that hold together: the bound of a set is the sum of what options leave of them."""
     kept, left = column["residual"], float(raw @ column["raw"])
     estimate, most = limits.whole if bare else (float(limits.fit @ kept), float(limits.fit_hi @ kept))
+    if "due" in network.hazardous:
+        made = float(raw @ column["due_of_raw"])
+        estimate, most = estimate + made, most + made
     fit = Interval(estimate, 0.0, most, network.confidence)
     return Judged(network.name, limits.injections, limits.whole[0], fit, left, *_spfm(fit, left), None)
+
+
+def _raised(rate: Interval, more: float) -> Interval:
+    return Interval(rate.estimate + more, rate.lo + more, rate.hi + more, rate.confidence)
 
 
 def _spfm(fit: Interval, fit_raw: float) -> tuple[float | None, float | None]:
@@ -112,31 +122,51 @@ def _spfm(fit: Interval, fit_raw: float) -> tuple[float | None, float | None]:
 
 
 class _Sampled:
-    """Injections as a stratified sample: what is told apart are block, kind and the share that remains."""
+    """Injections as a stratified sample: what is told apart are block, kind and the shares that remain.
+
+    Attributes:
+        sizes: Bits that the largest upset flips.
+    """
 
     def __init__(self, network: Network, cells: Cells, raw: FloatArray) -> None:
         self._confidence = network.confidence
         self._raw = raw
         self._domain = cells.levels[0]
         own = cells.of_bit[network.bit]
-        key = own * FATES + network.fate
-        self._counts = np.bincount(key, minlength=len(raw) * FATES).reshape(len(raw), FATES)
+        # What is declared may happen, though no injection of it was drawn.
+        largest = 1 if network.size is None else int(network.size.max(initial=1))
+        self.sizes = max(len(network.clusters), largest)
+        flipped = np.ones_like(own) if network.size is None else network.size
+        key = (own * self.sizes + flipped - 1) * FATES + network.fate
+        shape = len(raw), self.sizes, FATES
+        self._counts = np.bincount(key, minlength=int(np.prod(shape))).reshape(shape)
 
-    def rate(self, kept: FloatArray, share: FloatArray) -> Interval:
-        """Return the rate of the fates, each times its share, in cells that keep a part of them."""
+    def rate(self, kept: Sequence[FloatArray], share: FloatArray) -> Interval:
+        """Return the rate of the fates, each times its share, in cells that keep a part of them.
+
+        Args:
+            kept: Part that each cell keeps, of upsets of 1, 2, ... bits; one of all sizes if there is one.
+            share: Of each fate.
+        """
         counted = self._raw > 0.0
-        _, stratum = np.unique(np.stack((self._domain, kept), axis=1)[counted], axis=0, return_inverse=True)
+        every = [kept[min(size, len(kept) - 1)] for size in range(self.sizes)]
+        apart = np.stack((self._domain, *every), axis=1)[counted]
+        rows, stratum = np.unique(apart, axis=0, return_inverse=True)
         events, trials, weights = [], [], []
-        size = int(stratum.max(initial=-1)) + 1
-        raw = np.bincount(stratum, self._raw[counted], size)
-        part = np.zeros(size)
-        part[stratum] = kept[counted]
-        struck = np.bincount(stratum, self._counts[counted].sum(axis=1), size)
+        count = len(rows)
+        raw = np.bincount(stratum, self._raw[counted], count)
+        struck = np.bincount(stratum, self._counts[counted].sum(axis=(1, 2)), count)
         for level in np.unique(share[share > 0.0]):
-            found = self._counts[counted][:, share == level].sum(axis=1)
-            events.append(np.bincount(stratum, found, size))
-            trials.append(struck)
-            weights.append(raw * part * level)
+            of_sizes = self._counts[counted][:, :, share == level].sum(axis=2)
+            found = np.stack([np.bincount(stratum, own, count) for own in of_sizes.T], axis=1)
+            # Sizes of which the same part is left are counted together.
+            for number in range(self.sizes):
+                part = rows[:, 1 + number]
+                alike = rows[:, 1:] == part[:, None]
+                first = np.argmax(alike, axis=1) == number
+                events.append((found * alike).sum(axis=1))
+                trials.append(struck)
+                weights.append(raw * part * level * first)
         if not events:
             return Interval(0.0, 0.0, 0.0, self._confidence)
         x, n, w = (np.concatenate(values) for values in (events, trials, weights))

@@ -57,4 +57,5 @@ def network_of_limits(found: Finished, blocks: dict[str, Block], cells: Cells) -
             (total.fit, total.fit_hi),
             total.injections,
         ),
+        clusters=tuple(summary.campaign.clusters),
     )

@@ -139,6 +139,14 @@ class Option:
     def _or(end: float | None, value: float) -> float:
         return value if end is None else end
 
+    def misses(self, size: int) -> bool:
+        """Whether what it builds may neither correct nor report a cluster of so many bits."""
+        return self.builds in tuple(Mechanism) and Mechanism(self.builds).misses(size)
+
+    def only_reports(self, size: int) -> bool:
+        """Whether it corrects smaller clusters, and one of so many bits is a detected failure."""
+        return self.builds == Mechanism.SECDED and size == 2
+
     def area_added(self, block: float, flip_flops: float, memories: float) -> float:
         """Return the added area from the areas of the block, its flip-flops and its memories."""
         return self.block_area * block + self.ff_area * flip_flops + self.sram_area * memories

@@ -62,6 +62,8 @@ class Network:
         confidence: Of the run's intervals.
         hazardous: Outcomes that count as failures.
         pace: Of its operations; None if it is not known, or there are none.
+        clusters: Part of the upsets that flip 1, 2, ... bits, as the campaign declares them.
+        size: Bits that each injection flipped, shape (injections,); None if each flipped one.
         limits: By which it is judged in place of injections, as an estimate is; None for injections.
     """
 
@@ -74,10 +76,14 @@ class Network:
     hazardous: tuple[str, ...]
     pace: Pace | None = None
     limits: Limits | None = None
+    clusters: tuple[float, ...] = (1.0,)
+    size: IntArray | None = None
 
     def where(self, chosen: BoolArray) -> Network:
         """Return some of the injections."""
-        return replace(self, bit=self.bit[chosen], fate=self.fate[chosen], number=self.number[chosen])
+        size = None if self.size is None else self.size[chosen]
+        bit, fate, number = self.bit[chosen], self.fate[chosen], self.number[chosen]
+        return replace(self, bit=bit, fate=fate, number=number, size=size)
 
     def halves(self) -> tuple[Network, Network]:
         """Return the half that chooses and the half that judges; limits that hold for any set are both."""

@@ -111,7 +111,7 @@ def _own(design: Design, network: Network, choice: Choice, judged: Judged) -> di
 def _blocks(design: Design, network: Network, chosen: Candidate) -> list[dict[str, Any]]:
     """Return a row for each block: what is chosen in it, and its rates by the half that judges."""
     _, judging = network.halves()
-    effects = chosen.effects(design, network.hazardous)
+    effects = chosen.effects(design, network)
     rows = []
     for name, block in design.blocks.items():
         own = [i for i in chosen.items if i.option and design.units[i.units[0]].block == name]

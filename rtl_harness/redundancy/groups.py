@@ -50,6 +50,21 @@ class Mechanism(StrEnum):
         """Whether its alarm is the minor one: what was wrong has been put right."""
         return self is Mechanism.TRIPLICATION
 
+    def misses(self, size: int) -> bool:
+        """Whether so many wrong bits of a word may be neither corrected nor reported.
+
+        By the distances that the proofs show: parity reports odd numbers of wrong bits, SECDED two at most.
+        Neighbours lie in one word of a code. Copies differ from a register in any number of its bits.
+
+        >>> [size for size in (1, 2, 3) if Mechanism.PARITY.misses(size)]
+        [2]
+        >>> [size for size in (1, 2, 3) if Mechanism.SECDED.misses(size)]
+        [3]
+        """
+        if self in (Mechanism.PARITY, Mechanism.MEMORY_PARITY):
+            return size % 2 == 0
+        return self is Mechanism.SECDED and size > 2
+
 
 @dataclass(frozen=True, slots=True)
 class Group:

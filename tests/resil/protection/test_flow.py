@@ -113,6 +113,9 @@ def test_runs_that_contradict_each_other_are_refused(two, tmp_path, capsys):
     timed = MORE.replace("[budget]", '[execution]\ntimeout = "operation"\n[budget]')
     assert protect(two[0], run_of(tmp_path / "five", capsys, timed), "--fit-share", "0.5") == 2
     assert "runs contradict each other: time-out: operation in" in capsys.readouterr().err
+    pairs = MORE.replace("[faults]", "[faults]\nclusters = { 1 = 0.8, 2 = 0.2 }")
+    assert protect(two[0], run_of(tmp_path / "six", capsys, pairs), "--fit-share", "0.5") == 2
+    assert "runs contradict each other: clusters of upsets: [0.8, 0.2]" in capsys.readouterr().err
     assert not (two[0] / "protection.json").exists()
 
 

@@ -10,8 +10,10 @@ import pytest
 from resil.folder.finished import Finished
 from resil.protection.basis import basis_of_summary
 from resil.protection.choose import choose
-from resil.protection.items import menu_of_units
+from resil.protection.effects import Mechanisms
+from resil.protection.items import menu_of_units, what_is_left
 from resil.protection.options import OptionSet, ProtectionError, load_options
+from resil.protection.risks import risks_at_limits
 from resil.protection.targets import Targets
 from resil.protection.unit_plan import unit_plan
 from resil.protection.units import Granularity
@@ -439,3 +441,21 @@ def test_codes_on_memories_meet_clusters():
 
     assert any("flip up to 3 bits of a word" in text for text in told([0.9, 0.08, 0.02]))
     assert not any("bits of a word" in text for text in told([1.0]))
+
+
+def test_limits_keep_what_a_code_misses_of_the_clusters():
+    """By blocks of one run: parity keeps the third of the limit that pairs stand for."""
+    only = without("secded", "duplicate", "triplicate", "hardened_light", "hardened_leap_dice")
+    summary = summary_of(MEMORY)
+
+    def left(clusters):
+        campaign = summary["campaign"] | {"clusters": clusters}
+        design, (network,) = design_of({**summary, "campaign": campaign}, only)
+        coded = [item for item in menu_of_units(design, network.hazardous).items if item.option]
+        risks = risks_at_limits(network, design.cells)
+        return what_is_left(design, coded, network, risks, Mechanisms()).fit
+
+    assert left((0.8, 0.2)) == pytest.approx(left((1.0,)) * (2 / 3 * 0.4 + 1 / 3) / 0.4)
+    assert plan_of(summary, only, 0.5 * summary["total"]["fit_hi"])["result"] == "optimal"
+    pairs = {**summary, "campaign": summary["campaign"] | {"clusters": (0.8, 0.2)}}
+    assert plan_of(pairs, only, 0.5 * summary["total"]["fit_hi"])["result"] == "infeasible"

@@ -29,8 +29,11 @@ STORAGE = storage_of(
 )
 RUN = SimpleNamespace(
     path=Path("run"),
-    provenance={"hashes": {"campaign": "mine"}},
-    summary={"campaign": {"hazardous": ["sdc_critical", "hang"]}, "target": {"name": "ethos-u55-32"}},
+    provenance=SimpleNamespace(hashes={"campaign": "mine"}),
+    summary=SimpleNamespace(
+        campaign=SimpleNamespace(hazardous=("sdc_critical", "hang")),
+        target=SimpleNamespace(name="ethos-u55-32"),
+    ),
 )
 
 
@@ -75,7 +78,8 @@ def test_what_judges_must_not_choose(model):
 
 
 def test_a_model_of_other_targets_is_refused(model):
-    run = SimpleNamespace(**{**vars(RUN), "summary": {**RUN.summary, "target": {"name": "mine"}}})
+    other = SimpleNamespace(campaign=RUN.summary.campaign, target=SimpleNamespace(name="mine"))
+    run = SimpleNamespace(**{**vars(RUN), "summary": other})
     with pytest.raises(ProtectionError, match="knows nothing of mine, only of ethos-u55"):
         prior_counts([model], [run], cells_of(STORAGE))
 
