@@ -204,7 +204,7 @@ def planned_upsets(
         if raw > 0.0
     ]
     joint = 1.0 - (1.0 - confidence) / networks
-    return spread_needed(expected, allowed, joint, SIZES if size is None else (size,))
+    return spread_needed(expected, allowed, joint, SIZES if size is None else (size,), networks)
 
 
 def latent_coverage(told: int, injections: int, confidence: float) -> dict[str, Any]:

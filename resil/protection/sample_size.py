@@ -16,15 +16,16 @@ from resil.stats.weighted import weighted_sum
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-# Sizes that are tried, and how often a plan whose prediction is true is to be confirmed on each network.
+# Sizes that are tried, and how often a plan whose prediction is true is to keep its limits on all networks.
 SIZES = (2000, 3000, 4000, 6000, 8000, 12000, 16000, 20000)
 POWER = 0.95
 
 # How much of the spread goes by the raw rate, whatever is predicted; the rest by Neyman's rule.
 _DEFENSIVE = (1.0, 0.5, 0.25)
-# No storage is taken for better than this part of what is allowed on average.
+# No storage is taken for better than this part of what is allowed on average; of a share, 0.5 spreads most.
 _FLOOR = 0.1
-_DRAWS = 300
+_WIDEST = 0.5
+_DRAWS = 600
 _ROOM = 10**12
 
 
@@ -54,7 +55,8 @@ class Spread:
 
     Attributes:
         by_storage: Number by block and kind of storage.
-        power: How often the limit that judges stays below what is allowed if the prediction is true, 0 to 1.
+        power: How often the limits that judge stay below what is allowed on all networks if the prediction is
+            true, 0 to 1.
     """
 
     by_storage: Mapping[tuple[str, str], int]
@@ -62,7 +64,11 @@ class Spread:
 
 
 def spread_needed(
-    expected: Sequence[Expected], allowed: float | None, confidence: float, sizes: Sequence[int] = SIZES
+    expected: Sequence[Expected],
+    allowed: float | None,
+    confidence: float,
+    sizes: Sequence[int] = SIZES,
+    networks: int = 1,
 ) -> Spread:
     """Return the smallest spread that shows, at `POWER`, that a rate is below what is allowed.
 
@@ -73,6 +79,7 @@ def spread_needed(
         allowed: Most that the upper limit of its hazardous FIT may be; None if nothing is asked.
         confidence: Of the two-sided interval that judges, `resil.stats.weighted.weighted_sum`.
         sizes: Numbers of injections that are spread, ascending.
+        networks: How many such spreads, one each, have to show it together.
 
     Examples:
         Where the failures are expected there is much to be learnt:
@@ -86,7 +93,7 @@ def spread_needed(
         return Spread({}, 1.0)
     found: list[Spread] = []
     for size in sizes:
-        found = [_spread(size, expected, part, allowed, confidence) for part in _DEFENSIVE]
+        found = [_spread(size, expected, part, allowed, confidence, networks) for part in _DEFENSIVE]
         if allowed is None:
             return found[0]
         if max(found, key=lambda one: one.power).power >= POWER:
@@ -95,13 +102,18 @@ def spread_needed(
 
 
 def _spread(
-    size: int, expected: Sequence[Expected], by_rate: float, allowed: float | None, confidence: float
+    size: int,
+    expected: Sequence[Expected],
+    by_rate: float,
+    allowed: float | None,
+    confidence: float,
+    networks: int,
 ) -> Spread:
     free = np.array([one.fixed is None for one in expected])
     weights = np.array([one.fit_raw for one in expected])
     shares = np.array([one.share for one in expected])
     whole = float(weights.sum())
-    floor = 0.0 if allowed is None else _FLOOR * allowed / whole
+    floor = 0.0 if allowed is None else min(_WIDEST, _FLOOR * allowed / whole)
     risks = np.maximum(shares, floor)
     wanted = weights * (by_rate + (1.0 - by_rate) * _normal(np.sqrt(risks * (1.0 - risks)), weights))
     least = [max(one.fixed or 0, math.ceil(size * one.fit_raw / whole)) for one in expected]
@@ -109,7 +121,7 @@ def _spread(
     if free.any():
         rooms = [_ROOM] * int(free.sum())
         counts[free] = allocate_shares(size, wanted[free] / wanted[free].sum(), rooms, minimum=1)
-    power = 1.0 if allowed is None else _power(counts, weights, shares, allowed, confidence)
+    power = 1.0 if allowed is None else _power(counts, weights, shares, allowed, confidence) ** networks
     keys = [(one.block, one.kind) for one in expected]
     return Spread(dict(zip(keys, counts.tolist(), strict=True)), power)
 

@@ -142,6 +142,45 @@ def test_what_is_planned_is_confirmed_as_often_as_is_said():
     assert confirmed / 200 > POWER - 0.025 - 0.04
 
 
+@pytest.mark.parametrize("networks", [1, 2, 4, 8])
+def test_true_plans_are_confirmed_in_nine_cases_of_ten_over_all_networks(networks):
+    """The fault: each network had a power of 95 % by itself; eight together confirmed 359 of 400."""
+    rng, confirmed, tried = np.random.default_rng(networks), 0, 0
+    for _ in range(20):
+        fit = float(rng.uniform(0.008, 0.024))
+        own = plan(fit, spfm_target=0.99)
+        if rng.random() < 0.5:
+            own["budget_fit"] = float(rng.uniform(1.4, 3.0)) * fit
+        part = float(rng.uniform(0.5, 1.0))
+        own["choices"] = [
+            {"block": "a", "fit_after_by_kind": {"ff": part * fit}},
+            {"block": "b", "fit_after_by_kind": {"ff": (1.0 - part) * fit, "sram": 0.0}},
+        ]
+        spread = planned_upsets(own, RAW, FIXED, networks, 0.95)
+        if spread.power < POWER:
+            continue
+        shares = {("a", "ff"): part * fit, ("b", "ff"): (1.0 - part) * fit}
+        for _ in range(20):
+            observed = []
+            for number in range(networks):
+                strata = []
+                for key, n in spread.by_storage.items():
+                    events = int(rng.binomial(n, shares.get(key, 0.0)))
+                    strata.append(Stratum(Group(*key, RAW[key], {"masked": n - events, "hang": events})))
+                observed.append(Observed(f"other{number}", tuple(strata), Copies(300, 0, 0, 0)))
+            confirmed += confirmation(own, observed, {"hang"}, 0.95)["confirmed"]
+            tried += 1
+    assert tried >= 200
+    assert confirmed / tried >= 0.9
+
+
+def test_limits_far_above_all_upsets_need_no_more_than_the_least():
+    """The fault: the floor of a share went above 1, and the plan of the confirmation failed."""
+    spread = spread_needed([Expected("a", "ff", 0.001, 0.1), Expected("b", "ff", 0.002, 0.0)], 0.1, 0.95)
+    assert sum(spread.by_storage.values()) == 2000
+    assert spread.power == 1.0
+
+
 def test_power_is_that_of_trials():
     rng = np.random.default_rng(4)
     storage = [
