@@ -43,3 +43,11 @@ def pytest_configure(config: pytest.Config) -> None:
 def repository(request: pytest.FixtureRequest):
     """The root of the source tree."""
     return request.config.rootpath
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _own_ledger(tmp_path_factory: pytest.TempPathFactory):
+    """Keeps the ledger of confirmations of each file of tests apart, and out of the user's data folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RESIL_DATA", str(tmp_path_factory.mktemp("data")))
+        yield

@@ -6,59 +6,42 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from resil.campaign.campaign import Campaign, load_campaign
 from resil.campaign.network_settings import ZOO_PREFIX, NetworkSettings
 from resil.errors import StoreError
-from resil.files import read_json
-from resil.folder.kept_plans import PLANS
 from resil.folder.store import CAMPAIGN, recorded_definition
 from resil.networks import zoo
 from resil.prepare import prepare
 from resil.progress import Progress
+from resil.protection.judges import refuse_near_copies
+from resil.protection.ledger import Look
 
-HISTORY = "confirmations.json"
+Results = Sequence[tuple[Look, bool | None]]
 _NETWORKS = 2
 
 
-def read_history(run_dir: Path) -> list[dict[str, Any]]:
-    """Return the confirmations of a run's plans so far; StoreError if they cannot be read."""
-    file = run_dir / PLANS / HISTORY
-    if not file.exists():
-        return []
-    history: list[dict[str, Any]] = read_json(file, "delete it only if no plan rests on it")["confirmations"]
-    return history
-
-
-def fresh_seed(
-    run_dirs: Sequence[Path],
-    history: Sequence[Mapping[str, Any]],
-    digest: str,
-    seed: int | None,
-    folder: Path,
-) -> int:
+def fresh_seed(run_dirs: Sequence[Path], looks: Results, digest: str, seed: int | None, folder: Path) -> int:
     """Return the seed of a confirmation.
 
     Raises:
         StoreError: It took part in the choice, or in an earlier confirmation.
     """
-    for entry in history:
-        if entry["rtl_digest"] == digest and not entry["confirmed"]:
+    for look, confirmed in looks:
+        if look.rtl == digest and confirmed is False:
             raise StoreError(
-                f"{folder}: this RTL was not confirmed with seed {entry['seed']}; one look is all that a "
+                f"{folder}: this RTL was not confirmed with seed {look.seed}; one look is all that a "
                 "confirmation has: choose again, from more injections or for another target, and build that"
             )
     used = {load_campaign(run_dir / CAMPAIGN).seed: f"that of {run_dir}" for run_dir in run_dirs}
     first = min(used) + 1
-    used |= {h["seed"]: f"that of {h['rtl']}" for h in history}
+    used |= {look.seed: f"that of {look.folder}" for look, _ in looks}
     if seed is None:
         return next(s for s in range(first, first + 1 + len(used)) if s not in used)
-    for entry in history:
-        if entry["seed"] == seed and entry["rtl_digest"] == digest:
-            raise StoreError(
-                f"{folder}: this RTL was confirmed with seed {seed} before; give another --verify-seed"
-            )
+    for look, confirmed in looks:
+        if look.seed == seed and look.rtl == digest:
+            done = "was confirmed" if confirmed else "was looked at"
+            raise StoreError(f"{folder}: this RTL {done} with seed {seed} before; give another --verify-seed")
     if seed in used:
         raise StoreError(
             f"--verify-seed: expected a seed that took no part, found {seed}, {used[seed]}; give another"
@@ -66,15 +49,18 @@ def fresh_seed(
     return seed
 
 
-def fresh_works(
-    run_dirs: Sequence[Path], history: Sequence[Mapping[str, Any]], asked: Sequence[str]
-) -> dict[str, Campaign]:
+def fresh_works(run_dirs: Sequence[Path], looks: Results, asked: Sequence[str]) -> dict[str, Campaign]:
     """Return what runs on the protected design, as campaigns, by name.
+
+    Args:
+        run_dirs: The runs that chose.
+        looks: That bear on them: where nothing is asked, no zoo network is taken that was in one that failed.
+        asked: Names of zoo networks, or campaign files.
 
     Raises:
         StoreError: It took part in the choice, or there is none.
     """
-    seen = {name: h["rtl"] for h in history if not h["confirmed"] for name in h["networks"]}
+    seen = {judge.name for look, confirmed in looks if not confirmed for judge in look.judges}
     campaigns = [load_campaign(run_dir / CAMPAIGN) for run_dir in run_dirs]
     campaign, run_dir = campaigns[0], run_dirs[0]
     own = {work_label(each) for each in campaigns}
@@ -93,14 +79,10 @@ def fresh_works(
     works: dict[str, Campaign] = {}
     for work in chosen:
         name = work_label(work)
-        if name in seen:
-            raise StoreError(
-                f"--verify-network: {name} took part in the confirmation of {seen[name]}, which failed; the "
-                "choice may rest on it, give another"
-            )
         if name in own or _same_work(work, definitions):
             raise StoreError(f"--verify-network: {name} took part in the choice; give another network")
         works[name] = work
+    refuse_near_copies(works, campaigns)
     return works
 
 
@@ -130,7 +112,6 @@ def of_the_zoo(campaign: Campaign) -> bool:
 
 def _same_work(work: Campaign, definitions: Sequence[Mapping[str, str]]) -> bool:
     """Whether the network of one of the runs, or its workload, is that of another campaign."""
-    bench = prepare(work, Progress())
-    here = bench.identity.definition
+    here = prepare(work, Progress()).identity.definition
     key = "network" if "network" in here else "workloads"
     return any(here[key] == definition.get(key) for definition in definitions)

@@ -14,32 +14,38 @@ from resil.campaign.rules import UNTIL
 from resil.campaign.sampling_settings import SamplingSettings
 from resil.errors import StoreError
 from resil.files import json_text, read_json, write_text
-from resil.folder.kept_plans import PLANS, add_to_plan, kept_plan
+from resil.folder.kept_plans import add_to_plan, kept_plan
 from resil.folder.store import CAMPAIGN, recorded_definition
 from resil.networks import zoo
 from resil.prepare import prepare
 from resil.progress import Progress
 from resil.protection.build_rtl import RECORD, longest_operation_of, same_runs
 from resil.protection.confirm import Observed, confirmation, latent_coverage, planned_upsets
+from resil.protection.judges import require_sensitive
+from resil.protection.ledger import Ledger
+from resil.protection.next_look import bearing, next_look, registered
 from resil.protection.options import WATCHDOG, load_options
 from resil.protection.read_back import Built, mechanism_counts, observed_on, read_built
 from resil.protection.sample_size import POWER
 from resil.protection.unused_networks import (
-    HISTORY,
     asked_work,
-    fresh_seed,
     fresh_works,
     of_the_zoo,
-    read_history,
     work_label,
 )
 from resil.results.run import Run
 from resil.results.summarise import upset_rates
+from resil.rtl_harness.cache import content_key
 from resil.rtl_harness.design.snapshot import rtl_digest
 from resil.rtl_harness.design.target import load_target
 from resil.run.campaign import run_campaign
 
-CONFIRMATION = "confirmation"
+CONFIRMATION, UNPROTECTED = "confirmation", "unprotected"
+# What a plan promises, and what that rests on.
+_PROMISED = (
+    *("name", "basis", "choices", "groups", "mechanisms", "networks", "strangers"),
+    *("budget_fit", "spfm_target", "fit_share_target", "due_fit_target", "fit", "fit_hi", "spfm", "spfm_lo"),
+)
 
 
 @dataclass(frozen=True)
@@ -53,12 +59,14 @@ class Sizes:
         stuck: Stuck bits of copies and parity bits, in each kind of storage, on the network with the fewest
             cycles; of those that raise alarms as many as there are, up to this.
         all_stuck: Stuck bits of all storage, where permanent faults are asked for.
+        unprotected: Upsets of the design without protection, to show that the network can refuse a set.
     """
 
     spread: int | None = None
     redundant: int = 3000
     stuck: int = 400
     all_stuck: int = 2000
+    unprotected: int = 1000
 
 
 def verify_build(
@@ -87,23 +95,28 @@ def verify_build(
 
     Raises:
         StoreError: The build was confirmed with this seed before, the seed or a network took part in the
-            choice or in a confirmation that failed, or there is no such network.
+            choice or in a confirmation that failed, a network keeps the targets without protection, there is
+            no such network, or the ledger was edited or cut.
         ConsistencyError: Without a fault the protected design does something else than the source.
         HarnessError, NetworkError: The target or a network cannot be used.
     """
     progress = Progress()
     campaign = load_campaign(run_dirs[0] / CAMPAIGN)
     built = read_built(folder, plan, load_options(options), campaign, progress)
-    history = [entry for run_dir in run_dirs for entry in read_history(run_dir)]
-    digest = rtl_digest(built.target)
-    seed = fresh_seed(run_dirs, history, digest, seed, folder)
-    works = fresh_works(run_dirs, history, networks)
+    ledger, digest = Ledger(folder), rtl_digest(built.target)
     kept = [plan, *(kept_plan(run_dir, plan["name"]) for run_dir in run_dirs[1:])]
     plan = max(kept, key=lambda own: float(own["fit"]))
     sizes = sizes or Sizes()
+    asked = content_key(repr(sizes), *(json_text(plan.get(key)) for key in _PROMISED))
+    works, look = next_look(ledger, run_dirs, folder, digest, asked, networks, seed)
     chose = [load_campaign(run_dir / CAMPAIGN) for run_dir in run_dirs]
     exact, beyond, cycles = _bit_exact(chose, built, works, progress)
-    upsets = _planned(plan, built, campaign, len(works), sizes, progress)
+    unprotected = [_unprotected(work, name, folder, built, sizes, progress) for name, work in works.items()]
+    require_sensitive(plan, unprotected, campaign.hazardous, campaign.confidence)
+    seed, confidence = look.seed, look.confidence
+    works = {name: replace(work, confidence=confidence) for name, work in works.items()}
+    upsets = _planned(plan, built, replace(campaign, confidence=confidence), len(works), sizes, progress)
+    look = registered(ledger, look, sum(sum(own.values()) for own in upsets.values()))
     observed: list[Observed] = []
     mechanisms: dict[str, Any] = {}
     shortest = min(works, key=lambda name: sum(cycles[name]))
@@ -120,7 +133,7 @@ def verify_build(
             own = replace(own, safety=replace(campaign.safety, permanent=run))
         observed.append(_upsets(own, name, place / "upsets", built, upsets, progress))
     _require_one_rtl([folder / CONFIRMATION / name for name in works], digest)
-    found = confirmation(plan, observed, campaign.hazardous, campaign.confidence)
+    found = confirmation(plan, observed, campaign.hazardous, confidence)
     if built.changed:
         found["confirmed"] = False
         found["reasons"].append(
@@ -132,6 +145,7 @@ def verify_build(
         "seed_of_choice": campaign.seed,
         "rtl": str(folder),
         "rtl_digest": digest,
+        "look": {"number": look.number, "confidence": confidence},
         "hardened_not_confirmed": sorted({own["group"] for own in built.hardened}),
         "latent": mechanisms,
         "watchdog": built.watchdog and {"limit": built.watchdog.limit, "false_alarms": beyond},
@@ -141,8 +155,22 @@ def verify_build(
             for run in sorted(path.parent for path in (folder / CONFIRMATION).glob(f"*/*/{CAMPAIGN}"))
         ],
     }
+    ledger.finish(look, confirmed=found["confirmed"])
     _keep(run_dirs, plan, folder, found)
     return found
+
+
+def _unprotected(
+    work: Campaign, name: str, folder: Path, built: Built, sizes: Sizes, progress: Progress
+) -> Observed:
+    """Inject upsets on one network into the design without protection."""
+    faults = FaultSettings(work.faults.kinds, sizes.unprotected, 0, work.faults.clusters)
+    named = f"{name}-unprotected"
+    asked = replace(work, name=named, faults=faults, sampling=SamplingSettings(), safety=None)
+    place = folder / UNPROTECTED / name
+    run_campaign(asked, place, resume=True, progress=progress, with_area=False)
+    bare = replace(built, copies=frozenset(), used=frozenset(), hardened=(), watchdog=None)
+    return observed_on(name, Run(place), bare, asked)
 
 
 def _bit_exact(
@@ -190,9 +218,8 @@ def longest_operations(run_dirs: Sequence[Path], networks: Sequence[str], option
     target = load_target(load_campaign(run_dirs[0] / CAMPAIGN).target)
     if WATCHDOG not in load_options(options).options or not target.operation:
         return []
-    history = [entry for run_dir in run_dirs for entry in read_history(run_dir)]
     progress = Progress()
-    works = fresh_works(run_dirs, history, networks)
+    works = fresh_works(run_dirs, bearing(Ledger(), run_dirs), networks)
     return [longest_operation_of(prepare(work, progress)) for work in works.values()]
 
 
@@ -287,14 +314,10 @@ def _stuck(
 
 
 def _keep(run_dirs: Sequence[Path], plan: Mapping[str, Any], folder: Path, found: Mapping[str, Any]) -> None:
-    """Keep a confirmation beside the build, in the plan and in the runs' history, whatever it says."""
+    """Keep a confirmation beside the build and in the plan, whatever it says."""
     write_text(folder / f"{CONFIRMATION}.json", json_text(dict(found)))
-    entry = {key: found[key] for key in ("plan", "rtl", "rtl_digest", "seed", "confirmed")}
-    entry["networks"] = [row["network"] for row in found["networks"]]
     record = read_json(folder / RECORD, "build it again")
     write_text(folder / RECORD, json_text({**record, "confirmed": found["confirmed"]}))
     keys = ("predicted", "measured", "bit_exact", "confirmed", "latent", "reasons", "commands", "rtl")
     for run_dir in run_dirs:
-        text = json_text({"confirmations": [*read_history(run_dir), entry]})
-        write_text(run_dir / PLANS / HISTORY, text)
         add_to_plan(run_dir, plan["name"], {key: found[key] for key in keys})

@@ -16,7 +16,7 @@ from resil.results.run import Run
 from tests.test_files_page import covers, documented, leaves
 
 SIZES = Sizes(spread=1500, redundant=600, stuck=60)
-FEW = Sizes(spread=300, redundant=500, stuck=20)
+FEW = Sizes(spread=300, redundant=500, stuck=20, unprotected=300)
 OPTIONS = (
     'exclude = ["duplicate", "secded", "parity", "flop_parity", "flop_duplicate", "flop_triplicate", '
     '"lockstep"]'
@@ -50,8 +50,9 @@ def arguments(folder):
 
 
 @pytest.fixture
-def again(made, tmp_path):
-    """A copy of the run and of the build, in which all may be changed."""
+def again(made, tmp_path, monkeypatch):
+    """A copy of the run and of the build, in which all may be changed, and a ledger that is empty."""
+    monkeypatch.setenv("RESIL_DATA", str(tmp_path / "data"))
     for name in ("run", "built"):
         shutil.copytree(made / name, tmp_path / name)
     for name in ("options.toml", "a.toml", "b.toml", "c.toml", "a.hex", "b.hex", "c.hex"):
@@ -185,6 +186,75 @@ def test_a_broken_mechanism_is_not_confirmed(file, old, new, why, again):
     source.write_text(text)
     with pytest.raises(StoreError, match=r"b took part in the confirmation of .*, which failed"):
         verified(again)
+
+
+def elsewhere(folder):
+    """All of it under another name, as it was before it was looked at."""
+    other = folder.with_name(f"{folder.name}-elsewhere")
+    other.mkdir()
+    for name in ("run", "built"):
+        skipped = shutil.ignore_patterns("confirm*", "unprotected")
+        shutil.copytree(folder / name, other / name, ignore=skipped)
+    for file in (*folder.glob("*.toml"), *folder.glob("*.hex")):
+        shutil.copy(file, other)
+    return other
+
+
+def test_a_refused_set_is_refused_under_another_folder_name_too(again):
+    found = verified(again, sizes=FEW, plan={**plan_of(again), "fit": 1e-4})
+    assert found["confirmed"] is False
+    other = elsewhere(again)
+    shutil.rmtree(other / "run" / "protection")
+    shutil.copytree(again / "run" / "protection", other / "run" / "protection")
+    with pytest.raises(StoreError, match="one look is all"):
+        verified(other, sizes=FEW, networks=["c.toml"])
+
+
+def test_a_look_that_was_killed_is_remembered(again, monkeypatch):
+    """Its networks are known, whatever they are called, and its part of the error is spent."""
+    real, struck = verify._upsets, []
+
+    def upsets(*given):
+        struck.append(real(*given))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(verify, "_upsets", upsets)
+    with pytest.raises(KeyboardInterrupt):
+        verified(again, sizes=FEW)
+    assert len(struck) == 1
+    other = elsewhere(again)
+    (other / "fresh.toml").write_text((again / "b.toml").read_text())
+    monkeypatch.setattr(verify, "_upsets", real)
+    with pytest.raises(StoreError, match=r"fresh, which is b, took part in .*, which was not ended"):
+        verified(other, sizes=FEW, networks=["fresh.toml"], seed=99)
+    second = verified(other, sizes=FEW, networks=["c.toml"])
+    assert second["look"] == {"number": 2, "confidence": pytest.approx(1 - 0.05 / 6)}
+    assert second["networks"][0]["confidence"] == pytest.approx(1 - 0.05 / 6)
+    # Cut to what it was before the looks: the build has them still.
+    (again / "data" / "confirmations.jsonl").write_text("")
+    with pytest.raises(StoreError, match="one of both was cut or edited"):
+        verified(other, sizes=FEW, networks=["c.toml"])
+
+
+def test_the_same_look_is_gone_on_with_after_it_was_killed(again, monkeypatch):
+    def killed(*given):
+        raise KeyboardInterrupt
+
+    real = verify._upsets
+    monkeypatch.setattr(verify, "_upsets", killed)
+    with pytest.raises(KeyboardInterrupt):
+        verified(again, sizes=FEW)
+    monkeypatch.setattr(verify, "_upsets", real)
+    found = verified(again, sizes=FEW)
+    assert found["look"]["number"] == 1
+    lines = (again / "data" / "confirmations.jsonl").read_text().splitlines()
+    assert [json.loads(line)["kind"] for line in lines] == ["registered", "finished"]
+
+
+def test_a_network_that_keeps_the_target_without_protection_judges_nothing(again):
+    with pytest.raises(StoreError, match="expected more than 1 FIT on b without protection"):
+        verified(again, sizes=FEW, plan={**plan_of(again), "budget_fit": 1.0})
+    assert not (again / "data" / "confirmations.jsonl").exists()
 
 
 def test_rtl_that_was_changed_is_not_confirmed_though_it_does_the_same(again):

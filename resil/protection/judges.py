@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a hold-out network is, whatever its file is called, and whether it can refuse anything."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from resil.campaign.campaign import Campaign
+from resil.campaign.network_settings import ZOO_PREFIX, NetworkSettings
+from resil.errors import StoreError
+from resil.networks import zoo
+from resil.networks.graph import Graph
+from resil.networks.tflite_reader import read_network
+from resil.prepare import prepare
+from resil.progress import Progress
+from resil.protection.confirm import Observed
+from resil.protection.ledger import Judge, Look
+from resil.rtl_harness.cache import content_key
+from resil.stats.evidence import Evidence
+from resil.stats.metrics import spfm
+
+# Networks whose weights differ in a smaller part of their bytes are one network.
+DIFFERENT = 0.05
+
+
+def judge_of(name: str, work: Campaign, progress: Progress) -> Judge:
+    """Return a hold-out network by its content; how much is injected on it is not known yet.
+
+    Raises:
+        HarnessError, NetworkError, CampaignError: It cannot be read or laid out.
+    """
+    here = prepare(work, progress).identity.definition
+    network = work_content(here)
+    rule: tuple[object, ...] = ()
+    if isinstance(work.work, NetworkSettings):
+        # The name of the rule rounds the threshold.
+        rule = (work.work.decision, work.work.threshold, work.work.output)
+    parts = [here.get(key, "") for key in ("workloads", "decision", "inputs", "inferences")]
+    return Judge(name=name, network=network, content=content_key(network, *parts, repr(rule)), injections=0)
+
+
+def work_content(definition: Mapping[str, str]) -> str:
+    """Return what tells networks and workloads apart in the definition of a run."""
+    return definition["network" if "network" in definition else "workloads"]
+
+
+def refuse_known_judges(judges: Sequence[Judge], looks: Sequence[tuple[Look, bool | None]]) -> None:
+    """Raise StoreError if a look that refused, or that was not ended, knew one of these networks.
+
+    Args:
+        judges: That are to judge.
+        looks: With their results, which bear on what is judged.
+    """
+    for look, confirmed in looks:
+        known = {} if confirmed else {own.network: own.name for own in look.judges}
+        for judge in judges:
+            if judge.network in known:
+                also = known[judge.network]
+                name = judge.name if also == judge.name else f"{judge.name}, which is {also},"
+                ended = "failed" if confirmed is False else "was not ended"
+                raise StoreError(
+                    f"--verify-network: {name} took part in the confirmation of {look.folder}, which "
+                    f"{ended}; the choice may rest on it, give another"
+                )
+
+
+def refuse_near_copies(works: Mapping[str, Campaign], chose: Sequence[Campaign]) -> None:
+    """Raise StoreError if the weights of a hold-out network are almost those of a network that chose."""
+    own = [graph for graph in map(_graph, chose) if graph is not None]
+    for name, work in works.items():
+        if (graph := _graph(work)) is None:
+            continue
+        for share in (differing_share(graph, other) for other in own):
+            if share is not None and share < DIFFERENT:
+                raise StoreError(
+                    f"--verify-network: expected a network that took no part in the choice, found {name}, "
+                    f"whose weights differ in {share:.2%} of their bytes from one that did (a network of its "
+                    f"own: {DIFFERENT:.0%} or more); give another network"
+                )
+
+
+def differing_share(one: Graph, other: Graph) -> float | None:
+    """Return the part of the bytes of constants that differ; None if their shapes do, or there are none."""
+    ours, theirs = ([t.data for t in graph.tensors if t.data is not None] for graph in (one, other))
+    shapes, others = ([(data.shape, data.dtype) for data in found] for found in (ours, theirs))
+    size = sum(data.nbytes for data in ours)
+    if shapes != others or not size:
+        return None
+    differ = sum(int(np.count_nonzero(_bytes(a) != _bytes(b))) for a, b in zip(ours, theirs, strict=True))
+    return differ / size
+
+
+def _bytes(data: npt.NDArray[np.generic]) -> npt.NDArray[np.uint8]:
+    return np.frombuffer(data.tobytes(), np.uint8)
+
+
+def _graph(campaign: Campaign) -> Graph | None:
+    """Return the network of a campaign; None of a workload."""
+    if not isinstance(campaign.work, NetworkSettings):
+        return None
+    path = campaign.work.path
+    shipped = path.startswith(ZOO_PREFIX)
+    return read_network(zoo.load(path.removeprefix(ZOO_PREFIX)).path if shipped else Path(path))
+
+
+def require_sensitive(
+    plan: Mapping[str, Any], observed: Sequence[Observed], hazardous: Collection[str], confidence: float
+) -> None:
+    """Raise StoreError unless each network misses what was asked where nothing protects.
+
+    A network that keeps the targets without protection, of a rule that calls no output wrong for instance,
+    would confirm any set. Shown is a miss by the favourable limit: the lower one of FIT, the upper one of
+    SPFM. Where neither is asked nothing can be missed, and nothing is required.
+
+    Args:
+        plan: Content of `protection.json`.
+        observed: What was found without protection, a network each.
+        hazardous: Outcomes that count as failures.
+        confidence: Of the limits.
+    """
+    budget, target = plan["budget_fit"], plan["spfm_target"]
+    if budget is None and target is None:
+        return
+    for found in observed:
+        evidence = Evidence(tuple(own.group for own in found.strata), confidence, confidence)
+        rate = evidence.rate(hazardous)
+        misses_budget = budget is not None and rate.lo > budget
+        if misses_budget or (target is not None and spfm(rate, evidence.fit_raw).hi < target):
+            continue
+        asked = [] if budget is None else [f"more than {budget:g} FIT"]
+        asked += [] if target is None else [f"SPFM below {target:.3%}"]
+        raise StoreError(
+            f"--verify-network: expected {' or '.join(asked)} on {found.network} without protection, found "
+            f"{rate.estimate:.3g} [{rate.lo:.3g}, {rate.hi:.3g}] FIT of {evidence.fit_raw:.3g} in "
+            f"{evidence.injections:,} injections: it is not shown that it can refuse a set; give another "
+            "network"
+        )

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every look at protected RTL, in a ledger that is only added to: registered before it, finished after it.
+
+An entry holds the hash of the one before it. There are two copies, in the user's data folder and in the
+build: the build's is the ledger as it was at the last look there, so it is a beginning of the other.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Literal
+
+from filelock import FileLock
+from platformdirs import user_data_path
+from pydantic import Field, ValidationError
+
+from resil.errors import StoreError
+from resil.files import read_bytes, write_text
+from resil.record.typed import Count, OneOf, Share, Typed, failure_text
+
+LEDGER = "confirmations.jsonl"
+REGISTERED, FINISHED = "registered", "finished"
+_RESTORE = (
+    "restore it from a backup; without one this RTL cannot be confirmed: choose again, from other "
+    "injections, and keep the ledger ($RESIL_DATA says where) with the project"
+)
+
+
+class Judge(Typed):
+    """A hold-out network, by what it is and not by its name."""
+
+    name: str
+    """For people."""
+    network: str
+    """Digest of its weights, or of the memory images of a workload."""
+    content: str
+    """Digest of weights, inputs, and the rule that decides with its threshold as it takes effect."""
+    injections: Count
+    """Upsets that are made on it."""
+
+
+class Look(Typed):
+    """A look at protected RTL."""
+
+    rtl: str
+    """Digest of the RTL."""
+    folder: str
+    """Of the build, for people."""
+    runs: tuple[str, ...]
+    """Identities of the runs that chose."""
+    asked: str
+    """Digest of what the plan promises and of how much is injected."""
+    number: Count
+    """Of the look at this RTL, from 1, whatever folder it lay in."""
+    confidence: Share
+    """Of this look, so that all looks at this RTL together keep the confidence of the campaign."""
+    seed: int
+    """Of the injections."""
+    judges: tuple[Judge, ...]
+    """What they were made on."""
+
+    def bears_on(self, rtl: str, runs: Collection[str]) -> bool:
+        """Whether it was at this RTL, or at one that rests on one of these runs."""
+        return self.rtl == rtl or not set(runs).isdisjoint(self.runs)
+
+
+class Entry(Typed):
+    """A line of the ledger."""
+
+    schema_number: Literal[1] = Field(default=1, alias="schema")
+    """Of the line."""
+    sequence: Count
+    """From 0."""
+    previous: str
+    """Hash of the line before; "" of the first."""
+    kind: Annotated[str, OneOf((REGISTERED, FINISHED))]
+    """Before the first injection, or after the last."""
+    look: Look
+    """The same in both."""
+    confirmed: bool | None
+    """Null before the end."""
+    digest: str = ""
+    """Hash of this line without this field."""
+
+    def sealed(self) -> Entry:
+        """Return the line with its hash."""
+        text = self.model_dump_json(by_alias=True, exclude={"digest"})
+        return self.changed(digest=sha256(text.encode()).hexdigest())
+
+
+class Ledger:
+    """Both copies, compared.
+
+    Attributes:
+        entries: All of them, of all RTL.
+    """
+
+    def __init__(self, build: Path | None = None) -> None:
+        """Read both copies.
+
+        Args:
+            build: Folder of the build; None where none is there yet.
+
+        Raises:
+            StoreError: A copy was edited, cut or reordered.
+        """
+        self._files = [data_folder() / LEDGER, *([build / LEDGER] if build is not None else [])]
+        self.entries = self._read()
+
+    def results(self) -> list[tuple[Look, bool | None]]:
+        """Return each look with what came of it, None where it was begun and not ended."""
+        found: dict[str, tuple[Look, bool | None]] = {}
+        for entry in self.entries:
+            found[entry.look.model_dump_json()] = (entry.look, entry.confirmed)
+        return list(found.values())
+
+    def register(self, look: Look) -> None:
+        """Write down a look, before its first injection; StoreError if it cannot be."""
+        self._add(REGISTERED, look, None)
+
+    def finish(self, look: Look, *, confirmed: bool) -> None:
+        """Write down what came of a look; StoreError if it cannot be."""
+        self._add(FINISHED, look, confirmed)
+
+    def _add(self, kind: str, look: Look, confirmed: bool | None) -> None:
+        own = self._files[0]
+        try:
+            own.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(
+                f"{own.parent}: cannot be made ({error.strerror}); set RESIL_DATA to a folder that you may "
+                "write to"
+            ) from error
+        with FileLock(f"{own}.lock"):
+            before = self._read()
+            begun = [e.look for e in before[len(self.entries) :] if e.look.rtl == look.rtl]
+            if kind == REGISTERED and begun:
+                raise StoreError(
+                    f"{look.folder}: another confirmation of this RTL began meanwhile, in {begun[0].folder}; "
+                    "wait for its result"
+                )
+            entry = Entry(
+                sequence=len(before),
+                previous=before[-1].digest if before else "",
+                kind=kind,
+                look=look,
+                confirmed=confirmed,
+            ).sealed()
+            self.entries = (*before, entry)
+            for file in self._files:
+                write_text(file, "".join(e.model_dump_json(by_alias=True) + "\n" for e in self.entries))
+
+    def _read(self) -> tuple[Entry, ...]:
+        whole, *copies = [_entries(file) for file in self._files]
+        for copy in copies:
+            if whole[: len(copy)] != copy:
+                raise StoreError(
+                    f"{self._files[0]}: expected all {len(copy):,} entries of its copy "
+                    f"{self._files[1]}, found {len(whole):,}, or others: one of both was cut or edited; "
+                    f"{_RESTORE}"
+                )
+        return whole
+
+
+def data_folder() -> Path:
+    """Return the folder of what is kept for good: `$RESIL_DATA`, else the user's data folder for `resil`."""
+    chosen = os.environ.get("RESIL_DATA")
+    return Path(chosen).expanduser().resolve() if chosen else user_data_path("resil", appauthor=False)
+
+
+def shared_confidence(confidence: float, number: int) -> float:
+    """Return the confidence of a look, so that the errors of all looks add up to that of the campaign.
+
+    The k-th has a part of 1 / (k (k + 1)) of the error; all of them together have all of it.
+
+    Examples:
+        >>> [round(shared_confidence(0.95, number), 4) for number in (1, 2, 3)]
+        [0.975, 0.9917, 0.9958]
+    """
+    return 1.0 - (1.0 - confidence) / (number * (number + 1))
+
+
+def _entries(file: Path) -> tuple[Entry, ...]:
+    """Return the entries of a copy, none if it is not there; StoreError if the chain is broken."""
+    if not file.exists():
+        return ()
+    entries: list[Entry] = []
+    for number, line in enumerate(read_bytes(file, _RESTORE).splitlines()):
+        try:
+            entry = Entry.model_validate_json(line)
+        except ValidationError as error:
+            raise StoreError(f"{file}: line {number + 1}: {failure_text(error)}; {_RESTORE}") from None
+        previous = entries[-1].digest if entries else ""
+        if (entry.sequence, entry.previous, entry.digest) != (number, previous, entry.sealed().digest):
+            raise StoreError(
+                f"{file}: line {number + 1}: expected entry {number} with a hash of its own content and of "
+                f"the line before, found another: the ledger was edited, cut or reordered; {_RESTORE}"
+            )
+        entries.append(entry)
+    return tuple(entries)

@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""No look is forgotten: the ledger notices what was done to it, and judges are known by their content."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from resil.campaign.network_settings import NetworkSettings
+from resil.errors import StoreError
+from resil.networks import zoo
+from resil.networks.tflite_reader import read_network
+from resil.networks.tflite_writer import serialise_network
+from resil.progress import Progress
+from resil.protection import judges
+from resil.protection.confirm import Copies, Observed, Stratum
+from resil.protection.judges import (
+    differing_share,
+    judge_of,
+    refuse_known_judges,
+    refuse_near_copies,
+    require_sensitive,
+)
+from resil.protection.ledger import LEDGER, Judge, Ledger, Look, shared_confidence
+from resil.stats.evidence import Group
+from tests.resil.campaigns import campaign
+from tests.resil.fake import fake_bench
+
+JUDGE = Judge(name="b", network="n1", content="c1", injections=100)
+
+
+def look(number=1, rtl="r", **changes):
+    given = {"rtl": rtl, "folder": "built", "runs": ("run",), "asked": "a", "seed": 10 + number}
+    given |= {"number": number, "confidence": shared_confidence(0.95, number), "judges": (JUDGE,)}
+    return Look(**{**given, **changes})
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A build whose ledger has two looks, one of them without an end."""
+    monkeypatch.setenv("RESIL_DATA", str(tmp_path / "data"))
+    build = tmp_path / "built"
+    build.mkdir()
+    ledger = Ledger(build)
+    ledger.register(look(1))
+    ledger.finish(look(1), confirmed=True)
+    ledger.register(look(2))
+    return tmp_path
+
+
+def test_a_look_without_an_end_is_remembered_wherever_the_build_lies(folder):
+    expected = [(look(1), True), (look(2), None)]
+    assert Ledger().results() == Ledger(folder / "built").results() == expected
+    assert (folder / "data" / LEDGER).read_text() == (folder / "built" / LEDGER).read_text()
+    # A copy of before a look is behind, and takes nothing away.
+    (folder / "other").mkdir()
+    assert Ledger(folder / "other").results() == expected
+    lines = (folder / "built" / LEDGER).read_text().splitlines(keepends=True)
+    (folder / "other" / LEDGER).write_text(lines[0])
+    assert Ledger(folder / "other").results() == expected
+
+
+def edited(lines):
+    line = json.loads(lines[1])
+    line["confirmed"] = False
+    return [lines[0], json.dumps(line) + "\n", lines[2]]
+
+
+DAMAGE = {
+    "cut": (lambda lines: lines[:-1], "found 2, or others: one of both was cut or edited; restore it"),
+    "emptied": (lambda lines: [], "expected all 3 entries of its copy"),
+    "edited": (edited, "line 2: expected entry 1 with a hash of its own content"),
+    "reordered": (lambda lines: [lines[0], lines[2], lines[1]], "line 2: expected entry 1"),
+    "a line gone": (lambda lines: [lines[0], lines[2]], "line 2: expected entry 1"),
+    "the first gone": (lambda lines: lines[1:], "line 1: expected entry 0"),
+    "no JSON": (lambda lines: [lines[0], "x\n"], "line 2: .*expected JSON"),
+}
+
+
+@pytest.mark.parametrize(("change", "why"), DAMAGE.values(), ids=DAMAGE)
+def test_a_ledger_that_was_touched_is_refused(change, why, folder):
+    file = folder / "data" / LEDGER
+    file.write_text("".join(change(file.read_text().splitlines(keepends=True))))
+    with pytest.raises(StoreError, match=why):
+        Ledger(folder / "built")
+
+
+def test_a_ledger_that_was_written_anew_as_a_whole_is_seen_in_the_build(folder):
+    (folder / "data" / LEDGER).unlink()
+    ledger = Ledger()
+    for number in range(1, 4):
+        ledger.register(look(number, seed=99))
+    with pytest.raises(StoreError, match="one of both was cut or edited"):
+        Ledger(folder / "built")
+
+
+def test_two_looks_at_one_rtl_do_not_begin_at_once(folder):
+    one, other = Ledger(), Ledger(folder / "built")
+    one.register(look(3))
+    with pytest.raises(StoreError, match="another confirmation of this RTL began meanwhile"):
+        other.register(look(3, seed=50))
+    other.register(look(1, rtl="another"))
+
+
+def test_all_looks_share_the_error():
+    spent = [1.0 - shared_confidence(0.95, number) for number in range(1, 2000)]
+    assert sum(spent) == pytest.approx(0.05, rel=1e-3)
+    assert spent == sorted(spent, reverse=True)
+
+
+@pytest.mark.parametrize("result", [False, None], ids=["failed", "not ended"])
+def test_a_judge_is_known_under_any_name(result):
+    again = JUDGE.changed(name="fresh", content="another rule")
+    with pytest.raises(StoreError, match="fresh, which is b, took part in the confirmation of built"):
+        refuse_known_judges([again], [(look(1), result)])
+    refuse_known_judges([again], [(look(1), True)])
+    refuse_known_judges([again.changed(network="n2")], [(look(1), result)])
+
+
+def changed_weights(graph, change):
+    """The network with other int8 weights in every constant of several."""
+    tensors = [
+        replace(own, data=change(own.data)) if own.data is not None and own.data.size > 8 else own
+        for own in graph.tensors
+    ]
+    return replace(graph, tensors=tuple(tensors))
+
+
+def one_bit(data):
+    other = data.copy()
+    other.view(np.uint8).reshape(-1)[3] ^= 1
+    return other
+
+
+def test_a_few_changed_bits_make_no_other_network(tmp_path):
+    graph = read_network(zoo.load("digits").path)
+    (tmp_path / "bit.tflite").write_bytes(serialise_network(changed_weights(graph, one_bit)))
+    chose = campaign()
+    work = replace(chose, work=NetworkSettings(str(tmp_path / "bit.tflite"), (0,)))
+    assert differing_share(graph, read_network(tmp_path / "bit.tflite")) < 0.01
+    with pytest.raises(StoreError, match=r"found bit, whose weights differ in 0\.\d+% of their bytes"):
+        refuse_near_copies({"bit": work}, [chose])
+    rng = np.random.default_rng(2)
+    other = changed_weights(graph, lambda data: rng.permutation(data.reshape(-1)).reshape(data.shape))
+    (tmp_path / "bit.tflite").write_bytes(serialise_network(other))
+    refuse_near_copies({"bit": work}, [chose])
+    assert differing_share(graph, read_network(zoo.load("mnist_vgg").path)) is None
+
+
+def test_a_judge_is_its_weights_its_inputs_and_its_rule(monkeypatch):
+    monkeypatch.setattr(judges, "prepare", fake_bench)
+
+    def judged(name="a", path="zoo:digits", inputs=(0,), **rule):
+        work = replace(campaign(), work=NetworkSettings(path, inputs, **rule), name=name)
+        return judge_of(name, work, Progress())
+
+    own = judged()
+    assert judged("b").changed(name="a") == own
+    # The same weights, judged otherwise: known by the weights, told apart by the content.
+    for other in (
+        judged(inputs=(1,)),
+        judged(decision="exact"),
+        judged(decision="reconstruction", threshold=1e9),
+        judged(decision="reconstruction", threshold=1e9 + 1),
+    ):
+        assert other.network == own.network
+        assert other.content != own.content
+    assert judged(path="zoo:mnist_vgg").network != own.network
+
+
+PLAN = {"budget_fit": 0.05, "spfm_target": None}
+
+
+def found(bad):
+    group = Group("cc", "ff", 8.0, {"masked": 1000 - bad, "sdc_critical": bad})
+    return Observed("lax", (Stratum(group),), Copies(0, 0, 0, 0))
+
+
+def test_a_judge_that_calls_nothing_wrong_cannot_confirm():
+    """As a threshold of 1e9 does: without protection, too, no injection is critical."""
+    for bad in (0, 6):
+        with pytest.raises(StoreError, match=r"expected more than 0\.05 FIT on lax without protection"):
+            require_sensitive(PLAN, [found(300), found(bad)], {"sdc_critical"}, 0.95)
+    require_sensitive(PLAN, [found(300)], {"sdc_critical"}, 0.95)
+    with pytest.raises(StoreError, match=r"or SPFM below 99\.000%"):
+        require_sensitive({**PLAN, "spfm_target": 0.99}, [found(0)], {"sdc_critical"}, 0.95)
+    require_sensitive({"budget_fit": None, "spfm_target": 0.99}, [found(300)], {"sdc_critical"}, 0.95)
