@@ -108,6 +108,12 @@ def _graph(campaign: Campaign) -> Graph | None:
     return read_network(zoo.load(path.removeprefix(ZOO_PREFIX)).path if shipped else Path(path))
 
 
+def can_be_confirmed(plan: Mapping[str, Any]) -> bool:
+    """Whether a plan has a limit that a hold-out network can miss; a share of its own FIT is none."""
+    limits = (plan["budget_fit"], plan["spfm_target"])
+    return plan.get("fit_share_target") is None and any(limit is not None for limit in limits)
+
+
 def require_sensitive(
     plan: Mapping[str, Any], observed: Sequence[Observed], hazardous: Collection[str], confidence: float
 ) -> None:
@@ -115,17 +121,15 @@ def require_sensitive(
 
     A network that keeps the targets without protection, of a rule that calls no output wrong for instance,
     would confirm any set. Shown is a miss by the favourable limit: the lower one of FIT, the upper one of
-    SPFM. Where neither is asked nothing can be missed, and nothing is required.
+    SPFM.
 
     Args:
-        plan: Content of `protection.json`.
+        plan: Content of `protection.json`; one that can be confirmed.
         observed: What was found without protection, a network each.
         hazardous: Outcomes that count as failures.
         confidence: Of the limits.
     """
     budget, target = plan["budget_fit"], plan["spfm_target"]
-    if budget is None and target is None:
-        return
     for found in observed:
         evidence = Evidence(tuple(own.group for own in found.strata), confidence, confidence)
         rate = evidence.rate(hazardous)

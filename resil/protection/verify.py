@@ -21,7 +21,7 @@ from resil.prepare import prepare
 from resil.progress import Progress
 from resil.protection.build_rtl import RECORD, longest_operation_of, same_runs
 from resil.protection.confirm import Observed, confirmation, latent_coverage, planned_upsets
-from resil.protection.judges import require_sensitive
+from resil.protection.judges import can_be_confirmed, require_sensitive
 from resil.protection.ledger import Ledger
 from resil.protection.next_look import bearing, next_look, registered
 from resil.protection.options import WATCHDOG, load_options
@@ -111,8 +111,9 @@ def verify_build(
     works, look = next_look(ledger, run_dirs, folder, digest, asked, networks, seed)
     chose = [load_campaign(run_dir / CAMPAIGN) for run_dir in run_dirs]
     exact, beyond, cycles = _bit_exact(chose, built, works, progress)
-    unprotected = [_unprotected(work, name, folder, built, sizes, progress) for name, work in works.items()]
-    require_sensitive(plan, unprotected, campaign.hazardous, campaign.confidence)
+    if can_be_confirmed(plan):
+        bare = [_unprotected(work, name, folder, built, sizes, progress) for name, work in works.items()]
+        require_sensitive(plan, bare, campaign.hazardous, campaign.confidence)
     seed, confidence = look.seed, look.confidence
     works = {name: replace(work, confidence=confidence) for name, work in works.items()}
     upsets = _planned(plan, built, replace(campaign, confidence=confidence), len(works), sizes, progress)

@@ -18,6 +18,7 @@ from resil.progress import Progress
 from resil.protection import judges
 from resil.protection.confirm import Copies, Observed, Stratum
 from resil.protection.judges import (
+    can_be_confirmed,
     differing_share,
     judge_of,
     refuse_known_judges,
@@ -188,3 +189,6 @@ def test_a_judge_that_calls_nothing_wrong_cannot_confirm():
     with pytest.raises(StoreError, match=r"or SPFM below 99\.000%"):
         require_sensitive({**PLAN, "spfm_target": 0.99}, [found(0)], {"sdc_critical"}, 0.95)
     require_sensitive({"budget_fit": None, "spfm_target": 0.99}, [found(300)], {"sdc_critical"}, 0.95)
+    assert can_be_confirmed(PLAN)
+    assert not can_be_confirmed({**PLAN, "fit_share_target": 0.5})
+    assert not can_be_confirmed({**PLAN, "budget_fit": None})
