@@ -86,7 +86,7 @@ class Worker:
 
     def _require_data(self) -> None:
         """Raise SimulationError if the design has looked for a file that is not there."""
-        if missing := _NOT_FOUND.search(self.log()):
+        if missing := _NOT_FOUND.search(self._log.read_text(encoding="utf-8", errors="replace")):
             raise SimulationError(
                 f"the RTL reads {missing[1]!r}, which is none of the target's files; name it in data_files "
                 "of the target"
