@@ -171,12 +171,12 @@ def test_a_cache_that_cannot_be_written_is_refused_and_what_it_holds_is_used(tmp
     monkeypatch.setenv("RESIL_CACHE", str(tmp_path / "cache"))
     held = cached_folder("kind", "held", lambda folder: None)
 
-    opened = Path.open
+    opened = os.open
 
-    def refuse(path, mode="r", *further, **named):
-        if "w" in mode:
+    def refuse(path, flags, *further, **named):
+        if flags & (os.O_WRONLY | os.O_RDWR):
             raise PermissionError(errno.EACCES, "Permission denied", str(path))
-        return opened(path, mode, *further, **named)
+        return opened(path, flags, *further, **named)
 
     monkeypatch.setattr(os, "open", refuse)
     assert cached_folder("kind", "held", lambda folder: None) == held
