@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -36,7 +37,9 @@ def run_with(network, share):
     counts = np.round(LEARNT * 20_000)
     corrupted = counts[T] + counts[C]
     counts[T], counts[C] = corrupted * (1 - share), corrupted * share
-    summary = {"network": {"sha256": network, "operations": []}, "target": {"name": "t"}}
+    summary = SimpleNamespace(
+        network=SimpleNamespace(sha256=network, operations=()), target=SimpleNamespace(name="t")
+    )
     return ObservedRun(
         Path(network), summary, {}, {CELL: 8}, (), {(CELL, 0): tuple(counts.astype(int).tolist())}, ()
     )
