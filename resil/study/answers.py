@@ -183,7 +183,7 @@ def _precision(summary: Summary, *, predicted: bool) -> dict[str, Any]:
         for, or nothing was injected.
     """
     total = summary.total
-    margin = None if summary.sampling is None else summary.sampling.margin
+    margin = None if predicted or summary.sampling is None else summary.sampling.margin
     half = (total.fit_hi - total.fit_lo) / 2.0
     known = not predicted and total.fit > 0.0
     return {

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from itertools import product
+from types import SimpleNamespace
 
 import pytest
 
@@ -60,7 +61,8 @@ def test_exit_codes_by_what_is_worst():
 
 
 def summary(budget, safety=None):
-    return {"verdict": {"result": budget}, "safety": None if safety is None else {"result": safety}}
+    claims = None if safety is None else SimpleNamespace(result=safety)
+    return SimpleNamespace(verdict=SimpleNamespace(result=budget), safety=claims)
 
 
 @pytest.mark.parametrize(
@@ -99,8 +101,8 @@ def test_budget_and_claims_of_a_cell(budget, safety, claimed, predicted, expecte
 )
 def test_a_margin_is_reached_by_the_interval_that_is_given(margin, fit, half, reason, reached, width):
     """Whatever the sampling says that it stopped for."""
-    total = {"fit": fit, "fit_lo": fit - half, "fit_hi": fit + half}
-    found = {"sampling": {"margin": margin, "reason": reason}, "total": total}
+    total = SimpleNamespace(fit=fit, fit_lo=fit - half, fit_hi=fit + half)
+    found = SimpleNamespace(sampling=SimpleNamespace(margin=margin, reason=reason), total=total)
     told = _precision(found, predicted=False)
     assert (told["margin"], told["reached"]) == (margin, reached)
     assert told["half_width"] == (None if width is None else pytest.approx(width))
