@@ -127,6 +127,8 @@ def allocate_neyman(
     if not (np.all((x >= 0) & (x <= m)) and np.all(w >= 0) and np.all(cost > 0)):
         raise ValueError("Neyman allocation needs 0 <= events <= trials, weights >= 0 and costs > 0")
     p = (x + 0.5) / (m + 1.0)
+    # By a power of two, so that shares stay what they are and products of the least weights do not vanish.
+    w = np.ldexp(w, -np.frexp(w.max(initial=0.0))[1])
     return _divide(total, w * np.sqrt(p * (1.0 - p) / cost), members, minimum)
 
 

@@ -88,6 +88,10 @@ def test_neyman_sums_exactly(strata, total):
     assert all(n == 0 for n, w in zip(found, weights, strict=True) if w == 0)
 
 
+def test_the_least_weight_there_is_still_takes_injections():
+    assert allocate_neyman(1, [5e-324], [0], [0], [10], [1.0]) == (1,)
+
+
 def test_too_little_for_the_minima_says_how_much_is_needed():
     with pytest.raises(ValueError, match=r"minimum of 60 in each of 3 strata needs 130 injections, and 100"):
         allocate_proportional(100, [1000, 1000, 10], minimum=60)
