@@ -702,7 +702,7 @@ def test_other_folders_are_refused(command, tmp_path, capsys):
     assert command() == 2
     assert "found mine.txt but no study.json" in capsys.readouterr().err
     (out / "mine.txt").unlink()
-    for text, message in (("{", "damaged"), ('{"schema": 99}', "schema 99"), ('{"schema": 2}', "damaged")):
+    for text, message in (("{", "damaged"), ('{"schema": 99}', "schema 99"), ('{"schema": 3}', "damaged")):
         (out / "study.json").write_text(text)
         assert command() == 2
         assert message in capsys.readouterr().err

@@ -15,7 +15,7 @@ from resil.networks import oracle, zoo
 from resil.networks.tflite_reader import read_network
 from resil.networks.tflite_writer import write_network
 from resil.progress import Progress
-from resil.results.summary_parts import network_summary
+from resil.results.summary_parts import network_record
 from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.engine.workload import classify
 from resil.rtl_harness.faults import Fault, Outcome, RunEnd
@@ -71,7 +71,7 @@ def test_float_ends_and_computed_shapes_run_as_the_plain_network(campaign, capsy
     for inference, one in zip(inferred.of_inputs, expected, strict=True):
         last = inference.feature_map(inference.operations - 1).reshape(-1)
         assert int(np.argmax(last)) == int(np.argmax(one))
-    said = network_summary(made.facts, [])["remarks"]
+    said = network_record(made.facts, []).remarks
     assert len(said) == 3
     err = capsys.readouterr().err
     assert all(f"resil: {line}" in err for line in said)
