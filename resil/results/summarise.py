@@ -28,6 +28,7 @@ from resil.results.safety_grounds import grounds_of, rate_variations
 from resil.results.safety_rows import NO_PERMANENT, Permanent, safety_verdict
 from resil.results.sampling_facts import beyond_sample, sampling_notes, sampling_record
 from resil.results.summary_parts import (
+    campaign_record,
     left_out,
     metrics_record,
     network_record,
@@ -229,18 +230,10 @@ def _stratum(counts: StratumCounts, fit_per_bit: float) -> Stratum:
 
 
 def _campaign(campaign: Campaign, bench: Bench, sample: Sample, provenance: Provenance) -> CampaignRecord:
-    return CampaignRecord(
-        name=campaign.name,
-        seed=campaign.seed,
-        confidence=campaign.confidence,
-        kinds=campaign.faults.kinds,
-        fault_model=campaign.faults.model,
-        timeout=campaign.execution.timeout,
-        until=campaign.execution.until,
+    return campaign_record(
+        campaign,
         detection_cycles=campaign.detection_cycles,
-        clusters=campaign.faults.clusters,
         injections=sample.injections,
-        hazardous=campaign.hazardous,
         inputs=bench.inputs,
         engine=campaign.execution.engine,
         workers=provenance.workers,

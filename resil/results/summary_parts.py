@@ -9,7 +9,7 @@ from dataclasses import replace
 from resil.bench.bench import NetworkFacts
 from resil.bench.site_list import STORAGE
 from resil.campaign.campaign import Campaign
-from resil.record.campaign_facts import Figure, NetworkRecord, Operation, TechnologyRecord
+from resil.record.campaign_facts import CampaignRecord, Figure, NetworkRecord, Operation, TechnologyRecord
 from resil.record.outcomes import OUTCOMES as OUTCOME_TEXTS
 from resil.record.summary import LeftOut, Metrics, Unaided, Verdict
 from resil.results.evidence import Class, classes_of
@@ -22,6 +22,36 @@ from resil.stats.rates import VISIBLE, BlockEstimate
 from resil.stats.technology import RawRates
 
 _PHRASES = {outcome.key: outcome.phrase for outcome in OUTCOME_TEXTS}
+
+
+def campaign_record(
+    campaign: Campaign,
+    *,
+    detection_cycles: int | None,
+    injections: int,
+    inputs: tuple[int, ...],
+    engine: str,
+    workers: int,
+    seconds: float,
+) -> CampaignRecord:
+    """Return what is said of the campaign: its file's settings, and how it was answered."""
+    return CampaignRecord(
+        name=campaign.name,
+        seed=campaign.seed,
+        confidence=campaign.confidence,
+        kinds=campaign.faults.kinds,
+        fault_model=campaign.faults.model,
+        timeout=campaign.execution.timeout,
+        until=campaign.execution.until,
+        detection_cycles=detection_cycles,
+        clusters=campaign.faults.clusters,
+        injections=injections,
+        hazardous=campaign.hazardous,
+        inputs=inputs,
+        engine=engine,
+        workers=workers,
+        seconds=seconds,
+    )
 
 
 def network_record(facts: NetworkFacts, cycles: Sequence[int]) -> NetworkRecord:

@@ -15,6 +15,7 @@ from resil.record.summary import Summary, Verdict
 from resil.results.figures import block_fields, stored_bits
 from resil.results.safety_rows import predicted_verdict as predicted_safety
 from resil.results.summary_parts import (
+    campaign_record,
     hazards_text,
     metrics_record,
     network_record,
@@ -112,18 +113,10 @@ def summarise_estimate(
 
 
 def _campaign(campaign: Campaign, inferred: CampaignInference, provenance: Provenance) -> CampaignRecord:
-    return CampaignRecord(
-        name=campaign.name,
-        seed=campaign.seed,
-        confidence=campaign.confidence,
-        kinds=campaign.faults.kinds,
-        fault_model=campaign.faults.model,
-        timeout=campaign.execution.timeout,
-        until=campaign.execution.until,
+    return campaign_record(
+        campaign,
         detection_cycles=None,
-        clusters=campaign.faults.clusters,
         injections=0,
-        hazardous=campaign.hazardous,
         inputs=tuple(inferred.labels),
         engine=ENGINE,
         workers=1,
