@@ -89,7 +89,7 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
         warnings=elaboration.warnings,
         expected=work.expected,
         describe=work.describe,
-        alarms={name: alarm.tells for name, alarm in target.alarms.items()},
+        alarms={name: alarm.reports for name, alarm in target.alarms.items()},
         titles=target.titles,
         parameters={**target.parameters, **workloads[0].parameters},
         output=_output(
@@ -157,7 +157,7 @@ def _outside(campaign: Campaign, target: Target, progress: Progress) -> Bench:
             "Injections are answered by the functional model, some were tried on the RTL; cycles of their "
             "ends and alarms are those of the run without a fault.",
         ),
-        alarms={name: alarm.tells for name, alarm in target.alarms.items()},
+        alarms={name: alarm.reports for name, alarm in target.alarms.items()},
         titles={BLOCK: "memory outside the NPU"},
         parameters={**target.parameters, **work.workloads[0].parameters},
         output=_output(campaign, work.workloads, engine),

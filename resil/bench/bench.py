@@ -149,7 +149,7 @@ class Bench:
             there is nothing to be said.
         titles: Blocks in words, for people; a block may have none.
         parameters: Of the target's top module, as the target file and the campaign set them.
-        alarms: What each of the target's alarms tells, by name: "detected" or "corrected".
+        alarms: What each of the target's alarms reports, by name: "detected" or "corrected".
         output: Where the output lies, and what lay there before; None if that is not known.
         latches: Paths of storage that is made of latches, which cannot be held at a value.
     """

@@ -13,9 +13,9 @@ import pyarrow.parquet as pq
 
 from resil.files import read_parquet, write_file
 
-# `outcome` is without a limit on the time of the alarm. `alarm` is the first that told of something detected,
-# in `alarm_cycle`, `correction` the first of something corrected; "" and -1 where there was none. `first` and
-# `second` are the outcomes of two inferences, each by itself; "" where there is none.
+# `outcome` is without a limit on the time of the alarm. `alarm` is the first that reported a detection, in
+# `alarm_cycle`, `correction` the first that reported a correction; "" and -1 where there was none. `first`
+# and `second` are the outcomes of two inferences, each by itself; "" where there is none.
 SCHEMA = pa.schema(
     [
         ("injection", pa.int64()),
@@ -32,7 +32,7 @@ SCHEMA = pa.schema(
         ("cycle", pa.int64()),
         ("outcome", pa.string()),
         ("seen", pa.string()),
-        ("told", pa.string()),
+        ("reported", pa.string()),
         ("alarm", pa.string()),
         ("alarm_cycle", pa.int64()),
         ("correction", pa.string()),

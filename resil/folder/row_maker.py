@@ -91,7 +91,7 @@ def outcome_columns(injections: Sequence[Injection]) -> dict[str, list[int] | li
     return {
         "outcome": [injection.outcome.value for injection in injections],
         "seen": [injection.seen.value for injection in injections],
-        "told": [injection.reported.value for injection in injections],
+        "reported": [injection.reported.value for injection in injections],
         **_rises("alarm", [injection.detected for injection in injections]),
         **_rises("correction", [injection.corrected for injection in injections]),
         "first": [injection.first or "" for injection in injections],

@@ -27,7 +27,7 @@ _WORDS = {
     "Mapping[str, TargetMemory]": "table of tables",
     "Mapping[str, TargetAlarm]": "table of tables",
     "StorageNames": "path",
-    "Tells": '"corrected" or "detected"',
+    "AlarmReport": '"corrected" or "detected"',
 }
 
 

@@ -70,7 +70,7 @@ def target_page() -> str:
         "\n".join([class_text(Target, ("alarms", "snapshot"), ("blocks", "memories")), *short]),
         "## [alarms.NAME]",
         paragraph(alarms),
-        class_text(TargetAlarm, (), ("tells",)),
+        class_text(TargetAlarm, (), ("reports",)),
         "## [memories.NAME]",
         class_text(TargetMemory),
     )

@@ -45,7 +45,7 @@ def check_safety(campaign: Campaign, bench: Bench) -> None:
         )
     for mechanism in settings.mechanisms:
         if bench.alarms.get(mechanism.alarm) != "detected":
-            known = ", ".join(name for name, tells in bench.alarms.items() if tells == "detected") or "none"
+            known = ", ".join(name for name, kind in bench.alarms.items() if kind == "detected") or "none"
             raise CampaignError(
                 f"{campaign.file}: [safety.mechanism] alarm: expected an alarm of {bench.target_name} "
                 f"({known}), found {mechanism.alarm}; correct it, or name the alarm in the target file"

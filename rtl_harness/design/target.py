@@ -18,7 +18,7 @@ from resil.rtl_harness.toml_file import read_toml
 # Of the alarms that a target names; so many fit into a word.
 MOST_ALARMS = 64
 
-Tells = Literal["corrected", "detected"]
+AlarmReport = Literal["corrected", "detected"]
 
 
 @dataclass(frozen=True)
@@ -50,11 +50,11 @@ class TargetAlarm:
 
     Attributes:
         output: Output of the top.
-        tells: "detected": the result is not to be trusted. "corrected": a mechanism has mended something.
+        reports: "detected": the result is not to be trusted. "corrected": a mechanism has mended something.
     """
 
     output: str
-    tells: Tells = "detected"
+    reports: AlarmReport = "detected"
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Target:
         reset_cycles: Clock edges for which reset is held.
         dut: Instance below the top that is the design under test; only it has fault sites.
         done: Output of the top, 1 when the inference has ended.
-        alarms: By name; of those that rise in the same cycle, the first in this order is the one that told.
+        alarms: By name; of those that rise in one cycle, the first in this order is the one that reported.
         status: Output of the top: the status word; "" if it has none.
         operation: Output of the top: number of operations finished so far; "" if it has none.
         inferences: Output of the top: number of inferences finished so far, for runs of several; "" if it has
@@ -151,7 +151,7 @@ SHIPPED_PREFIX = "resil:"
 
 _MANDATORY = ("name", "top", "sources", "clock", "reset", "dut", "done", "blocks", "memories")
 _TEXTS = ("name", "top", "clock", "reset", "dut", "done", "status", "operation", "inferences")
-# Keys of their own for alarms of the same name that tell of something detected.
+# Keys of their own for alarms of the same name that report something detected.
 _SHORTHAND = ("error", "protection")
 _ALARM_NAME = re.compile(r"[A-Za-z0-9_.-]+")
 
@@ -358,16 +358,16 @@ class _TargetFile:
             if not isinstance(entry, dict):
                 raise self._fail(
                     where,
-                    f'expected a table {{ output = "...", tells = "detected" }}, found {entry!r}; correct it',
+                    f'expected {{ output = "...", reports = "detected" }}, found {entry!r}; correct it',
                 )
-            self._check_keys(f"{where}.", entry, {"output", "tells"}, ("output", "tells"))
+            self._check_keys(f"{where}.", entry, {"output", "reports"}, ("output", "reports"))
             output = self._typed(entry, "output", str, "a string")
-            tells = self._typed(entry, "tells", str, "a string")
-            if tells not in ("corrected", "detected"):
+            reports = self._typed(entry, "reports", str, "a string")
+            if reports not in ("corrected", "detected"):
                 raise self._fail(
-                    f"{where}.tells", f'expected "corrected" or "detected", found {tells!r}; correct it'
+                    f"{where}.reports", f'expected "corrected" or "detected", found {reports!r}; correct it'
                 )
-            alarms[name] = TargetAlarm(output, cast(Tells, tells))
+            alarms[name] = TargetAlarm(output, cast(AlarmReport, reports))
         if len(alarms) > MOST_ALARMS:
             raise self._fail(
                 "alarms", f"expected at most {MOST_ALARMS}, found {len(alarms)}; join some in the top"

@@ -108,7 +108,7 @@ class MemoryEngine:
         self._program = self._model.lower(self._compiled.commands, frozenset({CONSTANTS}))
         self._constants = np.frombuffer(self._compiled.constants, np.uint8)
         self._alarm = next(
-            (n for n, a in target.alarms.items() if Reported(a.tells) is Reported.DETECTED), "error"
+            (n for n, a in target.alarms.items() if Reported(a.reports) is Reported.DETECTED), "error"
         )
         self._answers = self._tried = 0
         self._last = np.zeros(0, np.uint8)

@@ -27,7 +27,7 @@ class Mechanism(StrEnum):
     two copies, and a vote that corrects and tells.
 
     Of memories: MEMORY_PARITY, a parity bit for each code word, which tells. SECDED: a code that corrects one
-    wrong bit of a word, and tells of two.
+    wrong bit of a word, and detects two.
 
     Of a block as a whole: LOCKSTEP, a second instance fed by the same inputs, its outputs compared: it tells.
     """

@@ -13,12 +13,12 @@ from resil.rtl_harness.redundancy.watchdog import DONE, INSTANCE, OPERATION, Tim
 
 _WORDS = {
     Mechanism.HARDENED: "hardened cells, by constraint",
-    Mechanism.PARITY: "parity, tells",
-    Mechanism.DUPLICATION: "duplication with compare, tells",
-    Mechanism.TRIPLICATION: "triplication with vote, corrects and tells",
-    Mechanism.MEMORY_PARITY: "parity on memories, tells",
-    Mechanism.LOCKSTEP: "lockstep with compared outputs, tells",
-    Mechanism.SECDED: "SECDED on memories, corrects one bit of a word, tells of two",
+    Mechanism.PARITY: "parity, detects",
+    Mechanism.DUPLICATION: "duplication with compare, detects",
+    Mechanism.TRIPLICATION: "triplication with vote, corrects and reports",
+    Mechanism.MEMORY_PARITY: "parity on memories, detects",
+    Mechanism.LOCKSTEP: "lockstep with compared outputs, detects",
+    Mechanism.SECDED: "SECDED on memories, corrects one bit of a word, detects two",
 }
 _TCL = """\
 # Constraints for the synthesis of {name}; written by resil. Names are below the design under test.

@@ -78,7 +78,7 @@ def target_text(
     all_alarms = {**target.alarms, **alarms}
     lines += _table(
         "alarms",
-        {k: f"{{ output = {_text(a.output)}, tells = {_text(a.tells)} }}" for k, a in all_alarms.items()},
+        {k: f"{{ output = {_text(a.output)}, reports = {_text(a.reports)} }}" for k, a in all_alarms.items()},
     )
     for name, memory in target.memories.items():
         values = {"path": _text(memory.path), "word_bytes": str(memory.word_bytes)}

@@ -30,7 +30,7 @@ done = "done_o"
 {counter}
 [alarms]
 parity.output = "alarm_o"
-parity.tells = "detected"
+parity.reports = "detected"
 [blocks]
 core = "u_core"
 [memories.input]

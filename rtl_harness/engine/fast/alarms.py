@@ -19,7 +19,7 @@ class Alarms:
     """
 
     def __init__(self, target: Target) -> None:
-        self._kinds = [(name, Reported(alarm.tells)) for name, alarm in target.alarms.items()]
+        self._kinds = [(name, Reported(alarm.reports)) for name, alarm in target.alarms.items()]
         self._outputs = [alarm.output for alarm in target.alarms.values()]
         self.detects, self.corrects = (
             [place for place, (_, kind) in enumerate(self._kinds) if kind is wanted]

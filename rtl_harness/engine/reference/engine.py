@@ -267,8 +267,8 @@ class CocotbEngine:
 
     def _rises(self, cycles: dict[str, int]) -> tuple[Rise, ...]:
         """Return the alarms that rose, in the order in which they did, then in that of the target."""
-        alarms = self.target.alarms.items()
-        rises = [Rise(name, Reported(alarm.tells), cycles[name]) for name, alarm in alarms if name in cycles]
+        alarms = [own for own in self.target.alarms.items() if own[0] in cycles]
+        rises = [Rise(name, Reported(alarm.reports), cycles[name]) for name, alarm in alarms]
         return tuple(sorted(rises, key=lambda rise: rise.cycle))
 
     def _describe(self, fault: Fault) -> str:

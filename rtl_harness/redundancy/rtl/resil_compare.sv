@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// differ_o tells that what a block and its copy give out is not the same, in any bit.
+/// differ_o reports that what a block and its copy give out is not the same, in any bit.
 // SEC_CM: lockstep with compared outputs
 (* keep_hierarchy *)
 module resil_compare #(

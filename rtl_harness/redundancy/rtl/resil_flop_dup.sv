@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A register twice, with compare: err_o tells that the copies differ. q_o is the first of them.
+/// A register twice, with compare: err_o reports that the copies differ. q_o is the first of them.
 // SEC_CM: duplication with compare
 (* keep_hierarchy *)
 module resil_flop_dup #(

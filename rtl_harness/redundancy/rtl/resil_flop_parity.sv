@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A register with a parity bit: err_o tells of an odd number of wrong bits.
+/// A register with a parity bit: err_o reports an odd number of wrong bits.
 // SEC_CM: parity
 (* keep_hierarchy *)
 module resil_flop_parity #(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A register three times, with vote: q_o is right if one copy is wrong in any bit, and err_o tells of it.
+/// A register three times, with vote: q_o is right if one copy is wrong in any bit, and err_o reports it.
 // SEC_CM: triplication with vote
 (* keep_hierarchy *)
 module resil_flop_tmr #(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// multi_error_o tells of an odd number of wrong bits in a word and its parity bit: the word is not right, and stays so.
+/// multi_error_o reports an odd number of wrong bits in a word and its parity bit: the word is not right, and stays so.
 // SEC_CM: parity on a memory
 (* keep_hierarchy *)
 module resil_parity_dec #(

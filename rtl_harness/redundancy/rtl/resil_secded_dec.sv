@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A word as it was written, if one bit of it or of its check bits is wrong, which single_error_o tells;
-/// multi_error_o tells of two wrong bits, and of what else is no word with one wrong bit: then data_o is not right.
+/// A word as it was written, if one bit of it or of its check bits is wrong, which single_error_o reports;
+/// multi_error_o reports two wrong bits, and of what else is no word with one wrong bit: then data_o is not right.
 // SEC_CM: error correcting code on a memory
 (* keep_hierarchy *)
 module resil_secded_dec #(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// expired_o tells that operation_i has stood still for Limit cycles while done_i is 0.
+/// expired_o reports that operation_i has stood still for Limit cycles while done_i is 0.
 ///
-/// Any move restarts it, in whichever direction: it cannot tell a right end of an operation from a wrong one.
+/// Any move restarts it, in whichever direction: it cannot distinguish a right end of an operation from a wrong one.
 // SEC_CM: watchdog on operations
 (* keep_hierarchy *)
 module resil_watchdog #(

@@ -240,8 +240,8 @@ def test_what_is_about_one_time_out_refuses_two(command, folder, capsys):
     edit(folder / "summary.json", lambda value: value["campaign"].update(timeout="operation"))
     reseal(folder)
     assert main(COMMANDS[command](folder)) == 2
-    told = 'expected a run with [execution] timeout = "inference", found "operation"'
-    assert told in capsys.readouterr().err
+    reported = 'expected a run with [execution] timeout = "inference", found "operation"'
+    assert reported in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("state", sorted(STATES.keys() - {"an estimate"}))
@@ -439,11 +439,11 @@ def test_fewer_injections_replace_more_only_if_they_keep_a_tighter_margin(
 def test_the_columns_of_parts_and_the_number_of_the_folder_change_together():
     """Whoever changes what a part file holds raises `SCHEMA`, so that older folders are refused by name."""
     expected = (
-        "injection stratum site path word bit bits fault block kind input cycle outcome seen told alarm "
+        "injection stratum site path word bit bits fault block kind input cycle outcome seen reported alarm "
         "alarm_cycle correction correction_cycle first second end_cycle status output_hash operation "
         "corruption"
     )
-    assert (Provenance.SCHEMA, " ".join(SCHEMA.names)) == (12, expected)
+    assert (Provenance.SCHEMA, " ".join(SCHEMA.names)) == (13, expected)
 
 
 def test_a_run_without_area_says_so_and_nothing_is_chosen_by_it(tmp_path, monkeypatch, capsys):

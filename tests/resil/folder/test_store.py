@@ -30,7 +30,7 @@ RECORDED = {
 }
 PROVENANCE = Provenance.read(json.dumps(RECORDED))
 FACTS = {"schema": Provenance.SCHEMA}
-NOTHING = {"seen": "masked", "told": "nothing", "alarm": "", "alarm_cycle": NEVER, "correction": ""}
+NOTHING = {"seen": "masked", "reported": "nothing", "alarm": "", "alarm_cycle": NEVER, "correction": ""}
 
 
 def rows(*numbers, outcome="masked"):

@@ -117,7 +117,7 @@ def test_upsets_end_at_detection_with_the_outcomes_of_whole_runs(again):
     (again / "whole.toml").write_text(text.replace('until = "detection"', 'until = "end"'))
     assert main(["run", str(again / "whole.toml"), "--out", str(again / "whole"), "--quiet"]) in (0, 1, 3)
     whole = Run(again / "whole")
-    columns = ["injection", "site", "cycle", "outcome", "told", "alarm", "alarm_cycle"]
+    columns = ["injection", "site", "cycle", "outcome", "reported", "alarm", "alarm_cycle"]
     assert whole.injections()[columns].equals(ended.injections()[columns])
     assert "due" in set(ended.injections()["seen"]) - set(whole.injections()["seen"])
     # What such faults would have done is asked by a choice, and by a model.

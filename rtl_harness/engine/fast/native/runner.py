@@ -77,7 +77,7 @@ class Runner:
         """
         with self.started(workload) as instance:
             stop = instance.run(limit)
-            kinds = [alarm.tells for alarm in self.target.alarms.values()]
+            kinds = [alarm.reports for alarm in self.target.alarms.values()]
             return PlainRun(
                 finished=stop is Stop.DONE,
                 cycles=instance.cycle,
