@@ -23,8 +23,10 @@ from resil.rtl_harness.design.elaboration.yosys import yosys_version
 from resil.rtl_harness.design.hardware import macro_cells
 from resil.rtl_harness.design.synthesis import (
     GATES,
+    PART,
     design_under_test,
     gates_of_design,
+    parted_gates,
     run_side,
 )
 from resil.rtl_harness.design.target import Target
@@ -83,9 +85,9 @@ def area_per_block(target: Target, elaboration: Elaboration, liberty: Path | Non
 
     Every block is flattened, optimised, mapped to gates by Yosys and ABC, for area rather than for a clock
     period. Arrays that the elaboration counts as SRAM stay arrays and get an area a bit; flip-flops inside
-    SRAM macros belong to that area and have none of their own. A block whose instance path is a generate
-    block is counted with the module around it, as a note says. Cached by the content of the design under
-    test: what surrounds it may change without another synthesis.
+    SRAM macros belong to that area and have none of their own. A block whose path is a generate block gets a
+    boundary as a module has one: around what drives names declared in it, or reads those alone. Cached by
+    the content of the design under test: what surrounds it may change without another synthesis.
 
     Args:
         target: The design.
@@ -105,12 +107,12 @@ def area_per_block(target: Target, elaboration: Elaboration, liberty: Path | Non
     parts = (design.gates_key, design.instances, library, description, table.text, _OWN)
 
     def build(folder: Path) -> None:
-        gates = gates_of_design(target, elaboration)
+        scopes = _scopes(target, design.instances)
+        gates = _gates(target, elaboration, scopes, folder)
         (folder / "cells.lib").write_text(library, encoding="utf-8")
         _map(target, gates, folder, smallest_clock_gate(library), macro_cells(elaboration, gates))
-        report = _report(
-            target, elaboration, table, None if liberty is None else library, design.instances, folder
-        )
+        given = None if liberty is None else library
+        report = _report(target, elaboration, table, given, design.instances, scopes, folder)
         write_atomically(folder / "area.json", json.dumps(asdict(report)).encode())
 
     folder = cached_folder("area", content_key(yosys_version(), *parts), build)
@@ -131,6 +133,43 @@ def _read_library(liberty: Path) -> str:
     return text
 
 
+@dataclass(frozen=True)
+class _Scope:
+    """A generate block that is a block of the target, or part of one.
+
+    Attributes:
+        module: Of the netlist, that it lies in.
+        inside: Its path in that module.
+        part: Name of the part that is made of it.
+    """
+
+    module: str
+    inside: str
+    part: str
+
+
+def _scopes(target: Target, instances: Mapping[str, str]) -> dict[str, _Scope]:
+    """Return the paths of blocks that are no modules of the netlist, in their order."""
+    paths = [path for own in target.blocks.values() for path in own if path not in instances]
+    found = {}
+    for number, path in enumerate(paths):
+        around = max((i for i in instances if i and path.startswith(f"{i}.")), key=len, default=None)
+        if around is not None:
+            inside = path[len(around) + 1 :]
+            found[path] = _Scope(instances[around], inside, f"{PART}{number}")
+    return found
+
+
+def _gates(target: Target, elaboration: Elaboration, scopes: Mapping[str, _Scope], folder: Path) -> Path:
+    if not scopes:
+        return gates_of_design(target, elaboration)
+    parts: dict[str, dict[str, str]] = {}
+    for scope in scopes.values():
+        parts.setdefault(scope.module, {})[scope.inside] = scope.part
+    parted_gates(target, elaboration, parts, folder)
+    return folder
+
+
 def _map(target: Target, gates: Path, folder: Path, clock_gate: str, macros: Mapping[str, list[str]]) -> None:
     cells = {"gates": str(gates / GATES), "macros": macros}
     config = cells | {"liberty": "cells.lib", "clock_gate": clock_gate}
@@ -143,12 +182,14 @@ def _report(
     table: GateTable,
     library: str | None,
     instances: Mapping[str, str],
+    scopes: Mapping[str, _Scope],
     folder: Path,
 ) -> AreaReport:
     modules: dict[str, Any] = json.loads((folder / "stat.json").read_text(encoding="utf-8"))["modules"]
     shutil.rmtree(folder / "abc", ignore_errors=True)
     logic = dict.fromkeys(target.blocks, 0.0)
-    for path, module in instances.items():
+    parts = {path: f"{scope.module}_{scope.part}" for path, scope in scopes.items()}
+    for path, module in {**instances, **parts}.items():
         found = modules.get(f"\\{module}")
         if found is not None:
             block = block_of(path, target.blocks)
@@ -165,10 +206,11 @@ def _report(
             "flip-flops inside SRAM macros have no area of their own: it is in that of the macro's bits"
         )
     notes += [
-        f"block {block}: {path} is no module; its gates count with the block around it"
+        f"block {block}: {path} is a generate block; it has the gates that drive what is declared in it, or "
+        "read that alone"
         for block, paths in target.blocks.items()
         for path in paths
-        if path not in instances
+        if path in scopes
     ]
     bits = dict.fromkeys(logic, 0)
     sites = elaboration.sites

@@ -17,6 +17,7 @@ from resil.rtl_harness.design.sites import Absent, Hardware, SiteTable
 from resil.rtl_harness.design.synthesis import (
     AFTER,
     BEFORE,
+    PART,
     design_under_test,
     gates_of_design,
 )
@@ -27,6 +28,7 @@ Net = tuple[str, int] | str
 _RESULT = "hardware.json"
 _HERE = Path(__file__).parent
 _OWN = [_HERE / "hardware.py", _HERE / "sites.py", _HERE / "elaboration" / "model.py"]
+_PART = re.compile(rf"_{PART}\d+$")
 _LATCH = re.compile(r"(?i)latch|\$sr$|_sr_")
 
 # Registers that a remark names one by one.
@@ -210,7 +212,7 @@ def _names(file: Path) -> _Names:
     found = _Names()
     modules: Mapping[str, Any] = json.loads(file.read_text(encoding="utf-8"))["modules"]
     for name, module in modules.items():
-        place = name.partition("$")[2].partition(".")[2]
+        place = _PART.sub("", name.partition("$")[2].partition(".")[2])
         prefix = f"{place}." if place else ""
         for cell_name, cell in module["cells"].items():
             if cell["type"] == "$mem_v2":
@@ -221,5 +223,8 @@ def _names(file: Path) -> _Names:
         for wire, held in module["netnames"].items():
             if not held["hide_name"]:
                 path = prefix + held["attributes"].get("hdlname", wire).replace(" ", ".")
-                found.wires[path] = [net if isinstance(net, str) else (name, net) for net in held["bits"]]
+                nets = [net if isinstance(net, str) else (name, net) for net in held["bits"]]
+                # Names go through the boundary of a generate block: that beside the flip-flop counts.
+                if path not in found.wires or any(n in found.flip_flops or n in found.latches for n in nets):
+                    found.wires[path] = nets
     return found

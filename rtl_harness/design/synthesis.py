@@ -27,13 +27,16 @@ from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.tools import tail
 
 DESIGN, GATES, BEFORE, AFTER = "design.il", "gates.il.gz", "before.json", "after.json"
+# End of the name of a module that was a generate block, before its number.
+PART = "generate_block_"
+_PARTED = "parted.il"
 _INSTANCES, _FACTS = "instances.json", "facts.json"
 
 # Attributes of a register that forbid synthesis to merge it with another, as tools spell them.
 KEEP = ("keep", "dont_touch", "DONT_TOUCH", "KEEP", "preserve", "syn_preserve", "syn_keep")
 
 _SIDE = Path(__file__).parent / "elaboration" / "synthesis_side.py"
-_OWN = (_SIDE, Path(__file__), *READER)
+_OWN = (_SIDE, _SIDE.with_name("scope_parts.py"), Path(__file__), *READER)
 
 
 @dataclass(frozen=True)
@@ -113,6 +116,25 @@ def gates_of_design(target: Target, elaboration: Elaboration) -> Path:
         run_side(target, "simplify", {"design": str(netlist)}, folder, AFTER)
 
     return cached_folder("synthesis", design_under_test(target, elaboration).gates_key, build)
+
+
+def parted_gates(
+    target: Target, elaboration: Elaboration, scopes: Mapping[str, Mapping[str, str]], folder: Path
+) -> None:
+    """Write to `folder` the gates of the design with a boundary around generate blocks, as modules have one.
+
+    Args:
+        target: The design.
+        elaboration: Its storage.
+        scopes: By module of the netlist, the name of each part by the path of its generate block in it.
+        folder: Where they go; files as `gates_of_design` has them. A part becomes the module MODULE_PART.
+
+    Raises:
+        HarnessError: If synthesis fails.
+    """
+    netlist = design_netlist(target, elaboration) / DESIGN
+    run_side(target, "part", {"design": str(netlist), "scopes": scopes}, folder, _PARTED)
+    run_side(target, "simplify", {"design": _PARTED}, folder, AFTER)
 
 
 def _design_key(target: Target, elaboration: Elaboration) -> str:

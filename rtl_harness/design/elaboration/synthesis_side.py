@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read a design under test, simplify it, or map it to a cell library, in a process of its own.
 
-Called as `python synthesis_side.py read|simplify|map CONFIG.json` in the folder where the results go; the log
-goes to standard output.
+Called as `python synthesis_side.py read|part|simplify|map CONFIG.json` in the folder where the results go;
+the log goes to standard output.
 
 - read: the configuration gives the commands that do it, the design under test, the instances at which blocks
   begin, the arrays that stay SRAM, and the attributes that forbid to merge or remove. What comes of it is
   `design.il`, without what surrounds the design, and `instances.json`.
+- part: make a module with a boundary of its own of each generate block that `scopes` lists, by module and
+  path in it; from that `design` to `parted.il`.
 - simplify: from that `design` to gates, `gates.il.gz`. Beside it names alone: `before.json`, what is stored
   and under which names, and `after.json`, which flip-flop drives each name in the end.
 - map: from these `gates` to the cells of the Liberty file, whose cell `clock_gate`, if it has one, stands for
@@ -19,6 +21,8 @@ import sys
 from typing import Any
 
 from pyosys import libyosys
+
+from resil.rtl_harness.design.elaboration.scope_parts import parts_of_cells
 
 _PREPARE = ["opt_expr", "opt_clean", "check"]
 _SIMPLIFY = [
@@ -37,7 +41,8 @@ def main(what: str, path: str) -> None:
     """Do what the configuration file `path` describes."""
     with open(path, encoding="utf-8") as file:
         config: dict[str, Any] = json.load(file)
-    {"read": _read, "simplify": _simplify, "map": _map}[what](config, libyosys.Design())
+    steps = {"read": _read, "part": _part, "simplify": _simplify, "map": _map}
+    steps[what](config, libyosys.Design())
 
 
 def _read(config: dict[str, Any], design: Any) -> None:  # noqa: ANN401
@@ -58,6 +63,27 @@ def _read(config: dict[str, Any], design: Any) -> None:  # noqa: ANN401
     )
     with open("instances.json", "w", encoding="utf-8") as file:
         json.dump(instances, file)
+
+
+def _part(config: dict[str, Any], design: Any) -> None:  # noqa: ANN401
+    _run(design, f"read_rtlil {config['design']}", "design -push-copy")
+    _run(design, *(f"select -add {name}" for name in config["scopes"]), "write_json -selected parts.json")
+    _run(design, "design -pop", "select -clear")
+    with open("parts.json", encoding="utf-8") as file:
+        modules = json.load(file)["modules"]
+    for name, scopes in config["scopes"].items():
+        cells = design.module(_id(name)).cells_
+        parts = parts_of_cells(modules[name], scopes)
+        for cell in cells.values():
+            part = parts.get(cell.name.str().removeprefix("\\"))
+            if part is not None:
+                cell.set_string_attribute(libyosys.IdString("\\submod"), part)
+    _run(design, "submod")
+    made = {f"\\{name}_{part}" for name, own in config["scopes"].items() for part in own.values()}
+    for module in design.modules_.values():
+        if module.name.str() in made:
+            module.set_bool_attribute(libyosys.IdString("\\keep_hierarchy"), True)
+    _run(design, "write_rtlil parted.il")
 
 
 def _simplify(config: dict[str, Any], design: Any) -> None:  # noqa: ANN401
