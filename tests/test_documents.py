@@ -15,9 +15,9 @@ import pytest
 
 import resil
 from resil.reports.blocks_csv import COLUMNS as BLOCK_COLUMNS
+from testkit import fake
+from testkit.campaigns import TEXT
 from tests import prose
-from tests.resil import fake
-from tests.resil.campaigns import TEXT
 from tests.test_import_arrows import APPLICATION, HARNESS
 
 ROOT = Path(__file__).parents[1]

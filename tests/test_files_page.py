@@ -13,8 +13,9 @@ import pytest
 from resil.cli import main
 from resil.record.fields import DOCUMENTS, json_schema
 from resil.reference.documents import with_documents
-from tests.resil import fake, studies
-from tests.resil.campaigns import TEXT, write_campaign
+from testkit import fake
+from testkit.campaigns import TEXT, write_campaign
+from tests.resil import studies
 
 PAGE = Path(__file__).parents[1] / "docs" / "reference" / "files.md"
 PLAN = '[sampling]\nplan = "uniform"\n'  # divides faults by register class too

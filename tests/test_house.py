@@ -16,7 +16,7 @@ from tests.conftest import BUILDERS
 ROOT = Path(__file__).parents[1]
 PYTHON_FOLDERS = [
     folder
-    for folder in (*PARTS, "resil", "setup.py", "tests", "benchmarks", "examples")
+    for folder in (*PARTS, "resil", "setup.py", "tests", "testkit", "benchmarks", "examples")
     if (ROOT / folder).exists()
 ]
 

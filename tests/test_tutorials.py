@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from resil.cli import main
-from tests.resil import fake
+from testkit import fake
 
 ROOT = Path(__file__).parents[1]
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))

@@ -46,7 +46,7 @@ from resil.rtl_harness.engine.reference.engine import CocotbEngine
 from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.faults import Fault, Injection, Outcome
 from resil.rtl_harness.npu.workload import npu_workload
-from resil.testing.plain_runner import PlainRunner
+from testkit.plain_runner import PlainRunner
 
 T = TypeVar("T")
 

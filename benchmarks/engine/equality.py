@@ -30,7 +30,7 @@ from resil.rtl_harness.engine.fast.audit_sample import NOTHING, kind_of
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.processes import Outcome
 from resil.rtl_harness.engine.workload import Workload
-from resil.testing.plain_runner import PlainRunner
+from testkit.plain_runner import PlainRunner
 
 BITS = (1, 1, 2, 3, 4)
 

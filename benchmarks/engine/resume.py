@@ -16,117 +16,18 @@ import argparse
 import json
 import random
 import re
-import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 
-from resil.testing.stored_rows import rows
+from testkit.disturbed import Found, disturbed, start, wait_for
+from testkit.runs import EXAMPLE
+from testkit.stored_rows import rows
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "digits.toml"
-DAMAGES = ("cut short", "altered", "copied", "removed")
-# Part of the kills that come before the first injection.
-EARLY = 0.2
 # Seconds of injecting between two kills, at least: what is simulated is kept every few seconds.
 LEAST = 8.0
-
-
-@dataclass
-class Found:
-    """What the benchmark prints.
-
-    Attributes:
-        injections: Asked for.
-        undisturbed_seconds: Of the run that was left alone.
-        kills: SIGKILLs that hit the other one.
-        before_injecting: Those that came before the first injection.
-        damages: Part files that were damaged, by what was done to them.
-        set_aside: Part files that resumed runs rejected.
-        stored: Rows in the part files in the end.
-        equal: Both folders hold the same injections with the same outcomes.
-    """
-
-    injections: int
-    undisturbed_seconds: float = 0.0
-    kills: int = 0
-    before_injecting: int = 0
-    damages: dict[str, int] = field(default_factory=lambda: dict.fromkeys(DAMAGES, 0))
-    set_aside: int = 0
-    stored: int = 0
-    equal: bool = False
-
-
-def start(command: list[str]) -> subprocess.Popen[str]:
-    """Start a command whose messages can be read."""
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-
-
-def wait_for(process: subprocess.Popen[str], text: str) -> bool:
-    """Read messages until one holds `text`; False if the process ended before."""
-    assert process.stderr is not None
-    return any(text in line for line in process.stderr)
-
-
-def damage(folder: Path, chance: random.Random) -> str | None:
-    """Damage one part file; return what was done, None if there is no file."""
-    parts = sorted(folder.glob("part-*.parquet"))
-    if not parts:
-        return None
-    part, kind = chance.choice(parts), chance.choice(DAMAGES)
-    data = part.read_bytes()
-    match kind:
-        case "cut short":
-            part.write_bytes(data[: chance.randrange(len(data))])
-        case "altered":
-            at = chance.randrange(4, len(data))
-            part.write_bytes(data[:at] + bytes([data[at] ^ 1 << chance.randrange(8)]) + data[at + 1 :])
-        case "copied":
-            shutil.copy(part, folder / f"part-{900_000 + chance.randrange(99_999)}.parquet")
-        case "removed":
-            part.unlink()
-    return kind
-
-
-def disturbed(
-    command: list[str], folder: Path, kills: int, pauses: tuple[float, float], chance: random.Random
-) -> Found:
-    """Run a command with that many kills, then to its end.
-
-    Args:
-        command: A `resil run`.
-        folder: Its run folder.
-        kills: At most so many; fewer if the run ends before.
-        pauses: Seconds within which the kills come that hit the preparation, and mean seconds of injecting
-            before the others.
-        chance: Decides when, and what is damaged.
-    """
-    found = Found(0)
-    while found.kills < kills:
-        process = start([*command, "--resume"])
-        if chance.random() < EARLY:
-            time.sleep(chance.uniform(0.0, pauses[0]))
-            early = True
-        else:
-            early = not wait_for(process, "injections with the")
-            time.sleep(chance.uniform(0.0, 2 * pauses[1]))
-        if process.poll() is not None:
-            break
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        found.kills += 1
-        found.before_injecting += early
-        if chance.random() < 0.5 and (kind := damage(folder / "injections", chance)):
-            found.damages[kind] += 1
-    last = start([*command, "--resume"])
-    _, messages = last.communicate()
-    if last.returncode not in (0, 1, 3):
-        raise SystemExit(f"the last run ended with exit code {last.returncode}:\n{messages}")
-    found.set_aside = len(list((folder / "injections").glob("*.rejected")))
-    return found
 
 
 def measure(options: argparse.Namespace, folder: Path) -> Found:

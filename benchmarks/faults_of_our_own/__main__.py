@@ -22,7 +22,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks.faults_of_our_own import cases
-from benchmarks.faults_of_our_own.runs import ENDED, Case, campaign, go
+from testkit.runs import ENDED, Case, campaign, go
 
 MODULES = ("resil", *(name for name in cases.WORKERS if name != "resil"))
 CASES = ("kills", "disk", "parts", "package", "rows")

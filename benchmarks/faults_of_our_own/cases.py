@@ -14,9 +14,10 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.engine.resume import DAMAGES, damage
-from benchmarks.faults_of_our_own.processes import WORKER, Processes, processes
-from benchmarks.faults_of_our_own.runs import (
+from resil.layout import PARTS, link_parts
+from testkit.disturbed import DAMAGES, damage
+from testkit.processes import WORKER, Processes, processes
+from testkit.runs import (
     ENDED,
     Case,
     campaign,
@@ -27,11 +28,10 @@ from benchmarks.faults_of_our_own.runs import (
     same,
     start,
 )
-from resil.layout import PARTS, link_parts
 
 ROOT = Path(__file__).parents[2]
 # Commands that carry a campaign out, the second on a bench without a simulator; and their workers.
-WORKERS = {"resil": WORKER, "tests.resil.fake": (sys.executable, "-m", "tests.resil.fake_worker")}
+WORKERS = {"resil": WORKER, "testkit.fake": (sys.executable, "-m", "testkit.fake_worker")}
 VICTIMS = ("worker 0", "worker 1", "coordinator", "scheduler")
 
 

@@ -28,8 +28,8 @@ from resil.cli import main
 from resil.cli.app import app
 from resil.networks import zoo
 from resil.rtl_harness.errors import HarnessError
-from tests.resil import fake
-from tests.resil.campaigns import TEXT
+from testkit import fake
+from testkit.campaigns import TEXT
 
 ROOT = Path(__file__).parents[2]
 READ = "read: what is slow is not begun"

@@ -29,7 +29,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 from benchmarks.faults_of_our_own.input_kinds import KINDS, Desk
-from benchmarks.faults_of_our_own.processes import processor_seconds
+from testkit.processes import processor_seconds
 
 # Cases that a process carries out before another takes its place, and memory that it may take more than at
 # its start.

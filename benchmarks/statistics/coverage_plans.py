@@ -27,7 +27,7 @@ from resil.stats.intervals import clopper_pearson, clopper_pearson_limits, wilso
 from resil.stats.plans import ADAPTIVE_FROM, Batch, Kind, Plan, next_step
 from resil.stats.strata import Strata
 from resil.stats.weighted import weighted_sum
-from resil.testing.populations import synthetic, without_replacement
+from testkit.populations import synthetic, without_replacement
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]

@@ -3,7 +3,7 @@
 
     python -m benchmarks.statistics.guided_made [--repeats N]
 
-For each population of `resil/testing/guided_populations.py`: coverage at 95 %, and the share of campaigns in
+For each population of `testkit/guided_populations.py`: coverage at 95 %, and the share of campaigns in
 which the truth is above and below the interval, for the interval in use and for others that were considered,
 with the width as a multiple of that of the one in use. All are for the campaigns in
 which predictions were followed; in the others the sample is a plain one, with the limits of Clopper and
@@ -22,7 +22,7 @@ from resil.stats.intervals import clopper_pearson_limits
 from resil.stats.matched import MatchedBeta
 from resil.stats.weighted import weighted_sum
 from resil.stats.zero_events import ZeroEvents
-from resil.testing.guided_populations import POPULATIONS, Made
+from testkit.guided_populations import POPULATIONS, Made
 
 Limits = tuple[float, float]
 DRAWS = 4000

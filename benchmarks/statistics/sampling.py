@@ -54,7 +54,7 @@ from resil.sensitivity.guided_population import campaign_population
 from resil.sensitivity.model import SHIPPED, load_model
 from resil.stats.intervals import clopper_pearson
 from resil.stats.rates import OUTCOMES
-from resil.testing.plain_runner import PlainRunner
+from testkit.plain_runner import PlainRunner
 
 MOST = 10**6
 T_95 = 1.959964

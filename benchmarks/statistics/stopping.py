@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from resil.stats.plans import Plan
-from resil.testing.populations import Population, synthetic, without_replacement
+from testkit.populations import Population, synthetic, without_replacement
 
 HEADER = "| truth / budget | plan | wrong | no verdict | covers | injections |\n|---|---|---|---|---|---|"
 FACTORS = (0.5, 0.8, 0.95, 1.05, 1.25, 2.0)

@@ -8,8 +8,8 @@ import doctest
 import pytest
 
 import resil
-from tests.resil import fake
-from tests.resil.campaigns import TEXT
+from testkit import fake
+from testkit.campaigns import TEXT
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import pytest
 from resil.cli import main
 from resil.networks import zoo
 from resil.protection.options import load_options
-from tests.resil.campaigns import TEXT, write_campaign
+from testkit.campaigns import TEXT, write_campaign
 
 DIGITS = zoo.load("digits")
 

@@ -9,7 +9,7 @@ import pytest
 
 from resil.campaign.text import campaign_text
 from resil.cli import main
-from tests.resil.campaigns import TEXT, campaign, write_campaign
+from testkit.campaigns import TEXT, campaign, write_campaign
 
 FAULTS = 'kinds = ["ff"]\ninjections = 200\nminimum_per_block = 10'
 

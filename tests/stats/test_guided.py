@@ -8,7 +8,7 @@ from resil.stats.intervals import clopper_pearson
 from resil.stats.parts import collapse
 from resil.stats.plans import Batch, Plan, next_step
 from resil.stats.strata import Strata
-from resil.testing.guided_populations import POPULATIONS
+from testkit.guided_populations import POPULATIONS
 
 WEIGHTS = np.array([0.6, 0.25, 0.1, 0.05])
 TRUE = np.array([0.002, 0.02, 0.15, 0.7])

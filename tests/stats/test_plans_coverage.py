@@ -9,7 +9,7 @@ import pytest
 
 from resil.stats.plans import Batch, Plan, next_step
 from resil.stats.strata import Strata
-from resil.testing.populations import synthetic
+from testkit.populations import synthetic
 
 POPULATIONS = synthetic()
 

@@ -22,7 +22,17 @@ from resil.rtl_harness.cache import cache_root, content_key
 
 ROOT = Path(__file__).parents[3]
 CAMPAIGN = "benchmarks/engine/mutants/campaign.py"
-COPIED = ("benchmarks", "examples", "networks", "resil", "reports", "rtl_harness", "stats", "tests")
+COPIED = (
+    "benchmarks",
+    "examples",
+    "networks",
+    "resil",
+    "reports",
+    "rtl_harness",
+    "stats",
+    "testkit",
+    "tests",
+)
 # What decides what an engine answers.
 ENGINE = ("networks", "rtl_harness")
 _SOURCES = (".py", ".cpp", ".h", ".sv", ".toml", ".tflite", ".npz")

@@ -32,7 +32,10 @@ from benchmarks.npu.coverage.sessions import (
     used_before,
 )
 from benchmarks.npu.coverage.simulator import build, simulate, simulate_blocks
-from benchmarks.npu.fuzz.cases import (
+from resil.rtl_harness.design.target import load_target
+from resil.rtl_harness.npu.model.config import npu_config
+from testkit.npu.blocks.simulator import BENCHES
+from testkit.npu.fuzz.cases import (
     MAX_FLASH,
     MAX_RAM,
     Case,
@@ -40,13 +43,10 @@ from benchmarks.npu.fuzz.cases import (
     network_cases,
     random_case,
 )
-from benchmarks.npu.fuzz.damage import DAMAGES, Trial, damaged, sound
-from benchmarks.npu.fuzz.operations import CONSTANTS, RAM
-from resil.rtl_harness.design.target import load_target
-from resil.rtl_harness.npu.model.config import npu_config
-from tests.rtl_harness.npu.blocks.simulator import BENCHES
-from tests.rtl_harness.npu.model_cases import FEATURES, NAMES
-from tests.rtl_harness.npu.model_cases import random_case as random_operation
+from testkit.npu.fuzz.damage import DAMAGES, Trial, damaged, sound
+from testkit.npu.fuzz.operations import CONSTANTS, RAM
+from testkit.npu.model_cases import FEATURES, NAMES
+from testkit.npu.model_cases import random_case as random_operation
 
 SIZES = ("ethos-u55-32", "ethos-u55-64", "ethos-u55-128", "ethos-u55-256")
 Random = np.random.Generator

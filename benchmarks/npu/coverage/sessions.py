@@ -13,15 +13,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from benchmarks.npu.fuzz.bench import (
-    FLASH_BYTES,
-    SRAM_BYTES,
-    commands_at,
-    flash_image,
-    sram_image,
-)
-from benchmarks.npu.fuzz.damage import BusFaults, Trial
-from benchmarks.npu.fuzz.operations import CONSTANTS, RAM
 from resil.rtl_harness.npu.model.commands import Opcode, Register, Words, parse
 from resil.rtl_harness.npu.workload import (
     BASEP,
@@ -36,6 +27,15 @@ from resil.rtl_harness.npu.workload import (
     RSIZE,
     START,
 )
+from testkit.npu.fuzz.bench import (
+    FLASH_BYTES,
+    SRAM_BYTES,
+    commands_at,
+    flash_image,
+    sram_image,
+)
+from testkit.npu.fuzz.damage import BusFaults, Trial
+from testkit.npu.fuzz.operations import CONSTANTS, RAM
 
 RUNS = 16
 PARAMETERS = {

@@ -19,7 +19,7 @@ from resil.rtl_harness.tools import (
     make_verilated,
     verilate,
 )
-from tests.rtl_harness.npu.blocks.simulator import run as run_blocks
+from testkit.npu.blocks.simulator import run as run_blocks
 
 LIMIT = 1_500_000
 COVERAGE = ("--coverage-line", "--coverage-toggle", "--coverage-max-width", "4096")

@@ -16,8 +16,8 @@ import json
 import sys
 from dataclasses import asdict
 
-from benchmarks.npu.fuzz.damage import DAMAGES
-from benchmarks.npu.fuzz.judge import COLUMNS, SIZES, fuzz, table_text
+from testkit.npu.fuzz.damage import DAMAGES
+from testkit.npu.fuzz.judge import COLUMNS, SIZES, fuzz, table_text
 
 
 def main(arguments: list[str] | None = None) -> int:

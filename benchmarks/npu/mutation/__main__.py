@@ -39,12 +39,12 @@ from benchmarks.npu.mutation.blocks import BlockJudge
 from benchmarks.npu.mutation.draw import block_of, draw
 from benchmarks.npu.mutation.equivalence import EQUAL, equivalence
 from benchmarks.npu.mutation.host import HostJudge
-from benchmarks.npu.mutation.judge import Judge, Judged, further_stimuli, test_stimuli
 from benchmarks.npu.mutation.reviewed import Review, read_reviews, review_of
-from benchmarks.npu.mutation.schemata import mutated_target
-from benchmarks.npu.mutation.sites import Mutation
 from benchmarks.npu.mutation.store import OUTCOMES, Result, Store
 from resil.rtl_harness.design.target import Target, load_target
+from testkit.npu.mutation.judge import Judge, Judged, further_stimuli, test_stimuli
+from testkit.npu.mutation.schemata import mutated_target
+from testkit.npu.mutation.sites import Mutation
 
 BENCH = "bench"
 WANTED = 0.95

@@ -10,9 +10,9 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from benchmarks.npu.mutation.schemata import mutated_sources
-from benchmarks.npu.mutation.sites import Mutation
-from tests.rtl_harness.npu.blocks.simulator import SOURCES, build, run_on
+from testkit.npu.blocks.simulator import SOURCES, build, run_on
+from testkit.npu.mutation.schemata import mutated_sources
+from testkit.npu.mutation.sites import Mutation
 
 # Which benches hold the modules of a file
 _BENCHES = (

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.npu.mutation.sites import Mutation, mutations
+from testkit.npu.mutation.sites import Mutation, mutations
 
 FEWEST = 20
 

@@ -18,8 +18,8 @@ from pathlib import Path
 
 from pyslang import Bag, ast, syntax
 
-from benchmarks.npu.mutation.schemata import one_mutant
-from benchmarks.npu.mutation.sites import Mutation
+from testkit.npu.mutation.schemata import one_mutant
+from testkit.npu.mutation.sites import Mutation
 
 EQUAL, DIFFERS, OPEN = "equal", "differs", "open"
 TIME_S = 20

@@ -14,9 +14,9 @@ import pytest
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.fast.native.runner import Runner
 from resil.rtl_harness.engine.workload import Workload
-from tests.rtl_harness.npu import rtl_support, test_rtl_host
+from testkit.npu import rtl_support
 
-_TESTS = Path(str(test_rtl_host.__file__))
+_TESTS = Path(__file__).parents[3] / "tests/rtl_harness/npu/test_rtl_host.py"
 
 
 class HostJudge:

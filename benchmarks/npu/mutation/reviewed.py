@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.npu.mutation.sites import Mutation
+from testkit.npu.mutation.sites import Mutation
 
 _FILE = Path(__file__).with_name("reviewed.toml")
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from benchmarks.npu.mutation.sites import Mutation
 from resil.rtl_harness.cache import content_key
+from testkit.npu.mutation.sites import Mutation
 
 OUTCOMES = ("killed", "missed", "open", "unseen", "harmless", "proven")
 

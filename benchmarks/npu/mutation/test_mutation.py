@@ -15,10 +15,10 @@ from benchmarks.npu.mutation.blocks import BlockJudge
 from benchmarks.npu.mutation.draw import draw
 from benchmarks.npu.mutation.equivalence import DIFFERS, EQUAL, equivalence, instances
 from benchmarks.npu.mutation.reviewed import Review, read_reviews, review_of
-from benchmarks.npu.mutation.schemata import mutated_target, mutated_text, one_mutant
-from benchmarks.npu.mutation.sites import Mutation, mutations
 from benchmarks.npu.mutation.store import OUTCOMES, Result, Store
 from resil.rtl_harness.design.target import load_target
+from testkit.npu.mutation.schemata import mutated_target, mutated_text, one_mutant
+from testkit.npu.mutation.sites import Mutation, mutations
 
 MODULE = """module counter #(
   parameter int unsigned Width = 4

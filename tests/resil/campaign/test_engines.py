@@ -17,7 +17,7 @@ from resil.rtl_harness.engine.declaration import Ability, EngineDeclaration, Opt
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.reference.engine import CocotbEngine
 from resil.rtl_harness.npu.memory_engine import MemoryEngine
-from tests.resil.campaigns import TEXT
+from testkit.campaigns import TEXT
 
 OPTIONS = (
     Option("depth", "integer", 4, "How deep.", 1, 9),

@@ -15,7 +15,7 @@ from resil.campaign.overrides import command_line
 from resil.campaign.text import campaign_text
 from resil.errors import CampaignError
 from resil.farm.cluster import job_options
-from tests.resil.campaigns import TEXT, campaign
+from testkit.campaigns import TEXT, campaign
 
 JOBS = (
     'cluster = "slurm"\nworkers = 3\nwalltime = "01:00:00"\nqueue = "debug"\ndirectives = ["--exclusive"]\n'

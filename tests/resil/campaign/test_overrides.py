@@ -12,8 +12,8 @@ from resil.campaign.overrides import command_line, overridden, parse_override
 from resil.cli import main
 from resil.errors import CampaignError
 from resil.study.study_file import load_study
-from tests.resil import fake
-from tests.resil.campaigns import TEXT, write_campaign
+from testkit import fake
+from testkit.campaigns import TEXT, write_campaign
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_what_is_set_has_to_be_said_again_to_go_on(tmp_path, monkeypatch, capsys
         raise KeyboardInterrupt
 
     fake.install(monkeypatch)
-    monkeypatch.setattr("tests.resil.fake.FakeEngine.run", interrupted)
+    monkeypatch.setattr("testkit.fake.FakeEngine.run", interrupted)
     arguments = ["--set", "campaign.name=two words", "--workers", "2"]
     assert main(["run", str(write_campaign(tmp_path)), "--out", str(tmp_path / "run"), *arguments]) == 130
     assert capsys.readouterr().err.rstrip().endswith("--resume --set 'campaign.name=two words' --workers 2")

@@ -9,7 +9,7 @@ import pytest
 from resil.campaign.campaign import parse_campaign
 from resil.campaign.text import campaign_text
 from resil.errors import CampaignError
-from tests.resil.campaigns import TEXT
+from testkit.campaigns import TEXT
 
 BASE = TEXT[: TEXT.index("[budget]")]
 SAFETY = """

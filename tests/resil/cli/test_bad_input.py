@@ -13,8 +13,8 @@ from resil.cli import main
 from resil.errors import CampaignError, ResilError
 from resil.sensitivity.model import load_model
 from resil.work.image_files import read_array, read_image
-from tests.resil import fake
-from tests.resil.campaigns import write_campaign
+from testkit import fake
+from testkit.campaigns import write_campaign
 
 
 def claiming(shape):

@@ -13,8 +13,8 @@ from resil.installation import Finding
 from resil.rtl_harness.engine.contract import GoldenRun
 from resil.rtl_harness.errors import SimulationError, ToolMissingError
 from resil.rtl_harness.faults import Reported, Rise, RunEnd
-from tests.resil import fake
-from tests.resil.campaigns import TEXT, write_campaign
+from testkit import fake
+from testkit.campaigns import TEXT, write_campaign
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def test_a_simulator_that_cannot_be_built_leaves_nothing_behind(tmp_path, monkey
         raise SimulationError("make failed with exit code 2; its last lines: no")
 
     fake.install(monkeypatch)
-    monkeypatch.setattr("tests.resil.fake.FakeEngine.golden", golden)
+    monkeypatch.setattr("testkit.fake.FakeEngine.golden", golden)
     err = failed(capsys, "run", write_campaign(tmp_path), "--out", tmp_path / "run")
     assert "make failed with exit code 2" in err
     assert not (tmp_path / "run").exists()
@@ -129,7 +129,7 @@ def test_a_network_with_an_operation_that_the_target_lacks(tmp_path, monkeypatch
         )
 
     fake.install(monkeypatch)
-    monkeypatch.setattr("tests.resil.fake.FakeEngine.golden", golden)
+    monkeypatch.setattr("testkit.fake.FakeEngine.golden", golden)
     err = failed(capsys, "run", write_campaign(tmp_path), "--out", tmp_path / "run")
     assert "found status 0x00000012 after 3,000 cycles in operation 1 of kind conv (fc), alarm error" in err
     assert not (tmp_path / "run").exists()

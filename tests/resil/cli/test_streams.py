@@ -13,8 +13,8 @@ import pytest
 
 from resil.cli import main
 from resil.progress import Loudness, Progress, set_loudness
-from tests.resil import fake
-from tests.resil.campaigns import write_campaign
+from testkit import fake
+from testkit.campaigns import write_campaign
 
 RESIL = [sys.executable, "-m", "resil"]
 ODD = os.fsdecode(b"name-\xff")

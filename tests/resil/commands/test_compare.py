@@ -10,8 +10,8 @@ import pytest
 from resil.cli import main
 from resil.stats.difference import difference
 from resil.stats.intervals import Interval
-from tests.resil import fake
-from tests.resil.campaigns import TEXT, write_campaign
+from testkit import fake
+from testkit.campaigns import TEXT, write_campaign
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ import pytest
 from resil.cli import main
 from resil.record.summary import Summary
 from resil.rtl_harness.design.sites import SiteTable, StorageElement
-from tests.resil import fake
-from tests.resil.campaigns import TEXT, write_campaign
+from testkit import fake
+from testkit.campaigns import TEXT, write_campaign
 
 LATCH = StorageElement("u_npu.u_sb.data_q", "macro", 64, block="sb", register_class="macro")
 

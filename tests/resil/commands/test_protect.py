@@ -11,8 +11,8 @@ import pytest
 from resil.cli import main
 from resil.protection.options import load_options
 from resil.rtl_harness.faults import Seen
-from tests.resil import fake
-from tests.resil.campaigns import TEXT, write_campaign
+from testkit import fake
+from testkit.campaigns import TEXT, write_campaign
 
 
 @pytest.fixture

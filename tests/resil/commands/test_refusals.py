@@ -22,8 +22,8 @@ from resil.folder.finished import finished_run, seal
 from resil.folder.parts import SCHEMA, _content, read_part, write_part
 from resil.record.provenance import ESTIMATE, RUN, Provenance
 from resil.results.report import write_run_figures
-from tests.resil import fake
-from tests.resil.campaigns import TEXT, write_campaign
+from testkit import fake
+from testkit.campaigns import TEXT, write_campaign
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "estimate.toml"
 BUDGET = TEXT.replace("fit = 0.01", "fit = 1000.0")

@@ -6,11 +6,11 @@ from __future__ import annotations
 import random
 import sys
 
-from benchmarks.engine.resume import DAMAGES, damage, disturbed
 from resil.cli import main
-from resil.testing.stored_rows import rows
-from tests.resil import fake
-from tests.resil.campaigns import TEXT, write_campaign
+from testkit import fake
+from testkit.campaigns import TEXT, write_campaign
+from testkit.disturbed import DAMAGES, damage, disturbed
+from testkit.stored_rows import rows
 
 
 def test_whatever_is_killed_or_damaged_the_same_injections_come_back(tmp_path, monkeypatch):
@@ -18,7 +18,7 @@ def test_whatever_is_killed_or_damaged_the_same_injections_come_back(tmp_path, m
     fake.install(monkeypatch)
     main(["run", str(campaign), "--out", str(tmp_path / "calm")])
     monkeypatch.setenv("FAKE_SECONDS", "0.004")
-    command = [sys.executable, "-m", "tests.resil.fake", "run", str(campaign), "--out", str(tmp_path / "run")]
+    command = [sys.executable, "-m", "testkit.fake", "run", str(campaign), "--out", str(tmp_path / "run")]
     found = disturbed(command, tmp_path / "run", 3, (1.0, 0.3), random.Random(1))
     assert found.kills == 3
     assert rows(tmp_path / "run").num_rows == 500

@@ -19,8 +19,8 @@ import pytest
 import resil.run.campaign
 from resil.cli import main
 from resil.record.summary import Summary
-from tests.resil import fake
-from tests.resil.campaigns import TEXT, write_campaign
+from testkit import fake
+from testkit.campaigns import TEXT, write_campaign
 
 FILES = {
     "blocks.csv",
@@ -204,7 +204,7 @@ def test_a_simulator_that_breaks_leaves_a_run_to_resume(run, tmp_path, monkeypat
 
 
 def start(folder, *arguments, seconds="0.01"):
-    command = [sys.executable, "-m", "tests.resil.fake", "run", str(write_campaign(folder)), *arguments]
+    command = [sys.executable, "-m", "testkit.fake", "run", str(write_campaign(folder)), *arguments]
     return subprocess.Popen(
         [*command, "--out", str(folder / "run")],
         env=os.environ | {"FAKE_SECONDS": seconds},

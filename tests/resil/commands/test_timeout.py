@@ -11,8 +11,8 @@ from resil.campaign.campaign import load_campaign
 from resil.campaign.text import campaign_text
 from resil.cli import main
 from resil.errors import CampaignError
-from tests.resil import fake
-from tests.resil.campaigns import TEXT, write_campaign
+from testkit import fake
+from testkit.campaigns import TEXT, write_campaign
 
 AWKWARD = Path(__file__).parents[3] / "examples" / "awkward"
 OWN = TEXT.replace("[budget]", '[execution]\ntimeout = "operation"\n[budget]')

@@ -13,16 +13,16 @@ import time
 
 import pytest
 
-from benchmarks.engine.resume import DAMAGES, damage
-from benchmarks.faults_of_our_own.forked import Forked
-from benchmarks.faults_of_our_own.processes import Processes, processes
-from benchmarks.faults_of_our_own.runs import same
 from resil.cli import main
-from resil.testing.stored_rows import rows
-from tests.resil import fake
-from tests.resil.campaigns import TEXT, write_campaign
+from testkit import fake
+from testkit.campaigns import TEXT, write_campaign
+from testkit.disturbed import DAMAGES, damage
+from testkit.forked import Forked
+from testkit.processes import Processes, processes
+from testkit.runs import same
+from testkit.stored_rows import rows
 
-WORKER = (sys.executable, "-m", "tests.resil.fake_worker")
+WORKER = (sys.executable, "-m", "testkit.fake_worker")
 LONGER = TEXT.replace("injections = 200", "injections = 3000")
 
 
@@ -57,7 +57,7 @@ def start(tmp_path, there, text, *, audit=0.005, **environment):
     file = tmp_path / "farmed.toml"
     table = f'[execution.dask]\nscheduler = "{there.address}"\naudit = {audit}\n'
     file.write_text(f"{text}\n{table}")
-    command = [sys.executable, "-m", "tests.resil.fake", "run", str(file), "--out", str(tmp_path / "run")]
+    command = [sys.executable, "-m", "testkit.fake", "run", str(file), "--out", str(tmp_path / "run")]
     return subprocess.Popen(
         [*command, "--resume"], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
         env={**os.environ, **environment},

@@ -10,7 +10,7 @@ import pytest
 
 from resil.campaign.farm_settings import FarmSettings
 from resil.farm.cluster import JOB_CLUSTERS, job_options, job_queues
-from tests.resil.campaigns import write_campaign
+from testkit.campaigns import write_campaign
 
 SETTINGS = {
     "workers": 3,

@@ -8,8 +8,8 @@ import subprocess
 import sys
 
 from resil.cli import main
-from resil.testing.stored_rows import rows
-from tests.resil.campaigns import TEXT, write_campaign
+from testkit.campaigns import TEXT, write_campaign
+from testkit.stored_rows import rows
 
 
 def test_two_local_workers(tmp_path):

@@ -12,14 +12,14 @@ import time
 
 import pytest
 
-from benchmarks.faults_of_our_own.processes import Processes, processes
-from benchmarks.faults_of_our_own.runs import ENDED, same
 from resil.cli import main
-from resil.testing.stored_rows import rows
-from tests.resil import fake
+from testkit import fake
+from testkit.processes import Processes, processes
+from testkit.runs import ENDED, same
+from testkit.stored_rows import rows
 from tests.resil.studies import CELLS, TEXT
 
-WORKER = (sys.executable, "-m", "tests.resil.fake_worker")
+WORKER = (sys.executable, "-m", "testkit.fake_worker")
 SAFETY = '[safety]\nclaims = ["spfm_permanent"]\nspfm = 0.5\nleft_out = "SRAM is not asked about"\n'
 PERMANENT = '[permanent]\nkinds = ["ff"]\ninjections = 300\nplan = "uniform"\n'
 ASKED = (
@@ -54,7 +54,7 @@ def start(tmp_path, address, text):
     """Start a study, or go on with it, on a farm."""
     file = tmp_path / "study.toml"
     file.write_text(f'{text}[execution]\ndask = "{address}"\n')
-    command = [sys.executable, "-m", "tests.resil.fake", "study", str(file), "--out", str(tmp_path / "out")]
+    command = [sys.executable, "-m", "testkit.fake", "study", str(file), "--out", str(tmp_path / "out")]
     return subprocess.Popen(
         [*command, "--resume"], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
     )

@@ -19,8 +19,8 @@ from resil.faults.sampling import Sampling
 from resil.folder.parts import SCHEMA
 from resil.rtl_harness.engine.contract import GoldenRun
 from resil.rtl_harness.faults import Fault, RunEnd
-from tests.resil.campaigns import campaign
-from tests.resil.fake import SITES
+from testkit.campaigns import campaign
+from testkit.fake import SITES
 
 
 def population_of(kinds=("ff",), cycles=(1000, 1007), seed=7, sites=SITES, clusters=(1.0,)):

@@ -29,8 +29,8 @@ from resil.rtl_harness.engine.contract import GoldenRun
 from resil.rtl_harness.faults import NEVER, RunEnd, Seen
 from resil.sensitivity.guided_population import campaign_population, guided_population
 from resil.stats.rates import OUTCOMES
-from tests.resil import fake
-from tests.resil.campaigns import TEXT, campaign, write_campaign
+from testkit import fake
+from testkit.campaigns import TEXT, campaign, write_campaign
 
 ADAPTIVE = TEXT.replace("injections = 200", "injections = 4000").replace("fit = 0.01", "fit = 0.0003")
 ADAPTIVE += '[sampling]\nplan = "adaptive"\n'
@@ -86,7 +86,7 @@ def test_whatever_is_lost_the_same_set_comes_back(tmp_path, monkeypatch):
 
 
 def test_a_killed_adaptive_run_is_resumed_to_the_same_result(tmp_path, monkeypatch):
-    arguments = [sys.executable, "-m", "tests.resil.fake", *command(tmp_path)]
+    arguments = [sys.executable, "-m", "testkit.fake", *command(tmp_path)]
     for pause in (1.2, 2.0):
         environment = os.environ | {"FAKE_SECONDS": "0.005"}
         more = [] if pause == 1.2 else ["--resume"]

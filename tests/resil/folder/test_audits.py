@@ -13,8 +13,8 @@ from resil.cli import main
 from resil.folder.audits import Audits
 from resil.folder.row_maker import injections_of
 from resil.folder.store import RunFolder
-from tests.resil import fake
-from tests.resil.campaigns import TEXT, write_campaign
+from testkit import fake
+from testkit.campaigns import TEXT, write_campaign
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from resil.cli import main
-from resil.testing.stored_rows import rows
-from tests.resil import fake
-from tests.resil.campaigns import TEXT, write_campaign
+from testkit import fake
+from testkit.campaigns import TEXT, write_campaign
+from testkit.stored_rows import rows
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import shutil
 import pytest
 
 from resil.cli import main
-from tests.resil import fake
-from tests.resil.campaigns import TEXT, write_campaign
+from testkit import fake
+from testkit.campaigns import TEXT, write_campaign
 
 MORE = TEXT.replace('["ff"]', '["ff", "sram"]').replace("injections = 200", "injections = 4000")
 OTHER = MORE.replace("zoo:digits", "zoo:digits_separable")

@@ -27,8 +27,8 @@ from resil.protection.judges import (
 )
 from resil.protection.ledger import LEDGER, Judge, Ledger, Look, shared_confidence
 from resil.stats.evidence import Group
-from tests.resil.campaigns import campaign
-from tests.resil.fake import fake_bench
+from testkit.campaigns import campaign
+from testkit.fake import fake_bench
 
 JUDGE = Judge(name="b", network="n1", content="c1", injections=100)
 

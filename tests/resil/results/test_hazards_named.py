@@ -7,8 +7,8 @@ import pytest
 
 from resil.cli import main
 from resil.files import read_json
-from tests.resil.campaigns import TEXT, write_campaign
-from tests.resil.fake import install
+from testkit.campaigns import TEXT, write_campaign
+from testkit.fake import install
 
 EASY = TEXT.replace("fit = 0.01", "fit = 1000.0")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from resil.cli import main
 from resil.files import read_json
-from tests.resil.campaigns import TEXT
-from tests.resil.fake import install
+from testkit.campaigns import TEXT
+from testkit.fake import install
 from tests.resil.results.test_safety_rows import HEAD, SAFETY
 
 BUDGET = TEXT[TEXT.index("[budget]") :].replace("fit = 0.01", "fit = 1000.0")

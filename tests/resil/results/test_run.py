@@ -16,8 +16,8 @@ from resil.cli import main
 from resil.errors import StoreError
 from resil.rtl_harness.faults import Fault, Injection, Seen
 from resil.stats.intervals import clopper_pearson
-from tests.resil import fake
-from tests.resil.campaigns import TEXT, write_campaign
+from testkit import fake
+from testkit.campaigns import TEXT, write_campaign
 
 OUTCOME = fake.FakeEngine.outcome
 PLAIN = TEXT.replace("minimum_per_block = 10\n", "")

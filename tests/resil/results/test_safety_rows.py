@@ -20,8 +20,8 @@ from resil.results.safety_rows import Grounds, Permanent, predicted_verdict, saf
 from resil.run.campaign import verdict_code
 from resil.stats.evidence import Evidence, Group
 from resil.stats.technology import load_technology
-from tests.resil.campaigns import TEXT
-from tests.resil.fake import install
+from testkit.campaigns import TEXT
+from testkit.fake import install
 
 HEAD = TEXT[: TEXT.index("[budget]")].replace('kinds = ["ff"]', 'kinds = ["ff", "sram"]')
 SAFETY = """

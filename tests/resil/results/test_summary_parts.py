@@ -12,7 +12,7 @@ from resil.results.figures import block_fields, stored_bits
 from resil.results.summarise import _estimate
 from resil.results.summary_parts import scope_text
 from resil.stats.technology import KINDS
-from tests.resil.campaigns import TEXT, campaign
+from testkit.campaigns import TEXT, campaign
 
 
 def bits(ff, macro, sram):

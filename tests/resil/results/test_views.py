@@ -8,7 +8,7 @@ import pytest
 from resil.results.safety_rows import safety_verdict
 from resil.results.views import CENTRE, views_of
 from resil.stats.evidence import Evidence, Group
-from tests.resil.campaigns import TEXT
+from testkit.campaigns import TEXT
 from tests.resil.results.test_like_these import run
 from tests.resil.results.test_safety_rows import HEAD, SAFETY, grounds, rows
 

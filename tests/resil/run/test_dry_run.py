@@ -13,8 +13,8 @@ from resil.cli import main
 from resil.progress import Progress
 from resil.run.campaign import run_campaign
 from resil.run.dry_run import plan_text
-from tests.resil import fake
-from tests.resil.campaigns import TEXT, campaign, write_campaign
+from testkit import fake
+from testkit.campaigns import TEXT, campaign, write_campaign
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def dry(tmp_path, monkeypatch, capsys):
 
 
 def test_it_says_what_would_run_and_does_nothing(dry, tmp_path, monkeypatch):
-    monkeypatch.setattr("tests.resil.fake.FakeEngine.golden", None)
+    monkeypatch.setattr("testkit.fake.FakeEngine.golden", None)
     plan = dry()
     assert plan["sites"] == {"cc": 3, "mac": 64, "sb": 4, "(no block)": 1}
     assert (plan["injections"], plan["done"], plan["plan"]) == (200, 0, "proportional")

@@ -9,8 +9,8 @@ import pytest
 from resil.cli import main
 from resil.folder.parts import read_part, write_part
 from resil.folder.store import recorded_definition
-from tests.resil import fake
-from tests.resil.campaigns import TEXT, write_campaign
+from testkit import fake
+from testkit.campaigns import TEXT, write_campaign
 
 
 @pytest.fixture

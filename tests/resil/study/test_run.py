@@ -33,9 +33,9 @@ from resil.networks import zoo
 from resil.rtl_harness.errors import HarnessError
 from resil.study.study_file import load_study
 from resil.study.time_spent import PARTS
-from resil.testing.stored_rows import rows
-from tests.resil import fake
-from tests.resil.campaigns import TEXT as CAMPAIGN
+from testkit import fake
+from testkit.campaigns import TEXT as CAMPAIGN
+from testkit.stored_rows import rows
 from tests.resil.studies import CELLS, TEXT, write_study
 
 FILES = {"study.json", "study.parquet", "report.html", ".lock", "ethos-u55-32", "ethos-u55-64"}
@@ -660,7 +660,7 @@ def test_protection_that_is_asked_for_later_is_work(command, tmp_path):
 def test_kills_between_and_inside_cells_leave_no_trace(tmp_path, monkeypatch):
     file = write_study(tmp_path)
     monkeypatch.setenv("FAKE_SECONDS", "0.001")
-    base = [sys.executable, "-m", "tests.resil.fake", "study", str(file), "--out"]
+    base = [sys.executable, "-m", "testkit.fake", "study", str(file), "--out"]
     assert subprocess.run([*base, str(tmp_path / "calm")], capture_output=True, check=False).returncode == 0
     chance, out = random.Random(5), tmp_path / "out"
     kills = 0

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from resil.cli import main
-from resil.testing.stored_rows import rows
+from testkit.stored_rows import rows
 
 AWKWARD = Path(__file__).parents[3] / "examples" / "awkward"
 STUDY = """

@@ -9,7 +9,8 @@ import numpy as np
 
 from resil.cli import main
 from resil.networks import zoo
-from tests.resil import fake, studies
+from testkit import fake
+from tests.resil import studies
 
 
 def test_a_copy_of_a_network_is_no_second_one(tmp_path, monkeypatch, capsys):

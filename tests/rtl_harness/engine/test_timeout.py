@@ -19,7 +19,7 @@ from resil.rtl_harness.engine.timeout import Timeout, operation_allowance
 from resil.rtl_harness.engine.workload import OutputSpec, Workload, exact
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.faults import Fault, Seen
-from resil.testing.plain_runner import PlainRunner
+from testkit.plain_runner import PlainRunner
 from tests.rtl_harness.engine.fast.lanes import test_machines as crowd
 
 TARGET = Target(

@@ -13,15 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.npu.fuzz.cases import network_cases
-from benchmarks.npu.fuzz.damage import Trial, sound
-from benchmarks.npu.fuzz.judge import LIMIT, STALLED_LIMIT, trials
-from benchmarks.npu.mutation.judge import LONGEST, PATIENCE, MutantBench, operation_trials
-from benchmarks.npu.mutation.schemata import mutated_target
-from benchmarks.npu.mutation.sites import Mutation
 from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.errors import SimulationError
 from resil.rtl_harness.npu.assertions import failed_assertion, labels
+from testkit.npu.fuzz.cases import network_cases
+from testkit.npu.fuzz.damage import Trial, sound
+from testkit.npu.fuzz.judge import LIMIT, STALLED_LIMIT, trials
+from testkit.npu.mutation.judge import LONGEST, PATIENCE, MutantBench, operation_trials
+from testkit.npu.mutation.schemata import mutated_target
+from testkit.npu.mutation.sites import Mutation
 from tests.rtl_harness.npu.seeded_faults import SEEDED
 
 NPU = "ethos-u55-32"

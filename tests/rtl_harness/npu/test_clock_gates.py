@@ -17,9 +17,9 @@ from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.faults import Fault
 from resil.rtl_harness.npu.model.config import npu_config
 from resil.rtl_harness.npu.workload import npu_workload
-from tests.rtl_harness.npu.model_cases import FEATURES, NAMES, random_case
-from tests.rtl_harness.npu.model_support import RAM, Case
-from tests.rtl_harness.npu.rtl_support import run_stream
+from testkit.npu.model_cases import FEATURES, NAMES, random_case
+from testkit.npu.model_support import RAM, Case
+from testkit.npu.rtl_support import run_stream
 
 NPU = "ethos-u55-32"
 GATES = {f"u_npu.u_cpm.gen_domain[{d}].gen_gate.u_gate.en_latch" for d in range(5)}

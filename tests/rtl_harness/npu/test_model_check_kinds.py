@@ -9,7 +9,7 @@ import pytest
 
 from resil.rtl_harness.npu.model.config import CONFIGS, ETHOS_U55_32, NpuConfig
 from resil.rtl_harness.npu.model.elementwise_config import UNARY, Function
-from tests.rtl_harness.npu.model_support import Case
+from testkit.npu.model_support import Case
 from tests.rtl_harness.npu.test_model_checks import CASE, refusal
 
 MAX, AVERAGE, REDUCE_SUM = 0, 1, 2

@@ -10,9 +10,9 @@ from resil.rtl_harness.npu.model.commands import Opcode
 from resil.rtl_harness.npu.model.config import CONFIGS, NpuConfig
 from resil.rtl_harness.npu.model.program import End, lower
 from resil.rtl_harness.npu.model.status import Status
+from testkit.npu.model_cases import NAMES, random_case
+from testkit.npu.model_support import Case
 from tests.rtl_harness.npu.literal_checks import LiteralChecks
-from tests.rtl_harness.npu.model_cases import NAMES, random_case
-from tests.rtl_harness.npu.model_support import Case
 
 READ_ONLY = frozenset({6})
 # Where limits meet.

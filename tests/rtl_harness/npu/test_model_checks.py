@@ -10,7 +10,7 @@ from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.npu.model.config import CONFIGS, ETHOS_U55_32, NpuConfig, npu_config
 from resil.rtl_harness.npu.model.program import End, lower
 from resil.rtl_harness.npu.model.status import Status
-from tests.rtl_harness.npu.model_support import Case, Shape, conv_case, scale_bytes
+from testkit.npu.model_support import Case, Shape, conv_case, scale_bytes
 
 SHAPE = Shape(
     ofm=(6, 7, 6),

@@ -20,7 +20,7 @@ from resil.rtl_harness.npu.model.config import ETHOS_U55_32
 from resil.rtl_harness.npu.model.memory import SHARED_BUFFER
 from resil.rtl_harness.npu.model.program import Copy, End, lower
 from resil.rtl_harness.npu.model.status import Status
-from tests.rtl_harness.npu.model_support import command, setting, settings, stream
+from testkit.npu.model_support import command, setting, settings, stream
 
 
 def end_of(*parts: list[int], read_only: frozenset[int] = frozenset()) -> End:

@@ -16,10 +16,8 @@ from resil.rtl_harness.npu.model.machine import FunctionalModel
 from resil.rtl_harness.npu.model.program import Execute, lower
 from resil.rtl_harness.npu.model.status import ERRORS, Status
 from resil.rtl_harness.npu.model.weight_order import weight_order
-from tests.rtl_harness.npu.literal_arithmetic import DOUBLE, rs, signed
-from tests.rtl_harness.npu.model_layout import random_scales
-from tests.rtl_harness.npu.model_literal import Literal
-from tests.rtl_harness.npu.model_support import (
+from testkit.npu.model_layout import random_scales
+from testkit.npu.model_support import (
     RAM,
     Case,
     Shape,
@@ -28,6 +26,8 @@ from tests.rtl_harness.npu.model_support import (
     encode,
     scale_bytes,
 )
+from tests.rtl_harness.npu.literal_arithmetic import DOUBLE, rs, signed
+from tests.rtl_harness.npu.model_literal import Literal
 
 MODEL = FunctionalModel(ETHOS_U55_32)
 

@@ -14,7 +14,7 @@ from resil.rtl_harness.npu.model.config import ETHOS_U55_32, npu_config
 from resil.rtl_harness.npu.model.machine import FunctionalModel, ModelResult
 from resil.rtl_harness.npu.model.memory import SHARED_BUFFER
 from resil.rtl_harness.npu.model.status import ERRORS, Status
-from tests.rtl_harness.npu.model_support import (
+from testkit.npu.model_support import (
     command,
     encode,
     scale_bytes,

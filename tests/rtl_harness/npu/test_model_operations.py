@@ -13,9 +13,9 @@ from resil.rtl_harness.npu.model.config import CONFIGS, NpuConfig
 from resil.rtl_harness.npu.model.machine import FunctionalModel
 from resil.rtl_harness.npu.model.memory import SHARED_BUFFER
 from resil.rtl_harness.npu.model.status import ERRORS, Status
-from tests.rtl_harness.npu.model_cases import FEATURES, NAMES, folded, random_case
+from testkit.npu.model_cases import FEATURES, NAMES, folded, random_case
+from testkit.npu.model_support import Case, Shape, conv_case, encode, scale_bytes
 from tests.rtl_harness.npu.model_literal import Literal
-from tests.rtl_harness.npu.model_support import Case, Shape, conv_case, encode, scale_bytes
 
 MODELS = {name: FunctionalModel(config) for name, config in CONFIGS.items()}
 

@@ -19,8 +19,8 @@ from resil.rtl_harness.npu.model.program import Execute, lower
 from resil.rtl_harness.npu.model.status import Status
 from resil.rtl_harness.npu.model.weight_order import weight_order
 from resil.rtl_harness.npu.workload import npu_workload
-from tests.rtl_harness.npu.model_layout import random_scales
-from tests.rtl_harness.npu.model_support import Shape, conv_case, conv_stream, encode
+from testkit.npu.model_layout import random_scales
+from testkit.npu.model_support import Shape, conv_case, conv_stream, encode
 
 LIMIT = 3_000_000
 MODEL = FunctionalModel(ETHOS_U55_32)

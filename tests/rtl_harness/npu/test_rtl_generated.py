@@ -18,8 +18,8 @@ from resil.networks.generate import generate, random_inputs
 from resil.networks.graph import Graph
 from resil.networks.tflite_writer import serialise_network
 from resil.rtl_harness.npu.model.status import ERRORS
-from tests.rtl_harness.npu.model_support import CONSTANTS, RAM
-from tests.rtl_harness.npu.rtl_support import FENCE, SRAM_BYTES, WORDS, run_stream
+from testkit.npu.model_support import CONSTANTS, RAM
+from testkit.npu.rtl_support import FENCE, SRAM_BYTES, WORDS, run_stream
 from tests.rtl_harness.npu.test_model_generated import COMPARED, expected
 
 ROTATION = int(os.environ.get("RESIL_ROTATION", datetime.now(UTC).date().toordinal()))

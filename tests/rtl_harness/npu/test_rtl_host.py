@@ -8,8 +8,8 @@ import pytest
 from resil.rtl_harness.engine.fast.native.runner import PlainRun
 from resil.rtl_harness.npu.model.status import ERRORS, Status
 from resil.rtl_harness.npu.workload import QBASE, RSIZE
-from tests.rtl_harness.npu.model_support import CONSTANTS, RAM, command, settings, stream
-from tests.rtl_harness.npu.rtl_support import run_stream
+from testkit.npu.model_support import CONSTANTS, RAM, command, settings, stream
+from testkit.npu.rtl_support import run_stream
 from tests.rtl_harness.npu.test_model_machine import flash, ram
 
 RESET = 0x00C

@@ -9,13 +9,10 @@ import pytest
 from resil.rtl_harness.npu.model.config import npu_config
 from resil.rtl_harness.npu.model.machine import FunctionalModel
 from resil.rtl_harness.npu.model.status import ERRORS
-from tests.rtl_harness.npu.model_cases import FEATURES, NAMES, random_case
-from tests.rtl_harness.npu.model_support import CONSTANTS, RAM, Case
-from tests.rtl_harness.npu.rtl_support import run_stream
+from testkit.npu.model_cases import CASES, FEATURE_CASES, FEATURED, FEATURES, NAMES, random_case
+from testkit.npu.model_support import CONSTANTS, RAM, Case
+from testkit.npu.rtl_support import run_stream
 
-CASES = 8
-FEATURE_CASES = 3
-FEATURED = ("conv", "depthwise", "max", "average", "add", "mul")
 SIZES = [
     "ethos-u55-32",
     pytest.param("ethos-u55-64", marks=pytest.mark.slow),

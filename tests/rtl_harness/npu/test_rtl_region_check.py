@@ -9,8 +9,8 @@ import pytest
 from resil.rtl_harness.npu.model.config import npu_config
 from resil.rtl_harness.npu.model.machine import FunctionalModel
 from resil.rtl_harness.npu.model.status import ERRORS, Status
-from tests.rtl_harness.npu.model_cases import random_case
-from tests.rtl_harness.npu.model_support import (
+from testkit.npu.model_cases import random_case
+from testkit.npu.model_support import (
     CONSTANTS,
     RAM,
     Case,
@@ -18,7 +18,7 @@ from tests.rtl_harness.npu.model_support import (
     settings,
     stream,
 )
-from tests.rtl_harness.npu.rtl_support import FENCE, SRAM_BYTES, WORDS, run_stream
+from testkit.npu.rtl_support import FENCE, SRAM_BYTES, WORDS, run_stream
 
 NPU = "ethos-u55-32"
 FLASH_BYTES = 8 * WORDS["flash"]

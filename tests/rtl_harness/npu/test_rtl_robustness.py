@@ -8,14 +8,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.npu.fuzz.bench import Bench
-from benchmarks.npu.fuzz.cases import Case, network_cases
-from benchmarks.npu.fuzz.damage import DAMAGES, BusFaults, sound
-from benchmarks.npu.fuzz.judge import LIMIT, PATIENCE, STALLED_LIMIT, broken_rules, fuzz
-from benchmarks.npu.fuzz.model import Model, Prediction
 from resil.rtl_harness.npu.model.status import Status
 from resil.rtl_harness.npu.workload import SRAM_BASE
-from tests.rtl_harness.npu.model_support import command, setting, stream
+from testkit.npu.fuzz.bench import Bench
+from testkit.npu.fuzz.cases import Case, network_cases
+from testkit.npu.fuzz.damage import DAMAGES, BusFaults, sound
+from testkit.npu.fuzz.judge import LIMIT, PATIENCE, STALLED_LIMIT, broken_rules, fuzz
+from testkit.npu.fuzz.model import Model, Prediction
+from testkit.npu.model_support import command, setting, stream
 
 ACCELERATOR = "ethos-u55-32"
 CLEAN = Status.IRQ | Status.CMD_END

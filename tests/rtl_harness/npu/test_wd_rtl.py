@@ -7,9 +7,9 @@ import pytest
 from resil.rtl_harness.design.elaboration.yosys import run_yosys
 from resil.rtl_harness.npu.model.weight_stream import decode
 from resil.rtl_harness.tools import verilate
-from tests.rtl_harness.npu.wd.extreme import extreme_stream, stream_ending_in_an_open_run
-from tests.rtl_harness.npu.wd.simulation import SOURCES, Job, Result, build, run
-from tests.rtl_harness.npu.wd.streams import damaged, encode, invented, weight_arrays
+from testkit.npu.wd.extreme import extreme_stream, stream_ending_in_an_open_run
+from testkit.npu.wd.simulation import SOURCES, Job, Result, build, run
+from testkit.npu.wd.streams import damaged, encode, invented, weight_arrays
 
 CONFIGURATIONS = [(32, 4), (64, 8)]  # weights per vector, and per cycle at most
 SUSTAINED = {4: 2.0, 8: 3.5}  # weights per cycle at least

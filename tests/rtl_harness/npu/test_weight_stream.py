@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from resil.rtl_harness.npu.model.weight_stream import decode
-from tests.rtl_harness.npu.wd.extreme import stream_ending_in_an_open_run
-from tests.rtl_harness.npu.wd.streams import (
+from testkit.npu.wd.extreme import stream_ending_in_an_open_run
+from testkit.npu.wd.streams import (
     by_hand,
     damaged,
     encode,

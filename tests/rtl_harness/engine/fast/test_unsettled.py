@@ -17,7 +17,7 @@ from resil.rtl_harness.engine.fast.native.injector import Flip
 from resil.rtl_harness.faults import Fault
 from resil.rtl_harness.npu.model.program import Copy, Execute
 from resil.rtl_harness.npu.workload import npu_workload
-from tests.rtl_harness.npu.model_support import command, setting, stream
+from testkit.npu.model_support import command, setting, stream
 
 EACH = 8
 

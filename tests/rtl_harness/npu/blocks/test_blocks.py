@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.rtl_harness.npu.blocks.simulator import BENCHES, run
+from testkit.npu.blocks.simulator import BENCHES, run
 
 
 @pytest.mark.parametrize("macs", [32, 256])

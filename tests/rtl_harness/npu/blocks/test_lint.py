@@ -7,7 +7,7 @@ import pytest
 
 from resil.rtl_harness.design.elaboration.yosys import run_yosys
 from resil.rtl_harness.tools import verilate
-from tests.rtl_harness.npu.blocks.structs import RTL
+from testkit.npu.blocks.structs import RTL
 
 SOURCES = [
     *sorted(RTL.glob("*_pkg.sv")),

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""cocotb tests of the DMA controller: all clients at once, on a memory that stalls and fails at random."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import cocotb
+
+from testkit.npu.blocks.axi import Memory, Slave
+from testkit.npu.blocks.block import LANES, Block, pack
+from testkit.npu.blocks.dma_clients import (
+    Client,
+    CopyClient,
+    OfmClient,
+    PieceClient,
+    Region,
+    StreamClient,
+    Words,
+)
+from testkit.npu.blocks.feature_maps import random_map
+from testkit.npu.blocks.structs import enums, structs
+
+IFM, IFM2, OFM, WEIGHT, SCALE, COPY_SRC, COPY_DST, COMMAND = range(8)
+BASES = (0x20000000, 0x10000000)
+SLOT = 16384
+ROOM = 6000
+CLIENTS = {
+    IFM: "RdIfm", IFM2: "RdIfm", WEIGHT: "RdWeight", SCALE: "RdScale", COPY_SRC: "RdCopy",
+    COMMAND: "RdCommand",
+}  # fmt: skip
+
+
+class Scenario:
+    """Memories, regions and clients of one random run.
+
+    Args:
+        seed: Decides everything.
+        stall: Share of cycles in which a bus channel is held back.
+        errors: Share of beats whose reads, and of writes, that are answered with an error.
+        stray: Feature maps may reach beyond their regions.
+    """
+
+    def __init__(self, seed: int, stall: float, errors: float, stray: bool) -> None:
+        self.rng = rng = random.Random(seed)
+        self.memories = [Memory(base, bytearray(rng.randbytes(8 * SLOT))) for base in BASES]
+        self.regions = [self._region(number) for number in range(8)]
+        for number, client in CLIENTS.items():
+            region = self.regions[number]
+            ranges = region.memory.readable.setdefault(enums()[client], [])
+            ranges.append((region.base, region.base + region.size))
+            beats = range(region.base & ~7, region.base + region.size, 8)
+            region.memory.bad |= {beat for beat in beats if rng.random() < errors}
+        for number in (OFM, COPY_DST):
+            region = self.regions[number]
+            region.memory.writable.append((region.base, region.base + region.size))
+        self.before = bytes(self.memories[0].data)
+        self.slaves = [Slave(f"m{i}", memory, rng, stall, errors) for i, memory in enumerate(self.memories)]
+        sizes = [self._size() for _ in range(3)]
+        maps = [random_map(rng, n, *size, ROOM, stray and rng.random() < 0.5) for n, size in enumerate(sizes)]
+        self.words: Words = {}
+        r = self.regions
+        weight = StreamClient(rng, 8, "weight", r[WEIGHT], True)
+        weight.fixed = (16 * rng.randrange(40), 16 * rng.randint(1, 60))
+        self.pieces = PieceClient(
+            rng, 14, [(maps[i], r[i], sizes[i]) for i in (IFM, IFM2)], LANES, self.words
+        )
+        self.ofm = OfmClient(rng, 6, maps[OFM], r[OFM], sizes[OFM])
+        self.copy = CopyClient(rng, 6, r[COPY_SRC], r[COPY_DST], self.words)
+        self.clients: list[Client] = [
+            weight,
+            StreamClient(rng, 6, "scale", r[SCALE], False),
+            StreamClient(rng, 6, "fetch", r[COMMAND], True),
+            self.copy,
+            self.pieces,
+            self.ofm,
+        ]
+        base, length = weight.fixed
+        self.op = pack(
+            "op_t",
+            {"ifm": maps[IFM].fields, "ifm2": maps[IFM2].fields, "ofm": maps[OFM].fields,
+             "weight": {"region": WEIGHT, "base": base, "length": length},
+             "scale": {"region": SCALE, "base": 0, "length": 3000}},
+        )  # fmt: skip
+
+    def _region(self, number: int) -> Region:
+        """A region anywhere in its slot, often across a page; feature maps need no alignment."""
+        port = self.rng.randrange(2) if number not in (OFM, COPY_DST) else 0
+        offset = self.rng.choice([0, 4096 - 16 * self.rng.randrange(1, 100), 16 * self.rng.randrange(500)])
+        if number in (IFM, IFM2, OFM):
+            offset += self.rng.choice([0, self.rng.randrange(16)])
+        return Region(port, BASES[port] + SLOT * number + offset, ROOM, self.memories[port])
+
+    def _size(self) -> tuple[int, int, int]:
+        width, height = self.rng.randint(1, 9), self.rng.randint(1, 6)
+        depth = self.rng.choice([1, 3, 8, 16, 17, 33, 64, 150])
+        while width * height * depth > 1400:
+            width, height = max(1, width - 1), max(1, height - 1)
+        return width, height, depth
+
+    @property
+    def region_word(self) -> int:
+        words = [
+            pack("region_t", {"port": r.port, "base": r.base, "checked": 1, "size": r.size})
+            for r in self.regions
+        ]
+        return sum(word << structs()["region_t"].width * i for i, word in enumerate(words))
+
+    async def play(self, dut: Any) -> dict[str, bool]:
+        """Run all clients to their ends; return which errors the block reported."""
+        block = Block(dut, "dma")
+        block.configure("op", self.op)
+        block.configure("regions", self.region_word)
+        await block.reset()
+        seen = {"bus": False, "address": False}
+        quiet = 0
+        for _ in range(60_000):
+            inputs = block.values
+            for part in (*self.slaves, *self.clients):
+                part.drive(inputs)
+            out = await block.cycle()
+            if out["word_wr"]:
+                self.words[out["word_wr_bank"], out["word_wr_addr"]] = out["word_wr_data"]
+            for part in (*self.slaves, *self.clients):
+                part.observe(inputs, out)
+            seen["bus"] |= bool(out["bus_error"])
+            seen["address"] |= bool(out["address_error"])
+            idle = out["streams_idle"] and out["fetch_idle"] and not out["copy_busy"]
+            quiet = quiet + 1 if idle and all(c.done for c in self.clients) else 0
+            if quiet > 20:
+                return seen
+        waiting = [type(c).__name__ for c in self.clients if not c.done]
+        raise AssertionError(f"no end; still at work: {waiting or 'streams'}")
+
+    def check_memory(self) -> None:
+        """What was written is the blocks and copies, and not a byte beside them."""
+        wanted = bytearray(self.before)
+        for number, image in ((OFM, self.ofm.image), (COPY_DST, self.copy.written)):
+            start = self.regions[number].base - BASES[0]
+            wanted[start : start + len(image)] = image
+        found = self.memories[0].data
+        different = [i for i, (a, b) in enumerate(zip(wanted, found, strict=True)) if a != b]
+        assert not different, f"{len(different)} bytes differ, the first at {BASES[0] + different[0]:#x}"
+
+
+async def _run(dut: Any, seed: int, stall: float, errors: float = 0.0, stray: bool = False) -> Scenario:
+    scenario = Scenario(seed, stall, errors, stray)
+    seen = await scenario.play(dut)
+    scenario.check_memory()
+    assert seen["address"] == (scenario.pieces.leaves or scenario.ofm.leaves)
+    assert seen["bus"] == (sum(slave.bad_answers for slave in scenario.slaves) > 0)
+    return scenario
+
+
+@cocotb.test()
+async def all_clients_on_a_fast_memory(dut: Any) -> None:
+    for seed in range(4):
+        await _run(dut, seed, stall=0.0)
+
+
+@cocotb.test()
+async def all_clients_with_random_stalls(dut: Any) -> None:
+    for seed in range(10, 16):
+        await _run(dut, seed, stall=0.15 * (seed - 9))
+
+
+@cocotb.test()
+async def feature_maps_that_leave_their_regions(dut: Any) -> None:
+    runs = [await _run(dut, seed, stall=0.3, stray=True) for seed in range(20, 28)]
+    assert sum(run.pieces.zero_segments for run in runs) > 20
+    assert any(run.ofm.leaves for run in runs)
+
+
+@cocotb.test()
+async def error_responses_are_reported_and_read_as_zeros(dut: Any) -> None:
+    runs = [await _run(dut, seed, stall=0.3, errors=0.02) for seed in range(30, 33)]
+    assert all(sum(slave.bad_answers for slave in run.slaves) for run in runs)
