@@ -55,7 +55,7 @@ def run(network: Path | str | bytes, inputs: npt.ArrayLike) -> npt.NDArray[np.ge
     outputs = []
     for one in batch:
         interpreter.set_input(np.ascontiguousarray(one[None]), 0)
-        interpreter.invoke()
+        _invoke(interpreter)
         outputs.append(np.array(interpreter.get_output(0))[0])
     return np.array(outputs)
 
@@ -95,13 +95,20 @@ def run_all(
     for values in zip(*batches, strict=True):
         for position, value in enumerate(values):
             interpreter.set_input(np.ascontiguousarray(value), position)
-        interpreter.invoke()
+        _invoke(interpreter)
         for position, found in enumerate(outputs):
             found.append(np.array(interpreter.get_output(position)))
     return tuple(
         np.array(found).reshape(-1, *graph.tensors[index].shape)
         for found, index in zip(outputs, graph.outputs, strict=True)
     )
+
+
+def _invoke(interpreter: Interpreter) -> None:
+    try:
+        interpreter.invoke()
+    except RuntimeError as error:
+        raise NetworkError(f"tflite-micro cannot run the network: {error}") from error
 
 
 def _read(path: Path) -> bytes:

@@ -17,7 +17,7 @@ from resil.networks.errors import NetworkError
 from resil.networks.generate import convolutions, elementwise, movement
 from resil.networks.generate.sketch import Sketch
 from resil.networks.graph import Graph
-from resil.networks.quantise import INT8_MAX, INT8_MIN
+from resil.networks.quantise import INT8_MAX
 
 _MAKERS: Mapping[str, Callable[[Sketch], Graph]] = MappingProxyType(
     {
@@ -78,19 +78,23 @@ def generate(kind: str, seed: int, *, one_row: bool = False) -> Graph:
     return _MAKERS[kind](Sketch(kind, seed, one_row=one_row))
 
 
-def random_inputs(graph: Graph, count: int, seed: int) -> tuple[npt.NDArray[np.int8], ...]:
+def random_inputs(graph: Graph, count: int, seed: int) -> tuple[npt.NDArray[np.integer], ...]:
     """Return `count` random values of every input of a graph, each (count, *shape of the tensor).
 
-    In turn: all levels alike; levels around the zero point; the two ends of the range.
+    In turn: all levels alike; levels around the zero point; the two ends of the range. Values of int32 lie
+    within 16 bits.
     """
     random = np.random.default_rng(seed)
     inputs = []
     for index in graph.inputs:
         tensor = graph.tensors[index]
-        values = random.integers(INT8_MIN, INT8_MAX, (count, *tensor.shape), endpoint=True)
-        near = tensor.zero_point + np.rint(random.normal(0.0, 12.0, values.shape)).astype(np.int64)
-        ends = np.where(values < 0, INT8_MIN, INT8_MAX)
+        dtype = np.dtype(tensor.dtype)
+        info = np.iinfo(dtype if dtype.itemsize < 4 else np.int16)
+        values = random.integers(info.min, info.max, (count, *tensor.shape), endpoint=True)
+        deviation = 12.0 * (info.max + 1) / (INT8_MAX + 1)
+        near = tensor.zero_point + np.rint(random.normal(0.0, deviation, values.shape)).astype(np.int64)
+        ends = np.where(values < (info.min + info.max + 1) // 2, info.min, info.max)
         way = (np.arange(count) % 3).reshape(-1, *([1] * len(tensor.shape)))
         mixed = np.choose(way, (values, near, ends))
-        inputs.append(np.clip(mixed, INT8_MIN, INT8_MAX).astype(np.int8))
+        inputs.append(np.clip(mixed, info.min, info.max).astype(dtype))
     return tuple(inputs)

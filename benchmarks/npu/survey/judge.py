@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A network of the survey on the functional model and on RTL, against TensorFlow Lite Micro."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks.npu.survey.cases import Case
+from resil.networks import oracle
+from resil.networks.compile import CompiledNetwork, compile_bytes
+from resil.networks.ends import each_shape
+from resil.networks.errors import NetworkError
+from resil.networks.generate import random_inputs
+from resil.networks.graph import Graph
+from resil.networks.tflite_writer import serialise_network
+from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.npu.infer import EngineName, infer
+
+EXACT, DIFFERS, REFUSED, STOPPED, UNJUDGED = "exact", "differs", "refused", "stopped", "not judged"
+SIZES = ("ethos-u55-32", "ethos-u55-64", "ethos-u55-128", "ethos-u55-256")
+Arrays = tuple[npt.NDArray[np.generic], ...]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one network ended on one engine of one size.
+
+    Attributes:
+        case: Name of the network.
+        npu: Size.
+        engine: "functional" or "rtl".
+        state: `EXACT`; `DIFFERS`; `REFUSED` when the network was read or compiled; `STOPPED` by an error
+            while it ran; `UNJUDGED` if TensorFlow Lite Micro cannot run the network.
+        elements: Elements compared.
+        differing: Of them, those that differ.
+        largest: Largest difference.
+        reason: Of a refusal or an error.
+    """
+
+    case: str
+    npu: str
+    engine: str
+    state: str
+    elements: int = 0
+    differing: int = 0
+    largest: int = 0
+    reason: str = ""
+
+    @property
+    def sound(self) -> bool:
+        """Whether nobody is misled: exact, or refused before anything runs."""
+        return self.state in (EXACT, REFUSED)
+
+
+def judge(case: Case, npu: str, engine: EngineName = "functional", inputs: int = 8, seed: int = 1) -> Outcome:
+    """Return how a case ends on random inputs."""
+    graph = case.graph()
+    data = serialise_network(graph)
+    try:
+        compiled = compile_bytes(data, Path("survey.tflite"), npu)
+    except NetworkError as error:
+        return Outcome(case.name, npu, engine, REFUSED, reason=_one_line(error))
+    given = random_inputs(graph, inputs, seed)
+    try:
+        expected = oracle.run_all(data, given)
+    except NetworkError as error:
+        return Outcome(case.name, npu, engine, UNJUDGED, reason=_one_line(error))
+    try:
+        found = _computed(compiled, graph, given, engine)
+    except HarnessError as error:
+        return Outcome(case.name, npu, engine, STOPPED, reason=_one_line(error))
+    gaps = [
+        np.abs(a.reshape(-1).astype(np.int64) - b.reshape(-1).astype(np.int64))
+        for a, b in zip(found, expected, strict=True)
+    ]
+    gap = np.concatenate(gaps)
+    state = DIFFERS if gap.any() else EXACT
+    return Outcome(
+        case.name, npu, engine, state, gap.size, int(np.count_nonzero(gap)), int(gap.max(initial=0))
+    )
+
+
+def _computed(compiled: CompiledNetwork, graph: Graph, given: Arrays, engine: EngineName) -> Arrays:
+    by_name = {graph.tensors[index].name: values for index, values in zip(graph.inputs, given, strict=True)}
+    ordered = [by_name[slot.name].reshape(len(given[0]), *each_shape(slot.shape)) for slot in compiled.inputs]
+    outputs = compiled.ends.results(infer(compiled, ordered, engine).outputs)
+    return tuple(np.asarray(values) for values in outputs)
+
+
+def _one_line(error: Exception) -> str:
+    return " ".join(str(error).split())
