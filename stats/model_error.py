@@ -25,7 +25,7 @@ from functools import cache
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import gammainc, ndtr, pdtr
+from scipy.special import gammainc, ndtr
 
 from resil.stats.intervals import Interval, check_confidence
 
@@ -37,6 +37,8 @@ _SPREADS = np.geomspace(0.1, 4.0, 54)
 _ERRORS = np.linspace(-12.0, 12.0, 1201)
 _PRIOR_SPREAD = 1.0
 _WITHOUT_EVIDENCE = 1.0
+_SAMPLES = 4000
+_LEVELS = (np.arange(_SAMPLES) + 0.5) / _SAMPLES
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,28 +151,51 @@ def predicted_interval(
     return Interval(prediction, min(lo, prediction), max(min(hi, 1.0), prediction), confidence)
 
 
-def surprise(events: float, expected: float, spread: Spread, injections: float, trials: float) -> float:
-    """Return how improbable so few, or so many, events are; the smaller of both probabilities.
+@dataclass(frozen=True, eq=False)
+class PredictedPart:
+    """A predicted rate that is one summand of a sum.
 
-    The truth is what `predicted_interval` allows for, and events are counted in `trials`.
+    Attributes:
+        weight: That it has in the sum.
+        prediction: The rate.
+        spread: Of its error.
+        injections: That the prediction rests on, > 0.
+        trials: In which its events were observed.
+    """
+
+    weight: float
+    prediction: float
+    spread: Spread
+    injections: float
+    trials: float
+
+
+def surprise(observed: float, parts: Sequence[PredictedPart]) -> float:
+    """Return how improbable so small, or so large, a sum of observed rates is; the smaller of both.
+
+    The truth is what the sum of the parts' `predicted_interval` allows for: errors are added up as if one
+    caused the other. Events are counted in each part's trials. An interval of confidence c holds the sum if
+    (1 - c) / 2 is less.
 
     Args:
-        events: Observed in a population left out.
-        expected: Predicted for it.
-        spread: Of the error of predictions, learnt from others.
-        injections: That the prediction rests on.
-        trials: In which the events were observed.
+        observed: `sum of weight x events / trials`.
+        parts: Of a population left out; spreads are learnt from others.
 
     Examples:
         >>> near = fit_spread([48, 53, 51, 52], [50, 50, 50, 50], "abcd")
-        >>> surprise(52, 50, near, 1e5, 1e3) > 0.3, surprise(120, 50, near, 1e5, 1e3) < 0.01
+        >>> part = PredictedPart(1.0, 0.05, near, 1e5, 1e3)
+        >>> surprise(0.052, [part]) > 0.3, surprise(0.12, [part]) < 0.01
         (True, True)
     """
-    density = spread.density()
-    factor = np.exp(_ERRORS)
-    below = density @ pdtr(round(events), expected * factor)
-    missed = trials / injections
-    above = 1.0
-    if round(events):
-        above = 1.0 - density @ pdtr(round(events) - 1, (expected + missed) * factor)
-    return float(min(below, above))
+    low, high = np.zeros(_SAMPLES), np.zeros(_SAMPLES)
+    for number, part in enumerate(parts):
+        errors = np.interp(_LEVELS, np.cumsum(part.spread.density()), _ERRORS)
+        generator = np.random.default_rng([number, _SAMPLES])
+        seen = part.prediction * part.injections
+        for found, events in ((low, seen), (high, seen + 1.0)):
+            shuffled = generator.permutation(errors)
+            count = generator.gamma(events, size=_SAMPLES) if events > 0.0 else np.zeros(_SAMPLES)
+            truth = np.sort(np.minimum(count / part.injections * np.exp(shuffled), 1.0))
+            found += part.weight / part.trials * generator.poisson(part.trials * truth)
+    near = observed * 1e-9
+    return float(min(np.mean(low <= observed + near), np.mean(high >= observed - near)))

@@ -20,23 +20,22 @@ from __future__ import annotations
 
 import argparse
 from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
 import numpy as np
 
 from resil.campaign.campaign import load_campaign
-from resil.campaign.fault_settings import KINDS
 from resil.networks import zoo
 from resil.progress import Progress
 from resil.run.campaign import run_campaign
-from resil.sensitivity.intervals import TOTAL, ModelError, held
+from resil.sensitivity.coverage import FIT, held
+from resil.sensitivity.intervals import TOTAL
 from resil.sensitivity.learn import build, judged_outside, learn
 from resil.sensitivity.model import (
     SHIPPED,
-    LeftOut,
+    Judged,
     SensitivityModel,
     load_model,
     save_model,
@@ -44,7 +43,7 @@ from resil.sensitivity.model import (
 from resil.sensitivity.observations import ObservedRun, read_run
 from resil.sensitivity.predict import outcome_index
 from resil.stats.prediction import PredictedStratum, prediction_powered
-from resil.stats.rates import HAZARDOUS, OUTCOMES
+from resil.stats.rates import HAZARDOUS
 
 SIZES = (32, 64, 128, 256)
 PLACES = outcome_index(HAZARDOUS)
@@ -103,117 +102,63 @@ def campaigns(options: argparse.Namespace) -> None:
                 print(name, done.summary.total.rates.model_dump_json(), flush=True)
 
 
-@dataclass(frozen=True)
-class Judged:
-    """One block, or the total, of a left-out run; numbers of hazardous injections.
-
-    Attributes:
-        row: What it is of.
-        observed: Seen by injection.
-        predicted: By the model.
-        carried: If each block had the average of the other networks.
-        inside: The observed number is one that the model's interval allows for, with the chance of sampling.
-        bare: It lies in the interval as it is, to the nearest injection.
-    """
-
-    row: LeftOut
-    observed: float
-    predicted: float
-    carried: float
-    inside: bool
-    bare: bool
-
-    @property
-    def cells(self) -> str:
-        """Observed and predicted share and both errors, as cells of a table."""
-        trials = self.row.trials
-        return (
-            f"| {trials:,.0f} effective "
-            f"| {self.observed / trials:.2%} ± {np.sqrt(self.observed) / trials:.2%} "
-            f"| {self.predicted / trials:.2%} | {self.predicted / self.observed - 1.0:+.1%} "
-            f"| {self.carried / self.observed - 1.0:+.1%} |"
-        )
+def carried(judged: Sequence[Judged], own: Judged) -> float:
+    """Return what the average of the other networks says: on the same target, or on all if there are none."""
+    alike = [
+        other
+        for other in judged
+        if (other.block, other.quantity) == (own.block, own.quantity) and other.network != own.network
+    ]
+    same = [other for other in alike if other.accelerator == own.accelerator] or alike
+    return float(np.mean([other.observed for other in same]))
 
 
-def judge(rows: Iterable[LeftOut]) -> list[Judged]:
-    """Judge every left-out block; each network's intervals come from the errors on the others."""
-    known = list(rows)
-    errors = {
-        network: ModelError([other for other in known if other.network != network])
-        for network in {row.network for row in known}
-    }
-    found = []
-    for row in known:
-        others = [other for other in known if other.network != row.network]
-        observed, predicted = row.observed(HAZARDOUS), row.predicted(HAZARDOUS)
-        interval = errors[row.network].interval(
-            row.block, row.kind, HAZARDOUS, predicted / row.trials, CONFIDENCE
-        )
-        bare = interval.lo * row.trials - 0.5 <= observed <= interval.hi * row.trials + 0.5
-        inside = row.surprise > (1.0 - CONFIDENCE) / 2.0
-        found.append(Judged(row, observed, predicted, _carried(row, others), inside, bare))
-    return found
-
-
-def of_outcomes(rows: Iterable[LeftOut]) -> dict[str, list[int]]:
-    """Return for each outcome how many totals and blocks of left-out networks lie in their intervals."""
-    known = list(rows)
-    found = {outcome: [0, 0, 0, 0] for outcome in OUTCOMES[1:]}
-    for network in {row.network for row in known}:
-        error = ModelError([other for other in known if other.network != network])
-        for row in (row for row in known if row.network == network):
-            for outcome, inside in found.items():
-                place = 0 if row.block == TOTAL else 2
-                inside[place] += error.surprise(row, [outcome]) > (1.0 - CONFIDENCE) / 2.0
-                inside[place + 1] += 1
-    return found
-
-
-def _carried(row: LeftOut, others: list[LeftOut]) -> float:
-    """Return what average rates say: of other networks on the same target, or on all if there are none."""
-    alike = [o for o in others if (o.block, o.kind) == (row.block, row.kind)]
-    same = [o for o in alike if o.accelerator == row.accelerator] or alike
-    return row.trials * float(np.mean([o.observed(HAZARDOUS) / o.trials for o in same]))
+def row_of(judged: Sequence[Judged], own: Judged) -> str:
+    """Return observed and predicted figure and both errors, as cells of a table."""
+    average = carried(judged, own)
+    return (
+        f"| {own.accelerator} | {own.observed:.3g} | {own.predicted:.3g} "
+        f"| {own.predicted / own.observed - 1.0:+.1%} | {average / own.observed - 1.0:+.1%} "
+        f"| {'yes' if own.surprise > (1.0 - CONFIDENCE) / 2.0 else 'no'} |"
+    )
 
 
 def show(options: argparse.Namespace) -> None:
     """Print what leaving networks out says."""
     model: SensitivityModel = load_model(options.model)
+    validated = {run["network_sha256"] for run in model.provenance.get("validated", [])}
     runs = [*model.provenance["runs"], *model.provenance.get("validated", [])]
     names = {run["network_sha256"]: Path(run["network"].removeprefix("zoo:")).name for run in runs}
-    judged = judge(model.left_out)
-    print("| network | target | injections | observed | predicted | error | average carried over, error |")
+    for title, outside in (("left out once", False), ("took no part", True)):
+        judged = [own for own in model.judged if (own.network in validated) == outside]
+        if judged:
+            print(f"\n{title}: FIT of the printed total\n")
+            _show_totals([own for own in judged if own.block == TOTAL and own.quantity == FIT], names)
+            _show_coverage(judged)
+
+
+def _show_totals(totals: Sequence[Judged], names: Mapping[str, str]) -> None:
+    print(
+        "| network | target | observed | predicted | error | average carried over, error | in the interval |"
+    )
     print("|---|---|---|---|---|---|---|")
-    errors, carried = [], []
-    for own in judged:
-        row = own.row
-        if row.block == TOTAL and row.kind == "ff":
-            errors.append(abs(own.predicted / own.observed - 1.0))
-            carried.append(abs(own.carried / own.observed - 1.0))
-            print(f"| {names[row.network]} | {row.accelerator} {own.cells}")
-    print(f"\nmedian relative error of the total, flip-flops: {median(errors):.1%}")
-    print(f"the same with average rates carried over: {median(carried):.1%}")
-    print(f"mean: {np.mean(errors):.1%} against {np.mean(carried):.1%}")
-    totals = [own for own in judged if own.row.block == TOTAL]
-    print(f"totals in the interval: {sum(own.inside for own in totals)} of {len(totals)}")
-    width = ModelError(model.left_out).interval(TOTAL, "ff", HAZARDOUS, 0.05, CONFIDENCE)
-    print(f"5 % predicted for the total of flip-flops: {width.lo:.2%} to {width.hi:.2%}")
-    by_block = defaultdict(list)
-    for own in judged:
-        if own.row.block != TOTAL:
-            by_block[own.row.kind, own.row.block].append(own)
-    for (kind, block), those in sorted(by_block.items()):
-        inside, bare = (sum(values) for values in zip(*((o.inside, o.bare) for o in those), strict=True))
-        of = len(those)
-        print(f"{block:4} {kind:4}: in the interval {inside}/{of}, without allowance {bare}/{of}")
-    for kind in KINDS:
-        those = [o for (k, _), own in by_block.items() if k == kind for o in own]
-        if those:
-            print(f"blocks, {kind}: coverage {np.mean([o.inside for o in those]):.1%} of {len(those)}")
-    for outcome, (totals_in, all_totals, blocks_in, all_blocks) in of_outcomes(model.left_out).items():
-        print(f"{outcome}: totals {totals_in} of {all_totals}, blocks {blocks_in} of {all_blocks}")
-    for confidence in (0.8, 0.9, 0.95, 0.99):
-        print(f"intervals at {confidence:.0%}: {held(model.left_out, confidence)}")
+    for own in totals:
+        print(f"| {names[own.network]} {row_of(totals, own)}")
+    errors = [abs(own.predicted / own.observed - 1.0) for own in totals]
+    average = [abs(carried(totals, own) / own.observed - 1.0) for own in totals]
+    print(
+        f"\nmedian relative error: {median(errors):.1%}, with averages carried over {median(average):.1%}\n"
+    )
+
+
+def _show_coverage(judged: Sequence[Judged]) -> None:
+    print(f"| figure | intervals at {CONFIDENCE:.0%} that hold | of |\n|---|---|---|")
+    for name, (inside, of) in held(judged, CONFIDENCE).items():
+        print(f"| {name} | {inside} | {of} |")
+    for block in dict.fromkeys(own.block for own in judged):
+        own = [one for one in judged if one.block == block]
+        inside = sum(one.surprise > (1.0 - CONFIDENCE) / 2.0 for one in own)
+        print(f"| all figures of {block} | {inside} | {len(own)} |")
 
 
 def correction(options: argparse.Namespace) -> None:

@@ -12,30 +12,28 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks.statistics.extrapolation import judge
+from resil.sensitivity.coverage import judge
 from resil.sensitivity.intervals import TOTAL
 from resil.sensitivity.learn import fit_strengths, inferences_of, leave_out
 from resil.sensitivity.left_out import Prediction, fit_severity, left_out_rows, without
 from resil.sensitivity.model import LeftOut
 from resil.sensitivity.observations import ObservedRun, read_run
 from resil.sensitivity.severity import Severity
-from resil.stats.rates import HAZARDOUS
 from resil.work.inference import Inference
 
+_MISS = 0.025
 COLUMNS = (
     "network",
     "target",
-    "injections",
     "observed",
     "predicted",
     "error",
     "averages",
-    "blocks in interval",
+    "figures of blocks in interval",
 )
 
 
@@ -51,18 +49,30 @@ def main() -> None:
     base = [row for own in known for row in left_out_rows(own, _severity(known, own.run))]
     print(f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|")
     for run in others:
-        name = f"{run.summary.network.path} | {run.accelerator}"
         rows = left_out_rows(leave_out(run, runs, strengths, _inferences(run)), _severity(known, run))
-        judged = judge([*rows, *(row for row in base if row.network != run.network)])[: len(rows)]
-        blocks = [own for own in judged if own.row.block != TOTAL]
-        for own in judged:
-            if own.row.block == TOTAL:
-                total = replace(own, carried=own.row.trials * averages(run, base))
-                print(f"| {name} {total.cells} {sum(own.inside for own in blocks)} of {len(blocks)} |")
+        bits = {own.accelerator: _bits(own) for own in (*runs, run)}
+        judged = judge([*rows, *(row for row in base if row.network != run.network)], bits)
+        own = [one for one in judged if (one.network, one.accelerator) == (run.network, run.accelerator)]
+        total = next(one for one in own if one.block == TOTAL and one.quantity == "sdc_critical")
+        blocks = [one for one in own if one.block != TOTAL]
+        inside = sum(one.surprise > _MISS for one in blocks)
+        print(
+            f"| {run.summary.network.path} | {run.accelerator} "
+            f"| {total.observed:.2%} | {total.predicted:.2%} "
+            f"| {total.predicted / total.observed - 1.0:+.1%} | {averages(run, base):.2%} "
+            f"| {inside} of {len(blocks)} |"
+        )
+
+
+def _bits(run: ObservedRun) -> dict[tuple[str, str], int]:
+    found: dict[tuple[str, str], int] = {}
+    for cell, bits in run.bits.items():
+        found[cell.block, cell.kind] = found.get((cell.block, cell.kind), 0) + bits
+    return found
 
 
 def averages(run: ObservedRun, base: Iterable[LeftOut]) -> float:
-    """Return the hazardous share of a run's flip-flops if each block had the mean rate of other networks."""
+    """Return the share of critical SDC of flip-flops if each block had the mean rate of other networks."""
     bits: dict[str, int] = {}
     for cell, count in run.bits.items():
         if cell.kind == "ff":
@@ -70,7 +80,7 @@ def averages(run: ObservedRun, base: Iterable[LeftOut]) -> float:
     rates: dict[str, list[float]] = {}
     for row in base:
         if row.network != run.network:
-            rates.setdefault(row.block, []).append(row.observed(HAZARDOUS) / row.trials)
+            rates.setdefault(row.block, []).append(row.observed(["sdc_critical"]) / row.trials)
     return sum(n * float(np.mean(rates[block])) for block, n in bits.items()) / sum(bits.values())
 
 

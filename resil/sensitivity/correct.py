@@ -109,7 +109,9 @@ def correct(
         found = model.severity.share(part, own.learnt, own.drawn, beyond)
         shift = log_odds(found) - log_odds(own.learnt)
 
-        def risk(cell: SensitivityCell, kind: str, shift: float = shift) -> float:
+        def risk(cell: SensitivityCell, kind: str, shift: float = shift, own: PartPrediction = own) -> float:
+            if own.injections:
+                return float(own.outcomes[places].sum())
             rates = model.outcomes(cell, kind)
             share = shifted(critical_share(rates), shift)
             return float(with_critical(rates, share)[places].sum())

@@ -17,7 +17,7 @@ FloatArray = npt.NDArray[np.float64]
 
 TERMS = (
     "operation", "blocks", "decoding", "mac_steps", "input_words", "input_pixels", "weight_words", "outputs",
-    "output_groups", "output_words", "command_words", "copy_words", "slowest",
+    "output_groups", "output_words", "command_words", "copy_words", "slowest", "walk",
 )  # fmt: skip
 
 
@@ -74,4 +74,4 @@ def terms(work: OperationWork) -> tuple[float, ...]:
     streams = (work.vectors, work.mac_steps, work.input_words, work.weight_words, work.outputs)
     units = (work.blocks, work.vectors, work.mac_steps, work.input_words, work.input_pixels)
     moved = (work.weight_words, work.outputs, work.output_groups, work.output_words)
-    return (1.0, *units, *moved, work.command_words, work.copy_words, max(streams))
+    return (1.0, *units, *moved, work.command_words, work.copy_words, max(streams), work.walk)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -14,10 +14,10 @@ from resil.record.blocks import PartLimit
 from resil.results.figures import shown
 from resil.sensitivity.model import LeftOut
 from resil.sensitivity.predict import PartPrediction, outcome_index, part_rates
-from resil.sensitivity.severity import Part, Severity
+from resil.sensitivity.severity import SDC, Part, Severity
 from resil.stats.intervals import Interval
-from resil.stats.model_error import Spread, fit_spread, predicted_interval, surprise
-from resil.stats.rates import HAZARDOUS, NOT_MASKED, OUTCOMES, VISIBLE, BlockEstimate
+from resil.stats.model_error import Spread, fit_spread, predicted_interval
+from resil.stats.rates import NOT_MASKED, OUTCOMES, VISIBLE, BlockEstimate
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -39,22 +39,44 @@ class ModelError:
         self._typical = cache(self._fit_typical)
 
     def interval(
-        self, block: str, kind: str, outcomes: Sequence[str], prediction: float, confidence: float
+        self,
+        block: str,
+        kind: str,
+        outcomes: Sequence[str],
+        prediction: float,
+        confidence: float,
+        injections: float = 0.0,
     ) -> Interval:
         """Return the interval of P(outcomes) of one block, or of `TOTAL`.
 
         A block without injections behind it may have any rate up to 1.
-        """
-        injections = max(self._injections(block, kind), 1.0)
-        return predicted_interval(
-            min(prediction, 1.0), self._spread(block, kind, tuple(outcomes)), injections, confidence
-        )
 
-    def surprise(self, row: LeftOut, outcomes: Sequence[str]) -> float:
-        """Return how improbable the row of a network is that took no part in these."""
-        spread = self._spread(row.block, row.kind, tuple(outcomes))
-        injections = max(self._injections(row.block, row.kind), 1.0)
-        return surprise(row.observed(outcomes), row.predicted(outcomes), spread, injections, row.trials)
+        Args:
+            block: Its name, or `TOTAL`.
+            kind: Of storage.
+            outcomes: Those that count.
+            prediction: Of their share.
+            confidence: Of the interval.
+            injections: That the prediction rests on; 0 if it is learnt from those that this knows.
+        """
+        spread = self.spread(block, kind, outcomes)
+        rests_on = injections or self.injections(block, kind)
+        return predicted_interval(min(prediction, 1.0), spread, rests_on, confidence)
+
+    def spread(self, block: str, kind: str, outcomes: Sequence[str]) -> Spread:
+        """Return the spread of predictions of one block, or of `TOTAL`.
+
+        Of the shared buffer it is that of all data corruptions: they show how well its contents are timed,
+        and which of them change the decision is not learnt.
+        """
+        followed = any(row.rests_on for row in self._rows if (row.block, row.kind) == (block, kind))
+        if followed and set(outcomes) <= {*OUTCOMES[SDC.start :]}:
+            outcomes = OUTCOMES[SDC]
+        return self._spread(block, kind, tuple(outcomes))
+
+    def injections(self, block: str, kind: str) -> float:
+        """Return the injections into a block of these rows, at least 1."""
+        return max(self._injections(block, kind), 1.0)
 
     def _injections(self, block: str, kind: str) -> float:
         return sum(row.trials for row in self._rows if (row.block, row.kind) == (block, kind))
@@ -74,33 +96,9 @@ class ModelError:
         networks = [row.network for row in rows]
         if len(set(networks)) < _FEWEST_NETWORKS:
             return fit_spread([], [], [], around)
-        missed = 1.0 / self._injections(block, kind)
-        expected = [row.predicted(outcomes) + row.trials * missed for row in rows]
+        learnt = self.injections(block, kind)
+        expected = [row.predicted(outcomes) + row.trials / (row.rests_on or learnt) for row in rows]
         return fit_spread([row.observed(outcomes) for row in rows], expected, networks, around)
-
-
-def with_surprises(rows: Sequence[LeftOut]) -> tuple[LeftOut, ...]:
-    """Return rows that say how improbable each is, judged by those of the other networks alone."""
-    errors = {
-        network: ModelError([row for row in rows if row.network != network])
-        for network in {row.network for row in rows}
-    }
-    return tuple(
-        replace(row, surprise=round(errors[row.network].surprise(row, HAZARDOUS), 5)) for row in rows
-    )
-
-
-def held(rows: Sequence[LeftOut], confidence: float) -> dict[str, tuple[int, int]]:
-    """Return how many intervals at this confidence hold, of how many, for totals and for blocks.
-
-    They are of the hazardous share of networks left out, learnt from the other networks, and allow for the
-    chance of what was injected.
-    """
-    found = {}
-    for name, whole in (("totals", True), ("blocks", False)):
-        own = [row for row in rows if (row.block == TOTAL) == whole]
-        found[name] = (sum(row.surprise > (1.0 - confidence) / 2.0 for row in own), len(own))
-    return found
 
 
 @dataclass(frozen=True)
@@ -156,7 +154,9 @@ def part_limits(
 
         def interval(level: float, part: Part = part) -> Interval:
             return _hull(
-                error.interval(*part, hazardous, float(own_rates[part][places].sum()), level)
+                error.interval(
+                    *part, hazardous, float(own_rates[part][places].sum()), level, parts[part].injections
+                )
                 for own_rates in rates
             )
 
@@ -198,7 +198,9 @@ def block_estimates(
             own = [part for part in members if part[1] == kind]
             scale = sum(weight[part] for part in own)
             value = sum(weight[part] * float(rates[part][places].sum()) for part in own)
-            predicted = error.interval(name, kind, outcomes, value / scale if scale else 0.0, confidence)
+            rests_on = min(parts[part].injections for part in own)
+            share = value / scale if scale else 0.0
+            predicted = error.interval(name, kind, outcomes, share, confidence, rests_on)
             found = [a + scale * b for a, b in zip(found, predicted.as_list(), strict=True)]
         return Interval(found[0], found[1], found[2], confidence)
 
@@ -228,11 +230,14 @@ def block_estimates(
 
 def _believed(parts: Mapping[Part, PartPrediction], severity: Severity) -> tuple[dict[Part, FloatArray], ...]:
     """Return P(outcome) of every part, and the same if a margin beyond those known tells less, or more."""
+    if not severity.beyond({part: own.drawn for part, own in parts.items()}):
+        return (part_rates(parts, severity),)
     return tuple(part_rates(parts, severity, belief) for belief in _BELIEFS)
 
 
 def _hull(intervals: Iterable[Interval]) -> Interval:
     """Return the first interval, widened to hold the others' limits."""
     first, *others = intervals
-    lo, hi = (min(first.lo, *(o.lo for o in others)), max(first.hi, *(o.hi for o in others)))
+    known = [first, *others]
+    lo, hi = min(own.lo for own in known), max(own.hi for own in known)
     return Interval(first.estimate, lo, hi, first.confidence)

@@ -20,9 +20,9 @@ from resil.folder.store import CAMPAIGN, SUMMARY
 from resil.networks.errors import NetworkError
 from resil.reports.table import Column, Table
 from resil.sensitivity.campaign_inference import infer_campaign
+from resil.sensitivity.coverage import judge
 from resil.sensitivity.cycles import CycleModel
 from resil.sensitivity.facts import facts_of_target
-from resil.sensitivity.intervals import with_surprises
 from resil.sensitivity.left_out import Prediction, fit_severity, left_out_rows, without
 from resil.sensitivity.model import Accelerator, SensitivityModel, number_groups
 from resil.sensitivity.observations import ObservedRun, SensitivityCell, read_run
@@ -123,6 +123,7 @@ def build(runs: Sequence[ObservedRun], strengths: tuple[float, ...]) -> Sensitiv
         cycles=CycleModel.fit([w for w, _ in pairs], [c for _, c in pairs], [r.cycles[-1] for r in runs]),
         accelerators=_accelerators(runs),
         left_out=(),
+        judged=(),
         provenance=_provenance(runs),
     )
 
@@ -147,7 +148,8 @@ def finish(model: SensitivityModel, predictions: Sequence[Prediction]) -> Sensit
     rows = []
     for prediction in predictions:
         rows += left_out_rows(prediction, fit_severity(without(predictions, prediction.run.network)))
-    return replace(model, severity=fit_severity(predictions), left_out=with_surprises(rows))
+    found = replace(model, severity=fit_severity(predictions), left_out=tuple(rows))
+    return replace(found, judged=judge(rows, _bits(found)))
 
 
 def judged_outside(model: SensitivityModel, folders: Sequence[Path]) -> SensitivityModel:
@@ -177,7 +179,17 @@ def judged_outside(model: SensitivityModel, folders: Sequence[Path]) -> Sensitiv
         rows += left_out_rows(Prediction(run, parts), model.severity)
         told += [{**own, "network": Path(own["network"]).name} for own in _provenance([run])["runs"]]
     provenance = {**model.provenance, "validated": told}
-    return replace(model, left_out=with_surprises(rows), provenance=provenance)
+    return replace(model, left_out=tuple(rows), judged=judge(rows, _bits(model)), provenance=provenance)
+
+
+def _bits(model: SensitivityModel) -> dict[str, dict[tuple[str, str], int]]:
+    """Return the storage bits of each block and kind of each accelerator."""
+    found: dict[str, dict[tuple[str, str], int]] = {}
+    for name, accelerator in model.accelerators.items():
+        own = found.setdefault(name, {})
+        for cell, bits in accelerator.bits.items():
+            own[cell.block, cell.kind] = own.get((cell.block, cell.kind), 0) + bits
+    return found
 
 
 def _counts(runs: Sequence[ObservedRun]) -> dict[tuple[SensitivityCell, str], tuple[float, ...]]:

@@ -92,13 +92,15 @@ def left_out_rows(prediction: Prediction, severity: Severity) -> list[LeftOut]:
     for (block, kind), rates in expected.items():
         seen = counts[block, kind]
         trials = float(seen.sum())
-        rows.append(_row(run, block, kind, trials, seen, rates * trials))
+        rests_on = prediction.parts[block, kind].injections
+        rows.append(_row(run, block, kind, trials, seen, rates * trials, rests_on))
     for kind in sorted({kind for _, kind in expected}):
         weight = _weights(prediction, counts, kind)
         observed = np.sum([w * counts[p] / counts[p].sum() for p, w in weight.items()], axis=0)
         predicted = np.sum([w * expected[p] for p, w in weight.items()], axis=0)
         trials = _effective_trials(counts, weight)
-        rows.append(_row(run, "total", kind, trials, observed * trials, predicted * trials))
+        rests_on = min(prediction.parts[part].injections for part in weight)
+        rows.append(_row(run, "total", kind, trials, observed * trials, predicted * trials, rests_on))
     return rows
 
 
@@ -121,13 +123,26 @@ def _effective_trials(counts: Mapping[Part, FloatArray], weight: Mapping[Part, f
 
 
 def _row(
-    run: ObservedRun, block: str, kind: str, trials: float, events: FloatArray, expected: FloatArray
+    run: ObservedRun,
+    block: str,
+    kind: str,
+    trials: float,
+    events: FloatArray,
+    expected: FloatArray,
+    rests_on: float,
 ) -> LeftOut:
     def plain(values: FloatArray) -> tuple[float, ...]:
         return tuple(round(float(value), 3) for value in values)
 
     return LeftOut(
-        run.network, run.accelerator, block, kind, round(trials, 1), plain(events), plain(expected)
+        run.network,
+        run.accelerator,
+        block,
+        kind,
+        round(trials, 1),
+        plain(events),
+        plain(expected),
+        round(rests_on, 1),
     )
 
 

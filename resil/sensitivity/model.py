@@ -26,7 +26,7 @@ from resil.work.patterns import Pattern
 
 FloatArray = npt.NDArray[np.float64]
 
-SCHEMA = 4
+SCHEMA = 5
 SHIPPED = Path(__file__).parent / "ethos-u55.model.json.gz"
 _DAMAGE = (*(OSError, EOFError, zlib.error, ValueError, KeyError, TypeError, IndexError, RecursionError),)
 
@@ -60,8 +60,7 @@ class LeftOut:
         trials: Injections, effective ones for a weighted total.
         events: By outcome, out of `trials`.
         expected: Predicted, likewise.
-        surprise: How improbable the hazardous ones are, judged by the rows of the other networks
-            (`resil.stats.model_error.surprise`): an interval holds them if half of its error is less.
+        rests_on: Injections that the prediction rests on if the functional model alone has made it, else 0.
     """
 
     network: str
@@ -71,7 +70,7 @@ class LeftOut:
     trials: float
     events: tuple[float, ...]
     expected: tuple[float, ...]
-    surprise: float = 0.0
+    rests_on: float = 0.0
 
     def observed(self, outcomes: Sequence[str]) -> float:
         """Return the number of these outcomes."""
@@ -80,6 +79,32 @@ class LeftOut:
     def predicted(self, outcomes: Sequence[str]) -> float:
         """Return the number of them that was expected."""
         return sum(self.expected[OUTCOMES.index(outcome)] for outcome in outcomes)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One figure that an estimate prints, of a network that was left out.
+
+    Attributes:
+        network: SHA-256 of the network.
+        accelerator: Name of the target.
+        block: Name of the block, or "total".
+        quantity: "FIT", "AVF", or an outcome, whose share it is.
+        kinds: Of storage that are in it.
+        observed: By injection.
+        predicted: From the other networks.
+        surprise: How improbable that is, judged by the errors on the other networks
+            (`resil.stats.model_error.surprise`): an interval holds it if half of its error is less.
+    """
+
+    network: str
+    accelerator: str
+    block: str
+    quantity: str
+    kinds: tuple[str, ...]
+    observed: float
+    predicted: float
+    surprise: float
 
 
 @dataclass(frozen=True)
@@ -93,7 +118,8 @@ class SensitivityModel:
         patterns: By block, kind and kind of operation.
         cycles: Predicts the cycles of operations.
         accelerators: By name.
-        left_out: How well it predicts networks that it has not seen.
+        left_out: What became of networks that it has not seen, beside what it predicts of them.
+        judged: How well the figures of an estimate hold of these.
         provenance: What it was made from.
     """
 
@@ -104,6 +130,7 @@ class SensitivityModel:
     cycles: CycleModel
     accelerators: Mapping[str, Accelerator]
     left_out: tuple[LeftOut, ...]
+    judged: tuple[Judged, ...]
     provenance: Mapping[str, Any]
 
     def outcomes(self, cell: SensitivityCell, operation: str) -> FloatArray:
@@ -170,6 +197,7 @@ def save_model(model: SensitivityModel, path: Path) -> None:
             for name, own in model.accelerators.items()
         },
         "left_out": [list(asdict(row).values()) for row in model.left_out],
+        "judged": [list(asdict(row).values()) for row in model.judged],
     }
     data = gzip.compress(json.dumps(document, separators=(",", ":")).encode(), mtime=0)
 
@@ -220,8 +248,12 @@ def _parse(document: Mapping[str, Any]) -> SensitivityModel:
             for name, own in document["accelerators"].items()
         },
         left_out=tuple(
-            LeftOut(network, target, block, kind, trials, tuple(events), tuple(expected), surprise)
-            for network, target, block, kind, trials, events, expected, surprise in document["left_out"]
+            LeftOut(network, target, block, kind, trials, tuple(events), tuple(expected), rests_on)
+            for network, target, block, kind, trials, events, expected, rests_on in document["left_out"]
+        ),
+        judged=tuple(
+            Judged(network, target, block, quantity, tuple(kinds), *numbers)
+            for network, target, block, quantity, kinds, *numbers in document["judged"]
         ),
         provenance=document["provenance"],
     )

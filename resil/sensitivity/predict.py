@@ -9,7 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from resil.errors import ResilError
 from resil.rtl_harness.faults import Outcome
+from resil.rtl_harness.npu.buffer.liveness import buffer_liveness
 from resil.rtl_harness.npu.work import OperationWork
 from resil.sensitivity.model import SensitivityModel
 from resil.sensitivity.observations import START_CYCLES, START_KIND, SensitivityCell
@@ -21,13 +23,15 @@ from resil.sensitivity.severity import (
     critical_share,
     with_critical,
 )
+from resil.sensitivity.shared_buffer import predict_buffer
 from resil.stats.rates import OUTCOMES
 from resil.work.inference import Inference
 from resil.work.patterns import Pattern, redraw
 
 FloatArray = npt.NDArray[np.float64]
 
-DRAWS = 2000
+DRAWS = 1500
+SHARED_BUFFER: Part = ("sb", "sram")
 _FEWEST_DRAWS = 50
 _FEWEST_PATTERNS = 8
 
@@ -38,19 +42,21 @@ class PartPrediction:
 
     Attributes:
         bits: Storage bits.
-        outcomes: P(outcome) as learnt from other networks, in the order of `OUTCOMES`.
+        outcomes: P(outcome), in the order of `OUTCOMES`.
         by_operation: P(operation is struck and its data are corrupted), (operations,).
         drawn: Drawn corruptions that change the decision, and all that change the output.
+        injections: That `outcomes` rest on if the functional model has found them; 0 if learnt.
     """
 
     bits: int
     outcomes: FloatArray
     by_operation: FloatArray
     drawn: Drawn
+    injections: float = 0.0
 
     @property
     def learnt(self) -> float:
-        """Share of critical ones among data corruptions, as learnt."""
+        """Share of critical ones among data corruptions."""
         return critical_share(self.outcomes)
 
 
@@ -81,6 +87,9 @@ def predict_parts(
 ) -> dict[Part, PartPrediction]:
     """Predict every block and kind of storage.
 
+    Flip-flops are learnt. The shared buffer is followed on the functional model, and nothing of it is learnt
+    but the cycles of operations.
+
     Args:
         model: What is known.
         accelerator: One that the model knows.
@@ -92,8 +101,12 @@ def predict_parts(
     start, shares = _shares(model, work)
     generator = np.random.default_rng(seed)
     found: dict[Part, tuple[int, FloatArray, FloatArray]] = {}
+    followed: dict[Part, PartPrediction] = {}
     for part, cells in _parts(model.accelerators[accelerator].bits, kinds).items():
         bits = sum(cells.values())
+        if part == SHARED_BUFFER:
+            followed[part] = _followed(model, work, inferences, bits, seed)
+            continue
         by_kind = {
             kind: sum(n * model.outcomes(cell, kind) for cell, n in cells.items()) / bits
             for kind in {own.kind for own in work}
@@ -103,7 +116,27 @@ def predict_parts(
         found[part] = bits, start * at_start + shares @ rates, shares * rates[:, SDC].sum(axis=1)
     masses = {part: bits * mass for part, (bits, _, mass) in found.items()}
     seen = _push(model, work, inferences, masses, generator)
-    return {part: PartPrediction(*own, seen[part]) for part, own in found.items()}
+    learnt = {part: PartPrediction(*own, seen[part]) for part, own in found.items()}
+    return dict(sorted({**learnt, **followed}.items()))
+
+
+def _followed(
+    model: SensitivityModel,
+    work: Sequence[OperationWork],
+    inferences: Sequence[Inference],
+    bits: int,
+    seed: int,
+) -> PartPrediction:
+    cycles = [model.cycles.predict(own) for own in work]
+    liveness = buffer_liveness(inferences[0].compiled, cycles, model.cycles.tail)
+    if liveness.bits != bits:
+        raise ResilError(
+            f"expected a sensitivity model of a shared buffer of {liveness.bits:,} bits, as "
+            f"{inferences[0].compiled.accelerator} has it, found {bits:,}: it was learnt from another "
+            "design; learn a model from runs on this one"
+        )
+    found = predict_buffer(liveness, inferences, np.random.default_rng([seed, bits]))
+    return PartPrediction(bits, found.outcomes, np.zeros(len(work)), (0, 0), found.injections)
 
 
 def _parts(

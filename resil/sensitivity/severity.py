@@ -129,7 +129,7 @@ def drawn_log_odds(drawn: Drawn, around: float) -> float:
 def critical_share(outcomes: FloatArray) -> float:
     """Return the share of critical ones among data corruptions, given P(outcome)."""
     tolerable, critical = outcomes[SDC]
-    return float(critical / (tolerable + critical))
+    return float(critical / (tolerable + critical)) if critical else 0.0
 
 
 def with_critical(outcomes: FloatArray, share: float) -> FloatArray:

@@ -28,7 +28,8 @@ from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.npu.work import OperationWork
 from resil.sensitivity.campaign_inference import CampaignInference
 from resil.sensitivity.correct import Correction
-from resil.sensitivity.intervals import PartLimits, held
+from resil.sensitivity.coverage import held
+from resil.sensitivity.intervals import PartLimits
 from resil.sensitivity.model import Accelerator, SensitivityModel
 from resil.stats.metrics import safety_metrics
 from resil.stats.rates import BlockEstimate
@@ -70,7 +71,7 @@ def summarise_estimate(
         estimate=EstimateRecord(
             model=dict(model.provenance),
             known_network=_known(model, facts.sha256),
-            held=held(model.left_out, campaign.confidence),
+            held=held(model.judged, campaign.confidence),
             rests_on=_rests_on(correction is not None),
             correction=None if correction is None else correction.record,
         ),
@@ -181,6 +182,7 @@ def _rests_on(corrected: bool) -> dict[str, str]:
         "metrics": fit,
         "avf": model,
         "rates": model,
+        "shared buffer": "followed on the functional model: liveness from the command stream, nothing learnt",
         "cycles": "predicted: work of each operation",
         "area": "model file",
         "bits": "model file",
@@ -198,9 +200,14 @@ def _known(model: SensitivityModel, sha256: str) -> bool:
     return any(run["network_sha256"] == sha256 for run in model.provenance["runs"])
 
 
+def _judged(model: SensitivityModel) -> str:
+    runs = {(own.network, own.accelerator) for own in model.judged}
+    return f"{len({network for network, _ in runs})} networks on {len({name for _, name in runs})} targets"
+
+
 def _reached(model: SensitivityModel, confidence: float) -> str:
-    found = held(model.left_out, confidence)
-    return ", ".join(f"{inside} of {of} {name}" for name, (inside, of) in found.items())
+    found = held(model.judged, confidence)
+    return ", ".join(f"{name} {inside} of {of}" for name, (inside, of) in found.items())
 
 
 def _notes(
@@ -217,7 +224,8 @@ def _notes(
         "ESTIMATE: nothing was injected into this network. A sensitivity model predicts it from "
         f"{model.provenance['injections']:,} injections in {len(runs)} campaigns on {networks} networks; the "
         "intervals hold its own error, measured by predicting networks that it was not learnt from.",
-        f"Intervals at {100 * campaign.confidence:.4g} % held the injections into such networks for "
+        f"Coverage of intervals at {100 * campaign.confidence:.4g} %, measured on {_judged(model)} that were "
+        "left out, of each figure as it is printed, over all its storage: "
         f"{_reached(model, campaign.confidence)}.",
     ]
     if model.accelerators[target].rtl != rtl_digest(load_target(target)):

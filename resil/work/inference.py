@@ -14,10 +14,11 @@ from resil.networks.compile import CompiledNetwork
 from resil.rtl_harness.engine.workload import Decision, top1
 from resil.rtl_harness.faults import Corruption, Outcome, digest
 from resil.rtl_harness.npu.model.config import npu_config
-from resil.rtl_harness.npu.model.feature_map import place, write_cuts
+from resil.rtl_harness.npu.model.conv_config import ConvConfig
+from resil.rtl_harness.npu.model.feature_map import place, read_cuts, write_cuts
 from resil.rtl_harness.npu.model.machine import FunctionalModel
 from resil.rtl_harness.npu.model.memory import SHARED_BUFFER
-from resil.rtl_harness.npu.model.program import Execute, OperationConfig
+from resil.rtl_harness.npu.model.program import Copy, Execute, OperationConfig
 from resil.rtl_harness.npu.model.status import ERRORS
 from resil.rtl_harness.npu.workload import CONSTANTS, Tensors, layout, npu_workload, one_each
 from resil.work.patterns import Pattern, describe
@@ -56,8 +57,27 @@ class FeatureMapPlace:
         return values
 
 
+@dataclass(frozen=True)
+class Strike:
+    """One bit that flips while an operation is at work; in one of both places.
+
+    Attributes:
+        region: Of the memory whose copy in the NPU is struck; None for an accumulator.
+        place: Byte offset in it, or the flat index of the OFM element whose accumulator is struck.
+        bit: Of that byte, or of the accumulator.
+    """
+
+    region: int | None
+    place: int
+    bit: int
+
+
 class Inference:
     """An inference without a fault, which can be taken up after any operation with other data.
+
+    Attributes:
+        compiled: The network.
+        places: Where each operation leaves its output.
 
     Args:
         compiled: The network.
@@ -69,7 +89,7 @@ class Inference:
     def __init__(
         self, compiled: CompiledNetwork, tensors: Tensors, decide: Decision = top1, decided: int = 0
     ) -> None:
-        self._compiled = compiled
+        self.compiled = compiled
         self._workload = npu_workload(compiled, tensors, "", decide, decided)
         others = [slot for i, slot in enumerate(compiled.outputs) if i != decided]
         self._outputs = (compiled.outputs[decided], *others)
@@ -79,6 +99,8 @@ class Inference:
         self._program = self._model.lower(compiled.commands, frozenset({CONSTANTS}))
         configs = [s.action.config for s in self._program.operations if isinstance(s.action, Execute)]
         self.places: tuple[FeatureMapPlace, ...] = tuple(self._place(config) for config in configs)
+        self._configs = configs
+        self._operands: dict[tuple[int, bool], FeatureMapPlace] = {}
         self._run(one_each(compiled, tensors))
 
     @property
@@ -102,6 +124,79 @@ class Inference:
         found: list[Outcome] = []
         for start in range(0, len(maps), batch):
             found += self._finish(operation, maps[start : start + batch])
+        return found
+
+    def operand(self, operation: int, second: bool = False) -> FeatureMapPlace:
+        """Return where an operation reads its input, or its second operand.
+
+        Raises:
+            ValueError: it has no second operand in memory.
+        """
+        if (operation, second) not in self._operands:
+            config = self._configs[operation]
+            tensor = getattr(config, "ifm2", None) if second else config.ifm
+            if tensor is None:
+                raise ValueError(f"operation {operation} has no second operand in memory")
+            step = config.input_chunk if isinstance(config, ConvConfig) else config.output.block.depth
+            placement = place(tensor, read_cuts(tensor, step), self._layout.sizes[tensor.region])
+            self._operands[operation, second] = FeatureMapPlace(
+                tensor.region, placement.offsets[..., None] + np.arange(tensor.element_bytes), tensor.dtype
+            )
+        return self._operands[operation, second]
+
+    def struck(self, operation: int, strikes: Sequence[Strike]) -> list[Values]:
+        """Return the output of an operation with each of these bits flipped while it works."""
+        size = sum(region.nbytes for region in self._before(operation).values())
+        batch = max(1, _BATCH_BYTES // (8 * size))
+        found: list[Values] = []
+        for start in range(0, len(strikes), batch):
+            found += self._strike(operation, strikes[start : start + batch])
+        return found
+
+    def _strike(self, operation: int, strikes: Sequence[Strike]) -> list[Values]:
+        regions: dict[int, Bytes] = {CONSTANTS: self._constants}
+        for number, memory in self._before(operation).items():
+            regions[number] = np.repeat(memory[None], len(strikes), axis=0)
+        for row, own in enumerate(strikes):
+            if own.region is not None:
+                regions[own.region][row, own.place] ^= np.uint8(1 << own.bit)
+
+        def upset(accumulators: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+            changed = accumulators.copy()
+            flat = changed.reshape(len(changed), -1)
+            for number, row in enumerate(rows.tolist()):
+                own = strikes[row]
+                if own.region is None:
+                    flat[number, own.place] ^= np.int64(np.uint32(1 << own.bit).view(np.int32))
+            return changed
+
+        steps = self._model.operations(
+            self.compiled.commands,
+            regions,
+            read_only=frozenset({CONSTANTS}),
+            start_word=self._program.operations[operation].word,
+            upset=upset,
+        )
+        next(steps)
+        return [self.places[operation].read({n: r[row] for n, r in regions.items() if n != CONSTANTS})
+                for row in range(len(strikes))]  # fmt: skip
+
+    def _before(self, operation: int) -> dict[int, Bytes]:
+        """Return memory as an operation finds it: after the one before it, and the copies in between."""
+        found = dict(self._memories[operation - 1] if operation else self._start)
+        first = self._program.resume_word(operation)
+        for step in self._program.steps:
+            if (
+                isinstance(step.action, Copy)
+                and first <= step.word < self._program.operations[operation].word
+            ):
+                copy = step.action
+                data = self._constants if copy.source_region == CONSTANTS else found[copy.source_region]
+                target = found[copy.destination_region].copy()
+                target[copy.destination : copy.destination + copy.length] = (
+                    data[copy.source : copy.source + copy.length]
+                )  # fmt: skip
+                found[copy.destination_region] = target
         return found
 
     def pattern(self, corruption: Corruption) -> Pattern | None:
@@ -161,12 +256,13 @@ class Inference:
     def _run(self, tensors: Sequence[Values]) -> None:
         """Run without a fault and keep memory as every operation leaves it."""
         regions = self._regions(1)
-        for slot, tensor in zip(self._compiled.inputs, tensors, strict=True):
+        for slot, tensor in zip(self.compiled.inputs, tensors, strict=True):
             raw = np.ascontiguousarray(tensor).reshape(1, -1).view(np.uint8)
             regions[slot.region][:, slot.offset : slot.offset + slot.size] = raw
+        self._start = {n: r[0].copy() for n, r in regions.items() if n != CONSTANTS}
         self._memories: list[dict[int, Bytes]] = []
         steps = self._model.operations(
-            self._compiled.commands, regions, read_only=frozenset({CONSTANTS}), start_word=0
+            self.compiled.commands, regions, read_only=frozenset({CONSTANTS}), start_word=0
         )
         for _ in steps:
             self._memories.append({n: r[0].copy() for n, r in regions.items() if n != CONSTANTS})
@@ -195,7 +291,7 @@ class Inference:
         data = np.stack([np.ascontiguousarray(values).reshape(-1).view(np.uint8) for values in maps])
         regions[target.region][:, target.offsets.reshape(-1)] = data
         ends = self._model.run(
-            self._compiled.commands,
+            self.compiled.commands,
             regions,
             read_only=frozenset({CONSTANTS}),
             start_word=self._program.resume_word(operation + 1),

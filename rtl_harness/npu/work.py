@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 
 from resil.networks.compile import CompiledNetwork
+from resil.rtl_harness.npu.buffer.liveness import walk_cycles
 from resil.rtl_harness.npu.model.config import NpuConfig, npu_config
 from resil.rtl_harness.npu.model.conv_config import ConvConfig
 from resil.rtl_harness.npu.model.elementwise_config import ElementwiseConfig
@@ -41,6 +42,7 @@ class OperationWork:
         output_words: 64-bit words of the output.
         command_words: Words of the command stream since the operation before.
         copy_words: 64-bit words that are copied since the operation before.
+        walk: Cycles of the walk over its blocks, each unit at its pace (`buffer/walk.py`).
     """
 
     kind: str
@@ -57,6 +59,7 @@ class OperationWork:
     output_words: float = 0.0
     command_words: float = 0.0
     copy_words: float = 0.0
+    walk: float = 0.0
 
 
 def operation_work(compiled: CompiledNetwork) -> tuple[OperationWork, ...]:
@@ -105,6 +108,7 @@ def _work(config: OperationConfig, npu: NpuConfig, commands: float, copied: floa
         output_words=ofm.height * ofm.width * math.ceil(ofm.depth * ofm.element_bytes / _BEAT_BYTES) * 1.0,
         command_words=commands,
         copy_words=copied,
+        walk=round(walk_cycles(config, npu), 1),
     )
 
 

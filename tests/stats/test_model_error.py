@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from resil.stats.intervals import clopper_pearson
-from resil.stats.model_error import fit_spread, predicted_interval, surprise
+from resil.stats.model_error import PredictedPart, fit_spread, predicted_interval, surprise
 
 
 @pytest.mark.parametrize("spread", [0.05, 0.3, 1.0])
@@ -63,7 +63,18 @@ def test_surprise_and_interval_agree():
         (1.05 * interval.hi, False),
         (0.95 * interval.lo, False),
     ):
-        assert (surprise(rate * trials, 0.1 * trials, found, 5e5, trials) > 0.025) == inside
+        part = PredictedPart(1.0, 0.1, found, 5e5, trials)
+        assert (surprise(rate, [part]) > 0.025) == inside
+
+
+def test_a_sum_is_as_sure_as_its_parts_intervals_added_up():
+    """Flip-flops and SRAM err together: what lies beyond the sum of both limits is a surprise."""
+    found = fit_spread([90, 110, 100, 95, 104], [100] * 5, "abcde")
+    limits = [predicted_interval(rate, found, 5e5) for rate in (0.1, 0.02)]
+    parts = [PredictedPart(w, r, found, 5e5, 1e6) for w, r in ((2.0, 0.1), (7.0, 0.02))]
+    for factor, inside in ((0.97, True), (1.05, False)):
+        most = factor * (2.0 * limits[0].hi + 7.0 * limits[1].hi)
+        assert (surprise(most, parts) > 0.025) == inside
 
 
 def test_what_is_no_prediction_is_refused():

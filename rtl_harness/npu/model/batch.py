@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 import numpy as np
@@ -15,6 +15,9 @@ from resil.rtl_harness.npu.model.memory import Offsets
 CHUNK_ELEMENTS = 1 << 23
 _LARGEST_TENSOR = 1 << 27
 _T = TypeVar("_T", bound=np.generic)
+
+# From accumulators, (n, ...), and the batch elements that they are of, (n,): the accumulators after upsets.
+Upset = Callable[[npt.NDArray[np.int64], Offsets], npt.NDArray[np.int64]]
 
 
 def rows_of(data: npt.NDArray[_T], rows: Offsets) -> npt.NDArray[_T]:

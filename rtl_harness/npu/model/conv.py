@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resil.rtl_harness.npu.model.arithmetic import Int64, rescale, sat32, wrap32
-from resil.rtl_harness.npu.model.batch import check_size, chunks, rows_of
+from resil.rtl_harness.npu.model.batch import Upset, check_size, chunks, rows_of
 from resil.rtl_harness.npu.model.config import NpuConfig
 from resil.rtl_harness.npu.model.conv_config import ConvConfig
 from resil.rtl_harness.npu.model.feature_map import (
@@ -68,7 +68,7 @@ class Conv:
         self._source = Transfer(ifm, source)
         self._weights = WeightReader(config, npu)
 
-    def execute(self, memory: Memory) -> npt.NDArray[np.uint32]:
+    def execute(self, memory: Memory, upset: Upset | None = None) -> npt.NDArray[np.uint32]:
         """Work on the active elements of `memory`; return their error bits, shape (active,)."""
         config = self._config
         images = self._source.read(memory)
@@ -84,6 +84,8 @@ class Conv:
                 errors[members] |= np.uint32(Status.WEIGHT_ERROR)
             for rows in chunks(members[:count], self._elements):
                 sums = self._sums(rows_of(images, rows), weights)
+                if upset is not None:
+                    sums = upset(sums, rows)
                 channel = scales.rows(rows)
                 values = rescale(
                     sat32(sums + channel.bias), channel.scale, channel.shift, config.output.rounding

@@ -16,7 +16,7 @@ from resil.rtl_harness.npu.model.arithmetic import (
     shift_right,
     wrap,
 )
-from resil.rtl_harness.npu.model.batch import check_size, chunks, rows_of
+from resil.rtl_harness.npu.model.batch import Upset, check_size, chunks, rows_of
 from resil.rtl_harness.npu.model.config import NpuConfig
 from resil.rtl_harness.npu.model.elementwise_config import ElementwiseConfig, Function
 from resil.rtl_harness.npu.model.feature_map import (
@@ -70,8 +70,11 @@ class Elementwise:
         self._first = source(config.ifm)
         self._second = source(config.ifm2) if config.ifm2 is not None else None
 
-    def execute(self, memory: Memory) -> npt.NDArray[np.uint32]:
-        """Work on the active elements of `memory`; return their error bits, shape (active,)."""
+    def execute(self, memory: Memory, upset: Upset | None = None) -> npt.NDArray[np.uint32]:
+        """Work on the active elements of `memory`; return their error bits, shape (active,).
+
+        There are no accumulators that an `upset` could change.
+        """
         config = self._config
         first, tables = self._first.read(memory), self._sink.tables(memory)
         second = self._second.read(memory) if self._second is not None else None

@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from resil.rtl_harness.npu.model.batch import Upset
 from resil.rtl_harness.npu.model.commands import Opcode, Words
 from resil.rtl_harness.npu.model.config import NpuConfig
 from resil.rtl_harness.npu.model.conv import Conv
@@ -74,8 +75,8 @@ class Operation(Protocol):
 
     refusal: Status
 
-    def execute(self, memory: Memory) -> npt.NDArray[np.uint32]:
-        """Work on the active elements; return their error bits, shape (active,)."""
+    def execute(self, memory: Memory, upset: Upset | None = None) -> npt.NDArray[np.uint32]:
+        """Work on the active elements, whose accumulators `upset` changes; return error bits, (active,)."""
         ...
 
 
@@ -159,11 +160,13 @@ class FunctionalModel:
         *,
         read_only: frozenset[int] = frozenset(),
         start_word: int = 0,
+        upset: Upset | None = None,
     ) -> Generator[OperationStep, None, list[ModelResult]]:
         """Execute a command stream as `run` does, and pause after each operation.
 
         `regions` are written in place, so that they hold the state after the operation whenever one is
-        yielded; copy what must outlast the next step. The generator's return value is that of `run`.
+        yielded; copy what must outlast the next step. The generator's return value is that of `run`. Of the
+        first operation `upset` changes the accumulators, if it has any.
         """
         memory = Memory(regions, self.config.shared_buffer_bytes)
         prepared = self._prepare(commands, read_only, memory)
@@ -195,7 +198,7 @@ class FunctionalModel:
                     if operation.refusal:
                         errors = np.full(len(elements), int(operation.refusal), dtype=np.uint32)
                     else:
-                        errors = operation.execute(memory)
+                        errors, upset = operation.execute(memory, upset), None
                         run.operations_done[elements] = action.index + 1
                         yield OperationStep(action.index, step.word, action.kind, errors, elements)
                 case End():

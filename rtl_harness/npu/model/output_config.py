@@ -58,12 +58,28 @@ class Activation:
 
 
 @dataclass(frozen=True)
+class Banks:
+    """How an operation divides the shared buffer, in banks; as the registers say, unless that is an error.
+
+    Attributes:
+        inputs_end: After the last bank of the IFM, or of both operands.
+        second: First bank of the second operand.
+        accumulators: First bank of the accumulators.
+    """
+
+    inputs_end: int
+    second: int
+    accumulators: int
+
+
+@dataclass(frozen=True)
 class Output:
     """The output of an operation.
 
     Attributes:
         ofm: Where it goes.
         block: Elements at a time.
+        banks: Of the shared buffer, that the operation uses.
         activation: What becomes of a scaled value.
         rounding: How values are scaled.
         global_scale: `scale` and `shift` are those of the operation, not of its channels or values.
@@ -73,6 +89,7 @@ class Output:
 
     ofm: FeatureMap
     block: Block
+    banks: Banks
     activation: Activation
     rounding: Rounding
     global_scale: bool
@@ -99,6 +116,11 @@ def output_config(request: Request) -> Output:
     return Output(
         ofm=ofm,
         block=_block(registers, depth),
+        banks=Banks(
+            inputs_end=registers[Register.IFM_IB_END],
+            second=registers[Register.IFM2_IB_START],
+            accumulators=registers[Register.AB_START],
+        ),
         activation=_activation(registers, ofm),
         rounding=Rounding(precision >> 14),
         global_scale=bool(precision >> _GLOBAL_SCALE_BIT & 1),

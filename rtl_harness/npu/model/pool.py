@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resil.rtl_harness.npu.model.arithmetic import INT32_MIN, Int64, rescale, wrap32
-from resil.rtl_harness.npu.model.batch import check_size, chunks, rows_of
+from resil.rtl_harness.npu.model.batch import Upset, check_size, chunks, rows_of
 from resil.rtl_harness.npu.model.config import NpuConfig
 from resil.rtl_harness.npu.model.feature_map import (
     Elements,
@@ -52,15 +52,16 @@ class Pool:
         self._source = Transfer(ifm, source)
         self._scale, self._shift = _scale_and_shift(config)
 
-    def execute(self, memory: Memory) -> npt.NDArray[np.uint32]:
+    def execute(self, memory: Memory, upset: Upset | None = None) -> npt.NDArray[np.uint32]:
         """Work on the active elements of `memory`; return their error bits, shape (active,)."""
         images, tables = self._source.read(memory), self._sink.tables(memory)
         count = 1 if len(images) == len(tables) == 1 else len(memory.active)
         output = self._sink.empty(count)
         for rows in chunks(np.arange(count), self._config.ifm.elements + self._config.output.ofm.elements):
-            values = rescale(
-                self._pooled(rows_of(images, rows)), self._scale, self._shift, self._config.output.rounding
-            )
+            pooled = self._pooled(rows_of(images, rows))
+            if upset is not None:
+                pooled = upset(pooled, rows)
+            values = rescale(pooled, self._scale, self._shift, self._config.output.rounding)
             output[rows] = self._sink.finish(values, rows_of(tables, rows))
         self._sink.write(memory, output)
         return np.full(len(memory.active), int(self._errors), dtype=np.uint32)

@@ -234,8 +234,9 @@ def test_the_screen_and_every_report_say_predicted_and_count_nothing(summary, ca
 
 def test_the_level_that_was_reached_and_what_figures_rest_on_are_told(summary):
     found = summary[2]["estimate"]
-    assert set(found["held"]) == {"totals", "blocks"}
+    of_what = ("FIT", "AVF", *OUTCOMES[1:])
+    assert set(found["held"]) == {f"{name} of {own}" for name in of_what for own in ("totals", "blocks")}
     assert set(found["rests_on"]) >= {"fit", "avf", "rates", "metrics", "cycles"}
     assert all("predicted" in found["rests_on"][name] for name in ("fit", "avf", "rates", "cycles"))
-    inside, of = found["held"]["totals"]
-    assert any(f"{inside} of {of} totals" in note for note in summary[2]["notes"])
+    inside, of = found["held"]["FIT of totals"]
+    assert any(f"FIT of totals {inside} of {of}" in note for note in summary[2]["notes"])
