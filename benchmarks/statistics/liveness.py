@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the command stream says of the shared buffer, against upsets of it that were injected into the RTL.
 
-    python -m benchmarks.statistics.liveness RUN_DIR... [--margin CYCLES]
+    python -m benchmarks.statistics.liveness RUN_DIR... [--margin SHARE]
 
 Takes finished runs of networks with `kinds = ["sram"]`. An upset counts as live if data that are read later
-lie in its row, give or take the margin, since the walk's times are estimates; none of the others may have an
-effect. Rows hold other bits too, so the share of live upsets is compared by bits, with the cycles that the
+lie in its row, give or take a share of the operation's cycles, since times within it are estimates; none of
+the others may have an effect. Rows hold other bits too, so the share of live upsets is compared by bits, with the cycles that the
 RTL took and with those that the shipped model predicts.
 """
 
@@ -31,15 +31,17 @@ from resil.stats.rates import OUTCOMES
 
 SDC = ("sdc_tolerable", "sdc_critical")
 QUIET = ("masked", "latent")
-MARGIN = 150.0
+MARGIN = 0.1
+_LEAST_CYCLES = 100.0
 _BANK = re.compile(r"gen_bank\[(\d+)\]")
 
 
-def windows(liveness: Liveness, margin: float) -> list[list[tuple[float, float]]]:
-    """Return when each row of the buffer holds data that are read later, a margin around."""
+def windows(liveness: Liveness, cycles: Sequence[float], margin: float) -> list[list[tuple[float, float]]]:
+    """Return when each row of the buffer holds data that are read later, a part of the operation around."""
     found: list[list[tuple[float, float]]] = [[] for _ in liveness.last_write]
     for stay in liveness.stays:
-        window = (stay.written[0] - margin, max(stay.read[1], stay.used[1]) + margin)
+        around = max(margin * cycles[stay.operation], _LEAST_CYCLES)
+        window = (stay.written[0] - around, max(stay.read[1], stay.used[1]) + around)
         for first, count in stay.rows:
             for row in range(first, first + count):
                 found[row].append(window)
@@ -54,7 +56,7 @@ def check(folder: Path, margin: float) -> int:
     predicted = [model.cycles.predict(own) for own in operation_work(compiled)]
     measured = buffer_liveness(compiled, run.cycles[:-1], run.cycles[-1])
     foreseen = buffer_liveness(compiled, predicted, model.cycles.tail)
-    rows = windows(measured, margin)
+    rows = windows(measured, run.cycles, margin)
     live = {True: [0, 0], False: [0, 0]}
     for file in sorted((folder / "injections").glob("part-*.parquet")):
         table = pq.read_table(file, columns=["path", "word", "cycle", "outcome"])
