@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from resil.record.blocks import Block
 from resil.record.interval import Interval
 from resil.record.outcomes import OUTCOMES, OutcomeText
-from resil.record.protection import Choice, Protection
+from resil.record.protection_parts import BlockChoice
+from resil.record.protection_state import ProtectionState
 from resil.record.summary import Summary
 
 
@@ -55,9 +56,9 @@ class FailureMode:
         return self.base.scaled(1.0 - self.coverage) if self.violates else Interval(0.0, 0.0, 0.0)
 
 
-def failure_modes(summary: Summary, protection: Protection | None) -> list[FailureMode]:
+def failure_modes(summary: Summary, protection: ProtectionState | None) -> list[FailureMode]:
     """Return a row for every block and outcome, in report order."""
-    applied = protection is not None and protection.result == "optimal"
+    applied = protection is not None and protection.plan.result == "optimal"
     choices = (
         {choice.block: choice for choice in protection.choices} if protection is not None and applied else {}
     )
@@ -68,7 +69,9 @@ def failure_modes(summary: Summary, protection: Protection | None) -> list[Failu
     ]
 
 
-def _failure_mode(summary: Summary, block: Block, outcome: OutcomeText, choice: Choice | None) -> FailureMode:
+def _failure_mode(
+    summary: Summary, block: Block, outcome: OutcomeText, choice: BlockChoice | None
+) -> FailureMode:
     observed = f"{block.counts[outcome.key]} of {block.injections}"
     source = f"fault injection, {observed}, engine {summary.campaign.engine}"
     if summary.predicted:
@@ -94,7 +97,7 @@ def _failure_mode(summary: Summary, block: Block, outcome: OutcomeText, choice: 
     )
 
 
-def _other_factor(block: Block, choice: Choice) -> float:
+def _other_factor(block: Block, choice: BlockChoice) -> float:
     """Return the base rate factor of the outcomes that do no harm, so that all add up to the upset rate."""
     fit = block.fit or 0.0
     before = (block.fit_raw or 0.0) - fit

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from resil.record import numbers
 from resil.record.interval import Interval
-from resil.record.protection import Protection
+from resil.record.protection_state import ProtectionState
 from resil.record.summary import Summary
 from resil.reports.layout import (
     AXIS_HEIGHT,
@@ -128,14 +128,14 @@ def fit_intervals(summary: Summary, name: str, width: float) -> Drawing:
     )
 
 
-def verdict_strip(summary: Summary, protection: Protection | None, name: str, width: float) -> Drawing:
+def verdict_strip(summary: Summary, protection: ProtectionState | None, name: str, width: float) -> Drawing:
     """Draw the total against the budget, and the bound that the chosen protection reaches."""
     marks = [Mark("unprotected", summary.verdict.fit_interval)]
-    if protection is not None and protection.result == "optimal" and protection.fit_hi is not None:
-        marks.append(Mark("protected", Interval(None, 0.0, protection.fit_hi), "chosen"))
+    if protection is not None and protection.plan.result == "optimal" and protection.plan.fit_hi is not None:
+        marks.append(Mark("protected", Interval(None, 0.0, protection.plan.fit_hi), "chosen"))
     budget = summary.verdict.budget_fit
     if budget is None and protection is not None:
-        budget = protection.budget_fit
+        budget = protection.plan.budget_fit
     return interval_chart(
         name, "Total FIT against the budget", marks, budget, width, "hazardous failures, FIT"
     )

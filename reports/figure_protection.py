@@ -6,7 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from resil.record import numbers
-from resil.record.protection import Choice, FrontPoint, Protection
+from resil.record.protection_parts import BlockChoice, FrontPoint
+from resil.record.protection_state import ProtectionState
 from resil.reports.labels import Box, Labels, Spot
 from resil.reports.layout import AXIS_HEIGHT, axis_below, label_column, log_tick, row_label
 from resil.reports.scales import LinearScale, LogScale, linear_scale, log_scale
@@ -27,39 +28,43 @@ class _Plane:
         return self.x.at(overhead), self.y.at(fit_hi)
 
 
-def pareto_front(protection: Protection, name: str, width: float) -> Drawing:
+def pareto_front(protection: ProtectionState, name: str, width: float) -> Drawing:
     """Draw the front, the budget, the chosen set, and what duplicating everything would cost."""
     height = 350.0 if width > 450 else 320.0
     canvas = Canvas(name, width)
     plane = _plane(protection, width, height)
     labels = Labels(Box(plane.x.start, plane.top - 4.0, plane.x.end, plane.bottom))
     _frame(canvas, plane)
-    budget = protection.budget_fit
+    budget = protection.plan.budget_fit
     if budget:
         y = plane.y.at(budget)
         canvas.rect(plane.x.start, plane.top, plane.x.end - plane.x.start, y - plane.top, "over")
         canvas.line(plane.x.start, y, plane.x.end, y, "budget")
-    if protection.area_overhead_lockstep is not None:
-        _lockstep(canvas, labels, plane, protection.area_overhead_lockstep)
-    _front(canvas, plane, protection.pareto)
-    _unprotected(canvas, labels, plane, protection.fit_hi_unprotected)
+    if protection.plan.area_overhead_lockstep is not None:
+        _lockstep(canvas, labels, plane, protection.plan.area_overhead_lockstep)
+    _front(canvas, plane, protection.plan.pareto)
+    _unprotected(canvas, labels, plane, protection.plan.fit_hi_unprotected)
     if budget:
         text = f"budget {numbers.pretty(numbers.given(budget))} FIT"
         y = plane.y.at(budget)
         steps = (plane.x.end - 4.0 - 20.0 * step for step in range(12))
         labels.add([text], "small strong", [Spot(x, y + drop, "end") for x in steps for drop in (14.0, -6.0)])
-    if protection.result == "optimal" and protection.fit_hi is not None:
-        _chosen(canvas, labels, plane, protection.area_overhead or 0.0, protection.fit_hi)
+    if protection.plan.result == "optimal" and protection.plan.fit_hi is not None:
+        _chosen(canvas, labels, plane, protection.area_overhead or 0.0, protection.plan.fit_hi)
     labels.write(canvas)
-    return canvas.finish("Area against residual FIT", _front_told(protection), height)
+    return canvas.finish("Area against residual FIT", _front_caption(protection), height)
 
 
-def _plane(protection: Protection, width: float, height: float) -> _Plane:
-    overheads = [protection.area_overhead or 0.0, protection.area_overhead_lockstep or 0.0]
+def _plane(protection: ProtectionState, width: float, height: float) -> _Plane:
+    overheads = [protection.area_overhead or 0.0, protection.plan.area_overhead_lockstep or 0.0]
     if not any(overheads):
-        overheads = [point.area_overhead for point in protection.pareto]
-    fits = [point.fit_hi for point in protection.pareto]
-    fits += [protection.fit_hi_unprotected, protection.fit_hi or 0.0, protection.budget_fit or 0.0]
+        overheads = [point.area_overhead for point in protection.plan.pareto]
+    fits = [point.fit_hi for point in protection.plan.pareto]
+    fits += [
+        protection.plan.fit_hi_unprotected,
+        protection.plan.fit_hi or 0.0,
+        protection.plan.budget_fit or 0.0,
+    ]
     left, right, top, bottom = 62.0, width - 18.0, 14.0, height - AXIS_HEIGHT - 4.0
     x = linear_scale([1.1 * max(overheads)], left, right, count=max(4, int(width // 80)))
     return _Plane(x, log_scale(fits, bottom, top, count=7), top, bottom)
@@ -102,10 +107,10 @@ def _front(canvas: Canvas, plane: _Plane, points: tuple[FrontPoint, ...]) -> Non
     step = max(1, -(-len(shown) // _MOST_DOTS))
     for point in shown[::step]:
         x, y = plane.at(point.area_overhead, point.fit_hi)
-        canvas.circle(x, y, 3.4, "front-dot", point_told(point))
+        canvas.circle(x, y, 3.4, "front-dot", point_text(point))
 
 
-def point_told(point: FrontPoint) -> str:
+def point_text(point: FrontPoint) -> str:
     """Return a front point in words: what it costs, what it leaves, and what it protects."""
     chosen = [f"{block} {option}" for block, option in point.choices.items() if option != "none"]
     what = ", ".join(chosen) if chosen else "no protection"
@@ -130,24 +135,24 @@ def _chosen(canvas: Canvas, labels: Labels, plane: _Plane, overhead: float, fit_
     canvas.diamond(x, y, 7.5, "dot-chosen", ", ".join(lines))
 
 
-def _front_told(protection: Protection) -> str:
-    points = protection.pareto
+def _front_caption(protection: ProtectionState) -> str:
+    points = protection.plan.pareto
     caption = f"{len(points)} sets of options that no other set beats in both area and FIT."
     if points:
-        caption += f" From {point_told(points[0])}; to {point_told(points[-1])}."
-    if protection.result == "optimal":
+        caption += f" From {point_text(points[0])}; to {point_text(points[-1])}."
+    if protection.plan.result == "optimal":
         caption += (
             f" Chosen: +{numbers.percent(protection.area_overhead)} area,"
-            f" at most {numbers.fit(protection.fit_hi)} FIT; asked: {protection.target}."
+            f" at most {numbers.fit(protection.plan.fit_hi)} FIT; asked: {protection.plan.target}."
         )
-    if protection.area_overhead_lockstep is not None:
+    if protection.plan.area_overhead_lockstep is not None:
         caption += (
-            f" Duplicating everything costs +{numbers.percent(protection.area_overhead_lockstep)} area."
+            f" Duplicating everything costs +{numbers.percent(protection.plan.area_overhead_lockstep)} area."
         )
     return caption
 
 
-def protection_effect(protection: Protection, name: str, width: float) -> Drawing:
+def protection_effect(protection: ProtectionState, name: str, width: float) -> Drawing:
     """Draw each block's upper bound before and after its chosen option."""
     choices = sorted(protection.choices, key=lambda choice: (-choice.fit_hi_before, choice.block))
     canvas = Canvas(name, width)
@@ -177,7 +182,7 @@ def protection_effect(protection: Protection, name: str, width: float) -> Drawin
     return canvas.finish("What the chosen protection does to each block", f"{caption}.", bottom + AXIS_HEIGHT)
 
 
-def _arrow(canvas: Canvas, scale: LogScale, choice: Choice, y: float) -> None:
+def _arrow(canvas: Canvas, scale: LogScale, choice: BlockChoice, y: float) -> None:
     before, after = scale.at(choice.fit_hi_before), scale.at(choice.fit_hi_after)
     tip = f"{choice.block}: {choice.option_title}"
     if choice.fit_hi_before <= 0.0:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from resil.record import numbers
-from resil.record.protection import Protection
+from resil.record.protection_state import ProtectionState
 from resil.record.summary import Summary
 from resil.reports.figure_blocks import fit_against_area, outcome_mix
 from resil.reports.figure_intervals import fit_intervals, verdict_strip
@@ -21,7 +21,7 @@ _MARGIN = 16.0
 
 
 def catalogue(
-    summary: Summary, protection: Protection | None, width: float, suffix: str
+    summary: Summary, protection: ProtectionState | None, width: float, suffix: str
 ) -> dict[str, Drawing]:
     """Draw every figure that the data allow.
 
@@ -46,14 +46,14 @@ def catalogue(
     add("outcomes", lambda name: outcome_mix(summary, name, width))
     if summary.network.operations:
         add("operations", lambda name: operation_cycles(summary, name, width))
-    if protection is not None and protection.pareto:
+    if protection is not None and protection.plan.pareto:
         add("front", lambda name: pareto_front(protection, name, width))
-    if protection is not None and protection.protects:
+    if protection is not None and protection.plan.protects:
         add("effect", lambda name: protection_effect(protection, name, width))
     return figures
 
 
-def figure_files(summary: Summary, protection: Protection | None = None) -> Mapping[str, str]:
+def figure_files(summary: Summary, protection: ProtectionState | None = None) -> Mapping[str, str]:
     """Return every figure as a stand-alone SVG file, and `overview.svg` with the two that tell most."""
     figures = catalogue(summary, protection, _FILE_WIDTH, "file")
     files = {
@@ -70,10 +70,10 @@ def _framed(drawing: Drawing) -> Drawing:
     return canvas.finish(drawing.title, drawing.description, drawing.height + 2 * _MARGIN + 22.0)
 
 
-def overview(summary: Summary, protection: Protection | None = None) -> Drawing:
+def overview(summary: Summary, protection: ProtectionState | None = None) -> Drawing:
     """Draw the picture for a front page: FIT against area, beside the front or the intervals."""
     left = fit_against_area(summary, "overview-left", 470.0)
-    if protection is not None and protection.pareto:
+    if protection is not None and protection.plan.pareto:
         right = pareto_front(protection, "overview-right", 470.0)
     else:
         right = fit_intervals(summary, "overview-right", 470.0)
@@ -88,11 +88,11 @@ def overview(summary: Summary, protection: Protection | None = None) -> Drawing:
     return canvas.finish(f"{name}: overview", f"{left.description} {right.description}", height)
 
 
-def _headline(summary: Summary, protection: Protection | None) -> str:
+def _headline(summary: Summary, protection: ProtectionState | None) -> str:
     fit = summary.verdict.fit_interval
     text = f"{numbers.fit(fit.estimate)} FIT {numbers.fit_range(fit)} unprotected"
     if summary.verdict.budget_fit is not None:
         text += f", budget {numbers.given(summary.verdict.budget_fit)}"
-    if protection is not None and protection.result == "optimal":
+    if protection is not None and protection.plan.result == "optimal":
         text += f"; {numbers.percent(protection.area_overhead)} more area meets it"
     return numbers.pretty(text)

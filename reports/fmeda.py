@@ -16,7 +16,7 @@ from openpyxl.worksheet.worksheet import Worksheet
 
 from resil.record import numbers
 from resil.record.outcomes import OUTCOMES
-from resil.record.protection import Protection
+from resil.record.protection_state import ProtectionState
 from resil.record.safety import Safety, SafetyRow
 from resil.record.summary import Summary
 from resil.reports.detection import detection_tables
@@ -42,7 +42,7 @@ _HEAD_FILL = PatternFill("solid", fgColor="1F3A5F")
 _TOTAL_FILL = PatternFill("solid", fgColor="E8EDF3")
 
 
-def fmeda_xlsx(summary: Summary, protection: Protection | None = None) -> bytes:
+def fmeda_xlsx(summary: Summary, protection: ProtectionState | None = None) -> bytes:
     """Return the workbook: sheets `Summary`, `FMEDA`, `Safety verdict` if one was asked for, `Storage` if
     there are several kinds, `Detection` if alarms reported anything, `Assumptions of use`,
     `Assumptions & sources`.
@@ -59,9 +59,9 @@ def fmeda_xlsx(summary: Summary, protection: Protection | None = None) -> bytes:
     if summary.safety is not None:
         _fill_safety(book.create_sheet("Safety verdict"), summary.safety)
     if (by_kind := storage_table(summary)) is not None:
-        _fill_told(book.create_sheet("Storage"), [by_kind])
-    if told := detection_tables(summary.detection):
-        _fill_told(book.create_sheet("Detection"), told)
+        _fill_detection(book.create_sheet("Storage"), [by_kind])
+    if tables := detection_tables(summary.detection):
+        _fill_detection(book.create_sheet("Detection"), tables)
     _fill_assumptions(book.create_sheet("Assumptions of use"), summary)
     _fill_sources(book.create_sheet("Assumptions & sources"), summary, protection)
     book.properties.creator = f"resil {summary.provenance.resil}"
@@ -71,7 +71,7 @@ def fmeda_xlsx(summary: Summary, protection: Protection | None = None) -> bytes:
     return _without_times(stream.getvalue())
 
 
-def _fill_summary(sheet: Worksheet, summary: Summary, protection: Protection | None) -> None:
+def _fill_summary(sheet: Worksheet, summary: Summary, protection: ProtectionState | None) -> None:
     verdict, total = summary.verdict, summary.total
     safety = summary.safety
     rows: list[Sequence[Cell]] = [
@@ -109,12 +109,12 @@ def _fill_summary(sheet: Worksheet, summary: Summary, protection: Protection | N
         )
     if protection is not None:
         rows += [
-            ("Protection", protection.result + (", predicted" if protection.predicted else "")),
+            ("Protection", protection.plan.result + (", predicted" if protection.plan.from_estimate else "")),
             ("Added area, fraction", protection.area_overhead),
-            ("FIT with protection, upper limit", protection.fit_hi),
-            ("Raw FIT with protection", protection.fit_raw_after),
-            ("SPFM before protection", protection.spfm_before, protection.spfm_lo_before),
-            ("SPFM with protection", protection.spfm, protection.spfm_lo),
+            ("FIT with protection, upper limit", protection.plan.fit_hi),
+            ("Raw FIT with protection", protection.plan.fit_raw_after),
+            ("SPFM before protection", protection.plan.spfm_before, protection.plan.spfm_lo_before),
+            ("SPFM with protection", protection.plan.spfm, protection.plan.spfm_lo),
         ]
     _head(sheet, ("Quantity", "Value", "Lower limit", "Upper limit"))
     _rows(sheet, rows)
@@ -167,7 +167,7 @@ def _mode_row(mode: FailureMode, predicted: bool) -> list[Cell]:
     ]  # fmt: skip
 
 
-def _fill_told(sheet: Worksheet, tables: Sequence[Table]) -> None:
+def _fill_detection(sheet: Worksheet, tables: Sequence[Table]) -> None:
     """Fill the sheet with tables below each other, numbers as numbers."""
     for table in tables:
         _rows(sheet, [(table.title,), tuple(column.head for column in table.columns)])
@@ -184,7 +184,7 @@ def _number(text: str) -> Cell:
     return int(plain) if plain.isdecimal() else text
 
 
-def _fill_sources(sheet: Worksheet, summary: Summary, protection: Protection | None) -> None:
+def _fill_sources(sheet: Worksheet, summary: Summary, protection: ProtectionState | None) -> None:
     rows: list[Sequence[Cell]] = [
         ("technology", entry.title, f"{entry.shown} {entry.unit}", entry.status, entry.source)
         for entry in summary.technology.entries
@@ -201,7 +201,7 @@ def _fill_sources(sheet: Worksheet, summary: Summary, protection: Protection | N
                     choice.source,
                 )
             )
-        rows += [("assumption", text, None, None, None) for text in protection.assumptions]
+        rows += [("assumption", text, None, None, None) for text in protection.plan.assumptions]
     rows.append(("definition", "Base rate factor", _BASE, None, None))
     rows.append(("definition", "Diagnostic coverage", _COVERAGE, None, None))
     rows += [("metric", text, None, None, None) for text in summary.metrics.notes]

@@ -10,14 +10,14 @@ from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from resil.record import numbers
-from resil.record.protection import Protection
+from resil.record.protection_state import ProtectionState
 from resil.record.summary import Summary
 from resil.reports.figures import NARROW, WIDE, catalogue
 from resil.reports.html_view import page_view
 from resil.reports.svg import clean, style_sheet
 
 
-def report_html(summary: Summary, protection: Protection | None = None) -> str:
+def report_html(summary: Summary, protection: ProtectionState | None = None) -> str:
     """Return the page. It loads nothing, runs no script, and escapes every text it is given."""
     wide = catalogue(summary, protection, WIDE, "wide")
     narrow = catalogue(summary, protection, NARROW, "narrow")

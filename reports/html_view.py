@@ -10,11 +10,12 @@ from resil.record import numbers
 from resil.record.blocks import Block
 from resil.record.interval import Interval
 from resil.record.outcomes import OUTCOMES
-from resil.record.protection import FrontPoint, Protection
+from resil.record.protection_parts import FrontPoint
+from resil.record.protection_state import ProtectionState
 from resil.record.summary import Summary
 from resil.reports.detection import detection_tables
 from resil.reports.figure_operations import shown_operations
-from resil.reports.figure_protection import point_told
+from resil.reports.figure_protection import point_text
 from resil.reports.narrative import heading, meaning, protection_meaning
 from resil.reports.safety import HEADINGS as SAFETY_HEADINGS
 from resil.reports.safety import sensitivity_table
@@ -58,7 +59,7 @@ def spfm_value(interval: Interval) -> Value:
     return Value(numbers.spfm(interval.estimate), f"[{lo}, {hi}]")
 
 
-def page_view(summary: Summary, protection: Protection | None) -> Mapping[str, object]:
+def page_view(summary: Summary, protection: ProtectionState | None) -> Mapping[str, object]:
     """Return everything that the template of the page refers to."""
     verdict = summary.verdict
     return {
@@ -83,7 +84,7 @@ def page_view(summary: Summary, protection: Protection | None) -> Mapping[str, o
         else None,
         "hazardous": [outcome for outcome in OUTCOMES if outcome.key in summary.campaign.hazardous],
         "operations": operation_table(summary),
-        "told": detection_tables(summary.detection),
+        "detection_tables": detection_tables(summary.detection),
         "operations_cut": len(summary.network.operations) - len(shown_operations(summary)),
         "metrics": _metrics(summary),
         "plan": None if protection is None else _plan(summary, protection),
@@ -183,14 +184,15 @@ def _metrics(summary: Summary) -> list[tuple[str, str, Value]]:
     ]  # fmt: skip
 
 
-def _plan(summary: Summary, protection: Protection) -> Mapping[str, object]:
+def _plan(summary: Summary, protection: ProtectionState) -> Mapping[str, object]:
     headings = {
         "optimal": "Protection found",
         "infeasible": "Not reachable",
         "not_needed": "No protection needed",
     }
     return {
-        "heading": headings[protection.result] + (" (predicted)" if protection.predicted else ""),
+        "heading": headings[protection.plan.result]
+        + (" (predicted)" if protection.plan.from_estimate else ""),
         "meaning": protection_meaning(summary, protection),
         "rows": [
             {
@@ -200,21 +202,21 @@ def _plan(summary: Summary, protection: Protection) -> Mapping[str, object]:
                 "before": numbers.fit(choice.fit_hi_before),
                 "after": numbers.fit(choice.fit_hi_after),
             }
-            for choice in (protection.choices if protection.protects else ())
+            for choice in (protection.choices if protection.plan.protects else ())
         ],
         "total": {
             "area_added": numbers.area(protection.area_added),
             "area_growth": numbers.percent(protection.area_overhead),
-            "before": numbers.fit(protection.fit_hi_unprotected),
-            "after": numbers.fit(protection.fit_hi),
+            "before": numbers.fit(protection.plan.fit_hi_unprotected),
+            "after": numbers.fit(protection.plan.fit_hi),
         },
-        "points": [point_told(point) for point in _points_near_choice(protection)],
-        "points_total": len(protection.pareto),
+        "points": [point_text(point) for point in _points_near_choice(protection)],
+        "points_total": len(protection.plan.pareto),
     }
 
 
-def _points_near_choice(protection: Protection) -> list[FrontPoint]:
-    points = list(protection.pareto)
+def _points_near_choice(protection: ProtectionState) -> list[FrontPoint]:
+    points = list(protection.plan.pareto)
     if len(points) <= _MOST_POINTS:
         return points
     chosen = protection.area_added if protection.area_added is not None else points[-1].area_added

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from resil.record import numbers
 from resil.record.blocks import Block
-from resil.record.protection import Protection, confirmation_line
+from resil.record.protection_state import ProtectionState, confirmation_line
 from resil.record.summary import Summary
 from resil.reports.layout import fit_order
 from resil.reports.safety import beside_protection
@@ -139,19 +139,19 @@ def _listed(names: list[str]) -> str:
     return ", ".join(names[:-1]) + " and " + names[-1]
 
 
-def protection_meaning(summary: Summary, protection: Protection) -> list[str]:
+def protection_meaning(summary: Summary, protection: ProtectionState) -> list[str]:
     """Return what the search for protection found, in sentences."""
-    if protection.result == "not_needed":
-        bound = numbers.fit(protection.fit_hi_unprotected)
+    if protection.plan.result == "not_needed":
+        bound = numbers.fit(protection.plan.fit_hi_unprotected)
         sentences = [
-            f"Asked: {protection.target}. Unprotected, the upper bound is {bound} FIT:"
+            f"Asked: {protection.plan.target}. Unprotected, the upper bound is {bound} FIT:"
             " that is enough, nothing is to be added."
         ]
-    elif protection.result == "infeasible":
-        least = min((point.fit_hi for point in protection.pareto), default=None)
+    elif protection.plan.result == "infeasible":
+        least = min((point.fit_hi for point in protection.plan.pareto), default=None)
         reach = "" if least is None else f" The best that they reach is {numbers.fit(least)} FIT."
         sentences = [
-            f"No set of the known options reaches {protection.target}.{reach}"
+            f"No set of the known options reaches {protection.plan.target}.{reach}"
             " Give further options, more injections (they lower the bounds), or another target."
         ]
     else:
@@ -162,44 +162,44 @@ def protection_meaning(summary: Summary, protection: Protection) -> list[str]:
         )
     sentences += filter(None, [beside_protection(summary.safety)])
     asked = summary.verdict.budget_fit
-    if asked is not None and protection.budget_fit != asked:
+    if asked is not None and protection.plan.budget_fit != asked:
         sentences.append(
-            f"Note: protection was planned for {protection.target},"
+            f"Note: protection was planned for {protection.plan.target},"
             f" not for the campaign's budget of {numbers.given(asked)} FIT."
         )
     return [numbers.pretty(text) for text in sentences]
 
 
-def _spfm(protection: Protection) -> list[str]:
+def _spfm(protection: ProtectionState) -> list[str]:
     """Return how SPFM changes, and why hardening moves it less than FIT."""
-    before, after, raw = protection.spfm_before, protection.spfm, protection.fit_raw_after
+    before, after, raw = protection.plan.spfm_before, protection.plan.spfm, protection.plan.fit_raw_after
     if before is None or after is None or raw is None:
         return []
     text = (
-        f"SPFM goes from {numbers.spfm(before)} (at least {numbers.spfm(protection.spfm_lo_before)}) to"
-        f" {numbers.spfm(after)} (at least {numbers.spfm(protection.spfm_lo)})."
+        f"SPFM goes from {numbers.spfm(before)} (at least {numbers.spfm(protection.plan.spfm_lo_before)}) to"
+        f" {numbers.spfm(after)} (at least {numbers.spfm(protection.plan.spfm_lo)})."
     )
-    if raw < (1.0 - _PROVEN) * protection.fit_raw_before:
+    if raw < (1.0 - _PROVEN) * protection.plan.fit_raw_before:
         text += (
-            f" Hardened cells lower the upset rate from {numbers.fit(protection.fit_raw_before)} to"
+            f" Hardened cells lower the upset rate from {numbers.fit(protection.plan.fit_raw_before)} to"
             f" {numbers.fit(raw)} FIT, and SPFM divides by it: hardening shrinks its own denominator."
         )
     return [text]
 
 
-def _optimal(summary: Summary, protection: Protection) -> str:
+def _optimal(summary: Summary, protection: ProtectionState) -> str:
     unit = numbers.unit(summary.total.area_unit)
     text = (
         f"For {numbers.percent(protection.area_overhead)} more area"
         f" ({numbers.area(protection.area_added)} {unit}{', measured' if protection.area_measured else ''})"
-        f" the upper bound falls from {numbers.fit(protection.fit_hi_unprotected)}"
-        f" to {numbers.fit(protection.fit_hi)} FIT, which meets {protection.target}."
+        f" the upper bound falls from {numbers.fit(protection.plan.fit_hi_unprotected)}"
+        f" to {numbers.fit(protection.plan.fit_hi)} FIT, which meets {protection.plan.target}."
     )
-    if protection.area_overhead_lockstep is not None:
-        lockstep = numbers.percent(protection.area_overhead_lockstep)
+    if protection.plan.area_overhead_lockstep is not None:
+        lockstep = numbers.percent(protection.plan.area_overhead_lockstep)
         text += f" Duplicating everything would cost {lockstep}."
-    if protection.gap is not None and protection.gap < _PROVEN:
+    if protection.plan.gap is not None and protection.plan.gap < _PROVEN:
         text += " No set of these options does it with less area; that is proven."
-    elif protection.gap is not None:
-        text += f" The proven optimality gap is {numbers.percent(protection.gap)}."
+    elif protection.plan.gap is not None:
+        text += f" The proven optimality gap is {numbers.percent(protection.plan.gap)}."
     return f"{text} {confirmation_line(protection)}".rstrip()

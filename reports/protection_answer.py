@@ -6,28 +6,28 @@ from __future__ import annotations
 from rich.console import Group
 from rich.text import Text
 
-from resil.record.protection import Protection
+from resil.record.protection_state import ProtectionState
 from resil.record.summary import Summary
 from resil.reports.table import Table
 from resil.reports.tables import protection_line, protection_sources, protection_table
 
 
-def text_protection(summary: Summary, protection: Protection, width: int | None = None) -> str:
+def text_protection(summary: Summary, protection: ProtectionState, width: int | None = None) -> str:
     """Return the chosen options and the outcome as plain text, for stdout; `width` as of `Table.text`."""
     tables, lines = _parts(summary, protection)
     return "\n".join([*(table.text(width) for table in tables), "".join(f"{line}\n" for line in lines)])
 
 
-def rich_protection(summary: Summary, protection: Protection) -> Group:
+def rich_protection(summary: Summary, protection: ProtectionState) -> Group:
     """Return the same for a `rich` console."""
     tables, lines = _parts(summary, protection)
     return Group(*(part for table in tables for part in (table, Text())), *map(Text, lines))
 
 
-def _parts(summary: Summary, protection: Protection) -> tuple[list[Table], list[str]]:
+def _parts(summary: Summary, protection: ProtectionState) -> tuple[list[Table], list[str]]:
     """Return the table, if something is protected, and the lines below it."""
     line = protection_line(protection, summary.safety)
-    if not protection.protects:
+    if not protection.plan.protects:
         return [], [line]
     table = protection_table(protection, summary.total.area_unit)
     return [table], [*protection_sources(protection), "", line]

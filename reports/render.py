@@ -3,10 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from resil.record.errors import ReportError
-from resil.record.protection import parse_protection
+from resil.record.protection_state import ProtectionState
 from resil.record.summary import Summary
 from resil.reports.blocks_csv import blocks_csv
 from resil.reports.figures import figure_files
@@ -16,12 +14,12 @@ from resil.reports.html import report_html
 REPORT = "report.html"
 
 
-def render(summary: Summary, protection: Mapping[str, object] | None = None) -> dict[str, str | bytes]:
+def render(summary: Summary, protection: ProtectionState | None = None) -> dict[str, str | bytes]:
     """Return the report files of a run by name. Pure: the same documents give the same bytes.
 
     Args:
         summary: Of the run or the estimate.
-        protection: Decoded `protection.json`, if protection was planned.
+        protection: The chosen protection, if there is one.
 
     Returns:
         Text of `blocks.csv` and `report.html`, bytes of `fmeda.xlsx`.
@@ -29,31 +27,29 @@ def render(summary: Summary, protection: Mapping[str, object] | None = None) -> 
     Raises:
         ReportError: A document lacks a field or has a wrong one; the message names it.
     """
-    plan = None if protection is None else parse_protection(protection)
     return {
         "blocks.csv": blocks_csv(summary),
-        "fmeda.xlsx": fmeda_xlsx(summary, plan),
-        REPORT: report_html(summary, plan),
+        "fmeda.xlsx": fmeda_xlsx(summary, protection),
+        REPORT: report_html(summary, protection),
     }
 
 
 def render_figures(
     summary: Summary,
-    protection: Mapping[str, object] | None = None,
+    protection: ProtectionState | None = None,
     names: frozenset[str] | None = None,
 ) -> dict[str, str]:
     """Return figures of a run as SVG files by name, such as those that the README shows.
 
     Args:
         summary: Of the run or the estimate.
-        protection: Decoded `protection.json`, if protection was planned.
+        protection: The chosen protection, if there is one.
         names: File names wanted, such as `overview.svg`; all figures by default.
 
     Raises:
         ReportError: A document is wrong, or the run has no figure of such a name.
     """
-    plan = None if protection is None else parse_protection(protection)
-    made = figure_files(summary, plan)
+    made = figure_files(summary, protection)
     if unknown := sorted((names or frozenset()) - made.keys()):
         raise ReportError(
             f"expected figures among {', '.join(sorted(made))}, found {', '.join(unknown)}; name others"

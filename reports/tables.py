@@ -11,7 +11,7 @@ from resil.record.blocks import Block
 from resil.record.campaign_facts import TargetRecord
 from resil.record.interval import Interval
 from resil.record.outcomes import OUTCOMES
-from resil.record.protection import Protection, confirmation_line
+from resil.record.protection_state import ProtectionState, confirmation_line
 from resil.record.safety import Safety
 from resil.record.summary import Summary
 from resil.reports.detection import detection_tables
@@ -245,7 +245,7 @@ def ratio_cell(cycles: float | None, estimate: float | None) -> str:
     return numbers.NOT_KNOWN if quotient is None else f"{quotient:.2f}x"
 
 
-def protection_table(protection: Protection, area_unit: str) -> Table:
+def protection_table(protection: ProtectionState, area_unit: str) -> Table:
     """Return the option chosen for each block, its area and what it leaves."""
     columns = (
         Column("block", numeric=False),
@@ -271,16 +271,16 @@ def protection_table(protection: Protection, area_unit: str) -> Table:
     total = (
         "total",
         "",
-        numbers.area(protection.area_unprotected),
+        numbers.area(protection.plan.area_unprotected),
         numbers.area(protection.area_added),
-        numbers.fit(protection.fit_hi_unprotected),
-        numbers.fit(protection.fit_hi),
+        numbers.fit(protection.plan.fit_hi_unprotected),
+        numbers.fit(protection.plan.fit_hi),
         "",
     )
     return Table("Protection of least area", columns, (*rows, total), totals=1)
 
 
-def protection_sources(protection: Protection) -> list[str]:
+def protection_sources(protection: ProtectionState) -> list[str]:
     """Return where the figures of the chosen options are from, one line an option."""
     used = {c.option_title: c.source for c in protection.choices if c.option != "none"}
     return [f"{title}: {source}" for title, source in used.items()]
@@ -321,44 +321,45 @@ def _spfm_cell(spfm: Interval) -> str:
     return f"{numbers.spfm(spfm.estimate)} [{numbers.spfm(spfm.lo)}, {numbers.spfm(spfm.hi)}]"
 
 
-def protection_line(protection: Protection, safety: Safety | None = None) -> str:
+def protection_line(protection: ProtectionState, safety: Safety | None = None) -> str:
     """Return the outcome of the search for protection in one line, and what it leaves open."""
-    head = "PREDICTED, NOT MEASURED: " if protection.predicted else ""
+    head = "PREDICTED, NOT MEASURED: " if protection.plan.from_estimate else ""
     told = f"{head}{_plan_line(protection)} {confirmation_line(protection)}".rstrip()
     return f"{told} {beside_protection(safety)}".rstrip()
 
 
-def _plan_line(protection: Protection) -> str:
-    if protection.result == "not_needed":
-        bound = numbers.fit(protection.fit_hi_unprotected)
-        return f"NO PROTECTION NEEDED: at most {bound} FIT unprotected; asked: {protection.target}."
-    if protection.result == "infeasible":
-        return f"INFEASIBLE: no set of the known options reaches {protection.target}."
-    lockstep = protection.area_overhead_lockstep
+def _plan_line(protection: ProtectionState) -> str:
+    if protection.plan.result == "not_needed":
+        bound = numbers.fit(protection.plan.fit_hi_unprotected)
+        return f"NO PROTECTION NEEDED: at most {bound} FIT unprotected; asked: {protection.plan.target}."
+    if protection.plan.result == "infeasible":
+        return f"INFEASIBLE: no set of the known options reaches {protection.plan.target}."
+    lockstep = protection.plan.area_overhead_lockstep
     against = "" if lockstep is None else f", against +{numbers.percent(lockstep)} for duplicating everything"
-    proof = "" if protection.gap is None else f"; optimality gap {numbers.percent(protection.gap)}"
-    spfm = "" if protection.spfm is None else _spfm(protection)
+    proof = "" if protection.plan.gap is None else f"; optimality gap {numbers.percent(protection.plan.gap)}"
+    spfm = "" if protection.plan.spfm is None else _spfm(protection)
     measured = "measured " if protection.area_measured else ""
     return (
-        f"PROTECTED: at most {numbers.fit(protection.fit_hi)} FIT for"
+        f"PROTECTED: at most {numbers.fit(protection.plan.fit_hi)} FIT for"
         f" +{numbers.percent(protection.area_overhead)} {measured}area{against}"
-        f" (asked: {protection.target}{proof}).{spfm}"
+        f" (asked: {protection.plan.target}{proof}).{spfm}"
     )
 
 
-def _spfm(protection: Protection) -> str:
+def _spfm(protection: ProtectionState) -> str:
+    plan = protection.plan
     return (
-        f" SPFM {numbers.spfm(protection.spfm_before)} before, {numbers.spfm(protection.spfm)} after (at"
-        f" least {numbers.spfm(protection.spfm_lo_before)} and {numbers.spfm(protection.spfm_lo)})."
+        f" SPFM {numbers.spfm(plan.spfm_before)} before, {numbers.spfm(plan.spfm)} after (at"
+        f" least {numbers.spfm(plan.spfm_lo_before)} and {numbers.spfm(plan.spfm_lo)})."
     )
 
 
-def _tables(summary: Summary, protection: Protection | None) -> list[Table]:
+def _tables(summary: Summary, protection: ProtectionState | None) -> list[Table]:
     outcomes = predicted_table(summary) if summary.predicted else block_table(summary)
     tables = [operation_table(summary), outcomes, *detection_tables(summary.detection), fit_table(summary)]
     if (by_kind := storage_table(summary)) is not None:
         tables.append(by_kind)
-    if protection is not None and protection.protects:
+    if protection is not None and protection.plan.protects:
         tables.append(protection_table(protection, summary.total.area_unit))
     if summary.safety is not None:
         tables.append(safety_table(summary.safety))
@@ -366,10 +367,10 @@ def _tables(summary: Summary, protection: Protection | None) -> list[Table]:
     return tables
 
 
-def text_report(summary: Summary, protection: Protection | None = None, width: int | None = None) -> str:
+def text_report(summary: Summary, protection: ProtectionState | None = None, width: int | None = None) -> str:
     """Return all tables and the verdict as plain text, for stdout; `width` as of `Table.text`."""
     parts = [table.text(width) for table in _tables(summary, protection)]
-    if protection is not None and protection.protects:
+    if protection is not None and protection.plan.protects:
         parts.append("".join(f"{line}\n" for line in protection_sources(protection)))
     last = "".join(f"{line}\n" for line in (metrics_line(summary), verdict_line(summary)) if line)
     if summary.safety is not None:
@@ -380,12 +381,12 @@ def text_report(summary: Summary, protection: Protection | None = None, width: i
     return "\n".join([*parts, last])
 
 
-def rich_report(summary: Summary, protection: Protection | None = None) -> Group:
+def rich_report(summary: Summary, protection: ProtectionState | None = None) -> Group:
     """Return all tables and the verdict for a `rich` console."""
     parts: list[Table | Text] = []
     for table in _tables(summary, protection):
         parts += [table, Text()]
-    if protection is not None and protection.protects:
+    if protection is not None and protection.plan.protects:
         parts += [*(Text(line) for line in protection_sources(protection)), Text()]
     safety = summary.safety
     if safety is not None:

@@ -6,8 +6,7 @@
 STUDY is a folder of `resil study`: a folder a target, in it a run a network; runs of further networks may
 lie beside them. For each target a set is chosen for *all* its networks at once: for SPFM of 99 % (lower
 limit) and for a tenth of the FIT (upper limit), by one half of the injections, judged by the other. Areas are
-by the options' figures; what was built and measured, and confirmed or not, is in `protection.json` of each
-run.
+by the options' figures; what was built and measured, and confirmed or not, is said where it was built.
 """
 
 from __future__ import annotations

@@ -2,29 +2,36 @@
 """Protection plans of a folder, kept by name; `protection.json` is the latest one that reaches its target.
 
 A plan says on which results it rests. One that rests on others is not used, and a plan that reaches nothing
-takes the place of none that does.
+takes the place of none that does. What was built of it is read where it was built.
 """
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 from resil.errors import StoreError
-from resil.files import json_text, read_json, write_text
+from resil.files import write_text
 from resil.folder.finished import Finished
+from resil.folder.recorded import read_document
 from resil.folder.store import PROTECTION
+from resil.record.protection import INFEASIBLE, TARGETS, Protection
+from resil.record.protection_build import Build
+from resil.record.protection_confirmation import Confirmation
+from resil.record.protection_parts import PlanBasis
+from resil.record.protection_state import ProtectionState
+from resil.record.typed import Document
 
 PLANS = "protection"
-INFEASIBLE = "infeasible"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,63}")
 _AGAIN = "make it again with: resil protect {}"
+Read = TypeVar("Read", bound=Document)
 
 
-def accepted_plan(path: Path, digest: str) -> dict[str, Any] | None:
-    """Return the content of `protection.json`, None if there is none.
+def accepted_plan(path: Path, digest: str) -> ProtectionState | None:
+    """Return the plan of `protection.json` as it stands, None if there is none.
 
     Args:
         path: Folder of a run or of an estimate.
@@ -36,12 +43,12 @@ def accepted_plan(path: Path, digest: str) -> dict[str, Any] | None:
     file = path / PROTECTION
     if not file.exists():
         return None
-    plan = read_json(file, _AGAIN.format(path))
-    if not _rests_on(plan, digest):
+    plan = read_document(file, Protection, _AGAIN.format(path))
+    if plan.basis.summary != digest:
         raise StoreError(
             f"{file}: rests on other results than {path} holds now; {_AGAIN.format(path)}, or delete it"
         )
-    return plan
+    return state_of(path, plan)
 
 
 def check_name(name: str) -> str:
@@ -53,12 +60,11 @@ def check_name(name: str) -> str:
     return name
 
 
-def keep_plan(found: Finished, name: str, plan: Mapping[str, Any]) -> dict[str, Any]:
+def keep_plan(found: Finished, plan: Protection) -> ProtectionState:
     """Keep a plan as `protection/NAME.json`; it becomes `protection.json` too if nothing better is there.
 
     Args:
         found: The results that it rests on.
-        name: Of the plan.
         plan: What was chosen.
 
     Returns:
@@ -68,63 +74,119 @@ def keep_plan(found: Finished, name: str, plan: Mapping[str, Any]) -> dict[str, 
         StoreError: the name belongs to a plan for another target, or to one for these results that reaches
             its target while this one does not; or the folder cannot be written.
     """
-    named = {**plan, "name": name, "basis": basis_of(found)}
-    file = found.path / PLANS / f"{check_name(name)}.json"
-    if file.exists():
-        _check_replaced(file, named, found.digest)
+    file = _file_of(found.path, plan.name)
+    _check_replaced(file, plan, found.digest)
     file.parent.mkdir(exist_ok=True)
-    write_text(file, json_text(named))
-    accepted = _valid(found.path / PROTECTION, found.digest)
-    if accepted is not None and plan["result"] == INFEASIBLE and accepted["result"] != INFEASIBLE:
-        return accepted
-    write_text(found.path / PROTECTION, json_text(named))
-    return named
+    write_text(file, plan.text())
+    accepted = _readable(found.path / PROTECTION)
+    better = accepted is not None and accepted.result != INFEASIBLE and plan.result == INFEASIBLE
+    if accepted is not None and better and accepted.basis.summary == found.digest:
+        return state_of(found.path, accepted)
+    write_text(found.path / PROTECTION, plan.text())
+    return state_of(found.path, plan)
 
 
-def kept_plan(path: Path, name: str) -> dict[str, Any]:
+def kept_plan(path: Path, name: str) -> Protection:
     """Return the plan that is kept by a name; StoreError if there is none."""
-    return read_json(path / PLANS / f"{check_name(name)}.json", _AGAIN.format(path))
+    return read_document(_file_of(path, name), Protection, _AGAIN.format(path))
 
 
-def add_to_plan(path: Path, name: str, facts: Mapping[str, Any]) -> None:
-    """Add what became of a plan to it, as it is kept by name and as `protection.json` if it is that one.
+def note_build(path: Path, name: str, folder: Path) -> None:
+    """Note in a plan, as it is kept by name and as `protection.json` if it is that one, where it was built.
+
+    Whatever was built of it before, and what injections have said of that, counts no more.
 
     Raises:
         StoreError: it is not kept there, is damaged, or cannot be written.
     """
-    for file in (path / PLANS / f"{check_name(name)}.json", path / PROTECTION):
-        plan = read_json(file, _AGAIN.format(path))
-        if plan.get("name") == name:
-            write_text(file, json_text({**plan, **facts}))
+    build = os.path.relpath(folder.resolve(), path.resolve())
+    for file in (_file_of(path, name), path / PROTECTION):
+        plan = read_document(file, Protection, _AGAIN.format(path))
+        if plan.name == name:
+            write_text(file, plan.changed(build=build).text())
 
 
-def basis_of(found: Finished) -> dict[str, Any]:
+def state_of(path: Path, plan: Protection) -> ProtectionState:
+    """Return a plan with what was built of it and what injections have said of that.
+
+    What a folder holds of another choice is nothing of this plan.
+
+    Args:
+        path: Folder of the run that keeps it.
+        plan: As it is kept there.
+
+    Raises:
+        StoreError: What is in the folder of the build is damaged.
+    """
+    if (folder := build_folder(path, plan)) is None:
+        return ProtectionState(plan)
+    build = read_build(folder)
+    if build is None or build.choice != plan.choice_digest:
+        return ProtectionState(plan)
+    return ProtectionState(plan, build, confirmation_of(folder, build))
+
+
+def build_folder(path: Path, plan: Protection) -> Path | None:
+    """Return the folder in which a plan of a run was built last; None if it was not."""
+    return None if plan.build is None else path / plan.build
+
+
+def read_build(folder: Path) -> Build | None:
+    """Return what a folder of built protection records, None if it is none; StoreError if damaged."""
+    return _read(folder, Build)
+
+
+def confirmation_of(folder: Path, build: Build) -> Confirmation | None:
+    """Return what injections into just this build have said, None if there were none.
+
+    What confirms it is about the RTL that was proven and measured; other RTL in its place is refused.
+
+    Raises:
+        StoreError: It is damaged.
+    """
+    found = _read(folder, Confirmation)
+    if found is None or found.choice != build.choice:
+        return None
+    return None if found.confirmed and found.rtl_digest != build.rtl_digest else found
+
+
+def keep_in_build(folder: Path, document: Build | Confirmation) -> None:
+    """Write what a build records, or what injections have said of it, into its folder."""
+    write_text(folder / document.FILE, document.text())
+
+
+def basis_of(found: Finished) -> PlanBasis:
     """Return what a plan says of the results that it rests on."""
-    return {"summary": found.digest, "injections": found.summary.total.injections}
+    return PlanBasis(summary=found.digest, injections=found.summary.total.injections)
 
 
-def _check_replaced(file: Path, plan: Mapping[str, Any], digest: str) -> None:
-    old = read_json(file, "delete it, or choose another --name")
-    asked = ("budget_fit", "spfm_target", "fit_share_target", "due_fit_target")
-    if any(old.get(key) != plan.get(key) for key in asked):
-        told = ", ".join(f"{key} = {old[key]}" for key in asked if key in old)
-        raise StoreError(f"{file}: is a plan for {told}; choose another --name")
-    if _rests_on(old, digest) and old.get("result") != INFEASIBLE and plan["result"] == INFEASIBLE:
+def _file_of(path: Path, name: str) -> Path:
+    return path / PLANS / f"{check_name(name)}.json"
+
+
+def _read(folder: Path, document: type[Read]) -> Read | None:
+    file = folder / document.FILE
+    return read_document(file, document, document.REMEDY) if file.exists() else None
+
+
+def _check_replaced(file: Path, plan: Protection, digest: str) -> None:
+    """Refuse a name that belongs to another plan; what is no plan of this version is replaced."""
+    if (old := _readable(file)) is None:
+        return
+    if any(getattr(old, key) != getattr(plan, key) for key in TARGETS):
+        asked = ", ".join(f"{key} = {getattr(old, key)}" for key in TARGETS)
+        raise StoreError(f"{file}: is a plan for {asked}; choose another --name")
+    reached = old.basis.summary == digest and old.result != INFEASIBLE
+    if reached and plan.result == INFEASIBLE:
         raise StoreError(
             f"{file}: is a plan that reaches its target on these results, which this one does not; choose "
             "another --name"
         )
 
 
-def _valid(file: Path, digest: str) -> dict[str, Any] | None:
-    """Return a plan that rests on the results with that digest, None if there is no readable one."""
+def _readable(file: Path) -> Protection | None:
+    """Return a plan, None if there is none or it cannot be read."""
     try:
-        plan = read_json(file, "")
+        return read_document(file, Protection, "")
     except StoreError:
         return None
-    return plan if _rests_on(plan, digest) else None
-
-
-def _rests_on(plan: Mapping[str, Any], digest: str) -> bool:
-    basis = plan.get("basis")
-    return isinstance(basis, Mapping) and basis.get("summary") == digest

@@ -138,7 +138,7 @@ def _watchdog(design: Design, networks: Sequence[Network]) -> list[str]:
         return []
     if design.limit is None:
         return ["A watchdog was not offered: how long operations take is not in the results of all runs."]
-    told = [n.name for n in networks if n.pace is not None and n.pace.tells(design.limit)]
+    told = [n.name for n in networks if n.pace is not None and n.pace.detects(design.limit)]
     late = [n.name for n in networks if n.name not in told]
     text = (
         f"A watchdog waits {design.limit:,} cycles for the end of an operation. A hang is taken for one in "

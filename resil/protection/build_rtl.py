@@ -5,23 +5,31 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from resil.bench.bench import Bench
 from resil.bench.site_list import block_name
 from resil.campaign.campaign import Campaign, load_campaign
 from resil.errors import ConsistencyError, StoreError
-from resil.files import json_text, read_json, write_text
-from resil.folder.kept_plans import add_to_plan
+from resil.folder.kept_plans import keep_in_build, read_build
 from resil.folder.store import CAMPAIGN, recorded_definition
 from resil.prepare import prepare
 from resil.progress import Progress
 from resil.protection.groups_to_build import groups_of, watchdog_of
 from resil.protection.options import load_options
-from resil.rtl_harness.cache import content_key
+from resil.record.protection import Protection
+from resil.record.protection_build import (
+    AreaAdded,
+    AreaMeasured,
+    BitExact,
+    BlockArea,
+    Build,
+    BuiltWatchdog,
+    HardenedBits,
+    StorageLeftOut,
+)
 from resil.rtl_harness.design.area import area_per_block
 from resil.rtl_harness.design.elaboration import Elaboration, elaborate
 from resil.rtl_harness.design.hardware import with_hardware
@@ -37,25 +45,22 @@ from resil.rtl_harness.redundancy.lockstep import check_locksteps
 from resil.rtl_harness.redundancy.proof import check_alarms, check_copies, prove_mechanisms
 from resil.rtl_harness.redundancy.watchdog import check_watched, prove_watchdog
 
-SCHEMA = 1
-RECORD = "build.json"
-
 
 def build_plan(
-    run_dirs: Sequence[Path], plan: Mapping[str, Any], folder: Path, *, options: Path | None = None
-) -> dict[str, Any]:
+    run_dirs: Sequence[Path], plan: Protection, folder: Path, *, options: Path | None = None
+) -> Build:
     """Build the protection of a plan into the target of a run, prove it and measure it.
 
     The folder is there in full or not at all.
 
     Args:
         run_dirs: The runs that the plan is for; without a fault the first is run.
-        plan: Content of `protection.json`.
+        plan: As each of them keeps it, with the figures of one of them.
         folder: That is made.
         options: The file of options that the plan was chosen from, too.
 
     Returns:
-        The content of `build.json`.
+        What the folder records.
 
     Raises:
         ProtectionError: The plan holds what cannot be built.
@@ -71,62 +76,57 @@ def build_plan(
     known = load_options(options)
     groups, watchdog = groups_of(plan, known, target.blocks), watchdog_of(plan, known)
     bench = prepare(campaign, progress)
-    if not plan["from_estimate"]:
+    if not plan.from_estimate:
         bench.identity.require(recorded_definition(run_dir), str(run_dir))
-    told = f"{len(groups)} protected groups" + (" and a watchdog" if watchdog else "")
-    progress.stage(f"building {told} into {target.name}")
+    parts = f"{len(groups)} protected groups" + (" and a watchdog" if watchdog else "")
+    progress.stage(f"building {parts} into {target.name}")
     before = with_hardware(target, elaborate(target, bench.parameters))
     made = folder.resolve().with_name(f".{folder.name}.building")
     shutil.rmtree(made, ignore_errors=True)
     try:
         built = build_protection(target, before, groups, made, watchdog)
-        record = _judged(campaign, bench, plan, built, made, progress)
-        record["rtl"] = str(folder)
-        write_text(made / RECORD, json_text(record))
+        command = f"resil protect {run_dir} --build {folder}"
+        record = _judged(campaign, bench, plan, built, made, command, progress)
+        keep_in_build(made, record)
         if folder.exists():
             folder.rmdir()
         made.replace(folder)
     finally:
         shutil.rmtree(made, ignore_errors=True)
-    keys = ("rtl", "area_predicted", "area_measured", "bit_exact", "confirmed")
-    built_by = f"resil protect {run_dir} --build {folder}"
-    for own in run_dirs:
-        add_to_plan(own, plan["name"], {**{key: record[key] for key in keys}, "commands": [built_by]})
     return record
 
 
-def built_before(folder: Path, plan: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the content of `build.json` if a folder holds what was built of just this plan, else None."""
-    if not (folder / RECORD).is_file():
-        return None
-    record = read_json(folder / RECORD, "build into another folder")
-    return record if record.get("choice") == _choice(plan) else None
+def built_before(folder: Path, plan: Protection) -> Build | None:
+    """Return what a folder records if it holds what was built of just this plan, else None."""
+    record = read_build(folder)
+    return record if record is not None and record.choice == plan.choice_digest else None
 
 
-def was_changed(record: Mapping[str, Any], target: Target) -> bool:
-    """Whether the RTL of a build is other than what was proven and measured, as its `build.json` has it."""
-    return bool(record.get("rtl_digest") != rtl_digest(target))
+def was_changed(record: Build, target: Target) -> bool:
+    """Whether the RTL of a build is other than what was proven and measured."""
+    return record.rtl_digest != rtl_digest(target)
 
 
 def require_unchanged(folder: Path) -> None:
     """Raise StoreError unless the RTL of a build is what was proven and measured."""
-    if was_changed(read_json(folder / RECORD, "build it again"), load_target(folder / TARGET)):
+    record = read_build(folder)
+    if record is None or was_changed(record, load_target(folder / TARGET)):
         raise StoreError(
             f"{folder}: its RTL was changed since it was built: proofs, area and confirmation are of other "
             "RTL; restore it, or move the folder away and it is built again"
         )
 
 
-def _choice(plan: Mapping[str, Any]) -> str:
-    """Return a digest of what a plan rests on and protects."""
-    return content_key(
-        *(json_text(plan.get(key)) for key in ("name", "basis", "choices", "groups", "mechanisms"))
-    )
-
-
 def _judged(
-    campaign: Campaign, bench: Bench, plan: Mapping[str, Any], built: Built, made: Path, progress: Progress
-) -> dict[str, Any]:
+    campaign: Campaign,
+    bench: Bench,
+    plan: Protection,
+    built: Built,
+    made: Path,
+    command: str,
+    progress: Progress,
+) -> Build:
+    """Prove and measure what was built, run it without a fault, and return what is to be recorded of it."""
     protected = load_target(made / TARGET)
     progress.stage("proving what the mechanisms do, and that no copy is merged and no alarm open")
     after = with_hardware(protected, elaborate(protected, bench.parameters))
@@ -144,7 +144,7 @@ def _judged(
     own = prepare(replace(campaign, target=made / TARGET), progress)
     runs = same_runs(bench, own, progress, None if timer is None else timer.limit)
     longest = max(map(_longest, runs), default=0)
-    area = _area(campaign, bench, plan, protected, after, built)
+    predicted, measured = _area(campaign, bench, plan, protected, after, built)
     bits: Counter[str] = Counter()
     for register in built.registers:
         bits[register.mechanism.value] += register.bits
@@ -154,29 +154,29 @@ def _judged(
         bits["lockstep"] += block.bits
     for piece in built.hardened:
         bits["hardened"] += piece.bits
-    return {
-        "schema": SCHEMA,
-        "plan": plan["name"],
-        "choice": _choice(plan),
-        "rtl": "",
-        "rtl_digest": rtl_digest(protected),
-        "bits": dict(bits),
-        "netlists": dict(built.netlists),
-        "left_out": [
-            {"path": found.path, "bits": found.bits, "reason": found.reason}
+    return Build(
+        schema=Build.SCHEMA,
+        plan=plan.name,
+        choice=plan.choice_digest,
+        rtl_digest=rtl_digest(protected),
+        bits=dict(bits),
+        netlists=dict(built.netlists),
+        left_out=tuple(
+            StorageLeftOut(path=found.path, bits=found.bits, reason=found.reason)
             for found in built.left_out
             if found.hardware
-        ],
-        "hardened": [
-            {"path": own.path, "left": own.left, "right": own.right, "group": own.group}
+        ),
+        hardened=tuple(
+            HardenedBits(path=own.path, left=own.left, right=own.right, group=own.group)
             for own in built.constrained
-        ],
-        "watchdog": timer and {"limit": timer.limit, "longest_operation": longest},
-        "proofs": proofs,
-        "bit_exact": {"networks": [bench.network.name], "inputs": len(bench.inputs), "equal": True},
-        **area,
-        "confirmed": False,
-    }
+        ),
+        watchdog=None if timer is None else BuiltWatchdog(limit=timer.limit, longest_operation=longest),
+        proofs=proofs,
+        bit_exact=BitExact(networks=(bench.network.name,), inputs=len(bench.inputs), equal=True),
+        area_predicted=predicted,
+        area_measured=measured,
+        commands=(command,),
+    )
 
 
 def same_runs(before: Bench, after: Bench, progress: Progress, limit: int | None = None) -> list[GoldenRun]:
@@ -185,7 +185,7 @@ def same_runs(before: Bench, after: Bench, progress: Progress, limit: int | None
     Args:
         before: The design without protection.
         after: With it.
-        progress: Is told.
+        progress: Shows what runs.
         limit: Of its watchdog in cycles, if it has one.
 
     Returns:
@@ -240,30 +240,27 @@ def _longest(run: GoldenRun) -> int:
 def _area(
     campaign: Campaign,
     bench: Bench,
-    plan: Mapping[str, Any],
+    plan: Protection,
     protected: Target,
     after: Elaboration,
     built: Built,
-) -> dict[str, Any]:
-    """Return the measured area beside the plan's figure; hardened cells have that of the plan alone."""
+) -> tuple[AreaAdded, AreaMeasured]:
+    """Return the plan's figure of area and what was measured; hardened cells have that of the plan alone."""
     old = bench.area()
     new = area_per_block(protected, after, campaign.liberty)
     added = new.total.total - old.total.total
-    blocks = {
-        block_name(name): {"before": old.of(block_name(name)).total, "after": area.total}
-        for name, area in new.blocks.items()
-    }
-    return {
-        "area_predicted": {
-            "added": plan["area_added"],
-            "overhead": plan["area_overhead"],
-            "unit": old.unit,
-        },
-        "area_measured": {
-            "added": added,
-            "overhead": added / old.total.total,
-            "unit": new.unit,
-            "hardened_included": False if built.hardened else None,
-            "blocks": blocks,
-        },
-    }
+    assert plan.area_added is not None
+    assert plan.area_overhead is not None
+    return (
+        AreaAdded(added=plan.area_added, overhead=plan.area_overhead, unit=old.unit),
+        AreaMeasured(
+            added=added,
+            overhead=added / old.total.total,
+            unit=new.unit,
+            hardened_included=False if built.hardened else None,
+            blocks={
+                block_name(name): BlockArea(before=old.of(block_name(name)).total, after=area.total)
+                for name, area in new.blocks.items()
+            },
+        ),
+    )

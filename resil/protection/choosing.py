@@ -3,33 +3,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from resil.folder.finished import Finished, finished_results, finished_run
 from resil.folder.kept_plans import basis_of, check_name, keep_plan
 from resil.progress import Progress
 from resil.protection.basis import Basis, basis_of_injections, basis_of_limits
 from resil.protection.choose import choose
-from resil.protection.hold_out import on_strangers
+from resil.protection.hold_out import on_hold_out
 from resil.protection.items import Design
 from resil.protection.kept import kept_choice
 from resil.protection.options import ERROR_FLAG, OptionSet, ProtectionError, load_options
 from resil.protection.prior_counts import prior_counts
 from resil.protection.targets import Targets, asked_of
-from resil.protection.unit_plan import unit_plan
+from resil.protection.unit_plan import Origin, unit_plan
 from resil.protection.units import Granularity
 from resil.protection.verify import longest_operations
 from resil.protection.wanted import Wanted
+from resil.record.protection import Protection
+from resil.record.protection_parts import ChoosingModel, ChoosingRun
 from resil.record.provenance import RUN
-from resil.reports import parse_protection
 from resil.results.write import Results
 
 # Time for each choice without one of the networks.
-_STRANGER_SECONDS = 20.0
+_HOLD_OUT_SECONDS = 20.0
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,11 @@ class Chosen:
 
     Attributes:
         found: The runs, or the estimate.
-        plan: Content of `protection.json` of the first.
+        plan: That of the first.
     """
 
     found: Sequence[Finished]
-    plan: Mapping[str, Any]
+    plan: Protection
 
 
 def choose_plan(runs_or_models: Sequence[Path], wanted: Wanted, *, buildable: bool = False) -> Chosen:
@@ -79,16 +79,19 @@ def choose_plan(runs_or_models: Sequence[Path], wanted: Wanted, *, buildable: bo
     watched = buildable and wanted.verify
     longest = longest_operations(run_dirs, wanted.networks, wanted.options) if watched else ()
     design = basis.design(known, granularity, buildable=buildable, also_longest=longest)
-    plans = _plans(basis, design, asked, granularity, models)
+    learnt = [ChoosingModel(model=path.name, sha256=sha256(path.read_bytes()).hexdigest()) for path in models]
+    plans = _plans(
+        basis, design, asked, granularity, models, Origin(name, tuple(rests_on(basis)), tuple(learnt))
+    )
     for own, plan in zip(found, plans, strict=True):
-        Results(own.summary, keep_plan(own, name, plan)).write(own.path)
-    return Chosen(found, {**plans[0], "name": name, "basis": basis_of(found[0])})
+        Results(own.summary, keep_plan(own, plan)).write(own.path)
+    return Chosen(found, plans[0])
 
 
-def rests_on(basis: Basis) -> list[dict[str, Any]]:
+def rests_on(basis: Basis) -> list[ChoosingRun]:
     """Return on which results of which networks a plan rests."""
     pairs = zip(basis.networks, basis.found, strict=True)
-    return [{"run": network.name, **basis_of(found)} for network, found in pairs]
+    return [ChoosingRun(run=network.name, **dict(basis_of(found))) for network, found in pairs]
 
 
 def _default(found: Sequence[Finished], models: Sequence[Path], targets: Targets) -> Granularity:
@@ -114,8 +117,13 @@ def _read(
 
 
 def _plans(
-    basis: Basis, design: Design, asked: Targets, granularity: Granularity, models: Sequence[Path]
-) -> list[dict[str, Any]]:
+    basis: Basis,
+    design: Design,
+    asked: Targets,
+    granularity: Granularity,
+    models: Sequence[Path],
+    origin: Origin,
+) -> list[Protection]:
     Progress().stage(
         f"choosing among {len(design.units):,} units for {len(basis.networks)} networks, "
         f"{sum(len(n.bit) if n.limits is None else n.limits.injections for n in basis.networks):,} injections"
@@ -125,10 +133,6 @@ def _plans(
     others = []
     if choice.needed and choice.chosen is not None:
         reserve = choice.chosen.reserve
-        others = on_strangers(design, basis.networks, asked, reserve, _STRANGER_SECONDS, prior)
-    plans = unit_plan(design, basis.networks, asked, choice, granularity, basis.found[0].summary, others)
-    learnt = [{"model": path.name, "sha256": sha256(path.read_bytes()).hexdigest()} for path in models]
-    for plan in plans:
-        plan |= {"based_on": rests_on(basis), "models": learnt}
-        parse_protection(plan)
-    return plans
+        others = on_hold_out(design, basis.networks, asked, reserve, _HOLD_OUT_SECONDS, prior)
+    summary = basis.found[0].summary
+    return unit_plan(design, basis.networks, asked, choice, granularity, summary, origin, others)

@@ -4,10 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
 
+from resil.protection.observed import Observed, Stratum
+from resil.protection.options import ProtectionError
 from resil.protection.sample_size import SIZES, Expected, Spread, spread_needed
+from resil.record.protection import Protection
+from resil.record.protection_confirmation import (
+    ConfirmingNetwork,
+    MeasuredRates,
+    MechanismCoverage,
+    NewData,
+    Predicted,
+    RedundantStorage,
+)
 from resil.stats.evidence import Evidence, Group
 from resil.stats.intervals import Interval, clopper_pearson
 from resil.stats.metrics import spfm
@@ -16,74 +25,10 @@ from resil.stats.metrics import spfm
 _NEAR = 0.9
 
 
-@dataclass(frozen=True, slots=True)
-class Stratum:
-    """New injections into storage of one kind in one block, hardened by one option or not at all.
-
-    Attributes:
-        group: Its raw rate without hardening, and its counts by outcome.
-        factors: Share of that rate which hardened cells leave: least, stated, and most. RTL cannot show it.
-    """
-
-    group: Group
-    factors: tuple[float, float, float] = (1.0, 1.0, 1.0)
-
-
-@dataclass(frozen=True, slots=True)
-class Copies:
-    """New injections into redundant storage itself: copies and parity bits.
-
-    Attributes:
-        injections: All of them.
-        hazardous: With a hazardous outcome.
-        wrong: Said to be corrected, and yet the result differed or did not come.
-        untold: Of which no alarm told, although there was a clock edge left to tell of it.
-    """
-
-    injections: int
-    hazardous: int
-    wrong: int
-    untold: int
-
-
-@dataclass(frozen=True, slots=True)
-class Hangs:
-    """New injections of which a hang was seen, in a design with a watchdog.
-
-    Attributes:
-        seen: Hangs, an alarm or not.
-        told: Those of which an alarm told in time.
-        promised: Part of them of which the watchdog is to tell at least; 0 where it tells after the time-out.
-    """
-
-    seen: int
-    told: int
-    promised: float
-
-
-@dataclass(frozen=True, slots=True)
-class Observed:
-    """What was found on one network that took no part in the choice.
-
-    Attributes:
-        network: Its name.
-        strata: Upsets, of all storage.
-        copies: The part of them that struck redundant storage.
-        safety: Result of the campaign's safety verdict on this data alone; None if there is none.
-        hangs: With a watchdog; None without.
-    """
-
-    network: str
-    strata: tuple[Stratum, ...]
-    copies: Copies
-    safety: str | None = None
-    hangs: Hangs | None = None
-
-
 def confirmation(
-    plan: Mapping[str, Any], observed: Sequence[Observed], hazardous: Collection[str], confidence: float
-) -> dict[str, Any]:
-    """Return what `protection.json` says of a confirmation.
+    plan: Protection, observed: Sequence[Observed], hazardous: Collection[str], confidence: float
+) -> NewData:
+    """Return what new injections say of a plan.
 
     Confirmed is a plan if, by the new data alone,
 
@@ -91,77 +36,86 @@ def confirmation(
       the least that it predicts for any network is not above all of them (too high);
     - its limits, of FIT, SPFM and detected failures, are met on each network, and the safety verdict if one
       is asked for; a limit in shares of a network's own FIT cannot be;
-    - no upset of redundant storage was hazardous, none that was said to be corrected showed, and of each an
-      alarm told;
-    - a watchdog did not tell of fewer hangs than it is credited with: the upper limit of the part of which it
-      told is not below that.
+    - no upset of redundant storage was hazardous, none that was said to be corrected showed, and an
+      alarm reported each;
+    - a watchdog did not detect fewer hangs than it is credited with: the upper limit of the part that it
+      reported is not below that.
 
     Intervals of several networks hold together: each has its part of the error (Bonferroni). Those of
     `copies` are exact (Clopper and Pearson).
 
     Args:
-        plan: Content of `protection.json`.
+        plan: That was built.
         observed: What was found, a network each.
         hazardous: Outcomes that count as failures.
         confidence: Of the plan's campaign.
     """
     joint = 1.0 - (1.0 - confidence) / len(observed)
     rows = [_network(found, hazardous, joint) for found in observed]
-    worst = max(rows, key=lambda row: float(row["fit_hi"]))
+    worst = max(rows, key=lambda row: row.fit_hi)
     reasons = [*_prediction(plan, rows), *_limits(plan, rows)]
     for found in observed:
         reasons += _mechanisms(found) + _hangs(found, joint)
-    injections, struck = (sum(int(row[key]) for row in rows) for key in ("injections", "copies"))
+    injections, struck = sum(row.injections for row in rows), sum(row.copies for row in rows)
     bad = sum(found.copies.hazardous for found in observed)
-    measured = {key: worst[key] for key in ("fit", "fit_lo", "fit_hi", "spfm", "spfm_lo")}
-    return {
-        "confirmed": not reasons,
-        "reasons": reasons,
-        "predicted": {
-            "fit": predicted_fit(plan),
-            "fit_lo": least_predicted(plan),
-            "fit_hi": plan["fit_hi"],
-            "spfm": plan["spfm"],
-            "spfm_lo": plan["spfm_lo"],
-            "injections": plan["basis"]["injections"],
-        },
-        "measured": {**measured, "injections": injections, "network": worst["network"]},
-        "networks": rows,
-        "copies": {
-            "injections": struck,
-            "hazardous": bad,
-            "harmless_lo": 1.0 - clopper_pearson(bad, struck, confidence, "upper").hi if struck else 0.0,
-            "confidence": confidence,
-        },
-    }
+    return NewData(
+        confirmed=not reasons,
+        reasons=tuple(reasons),
+        predicted=Predicted(
+            fit=predicted_fit(plan),
+            fit_lo=least_predicted(plan),
+            fit_hi=_chosen(plan.fit_hi),
+            spfm=plan.spfm,
+            spfm_lo=plan.spfm_lo,
+            injections=plan.basis.injections,
+        ),
+        measured=MeasuredRates(
+            fit=worst.fit,
+            fit_lo=worst.fit_lo,
+            fit_hi=worst.fit_hi,
+            spfm=worst.spfm,
+            spfm_lo=worst.spfm_lo,
+            injections=injections,
+            network=worst.network,
+        ),
+        networks=tuple(rows),
+        copies=RedundantStorage(
+            injections=struck,
+            hazardous=bad,
+            harmless_lo=1.0 - clopper_pearson(bad, struck, confidence, "upper").hi if struck else 0.0,
+            confidence=confidence,
+        ),
+    )
 
 
-def predicted_fit(plan: Mapping[str, Any]) -> float:
+def predicted_fit(plan: Protection) -> float:
     """Return the hazardous FIT that a plan predicts for networks that took no part in its choice.
 
     What it leaves on the run's own network, as injections that did not choose say, or the mean of what sets
     so chosen leave on a network that was left out, if that is more.
     """
-    strangers = _fits(plan, "strangers")
-    return max(float(plan["fit"]), sum(strangers) / len(strangers) if strangers else 0.0)
+    others = [own.fit for own in plan.hold_out]
+    return max(_chosen(plan.fit), sum(others) / len(others) if others else 0.0)
 
 
-def least_predicted(plan: Mapping[str, Any]) -> float:
+def least_predicted(plan: Protection) -> float:
     """Return the least hazardous FIT that a plan predicts for a network.
 
     Networks differ tenfold, and a new one may be as harmless as the most harmless of those that chose: the
     least that the set leaves on any of them, or that sets chosen without one leave on that one.
     """
-    return min([float(plan["fit"]), *_fits(plan, "networks"), *_fits(plan, "strangers")])
+    return min([_chosen(plan.fit), *(own.fit for own in (*plan.networks, *plan.hold_out))])
 
 
-def _fits(plan: Mapping[str, Any], key: str) -> list[float]:
-    """Return what a plan leaves on each network of a list that only plans over units have."""
-    return [float(row["fit"]) for row in plan.get(key, ())]
+def _chosen(value: float | None) -> float:
+    """Return a figure of a plan that reaches its target; ProtectionError if it does not."""
+    if value is None:
+        raise ProtectionError("expected a plan that reaches its target, found one that does not")
+    return value
 
 
 def planned_upsets(
-    plan: Mapping[str, Any],
+    plan: Protection,
     fit_raw: Mapping[tuple[str, str], float],
     fixed: Mapping[tuple[str, str], int],
     networks: int,
@@ -176,7 +130,7 @@ def planned_upsets(
     many are planned as show that.
 
     Args:
-        plan: Content of `protection.json`.
+        plan: That was built.
         fit_raw: Upset rate of each kind of storage in each block of what was built, by both.
         fixed: Fewest injections into redundant storage, of which the plan expects no failure.
         networks: How many there are.
@@ -184,18 +138,16 @@ def planned_upsets(
         size: Injections to be spread over the rest; None for as many as the plan's limits need.
     """
     left = {
-        (str(choice["block"]), kind): float(fit)
-        for choice in plan["choices"]
-        for kind, fit in choice["fit_after_by_kind"].items()
+        (choice.block, kind): fit for choice in plan.choices for kind, fit in choice.fit_after_by_kind.items()
     }
     own, whole = sum(left.values()), sum(fit_raw.values())
-    limits = [] if plan["spfm_target"] is None else [(1.0 - float(plan["spfm_target"])) * whole]
-    if plan["budget_fit"] is not None:
-        limits.append(float(plan["budget_fit"]))
+    limits = [] if plan.spfm_target is None else [(1.0 - plan.spfm_target) * whole]
+    if plan.budget_fit is not None:
+        limits.append(plan.budget_fit)
     allowed = min(limits, default=None)
     foreseen = [
         predicted_fit(plan),
-        *(fit for fit in _fits(plan, "strangers") if allowed is not None and fit < _NEAR * allowed),
+        *(own.fit for own in plan.hold_out if allowed is not None and own.fit < _NEAR * allowed),
     ]
     scale = max(foreseen) / own if own > 0.0 else 1.0
     expected = [
@@ -207,40 +159,41 @@ def planned_upsets(
     return spread_needed(expected, allowed, joint, SIZES if size is None else (size,), networks)
 
 
-def latent_coverage(told: int, injections: int, confidence: float) -> dict[str, Any]:
-    """Return the part of the stuck bits of mechanisms that an alarm tells of, with its exact lower limit."""
-    found = clopper_pearson(told, injections, confidence, "lower")
-    return {
-        "injections": injections,
-        "told": told,
-        "coverage": found.estimate,
-        "coverage_lo": found.lo,
-        "confidence": confidence,
-    }
+def latent_coverage(network: str, reported: int, injections: int, confidence: float) -> MechanismCoverage:
+    """Return the part of the stuck bits of mechanisms that an alarm reports, with its exact lower limit."""
+    found = clopper_pearson(reported, injections, confidence, "lower")
+    return MechanismCoverage(
+        network=network,
+        injections=injections,
+        reported=reported,
+        coverage=found.estimate,
+        coverage_lo=found.lo,
+        confidence=confidence,
+    )
 
 
-def _network(found: Observed, hazardous: Collection[str], confidence: float) -> dict[str, Any]:
+def _network(found: Observed, hazardous: Collection[str], confidence: float) -> ConfirmingNetwork:
     ends = [_evidence(found.strata, end, confidence) for end in range(3)]
     rates = [evidence.rate(hazardous) for evidence in ends]
     fit = Interval(rates[1].estimate, rates[0].lo, rates[2].hi, confidence)
     metrics = [spfm(rate, evidence.fit_raw) for rate, evidence in zip(rates, ends, strict=True)]
-    return {
-        "network": found.network,
-        "injections": ends[1].injections,
-        "copies": found.copies.injections,
-        "hazardous": ends[1].count(hazardous),
-        "fit": fit.estimate,
-        "fit_lo": fit.lo,
-        "fit_hi": fit.hi,
-        "fit_raw": ends[1].fit_raw,
-        "due_fit_hi": ends[2].rate({"due"}).hi,
-        "spfm": metrics[1].estimate,
-        "spfm_lo": min(metric.lo for metric in metrics),
-        "confidence": confidence,
-        "safety": found.safety,
-        "hangs": None if found.hangs is None else found.hangs.seen,
-        "hangs_told": None if found.hangs is None else found.hangs.told,
-    }
+    return ConfirmingNetwork(
+        network=found.network,
+        injections=ends[1].injections,
+        copies=found.copies.injections,
+        hazardous=ends[1].count(hazardous),
+        fit=fit.estimate,
+        fit_lo=fit.lo,
+        fit_hi=fit.hi,
+        fit_raw=ends[1].fit_raw,
+        due_fit_hi=ends[2].rate({"due"}).hi,
+        spfm=metrics[1].estimate,
+        spfm_lo=min(metric.lo for metric in metrics),
+        confidence=confidence,
+        safety=found.safety,
+        hangs=None if found.hangs is None else found.hangs.seen,
+        hangs_reported=None if found.hangs is None else found.hangs.reported,
+    )
 
 
 def _evidence(strata: Sequence[Stratum], end: int, confidence: float) -> Evidence:
@@ -250,45 +203,43 @@ def _evidence(strata: Sequence[Stratum], end: int, confidence: float) -> Evidenc
     return Evidence(tuple(groups), confidence, confidence)
 
 
-def _prediction(plan: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def _prediction(plan: Protection, rows: Sequence[ConfirmingNetwork]) -> list[str]:
     fit = predicted_fit(plan)
     reasons = [
-        f"predicted {fit:.3g} FIT is too low: measured {row['fit_lo']:.3g} to {row['fit_hi']:.3g} FIT on "
-        f"{row['network']}"
+        f"predicted {fit:.3g} FIT is too low: measured {row.fit_lo:.3g} to {row.fit_hi:.3g} FIT on "
+        f"{row.network}"
         for row in rows
-        if fit < row["fit_lo"]
+        if fit < row.fit_lo
     ]
     least = least_predicted(plan)
-    if all(least > row["fit_hi"] for row in rows):
-        most = max(float(row["fit_hi"]) for row in rows)
+    if all(least > row.fit_hi for row in rows):
+        most = max(row.fit_hi for row in rows)
         reasons.append(f"predicted at least {least:.3g} FIT is too high: at most {most:.3g} FIT measured")
     return reasons
 
 
-def _limits(plan: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    budget, target, due = plan["budget_fit"], plan["spfm_target"], plan.get("due_fit_target")
+def _limits(plan: Protection, rows: Sequence[ConfirmingNetwork]) -> list[str]:
+    budget, target, due = plan.budget_fit, plan.spfm_target, plan.due_fit_target
     reasons = []
-    if plan.get("fit_share_target") is not None:
+    if plan.fit_share_target is not None:
         reasons.append(
             "a share of each network's own FIT was asked, and what these networks have without protection is "
             "not measured; ask for a budget or for SPFM"
         )
     for row in rows:
-        if budget is not None and row["fit_hi"] > budget:
+        if budget is not None and row.fit_hi > budget:
+            reasons.append(f"on {row.network} at most {row.fit_hi:.3g} FIT, asked: {budget:g} FIT or less")
+        if target is not None and row.spfm_lo < target:
             reasons.append(
-                f"on {row['network']} at most {row['fit_hi']:.3g} FIT, asked: {budget:g} FIT or less"
+                f"on {row.network} SPFM of at least {row.spfm_lo:.3%}, asked: {target:.3%} or more"
             )
-        if target is not None and row["spfm_lo"] < target:
+        if due is not None and row.due_fit_hi > due:
             reasons.append(
-                f"on {row['network']} SPFM of at least {row['spfm_lo']:.3%}, asked: {target:.3%} or more"
-            )
-        if due is not None and row["due_fit_hi"] > due:
-            reasons.append(
-                f"on {row['network']} at most {row['due_fit_hi']:.3g} FIT of detected failures, asked: "
+                f"on {row.network} at most {row.due_fit_hi:.3g} FIT of detected failures, asked: "
                 f"{due:g} FIT or less"
             )
-        if row["safety"] not in (None, "met"):
-            reasons.append(f"on {row['network']} the safety verdict is {row['safety']}, asked: met")
+        if row.safety not in (None, "met"):
+            reasons.append(f"on {row.network} the safety verdict is {row.safety}, asked: met")
     return reasons
 
 
@@ -296,11 +247,11 @@ def _hangs(found: Observed, confidence: float) -> list[str]:
     hangs = found.hangs
     if hangs is None or not hangs.seen:
         return []
-    if clopper_pearson(hangs.told, hangs.seen, confidence, "upper").hi >= hangs.promised:
+    if clopper_pearson(hangs.reported, hangs.seen, confidence, "upper").hi >= hangs.promised:
         return []
     return [
-        f"of {hangs.seen:,} hangs on {found.network} an alarm told of {hangs.told:,}, of the watchdog "
-        f"{hangs.promised:.1%} are expected: it does not tell"
+        f"of {hangs.seen:,} hangs on {found.network} an alarm reported {hangs.reported:,}, of the watchdog "
+        f"{hangs.promised:.1%} are expected: it does not detect them"
     ]
 
 
@@ -311,9 +262,9 @@ def _mechanisms(found: Observed) -> list[str]:
     )
     if not copies.injections:
         return []
-    told = [
+    failed = [
         (copies.hazardous, "were hazardous: a mechanism does not protect"),
         (copies.wrong, "were said to be corrected and showed: a mechanism does not correct"),
-        (copies.untold, "raised no alarm: a mechanism does not tell"),
+        (copies.unreported, "raised no alarm: a mechanism does not detect"),
     ]
-    return [f"{count:,} {on} {what}" for count, what in told if count]
+    return [f"{count:,} {on} {what}" for count, what in failed if count]

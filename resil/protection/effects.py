@@ -110,7 +110,7 @@ class Mechanisms:
 
     def watches(self, network: Network) -> bool:
         """Whether there is a watchdog that tells of the hangs of a network before they count as such."""
-        return self.watchdog is not None and network.pace is not None and network.pace.tells(self.limit)
+        return self.watchdog is not None and network.pace is not None and network.pace.detects(self.limit)
 
     def hazardous(self, network: Network) -> FloatArray:
         """Return the share of each fate that stays hazardous on a network, shape (`FATES`,)."""

@@ -3,24 +3,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from resil.errors import ExitCode
-from resil.folder.kept_plans import accepted_plan, kept_plan
+from resil.folder.kept_plans import (
+    accepted_plan,
+    confirmation_of,
+    kept_plan,
+    note_build,
+    state_of,
+)
 from resil.protection.build_rtl import build_plan, built_before, require_unchanged
 from resil.protection.choosing import choose_plan
 from resil.protection.options import ProtectionError
 from resil.protection.texts import build_text, confirmation_text, plan_text
-from resil.protection.verify import CONFIRMATION, verify_build
+from resil.protection.verify import verify_build
 from resil.protection.wanted import Wanted
+from resil.record.protection import INFEASIBLE, NOT_NEEDED, OPTIMAL, Protection
+from resil.record.protection_build import Build
+from resil.record.protection_confirmation import Confirmation
+from resil.record.protection_state import ProtectionState
 from resil.results.write import Results
 
 # Where what a plan chose is built.
-Place = Callable[[Mapping[str, Any]], Path]
-_CODES = {"not_needed": ExitCode.MET, "optimal": ExitCode.MET, "infeasible": ExitCode.MISSED}
+Place = Callable[[Protection], Path]
+_CODES = {NOT_NEEDED: ExitCode.MET, OPTIMAL: ExitCode.MET, INFEASIBLE: ExitCode.MISSED}
 
 
 @dataclass(frozen=True)
@@ -29,35 +39,42 @@ class Protected:
 
     Attributes:
         run_dir: The first run, which holds the report.
-        results: Of that run, with the plan that it now shows.
-        plan: Content of `protection.json` as it is kept in that run.
-        build: Content of `build.json`; None if nothing was built.
-        confirmation: Content of `confirmation.json`; None if nothing was injected into it.
+        results: Of that run, with the plan as it stands there.
+        folder: Where it is built; None if none was wanted.
+        build: That was made there or taken; None likewise.
+        confirmation: That was made now; None if none was.
     """
 
     run_dir: Path
     results: Results
-    plan: Mapping[str, Any]
-    build: Mapping[str, Any] | None = None
-    confirmation: Mapping[str, Any] | None = None
+    protection: ProtectionState
+    folder: Path | None = None
+    build: Build | None = None
+    confirmation: Confirmation | None = None
+
+    @property
+    def plan(self) -> Protection:
+        """What was chosen."""
+        return self.protection.plan
 
     @property
     def code(self) -> ExitCode:
         """Met if a set keeps the targets, and by injection if that was asked."""
-        if self.confirmation is not None and not self.confirmation["confirmed"]:
+        if self.confirmation is not None and not self.confirmation.confirmed:
             return ExitCode.MISSED
-        return _CODES[str(self.plan["result"])]
+        return _CODES[self.plan.result]
 
     def as_json(self) -> dict[str, Any]:
         """Return the plan, with what was built and confirmed if anything was."""
-        more = {"build": self.build, "confirmation": self.confirmation}
-        return {**self.plan, **{key: value for key, value in more.items() if value is not None}}
+        made = {"build": self.build, "confirmation": self.confirmation}
+        more = {key: document.plain() for key, document in made.items() if document is not None}
+        return {**self.plan.plain(), **more}
 
     def text(self) -> str:
         """Return what was chosen, built and confirmed, as lines for a person."""
         parts = [plan_text(self.plan)]
         if self.build is not None:
-            parts.append(build_text(self.build, verified=self.confirmation is not None))
+            parts.append(build_text(self.build, str(self.folder), verified=self.confirmation is not None))
         if self.confirmation is not None:
             parts.append(confirmation_text(self.confirmation))
         return "\n".join(filter(None, parts))
@@ -84,13 +101,16 @@ def protect(runs_or_models: Sequence[Path], wanted: Wanted, place: Place | None 
             "from took part in choosing, and which they are is not known"
         )
     chosen = choose_plan(runs_or_models, wanted, buildable=place is not None)
-    run_dirs, name = [own.path for own in chosen.found], str(chosen.plan["name"])
-    build = confirmation = None
-    if place is not None and not (wanted.reuse and chosen.plan["result"] != "optimal"):
+    run_dirs = [own.path for own in chosen.found]
+    folder = build = confirmation = None
+    if place is not None and not (wanted.reuse and chosen.plan.result != OPTIMAL):
         folder = place(chosen.plan)
         build = built_before(folder, chosen.plan) if wanted.verify else None
-        build = build or build_plan(run_dirs, chosen.plan, folder, options=wanted.options)
-        if wanted.verify and wanted.reuse and _is_confirmed(folder, chosen.plan):
+        if build is None:
+            build = build_plan(run_dirs, chosen.plan, folder, options=wanted.options)
+        for run_dir in run_dirs:
+            note_build(run_dir, chosen.plan.name, folder)
+        if wanted.verify and wanted.reuse and confirmation_of(folder, build) is not None:
             require_unchanged(folder)
         elif wanted.verify:
             confirmation = verify_build(
@@ -104,11 +124,5 @@ def protect(runs_or_models: Sequence[Path], wanted: Wanted, place: Place | None 
     for own in chosen.found if place is not None else ():
         Results(own.summary, accepted_plan(own.path, own.digest)).write(own.path)
     first = chosen.found[0]
-    plan = kept_plan(first.path, name)
-    return Protected(first.path, Results(first.summary, plan), plan, build, confirmation)
-
-
-def _is_confirmed(folder: Path, plan: Mapping[str, Any]) -> bool:
-    """Whether a kept plan has what came of injecting into this build, confirmed or not."""
-    kept = "measured" in plan and plan.get("rtl") == str(folder)
-    return kept and (folder / f"{CONFIRMATION}.json").exists()
+    state = state_of(first.path, kept_plan(first.path, chosen.plan.name))
+    return Protected(first.path, Results(first.summary, state), state, folder, build, confirmation)

@@ -4,27 +4,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from resil.protection.options import WATCHDOG, OptionSet, ProtectionError
 from resil.protection.units import Granularity
+from resil.record.protection import NOT_NEEDED, OPTIMAL, Protection
 from resil.rtl_harness.redundancy.groups import Group, Mechanism
 from resil.rtl_harness.redundancy.watchdog import Watchdog
 
 
-def groups_of(plan: Mapping[str, Any], options: OptionSet, blocks: Mapping[str, object]) -> list[Group]:
+def groups_of(plan: Protection, options: OptionSet, blocks: Mapping[str, object]) -> list[Group]:
     """Return the protected groups of a plan: blocks, or what its units name.
 
     Args:
-        plan: Content of `protection.json`.
+        plan: That was chosen.
         options: That it was chosen from.
         blocks: The target's block map.
 
     Raises:
         ProtectionError: The plan reaches no target or protects nothing, or a choice cannot be built.
     """
-    if plan["result"] != "optimal":
-        why = "needs no protection" if plan["result"] == "not_needed" else "reaches its target with no option"
+    if plan.result != OPTIMAL:
+        why = "needs no protection" if plan.result == NOT_NEEDED else "reaches its target with no option"
         raise ProtectionError(f"--build: expected a plan that protects something, found that the run {why}")
     groups: list[Group] = []
     for path, name in protected_parts(plan):
@@ -34,7 +34,7 @@ def groups_of(plan: Mapping[str, Any], options: OptionSet, blocks: Mapping[str, 
                 f"{path}: {option.title} ({name}) was chosen for it and cannot be built; "
                 f'leave it out with exclude = ["{name}"] in a file for --options'
             )
-        if plan["granularity"] == Granularity.BLOCK and path not in blocks:
+        if plan.granularity == Granularity.BLOCK and path not in blocks:
             raise ProtectionError(
                 f"{path}: is no block of the target file, so nothing can be built for it; "
                 "name what it holds under [blocks]"
@@ -43,25 +43,23 @@ def groups_of(plan: Mapping[str, Any], options: OptionSet, blocks: Mapping[str, 
     return groups
 
 
-def watchdog_of(plan: Mapping[str, Any], options: OptionSet) -> Watchdog | None:
+def watchdog_of(plan: Protection, options: OptionSet) -> Watchdog | None:
     """Return the watchdog of a plan, None if it has none.
 
     Raises:
         ProtectionError: It cannot be built.
     """
-    found = next((own for own in plan.get("mechanisms", ()) if own["option"] == WATCHDOG), None)
-    if found is None:
+    found = next((own for own in plan.mechanisms if own.option == WATCHDOG), None)
+    if found is None or found.limit is None:
         return None
     if not options.options[WATCHDOG].builds:
         raise ProtectionError(
             f"{WATCHDOG}: was chosen and cannot be built; leave it out with exclude = "
             f'["{WATCHDOG}"] in a file for --options, or give it builds = "{WATCHDOG}"'
         )
-    return Watchdog(int(found["limit"]))
+    return Watchdog(found.limit)
 
 
-def protected_parts(plan: Mapping[str, Any]) -> list[tuple[str, str]]:
+def protected_parts(plan: Protection) -> list[tuple[str, str]]:
     """Return what is protected, as paths of groups, each with the name of its option."""
-    return [
-        (part, str(group["option"])) for group in plan["groups"] for part in group["parts"] or [group["unit"]]
-    ]
+    return [(part, group.option) for group in plan.groups for part in group.parts or (group.unit,)]

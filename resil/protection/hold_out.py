@@ -22,7 +22,7 @@ from resil.protection.targets import Targets
 FloatArray = npt.NDArray[np.float64]
 
 
-def on_strangers(
+def on_hold_out(
     design: Design,
     networks: Sequence[Network],
     targets: Targets,
@@ -44,13 +44,13 @@ def on_strangers(
         One for each network whose others can be protected so; all of its injections judge.
     """
     found = []
-    for number, stranger in enumerate(networks):
+    for number, left_out in enumerate(networks):
         others = [network.halves()[0] for place, network in enumerate(networks) if place != number]
         if not others:
             continue
         risks = shrunk_risks(others, design.cells, prior)
         candidate = Chooser(design, others, risks, targets).least(reserve, seconds)
         if candidate is not None:
-            effects = candidate.effects(design, stranger)
-            found.append(judge(stranger, design.cells, effects, candidate.mechanisms))
+            effects = candidate.effects(design, left_out)
+            found.append(judge(left_out, design.cells, effects, candidate.mechanisms))
     return found

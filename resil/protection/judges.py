@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +17,9 @@ from resil.networks.graph import Graph
 from resil.networks.tflite_reader import read_network
 from resil.prepare import prepare
 from resil.progress import Progress
-from resil.protection.confirm import Observed
 from resil.protection.ledger import Judge, Look
+from resil.protection.observed import Observed
+from resil.record.protection import Protection
 from resil.rtl_harness.cache import content_key
 from resil.stats.evidence import Evidence
 from resil.stats.metrics import spfm
@@ -108,14 +108,14 @@ def _graph(campaign: Campaign) -> Graph | None:
     return read_network(zoo.load(path.removeprefix(ZOO_PREFIX)).path if shipped else Path(path))
 
 
-def can_be_confirmed(plan: Mapping[str, Any]) -> bool:
+def can_be_confirmed(plan: Protection) -> bool:
     """Whether a plan has a limit that a hold-out network can miss; a share of its own FIT is none."""
-    limits = (plan["budget_fit"], plan["spfm_target"])
-    return plan.get("fit_share_target") is None and any(limit is not None for limit in limits)
+    limits = (plan.budget_fit, plan.spfm_target)
+    return plan.fit_share_target is None and any(limit is not None for limit in limits)
 
 
 def require_sensitive(
-    plan: Mapping[str, Any], observed: Sequence[Observed], hazardous: Collection[str], confidence: float
+    plan: Protection, observed: Sequence[Observed], hazardous: Collection[str], confidence: float
 ) -> None:
     """Raise StoreError unless each network misses what was asked where nothing protects.
 
@@ -124,12 +124,12 @@ def require_sensitive(
     SPFM.
 
     Args:
-        plan: Content of `protection.json`; one that can be confirmed.
+        plan: One that can be confirmed.
         observed: What was found without protection, a network each.
         hazardous: Outcomes that count as failures.
         confidence: Of the limits.
     """
-    budget, target = plan["budget_fit"], plan["spfm_target"]
+    budget, target = plan.budget_fit, plan.spfm_target
     for found in observed:
         evidence = Evidence(tuple(own.group for own in found.strata), confidence, confidence)
         rate = evidence.rate(hazardous)

@@ -7,20 +7,22 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from resil.bench.site_list import block_name
 from resil.campaign.campaign import Campaign
 from resil.errors import StoreError
-from resil.files import read_json, read_parquet, write_text
+from resil.files import read_parquet, write_text
+from resil.folder.kept_plans import read_build
 from resil.folder.store import SITES
 from resil.prepare import prepare
 from resil.progress import Progress
 from resil.protection.basis import pace_of
-from resil.protection.build_rtl import RECORD, was_changed
-from resil.protection.confirm import Copies, Hangs, Observed, Stratum
+from resil.protection.build_rtl import was_changed
 from resil.protection.groups_to_build import protected_parts, watchdog_of
+from resil.protection.observed import Copies, Hangs, Observed, Stratum
 from resil.protection.options import WATCHDOG, Option, OptionSet
+from resil.record.protection import Protection
+from resil.record.protection_build import HardenedBits
 from resil.results.run import Run
 from resil.results.summarise import upset_rates
 from resil.rtl_harness.design.elaboration import Elaboration, elaborate
@@ -54,10 +56,10 @@ class Built:
         copies: Paths of copies, parity bits, and memories with a code.
         used: Those of them that are checked only when they are used.
         elaboration: Storage of the protected design, blocks as in `confirm_target`.
-        hardened: Bits for hardened cells, as `build.json` has them.
+        hardened: Bits for hardened cells.
         factors: Share of the upset rate that hardened cells leave, least, stated and most, by their group.
         watchdog: That was built; None if there is none.
-        hangs_told: Part of the hangs that it tells of at least.
+        watchdog_coverage: Part of the hangs that it detects at least.
         timer: Name of the block that holds it; "" without one.
     """
 
@@ -69,10 +71,10 @@ class Built:
     copies: frozenset[str]
     used: frozenset[str]
     elaboration: Elaboration
-    hardened: Sequence[Mapping[str, Any]]
+    hardened: Sequence[HardenedBits]
     factors: Mapping[str, Factors]
     watchdog: Watchdog | None = None
-    hangs_told: float = 0.0
+    watchdog_coverage: float = 0.0
     timer: str = ""
 
     def bits(self, kinds: Sequence[str]) -> dict[tuple[str, str], int]:
@@ -84,13 +86,13 @@ class Built:
                 found[block_name(element.block), element.kind] += sites.present(index)
         return dict(+found)
 
-    def told_late(self, path: str) -> bool:
+    def reported_late(self, path: str) -> bool:
         """Whether a copy is written anew before its alarm could be taken: it is on the falling edge."""
         return not self.elaboration.clocking[path].rising
 
 
 def read_built(
-    folder: Path, plan: Mapping[str, Any], options: OptionSet, campaign: Campaign, progress: Progress
+    folder: Path, plan: Protection, options: OptionSet, campaign: Campaign, progress: Progress
 ) -> Built:
     """Return what a build holds, and write a target file for its confirmation beside its own.
 
@@ -98,11 +100,11 @@ def read_built(
         StoreError: The folder is none of a build, is one of another plan, or lacks what it was built with.
         HarnessError: Its RTL cannot be read.
     """
-    record = read_json(folder / RECORD, "build it with: resil protect RUN_DIR --build DIR")
-    if record.get("plan") != plan["name"]:
+    record = read_build(folder)
+    if record is None or record.plan != plan.name:
         raise StoreError(
-            f"{folder}: expected the build of plan {plan['name']}, found that of {record.get('plan')}; build "
-            "it anew into another folder"
+            f"{folder}: expected the build of plan {plan.name}, found "
+            f"{'none' if record is None else f'that of {record.plan}'}; build it into another folder"
         )
     target = load_target(folder / TARGET)
     became = target.storage_names.became.values()
@@ -140,7 +142,7 @@ def read_built(
         copies,
         used,
         elaboration,
-        record["hardened"],
+        record.hardened,
         {
             path: _factors(options.options[name])
             for path, name in protected_parts(plan)
@@ -189,18 +191,18 @@ def observed_on(network: str, run: Run, built: Built, campaign: Campaign) -> Obs
         for (block, kind, own), n in sorted(bits.items())
     )
     safety = run.summary.safety
-    told = None if safety is None else safety.result
-    return Observed(network, strata, _copies(run, built, campaign), told, _hangs(run, built))
+    result = None if safety is None else safety.result
+    return Observed(network, strata, _copies(run, built, campaign), result, _hangs(run, built))
 
 
 def _hangs(run: Run, built: Built) -> Hangs | None:
-    """Return of how many hangs an alarm told; nothing is promised where the time-out comes before it."""
+    """Return how many hangs an alarm reported; nothing is promised where the time-out comes before it."""
     if built.watchdog is None:
         return None
     rows = run.injections()
     rows = rows[rows["seen"] == "hang"]
     pace = pace_of(run.summary, run.path)
-    promised = built.hangs_told if pace is not None and pace.tells(built.watchdog.limit) else 0.0
+    promised = built.watchdog_coverage if pace is not None and pace.detects(built.watchdog.limit) else 0.0
     return Hangs(len(rows), int((rows["alarm"] != "").sum()), promised)
 
 
@@ -210,8 +212,8 @@ def _site_factors(run: Run, built: Built) -> dict[int, Factors]:
         return {}
     wanted: dict[str, list[tuple[int, int, Factors]]] = {}
     for own in built.hardened:
-        ends = sorted((own["left"], own["right"]))
-        wanted.setdefault(own["path"], []).append((ends[0], ends[1], built.factors[own["group"]]))
+        low, high = sorted((own.left, own.right))
+        wanted.setdefault(own.path, []).append((low, high, built.factors[own.group]))
     sites = read_parquet(run.path / SITES, ["path", "bit"]).to_pydict()
     found = {}
     for site, (path, bit) in enumerate(zip(sites["path"], sites["bit"], strict=True)):
@@ -228,17 +230,17 @@ def _copies(run: Run, built: Built, campaign: Campaign) -> Copies:
     corrected = rows["correction"] != ""
     silent = (rows["alarm"] == "") & ~corrected
     last = min(run.summary.golden.cycles) - _LAST_CYCLES
-    late = rows["register"].map(built.told_late).astype(bool)
-    # What is checked when it is used has to tell only if something came of it.
+    late = rows["register"].map(built.reported_late).astype(bool)
+    # What is checked when it is used has to report only if something came of it.
     due = ~rows["register"].isin(built.used) | rows["seen"].isin(_SHOWN)
-    untold = silent & (rows["cycle"] < last) & (rows["bits"] == 1) & ~late & due
+    unreported = silent & (rows["cycle"] < last) & (rows["bits"] == 1) & ~late & due
     wrong = corrected & (rows["alarm"] == "") & rows["seen"].isin(_SHOWN)
-    return Copies(len(rows), int(hazardous.sum()), int(wrong.sum()), int(untold.sum()))
+    return Copies(len(rows), int(hazardous.sum()), int(wrong.sum()), int(unreported.sum()))
 
 
 def mechanism_counts(run: Run, built: Built) -> tuple[int, int]:
-    """Return of how many stuck bits of mechanisms an alarm told, and how many there were."""
+    """Return how many stuck bits of mechanisms an alarm reported, and how many there were."""
     rows = run.injections()
     rows = rows[rows["block"].isin([built.block, built.alerts, *filter(None, [built.timer])])]
-    told = (rows["alarm"] != "") | (rows["correction"] != "")
-    return int(told.sum()), len(rows)
+    reported = (rows["alarm"] != "") | (rows["correction"] != "")
+    return int(reported.sum()), len(rows)

@@ -3,108 +3,115 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from resil.record.protection import INFEASIBLE, Protection
+from resil.record.protection_build import Build
+from resil.record.protection_confirmation import Confirmation, WatchdogRecord
 
 
-def plan_text(plan: Mapping[str, Any]) -> str:
+def plan_text(plan: Protection) -> str:
     """Return what was chosen, and what it leaves on each network, as lines for a person."""
-    lines = [f"WAIVED: {text}" for text in plan["waived"]]
-    for own in plan["networks"]:
-        share = f" of {own['fit_before']:.3g}" if own["fit_before"] else ""
-        spfm = "" if own["spfm_lo"] is None else f", SPFM at least {own['spfm_lo']:.3%}"
-        due = "" if own["due_hi"] is None else f"; detected at most {own['due_hi']:.3g} FIT"
-        missed = f": MISSED: {'; '.join(own['missed'])}" if own["missed"] else ""
+    lines = [f"WAIVED: {text}" for text in plan.waived]
+    for own in plan.networks:
+        share = f" of {own.fit_before:.3g}" if own.fit_before else ""
+        spfm = "" if own.spfm_lo is None else f", SPFM at least {own.spfm_lo:.3%}"
+        due = "" if own.due_hi is None else f"; detected at most {own.due_hi:.3g} FIT"
+        missed = f": MISSED: {'; '.join(own.missed)}" if own.missed else ""
         lines.append(
-            f"{own['network']}: {own['fit']:.3g} FIT, at most {own['fit_hi']:.3g}{share}{spfm}{due} "
-            f"(judged by {own['injections']:,} injections){missed}"
+            f"{own.network}: {own.fit:.3g} FIT, at most {own.fit_hi:.3g}{share}{spfm}{due} "
+            f"(judged by {own.injections:,} injections){missed}"
         )
-    if plan["result"] == "infeasible":
-        return "\n".join([*lines, f"NOT REACHED: {plan['reason']}"])
-    if plan["strangers"]:
-        left = ", ".join(f"{own['fit']:.3g} on {own['network']}" for own in plan["strangers"])
+    if plan.result == INFEASIBLE:
+        return "\n".join([*lines, f"NOT REACHED: {plan.reason}"])
+    if plan.hold_out:
+        left = ", ".join(f"{own.fit:.3g} on {own.network}" for own in plan.hold_out)
         lines.append(f"chosen without one of them, on that one: {left} FIT")
-    elif len(plan["networks"]) == 1 and plan["groups"]:
-        lines.append("what it leaves on other networks one run does not tell: give runs of several")
+    elif len(plan.networks) == 1 and plan.groups:
+        lines.append("what it leaves on other networks one run does not show: give runs of several")
     bits: dict[str, list[int]] = {}
-    for group in plan["groups"]:
-        own = bits.setdefault(group["option_title"], [0, 0])
-        own[0] += group["bits"]
-        own[1] += 1
+    for group in plan.groups:
+        counted = bits.setdefault(group.option_title, [0, 0])
+        counted[0] += group.bits
+        counted[1] += 1
     lines += [f"{title}: {count:,} bits in {units:,} units" for title, (count, units) in bits.items()]
-    for own in plan["mechanisms"]:
-        limit = f", limit {own['limit']:,} cycles" if "limit" in own else ""
-        lines.append(f"{own['option_title']}: the whole NPU{limit}")
+    for mechanism in plan.mechanisms:
+        limit = "" if mechanism.limit is None else f", limit {mechanism.limit:,} cycles"
+        lines.append(f"{mechanism.option_title}: the whole NPU{limit}")
     return "\n".join(lines)
 
 
-def build_text(record: Mapping[str, Any], *, verified: bool = False) -> str:
+def build_text(record: Build, folder: str, *, verified: bool = False) -> str:
     """Return what was built as lines for a person.
 
     Args:
-        record: Content of `build.json`.
+        record: What the folder records.
+        folder: Where it was built.
         verified: It was injected into, and what came of that is said elsewhere.
     """
-    predicted, measured = record["area_predicted"], record["area_measured"]
-    bits = ", ".join(f"{count:,} bits by {name}" for name, count in record["bits"].items())
+    predicted, measured = record.area_predicted, record.area_measured
+    bits = ", ".join(f"{count:,} bits by {name}" for name, count in record.bits.items())
     lines = [
-        f"built: {record['rtl']}: {bits}",
-        f"area added: {measured['added']:,.0f} {measured['unit']} ({measured['overhead']:+.1%}) measured"
-        f"{_without_hardened(record)}, {predicted['added']:,.0f} ({predicted['overhead']:+.1%}) by the "
+        f"built: {folder}: {bits}",
+        f"area added: {measured.added:,.0f} {measured.unit} ({measured.overhead:+.1%}) measured"
+        f"{_without_hardened(record)}, {predicted.added:,.0f} ({predicted.overhead:+.1%}) by the "
         "options' figures",
     ]
-    if dog := record["watchdog"]:
+    if dog := record.watchdog:
         lines.append(
-            f"watchdog: limit {dog['limit']:,} cycles; the longest operation of this network takes "
-            f"{dog['longest_operation']:,}; one as long as the limit raises a false alarm"
+            f"watchdog: limit {dog.limit:,} cycles; the longest operation of this network takes "
+            f"{dog.longest_operation:,}; one as long as the limit raises a false alarm"
         )
-    if left := sum(found["bits"] for found in record["left_out"]):
+    if left := sum(found.bits for found in record.left_out):
         lines.append(f"NOT PROTECTED though in a protected block: {left:,} bits, listed in README.md there")
-    exact = record["bit_exact"]
+    exact = record.bit_exact
     lines.append(
-        f"without a fault the same outputs in the same cycles, no alarm ({', '.join(exact['networks'])}, "
-        f"inputs: {exact['inputs']}); proofs of mechanisms: {record['proofs']}"
+        f"without a fault the same outputs in the same cycles, no alarm ({', '.join(exact.networks)}, "
+        f"inputs: {exact.inputs}); proofs of mechanisms: {record.proofs}"
     )
-    if not verified and not record["confirmed"]:
+    if not verified:
         lines.append("NOT CONFIRMED by injection: --verify injects into it")
     return "\n".join(lines)
 
 
-def _without_hardened(record: Mapping[str, Any]) -> str:
-    if record["area_measured"]["hardened_included"] is not False:
+def _without_hardened(record: Build) -> str:
+    if record.area_measured.whole:
         return ""
-    return f" without {record['bits']['hardened']:,} hardened cells, which are a constraint"
+    return f" without {record.bits['hardened']:,} hardened cells, which are a constraint"
 
 
-def confirmation_text(found: Mapping[str, Any]) -> str:
+def confirmation_text(found: Confirmation) -> str:
     """Return a confirmation as lines for a person."""
     lines = [
-        f"{row['network']}: {row['fit']:.3g} [{row['fit_lo']:.3g}, {row['fit_hi']:.3g}] FIT, SPFM at least "
-        f"{row['spfm_lo']:.3%}; {row['hazardous']} of {row['injections']:,} upsets hazardous"
-        for row in found["networks"]
+        f"{row.network}: {row.fit:.3g} [{row.fit_lo:.3g}, {row.fit_hi:.3g}] FIT, SPFM at least "
+        f"{row.spfm_lo:.3%}; {row.hazardous} of {row.injections:,} upsets hazardous"
+        for row in found.networks
     ]
-    copies, latent = found["copies"], found["latent"]
-    if copies["injections"]:
+    copies, latent = found.copies, found.latent
+    if copies.injections:
         lines.append(
-            f"redundant storage: {copies['hazardous']} of {copies['injections']:,} upsets hazardous: at "
-            f"least {copies['harmless_lo']:.3%} harmless ({copies['confidence']:.0%} confidence)"
+            f"redundant storage: {copies.hazardous} of {copies.injections:,} upsets hazardous: at "
+            f"least {copies.harmless_lo:.3%} harmless ({copies.confidence:.0%} confidence)"
         )
-    if latent:
+    if latent is not None:
         lines.append(
-            f"stuck bits of mechanisms: {latent['told']} of {latent['injections']} told, at least "
-            f"{latent['coverage_lo']:.1%}"
+            f"stuck bits of mechanisms: {latent.reported} of {latent.injections} reported, at least "
+            f"{latent.coverage_lo:.1%}"
         )
-    if dog := found["watchdog"]:
-        told = ", ".join(f"{r['hangs_told']} of {r['hangs']} on {r['network']}" for r in found["networks"])
-        lines.append(f"watchdog of {dog['limit']:,} cycles: hangs told {told}")
-    if dog and dog["false_alarms"]:
-        lines.append(
-            f"NOT FOR {', '.join(dog['false_alarms'])}: operations longer than the watchdog waits, each run "
-            "a false alarm"
-        )
-    if left := found["hardened_not_confirmed"]:
+    if found.watchdog is not None:
+        lines += _watchdog(found, found.watchdog)
+    if left := found.hardened_not_confirmed:
         lines.append(f"hardened cells cannot be confirmed in RTL: {', '.join(left)}; their range is in it")
-    said = f"CONFIRMED by injection, seed {found['seed']}" if found["confirmed"] else "NOT CONFIRMED"
-    lines.append(f"{said}: predicted {found['predicted']['fit']:.3g} FIT")
-    lines += [f"  {reason}" for reason in found["reasons"]]
+    said = f"CONFIRMED by injection, seed {found.seed}" if found.confirmed else "NOT CONFIRMED"
+    lines.append(f"{said}: predicted {found.predicted.fit:.3g} FIT")
+    lines += [f"  {reason}" for reason in found.reasons]
     return "\n".join(lines)
+
+
+def _watchdog(found: Confirmation, dog: WatchdogRecord) -> list[str]:
+    reported = ", ".join(f"{row.hangs_reported} of {row.hangs} on {row.network}" for row in found.networks)
+    lines = [f"watchdog of {dog.limit:,} cycles: hangs reported {reported}"]
+    if dog.false_alarms:
+        lines.append(
+            f"NOT FOR {', '.join(dog.false_alarms)}: operations longer than the watchdog waits, each run a "
+            "false alarm"
+        )
+    return lines

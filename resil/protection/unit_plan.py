@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a choice to `protection.json`, one for each run: the same choice, that run's figures."""
+"""From a choice to the plan of each run: the same choice, that run's figures."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,10 +17,35 @@ from resil.protection.options import STATUSES, WATCHDOG
 from resil.protection.risks import Network
 from resil.protection.targets import Targets
 from resil.protection.units import BoolArray, Granularity
-from resil.record.protection import SCHEMA
+from resil.record.protection import INFEASIBLE, NOT_NEEDED, OPTIMAL, Protection
+from resil.record.protection_parts import (
+    BlockChoice,
+    ChoosingModel,
+    ChoosingRun,
+    FrontPoint,
+    JudgedNetwork,
+    NpuMechanism,
+    PlanBasis,
+    ProtectedGroup,
+)
 from resil.record.summary import Summary
 
-_RESULTS = {(True, True): "optimal", (False, True): "infeasible", (True, False): "not_needed"}
+_RESULTS = {(True, True): OPTIMAL, (False, True): INFEASIBLE, (True, False): NOT_NEEDED}
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What a plan is called, and what it rests on.
+
+    Attributes:
+        name: Of the plan.
+        runs: Results of each run, in the order of the networks.
+        models: That helped to choose.
+    """
+
+    name: str
+    runs: tuple[ChoosingRun, ...]
+    models: tuple[ChoosingModel, ...] = ()
 
 
 def unit_plan(
@@ -30,9 +55,10 @@ def unit_plan(
     choice: Choice,
     granularity: Granularity,
     summary: Summary,
-    strangers: Sequence[Judged] = (),
-) -> list[dict[str, Any]]:
-    """Return the content of `protection.json` for each run, in their order.
+    origin: Origin,
+    hold_out: Sequence[Judged] = (),
+) -> list[Protection]:
+    """Return the plan of each run, in their order.
 
     Figures of the totals are the run's own; `networks` has those of all. `choices` sums up each block, as the
     reports show it; `groups` names what is protected.
@@ -44,31 +70,23 @@ def unit_plan(
         choice: What was chosen.
         granularity: Of the units.
         summary: Of the first run.
-        strangers: What is left on networks that took no part.
+        origin: Name of the plan, and what it rests on.
+        hold_out: What is left on networks that took no part.
     """
-    common = _common(design, networks, targets, choice, granularity)
-    common["from_estimate"] = summary.predicted
-    common["assumptions"] = assumptions(design, networks, granularity, summary)
-    common["strangers"] = [_network(judged, targets) for judged in strangers]
-    return [
-        {**common, **_own(design, network, choice, judged)}
-        for network, judged in zip(networks, choice.judged, strict=True)
-    ]
-
-
-def _common(
-    design: Design, networks: Sequence[Network], targets: Targets, choice: Choice, granularity: Granularity
-) -> dict[str, Any]:
     chosen = choice.chosen
     copies = whole_npu(design, networks[0].hazardous)
-    return {
-        "schema": SCHEMA,
+    shared = {
+        "schema_number": Protection.SCHEMA,
+        "name": origin.name,
+        "based_on": origin.runs,
+        "models": origin.models,
+        "from_estimate": summary.predicted,
         "granularity": granularity.value,
         "budget_fit": targets.budget_fit,
         "spfm_target": targets.spfm,
         "fit_share_target": targets.fit_share,
         "due_fit_target": targets.due_fit,
-        "waived": list(targets.waived),
+        "waived": tuple(targets.waived),
         "result": _RESULTS[chosen is not None, choice.needed],
         "reason": choice.reason,
         "reserve": chosen.reserve if chosen else None,
@@ -78,21 +96,34 @@ def _common(
         "area_overhead_lockstep": min((_part(area, design.area) for _, area in copies), default=None),
         "bound": chosen.bound if chosen else None,
         "gap": chosen.gap if chosen else None,
-        "groups": [] if chosen is None else _groups(design, chosen),
-        "mechanisms": [] if chosen is None else _mechanisms(design, chosen, networks),
-        "networks": [_network(judged, targets) for judged in choice.judged],
-        "pareto": [_point(design, candidate, judged) for candidate, judged in reversed(choice.tried)],
+        "groups": () if chosen is None else _groups(design, chosen),
+        "mechanisms": () if chosen is None else _mechanisms(design, chosen, networks),
+        "networks": tuple(_network(judged, targets) for judged in choice.judged),
+        "hold_out": tuple(_network(judged, targets) for judged in hold_out),
+        "pareto": _front(design, choice),
+        "assumptions": tuple(assumptions(design, networks, granularity, summary)),
+        "build": None,
     }
+    return [
+        Protection.model_validate({**shared, "basis": basis, **_own(design, network, choice, judged)})
+        for basis, network, judged in zip(
+            (PlanBasis(summary=run.summary, injections=run.injections) for run in origin.runs),
+            networks,
+            choice.judged,
+            strict=True,
+        )
+    ]
 
 
-def _own(design: Design, network: Network, choice: Choice, judged: Judged) -> dict[str, Any]:
+def _own(design: Design, network: Network, choice: Choice, judged: Judged) -> dict[str, object]:
+    """Return the fields that are a run's own."""
     nothing = judge(network, design.cells, [Effect()] * len(design.cells.bits), design.mechanisms()[0])
-    found: dict[str, Any] = {
+    found: dict[str, object] = {
         "fit_hi_unprotected": nothing.fit.hi,
         "fit_raw_before": nothing.fit_raw,
         "spfm_before": nothing.spfm,
         "spfm_lo_before": nothing.spfm_lo,
-        "choices": [],
+        "choices": (),
         **dict.fromkeys(("fit", "fit_hi", "fit_raw_after", "spfm", "spfm_lo", "due", "due_hi")),
     }
     if choice.chosen is None:
@@ -103,12 +134,13 @@ def _own(design: Design, network: Network, choice: Choice, judged: Judged) -> di
         "fit_raw_after": judged.fit_raw,
         "spfm": judged.spfm,
         "spfm_lo": judged.spfm_lo,
-        **_due(judged),
-        "choices": _blocks(design, network, choice.chosen) if choice.needed else [],
+        "due": None if judged.due is None else judged.due.estimate,
+        "due_hi": None if judged.due is None else judged.due.hi,
+        "choices": _blocks(design, network, choice.chosen) if choice.needed else (),
     }
 
 
-def _blocks(design: Design, network: Network, chosen: Candidate) -> list[dict[str, Any]]:
+def _blocks(design: Design, network: Network, chosen: Candidate) -> tuple[BlockChoice, ...]:
     """Return a row for each block: what is chosen in it, and its rates by the half that judges."""
     _, judging = network.halves()
     effects = chosen.effects(design, network)
@@ -127,26 +159,26 @@ def _blocks(design: Design, network: Network, chosen: Candidate) -> list[dict[st
         titles = _titles(design, own)
         status = max((i.option.status for i in own if i.option), key=STATUSES.index, default="measured")
         rows.append(
-            {
-                "block": name,
-                "option": "+".join(dict.fromkeys(i.option.name for i in own if i.option)) or "none",
-                "option_title": titles or "none",
-                "area": block.area,
-                "area_added": sum(item_area(design, item) for item in own),
-                "fit_hi_before": before.fit.hi,
-                "fit_hi_after": min(after.fit.hi, before.fit.hi),
-                "fit_before": before.fit.estimate,
-                "fit_after": after.fit.estimate,
-                "fit_after_by_kind": _by_kind(design, judging, chosen, inside),
-                "base_factor": base,
-                "coverage": max(0.0, 1.0 - left / base) if base > 0.0 else 0.0,
-                "fit_raw_after": after.fit_raw,
-                "source": "; ".join(dict.fromkeys(i.option.source for i in own if i.option))
+            BlockChoice(
+                block=name,
+                option="+".join(dict.fromkeys(i.option.name for i in own if i.option)) or "none",
+                option_title=titles or "none",
+                area=block.area,
+                area_added=float(sum(item_area(design, item) for item in own)),
+                fit_hi_before=before.fit.hi,
+                fit_hi_after=min(after.fit.hi, before.fit.hi),
+                fit_before=before.fit.estimate,
+                fit_after=after.fit.estimate,
+                fit_after_by_kind=_by_kind(design, judging, chosen, inside),
+                base_factor=base,
+                coverage=max(0.0, 1.0 - left / base) if base > 0.0 else 0.0,
+                fit_raw_after=after.fit_raw,
+                source="; ".join(dict.fromkeys(i.option.source for i in own if i.option))
                 or design.options.options["none"].source,
-                "status": status,
-            }
+                status=status,
+            )
         )
-    return rows
+    return tuple(rows)
 
 
 def _by_kind(
@@ -176,76 +208,79 @@ def _titles(design: Design, items: Sequence[Item]) -> str:
     return ", ".join(f"{title} ({count:,} bits)" for title, count in bits.items())
 
 
-def _groups(design: Design, chosen: Candidate) -> list[dict[str, Any]]:
+def _groups(design: Design, chosen: Candidate) -> tuple[ProtectedGroup, ...]:
     rows = []
     for item in chosen.items:
         if item.option is None:
             continue
         units = [design.units[number] for number in item.units]
         rows.append(
-            {
-                "unit": item.block or units[0].name,
-                "parts": [item.block] if item.block else list(units[0].parts),
-                "block": "" if item.block == NPU else units[0].block,
-                "bits": sum(unit.all_bits for unit in units),
-                "option": item.option.name,
-                "option_title": item.option.title,
-                "area_added": item_area(design, item),
-            }
+            ProtectedGroup(
+                unit=item.block or units[0].name,
+                parts=(item.block,) if item.block else tuple(units[0].parts),
+                block="" if item.block == NPU else units[0].block,
+                bits=sum(unit.all_bits for unit in units),
+                option=item.option.name,
+                option_title=item.option.title,
+                area_added=item_area(design, item),
+            )
         )
-    return rows
+    return tuple(rows)
 
 
-def _mechanisms(design: Design, chosen: Candidate, networks: Sequence[Network]) -> list[dict[str, Any]]:
+def _mechanisms(design: Design, chosen: Candidate, networks: Sequence[Network]) -> tuple[NpuMechanism, ...]:
     area = design.mechanisms_area(chosen.mechanisms)
-    watched = [network.name for network in networks if chosen.mechanisms.watches(network)]
-    return [
-        {
-            "option": o.name,
-            "option_title": o.title,
-            "area_added": area if o.cells_area else 0.0,
-            "source": o.source,
-            **({"limit": chosen.mechanisms.limit, "watched": watched} if o.name == WATCHDOG else {}),
-        }
+    watched = tuple(network.name for network in networks if chosen.mechanisms.watches(network))
+    return tuple(
+        NpuMechanism(
+            option=o.name,
+            option_title=o.title,
+            area_added=area if o.cells_area else 0.0,
+            source=o.source,
+            limit=chosen.mechanisms.limit if o.name == WATCHDOG else None,
+            watched=watched if o.name == WATCHDOG else None,
+        )
         for o in chosen.mechanisms.options
-    ]
+    )
 
 
-def _network(judged: Judged, targets: Targets) -> dict[str, Any]:
-    return {
-        "network": judged.network,
-        "injections": judged.injections,
-        "fit_before": judged.fit_before,
-        "fit": judged.fit.estimate,
-        "fit_hi": judged.fit.hi,
-        "spfm": judged.spfm,
-        "spfm_lo": judged.spfm_lo,
-        **_due(judged),
-        "missed": judged.missed(targets),
-    }
+def _network(judged: Judged, targets: Targets) -> JudgedNetwork:
+    return JudgedNetwork(
+        network=judged.network,
+        injections=judged.injections,
+        fit_before=judged.fit_before,
+        fit=judged.fit.estimate,
+        fit_hi=judged.fit.hi,
+        spfm=judged.spfm,
+        spfm_lo=judged.spfm_lo,
+        due=None if judged.due is None else judged.due.estimate,
+        due_hi=None if judged.due is None else judged.due.hi,
+        missed=tuple(judged.missed(targets)),
+    )
 
 
-def _due(judged: Judged) -> dict[str, float | None]:
-    due = judged.due
-    return {"due": None, "due_hi": None} if due is None else {"due": due.estimate, "due_hi": due.hi}
+def _front(design: Design, choice: Choice) -> tuple[FrontPoint, ...]:
+    """Return the sets that were judged, by area."""
+    points = [_point(design, candidate, judged) for candidate, judged in choice.tried]
+    return tuple(sorted(points, key=lambda point: (point.area_added, point.fit_hi)))
 
 
-def _point(design: Design, candidate: Candidate, judged: Sequence[Judged]) -> dict[str, Any]:
+def _point(design: Design, candidate: Candidate, judged: Sequence[Judged]) -> FrontPoint:
     choices: dict[str, list[Item]] = {name: [] for name in design.blocks}
     for item in candidate.items:
         if item.option is not None:
             choices[design.units[item.units[0]].block].append(item)
     worst = max(judged, key=lambda found: found.fit.hi)
-    return {
-        "area_added": candidate.area_added,
-        "area_overhead": _part(candidate.area_added, design.area),
-        "reserve": candidate.reserve,
-        "gap": candidate.gap,
-        "fit_hi": worst.fit.hi,
-        "fit": worst.fit.estimate,
-        "claimed": max(candidate.claimed),
-        "choices": {name: _titles(design, items) or "none" for name, items in choices.items()},
-    }
+    return FrontPoint(
+        area_added=candidate.area_added,
+        area_overhead=_part(candidate.area_added, design.area),
+        reserve=candidate.reserve,
+        gap=candidate.gap,
+        fit_hi=worst.fit.hi,
+        fit=worst.fit.estimate,
+        claimed=max(candidate.claimed),
+        choices={name: _titles(design, items) or "none" for name, items in choices.items()},
+    )
 
 
 def _part(area: float, whole: float) -> float:

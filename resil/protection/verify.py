@@ -6,24 +6,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from resil.campaign.campaign import Campaign, load_campaign
 from resil.campaign.fault_settings import STUCK_AT, FaultSettings
 from resil.campaign.rules import UNTIL
 from resil.campaign.sampling_settings import SamplingSettings
 from resil.errors import StoreError
-from resil.files import json_text, read_json, write_text
-from resil.folder.kept_plans import add_to_plan, kept_plan
+from resil.files import json_text
+from resil.folder.kept_plans import keep_in_build, kept_plan
 from resil.folder.store import CAMPAIGN, recorded_definition
 from resil.networks import zoo
 from resil.prepare import prepare
 from resil.progress import Progress
-from resil.protection.build_rtl import RECORD, longest_operation_of, same_runs
-from resil.protection.confirm import Observed, confirmation, latent_coverage, planned_upsets
+from resil.protection.build_rtl import longest_operation_of, same_runs
+from resil.protection.confirm import confirmation, latent_coverage, planned_upsets
 from resil.protection.judges import can_be_confirmed, require_sensitive
 from resil.protection.ledger import Ledger
 from resil.protection.next_look import bearing, next_look, registered
+from resil.protection.observed import Observed
 from resil.protection.options import WATCHDOG, load_options
 from resil.protection.read_back import Built, mechanism_counts, observed_on, read_built
 from resil.protection.sample_size import POWER
@@ -33,6 +33,14 @@ from resil.protection.unused_networks import (
     of_the_zoo,
     work_label,
 )
+from resil.record.protection import Protection
+from resil.record.protection_build import BitExact
+from resil.record.protection_confirmation import (
+    Confirmation,
+    LookNumber,
+    MechanismCoverage,
+    WatchdogRecord,
+)
 from resil.results.run import Run
 from resil.results.summarise import upset_rates
 from resil.rtl_harness.cache import content_key
@@ -41,9 +49,10 @@ from resil.rtl_harness.design.target import load_target
 from resil.run.campaign import run_campaign
 
 CONFIRMATION, UNPROTECTED = "confirmation", "unprotected"
+_CHANGED = "the RTL was changed since it was built: proofs and area are of another; build it again"
 # What a plan promises, and what that rests on.
 _PROMISED = (
-    *("name", "basis", "choices", "groups", "mechanisms", "networks", "strangers"),
+    *("name", "basis", "choices", "groups", "mechanisms", "networks", "hold_out"),
     *("budget_fit", "spfm_target", "fit_share_target", "due_fit_target", "fit", "fit_hi", "spfm", "spfm_lo"),
 )
 
@@ -71,19 +80,19 @@ class Sizes:
 
 def verify_build(
     run_dirs: Sequence[Path],
-    plan: Mapping[str, Any],
+    plan: Protection,
     folder: Path,
     *,
     options: Path | None = None,
     networks: Sequence[str] = (),
     seed: int | None = None,
     sizes: Sizes | None = None,
-) -> dict[str, Any]:
+) -> Confirmation:
     """Inject into built protection once, judge its plan by that alone, and keep what was found.
 
     Args:
         run_dirs: The runs that the plan is for; predicted is the most that it predicts for any of them.
-        plan: Content of `protection.json` of the first.
+        plan: As the first keeps it.
         folder: Of the build.
         options: The file of options that the plan was chosen from, too.
         networks: Names of zoo networks, or campaign files whose [network] or [workload] is taken.
@@ -91,7 +100,7 @@ def verify_build(
         sizes: How many; None for the usual numbers.
 
     Returns:
-        The content of `confirmation.json`.
+        What was found.
 
     Raises:
         StoreError: The build was confirmed with this seed before, the seed or a network took part in the
@@ -104,10 +113,10 @@ def verify_build(
     campaign = load_campaign(run_dirs[0] / CAMPAIGN)
     built = read_built(folder, plan, load_options(options), campaign, progress)
     ledger, digest = Ledger(folder), rtl_digest(built.target)
-    kept = [plan, *(kept_plan(run_dir, plan["name"]) for run_dir in run_dirs[1:])]
-    plan = max(kept, key=lambda own: float(own["fit"]))
-    sizes = sizes or Sizes()
-    asked = content_key(repr(sizes), *(json_text(plan.get(key)) for key in _PROMISED))
+    kept = [plan, *(kept_plan(run_dir, plan.name) for run_dir in run_dirs[1:])]
+    plan = max(kept, key=lambda own: own.fit or 0.0)
+    sizes, promised = sizes or Sizes(), plan.plain()
+    asked = content_key(repr(sizes), *(json_text(promised[key]) for key in _PROMISED))
     works, look = next_look(ledger, run_dirs, folder, digest, asked, networks, seed)
     chose = [load_campaign(run_dir / CAMPAIGN) for run_dir in run_dirs]
     exact, beyond, cycles = _bit_exact(chose, built, works, progress)
@@ -119,7 +128,7 @@ def verify_build(
     upsets = _planned(plan, built, replace(campaign, confidence=confidence), len(works), sizes, progress)
     look = registered(ledger, look, sum(sum(own.values()) for own in upsets.values()))
     observed: list[Observed] = []
-    mechanisms: dict[str, Any] = {}
+    mechanisms: MechanismCoverage | None = None
     shortest = min(works, key=lambda name: sum(cycles[name]))
     permanent = campaign.safety is not None and campaign.safety.permanent is not None
     for name, work in works.items():
@@ -134,30 +143,31 @@ def verify_build(
             own = replace(own, safety=replace(campaign.safety, permanent=run))
         observed.append(_upsets(own, name, place / "upsets", built, upsets, progress))
     _require_one_rtl([folder / CONFIRMATION / name for name in works], digest)
-    found = confirmation(plan, observed, campaign.hazardous, confidence)
+    data = confirmation(plan, observed, campaign.hazardous, confidence)
     if built.changed:
-        found["confirmed"] = False
-        found["reasons"].append(
-            "the RTL was changed since it was built: proofs and area are of another; build it again"
-        )
-    found |= {
-        "plan": plan["name"],
-        "seed": seed,
-        "seed_of_choice": campaign.seed,
-        "rtl": str(folder),
-        "rtl_digest": digest,
-        "look": {"number": look.number, "confidence": confidence},
-        "hardened_not_confirmed": sorted({own["group"] for own in built.hardened}),
-        "latent": mechanisms,
-        "watchdog": built.watchdog and {"limit": built.watchdog.limit, "false_alarms": beyond},
-        "bit_exact": exact,
-        "commands": [
+        data = data.changed(confirmed=False, reasons=(*data.reasons, _CHANGED))
+    found = Confirmation(
+        **dict(data),
+        schema=Confirmation.SCHEMA,
+        plan=plan.name,
+        choice=plan.choice_digest,
+        rtl_digest=digest,
+        look=LookNumber(number=look.number, confidence=confidence),
+        seed=seed,
+        seed_of_choice=campaign.seed,
+        latent=mechanisms,
+        hardened_not_confirmed=tuple(sorted({own.group for own in built.hardened})),
+        watchdog=None
+        if built.watchdog is None
+        else WatchdogRecord(limit=built.watchdog.limit, false_alarms=tuple(beyond)),
+        bit_exact=exact,
+        commands=tuple(
             f"resil run {run / CAMPAIGN} --out {run} --resume"
             for run in sorted(path.parent for path in (folder / CONFIRMATION).glob(f"*/*/{CAMPAIGN}"))
-        ],
-    }
-    ledger.finish(look, confirmed=found["confirmed"])
-    _keep(run_dirs, plan, folder, found)
+        ),
+    )
+    ledger.finish(look, confirmed=found.confirmed)
+    keep_in_build(folder, found)
     return found
 
 
@@ -176,7 +186,7 @@ def _unprotected(
 
 def _bit_exact(
     chose: Sequence[Campaign], built: Built, works: Mapping[str, Campaign], progress: Progress
-) -> tuple[dict[str, Any], list[str], dict[str, list[int]]]:
+) -> tuple[BitExact, list[str], dict[str, list[int]]]:
     """Compare runs without a fault of networks new and old, and of all of the zoo if one of it chose.
 
     Returns:
@@ -196,7 +206,7 @@ def _bit_exact(
             continue
         after = prepare(replace(work, target=built.confirm_target), progress)
         cycles[name] = [run.cycles for run in same_runs(before, after, progress, limit)]
-    exact = {"networks": sorted(cycles), "inputs": sum(map(len, cycles.values())), "equal": True}
+    exact = BitExact(networks=tuple(sorted(cycles)), inputs=sum(map(len, cycles.values())), equal=True)
     return exact, sorted(beyond), cycles
 
 
@@ -225,7 +235,7 @@ def longest_operations(run_dirs: Sequence[Path], networks: Sequence[str], option
 
 
 def _planned(
-    plan: Mapping[str, Any],
+    plan: Protection,
     built: Built,
     campaign: Campaign,
     networks: int,
@@ -278,9 +288,9 @@ def _require_one_rtl(places: Sequence[Path], digest: str) -> None:
 
 
 def _ended(campaign: Campaign, built: Built, *, permanent: bool = False) -> Campaign:
-    """Return a campaign whose injections end when an alarm tells, where nothing is asked of what would come.
+    """Return a campaign whose injections end when an alarm rises, where nothing is asked of what would come.
 
-    A watchdog is credited with the part of the hangs that it tells of; some rows of a safety verdict, and
+    A watchdog is credited with the part of the hangs that it detects; some rows of a safety verdict, and
     those of permanent faults, ask what detected faults would have done.
     """
     asked = campaign.safety is not None and campaign.safety.asks_of_detected
@@ -297,10 +307,10 @@ def _stuck(
     inputs: int,
     everything: int,
     progress: Progress,
-) -> dict[str, Any]:
-    """Hold bits of the mechanisms, and so many of all storage, and count of how many an alarm tells."""
+) -> MechanismCoverage | None:
+    """Hold bits of the mechanisms, and so many of all storage, and count how many an alarm reports."""
     if not built.copies and not built.timer:
-        return {}
+        return None
     kinds, mechanisms = ("ff", "macro"), (built.block, built.alerts, built.timer)
     bits = {key: n for key, n in built.bits(kinds).items() if key[0] in mechanisms}
     minima = {block: sizes.stuck for block, _ in bits}
@@ -310,15 +320,5 @@ def _stuck(
     asked = replace(campaign, name=f"{name}-stuck-at", faults=faults, sampling=SamplingSettings())
     asked = _ended(asked, built, permanent=bool(everything))
     run_campaign(asked, place, resume=True, progress=progress, with_area=False)
-    told, injections = mechanism_counts(Run(place), built)
-    return {"network": name, **latent_coverage(told, injections, campaign.confidence)}
-
-
-def _keep(run_dirs: Sequence[Path], plan: Mapping[str, Any], folder: Path, found: Mapping[str, Any]) -> None:
-    """Keep a confirmation beside the build and in the plan, whatever it says."""
-    write_text(folder / f"{CONFIRMATION}.json", json_text(dict(found)))
-    record = read_json(folder / RECORD, "build it again")
-    write_text(folder / RECORD, json_text({**record, "confirmed": found["confirmed"]}))
-    keys = ("predicted", "measured", "bit_exact", "confirmed", "latent", "reasons", "commands", "rtl")
-    for run_dir in run_dirs:
-        add_to_plan(run_dir, plan["name"], {key: found[key] for key in keys})
+    reported, injections = mechanism_counts(Run(place), built)
+    return latent_coverage(name, reported, injections, campaign.confidence)

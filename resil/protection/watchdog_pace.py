@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long the operations of a network take, and whether a watchdog on them tells of a hang in time."""
+"""How long the operations of a network take, and whether a watchdog on them detects a hang in time."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Pace:
     allowed: int
     operation_allowed: int | None = None
 
-    def tells(self, limit: int) -> bool:
-        """Whether a watchdog of that limit tells of a hang before the run counts as one.
+    def detects(self, limit: int) -> bool:
+        """Whether a watchdog of that limit detects a hang before the run counts as one.
 
         Wherever the counter comes to its last stand in the time that the run without a fault takes. One that
         is set off later than the time-out is never seen: it helps nothing.

@@ -8,12 +8,15 @@ from typing import Any, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
+from resil.record.protection import Protection
+from resil.record.protection_build import Build
+from resil.record.protection_confirmation import Confirmation
 from resil.record.provenance import Provenance
 from resil.record.summary import Summary
 from resil.record.typed import Document, Typed
 
 # Documents whose fields are listed, and the field of another that is a copy of one.
-DOCUMENTS: tuple[type[Document], ...] = (Summary, Provenance)
+DOCUMENTS: tuple[type[Document], ...] = (Summary, Provenance, Protection, Build, Confirmation)
 
 
 def fields_of(part: type[Typed], path: str = "") -> Iterator[tuple[str, str]]:

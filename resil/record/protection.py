@@ -1,121 +1,130 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The contents of `protection.json`, checked."""
+"""A chosen protection: `protection.json`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+import json
+from hashlib import sha256
+from typing import Annotated, ClassVar, Literal, Self
+
+from pydantic import Field, model_validator
 
 from resil.record import numbers
-from resil.record.campaign_facts import STATUSES
-from resil.record.node import Node
+from resil.record.protection_parts import (
+    BlockChoice,
+    ChoosingModel,
+    ChoosingRun,
+    FrontPoint,
+    JudgedNetwork,
+    NpuMechanism,
+    PlanBasis,
+    ProtectedGroup,
+)
+from resil.record.typed import Amount, Document, OneOf, Share, wrong
 
-SCHEMA = 6
-_SHARES = ("fit_share_target", "due_fit_target")
-RESULTS = ("optimal", "infeasible", "not_needed")
-_FILE = "protection.json"
-_REMEDY = "the file is damaged or of another version: write it anew with 'resil protect RUN_DIR'"
+OPTIMAL, INFEASIBLE, NOT_NEEDED = RESULTS = ("optimal", "infeasible", "not_needed")
+TARGETS = ("budget_fit", "spfm_target", "fit_share_target", "due_fit_target")
+_REACHED = ("area_added", "area_overhead", "fit", "fit_hi")
+# What is built, for what was promised: the same in the plan of each run.
+_CHOICE = (
+    *("name", "granularity", "based_on", "models", "groups", "mechanisms", "networks", "hold_out"),
+    *TARGETS,
+)
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """The option chosen for a block. Areas in the summary's unit, rates in FIT.
+class Protection(Document):
+    """The protection that was chosen for finished runs, in each of them with its own figures. Rates in FIT.
 
-    Hardened cells upset less: `base_factor` is the share of the hazardous rate that is left for that alone.
-    Of what is left `coverage` is detected or corrected. `fit_raw_after` is the upset rate with them.
+    What was built of it and what injections said of that stand beside the build, in `build.json` and
+    `confirmation.json`, and nowhere else.
     """
 
-    block: str
-    option: str
-    option_title: str
-    area: float
-    area_added: float
-    fit_before: float | None
-    fit_after: float | None
-    fit_hi_before: float
-    fit_hi_after: float
-    source: str
-    status: str
-    base_factor: float
-    coverage: float
-    fit_raw_after: float
+    FILE: ClassVar[str] = "protection.json"
+    SCHEMA: ClassVar[Literal[7]] = 7
+    REMEDY: ClassVar[str] = (
+        "the file is damaged or of another version: write it anew with 'resil protect RUN_DIR'"
+    )
 
-
-@dataclass(frozen=True, slots=True)
-class FrontPoint:
-    """A set of options that no other set beats in both area and FIT.
-
-    Attributes:
-        area_added: In the summary's area unit.
-        area_overhead: Fraction of the unprotected area.
-        fit_hi: Upper bound of residual FIT.
-        choices: Option of each block.
-    """
-
-    area_added: float
-    area_overhead: float
-    fit_hi: float
-    choices: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Confirmation:
-    """What new injections into the protected RTL said, on the network with the highest upper limit.
-
-    Attributes:
-        confirmed: The plan holds by them alone.
-        fit: Hazardous rate that was measured, in FIT.
-        fit_lo: Its lower limit.
-        fit_hi: Its upper limit.
-        spfm_lo: Lower limit of SPFM.
-        injections: On all networks.
-        reasons: Why it is not confirmed.
-    """
-
-    confirmed: bool
-    fit: float
-    fit_lo: float
-    fit_hi: float
-    spfm_lo: float
-    injections: int
-    reasons: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Protection:
-    """All of `protection.json`; None where a figure does not exist for the result.
-
-    Added areas are those of synthesis where `area_measured` says so, else by the figures of the options.
-    """
-
-    budget_fit: float | None
-    result: str
-    spfm_target: float | None
-    choices: tuple[Choice, ...]
-    area_unprotected: float
-    area_added: float | None
-    area_overhead: float | None
-    area_overhead_lockstep: float | None
-    fit_hi_unprotected: float
-    fit_hi: float | None
-    fit: float | None
-    fit_raw_before: float
-    fit_raw_after: float | None
-    spfm_before: float | None
-    spfm_lo_before: float | None
-    spfm: float | None
-    spfm_lo: float | None
-    bound: float | None
-    gap: float | None
+    schema_number: Literal[7] = Field(alias="schema")
+    """Of this file: another one is of another version, and is refused."""
+    name: str
+    """Of the plan."""
+    basis: PlanBasis
+    """Results of this run."""
+    based_on: tuple[ChoosingRun, ...]
+    """Results of all runs that it rests on."""
+    models: tuple[ChoosingModel, ...]
+    """Sensitivity models that helped to choose."""
+    from_estimate: bool
+    """Whether it rests on an estimate, so that nothing was injected."""
+    granularity: Annotated[str, OneOf(("block", "register", "group"))]
+    """Of the units of choice."""
+    budget_fit: Amount | None
+    """Most FIT that was asked for, the campaign's own budget included; null if none was."""
+    spfm_target: Share | None
+    """Least SPFM that was asked for; null if none was."""
+    fit_share_target: Amount | None
+    """Most of each network's FIT, as a part of it; null if that was not asked for."""
+    due_fit_target: Amount | None
+    """Most detected failures; null if that was not asked for."""
+    waived: tuple[str, ...]
+    """Limits of the campaign that were waived, or replaced by laxer ones, in words."""
+    result: Annotated[str, OneOf(RESULTS)]
+    """`optimal`, `not_needed` or `infeasible`."""
+    reason: str
+    """Why nothing was chosen; empty if something was."""
+    reserve: Share | None
+    """Part of what the targets allow that the set uses by the injections that chose."""
+    area_unprotected: Amount
+    """Of all blocks."""
+    area_added: Amount | None
+    """By the options' figures; null if nothing was chosen, as all that follows."""
+    area_overhead: Amount | None
+    """The same as a part of the unprotected area."""
+    area_overhead_lockstep: Amount | None
+    """Of duplicating everything; null where that is no option."""
+    bound: Amount | None
+    """Area that no choice goes below, by the solver's proof."""
+    gap: Amount | None
+    """How far this one is from it, as a part of its area."""
+    fit_hi_unprotected: Amount
+    """Upper limit of FIT on this run's network, without protection."""
+    fit_hi: Amount | None
+    """With it."""
+    fit: Amount | None
+    """Hazardous failures that are left."""
+    fit_raw_before: Amount
+    """Upset rate without protection."""
+    fit_raw_after: Amount | None
+    """With hardened cells."""
+    spfm_before: Share | None
+    """Single-point fault metric without protection."""
+    spfm_lo_before: Share | None
+    """Its lower limit."""
+    spfm: Share | None
+    """With it."""
+    spfm_lo: Share | None
+    """Its lower limit."""
+    due: Amount | None
+    """Detected failures that are left; null if they are not known."""
+    due_hi: Amount | None
+    """Upper limit of that."""
+    choices: tuple[BlockChoice, ...]
+    """What is chosen in each block; none if nothing is needed or reached."""
+    groups: tuple[ProtectedGroup, ...]
+    """Each unit that is protected."""
+    mechanisms: tuple[NpuMechanism, ...]
+    """Mechanisms of the whole NPU."""
+    networks: tuple[JudgedNetwork, ...]
+    """Each network that chose."""
+    hold_out: tuple[JudgedNetwork, ...]
+    """The same of each network for a set that was chosen without it."""
     pareto: tuple[FrontPoint, ...]
+    """Sets that were judged, by area."""
     assumptions: tuple[str, ...]
-    predicted: bool
-    fit_share_target: float | None = None
-    due_fit_target: float | None = None
-    built: bool = False
-    area_measured: bool = False
-    confirmation: Confirmation | None = None
-    waived: tuple[str, ...] = ()
+    """What the choice rests on."""
+    build: str | None
+    """Folder of what was built last of it, from the folder of the run; null if nothing was."""
 
     @property
     def target(self) -> str:
@@ -136,143 +145,17 @@ class Protection:
         """Whether the choice has any protection in it."""
         return any(choice.option != "none" for choice in self.choices)
 
+    @property
+    def choice_digest(self) -> str:
+        """Digest of what is chosen, for what, and of which results: the same in the plan of each run."""
+        plain = self.plain()
+        return sha256(json.dumps([plain[key] for key in _CHOICE]).encode()).hexdigest()
 
-def parse_protection(document: Mapping[str, object]) -> Protection:
-    """Check a decoded `protection.json` and return it typed. Unknown fields are ignored.
-
-    Raises:
-        ReportError: A field is missing or wrong.
-    """
-    root = Node(document, _FILE, _REMEDY)
-    if root.at("schema").integer() != SCHEMA:
-        root.at("schema").fail(f"schema {SCHEMA}")
-    result = root.at("result").one_of(RESULTS)
-    if result == "optimal":
-        for key in ("area_added", "area_overhead", "fit_hi"):
-            root.at(key).number()
-    if all(root.maybe(key) is None for key in ("budget_fit", "spfm_target", *_SHARES)):
-        root.at("budget_fit").fail("a budget, as there is no spfm_target")
-    front = tuple(_front_point(node) for node in root.at("pareto").items())
-    return _with_area(root, _planned(root, result, front))
-
-
-def confirmation_line(protection: Protection) -> str:
-    """Return what injection into the built protection said, in a sentence; "" if nothing was built."""
-    found = protection.confirmation
-    if found is None:
-        return "Built; NOT CONFIRMED by injection." if protection.built else ""
-    measured = (
-        f"{numbers.fit(found.fit)} [{numbers.fit(found.fit_lo)}, {numbers.fit(found.fit_hi)}] FIT, SPFM at "
-        f"least {numbers.spfm(found.spfm_lo)} by {numbers.count(found.injections)} new injections"
-    )
-    if found.confirmed:
-        return f"CONFIRMED by injection: {measured}."
-    return f"NOT CONFIRMED by injection: {measured}; {'; '.join(found.reasons)}."
-
-
-def _planned(root: Node, result: str, front: tuple[FrontPoint, ...]) -> Protection:
-    return Protection(
-        budget_fit=_optional(root, "budget_fit"),
-        result=result,
-        spfm_target=_optional(root, "spfm_target"),
-        choices=tuple(_choice(node) for node in root.at("choices").items()),
-        area_unprotected=root.at("area_unprotected").number(),
-        area_added=_optional(root, "area_added"),
-        area_overhead=_optional(root, "area_overhead"),
-        area_overhead_lockstep=_optional(root, "area_overhead_lockstep"),
-        fit_hi_unprotected=root.at("fit_hi_unprotected").number(),
-        fit_hi=_optional(root, "fit_hi"),
-        fit=_optional(root, "fit"),
-        fit_raw_before=root.at("fit_raw_before").number(),
-        fit_raw_after=_optional(root, "fit_raw_after"),
-        spfm_before=_optional(root, "spfm_before"),
-        spfm_lo_before=_optional(root, "spfm_lo_before"),
-        spfm=_optional(root, "spfm"),
-        spfm_lo=_optional(root, "spfm_lo"),
-        bound=_optional(root, "bound"),
-        gap=_optional(root, "gap"),
-        pareto=tuple(sorted(front, key=lambda point: (point.area_added, point.fit_hi))),
-        assumptions=tuple(node.text() for node in root.at("assumptions").items()),
-        fit_share_target=_given(root, "fit_share_target"),
-        due_fit_target=_given(root, "due_fit_target"),
-        predicted=root.at("from_estimate").flag(),
-        built=root.maybe("rtl") is not None,
-        confirmation=_confirmation(root),
-        waived=tuple(node.text() for node in root.at("waived").items()),
-    )
-
-
-def _with_area(root: Node, planned: Protection) -> Protection:
-    """Return a plan with measured areas, if all that was added is in them: hardened cells are not."""
-    measured = root.maybe("area_measured")
-    if measured is None or measured.at("hardened_included").value is False:
-        return planned
-    blocks = measured.at("blocks")
-    added = {name: blocks.at(name).at("after").number() for name in blocks.mapping()}
-    choices = tuple(
-        replace(choice, area_added=added[choice.block] - blocks.at(choice.block).at("before").number())
-        if choice.block in added
-        else choice
-        for choice in planned.choices
-    )
-    return replace(
-        planned,
-        choices=choices,
-        area_added=measured.at("added").number(),
-        area_overhead=measured.at("overhead").number(),
-        area_measured=True,
-    )
-
-
-def _confirmation(root: Node) -> Confirmation | None:
-    measured = root.maybe("measured")
-    if measured is None:
-        return None
-    return Confirmation(
-        confirmed=root.at("confirmed").flag(),
-        fit=measured.at("fit").number(),
-        fit_lo=measured.at("fit_lo").number(),
-        fit_hi=measured.at("fit_hi").number(),
-        spfm_lo=measured.at("spfm_lo").number(),
-        injections=int(measured.at("injections").number()),
-        reasons=tuple(node.text() for node in root.at("reasons").items()),
-    )
-
-
-def _optional(node: Node, key: str) -> float | None:
-    node.at(key)
-    return _given(node, key)
-
-
-def _given(node: Node, key: str) -> float | None:
-    found = node.maybe(key)
-    return None if found is None else found.number()
-
-
-def _choice(node: Node) -> Choice:
-    return Choice(
-        block=node.at("block").text(),
-        option=node.at("option").text(),
-        option_title=node.at("option_title").text(),
-        area=node.at("area").number(),
-        area_added=node.at("area_added").number(),
-        fit_before=_optional(node, "fit_before"),
-        fit_after=_optional(node, "fit_after"),
-        fit_hi_before=node.at("fit_hi_before").number(),
-        fit_hi_after=node.at("fit_hi_after").number(),
-        source=node.at("source").text(),
-        status=node.at("status").one_of(STATUSES),
-        base_factor=node.at("base_factor").number(maximum=1.0),
-        coverage=node.at("coverage").number(maximum=1.0),
-        fit_raw_after=node.at("fit_raw_after").number(),
-    )
-
-
-def _front_point(node: Node) -> FrontPoint:
-    choices = node.at("choices")
-    return FrontPoint(
-        area_added=node.at("area_added").number(),
-        area_overhead=node.at("area_overhead").number(),
-        fit_hi=node.at("fit_hi").number(),
-        choices={block: choices.at(block).text() for block in choices.mapping()},
-    )
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if all(getattr(self, key) is None for key in TARGETS):
+            wrong("budget_fit", "a budget, as there is no spfm_target", None)
+        for key in _REACHED if self.result == OPTIMAL else ():
+            if getattr(self, key) is None:
+                wrong(key, f"a number, as the result is {OPTIMAL!r}", None)
+        return self

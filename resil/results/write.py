@@ -4,17 +4,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console, Group
 
+from resil.record.protection_state import ProtectionState
 from resil.record.summary import Summary
 from resil.reports import (
     REPORT,
-    parse_protection,
     render,
     rich_protection,
     rich_report,
@@ -30,11 +28,11 @@ class Results:
 
     Attributes:
         summary: The results.
-        protection: Content of `protection.json`, None if no protection was chosen.
+        protection: That was chosen, as it stands; None if none was.
     """
 
     summary: Summary
-    protection: Mapping[str, Any] | None = None
+    protection: ProtectionState | None = None
 
     def write(self, folder: Path) -> list[Path]:
         """Write the report files of the run; return their paths.
@@ -50,15 +48,15 @@ class Results:
         Args:
             folder: Where `write` has put the report files.
         """
-        protection = None if self.protection is None else parse_protection(self.protection)
-        _print(rich_report(self.summary, protection), text_report(self.summary, protection), folder)
+        summary, protection = self.summary, self.protection
+        _print(rich_report(summary, protection), text_report(summary, protection), folder)
 
     def show_protection(self, folder: Path) -> None:
         """Print what was chosen to protect, without the tables of the campaign; see `show`."""
         if self.protection is None:
             self.show(folder)
             return
-        summary, protection = self.summary, parse_protection(self.protection)
+        summary, protection = self.summary, self.protection
         _print(rich_protection(summary, protection), text_protection(summary, protection), folder)
 
 

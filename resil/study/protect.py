@@ -10,9 +10,11 @@ from typing import Any
 
 from resil.campaign.campaign import load_campaign
 from resil.errors import ConsistencyError
+from resil.folder.kept_plans import build_folder
 from resil.protection.build_rtl import built_before, require_unchanged
 from resil.protection.flow import protect
 from resil.protection.wanted import Wanted
+from resil.record.protection import Protection
 from resil.study.folder import work_digest
 from resil.study.protection import chosen, settled, unassessed
 from resil.study.study import ProtectionWanted, slug_of
@@ -46,9 +48,10 @@ def protect_target(
             _wanted(wanted),
             (lambda plan: _folder_of(plan, place)) if wanted.verify_networks else None,
         )
-        row = chosen(target, found.plan)
-        if row["confirmed"] and found.build is None:
-            require_unchanged(Path(found.plan["rtl"]))
+        row = chosen(target, found.protection)
+        built = build_folder(found.run_dir, found.plan)
+        if row["confirmed"] and found.build is None and built is not None:
+            require_unchanged(built)
     except _PROBLEMS as error:
         return unassessed(target, str(error))
     except OSError as error:
@@ -73,7 +76,7 @@ def _wanted(wanted: ProtectionWanted) -> Wanted:
     )
 
 
-def _folder_of(plan: Mapping[str, Any], place: Path) -> Path:
+def _folder_of(plan: Protection, place: Path) -> Path:
     """Return the folder in which just this plan was built before, else one that is not there yet."""
     place.parent.mkdir(exist_ok=True)
     for own in sorted(place.parent.glob(f"{place.name}-*")):

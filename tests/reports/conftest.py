@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from resil.record.protection import Protection, parse_protection
+from resil.record.protection_state import ProtectionState
 from resil.record.summary import Summary
-from tests.reports.example import example_protection, example_summary, summary_of
+from tests.reports.example import example_protection, example_summary, protection_of, summary_of
 
 
 @pytest.fixture
@@ -26,5 +26,5 @@ def summary(summary_document) -> Summary:
 
 
 @pytest.fixture
-def protection(protection_document) -> Protection:
-    return parse_protection(protection_document)
+def protection(protection_document) -> ProtectionState:
+    return protection_of(protection_document)

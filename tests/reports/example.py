@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import beta, gamma
 
+from resil.record.protection import Protection
+from resil.record.protection_state import ProtectionState
 from resil.record.summary import Summary
 
 OUTCOMES = ("masked", "latent", "sdc_tolerable", "sdc_critical", "due", "hang")
@@ -318,7 +320,7 @@ def example_summary(
             "One supply voltage, no multi-cell upsets, no combinational transients.",
         ],
         "provenance": {
-            "schema": 12,
+            "schema": 13,
             "kind": "run",
             "resil": "0.1.0",
             "python": "3.11.7",
@@ -459,12 +461,28 @@ def example_protection(summary: dict[str, Any], budget: float = 0.01) -> dict[st
     choices = [_choice(row, options[chosen[row["block"]]]) for row in rows] if fitting else []
     lockstep = sum(_option_area(row, options["duplicate"]) for row in rows) / area
     return {
-        "schema": 6,
+        "schema": 7,
+        "name": "example",
+        "basis": {"summary": "0" * 64, "injections": summary["total"]["injections"]},
+        "based_on": [],
+        "models": [],
         "from_estimate": False,
+        "granularity": "block",
         "budget_fit": budget,
         "result": result,
         "spfm_target": None,
+        "fit_share_target": None,
+        "due_fit_target": None,
         "waived": [],
+        "reason": "" if fitting else "no set of options keeps the targets",
+        "reserve": 1.0,
+        "groups": [],
+        "mechanisms": [],
+        "networks": [],
+        "hold_out": [],
+        "build": None,
+        "due": None,
+        "due_hi": None,
         "choices": choices,
         "area_unprotected": area,
         "area_added": added,
@@ -486,6 +504,10 @@ def example_protection(summary: dict[str, Any], budget: float = 0.01) -> dict[st
                 "area_added": point[0],
                 "area_overhead": point[0] / area,
                 "fit_hi": point[1],
+                "fit": point[1],
+                "claimed": point[1],
+                "reserve": 1.0,
+                "gap": 0.0,
                 "choices": point[2],
             }
             for point in front
@@ -495,6 +517,11 @@ def example_protection(summary: dict[str, Any], budget: float = 0.01) -> dict[st
             "Upper bounds of blocks are added: conservative for the sum.",
         ],
     }
+
+
+def protection_of(document: dict[str, Any]) -> ProtectionState:
+    """Return it as a run has it of which nothing was built."""
+    return ProtectionState(Protection.read(json.dumps(document)))
 
 
 def _choice(row: dict[str, Any], option: tuple[Any, ...]) -> dict[str, Any]:
@@ -510,6 +537,7 @@ def _choice(row: dict[str, Any], option: tuple[Any, ...]) -> dict[str, Any]:
         "fit_hi_after": residual * (row["fit_hi"] or 0.0),
         "fit_before": row["fit"] or 0.0,
         "fit_after": residual * (row["fit"] or 0.0),
+        "fit_after_by_kind": {"ff": residual * (row["fit"] or 0.0)},
         "base_factor": residual if hardened else 1.0,
         "coverage": 0.0 if hardened or name == "none" else 1.0 - residual,
         "fit_raw_after": (row["fit_raw"] or 0.0) * (residual if hardened else 1.0),

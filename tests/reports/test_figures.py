@@ -7,10 +7,17 @@ from xml.etree import ElementTree
 
 import pytest
 
-from resil.reports import ReportError, parse_protection, render_figures
+from resil.reports import ReportError, render_figures
 from resil.reports.figures import catalogue, figure_files
 from resil.reports.svg import escape, shorten, text_width, two_lines
-from tests.reports.example import SEVEN, example_protection, example_summary, many_blocks, summary_of
+from tests.reports.example import (
+    SEVEN,
+    example_protection,
+    example_summary,
+    many_blocks,
+    protection_of,
+    summary_of,
+)
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -18,7 +25,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 @cache
 def documents(blocks, budget, events, operations):
     document = example_summary(blocks=blocks, events=events, operations=operations)
-    return summary_of(document), parse_protection(example_protection(document, budget))
+    return summary_of(document), protection_of(example_protection(document, budget))
 
 
 @cache
@@ -121,7 +128,7 @@ def test_files_stand_alone(summary, protection):
 
 
 def test_figures_are_had_by_name(summary_document, protection_document):
-    documents = (summary_of(summary_document), protection_document)
+    documents = (summary_of(summary_document), protection_of(protection_document))
     assert set(render_figures(*documents, frozenset({"overview.svg"}))) == {"overview.svg"}
     assert len(render_figures(*documents)) == 8
     with pytest.raises(ReportError, match=r"expected figures among .*overview\.svg.*found moon\.svg"):

@@ -6,9 +6,15 @@ import io
 import openpyxl
 import pytest
 
-from resil.reports import parse_protection
 from resil.reports.fmeda import FMEDA_COLUMNS, fmeda_xlsx
-from tests.reports.example import SEVEN, example_protection, example_summary, renamed, summary_of
+from tests.reports.example import (
+    SEVEN,
+    example_protection,
+    example_summary,
+    protection_of,
+    renamed,
+    summary_of,
+)
 
 
 def opened(data):
@@ -53,7 +59,7 @@ def test_unprotected_sums_agree_with_the_summary(summary):
 
 def test_protected_sums_agree_with_the_protection(summary, protection):
     *rows, total = records(opened(fmeda_xlsx(summary, protection)))
-    assert total["Residual FIT"] == pytest.approx(protection.fit)
+    assert total["Residual FIT"] == pytest.approx(protection.plan.fit)
     for row in rows:
         hazardous = row["Outcome"] in summary.campaign.hazardous
         assert row["Violates the safety goal"] == ("yes" if hazardous else "no")
@@ -71,11 +77,11 @@ def test_protected_sums_agree_with_the_protection(summary, protection):
 
 def test_spfm_is_the_same_number_in_sheet_summary_and_protection(summary, protection):
     *_, total = records(opened(fmeda_xlsx(summary, protection)))
-    assert total["Base FIT"] == pytest.approx(protection.fit_raw_after)
+    assert total["Base FIT"] == pytest.approx(protection.plan.fit_raw_after)
     *_, bare = records(opened(fmeda_xlsx(summary)))
     spfm = 1 - bare["Residual FIT"] / bare["Base FIT"]
     assert spfm == pytest.approx(summary.metrics.spfm.estimate)
-    assert spfm == pytest.approx(protection.spfm_before)
+    assert spfm == pytest.approx(protection.plan.spfm_before)
 
 
 def test_blocks_with_unlike_kinds_of_bits_add_up_to_their_fit(summary_document):
@@ -89,7 +95,7 @@ def test_blocks_with_unlike_kinds_of_bits_add_up_to_their_fit(summary_document):
 
 
 def test_an_infeasible_protection_covers_nothing(summary_document):
-    protection = parse_protection(example_protection(summary_document, 1e-9))
+    protection = protection_of(example_protection(summary_document, 1e-9))
     rows = records(opened(fmeda_xlsx(summary_of(summary_document), protection)))
     assert {row["Diagnostic coverage"] for row in rows[:-1]} == {0.0}
 

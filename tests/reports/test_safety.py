@@ -7,11 +7,10 @@ from copy import deepcopy
 import pytest
 from openpyxl import load_workbook
 
-from resil.record.protection import parse_protection
 from resil.reports import ReportError, render, text_report
 from resil.reports.narrative import protection_meaning
 from resil.reports.safety import safety_line
-from tests.reports.example import example_protection, example_summary, summary_of
+from tests.reports.example import example_protection, example_summary, protection_of, summary_of
 
 ROWS = [
     {
@@ -87,7 +86,7 @@ def document():
 @pytest.mark.parametrize("budget", [0.01, 5.0, 1e-9])
 def test_protection_never_stands_for_claims_that_are_not_met(budget):
     told = "The safety claims stay missed"
-    plan = parse_protection(example_protection(document(), budget))
+    plan = protection_of(example_protection(document(), budget))
     assert told in text_report(summary_of(document()), plan).rstrip().splitlines()[-1]
     assert any(told in text for text in protection_meaning(summary_of(document()), plan))
     unclaimed = summary_of(example_summary())

@@ -7,10 +7,17 @@ import re
 import pytest
 from rich.console import Console
 
-from resil.reports import parse_protection, rich_report, text_report
+from resil.reports import rich_report, text_report
 from resil.reports.table import Column, Table, wrapped
 from resil.reports.tables import block_table, fit_table, operation_table, protection_table
-from tests.reports.example import SEVEN, example_protection, example_summary, many_blocks, summary_of
+from tests.reports.example import (
+    SEVEN,
+    example_protection,
+    example_summary,
+    many_blocks,
+    protection_of,
+    summary_of,
+)
 
 WIDTHS = (80, 40)
 LONG = "StatefulPartitionedCall/functional_1/model/conv2d_10/BiasAdd_12345678;conv2d_10/Relu"
@@ -33,8 +40,8 @@ def tables():
     document = hard_document()
     summary = summary_of(document)
     made = [block_table(summary), fit_table(summary), operation_table(summary)]
-    plan = parse_protection(example_protection(document, 1e-8))
-    assert plan.protects
+    plan = protection_of(example_protection(document, 1e-8))
+    assert plan.plan.protects
     return {table.title: table for table in (*made, protection_table(plan, "GE"))}
 
 
@@ -71,7 +78,7 @@ def test_every_number_stands_at_every_width(title, width, how):
 @pytest.mark.parametrize("width", WIDTHS)
 def test_both_reports_say_the_same_at_every_width(width):
     document = hard_document()
-    summary, plan = summary_of(document), parse_protection(example_protection(document, 1e-8))
+    summary, plan = summary_of(document), protection_of(example_protection(document, 1e-8))
     plain = text_report(summary, plan, width)
     assert re.sub(r"\s+", " ", in_rich(rich_report(summary, plan), width)) == re.sub(r"\s+", " ", plain)
 

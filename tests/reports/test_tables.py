@@ -8,7 +8,6 @@ import pytest
 from rich.console import Console
 
 from resil.reports import (
-    parse_protection,
     rich_report,
     text_report,
     verdict_line,
@@ -20,7 +19,7 @@ from resil.reports.tables import (
     protection_line,
     protection_table,
 )
-from tests.reports.example import SEVEN, example_protection, example_summary, summary_of
+from tests.reports.example import SEVEN, example_protection, example_summary, protection_of, summary_of
 
 
 def test_block_table_shows_counts(summary):
@@ -63,7 +62,7 @@ def test_blocks_without_injections_say_so():
 @pytest.mark.parametrize("blocks", [SEVEN, SEVEN[:1]])
 def test_tables_fit_a_terminal(blocks):
     document = example_summary(blocks=blocks)
-    text = text_report(summary_of(document), parse_protection(example_protection(document)))
+    text = text_report(summary_of(document), protection_of(example_protection(document)))
     assert max(len(line) for line in text.splitlines() if "  " in line) <= 110
 
 
@@ -105,7 +104,7 @@ def test_protection_table_adds_up(summary, protection):
     ("budget", "head"), [(0.01, "PROTECTED: at most"), (5.0, "NO PROTECTION"), (1e-9, "INFEASIBLE")]
 )
 def test_protection_line(summary_document, budget, head):
-    protection = parse_protection(example_protection(summary_document, budget))
+    protection = protection_of(example_protection(summary_document, budget))
     assert protection_line(protection).startswith(head)
     assert f"a budget of {budget:g} FIT" in protection_line(protection)
 
@@ -128,7 +127,7 @@ def test_rich_takes_no_markup_from_names(summary_document):
 
 def test_a_target_for_spfm_alone_is_told(summary_document, protection_document):
     protection_document.update(budget_fit=None, spfm_target=0.99)
-    protection = parse_protection(protection_document)
+    protection = protection_of(protection_document)
     assert "(asked: SPFM of at least 99.0 %; optimality gap 0 %)" in protection_line(protection)
     assert "SPFM of at least 99.0 %" in text_report(summary_of(summary_document), protection)
 
@@ -136,7 +135,7 @@ def test_a_target_for_spfm_alone_is_told(summary_document, protection_document):
 def test_a_plan_that_adds_nothing_has_no_table(summary_document):
     document = example_protection(summary_document, 5.0)
     assert {choice["option"] for choice in document["choices"]} == {"none"}
-    text = text_report(summary_of(summary_document), parse_protection(document))
+    text = text_report(summary_of(summary_document), protection_of(document))
     assert "Protection of least area" not in text
     assert "NO PROTECTION NEEDED" in text
 

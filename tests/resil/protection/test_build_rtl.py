@@ -10,9 +10,11 @@ import pytest
 from resil.cli import main
 from resil.protection.groups_to_build import groups_of
 from resil.protection.options import ProtectionError, load_options
+from resil.record.protection_build import Build
 from resil.rtl_harness.design.elaboration import elaborate
 from resil.rtl_harness.design.target import load_target
 from resil.rtl_harness.redundancy import Group, Mechanism
+from tests.resil.protection.plans import group, plan_of
 
 FLOPS = '"flop_parity", "flop_duplicate", "flop_triplicate", "lockstep"'
 
@@ -38,10 +40,15 @@ def test_a_plan_becomes_rtl(run, tmp_path, capsys):
     assert main([*arguments, "--build", str(tmp_path / "made"), "--json"]) == 0
     plan = json.loads(capsys.readouterr().out)
     record = json.loads((tmp_path / "made" / "build.json").read_text())
-    assert plan["build"] == record
     chosen = {c["block"]: c["option"] for c in plan["choices"]}
     assert "duplicate" in chosen.values()
-    assert record["confirmed"] is False
+    assert "confirmed" not in record
+    assert plan["build"] == record
+    kept = json.loads((run / "protection.json").read_text())
+    assert (run / kept["build"]).resolve() == (tmp_path / "made").resolve()
+    assert Build.read((tmp_path / "made" / "build.json").read_text()).choice == record["choice"]
+    page = (run / "report.html").read_text()
+    assert "NOT CONFIRMED by injection" in page
     assert record["bit_exact"] == {"networks": ["two pages of words"], "inputs": 2, "equal": True}
     assert record["area_predicted"]["added"] == plan["area_added"]
     blocks = record["area_measured"]["blocks"]
@@ -90,8 +97,8 @@ def test_what_cannot_be_built_is_not_offered_for_building(run, tmp_path, capsys)
 
 
 def plan(result, **chosen):
-    groups = [{"unit": b, "parts": [b], "option": o} for b, own in chosen.items() for o in own.split()]
-    return {"result": result, "granularity": "block", "groups": groups}
+    groups = tuple(group(block, option) for block, own in chosen.items() for option in own.split())
+    return plan_of(result=result, granularity="block", groups=groups)
 
 
 def test_choices_become_groups():
@@ -133,9 +140,9 @@ def test_groups_of_registers_become_rtl(run, tmp_path, capsys):
     arguments = ["protect", str(tmp_path / "run"), "--granularity", "group", "--fit-share", "0.5"]
     arguments += ["--options", str(tmp_path / "own.toml"), "--build", str(made), "--json"]
     code = main(arguments)
-    told = capsys.readouterr()
-    assert code == 0, told.err
-    plan = json.loads(told.out)
+    printed = capsys.readouterr()
+    assert code == 0, printed.err
+    plan = json.loads(printed.out)
     assert plan["result"] == "optimal"
     bits = sum(group["bits"] for group in plan["groups"])
     assert sum(plan["build"]["bits"].values()) == bits > 0

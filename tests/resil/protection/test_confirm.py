@@ -8,19 +8,22 @@ from dataclasses import replace
 
 import pytest
 
-from resil.protection.confirm import Copies, Observed, Stratum, confirmation, latent_coverage
+from resil.protection.confirm import confirmation, latent_coverage
+from resil.protection.observed import Copies, Observed, Stratum
+from resil.record.protection_parts import PlanBasis
 from resil.stats.evidence import Group
 from resil.stats.intervals import clopper_pearson
+from tests.resil.protection.plans import plan_of
 
-PLAN = {
-    "fit": 0.010,
-    "fit_hi": 0.03,
-    "spfm": 0.999,
-    "spfm_lo": 0.995,
-    "budget_fit": 0.05,
-    "spfm_target": 0.99,
-    "basis": {"injections": 2500},
-}
+PLAN = plan_of(
+    fit=0.010,
+    fit_hi=0.03,
+    spfm=0.999,
+    spfm_lo=0.995,
+    budget_fit=0.05,
+    spfm_target=0.99,
+    basis=PlanBasis(summary="", injections=2500),
+)
 HAZARDOUS = ("sdc_critical", "hang")
 
 
@@ -33,22 +36,22 @@ def on(network="other", bad=2, injections=2000, **changes):
 
 
 def judged(*observed, **changes):
-    return confirmation({**PLAN, **changes}, observed, HAZARDOUS, 0.95)
+    return confirmation(PLAN.changed(**changes), observed, HAZARDOUS, 0.95)
 
 
 def test_what_is_measured_confirms():
     found = judged(on())
-    assert found["reasons"] == []
-    assert found["confirmed"] is True
-    measured = found["measured"]
-    assert measured["fit"] == pytest.approx(0.008)
-    assert measured["fit_lo"] < PLAN["fit"] < measured["fit_hi"] < 0.05
-    assert measured["spfm_lo"] == pytest.approx(1 - measured["fit_hi"] / 10.0)
-    assert measured["injections"] == 5000
-    assert found["predicted"]["injections"] == 2500
+    assert found.reasons == ()
+    assert found.confirmed is True
+    measured = found.measured
+    assert measured.fit == pytest.approx(0.008)
+    assert measured.fit_lo < PLAN.fit < measured.fit_hi < 0.05
+    assert measured.spfm_lo == pytest.approx(1 - measured.fit_hi / 10.0)
+    assert measured.injections == 5000
+    assert found.predicted.injections == 2500
     # None of 3,000: 99.9 % are harmless, at 95 % confidence; 99.88 at 97.5 %.
-    assert found["copies"]["harmless_lo"] == pytest.approx(1 - clopper_pearson(0, 3000, 0.95, "upper").hi)
-    assert found["copies"]["harmless_lo"] > 0.9988
+    assert found.copies.harmless_lo == pytest.approx(1 - clopper_pearson(0, 3000, 0.95, "upper").hi)
+    assert found.copies.harmless_lo > 0.9988
 
 
 @pytest.mark.parametrize(
@@ -71,33 +74,33 @@ def test_what_is_measured_confirms():
 )
 def test_what_contradicts_is_named(observed, changes, why):
     found = judged(*observed, **changes)
-    assert found["confirmed"] is False
-    assert any(re.search(why, reason) for reason in found["reasons"]), found["reasons"]
+    assert found.confirmed is False
+    assert any(re.search(why, reason) for reason in found.reasons), found.reasons
 
 
 def test_a_safety_verdict_that_is_met_counts_for_it():
-    assert judged(on(safety="met"))["confirmed"]
+    assert judged(on(safety="met")).confirmed
 
 
 def test_intervals_of_several_networks_hold_together():
     one, two = judged(on()), judged(on("a"), on("b"))
-    assert two["measured"]["fit_hi"] > one["measured"]["fit_hi"]
-    assert [row["confidence"] for row in two["networks"]] == pytest.approx([0.975, 0.975])
+    assert two.measured.fit_hi > one.measured.fit_hi
+    assert [row.confidence for row in two.networks] == pytest.approx([0.975, 0.975])
 
 
 def test_hardened_cells_keep_their_range():
     """Their factor is no result of RTL: limits are at its ends, and SPFM at the worse of them."""
-    plain = judged(on())["measured"]
+    plain = judged(on()).measured
     hardened = on()
     strata = (replace(hardened.strata[0], factors=(0.1, 0.25, 0.5)), hardened.strata[1])
-    found = judged(replace(hardened, strata=strata))["measured"]
-    assert found["fit"] == pytest.approx(plain["fit"] * 0.25)
-    assert found["fit_lo"] == pytest.approx(plain["fit_lo"] * 0.1)
+    found = judged(replace(hardened, strata=strata)).measured
+    assert found.fit == pytest.approx(plain.fit * 0.25)
+    assert found.fit_lo == pytest.approx(plain.fit_lo * 0.1)
     # The bound of the copies, whose rate stays, is in it too.
-    assert plain["fit_hi"] * 0.5 < found["fit_hi"] < plain["fit_hi"]
-    assert found["spfm_lo"] < 1 - found["fit_hi"] / 10.0
+    assert plain.fit_hi * 0.5 < found.fit_hi < plain.fit_hi
+    assert found.spfm_lo < 1 - found.fit_hi / 10.0
 
 
 def test_latent_coverage_is_exact():
-    found = latent_coverage(95, 100, 0.95)
-    assert found["coverage_lo"] == pytest.approx(clopper_pearson(95, 100, 0.95, "lower").lo)
+    found = latent_coverage("made", 95, 100, 0.95)
+    assert found.coverage_lo == pytest.approx(clopper_pearson(95, 100, 0.95, "lower").lo)

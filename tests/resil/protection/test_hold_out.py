@@ -7,20 +7,15 @@ import numpy as np
 import pytest
 
 from resil.protection.choose import choose
-from resil.protection.confirm import (
-    Copies,
-    Observed,
-    Stratum,
-    confirmation,
-    planned_upsets,
-    predicted_fit,
-)
-from resil.protection.hold_out import on_strangers
+from resil.protection.confirm import confirmation, planned_upsets, predicted_fit
+from resil.protection.hold_out import on_hold_out
+from resil.protection.observed import Copies, Observed, Stratum
 from resil.protection.sample_size import POWER, Expected, spread_needed
 from resil.protection.targets import Targets
 from resil.stats.evidence import Group
 from resil.stats.weighted import weighted_sum
 from tests.resil.protection.designs import design_of, network_of, rates_of, storage_of
+from tests.resil.protection.plans import block_choice, judged, plan_of
 
 STORAGE = storage_of([(f"u.r{i}_q", 8, "ff", "a", "data") for i in range(12)])
 
@@ -40,11 +35,8 @@ def test_what_matters_to_one_network_alone_is_left_when_it_takes_no_part():
     targets = Targets(fit_share=0.1)
     networks = [*alike, unlike]
     choice = choose(design, networks, targets)
-    own = {judged.network: judged.fit.estimate for judged in choice.judged}
-    found = {
-        judged.network: judged
-        for judged in on_strangers(design, networks, targets, choice.chosen.reserve, 5.0)
-    }
+    own = {one.network: one.fit.estimate for one in choice.judged}
+    found = {one.network: one for one in on_hold_out(design, networks, targets, choice.chosen.reserve, 5.0)}
     assert set(found) == {"one", "two", "three", "unlike"}
     # Eight bits, half of whose upsets do harm, at 1e-4 FIT a bit: nobody else's injections could tell.
     assert found["unlike"].fit.estimate == pytest.approx(4e-4, rel=0.3)
@@ -52,31 +44,32 @@ def test_what_matters_to_one_network_alone_is_left_when_it_takes_no_part():
     assert max(found[name].fit.estimate for name in ("one", "two", "three")) < 1e-4
     # All of its injections judge: none of them chose.
     assert found["unlike"].injections == 6000
-    assert on_strangers(design, alike[:1], targets, 0.5, 5.0) == []
+    assert on_hold_out(design, alike[:1], targets, 0.5, 5.0) == []
 
 
-def plan(fit, strangers=(), **limits):
-    own = {"fit": fit, "fit_hi": 1.0, "spfm": 0.99, "spfm_lo": 0.9, "fit_raw_before": 4.0}
-    own |= {"strangers": [{"fit": value} for value in strangers], "basis": {"injections": 10}}
-    return own | {"budget_fit": None, "spfm_target": None} | limits
+def plan(fit, hold_out=(), **limits):
+    """A plan with these limits alone; if there is none, with one that nothing misses."""
+    others = tuple(judged(value) for value in hold_out)
+    asked = {"budget_fit": None, "due_fit_target": 1e9} | limits
+    return plan_of(fit=fit, spfm=0.99, spfm_lo=0.9, hold_out=others, **asked)
 
 
-def test_the_prediction_is_that_for_strangers_if_it_is_more():
+def test_the_prediction_is_that_for_hold_out_networks_if_it_is_more():
     assert predicted_fit(plan(0.01)) == 0.01
     assert predicted_fit(plan(0.01, (0.02, 0.06))) == pytest.approx(0.04)
     assert predicted_fit(plan(0.05, (0.02, 0.06))) == 0.05
     strata = (Stratum(Group("a", "ff", 4.0, {"masked": 1960, "hang": 40})),)
     observed = [Observed("other", strata, Copies(0, 0, 0, 0))]
-    # 0.08 FIT are measured: too low is told of the one, too high of the other.
-    for fit, strangers, told in (
+    # 0.08 FIT are measured: too low is said of the one, too high of the other.
+    for fit, hold_out, why in (
         *((0.01, (), "too low"), (0.01, (0.09,), ""), (0.4, (), "too high"), (0.4, (0.3,), "too high")),
         # Of networks that differ tenfold the new one may be as harmless as the most harmless.
         *((0.4, (0.3, 0.09), ""), (0.07, (0.01, 0.02), "")),
     ):
-        found = confirmation(plan(fit, strangers), observed, {"hang"}, 0.95)
-        assert found["predicted"]["fit"] == predicted_fit(plan(fit, strangers))
-        assert told in " ".join(found["reasons"])
-        assert found["confirmed"] is (not told), found["reasons"]
+        found = confirmation(plan(fit, hold_out), observed, {"hang"}, 0.95)
+        assert found.predicted.fit == predicted_fit(plan(fit, hold_out))
+        assert why in " ".join(found.reasons)
+        assert found.confirmed is (not why), found.reasons
 
 
 RAW = {("a", "ff"): 1.0, ("b", "ff"): 1.0, ("b", "sram"): 2.0, ("redundant", "ff"): 0.5}
@@ -85,10 +78,8 @@ FIXED = {("redundant", "ff"): 300}
 
 def sized(own, networks, fixed=FIXED, size=None):
     """How many upsets are spread over all but redundant storage, and into what."""
-    own["choices"] = [
-        {"block": "a", "fit_after_by_kind": {"ff": 0.9 * own["fit"]}},
-        {"block": "b", "fit_after_by_kind": {"ff": 0.1 * own["fit"], "sram": 0.0}},
-    ]
+    left = (block_choice("a", {"ff": 0.9 * own.fit}), block_choice("b", {"ff": 0.1 * own.fit, "sram": 0.0}))
+    own = own.changed(choices=left)
     found = planned_upsets(own, RAW, fixed, networks, 0.95, size).by_storage
     size = sum(n for (block, _), n in found.items() if block != "redundant")
     # Redundant storage is a ninth of the rate.
@@ -137,7 +128,7 @@ def test_what_is_planned_is_confirmed_as_often_as_is_said():
             events = int(rng.binomial(n, shares.get(key, 0.0)))
             strata.append(Stratum(Group(*key, RAW[key], {"masked": n - events, "hang": events})))
         observed = [Observed("other", tuple(strata), Copies(300, 0, 0, 0))]
-        confirmed += confirmation(own, observed, {"hang"}, 0.95)["confirmed"]
+        confirmed += confirmation(own, observed, {"hang"}, 0.95).confirmed
     # The prediction has to lie in a two-sided interval of 95 %, too.
     assert confirmed / 200 > POWER - 0.025 - 0.04
 
@@ -150,12 +141,10 @@ def test_true_plans_are_confirmed_in_nine_cases_of_ten_over_all_networks(network
         fit = float(rng.uniform(0.008, 0.024))
         own = plan(fit, spfm_target=0.99)
         if rng.random() < 0.5:
-            own["budget_fit"] = float(rng.uniform(1.4, 3.0)) * fit
+            own = own.changed(budget_fit=float(rng.uniform(1.4, 3.0)) * fit)
         part = float(rng.uniform(0.5, 1.0))
-        own["choices"] = [
-            {"block": "a", "fit_after_by_kind": {"ff": part * fit}},
-            {"block": "b", "fit_after_by_kind": {"ff": (1.0 - part) * fit, "sram": 0.0}},
-        ]
+        left = {"ff": (1.0 - part) * fit, "sram": 0.0}
+        own = own.changed(choices=(block_choice("a", {"ff": part * fit}), block_choice("b", left)))
         spread = planned_upsets(own, RAW, FIXED, networks, 0.95)
         if spread.power < POWER:
             continue
@@ -168,7 +157,7 @@ def test_true_plans_are_confirmed_in_nine_cases_of_ten_over_all_networks(network
                     events = int(rng.binomial(n, shares.get(key, 0.0)))
                     strata.append(Stratum(Group(*key, RAW[key], {"masked": n - events, "hang": events})))
                 observed.append(Observed(f"other{number}", tuple(strata), Copies(300, 0, 0, 0)))
-            confirmed += confirmation(own, observed, {"hang"}, 0.95)["confirmed"]
+            confirmed += confirmation(own, observed, {"hang"}, 0.95).confirmed
             tried += 1
     assert tried >= 200
     assert confirmed / tried >= 0.9

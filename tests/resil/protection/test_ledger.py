@@ -16,7 +16,6 @@ from resil.networks.tflite_reader import read_network
 from resil.networks.tflite_writer import serialise_network
 from resil.progress import Progress
 from resil.protection import judges
-from resil.protection.confirm import Copies, Observed, Stratum
 from resil.protection.judges import (
     can_be_confirmed,
     differing_share,
@@ -26,9 +25,11 @@ from resil.protection.judges import (
     require_sensitive,
 )
 from resil.protection.ledger import LEDGER, Judge, Ledger, Look, shared_confidence
+from resil.protection.observed import Copies, Observed, Stratum
 from resil.stats.evidence import Group
 from testkit.campaigns import campaign
 from testkit.fake import fake_bench
+from tests.resil.protection.plans import plan_of
 
 JUDGE = Judge(name="b", network="n1", content="c1", injections=100)
 
@@ -172,7 +173,7 @@ def test_a_judge_is_its_weights_its_inputs_and_its_rule(monkeypatch):
     assert judged(path="zoo:mnist_vgg").network != own.network
 
 
-PLAN = {"budget_fit": 0.05, "spfm_target": None}
+PLAN = plan_of(budget_fit=0.05)
 
 
 def found(bad):
@@ -187,8 +188,8 @@ def test_a_judge_that_calls_nothing_wrong_cannot_confirm():
             require_sensitive(PLAN, [found(300), found(bad)], {"sdc_critical"}, 0.95)
     require_sensitive(PLAN, [found(300)], {"sdc_critical"}, 0.95)
     with pytest.raises(StoreError, match=r"or SPFM below 99\.000%"):
-        require_sensitive({**PLAN, "spfm_target": 0.99}, [found(0)], {"sdc_critical"}, 0.95)
-    require_sensitive({"budget_fit": None, "spfm_target": 0.99}, [found(300)], {"sdc_critical"}, 0.95)
+        require_sensitive(PLAN.changed(spfm_target=0.99), [found(0)], {"sdc_critical"}, 0.95)
+    require_sensitive(PLAN.changed(budget_fit=None, spfm_target=0.99), [found(300)], {"sdc_critical"}, 0.95)
     assert can_be_confirmed(PLAN)
-    assert not can_be_confirmed({**PLAN, "fit_share_target": 0.5})
-    assert not can_be_confirmed({**PLAN, "budget_fit": None})
+    assert not can_be_confirmed(PLAN.changed(fit_share_target=0.5))
+    assert not can_be_confirmed(PLAN.changed(budget_fit=None, due_fit_target=1.0))

@@ -15,12 +15,14 @@ from resil.protection.items import menu_of_units, what_is_left
 from resil.protection.options import OptionSet, ProtectionError, load_options
 from resil.protection.risks import risks_at_limits
 from resil.protection.targets import Targets
-from resil.protection.unit_plan import unit_plan
+from resil.protection.unit_plan import Origin, unit_plan
 from resil.protection.units import Granularity
 from resil.record.blocks import Block, PartLimit, Total
 from resil.record.campaign_facts import CampaignRecord, EstimateRecord, NetworkRecord, TargetRecord
 from resil.record.interval import Interval
-from resil.record.protection import parse_protection
+from resil.record.protection import Protection
+from resil.record.protection_parts import ChoosingRun
+from resil.record.protection_state import ProtectionState
 from resil.record.summary import Summary
 from resil.reports.tables import protection_line
 from resil.results.figures import rated_figures
@@ -38,6 +40,7 @@ COUNTS = {
 MEMORY = {("sb", "sram", 65536): (500, 30, 60, 9, 1, 0)}
 MACROS = {("sb", "macro", 2048): (150, 5, 10, 12, 0, 1)}
 OPTIONS = load_options()
+ORIGIN = Origin("made", (ChoosingRun(run="made", summary="", injections=300),))
 SOURCE = ("ff_bits_source", "macro_bits_source", "sram_bits_source")
 
 
@@ -95,8 +98,12 @@ def plan_of(summary, options, budget, spfm=None):
     design, networks = design_of(summary, options)
     targets = Targets(budget, spfm)
     choice = choose(design, networks, targets)
-    (plan,) = unit_plan(design, networks, targets, choice, Granularity.BLOCK, typed(summary))
-    return plan
+    (plan,) = unit_plan(design, networks, targets, choice, Granularity.BLOCK, typed(summary), ORIGIN)
+    return plan.plain()
+
+
+def read(plan):
+    return Protection.read(json.dumps(plan))
 
 
 def without(*names):
@@ -117,7 +124,7 @@ def choice(plan, block):
 @pytest.mark.parametrize("budget", [1.0, 0.03, 0.01, 0.003, 0.0])
 def test_the_document_keeps_its_contract(summary, budget):
     plan = json.loads(json.dumps(plan_of(summary, OPTIONS, budget)))
-    parsed = parse_protection(plan)
+    parsed = read(plan)
     assert parsed.result == {1.0: "not_needed", 0.0: "infeasible"}.get(budget, "optimal")
     areas = [p.area_added for p in parsed.pareto]
     fits = [p.fit_hi for p in parsed.pareto]
@@ -236,11 +243,11 @@ def test_limits_stand_for_the_whole_error_of_the_parts():
 
 
 def test_a_plan_for_an_estimate_is_called_predicted():
-    plan = parse_protection(plan_of({**FF, "predicted": True}, OPTIONS, 1e6))
-    assert plan.predicted
+    plan = read(plan_of({**FF, "predicted": True}, OPTIONS, 1e6))
+    assert plan.from_estimate
     assert plan.assumptions[0].startswith("PREDICTED: nothing was injected")
-    assert protection_line(plan).startswith("PREDICTED, NOT MEASURED: NO PROTECTION NEEDED")
-    assert not parse_protection(plan_of(FF, OPTIONS, 1e6)).predicted
+    assert protection_line(ProtectionState(plan)).startswith("PREDICTED, NOT MEASURED: NO PROTECTION NEEDED")
+    assert not read(plan_of(FF, OPTIONS, 1e6)).from_estimate
 
 
 def test_bounds_hold_for_whichever_set_is_chosen(monkeypatch):
@@ -351,9 +358,9 @@ def test_no_cell_is_offered_for_flip_flops_inside_macros():
     assert found["hardened_light"] == found["duplicate"] == {"ff"}
     assert found["secded"] == found["parity"] == {"macro", "sram"}
     assert found["lockstep"] == {"ff", "macro", "sram"}
-    told = " ".join(plan_of(summary, OPTIONS, 0.01)["assumptions"])
-    assert "2,048 flip-flops lie inside SRAM macros" in told
-    assert "SECDED on memories" in told
+    text = " ".join(plan_of(summary, OPTIONS, 0.01)["assumptions"])
+    assert "2,048 flip-flops lie inside SRAM macros" in text
+    assert "SECDED on memories" in text
     assert "lie inside SRAM macros" not in " ".join(plan_of(BOTH, OPTIONS, 0.01)["assumptions"])
 
 
@@ -435,12 +442,12 @@ def test_the_set_of_least_area_is_that_of_brute_force(seed):
 
 
 def test_codes_on_memories_meet_clusters():
-    def told(clusters):
+    def said(clusters):
         campaign = BOTH["campaign"] | ({"clusters": clusters} if clusters else {})
         return plan_of({**BOTH, "campaign": campaign}, OPTIONS, 0.01)["assumptions"]
 
-    assert any("flip up to 3 bits of a word" in text for text in told([0.9, 0.08, 0.02]))
-    assert not any("bits of a word" in text for text in told([1.0]))
+    assert any("flip up to 3 bits of a word" in text for text in said([0.9, 0.08, 0.02]))
+    assert not any("bits of a word" in text for text in said([1.0]))
 
 
 def test_limits_keep_what_a_code_misses_of_the_clusters():

@@ -10,10 +10,14 @@ import pytest
 
 from resil.cli import main
 from resil.errors import StoreError
+from resil.folder.kept_plans import state_of
 from resil.protection import verify
 from resil.protection.verify import Sizes, verify_build
+from resil.record.fields import json_schema
+from resil.record.protection import Protection
+from resil.record.protection_build import BitExact, Build
+from resil.record.protection_confirmation import Confirmation
 from resil.results.run import Run
-from tests.test_files_page import covers, documented, leaves
 
 SIZES = Sizes(spread=1500, redundant=600, stuck=60)
 FEW = Sizes(spread=300, redundant=500, stuck=20, unprotected=300)
@@ -61,7 +65,12 @@ def again(made, tmp_path, monkeypatch):
 
 
 def plan_of(folder):
-    return json.loads((folder / "run" / "protection.json").read_text())
+    return Protection.read((folder / "run" / "protection.json").read_text())
+
+
+def state(folder):
+    """The plan as the run knows it."""
+    return state_of(folder / "run", plan_of(folder))
 
 
 def verified(folder, networks=("b.toml",), sizes=SIZES, plan=None, seed=None):
@@ -78,28 +87,29 @@ def verified(folder, networks=("b.toml",), sizes=SIZES, plan=None, seed=None):
 
 def test_a_sound_build_is_confirmed(again):
     found = verified(again)
-    assert found["reasons"] == []
-    assert found["confirmed"] is True
-    assert found["seed"] not in (found["seed_of_choice"],)
-    assert found["copies"]["injections"] >= SIZES.redundant
-    assert found["copies"]["hazardous"] == 0
-    assert found["latent"]["injections"] >= SIZES.stuck
-    assert found["bit_exact"] == {"networks": ["awkward", "b"], "inputs": 2, "equal": True}
-    names = documented("confirmation.json")
-    keys = set(leaves(json.loads((again / "built" / "confirmation.json").read_text())))
-    assert {path for path in keys if not any(covers(name, path) for name in names)} == set()
-    assert {name for name in names if not any(covers(name, path) for path in keys)} == set()
-    plan = plan_of(again)
-    assert plan["confirmed"] is True
-    assert plan["measured"] == found["measured"]
-    assert plan["area_measured"]["added"] > 0
-    assert all(command.startswith("resil run ") for command in plan["commands"])
-    assert json.loads((again / "built" / "build.json").read_text())["confirmed"] is True
+    assert found.reasons == ()
+    assert found.confirmed is True
+    assert found.seed not in (found.seed_of_choice,)
+    assert found.copies.injections >= SIZES.redundant
+    assert found.copies.hazardous == 0
+    assert found.latent.injections >= SIZES.stuck
+    assert found.bit_exact == BitExact(networks=("awkward", "b"), inputs=2, equal=True)
+    for document in (Build, Confirmation):
+        text = (again / "built" / document.FILE).read_text()
+        assert document.read(text).text() == text
+        assert json_schema(document)["required"] == list(json.loads(text))
+    known = state(again)
+    assert known.confirmation == found
+    assert known.area_added == known.build.area_measured.added > 0
+    assert all(command.startswith("resil run ") for command in found.commands)
+    # One file says it.
+    said = [file for file in again.rglob("*.json") if '"confirmed"' in file.read_text()]
+    assert said == [again / "built" / "confirmation.json"]
     # The same seed for the same RTL is refused, and what took part in the choice.
-    with pytest.raises(StoreError, match=f"was confirmed with seed {found['seed']} before"):
-        verified(again, seed=found["seed"])
+    with pytest.raises(StoreError, match=f"was confirmed with seed {found.seed} before"):
+        verified(again, seed=found.seed)
     with pytest.raises(StoreError, match="expected a seed that took no part"):
-        verified(again, seed=found["seed_of_choice"])
+        verified(again, seed=found.seed_of_choice)
     with pytest.raises(StoreError, match="a took part in the choice"):
         verified(again, networks=["a.toml"])
 
@@ -109,9 +119,9 @@ def test_upsets_end_at_detection_with_the_outcomes_of_whole_runs(again):
     verified(again, sizes=FEW)
     upsets = again / "built" / "confirmation" / "b" / "upsets"
     ended = Run(upsets)
-    told = ended.summary.detection.blocks[-1]
+    reported = ended.summary.detection.blocks[-1]
     assert ended.summary.campaign.until == "detection"
-    assert told.due_unseen == ended.summary.total.due > 0
+    assert reported.due_unseen == ended.summary.total.due > 0
     text = (upsets / "campaign.toml").read_text()
     assert text.count('until = "detection"') == 1
     (again / "whole.toml").write_text(text.replace('until = "detection"', 'until = "end"'))
@@ -139,7 +149,7 @@ def test_memories_and_registers_in_one_block_are_both_injected_into(made, tmp_pa
     assert main(["run", str(tmp_path / "a.toml"), "--out", str(tmp_path / "run"), "--quiet"]) == 0
     own = ["--options", str(tmp_path / "options.toml"), "--build", str(tmp_path / "built")]
     assert main(["protect", str(tmp_path / "run"), "--budget-fit", "0.005", *own, "--quiet"]) == 0
-    chosen = {choice["block"]: choice["option"] for choice in plan_of(tmp_path)["choices"]}
+    chosen = {choice.block: choice.option for choice in plan_of(tmp_path).choices}
     assert set(chosen["history"].split("+")) == {"triplicate", "secded"}
     assert json.loads((tmp_path / "built" / "build.json").read_text())["left_out"] == []
     found = verified(tmp_path, sizes=FEW)
@@ -147,7 +157,7 @@ def test_memories_and_registers_in_one_block_are_both_injected_into(made, tmp_pa
     struck = rows[rows["block"] == "redundant"].groupby("kind").size().to_dict()
     assert set(struck) == {"ff", "sram"}
     assert min(struck.values()) >= FEW.redundant
-    assert found["confirmed"] is True, found["reasons"]
+    assert found.confirmed is True, found.reasons
 
 
 VOTE = "(a_i & b_i) | (a_i & c_i) | (b_i & c_i)"
@@ -175,13 +185,11 @@ def test_a_broken_mechanism_is_not_confirmed(file, old, new, why, again):
     assert text.count(old) == 1
     source.write_text(text.replace(old, new))
     found = verified(again, sizes=FEW)
-    assert found["confirmed"] is False
-    assert any(why in reason for reason in found["reasons"]), found["reasons"]
-    plan = plan_of(again)
-    assert plan["confirmed"] is False
-    assert plan["reasons"] == found["reasons"]
+    assert found.confirmed is False
+    assert any(why in reason for reason in found.reasons), found.reasons
+    assert state(again).confirmation == found
     # One look: neither this RTL again, nor what it failed on.
-    with pytest.raises(StoreError, match=f"was not confirmed with seed {found['seed']}; one look"):
+    with pytest.raises(StoreError, match=f"was not confirmed with seed {found.seed}; one look"):
         verified(again, networks=["c.toml"])
     source.write_text(text)
     with pytest.raises(StoreError, match=r"b took part in the confirmation of .*, which failed"):
@@ -201,8 +209,8 @@ def elsewhere(folder):
 
 
 def test_a_refused_set_is_refused_under_another_folder_name_too(again):
-    found = verified(again, sizes=FEW, plan={**plan_of(again), "fit": 1e-4})
-    assert found["confirmed"] is False
+    found = verified(again, sizes=FEW, plan=plan_of(again).changed(fit=1e-4))
+    assert found.confirmed is False
     other = elsewhere(again)
     shutil.rmtree(other / "run" / "protection")
     shutil.copytree(again / "run" / "protection", other / "run" / "protection")
@@ -228,8 +236,8 @@ def test_a_look_that_was_killed_is_remembered(again, monkeypatch):
     with pytest.raises(StoreError, match=r"fresh, which is b, took part in .*, which was not ended"):
         verified(other, sizes=FEW, networks=["fresh.toml"], seed=99)
     second = verified(other, sizes=FEW, networks=["c.toml"])
-    assert second["look"] == {"number": 2, "confidence": pytest.approx(1 - 0.05 / 6)}
-    assert second["networks"][0]["confidence"] == pytest.approx(1 - 0.05 / 6)
+    assert (second.look.number, second.look.confidence) == (2, pytest.approx(1 - 0.05 / 6))
+    assert second.networks[0].confidence == pytest.approx(1 - 0.05 / 6)
     # Cut to what it was before the looks: the build has them still.
     (again / "data" / "confirmations.jsonl").write_text("")
     with pytest.raises(StoreError, match="one of both was cut or edited"):
@@ -246,14 +254,14 @@ def test_the_same_look_is_gone_on_with_after_it_was_killed(again, monkeypatch):
         verified(again, sizes=FEW)
     monkeypatch.setattr(verify, "_upsets", real)
     found = verified(again, sizes=FEW)
-    assert found["look"]["number"] == 1
+    assert found.look.number == 1
     lines = (again / "data" / "confirmations.jsonl").read_text().splitlines()
     assert [json.loads(line)["kind"] for line in lines] == ["registered", "finished"]
 
 
 def test_a_network_that_keeps_the_target_without_protection_judges_nothing(again):
     with pytest.raises(StoreError, match="expected more than 1 FIT on b without protection"):
-        verified(again, sizes=FEW, plan={**plan_of(again), "budget_fit": 1.0})
+        verified(again, sizes=FEW, plan=plan_of(again).changed(budget_fit=1.0))
     assert not (again / "data" / "confirmations.jsonl").exists()
 
 
@@ -262,8 +270,8 @@ def test_rtl_that_was_changed_is_not_confirmed_though_it_does_the_same(again):
     source = again / "built" / "rtl" / "resil_voter.sv"
     source.write_text(source.read_text() + "// the same\n")
     found = verified(again)
-    assert found["confirmed"] is False
-    assert [reason for reason in found["reasons"] if "was changed since" not in reason] == []
+    assert found.confirmed is False
+    assert [reason for reason in found.reasons if "was changed since" not in reason] == []
 
 
 def test_a_run_on_other_rtl_than_the_one_that_is_judged_confirms_nothing(tmp_path, monkeypatch):
@@ -284,9 +292,9 @@ def test_a_copy_that_is_gone_is_no_confirmation(again):
 
 
 def test_a_prediction_that_is_too_low_is_not_confirmed(again):
-    found = verified(again, sizes=FEW, plan={**plan_of(again), "fit": 1e-4})
-    assert found["confirmed"] is False
-    assert any("predicted 0.0001 FIT is too low" in reason for reason in found["reasons"])
+    found = verified(again, sizes=FEW, plan=plan_of(again).changed(fit=1e-4))
+    assert found.confirmed is False
+    assert any("predicted 0.0001 FIT is too low" in reason for reason in found.reasons)
     report = (again / "run" / "report.html").read_text()
     assert "CONFIRMED by injection: " not in report.replace("NOT CONFIRMED", "")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A watchdog is credited only where it tells in time, and of nothing that goes on."""
+"""A watchdog is credited only where it detects hangs in time, and with nothing that goes on."""
 
 from __future__ import annotations
 
@@ -10,18 +10,21 @@ import pytest
 
 from resil.protection.basis import _fates
 from resil.protection.choose import choose
-from resil.protection.confirm import Copies, Hangs, Observed, Stratum, confirmation
+from resil.protection.confirm import confirmation
 from resil.protection.effects import Effect, Mechanisms
 from resil.protection.groups_to_build import groups_of, watchdog_of
 from resil.protection.judge import judge
+from resil.protection.observed import Copies, Hangs, Observed, Stratum
 from resil.protection.options import ProtectionError, load_options
 from resil.protection.risks import HANG, HARMFUL
 from resil.protection.targets import Targets
-from resil.protection.unit_plan import unit_plan
+from resil.protection.unit_plan import Origin, unit_plan
 from resil.protection.units import Granularity
 from resil.protection.watchdog_pace import Pace, watchdog_limit
+from resil.record.protection_parts import ChoosingRun
 from resil.stats.evidence import Group
 from tests.resil.protection.designs import PACE, SUMMARY, design_of, network_of, rates_of, storage_of
+from tests.resil.protection.plans import plan_of, watchdog
 
 STORAGE = storage_of([("u.a_q", 24, "ff", "a", "control")])
 RATES = rates_of(STORAGE, 0.0, hang=0.2)
@@ -29,7 +32,7 @@ DOG = load_options().options["watchdog"]
 
 
 @pytest.mark.parametrize(
-    ("pace", "limit", "tells"),
+    ("pace", "limit", "detects"),
     [
         (Pace(100, 1000, 2000), 150, True),
         # Alarm and time-out fall together, or the time-out comes first.
@@ -43,8 +46,8 @@ DOG = load_options().options["watchdog"]
         (Pace(100, 1000, 2000, 200), 198, False),
     ],
 )
-def test_when_it_tells(pace, limit, tells):
-    assert pace.tells(limit) is tells
+def test_when_it_detects(pace, limit, detects):
+    assert pace.detects(limit) is detects
 
 
 def test_the_limit_lets_the_longest_through():
@@ -55,7 +58,7 @@ def test_the_limit_lets_the_longest_through():
 @pytest.mark.parametrize(
     ("pace", "helps"), [(PACE, True), (replace(PACE, allowed=1100), False), (None, False)]
 )
-def test_hangs_count_unless_it_tells_in_time(pace, helps):
+def test_hangs_count_unless_it_detects_them_in_time(pace, helps):
     network = network_of(STORAGE, RATES, 2000, np.random.default_rng(1), pace=pace)
     design = design_of(STORAGE)
     dog = Mechanisms(DOG, None, 150)
@@ -75,27 +78,28 @@ def test_it_is_chosen_only_where_it_helps(limit):
     network = network_of(STORAGE, RATES, 4000, np.random.default_rng(2))
     targets = Targets(fit_share=0.5)
     choice = choose(design, [network], targets)
-    plan = unit_plan(design, [network], targets, choice, Granularity.GROUP, SUMMARY)[0]
+    origin = Origin("made", (ChoosingRun(run="made", summary="", injections=4000),))
+    plan = unit_plan(design, [network], targets, choice, Granularity.GROUP, SUMMARY, origin)[0]
     if limit == 150:
         assert choice.chosen.mechanisms.watchdog == DOG
-        own = next(own for own in plan["mechanisms"] if own["option"] == "watchdog")
-        assert (own["limit"], own["watched"]) == (150, ["made"])
+        own = next(own for own in plan.mechanisms if own.option == "watchdog")
+        assert (own.limit, own.watched) == (150, ("made",))
         assert groups_of(plan, design.options, {}) == []
         assert watchdog_of(plan, design.options).limit == 150
-        assert any("waits 150 cycles" in text for text in plan["assumptions"])
+        assert any("waits 150 cycles" in text for text in plan.assumptions)
     else:
         assert choice.chosen is None
-        told = "not offered" if limit is None else "only after the time-out: there it counts for nothing"
-        assert any(told in text for text in plan["assumptions"])
+        why = "not offered" if limit is None else "only after the time-out: there it counts for nothing"
+        assert any(why in text for text in plan.assumptions)
 
 
 def test_a_watchdog_without_rtl_is_refused():
     options = load_options()
     options.options["watchdog"] = replace(DOG, builds="")
-    plan = {"mechanisms": [{"option": "watchdog", "limit": 5}]}
+    plan = plan_of(mechanisms=(watchdog(5),))
     with pytest.raises(ProtectionError, match="was chosen and cannot be built"):
         watchdog_of(plan, options)
-    assert watchdog_of({"choices": []}, options) is None
+    assert watchdog_of(plan_of(), options) is None
 
 
 def test_hangs_that_go_on_are_no_hangs_to_a_watchdog():
@@ -105,14 +109,13 @@ def test_hangs_that_go_on_are_no_hangs_to_a_watchdog():
 
 
 @pytest.mark.parametrize(
-    ("told", "promised", "confirmed"), [(40, 0.97, True), (30, 0.97, False), (0, 0.0, True)]
+    ("reported", "promised", "confirmed"), [(40, 0.97, True), (30, 0.97, False), (0, 0.0, True)]
 )
-def test_a_watchdog_that_does_not_tell_is_not_confirmed(told, promised, confirmed):
-    counts = {"masked": 5000 - 40 + told, "hang": 40 - told}
+def test_a_watchdog_that_does_not_detect_is_not_confirmed(reported, promised, confirmed):
+    counts = {"masked": 5000 - 40 + reported, "hang": 40 - reported}
     strata = (Stratum(Group("a", "ff", 1.0, counts)),)
-    observed = Observed("other", strata, Copies(0, 0, 0, 0), None, Hangs(40, told, promised))
-    plan = {"fit": (40 - told) / 5000, "fit_hi": 1.0, "spfm": 0.99, "spfm_lo": 0.9}
-    plan |= {"budget_fit": 1.0, "spfm_target": None, "basis": {"injections": 10}}
+    observed = Observed("other", strata, Copies(0, 0, 0, 0), None, Hangs(40, reported, promised))
+    plan = plan_of(fit=(40 - reported) / 5000, spfm=0.99, spfm_lo=0.9)
     found = confirmation(plan, [observed], {"hang"}, 0.95)
-    assert found["confirmed"] is confirmed, found["reasons"]
-    assert found["networks"][0]["hangs_told"] == told
+    assert found.confirmed is confirmed, found.reasons
+    assert found.networks[0].hangs_reported == reported

@@ -9,8 +9,9 @@ import math
 
 import pytest
 
+from resil.record.protection import Protection
 from resil.record.summary import Summary
-from resil.reports import ReportError, parse_protection
+from resil.reports import ReportError
 from tests.reports.example import (
     FIGURES,
     SEVEN,
@@ -41,7 +42,13 @@ NESTED = ("campaign", "network", "operations", "target", "verdict", "blocks", "t
 FREE_KEYS = ("versions", "hashes", "choices", "definition")
 SUMMARY_PATHS = [p for p in paths(example_summary()) if not any(step in FREE_KEYS for step in p[:-1])]
 PROTECTION = example_protection(example_summary())
-PROTECTION_PATHS = [p for p in paths(PROTECTION) if not ("pareto" in p and "choices" in p[:-1])]
+
+
+def protection_of(document):
+    return Protection.read(json.dumps(document))
+
+
+PROTECTION_PATHS = [p for p in paths(PROTECTION) if not {"choices", "fit_after_by_kind"} & {*p[1:-1]}]
 
 
 @pytest.mark.parametrize("path", SUMMARY_PATHS, ids=str)
@@ -79,8 +86,34 @@ def test_every_field_of_a_protection_is_asked_for(path):
     document = copy.deepcopy(PROTECTION)
     del parent(document, path)[path[-1]]
     with pytest.raises(ReportError, match=r"protection\.json: .*missing.*resil protect") as caught:
-        parse_protection(document)
+        protection_of(document)
     assert str(path[-1]) in str(caught.value)
+
+
+@pytest.mark.parametrize("path", PROTECTION_PATHS, ids=str)
+def test_every_field_of_a_protection_is_typed(path):
+    document = copy.deepcopy(PROTECTION)
+    parent(document, path)[path[-1]] = {"what": ["is", "this"]}
+    match = r"protection\.json: (.*expected .*found |.*missing).*resil protect"
+    with pytest.raises(ReportError, match=match):
+        protection_of(document)
+
+
+@pytest.mark.parametrize("path", [(), ("basis",), ("choices",), ("pareto",)], ids=str)
+def test_a_field_of_a_protection_that_no_version_knows_is_refused(path):
+    document = copy.deepcopy(PROTECTION)
+    inner = document
+    for step in path:
+        inner = inner[step]
+    (inner[0] if isinstance(inner, list) else inner)["confirmed"] = True
+    with pytest.raises(ReportError, match=r"confirmed: expected no field of this name, found True"):
+        protection_of(document)
+
+
+@pytest.mark.parametrize("key", ["area_added", "area_overhead", "fit", "fit_hi"])
+def test_a_set_that_was_found_has_its_figures(key):
+    with pytest.raises(ReportError, match=f"{key}: expected a number, as the result is 'optimal'"):
+        protection_of({**PROTECTION, key: None})
 
 
 @pytest.mark.parametrize(
@@ -142,4 +175,4 @@ def test_a_block_without_rates_has_no_other_figure(key):
 
 def test_a_protection_without_any_target_is_refused():
     with pytest.raises(ReportError, match=r"budget_fit: expected a budget, as there is no spfm_target"):
-        parse_protection({**PROTECTION, "budget_fit": None})
+        protection_of({**PROTECTION, "budget_fit": None})

@@ -28,7 +28,7 @@ import resil.study.run
 from resil.bench.identity import Identity
 from resil.cli import main
 from resil.errors import ConsistencyError, Interrupted, StoreError
-from resil.folder.kept_plans import add_to_plan
+from resil.folder.kept_plans import keep_in_build, kept_plan, note_build
 from resil.networks import zoo
 from resil.rtl_harness.errors import HarnessError
 from resil.study.study_file import load_study
@@ -36,6 +36,7 @@ from resil.study.time_spent import PARTS
 from testkit import fake
 from testkit.campaigns import TEXT as CAMPAIGN
 from testkit.stored_rows import rows
+from tests.resil.protection.plans import build, confirmation
 from tests.resil.studies import CELLS, TEXT, write_study
 
 FILES = {"study.json", "study.parquet", "report.html", ".lock", "ethos-u55-32", "ethos-u55-64"}
@@ -389,10 +390,9 @@ def _of(**others):
         _of(networks=5),
         _of(area_overhead="little"),
         _of(area_overhead=float("nan")),
-        _of(area_measured=[0.25]),
-        _of(area_measured={"overhead": True, "hardened_included": None}),
-        _of(measured={}, confirmed="yes"),
-        _of(reasons=[5]),
+        _of(build=[0.25]),
+        _of(confirmed=True),
+        _of(reason=5),
     ],
 )
 def test_a_plan_that_is_not_whole_is_chosen_again(protected, tmp_path, damage):
@@ -431,21 +431,15 @@ def building(monkeypatch):
             raise HarnessError(noted["error"])
         noted["built"].append((folder.name, options))
         folder.mkdir()
-        (folder / "build.json").write_text(json.dumps({"choice": resil.protection.build_rtl._choice(plan)}))
-        area = {"added": 1.0, "overhead": 0.25, "hardened_included": None, "blocks": {}}
-        for run_dir in run_dirs:
-            facts = {"confirmed": False, "rtl": str(folder), "area_measured": area}
-            add_to_plan(run_dir, plan["name"], facts)
+        keep_in_build(folder, build(plan))
+        return build(plan)
 
     def verify_build(run_dirs, plan, folder, *, options, networks, seed):
         noted["verified"].append((folder.name, noted["seen"]() if "seen" in noted else list(networks)))
         if noted["interrupted"]:
             raise Interrupted("Ctrl-C")
-        measured = {"fit": 0.0, "fit_lo": 0.0, "fit_hi": 0.0, "spfm_lo": 1.0, "injections": 9}
-        told = {"confirmed": noted["confirmed"], "measured": measured, "reasons": ["it does not hold"]}
-        (folder / "confirmation.json").write_text("{}")
-        for run_dir in run_dirs:
-            add_to_plan(run_dir, plan["name"], {**told, "rtl": str(folder)})
+        keep_in_build(folder, confirmation(plan, noted["confirmed"]))
+        return confirmation(plan, noted["confirmed"])
 
     monkeypatch.setattr(resil.protection.flow, "build_plan", build_plan)
     monkeypatch.setattr(resil.protection.flow, "verify_build", verify_build)
@@ -532,8 +526,12 @@ def test_a_set_confirmed_by_hand_counts_as_long_as_its_rtl_is_what_was_confirmed
     text = CONFIRMED.replace('verify_networks = ["mnist_mobile"]\n', "")
     assert command(text=text) == 0
     for cell in CELLS:
-        (plan,) = (tmp_path / "out" / cell / "protection").glob("*.json")
-        add_to_plan(tmp_path / "out" / cell, plan.stem, {"measured": {}, "confirmed": True, "rtl": "built"})
+        (file,) = (tmp_path / "out" / cell / "protection").glob("*.json")
+        plan, built = kept_plan(tmp_path / "out" / cell, file.stem), tmp_path / "built" / cell
+        built.mkdir(parents=True)
+        keep_in_build(built, build(plan))
+        keep_in_build(built, confirmation(plan))
+        note_build(tmp_path / "out" / cell, file.stem, built)
     assert command(text=text) == 0
     assert all(row["confirmed"] for row in record(tmp_path / "out")["protection"])
 
@@ -546,17 +544,18 @@ def test_a_set_confirmed_by_hand_counts_as_long_as_its_rtl_is_what_was_confirmed
     for row in record(tmp_path / "out")["protection"]:
         assert (row["result"], row["reason"]) == (
             "not assessed",
-            "built: its RTL was changed since it was built",
+            f"{row['reason'].split(': ')[0]}: its RTL was changed since it was built",
         )
+        assert "built" in row["reason"]
 
 
 def test_a_set_that_injections_do_not_confirm_is_a_miss(command, tmp_path, building, capsys):
     building["confirmed"] = False
     assert command(text=CONFIRMED) == 1
     assert [row["confirmed"] for row in record(tmp_path / "out")["protection"]] == [False] * 2
-    told = capsys.readouterr().out
-    assert "not confirmed: it does not hold" in told
-    assert "SUPPORTED: Selective" not in told
+    printed = capsys.readouterr().out
+    assert "not confirmed: it does not hold" in printed
+    assert "SUPPORTED: Selective" not in printed
     assert command(text=CONFIRMED) == 1
     assert len(building["verified"]) == 2
 

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What new injections into built protection found, counted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from resil.stats.evidence import Group
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """New injections into storage of one kind in one block, hardened by one option or not at all.
+
+    Attributes:
+        group: Its raw rate without hardening, and its counts by outcome.
+        factors: Share of that rate which hardened cells leave: least, stated, and most. RTL cannot show it.
+    """
+
+    group: Group
+    factors: tuple[float, float, float] = (1.0, 1.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """New injections into redundant storage itself: copies and parity bits.
+
+    Attributes:
+        injections: All of them.
+        hazardous: With a hazardous outcome.
+        wrong: Said to be corrected, and yet the result differed or did not come.
+        unreported: That no alarm reported, although there was a clock edge left to report it.
+    """
+
+    injections: int
+    hazardous: int
+    wrong: int
+    unreported: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hangs:
+    """New injections of which a hang was seen, in a design with a watchdog.
+
+    Attributes:
+        seen: Hangs, an alarm or not.
+        reported: Those that an alarm reported in time.
+        promised: Part of them that the watchdog is to detect at least; 0 where it does after the time-out.
+    """
+
+    seen: int
+    reported: int
+    promised: float
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """What was found on one network that took no part in the choice.
+
+    Attributes:
+        network: Its name.
+        strata: Upsets, of all storage.
+        copies: The part of them that struck redundant storage.
+        safety: Result of the campaign's safety verdict on this data alone; None if there is none.
+        hangs: With a watchdog; None without.
+    """
+
+    network: str
+    strata: tuple[Stratum, ...]
+    copies: Copies
+    safety: str | None = None
+    hangs: Hangs | None = None

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What new injections into built protection said: `confirmation.json`, which alone says *confirmed*."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from resil.record.protection_build import BitExact
+from resil.record.typed import Amount, Count, Document, Share, Typed
+
+
+class Predicted(Typed):
+    """What the plan predicts. Rates in FIT."""
+
+    fit: Amount
+    """For networks that took no part in the choice."""
+    fit_lo: Amount
+    """The least that is predicted for any network; no limit of an interval."""
+    fit_hi: Amount
+    """Upper limit on the networks that chose."""
+    spfm: Share | None
+    """Single-point fault metric there."""
+    spfm_lo: Share | None
+    """Lower limit of that."""
+    injections: Count
+    """That the plan rests on."""
+
+
+class MeasuredRates(Typed):
+    """Rates by new injections, in FIT, with limits that hold for all networks together."""
+
+    fit: Amount
+    """Hazardous failures."""
+    fit_lo: Amount
+    """Their lower limit."""
+    fit_hi: Amount
+    """Their upper limit."""
+    spfm: Share
+    """Single-point fault metric."""
+    spfm_lo: Share
+    """Its lower limit."""
+    injections: Count
+    """Upsets, those of redundant storage included."""
+    network: str
+    """Name of the network."""
+
+
+class ConfirmingNetwork(MeasuredRates):
+    """What was found on a hold-out network."""
+
+    copies: Count
+    """Upsets of redundant storage."""
+    hazardous: Count
+    """Upsets with a hazardous outcome."""
+    fit_raw: Amount
+    """Upset rate."""
+    due_fit_hi: Amount
+    """Upper limit of detected failures."""
+    confidence: Share
+    """Of the limits."""
+    safety: str | None
+    """Result of the run's safety verdict by the new data alone; null if it has none."""
+    hangs: Count | None
+    """With a watchdog: injections of which a hang was seen; else null."""
+    hangs_reported: Count | None
+    """Those of them that an alarm reported in time."""
+
+
+class RedundantStorage(Typed):
+    """Upsets of copies and of bits of codes."""
+
+    injections: Count
+    """All of them."""
+    hazardous: Count
+    """Those with a hazardous outcome."""
+    harmless_lo: Share
+    """Exact lower limit of the part that is harmless."""
+    confidence: Share
+    """Of that limit."""
+
+
+class NewData(Typed):
+    """What new injections say of a plan, by themselves."""
+
+    confirmed: bool
+    """Whether all held."""
+    reasons: tuple[str, ...]
+    """What did not, a sentence each."""
+    predicted: Predicted
+    """What the plan predicts."""
+    measured: MeasuredRates
+    """On the network with the highest upper limit; `injections` on all networks."""
+    networks: tuple[ConfirmingNetwork, ...]
+    """Each hold-out network."""
+    copies: RedundantStorage
+    """Redundant storage, on all networks."""
+
+
+class LookNumber(Typed):
+    """Which look at this RTL it is."""
+
+    number: Count
+    """From 1."""
+    confidence: Share
+    """That it is judged at."""
+
+
+class MechanismCoverage(Typed):
+    """Stuck bits of the mechanisms themselves."""
+
+    network: str
+    """That they were injected on."""
+    injections: Count
+    """How many."""
+    reported: Count
+    """Those that an alarm reported."""
+    coverage: Share
+    """Their part."""
+    coverage_lo: Share
+    """Its exact lower limit."""
+    confidence: Share
+    """Of that limit."""
+
+
+class WatchdogRecord(Typed):
+    """The watchdog of the design."""
+
+    limit: Count
+    """Cycles for which it waits."""
+    false_alarms: tuple[str, ...]
+    """Networks of the zoo with longer operations, which it would not let through."""
+
+
+class Confirmation(NewData, Document):
+    """What new injections say of built protection, in the folder of the build.
+
+    Its runs are in `confirmation/NETWORK/upsets` and `confirmation/NETWORK/stuck-at` there, those of the
+    design without protection in `unprotected/NETWORK`.
+    """
+
+    FILE: ClassVar[str] = "confirmation.json"
+    SCHEMA: ClassVar[Literal[1]] = 1
+    REMEDY: ClassVar[str] = "move the folder of the build away, build it again and inject into that"
+
+    schema_number: Literal[1] = Field(alias="schema")
+    """Of this file: another one is of another version, and is refused."""
+    plan: str
+    """Name of the plan."""
+    choice: str
+    """Digest of what was built, as in `build.json`."""
+    rtl_digest: str
+    """Hash of the RTL that was injected into."""
+    look: LookNumber
+    """Which look at this RTL it is."""
+    seed: int
+    """Of the new injections."""
+    seed_of_choice: int
+    """Of the run that the choice rests on."""
+    latent: MechanismCoverage | None
+    """Stuck bits of the mechanisms; null if there are no such bits."""
+    hardened_not_confirmed: tuple[str, ...]
+    """Groups of hardened cells: their factor is taken with its range, RTL cannot show it."""
+    watchdog: WatchdogRecord | None
+    """Null without one."""
+    bit_exact: BitExact
+    """What ran without a fault as the source does."""
+    commands: tuple[str, ...]
+    """That make each of its runs again."""

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parts of `protection.json`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated
+
+from resil.record.campaign_facts import STATUSES
+from resil.record.typed import Amount, Count, OneOf, Share, Typed
+
+
+class PlanBasis(Typed):
+    """Results that a plan rests on."""
+
+    summary: str
+    """SHA-256 of their `summary.json`."""
+    injections: Count
+    """How many they rest on."""
+
+
+class ChoosingRun(PlanBasis):
+    """A run, of one network, that chose."""
+
+    run: str
+    """Name of its network."""
+
+
+class ChoosingModel(Typed):
+    """A sensitivity model whose injections helped to choose."""
+
+    model: str
+    """Name of its file."""
+    sha256: str
+    """Of its content."""
+
+
+class BlockChoice(Typed):
+    """What is chosen in a block. Areas in the summary's unit, rates in FIT."""
+
+    block: str
+    """Its name."""
+    option: str
+    """Names of the options, joined by `+`; `none` without protection."""
+    option_title: str
+    """The same for people, with the bits that each covers."""
+    area: Amount
+    """Of the block."""
+    area_added: float
+    """By the options' figures."""
+    fit_before: Amount
+    """Hazardous failures in 10^9 hours, without protection."""
+    fit_after: Amount
+    """With it."""
+    fit_after_by_kind: Mapping[str, Amount]
+    """The same by kind of storage."""
+    fit_hi_before: Amount
+    """Upper limit without protection."""
+    fit_hi_after: Amount
+    """Upper limit with it."""
+    base_factor: Share
+    """Part of the hazardous rate that is left by hardened cells alone, which upset less."""
+    coverage: Share
+    """Part of what is left that is detected or corrected."""
+    fit_raw_after: Amount
+    """Upset rate that is left."""
+    source: str
+    """Where the figures are from."""
+    status: Annotated[str, OneOf(STATUSES)]
+    """How sure they are."""
+
+
+class ProtectedGroup(Typed):
+    """A unit that is protected."""
+
+    unit: str
+    """Its name."""
+    parts: tuple[str, ...]
+    """Registers, or parts of registers, in it."""
+    block: str
+    """That it is in; empty of the whole NPU."""
+    bits: Count
+    """Of all kinds."""
+    option: str
+    """By which option."""
+    option_title: str
+    """The same for people."""
+    area_added: float
+    """By the option's figures."""
+
+
+class NpuMechanism(Typed):
+    """A mechanism of the whole NPU."""
+
+    option: str
+    """Its name."""
+    option_title: str
+    """The same for people."""
+    area_added: Amount
+    """By the option's figures."""
+    source: str
+    """Where they are from."""
+    limit: Count | None
+    """Cycles for which a watchdog waits; null of others."""
+    watched: tuple[str, ...] | None
+    """Networks on which a watchdog counts; null of others."""
+
+
+class JudgedNetwork(Typed):
+    """What is left on a network, by injections that did not choose. Rates in FIT."""
+
+    network: str
+    """Its name."""
+    injections: Count
+    """That judge."""
+    fit_before: Amount
+    """Without protection."""
+    fit: Amount
+    """Hazardous failures that are left."""
+    fit_hi: Amount
+    """Upper limit of that."""
+    spfm: Share | None
+    """Single-point fault metric; null without upsets."""
+    spfm_lo: Share | None
+    """Lower limit of that."""
+    due: Amount | None
+    """Detected failures; null if they are not known."""
+    due_hi: Amount | None
+    """Upper limit of that."""
+    missed: tuple[str, ...]
+    """Targets that are not shown to be kept, in words."""
+
+
+class FrontPoint(Typed):
+    """A set that was judged; where limits of blocks judge, one that no other beats in both area and FIT."""
+
+    area_added: float
+    """In the summary's unit."""
+    area_overhead: float
+    """As a part of the unprotected area."""
+    reserve: Share
+    """Part of what the targets allow that it uses by the injections that chose."""
+    gap: Amount
+    """How far its area is above what the solver has proven."""
+    fit_hi: Amount
+    """Upper limit of FIT on its worst network."""
+    fit: Amount
+    """FIT there, by the injections that judge."""
+    claimed: Amount
+    """The most FIT on a network, by the injections that chose."""
+    choices: Mapping[str, str]
+    """What is chosen in each block."""

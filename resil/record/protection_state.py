@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A protection with what was built of it, and with what injections into that have said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from resil.record import numbers
+from resil.record.protection import Protection
+from resil.record.protection_build import Build
+from resil.record.protection_confirmation import Confirmation
+from resil.record.protection_parts import BlockChoice
+
+
+@dataclass(frozen=True, slots=True)
+class ProtectionState:
+    """A plan as it stands.
+
+    Attributes:
+        plan: What was chosen.
+        build: What was built last of just this plan; None if nothing was, or it is not there any more.
+        confirmation: What injections into that build have said; None if nothing was injected.
+    """
+
+    plan: Protection
+    build: Build | None = None
+    confirmation: Confirmation | None = None
+
+    @property
+    def confirmed(self) -> bool | None:
+        """Whether new injections have confirmed what was built; None if none were made."""
+        return None if self.confirmation is None else self.confirmation.confirmed
+
+    @property
+    def area_measured(self) -> bool:
+        """Whether areas are those of synthesis, with all that was added: hardened cells are not in it."""
+        return self.build is not None and self.build.area_measured.whole
+
+    @property
+    def area_added(self) -> float | None:
+        """By synthesis if all is in that, else by the options' figures."""
+        return self.build.area_measured.added if self.build and self.area_measured else self.plan.area_added
+
+    @property
+    def area_overhead(self) -> float | None:
+        """Likewise, as a part of the unprotected area."""
+        whole = self.build if self.area_measured else None
+        return self.plan.area_overhead if whole is None else whole.area_measured.overhead
+
+    @property
+    def choices(self) -> tuple[BlockChoice, ...]:
+        """What is chosen in each block, with its area likewise."""
+        if self.build is None or not self.area_measured:
+            return self.plan.choices
+        blocks = self.build.area_measured.blocks
+        return tuple(
+            own.changed(area_added=blocks[own.block].after - blocks[own.block].before)
+            if own.block in blocks
+            else own
+            for own in self.plan.choices
+        )
+
+
+def confirmation_line(protection: ProtectionState) -> str:
+    """Return what injection into the built protection said, in a sentence; "" if nothing was built."""
+    found = protection.confirmation
+    if found is None:
+        if protection.plan.build is None:
+            return ""
+        gone = "" if protection.build else f", and no build of this plan is in {protection.plan.build} now"
+        return f"Built{gone}; NOT CONFIRMED by injection."
+    own = found.measured
+    measured = (
+        f"{numbers.fit(own.fit)} [{numbers.fit(own.fit_lo)}, {numbers.fit(own.fit_hi)}] FIT, SPFM at "
+        f"least {numbers.spfm(own.spfm_lo)} by {numbers.count(own.injections)} new injections"
+    )
+    if found.confirmed:
+        return f"CONFIRMED by injection: {measured}."
+    return f"NOT CONFIRMED by injection: {measured}; {'; '.join(found.reasons)}."

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is said of a plan is read where it was built, and is of just this plan and this RTL."""
+
+from __future__ import annotations
+
+import shutil
+
+import pytest
+
+from resil.errors import StoreError
+from resil.files import write_text
+from resil.folder.kept_plans import PLANS, keep_in_build, kept_plan, note_build, state_of
+from resil.record.protection_state import confirmation_line
+from tests.resil.protection.plans import build, confirmation, judged, plan_of
+
+
+@pytest.fixture
+def run(tmp_path):
+    """A run whose plan was built into `first` and confirmed."""
+    run, first = tmp_path / "run", tmp_path / "first"
+    for folder in (run / PLANS, first):
+        folder.mkdir(parents=True)
+    for file in (run / PLANS / "made.json", run / "protection.json"):
+        write_text(file, plan_of().text())
+    keep_in_build(first, build(plan_of()))
+    keep_in_build(first, confirmation(plan_of()))
+    note_build(run, "made", first)
+    return run
+
+
+def state(run):
+    return state_of(run, kept_plan(run, "made"))
+
+
+def test_a_plan_is_confirmed_by_the_build_that_it_names(run):
+    found = state(run)
+    assert (found.confirmed, found.area_overhead, found.area_measured) == (True, 0.25, True)
+    assert confirmation_line(found).startswith("CONFIRMED by injection")
+
+
+def test_a_plan_that_is_built_again_is_not_confirmed(run, tmp_path):
+    """The fault: what injections had measured in the build before, and why it failed, stayed in the plan."""
+    (tmp_path / "second").mkdir()
+    keep_in_build(tmp_path / "second", build(plan_of()))
+    note_build(run, "made", tmp_path / "second")
+    found = state(run)
+    assert (found.confirmed, found.confirmation, found.build) == (None, None, build(plan_of()))
+    assert confirmation_line(found) == "Built; NOT CONFIRMED by injection."
+    note_build(run, "made", tmp_path / "first")
+    assert state(run).confirmed
+
+
+def test_run_and_build_may_be_moved_together(run, tmp_path):
+    shutil.copytree(tmp_path, tmp_path.parent / "moved")
+    shutil.rmtree(tmp_path / "first")
+    assert state(tmp_path.parent / "moved" / "run").confirmed
+    gone = state(run)
+    assert (gone.confirmed, gone.build) == (None, None)
+    assert confirmation_line(gone) == (
+        "Built, and no build of this plan is in ../first now; NOT CONFIRMED by injection."
+    )
+
+
+@pytest.mark.parametrize("change", [{"budget_fit": 0.5}, {"networks": (judged(0.5),)}])
+def test_a_build_of_another_choice_is_nothing_of_this_plan(run, change):
+    other = kept_plan(run, "made").changed(**change)
+    assert state_of(run, other).build is None
+    assert state_of(run, other).confirmed is None
+
+
+def test_what_was_injected_into_other_rtl_confirms_nothing(run, tmp_path):
+    keep_in_build(tmp_path / "first", confirmation(plan_of(), rtl_digest="other"))
+    assert state(run).confirmed is None
+    keep_in_build(tmp_path / "first", confirmation(plan_of(), confirmed=False, rtl_digest="other"))
+    assert state(run).confirmed is False
+
+
+def test_a_damaged_confirmation_is_refused(run, tmp_path):
+    write_text(tmp_path / "first" / "confirmation.json", '{"confirmed": true}')
+    with pytest.raises(StoreError, match=r"confirmation\.json: damaged: .*missing"):
+        state(run)
