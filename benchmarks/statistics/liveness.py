@@ -5,8 +5,8 @@
 
 Takes finished runs of networks with `kinds = ["sram"]`. An upset counts as live if data that are read later
 lie in its row, give or take a share of the operation's cycles, since times within it are estimates; none of
-the others may have an effect. Rows hold other bits too, so the share of live upsets is compared by bits, with the cycles that the
-RTL took and with those that the shipped model predicts.
+the others may have an effect. Rows hold other bits too, so the share of live upsets is compared by bits, with
+the cycles that the RTL took and with those that the shipped model predicts.
 """
 
 from __future__ import annotations
