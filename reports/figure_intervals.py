@@ -84,14 +84,14 @@ def interval_chart(
         _draw(canvas, scale, mark, middle)
         css = "strong" if mark.strong else "" if mark.sampled else "small quiet"
         canvas.text(width - 4.0, middle + 4.0, mark.value, css, anchor="end")
-    caption = "; ".join(f"{mark.label}: {_told(mark)}" for mark in marks)
+    caption = "; ".join(f"{mark.label}: {_mark_text(mark)}" for mark in marks)
     bound = f" Budget: {numbers.given(budget)} FIT." if budget else ""
     return canvas.finish(
         title, f"Failures in 1e9 hours with confidence limits. {caption}.{bound}", bottom + AXIS_HEIGHT
     )
 
 
-def _told(mark: Mark) -> str:
+def _mark_text(mark: Mark) -> str:
     interval = mark.interval
     if not mark.sampled:
         return "not injected"
@@ -112,7 +112,7 @@ def _draw(canvas: Canvas, scale: LogScale, mark: Mark, y: float) -> None:
         canvas.line(low, y - 6.0, low, y + 6.0, f"whisker-{style}")
     if not mark.limit_only:
         canvas.circle(
-            scale.at(interval.estimate or 0.0), y, 5.0, f"dot-{style}", f"{mark.label}: {_told(mark)}"
+            scale.at(interval.estimate or 0.0), y, 5.0, f"dot-{style}", f"{mark.label}: {_mark_text(mark)}"
         )
 
 

@@ -54,7 +54,7 @@ def catalogue(
 
 
 def figure_files(summary: Summary, protection: ProtectionState | None = None) -> Mapping[str, str]:
-    """Return every figure as a stand-alone SVG file, and `overview.svg` with the two that tell most."""
+    """Return every figure as a stand-alone SVG file, and `overview.svg` with the two that say most."""
     figures = catalogue(summary, protection, _FILE_WIDTH, "file")
     files = {
         f"{name.replace('_', '-')}.svg": _framed(drawing).standalone() for name, drawing in figures.items()

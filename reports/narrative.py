@@ -74,7 +74,7 @@ def meaning(summary: Summary) -> list[str]:
     elif verdict.result == "inconclusive":
         sentences.append(
             f"The interval from {lo} to {hi} FIT holds the budget of {numbers.given(budget)} FIT,"
-            f" so these injections cannot tell. {_widest(summary.blocks)}"
+            f" so these injections cannot decide. {_widest(summary.blocks)}"
         )
     else:
         sentences.append(

@@ -56,7 +56,7 @@ def stacked_fit(study: StudySummary, name: str, width: float) -> Drawing:
             y += _ROW
     if budget is not None:
         budget_line(canvas, scale, budget, top, bottom)
-    caption = "; ".join(f"{cell.network} on {cell.target}: {_told(cell)}" for cell in study.cells)
+    caption = "; ".join(f"{cell.network} on {cell.target}: {_cell_text(cell)}" for cell in study.cells)
     return canvas.finish("FIT by block of each network on each target", f"{caption}.", bottom + AXIS_HEIGHT)
 
 
@@ -86,7 +86,7 @@ def _sum(cells: Sequence[StudyCell], block: str) -> float:
     return sum(own.estimate or 0.0 for cell in cells if (own := cell.blocks.get(block)) is not None)
 
 
-def _told(cell: StudyCell) -> str:
+def _cell_text(cell: StudyCell) -> str:
     if cell.fit is None:
         return cell.verdict
     shares = ", ".join(

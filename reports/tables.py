@@ -298,8 +298,8 @@ def verdict_line(summary: Summary) -> str:
         head = heading(summary).upper() if verdict.predicted or verdict.result == "none" else head
     budget = "" if verdict.budget_fit is None else f", budget {numbers.given(verdict.budget_fit)} FIT"
     confidence = f"{numbers.confidence(summary.campaign.confidence)} confidence"
-    told = f"{verdict.reason} Scope: {verdict.scope}."
-    return f"{head}: {fit_cell(verdict.fit_interval)} FIT ({confidence}){budget}. {told}"
+    said = f"{verdict.reason} Scope: {verdict.scope}."
+    return f"{head}: {fit_cell(verdict.fit_interval)} FIT ({confidence}){budget}. {said}"
 
 
 def metrics_line(summary: Summary) -> str:
@@ -324,8 +324,8 @@ def _spfm_cell(spfm: Interval) -> str:
 def protection_line(protection: ProtectionState, safety: Safety | None = None) -> str:
     """Return the outcome of the search for protection in one line, and what it leaves open."""
     head = "PREDICTED, NOT MEASURED: " if protection.plan.from_estimate else ""
-    told = f"{head}{_plan_line(protection)} {confirmation_line(protection)}".rstrip()
-    return f"{told} {beside_protection(safety)}".rstrip()
+    said = f"{head}{_plan_line(protection)} {confirmation_line(protection)}".rstrip()
+    return f"{said} {beside_protection(safety)}".rstrip()
 
 
 def _plan_line(protection: ProtectionState) -> str:

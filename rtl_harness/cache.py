@@ -60,7 +60,7 @@ def observe_builds(observer: Observer) -> None:
 def build_meanwhile(*builds: Callable[[], object]) -> None:
     """Run builds, one after the other, in a thread of their own, for whoever will need them.
 
-    Nothing is told of them. Whoever needs a result that is being made waits for it, and one that could not be
+    Nothing is said of them. Whoever needs a result that is being made waits for it, and one that could not be
     made is tried again there, with its error. If the main thread ends, no further one is begun.
     """
 
@@ -75,7 +75,7 @@ def build_meanwhile(*builds: Callable[[], object]) -> None:
 
 
 def build_together(builds: Iterable[Callable[[], Path]], jobs: int = 2) -> list[Path]:
-    """Return the results of builds, which run side by side; nothing is told of each."""
+    """Return the results of builds, which run side by side; nothing is said of each."""
 
     def quietly(build: Callable[[], Path]) -> Path:
         _unobserved.set(True)

@@ -66,7 +66,7 @@ def shared_library_flags() -> tuple[str, ...]:
 def own_symbols_flags() -> tuple[str, ...]:
     """Return the compiler's flags that keep static data of templates apart in libraries loaded together.
 
-    ELF alone has symbols that are unique in a process, which GNU's compiler makes unless it is told not to.
+    ELF alone has symbols that are unique in a process, which GNU's compiler makes unless that is forbidden.
     """
     return ("-fno-gnu-unique",) if sys.platform == "linux" else ()
 

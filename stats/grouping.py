@@ -21,7 +21,7 @@ def group(
 ) -> IntArray:
     """Return the group of each stratum, numbered from 0.
 
-    The strata of a block and kind are first told apart by `level`, then by their finer labels one after the
+    The strata of a block and kind are first divided by `level`, then by their finer labels one after the
     other, as long as each part has at least `fewest` planned injections; parts with fewer are joined with
     others of the same whole. More groups take the differences between strata out of the variance; groups with
     too few injections would widen the interval again.

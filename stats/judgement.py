@@ -172,13 +172,13 @@ def whole(rows: Sequence[Row], claims: Sequence[str]) -> Whole:
         s: [row.name for row in claimed if row.state == s] for s in reversed(STATES)
     }
     counted["not assessed"].extend(absent)
-    told = [f"{s}: {', '.join(names)}" for s, names in counted.items() if names and s != "met"]
-    if not told:
+    said = [f"{s}: {', '.join(names)}" for s, names in counted.items() if names and s != "met"]
+    if not said:
         reason = (
             f"All {len(claimed)} claimed rows are met." if len(claimed) > 1 else "The claimed row is met."
         )
     else:
-        reason = f"{len(counted['met'])} of {len(claims)} claimed rows are met; {'; '.join(told)}."
+        reason = f"{len(counted['met'])} of {len(claims)} claimed rows are met; {'; '.join(said)}."
     known = [row.confidence for row in claimed if row.confidence is not None]
     if absent or len(known) < len(claimed):
         return Whole(state, reason, claims=tuple(claims))

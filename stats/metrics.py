@@ -124,7 +124,7 @@ def safety_metrics(
     """
     faults = "permanent" if permanent else "transient"
     notes = [
-        "LFM is not applicable: the permanent faults of a run are not told apart into those of mechanisms "
+        "LFM is not applicable: the permanent faults of a run are not divided into those of mechanisms "
         "and those of what mechanisms watch."
         if permanent
         else "LFM is not applicable: the faults are transient, and none of them waits for a second one; "

@@ -53,7 +53,7 @@ class _Names:
 
 
 def with_hardware(target: Target, elaboration: Elaboration) -> Elaboration:
-    """Return the elaboration with its sites told apart: what becomes hardware, and what does not.
+    """Return the elaboration with its sites divided: what becomes hardware, and what does not.
 
     The design under test is simplified block by block as for its area, its inputs free. A bit whose name is
     constant in the end, or is driven by no flip-flop, has no upset rate; of bits that one flip-flop drives

@@ -127,7 +127,7 @@ def memory_words(target: Target, workload: Workload, name: str, built: int) -> i
     if wanted != built and not target.memories[name].words_plusarg:
         raise HarnessError(
             f"{workload.name} makes {name} a memory of {wanted} words; target {target.name} has no way to "
-            f"tell the design, add memories.{name}.words_plusarg, or build it with as many"
+            f"let the design know, add memories.{name}.words_plusarg, or build it with as many"
         )
     if not 0 < wanted <= built:
         raise HarnessError(
@@ -138,7 +138,7 @@ def memory_words(target: Target, workload: Workload, name: str, built: int) -> i
 
 
 def words_plusargs(target: Target, workload: Workload) -> list[str]:
-    """Return the plusargs, without "+", that tell the design how many words its memories have."""
+    """Return the plusargs, without "+", that say how many words its memories have."""
     return [
         f"{target.memories[name].words_plusarg}={words}" for name, words in sorted(workload.words.items())
     ]

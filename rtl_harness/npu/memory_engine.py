@@ -273,8 +273,8 @@ class MemoryEngine:
 
     def _audit(self, answered: Sequence[Injection]) -> None:
         wanted = max(_AUDITED_LEAST, len(answered) // _AUDITED_OF)
-        told = [injection for injection in answered if injection.detected is not None]
-        chosen = {i.fault: i for some in (answered, told) for i in some[:: max(1, len(some) // wanted)]}
+        detected = [injection for injection in answered if injection.detected is not None]
+        chosen = {i.fault: i for some in (answered, detected) for i in some[:: max(1, len(some) // wanted)]}
         for injection in chosen.values():
             self._try(injection)
 

@@ -104,7 +104,7 @@ def npu_workload(
 ) -> Workload:
     """Return the images and parameters for inferences of `compiled` on the NPU's bench.
 
-    Memory sizes are rounded up to powers of two, and told to the bench when the simulation starts: networks
+    Memory sizes are rounded up to powers of two, and given to the bench when the simulation starts: networks
     share one build of it, but for those that are larger than it.
 
     Args:

@@ -48,7 +48,7 @@ class Built:
         left_out: What lies in protected blocks and is not protected.
         netlists: Module that took the place of each instance, by path.
         edited: Sources that were copied and given ports, by their path.
-        alarms: Instance whose alarms each bit of the alarm outputs tells, from bit 0 on.
+        alarms: Instance whose alarms each bit of the alarm outputs stands for, from bit 0 on.
         timer: Watchdog on operations; None if there is none.
         locksteps: Blocks with a copy beside them.
         instances: Of these blocks, in the source, by path.
@@ -79,7 +79,7 @@ def in_netlist(net: str, moved: Sequence[str], first: int, last: int, group: str
 
     Args:
         net: Path that the register's wire had.
-        moved: Registers that it has become: itself, or parts of it, which their names tell.
+        moved: Registers that it has become: itself, or parts of it, which their names show.
         first: Position of the lowest bit in the wire.
         last: Of the highest.
         group: That asked for it.

@@ -4,7 +4,7 @@
 A code is made of exclusive ors, which solvers of satisfiability are slow at: a word of 64 bits takes them
 minutes. But what is made of exclusive ors alone is affine, and an affine function is zero everywhere if it
 is at zero and at each word with one bit set. So it is proven that encoder and syndrome are affine, by their
-gates; that the decoder corrects and tells by the syndrome alone; of words with at most one bit set, that
+gates; that the decoder corrects and reports by the syndrome alone; of words with at most one bit set, that
 without a wrong bit the syndrome is zero; and of the word zero, that up to two wrong bits do what they should.
 """
 
@@ -86,9 +86,9 @@ _AFFINE = {"$_XOR_", "$_XNOR_", "$_NOT_", "$_BUF_"}
 def prove_codes(rtl: Path, memories: Sequence[Coded]) -> int:
     """Prove of each code and width that is used what it does with wrong bits.
 
-    Of SECDED: with none the word is right and nothing is told, with one in word or check bits it is right
-    and told as corrected, with two it is told as detected. Of parity: it is told exactly when their number
-    is odd.
+    Of SECDED: with none the word is right and nothing is reported, with one in word or check bits it is right
+    and reported as corrected, with two as detected. Of parity: it is reported exactly when their number is
+    odd.
 
     Args:
         rtl: Folder that holds encoders and decoders.
@@ -107,7 +107,7 @@ def prove_codes(rtl: Path, memories: Sequence[Coded]) -> int:
             if why:
                 raise HarnessError(
                     f"{DECODERS[mechanism]}: expected of words of {width} bits that wrong bits are corrected "
-                    f"or told as {mechanism} does; {why}: do not use this RTL"
+                    f"or reported as {mechanism} does; {why}: do not use this RTL"
                 )
     return len(wanted)
 

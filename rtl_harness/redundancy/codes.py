@@ -13,8 +13,8 @@ ENCODERS = {Mechanism.SECDED: "resil_secded_enc", Mechanism.MEMORY_PARITY: "resi
 DECODERS = {Mechanism.SECDED: "resil_secded_dec", Mechanism.MEMORY_PARITY: "resil_parity_dec"}
 # Data bits of a code word at most.
 MOST_BITS = {Mechanism.SECDED: 64, Mechanism.MEMORY_PARITY: 32}
-# Outputs of a decoder that tell, by whether the error was corrected.
-TELLS: Mapping[Mechanism, Mapping[bool, str]] = {
+# Outputs of a decoder that report, by whether the error was corrected.
+REPORTS: Mapping[Mechanism, Mapping[bool, str]] = {
     Mechanism.SECDED: {True: "single_error_o", False: "multi_error_o"},
     Mechanism.MEMORY_PARITY: {False: "multi_error_o"},
 }

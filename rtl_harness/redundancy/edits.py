@@ -63,7 +63,7 @@ def edit_sources(
         in_lockstep: Instances that are given a copy beside them.
 
     Returns:
-        Sources that were edited, and the instance that each bit of the alarms tells of.
+        Sources that were edited, and the instance that each bit of the alarms stands for.
 
     Raises:
         HarnessError: Two edited sources have one name.

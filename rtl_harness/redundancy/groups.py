@@ -23,13 +23,13 @@ class Mechanism(StrEnum):
     """How a group is protected.
 
     HARDENED: by cells that upset less often, which only a constraint for synthesis can ask for. PARITY: one
-    more bit for each sixteen, which tells. DUPLICATION: a copy, and a comparator that tells. TRIPLICATION:
-    two copies, and a vote that corrects and tells.
+    more bit for each sixteen, which detects. DUPLICATION: a copy, and a comparator that detects.
+    TRIPLICATION: two copies, and a vote that corrects and reports.
 
-    Of memories: MEMORY_PARITY, a parity bit for each code word, which tells. SECDED: a code that corrects one
-    wrong bit of a word, and detects two.
+    Of memories: MEMORY_PARITY, a parity bit for each code word, which detects. SECDED: a code that corrects
+    one wrong bit of a word, and detects two.
 
-    Of a block as a whole: LOCKSTEP, a second instance fed by the same inputs, its outputs compared: it tells.
+    Of a block as a whole: LOCKSTEP, a second instance fed by the same inputs, its outputs compared.
     """
 
     HARDENED = "hardened"

@@ -189,7 +189,7 @@ def check_locksteps(
 ) -> int:
     """Check that each copy sees what its block sees, and that all outputs are compared, bit by bit.
 
-    And prove of each comparator's width that it tells of any difference, and of nothing else.
+    And prove of each comparator's width that it reports any difference, and of nothing else.
 
     Args:
         target: The protected design.
@@ -283,6 +283,6 @@ def _prove(target: Target, width: int) -> None:
         log = run_yosys(script, work, f"reading {MODULE}")
         if "SAT proof finished - no model found: SUCCESS!" not in log:
             raise HarnessError(
-                f"{MODULE}: expected of {width} bits that it tells of every difference, and of nothing else; "
+                f"{MODULE}: expected of {width} bits that it reports every difference, and of nothing else; "
                 "that could not be proven, do not use this RTL"
             )

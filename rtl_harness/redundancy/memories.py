@@ -13,7 +13,7 @@ from resil.rtl_harness.redundancy.codes import (
     DECODERS,
     ENCODERS,
     MOST_BITS,
-    TELLS,
+    REPORTS,
     Coded,
     check_bits,
     parts_of_word,
@@ -37,7 +37,7 @@ class MemoryCoder:
         macros: Paths of registers that lie inside SRAM macros, as the netlist has them before it is renamed.
 
     Attributes:
-        alarms: Nets that tell, by whether the error was corrected.
+        alarms: Nets that report, by whether the error was corrected.
     """
 
     def __init__(
@@ -170,7 +170,7 @@ class MemoryCoder:
             word = slice(low, low + bits)
             nets: dict[str, Sequence[Net]] = {"data_i": data[word], "check_i": held[place : place + size]}
             nets["data_o"] = out[word]
-            for corrected, pin in TELLS[self._mechanism].items():
+            for corrected, pin in REPORTS[self._mechanism].items():
                 self.alarms[corrected].append(self._netlist.net(self._path))
                 nets[pin] = self.alarms[corrected][-1:]
             self._decoders.append(self._coder(DECODERS, f"dec_{port}_{low}", bits, nets))

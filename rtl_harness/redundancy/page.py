@@ -138,7 +138,7 @@ def _watchdog(target: Target, timer: Timer) -> list[str]:
         f"cycles while `{target.done}` is 0. The limit is a parameter of its instance. *A network with an "
         "operation, or with time before its first or after its last, of that many cycles raises a false "
         "alarm*: run each once without a fault. Time between two inferences counts, too. It takes both "
-        "outputs from the bench: connect your own counter of finished operations, and what tells that "
+        "outputs from the bench: connect your own counter of finished operations, and what says that "
         f"nothing runs, to the ports `{OPERATION}` and `{DONE}` of the design under test.",
         "",
     ]
@@ -146,8 +146,8 @@ def _watchdog(target: Target, timer: Timer) -> list[str]:
 
 def _alarms(built: Built) -> list[str]:
     rows = [f"| {bit} | `{path}` |" for bit, path in enumerate(built.alarms)]
-    told = "`alert_minor_o`: an error was corrected. `alert_major_o`: one was found. Both stay until reset."
-    return ["## Alarms", "", told, "", *_table("", ["bit", "instance"], rows)]
+    alarms = "`alert_minor_o`: an error was corrected. `alert_major_o`: one was found. Both stay until reset."
+    return ["## Alarms", "", alarms, "", *_table("", ["bit", "instance"], rows)]
 
 
 def _registers(built: Built) -> list[str]:

@@ -12,7 +12,7 @@ from resil.rtl_harness.design.elaboration.yosys import read_commands, run_yosys
 from resil.rtl_harness.design.sites import Hardware
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.errors import HarnessError
-from resil.rtl_harness.redundancy.codes import TELLS, Coded
+from resil.rtl_harness.redundancy.codes import REPORTS, Coded
 from resil.rtl_harness.redundancy.groups import Mechanism
 from resil.rtl_harness.redundancy.lockstep import Lockstep
 from resil.rtl_harness.redundancy.netlist import MODULES, Redundant
@@ -56,8 +56,8 @@ _STORES = ("$dff", "$dffe", "$adff", "$adffe", "$sdff", "$sdffe", "$aldff", "$al
 def prove_mechanisms(rtl: Path, registers: Sequence[Redundant]) -> int:
     """Prove of each mechanism and width that is used what it does when one of its copies is wrong.
 
-    Whatever one copy holds, in any cycle: a vote stays right, and an error is told exactly when there is one
-    (of parity: when the number of wrong bits is odd). By temporal induction from reset.
+    Whatever one copy holds, in any cycle: a vote stays right, and an error is reported exactly when there is
+    one (of parity: when the number of wrong bits is odd). By temporal induction from reset.
 
     Args:
         rtl: Folder that holds the redundant registers.
@@ -89,8 +89,8 @@ def _prove(rtl: Path, mechanism: Mechanism, width: int, copy: str, claim: str, w
     ]
     if "Induction step proven: SUCCESS!" not in run_yosys(script, work, f"reading {MODULES[mechanism]}"):
         raise HarnessError(
-            f"{MODULES[mechanism]}: expected of {width} bits that it is right, and tells, with {copy} wrong; "
-            "that could not be proven, do not use this RTL"
+            f"{MODULES[mechanism]}: expected of {width} bits that it is right, and reports, with {copy} "
+            "wrong; that could not be proven, do not use this RTL"
         )
 
 
@@ -105,7 +105,7 @@ def check_alarms(
 ) -> None:
     """Check that every copy of every redundant register reaches the register that keeps its alarm.
 
-    And that all that decoders of memories tell does.
+    And that all that decoders of memories report does.
 
     Args:
         target: The protected design.
@@ -131,13 +131,13 @@ def check_alarms(
         for path in _copies(elaboration, register):
             if path not in seen[pin]:
                 raise _open(path, f"{alert}.{pin}")
-    told = [f"{target.dut}.{INSTANCE}.expired_o"] if watchdog else []
-    for output in [*told, *(f"{own.compare}.differ_o" for own in in_lockstep)]:
+    expired = [f"{target.dut}.{INSTANCE}.expired_o"] if watchdog else []
+    for output in [*expired, *(f"{own.compare}.differ_o" for own in in_lockstep)]:
         if output not in seen[_PINS[False]]:
             raise _open(output, f"{alert}.{_PINS[False]}")
     for memory in memories:
         for decoder in memory.decoders:
-            for corrects, output in TELLS[memory.mechanism].items():
+            for corrects, output in REPORTS[memory.mechanism].items():
                 if f"{decoder}.{output}" not in seen[_PINS[corrects]]:
                     raise _open(f"{decoder}.{output}", f"{alert}.{_PINS[corrects]}")
 

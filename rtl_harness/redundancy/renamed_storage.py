@@ -39,7 +39,7 @@ def storage_names(
 ) -> StorageNames:
     """Return the new names of all storage in instances that have become netlists.
 
-    Storage whose new name is not certain has become nothing: who asks for it is told that it is not there.
+    Storage whose new name is not certain has become nothing: it is not there for who asks for it.
 
     Args:
         elaboration: Storage of the source.
@@ -79,7 +79,7 @@ def storage_names(
 
 
 def _certain(net: str, moved: Sequence[str], first: int, last: int) -> tuple[str, ...]:
-    """Return those of the paths that hold bits of a register and no others, as far as names tell it.
+    """Return those of the paths that hold bits of a register and no others, as far as names show it.
 
     Args:
         net: Path that its wire had.

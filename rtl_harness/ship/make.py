@@ -54,7 +54,7 @@ def make_shipped(
     Args:
         folder: Where they go.
         names: Shipped targets, or paths of target files.
-        said: Is told of each result when it is made.
+        said: Is called with each result when it is made.
 
     Returns:
         What the index lists.

@@ -179,7 +179,7 @@ def _assemble(target: Target, parameters: Mapping[str, int], found: Storage, net
 
 
 def _with_macros(target: Target, sites: list[StorageElement]) -> list[StorageElement]:
-    """Return the elements with the flip-flops that the target says to be inside SRAM macros told apart.
+    """Return the elements with the flip-flops that the target says to be inside SRAM macros kept apart.
 
     Raises:
         HarnessError: A pattern matches no flip-flop.

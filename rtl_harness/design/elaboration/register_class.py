@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a register is for, told from how the netlist fills and reads it: see docs/register-classes.md."""
+"""What a register is for, known from how the netlist fills and reads it: see docs/register-classes.md."""
 
 from __future__ import annotations
 

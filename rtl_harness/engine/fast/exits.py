@@ -14,7 +14,7 @@ from resil.rtl_harness.engine.fast.liveness_cache import cached_dead_storage
 from resil.rtl_harness.engine.fast.native.circuit import Circuit
 from resil.rtl_harness.engine.fast.native.injector import Injector
 from resil.rtl_harness.engine.fast.native.library import Instance
-from resil.rtl_harness.engine.fast.native.storage import Storage
+from resil.rtl_harness.engine.fast.native.storage import StoragePlace
 from resil.rtl_harness.engine.fast.native.sweep import (
     BYTE,
     Boundaries,
@@ -207,5 +207,5 @@ class Exits:
             instance.write(pointer, to)
 
 
-def _values(queue: Queue, pointer: Storage) -> int:
+def _values(queue: Queue, pointer: StoragePlace) -> int:
     return queue.places or 1 << pointer.width

@@ -74,7 +74,7 @@ class GoldenPass:
         quiet = (*tail.quiet, *model.target.storage_names.alerts)
         if loud := model.alarms.loud(quiet, end.alarms):
             self.notes.append(
-                f"workload {model.workload.name}: its tail cannot tell whether {', '.join(loud)} would rise "
+                f"workload {model.workload.name}: its tail cannot say whether {', '.join(loud)} would rise "
                 "in a run that it finishes, so no run leaves the RTL; injections take longer"
             )
             return None

@@ -16,7 +16,7 @@ from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.fast.native.build import Variable
 from resil.rtl_harness.engine.fast.native.injector import Flip
 from resil.rtl_harness.engine.fast.native.library import Instance
-from resil.rtl_harness.engine.fast.native.storage import Storage
+from resil.rtl_harness.engine.fast.native.storage import StoragePlace
 from resil.rtl_harness.engine.state_hash import kept_mask
 from resil.rtl_harness.errors import UnmappedSiteError
 from resil.rtl_harness.faults import Fault, digest
@@ -55,8 +55,8 @@ class StateMap:
         self._sites = elaboration.sites
         self._low = {path: place.low for path, place in elaboration.locations.items()}
         self._width: dict[str, int] = {}
-        self._storage: dict[str, Storage] = {}
-        self.unused: list[Storage] = []
+        self._storage: dict[str, StoragePlace] = {}
+        self.unused: list[StoragePlace] = []
         problems = []
         for element in (*elaboration.sites.elements, *elaboration.bench_elements):
             try:
@@ -76,7 +76,7 @@ class StateMap:
         self.memories = [self._storage[e.path] for e in elements if e.kind == "sram"]
         self._prepare_digest(target, elaboration)
 
-    def _shortened(self, built: Storage, words: int | None) -> Storage:
+    def _shortened(self, built: StoragePlace, words: int | None) -> StoragePlace:
         if words is None or words >= built.depth:
             return built
         rest = replace(
@@ -94,11 +94,11 @@ class StateMap:
         """Paths of all storage of design and bench."""
         return list(self._storage)
 
-    def storage(self, path: str) -> Storage:
+    def storage(self, path: str) -> StoragePlace:
         """Return where an element, or a memory of the target, lies."""
         return self._storage[path]
 
-    def place(self, path: str) -> tuple[Storage, int, int]:
+    def place(self, path: str) -> tuple[StoragePlace, int, int]:
         """Return where an element lies, its lowest bit there, and its width."""
         return self._storage[path], self._low[path], self._width[path]
 
@@ -129,7 +129,7 @@ class StateMap:
         return found
 
     @property
-    def watched(self) -> list[Storage]:
+    def watched(self) -> list[StoragePlace]:
         """The storage that has fault sites."""
         return [self._storage[element.path] for element in self._sites.elements]
 
@@ -151,7 +151,7 @@ class StateMap:
         self._kept = np.frombuffer(kept_mask(elaboration.sites), np.uint8)
 
 
-def _mapped(instance: Instance, element: StorageElement, place: Location) -> Storage:
+def _mapped(instance: Instance, element: StorageElement, place: Location) -> StoragePlace:
     storage = instance.find(place.path + "".join(f"[{index}]" for index in place.indices))
     wanted, found = (place.packed_width, element.depth), (storage.width, storage.depth)
     if wanted != found:
@@ -165,6 +165,6 @@ def _packed(width: int) -> int:
     return (width + 7) // 8
 
 
-def _bytes_of(storage: Storage, size: int) -> npt.NDArray[np.int64]:
+def _bytes_of(storage: StoragePlace, size: int) -> npt.NDArray[np.int64]:
     words = storage.offset + storage.entry_bytes * np.arange(storage.depth, dtype=np.int64)
     return (words[:, None] + np.arange(size, dtype=np.int64)).ravel()

@@ -36,7 +36,7 @@ class Conv:
     """
 
     def __init__(self, config: ConvConfig, npu: NpuConfig, region_size: RegionSize) -> None:
-        """Prepare `config` for regions whose bytes `region_size` tells by region number.
+        """Prepare `config` for regions whose bytes `region_size` gives by region number.
 
         Raises:
             HarnessError: A tensor of the operation is beyond what the model can hold.

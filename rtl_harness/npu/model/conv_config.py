@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a convolution was told to do, and the rules that its registers must obey."""
+"""What a convolution was set to do, and the rules that its registers must obey."""
 
 from __future__ import annotations
 

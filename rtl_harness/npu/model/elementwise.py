@@ -48,7 +48,7 @@ class Elementwise:
     refusal = Status.NONE
 
     def __init__(self, config: ElementwiseConfig, npu: NpuConfig, region_size: RegionSize) -> None:
-        """Prepare `config` for regions whose bytes `region_size` tells by region number.
+        """Prepare `config` for regions whose bytes `region_size` gives by region number.
 
         Raises:
             HarnessError: A tensor of the operation is beyond what the model can hold.

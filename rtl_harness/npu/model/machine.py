@@ -81,7 +81,7 @@ class Operation(Protocol):
 
 
 def prepare(config: OperationConfig, npu: NpuConfig, region_size: RegionSize) -> Operation:
-    """Work out an operation's addresses in regions of the sizes that `region_size` tells."""
+    """Work out an operation's addresses in regions of the sizes that `region_size` gives."""
     match config:
         case ConvConfig():
             return Conv(config, npu, region_size)

@@ -33,7 +33,7 @@ class Sink:
     """
 
     def __init__(self, output: Output, npu: NpuConfig, region_size: RegionSize) -> None:
-        """Work out the addresses of the OFM in regions of the sizes that `region_size` tells."""
+        """Work out the addresses of the OFM in regions of the sizes that `region_size` gives."""
         ofm = output.ofm
         self._output = output
         placement = place(ofm, write_cuts(ofm, output.block.depth), region_size(ofm.region))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every operation was told about its output, and the rules that hold for all operations."""
+"""How the output of every operation was set up, and the rules that hold for all operations."""
 
 from __future__ import annotations
 

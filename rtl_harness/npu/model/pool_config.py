@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a pooling operation was told to do, and the rules that its registers must obey."""
+"""What a pooling operation was set to do, and the rules that its registers must obey."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from resil.rtl_harness.design.target import Target, load_target
 from resil.rtl_harness.engine.fast.native.build import Variable
 from resil.rtl_harness.engine.fast.native.library import Instance, Port, Stop
 from resil.rtl_harness.engine.fast.native.runner import Runner
-from resil.rtl_harness.engine.fast.native.storage import Storage
+from resil.rtl_harness.engine.fast.native.storage import StoragePlace
 from resil.rtl_harness.npu.model.commands import Words
 from resil.rtl_harness.npu.workload import (
     BASEP,
@@ -192,7 +192,7 @@ class Bench:
     def progress(self) -> Progress:
         """Return what only grows while the NPU works its way through a stream."""
 
-        def position(parts: list[Storage]) -> tuple[int, ...]:
+        def position(parts: list[StoragePlace]) -> tuple[int, ...]:
             valid, *coordinates = (self._instance.read(part) for part in parts)
             return (1 - valid, *coordinates)
 

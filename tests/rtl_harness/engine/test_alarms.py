@@ -314,4 +314,4 @@ def test_nothing_leaves_if_the_tail_does_not_answer_for_an_alarm(elaboration, fa
     with VerilatorEngine(TARGET, workload_with(tail), elaboration, sweep=True) as made:
         assert by_fault(made.run(faults)) == plain
         assert made.ends["left"] == 0
-        assert "cannot tell whether sum would rise" in made.notes[0]
+        assert "cannot say whether sum would rise" in made.notes[0]

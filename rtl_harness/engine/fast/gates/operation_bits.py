@@ -14,7 +14,7 @@ def operation_bits(target: Target, circuit: Circuit) -> list[OperationBit]:
 
     Args:
         target: Which names the counter.
-        circuit: Its gates, in whose flip-flops differences are told.
+        circuit: Its gates, in whose flip-flops differences are given.
 
     Raises:
         UnsupportedError: If the counter is not made of flip-flops alone, but computed from them: along the

@@ -25,7 +25,7 @@ from resil.rtl_harness.engine.fast.lanes.words import (
     SELECTED,
     WIDEST,
     Bit,
-    Cell,
+    NetlistCell,
     Piece,
     UnsupportedError,
     Words,
@@ -48,7 +48,7 @@ class CellWriter:
         self._words = words
         self.writer = Writer(words)
 
-    def statement(self, cell: Cell, piece: Piece) -> str:
+    def statement(self, cell: NetlistCell, piece: Piece) -> str:
         """Return what sets a piece of a cell's output that can be computed by itself.
 
         Raises:
@@ -69,7 +69,7 @@ class CellWriter:
             value = self._arithmetic(cell, width)
         return f"{name_of(piece)} = {value};{self._undefined(cell, first, width)}"
 
-    def _operand(self, cell: Cell, port: str, first: int, width: int) -> list[Bit]:
+    def _operand(self, cell: NetlistCell, port: str, first: int, width: int) -> list[Bit]:
         bits = list(cell.pins[port])
         wanted = len(cell.pins["Y"])
         if len(bits) < wanted:
@@ -84,7 +84,7 @@ class CellWriter:
             return f"(({one} & {mask}) | ({other} & ~{mask}))"
         return f"choose({mask}, {one}, {other})"
 
-    def _bitwise(self, cell: Cell, first: int, width: int) -> str:
+    def _bitwise(self, cell: NetlistCell, first: int, width: int) -> str:
         a = self._value(self._operand(cell, "A", first, width), width)
         if cell.kind in {"$pos", "$buf"}:
             return a
@@ -104,7 +104,7 @@ class CellWriter:
         value = f"{a} {sign} {b}"
         return f"({value}) ^ {full}" if cell.kind == "$xnor" else value
 
-    def _selected(self, cell: Cell, first: int, width: int) -> str:
+    def _selected(self, cell: NetlistCell, first: int, width: int) -> str:
         whole = len(cell.pins["Y"])
         if cell.kind == "$demux":
             data = len(cell.pins["A"])
@@ -143,7 +143,7 @@ class CellWriter:
             ]
         return values[0]
 
-    def _undefined(self, cell: Cell, first: int, width: int) -> str:
+    def _undefined(self, cell: NetlistCell, first: int, width: int) -> str:
         """Return a statement that notes the machines in which a cell selects what is undefined."""
         found = "M{0}"
         if cell.kind == "$bmux":
@@ -170,7 +170,7 @@ class CellWriter:
         size = element_bits(len(bits))
         return f"equal({self.writer.word(bits, size)}, all<V{size}>({literal(number)}))"
 
-    def _truth(self, cell: Cell) -> str:
+    def _truth(self, cell: NetlistCell) -> str:
         pins, kind = cell.pins, cell.kind
         if kind in {"$logic_not", "$reduce_bool", "$reduce_or"}:
             value = self.writer.any_of(pins["A"])
@@ -191,7 +191,7 @@ class CellWriter:
             return self.writer.mask(bits[0])
         return f"parity({self.writer.word(bits, element_bits(len(bits)))})"
 
-    def _comparison(self, cell: Cell) -> str:
+    def _comparison(self, cell: NetlistCell) -> str:
         a, b, kind = cell.pins["A"], cell.pins["B"], cell.kind
         width = max(len(a), len(b))
         signed = bool(cell.number("A_SIGNED") and cell.number("B_SIGNED"))
@@ -214,7 +214,7 @@ class CellWriter:
             "$ge": f"~{order}({one}, {other})",
         }[kind]
 
-    def _arithmetic(self, cell: Cell, width: int) -> str:
+    def _arithmetic(self, cell: NetlistCell, width: int) -> str:
         kind, pins = cell.kind, cell.pins
         whole = len(pins["Y"])
         signed = bool(cell.number("A_SIGNED")) and (
@@ -260,7 +260,7 @@ class CellWriter:
             return fitting
         return f"choose({self.writer.any_of(bits[size:])}, all<V{size}>({literal(ones(size))}), {fitting})"
 
-    def wide(self, cell: Cell, pieces: Sequence[Piece]) -> str:
+    def wide(self, cell: NetlistCell, pieces: Sequence[Piece]) -> str:
         """Return what sets all pieces of a cell with more than 64 bits, machine by machine.
 
         Raises:

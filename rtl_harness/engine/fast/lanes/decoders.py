@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from resil.rtl_harness.engine.fast.lanes.words import Bit, Bits, Cell
+from resil.rtl_harness.engine.fast.lanes.words import Bit, Bits, NetlistCell
 
 MOST = 5  # bits of a choice
 _SHIFTS = {"$shift", "$shiftx"}
@@ -24,7 +24,7 @@ _OPERATIONS: Mapping[str, Callable[[int, int], int]] = {
 }
 
 
-def decoded(cells: Sequence[Cell], outputs: Sequence[Bits]) -> tuple[list[Cell], list[Bits]]:
+def decoded(cells: Sequence[NetlistCell], outputs: Sequence[Bits]) -> tuple[list[NetlistCell], list[Bits]]:
     """Return cells, and nets that are looked at, in which places of arrays are masks."""
     decoders = _Decoders(cells)
     changed = [decoders.of(cell) for cell in cells]
@@ -42,9 +42,9 @@ class _Choice:
 
 
 class _Decoders:
-    def __init__(self, cells: Sequence[Cell]) -> None:
-        self.made: list[Cell] = []
-        self._drivers: dict[Bit, tuple[Cell, int]] = {}
+    def __init__(self, cells: Sequence[NetlistCell]) -> None:
+        self.made: list[NetlistCell] = []
+        self._drivers: dict[Bit, tuple[NetlistCell, int]] = {}
         self._next = 0
         for cell in cells:
             for i, bit in enumerate(cell.pins.get(cell.output, ()) if cell.kind != "$memwr_v2" else ()):
@@ -56,7 +56,7 @@ class _Decoders:
         self._places: dict[Bit, tuple[Bit, Bit]] = {}  # a moved bit: where it stands, what it is there
         self._names: dict[Bit, Bit] = {}
 
-    def of(self, cell: Cell) -> Cell:
+    def of(self, cell: NetlistCell) -> NetlistCell:
         """Note what the bits of a cell are that moves its operand to a place."""
         places = self._moved(cell)
         if places is None:
@@ -70,7 +70,7 @@ class _Decoders:
                 self._places[net] = place
         return cell
 
-    def without_moves(self, cell: Cell) -> Cell:
+    def without_moves(self, cell: NetlistCell) -> NetlistCell:
         """Return a choice by bits that takes data from where they stood before they were moved."""
         if cell.kind != "$bwmux":
             return cell
@@ -83,7 +83,7 @@ class _Decoders:
                 self._names[net] = old
         return replace(cell, pins={**cell.pins, "B": tuple(data)})
 
-    def renamed(self, cell: Cell) -> Cell:
+    def renamed(self, cell: NetlistCell) -> NetlistCell:
         """Return a cell that reads masks instead of decoded bits."""
         pins = {p: bits if p == cell.output else self.new(bits) for p, bits in cell.pins.items()}
         return replace(cell, pins=pins)
@@ -97,7 +97,7 @@ class _Decoders:
             bit = self._names[bit]
         return bit
 
-    def _moved(self, cell: Cell) -> list[tuple[Bit, Bit] | None] | None:
+    def _moved(self, cell: NetlistCell) -> list[tuple[Bit, Bit] | None] | None:
         """Return for each bit of the output the mask of its place and the bit that comes there."""
         if cell.kind == "$demux":
             if not set(cell.pins["A"]) <= {"0", "1"} or len(cell.pins["S"]) > MOST:
@@ -131,7 +131,9 @@ class _Decoders:
             self._masks[key] = self._next
             constant = tuple("01"[number >> i & 1] for i in range(len(nets)))
             self.made.append(
-                Cell(f"decoder {self._next}", "$eq", {"A": nets, "B": constant, "Y": (self._next,)}, {})
+                NetlistCell(
+                    f"decoder {self._next}", "$eq", {"A": nets, "B": constant, "Y": (self._next,)}, {}
+                )
             )
         return self._masks[key]
 

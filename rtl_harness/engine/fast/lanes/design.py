@@ -22,7 +22,7 @@ from resil.rtl_harness.engine.fast.lanes.words import (
     FLIP_FLOPS,
     Bit,
     Bits,
-    Cell,
+    NetlistCell,
     Piece,
     UnsupportedError,
     Words,
@@ -54,7 +54,7 @@ class Memory:
 
 
 @dataclass
-class Design:
+class LaneDesign:
     """A closed design, one clock."""
 
     words: Words
@@ -70,7 +70,7 @@ class Design:
 
 def read_design(
     module: Mapping[str, Any], clock: str, inputs: Mapping[str, bool], outputs: Sequence[str]
-) -> Design:
+) -> LaneDesign:
     """Return a flattened module as a design.
 
     Args:
@@ -109,7 +109,9 @@ def read_design(
         for name, m in module.get("memories", {}).items()
     }
     flip_flops, enables = with_enables(words, flip_flops)
-    design = Design(words, flip_flops, memories, reads, sorted(writes, key=lambda p: p.order), shown, inputs)
+    design = LaneDesign(
+        words, flip_flops, memories, reads, sorted(writes, key=lambda p: p.order), shown, inputs
+    )
     statements = [*_statements(design), *enables]
     design.statements = guard(words, statements, design.root, _looked(design))
     if any(piece in s.reads for s in design.statements for piece in words.inputs[clock]):
@@ -117,16 +119,16 @@ def read_design(
     return design
 
 
-def _memory(cell: Cell) -> str:
+def _memory(cell: NetlistCell) -> str:
     return cell.parameters["MEMID"].removeprefix("\\")
 
 
-def _check_clock(cell: Cell, edge: Bit) -> None:
+def _check_clock(cell: NetlistCell, edge: Bit) -> None:
     if cell.pins["CLK"][0] != edge or not cell.number("CLK_POLARITY"):
         raise UnsupportedError(f"{cell.name} has a clock of its own")
 
 
-def _flip_flops(cell: Cell, pieces: Iterable[Piece], edge: Bit) -> list[FlipFlop]:
+def _flip_flops(cell: NetlistCell, pieces: Iterable[Piece], edge: Bit) -> list[FlipFlop]:
     _check_clock(cell, edge)
     pin = "ALOAD" if cell.kind.startswith("$ald") else "ARST"
     if any(isinstance(b, int) for b in cell.pins.get("AD", ())):
@@ -150,7 +152,7 @@ def _flip_flops(cell: Cell, pieces: Iterable[Piece], edge: Bit) -> list[FlipFlop
     ]
 
 
-def _statements(design: Design) -> list[Statement]:
+def _statements(design: LaneDesign) -> list[Statement]:
     words = design.words
     made: list[Statement] = []
     cells = CellWriter(words)
@@ -188,7 +190,7 @@ def _statements(design: Design) -> list[Statement]:
     return made
 
 
-def _looked(design: Design) -> dict[Piece, Guard]:
+def _looked(design: LaneDesign) -> dict[Piece, Guard]:
     """Say where storage and observers look at pieces, and under which condition."""
     words, root = design.words, design.root
     looked: dict[Piece, Guard] = {}

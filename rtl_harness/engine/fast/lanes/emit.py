@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from resil.rtl_harness.engine.fast.lanes.design import Design
+from resil.rtl_harness.engine.fast.lanes.design import LaneDesign
 from resil.rtl_harness.engine.fast.lanes.expressions import (
     LIVE,
     Writer,
@@ -17,7 +17,7 @@ from resil.rtl_harness.engine.fast.lanes.expressions import (
     type_of,
 )
 from resil.rtl_harness.engine.fast.lanes.guards import Condition, Guard, Statement, common
-from resil.rtl_harness.engine.fast.lanes.storage import Storage
+from resil.rtl_harness.engine.fast.lanes.storage import StorageWriter
 from resil.rtl_harness.engine.fast.lanes.words import Bit, Bits, Piece, UnsupportedError
 
 PARTS = 160  # statements of a function
@@ -27,7 +27,7 @@ _LIVE = re.compile(rf"\b{LIVE}\b")
 _SELECT = re.compile(r"= choose\((.*?), ")
 
 
-def source(design: Design, done: str, operation: str, alarms: Sequence[str]) -> str:
+def source(design: LaneDesign, done: str, operation: str, alarms: Sequence[str]) -> str:
     """Return the design as one source file, to be compiled with `lanes.h` and `machine.h`.
 
     Args:
@@ -40,11 +40,11 @@ def source(design: Design, done: str, operation: str, alarms: Sequence[str]) -> 
 
 
 class _Emitter:
-    def __init__(self, design: Design, done: str, operation: str, alarms: Sequence[str]) -> None:
+    def __init__(self, design: LaneDesign, done: str, operation: str, alarms: Sequence[str]) -> None:
         self.design = design
         self.words = design.words
         self.writer = Writer(design.words)
-        self.storage = Storage(design, done, operation, alarms)
+        self.storage = StorageWriter(design, done, operation, alarms)
         self._kept: set[Piece] = set()  # read at the edge, or from outside
         self._gone: set[Piece] = set()  # local to a function
         self.next: list[tuple[Piece, str]] = []  # values of flip-flops that must be taken before any changes

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from resil.rtl_harness.engine.fast.lanes.words import WIDEST, Bit, Piece, Run, Words
+from resil.rtl_harness.engine.fast.lanes.words import WIDEST, Bit, OperandRun, Piece, Words
 
 LANE = "l"  # of loops over machines
 LIVE = "live"  # the machines in which the result of a statement matters
@@ -111,7 +111,7 @@ class Writer:
             return f"extended<{len(bits)}>({text})"
         return f"({text})"
 
-    def _run(self, run: Run, kind: str, size: int) -> str:
+    def _run(self, run: OperandRun, kind: str, size: int) -> str:
         if run.piece is None:
             return f"all<{kind}>({literal(run.value << run.at)})" if run.value else ""
         if run.repeated or run.piece.width == 1:
@@ -141,7 +141,7 @@ class Writer:
                 continue
             parts.append(f"U128{{{self._lane_run(run)}}} << {run.at}")
             if run.repeated and run.width > WIDEST:
-                rest = Run(run.at + WIDEST, run.width - WIDEST, run.piece, run.first, True)
+                rest = OperandRun(run.at + WIDEST, run.width - WIDEST, run.piece, run.first, True)
                 parts.append(f"U128{{{self._lane_run(rest)}}} << {rest.at}")
         text = "(" + " | ".join(f"({p})" for p in parts or ["U128{0}"]) + ")"
         if signed and len(bits) < 128:
@@ -149,7 +149,7 @@ class Writer:
             return f"static_cast<U128>(static_cast<S128>({text} << {unused}) >> {unused})"
         return text
 
-    def _lane_run(self, run: Run) -> str:
+    def _lane_run(self, run: OperandRun) -> str:
         assert run.piece is not None
         self.reads.add(run.piece)
         width = min(run.width, WIDEST)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from resil.rtl_harness.engine.fast.lanes.words import (
     Bit,
     Bits,
-    Cell,
+    NetlistCell,
     Piece,
     UnsupportedError,
     Words,
@@ -90,7 +90,7 @@ class Statement:
     cost: int = 1
 
 
-def one_select(cell: Cell, first: int, last: int) -> Bit | None:
+def one_select(cell: NetlistCell, first: int, last: int) -> Bit | None:
     """Return the net that chooses between two operands for bits of the output; None if there is none."""
     if cell.kind == "$mux":
         return cell.pins["S"][0]
@@ -120,7 +120,7 @@ def selection(words: Words, data: Bits) -> tuple[Bit, Bits, Bits] | None:
 
 
 def uses_of(
-    words: Words, cell: Cell, piece: Piece, reads: frozenset[Piece]
+    words: Words, cell: NetlistCell, piece: Piece, reads: frozenset[Piece]
 ) -> tuple[tuple[Piece, Condition | None], ...]:
     """Say of each piece that a statement reads under which condition it does."""
     width = len(cell.pins["Y"])

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from resil.rtl_harness.engine.fast.lanes.design import Design, Memory, Port
+from resil.rtl_harness.engine.fast.lanes.design import LaneDesign, Memory, Port
 from resil.rtl_harness.engine.fast.lanes.expressions import (
     LIVE,
     Writer,
@@ -22,7 +22,7 @@ INTERLEAVED = 1 << 20  # bytes of 32 memories that lie word beside word
 LANES = 32
 
 
-class Storage:
+class StorageWriter:
     """Writes what concerns memories, tables and ports.
 
     Args:
@@ -32,7 +32,7 @@ class Storage:
         alarms: Ports that are alarms.
     """
 
-    def __init__(self, design: Design, done: str, operation: str, alarms: Sequence[str]) -> None:
+    def __init__(self, design: LaneDesign, done: str, operation: str, alarms: Sequence[str]) -> None:
         self.design = design
         self.done, self.operation, self.alarms = done, operation, alarms
         self.words = design.words

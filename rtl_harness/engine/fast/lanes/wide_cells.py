@@ -14,7 +14,7 @@ from resil.rtl_harness.engine.fast.lanes.expressions import (
     name_of,
     ones,
 )
-from resil.rtl_harness.engine.fast.lanes.words import Cell, Piece, UnsupportedError
+from resil.rtl_harness.engine.fast.lanes.words import NetlistCell, Piece, UnsupportedError
 
 SHIFTS = {"$shl", "$shr", "$sshl", "$sshr", "$shift", "$shiftx"}
 SIGNS = {"$add": "+", "$sub": "-", "$mul": "*"}
@@ -30,7 +30,7 @@ _ORDERS = {
 }
 
 
-def wide_cell(w: Writer, cell: Cell, pieces: Sequence[Piece]) -> str:
+def wide_cell(w: Writer, cell: NetlistCell, pieces: Sequence[Piece]) -> str:
     """Return what sets all pieces of a cell with more than 64 bits, machine by machine.
 
     Raises:
@@ -78,7 +78,7 @@ def wide_cell(w: Writer, cell: Cell, pieces: Sequence[Piece]) -> str:
     return f"{{ {before}{loop}\n    {body}\n  }}{after} }}"
 
 
-def last_amount(cell: Cell) -> int:
+def last_amount(cell: NetlistCell) -> int:
     """Return the most that a `$shiftx` may move its operand by for its output to be defined.
 
     Less than 0 if the output is wider than the operand: then it is a move to a place, and only what stands
@@ -87,7 +87,7 @@ def last_amount(cell: Cell) -> int:
     return len(cell.pins["A"]) - len(cell.pins["Y"])
 
 
-def _values(w: Writer, cell: Cell, pieces: Sequence[Piece]) -> tuple[list[str], list[str]]:
+def _values(w: Writer, cell: NetlistCell, pieces: Sequence[Piece]) -> tuple[list[str], list[str]]:
     kind, pins = cell.kind, cell.pins
     whole = len(pins["Y"])
     longest = max(

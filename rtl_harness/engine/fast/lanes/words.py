@@ -23,7 +23,7 @@ class UnsupportedError(Exception):
 
 
 @dataclass(frozen=True)
-class Cell:
+class NetlistCell:
     """A cell of the netlist.
 
     Attributes:
@@ -66,7 +66,7 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Run:
+class OperandRun:
     """Neighbouring bits of an operand that come from one place.
 
     Attributes:
@@ -97,16 +97,16 @@ class Words:
         inputs: Pieces of the top's inputs by name.
     """
 
-    cells: list[Cell]
+    cells: list[NetlistCell]
     pieces: list[Piece] = field(default_factory=list)
     of_cell: dict[int, list[Piece]] = field(default_factory=dict)
     inputs: dict[str, list[Piece]] = field(default_factory=dict)
     _home: dict[int, tuple[Piece, int]] = field(default_factory=dict)
     _last: int = 0
 
-    def runs(self, bits: Sequence[Bit]) -> list[Run]:
+    def runs(self, bits: Sequence[Bit]) -> list[OperandRun]:
         """Return an operand as runs."""
-        found: list[Run] = []
+        found: list[OperandRun] = []
         position = 0
         while position < len(bits):
             bit = bits[position]
@@ -117,12 +117,12 @@ class Words:
                     stop += 1
                 for i in range(position, stop):
                     value |= (bits[i] == "1") << (i - position)
-                found.append(Run(position, stop - position, None, value=value))
+                found.append(OperandRun(position, stop - position, None, value=value))
             elif stop < len(bits) and bits[stop] == bit:
                 while stop < len(bits) and bits[stop] == bit:
                     stop += 1
                 piece, first = self.home(bit)
-                found.append(Run(position, stop - position, piece, first, repeated=True))
+                found.append(OperandRun(position, stop - position, piece, first, repeated=True))
             else:
                 piece, first = self.home(bit)
                 while stop < len(bits) and isinstance(bits[stop], int):
@@ -130,7 +130,7 @@ class Words:
                     if other is not piece or at != first + stop - position:
                         break
                     stop += 1
-                found.append(Run(position, stop - position, piece, first))
+                found.append(OperandRun(position, stop - position, piece, first))
             position = stop
         return found
 
@@ -162,7 +162,7 @@ class Words:
         """Add a cell whose output is one piece; return its nets."""
         nets = tuple(self._new() for _ in range(width))
         number = len(self.cells)
-        self.cells.append(Cell(f"{kind} {number}", kind, {**pins, "Y": nets}, {}))
+        self.cells.append(NetlistCell(f"{kind} {number}", kind, {**pins, "Y": nets}, {}))
         self.of_cell[number] = [self.add(number, 0, nets)]
         return nets
 
@@ -181,20 +181,20 @@ class Words:
         return piece
 
 
-def read_cells(module: Mapping[str, Any]) -> list[Cell]:
+def read_cells(module: Mapping[str, Any]) -> list[NetlistCell]:
     """Return the cells of a flattened module that compute or hold something.
 
     Args:
         module: As `write_json` wrote it.
     """
     return [
-        Cell(name, c["type"], {p: tuple(b) for p, b in c["connections"].items()}, c["parameters"])
+        NetlistCell(name, c["type"], {p: tuple(b) for p, b in c["connections"].items()}, c["parameters"])
         for name, c in module["cells"].items()
         if c["type"] not in IGNORED
     ]
 
 
-def divide(cells: list[Cell], inputs: Mapping[str, Bits], looked: Iterable[Bits]) -> Words:
+def divide(cells: list[NetlistCell], inputs: Mapping[str, Bits], looked: Iterable[Bits]) -> Words:
     """Return cells in pieces.
 
     Two neighbouring bits stay together if an operation needs them in one word, directly or behind
@@ -236,14 +236,14 @@ def divide(cells: list[Cell], inputs: Mapping[str, Bits], looked: Iterable[Bits]
     return words
 
 
-def _divisible(cell: Cell) -> bool:
+def _divisible(cell: NetlistCell) -> bool:
     if cell.kind in BITWISE:
         width = len(cell.pins["Y"])
         return all(len(cell.pins[p]) == width for p in ("A", "B") if p in cell.pins)
     return cell.kind in FLIP_FLOPS | SELECTED
 
 
-def sources(cell: Cell) -> Iterator[tuple[Bits, int]]:
+def sources(cell: NetlistCell) -> Iterator[tuple[Bits, int]]:
     """Yield each operand that a divisible cell takes bit by bit, and where in the output it begins."""
     width = len(cell.pins[cell.output])
     if cell.kind in FLIP_FLOPS:
@@ -265,7 +265,7 @@ def sources(cell: Cell) -> Iterator[tuple[Bits, int]]:
 
 
 def _joined(
-    cells: Sequence[Cell], driver: Mapping[int, tuple[int, int]], outputs: Iterable[Bits]
+    cells: Sequence[NetlistCell], driver: Mapping[int, tuple[int, int]], outputs: Iterable[Bits]
 ) -> set[tuple[int, int]]:
     """Return the positions (cell, i) where bits i - 1 and i of a cell's output stay together."""
     joined: set[tuple[int, int]] = set()

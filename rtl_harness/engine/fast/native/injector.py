@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 
 from resil.rtl_harness.engine.fast.native.library import FirstRise, Instance, Stop
-from resil.rtl_harness.engine.fast.native.storage import Storage
+from resil.rtl_harness.engine.fast.native.storage import StoragePlace
 from resil.rtl_harness.errors import SimulationError
 
 
@@ -52,7 +52,7 @@ class Ending(IntEnum):
 class Flip:
     """A bit to invert: of a word of a storage element."""
 
-    storage: Storage
+    storage: StoragePlace
     word: int
     bit: int
 
@@ -132,8 +132,8 @@ class Injector:
     def __init__(
         self,
         origin: Instance,
-        registers: Sequence[Storage],
-        memories: Sequence[Storage],
+        registers: Sequence[StoragePlace],
+        memories: Sequence[StoragePlace],
         detects: Iterable[int] = (),
         corrects: Iterable[int] = (),
     ) -> None:
@@ -238,7 +238,7 @@ class Injector:
         if paused.stop == Ending.BROKEN:
             raise SimulationError(self._error())
 
-    def watch(self, storage: Sequence[Storage]) -> None:
+    def watch(self, storage: Sequence[StoragePlace]) -> None:
         """Note when each bit of `storage` has which value in the golden run, so that it can be held."""
         pieces = _pieces(storage)
         if self._calls.resil_injector_watch(self._handle, pieces, len(pieces)):
@@ -340,7 +340,7 @@ def _offset(flip: Flip) -> int:
     return flip.storage.offset + flip.word * flip.storage.entry_bytes + flip.bit // 8
 
 
-def _pieces(storage: Sequence[Storage]) -> ctypes.Array[Piece]:
+def _pieces(storage: Sequence[StoragePlace]) -> ctypes.Array[Piece]:
     """Return the byte ranges of `storage`, in the order of addresses, without repetitions."""
     ranges: list[tuple[int, int]] = []
     for offset, size in sorted({(s.offset, s.size) for s in storage}):

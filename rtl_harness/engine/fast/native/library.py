@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from resil.rtl_harness.design.snapshot import data_folder
 from resil.rtl_harness.engine.fast.native.storage import (
-    Storage,
+    StoragePlace,
     Variable,
     element,
     split_indices,
@@ -84,7 +84,7 @@ class Instance:
 
     Attributes:
         library: Where it comes from.
-        state: The live bytes of its state, (bytes,); `Storage.offset` counts from the first.
+        state: The live bytes of its state, (bytes,); `StoragePlace.offset` counts from the first.
     """
 
     def __init__(self, library: Library, plusargs: Sequence[str]) -> None:
@@ -176,7 +176,7 @@ class Instance:
         count = self._calls.resil_rises(self.handle, ctypes.byref(found))
         return [(found[i].alarm, found[i].cycle) for i in range(count)]
 
-    def find(self, path: str) -> Storage:
+    def find(self, path: str) -> StoragePlace:
         """Return where the register or memory at `path` lies.
 
         Raises:
@@ -192,22 +192,22 @@ class Instance:
             "compiled model disagree, or it was not among the storage named when the model was built"
         )
 
-    def view(self, storage: Storage) -> npt.NDArray[np.uint8]:
+    def view(self, storage: StoragePlace) -> npt.NDArray[np.uint8]:
         """Return the live bytes of an element, (depth, entry_bytes), least significant byte first."""
         raw = self.state[storage.offset : storage.offset + storage.size]
         return raw.reshape(storage.depth, storage.entry_bytes)
 
-    def read(self, storage: Storage, word: int = 0) -> int:
+    def read(self, storage: StoragePlace, word: int = 0) -> int:
         """Return one word as a number."""
         return int.from_bytes(self.view(storage)[word].tobytes(), "little")
 
-    def write(self, storage: Storage, value: int, word: int = 0) -> None:
+    def write(self, storage: StoragePlace, value: int, word: int = 0) -> None:
         """Set one word; call `settle` when all is written."""
         if not 0 <= value < 1 << storage.width:
             raise ValueError(f"{storage.path} has {storage.width} bits, the value {value:#x} does not fit")
         self.view(storage)[word] = np.frombuffer(value.to_bytes(storage.entry_bytes, "little"), np.uint8)
 
-    def flip(self, storage: Storage, bit: int, word: int = 0) -> None:
+    def flip(self, storage: StoragePlace, bit: int, word: int = 0) -> None:
         """Invert one bit; call `settle` afterwards."""
         if not (0 <= bit < storage.width and 0 <= word < storage.depth):
             raise IndexError(
@@ -215,7 +215,7 @@ class Instance:
             )
         self.view(storage)[word, bit // 8] ^= np.uint8(1 << bit % 8)
 
-    def keep(self, storage: Sequence[Storage]) -> None:
+    def keep(self, storage: Sequence[StoragePlace]) -> None:
         """Let storage that no run reads or writes be as it is: it is not copied with the state any more.
 
         Whoever copies from this instance gets it once, and likewise keeps it from then on.

@@ -16,7 +16,7 @@ MAX_DIMENSIONS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Storage:
+class StoragePlace:
     """Where a register or memory lies in the state of every instance of a library.
 
     Attributes:
@@ -74,7 +74,7 @@ def split_indices(path: str) -> tuple[str, list[int]]:
     return match[1], [int(i) for i in re.findall(r"-?\d+", match[2])]
 
 
-def element(path: str, found: Variable, indices: Sequence[int]) -> Storage:
+def element(path: str, found: Variable, indices: Sequence[int]) -> StoragePlace:
     """Return the part of a variable that is left when its outermost dimensions are indexed."""
     dimensions = [(found.words[i], found.lowest[i]) for i in range(found.dimensions)]
     if len(indices) > len(dimensions):
@@ -94,4 +94,4 @@ def element(path: str, found: Variable, indices: Sequence[int]) -> Storage:
     offset = found.offset + position * depth * found.entry_bytes
     rising = tuple(bool(found.rising[i]) for i in range(len(indices), found.dimensions))
     shape = tuple((words, up) for (words, _), up in zip(rest, rising, strict=True))
-    return Storage(path, offset, found.width, depth, found.entry_bytes, first_word, shape)
+    return StoragePlace(path, offset, found.width, depth, found.entry_bytes, first_word, shape)

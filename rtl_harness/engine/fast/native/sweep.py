@@ -56,7 +56,7 @@ class MemoryDifference:
 
     Attributes:
         operation: Value of the operation counter from that cycle on.
-        offsets: Bytes of the state that differ, as `Storage.offset`, (n,).
+        offsets: Bytes of the state that differ, as `StoragePlace.offset`, (n,).
         xors: What they are XORed with, (n,).
     """
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Stands between a master and a memory, and makes the bus between them worse: stalls and error responses.
 ///
-/// Five words tell what it does, from the file that +PlusArg=FILE names, $readmemh:
+/// Five words say what it does, from the file that +PlusArg=FILE names, $readmemh:
 ///
 ///   0  seed of the pseudo-random numbers
 ///   1  probability of a stall in a cycle, in 1/64, of AR [5:0], R [11:6], AW [17:12], W [23:18], B [29:24]
