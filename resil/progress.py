@@ -127,7 +127,7 @@ class Progress:
 
     @contextmanager
     def working(self, text: str) -> Iterator[None]:
-        """Say again and again how long something takes, until it is done; work within it may be told of, too.
+        """Say again and again how long something takes, until it is done; work within it may be shown, too.
 
         On a terminal it has a row, and if it took a second a line that stays; else a line comes every ten.
         """

@@ -26,10 +26,10 @@ import numpy.typing as npt
 from resil.cli import main as resil
 from resil.protection.basis import Basis, read_basis
 from resil.protection.choose import Candidate, Chooser, choose
-from resil.protection.items import Design, whole_npu
+from resil.protection.items import ProtectableDesign, whole_npu
 from resil.protection.judge import Judged, judge
 from resil.protection.options import OptionSet, load_options
-from resil.protection.risks import FATES, Network, shrunk_risks
+from resil.protection.risks import OUTCOME_KINDS, Network, shrunk_risks
 from resil.protection.targets import Targets
 from resil.protection.units import Granularity
 
@@ -151,21 +151,21 @@ def carried(basis: Basis, seconds: float) -> Iterator[dict[str, Any]]:
             }
 
 
-def _judged(design: Design, candidate: Candidate, network: Network) -> Judged:
+def _judged(design: ProtectableDesign, candidate: Candidate, network: Network) -> Judged:
     effects = candidate.effects(design, network.hazardous)
     return judge(network, design.cells, effects, candidate.mechanisms)
 
 
-def _raw(design: Design, network: Network) -> FloatArray:
+def _raw(design: ProtectableDesign, network: Network) -> FloatArray:
     cells = design.cells
-    counts = np.zeros((len(cells.bits), FATES))
-    np.add.at(counts, (cells.of_bit[network.bit], network.fate), 1.0)
+    counts = np.zeros((len(cells.bits), OUTCOME_KINDS))
+    np.add.at(counts, (cells.of_bit[network.bit], network.outcome), 1.0)
     rates = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
     rates[counts.sum(axis=1) == 0.0, 0] = 1.0
     return rates
 
 
-def _before(design: Design, network: Network, risks: FloatArray) -> float:
+def _before(design: ProtectableDesign, network: Network, risks: FloatArray) -> float:
     return float(network.raw(design.cells) @ risks[:, 1:3].sum(axis=1))
 
 
@@ -182,7 +182,7 @@ def _worst(judged: Sequence[Judged]) -> dict[str, Any]:
     }
 
 
-def _bits(design: Design, candidate: Candidate) -> dict[str, int]:
+def _bits(design: ProtectableDesign, candidate: Candidate) -> dict[str, int]:
     bits = {option.title: 0 for option in candidate.mechanisms.options}
     for item in candidate.items:
         if item.option:

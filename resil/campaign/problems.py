@@ -65,7 +65,7 @@ class Problems:
 
     def error(self, path: KeyPath, message: str) -> CampaignError:
         """Return the error that says nothing but this."""
-        return CampaignError(f"{self.file}: {self._told(path, message)}")
+        return CampaignError(f"{self.file}: {self._located(path, message)}")
 
     def attempt(self, read: Callable[[], T]) -> T:
         """Return what `read` returns; if it cannot be read, something that must not be used is returned.
@@ -95,9 +95,9 @@ class Problems:
             raise self.error(*found[0])
         if found:
             lines = [f"{self.file}: {len(found)} things are wrong; correct each:"]
-            raise CampaignError("\n  ".join([*lines, *(self._told(*problem) for problem in found)]))
+            raise CampaignError("\n  ".join([*lines, *(self._located(*problem) for problem in found)]))
 
-    def _told(self, path: KeyPath, message: str) -> str:
+    def _located(self, path: KeyPath, message: str) -> str:
         for key, words in self.said.items():
             is_made = path and path not in self.places and key[: len(path)] == path
             if path[: len(key)] == key or is_made:

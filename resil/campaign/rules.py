@@ -44,7 +44,7 @@ class ExecutionSettings:
         workers: Simulator processes; None for one a processor.
         timeout: What has a time-out, one of `TIMEOUTS`: the inference, or each operation too.
         timeout_factor: What takes longer than this times what it takes in the golden run is a hang.
-        until: How far an injection goes, one of `UNTIL`: to its end, or to the first alarm that tells of
+        until: How far an injection goes, one of `UNTIL`: to its end, or to the first alarm that reports
             something detected; what would have come then is not known.
         farm: Workers elsewhere that simulate; None if this process and its children do.
         options: Of the engine, each of those that it declares.
@@ -60,7 +60,7 @@ class ExecutionSettings:
 
     @property
     def ends_at_detection(self) -> bool:
-        """Whether an alarm that tells of something detected ends an injection."""
+        """Whether an alarm that reports a detection ends an injection."""
         return self.until != UNTIL[0]
 
     @property

@@ -22,7 +22,7 @@ class Mechanism:
     """A safety mechanism that the design has.
 
     Attributes:
-        alarm: Name of the alarm that tells of a detection; "error" is the target's error status.
+        alarm: Name of the alarm that reports a detection; "error" is the target's error status.
         coverage: Diagnostic coverage that is claimed, 0 to 1; None if none is.
         blocks: Blocks that it guards; empty for all.
         storage: Paths of its own storage; what begins with one of them belongs to it.

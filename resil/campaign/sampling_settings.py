@@ -28,7 +28,7 @@ class SamplingSettings:
         plan: "proportional": by block and kind of storage, as many as there are faults in each; "uniform":
             every fault alike; "neyman": by block and kind of storage, evenly within each, and most where the
             interval of the total gets narrowest for the cost; "stratified": by block, kind, register class
-            and operation, as many as there are faults in each; "adaptive": where they tell most, until
+            and operation, as many as there are faults in each; "adaptive": where they say most, until
             enough is known; "predicted": half evenly, half where a sensitivity model foresees failures, if
             the first half agrees with it.
         margin: Half width of the interval of the total FIT, as part of the estimate, at which the

@@ -59,7 +59,7 @@ class Farm:
 
     Args:
         settings: Which scheduler, or what to start.
-        progress: Told of what a person should know.
+        progress: Shows what a person should know.
         folder: Of the run or the study; jobs write what they say below it.
     """
 
@@ -207,7 +207,7 @@ def open_farm(settings: FarmSettings | None, progress: Progress, folder: Path) -
 
     Args:
         settings: Of the campaign or the study.
-        progress: Told of what a person should know.
+        progress: Shows what a person should know.
         folder: Of the run or the study.
 
     Raises:

@@ -50,7 +50,7 @@ class Member:
 
     @property
     def name(self) -> str:
-        """For people, and told apart from workers that had the same address before."""
+        """For people, and distinct from workers that had the same address before."""
         return f"worker {self.address} on {self.host}" if self.host else f"worker {self.address}"
 
 

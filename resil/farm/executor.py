@@ -35,7 +35,7 @@ from resil.rtl_harness.engine.contract import CampaignEngine
 
 # Seconds between two looks at who is there; without a worker that is fit, until that is said, and until it is
 # given up where all that are there were refused.
-LOOK, TELL, GIVE_UP = 0.5, 30.0, 15.0
+LOOK, WARN, GIVE_UP = 0.5, 30.0, 15.0
 _COLLECT = 30.0
 Call = Callable[..., object]
 _KEPT = "what was simulated is kept; go on with --resume"
@@ -51,8 +51,8 @@ class FarmExecutor:
         engines: Of this process: they audit what a single worker has answered.
         folder: Where the part files go.
         farm: Who simulates.
-        audits: Told of what engines of workers, and workers of each other, have audited.
-        progress: Told of every injection.
+        audits: Notes what engines of workers, and workers of each other, have audited.
+        progress: Shows every injection.
     """
 
     def __init__(
@@ -146,7 +146,7 @@ class FarmExecutor:
             self._useful = now
         elif self._crew.useless and now - self._useful > GIVE_UP:
             raise FarmError(f"every worker of the farm was refused; {_KEPT}")
-        elif now - self._useful > TELL:
+        elif now - self._useful > WARN:
             self._useful = now
             self._progress.warn("no worker is there; waiting for one (Ctrl-C keeps what was simulated)")
 

@@ -26,10 +26,10 @@ class Content:
     Attributes:
         injections: Numbers, each once.
         outcomes: Place in `resil.stats.rates.OUTCOMES` of the outcome of each.
-        seen: Likewise of what was seen, whatever was told; "due" of a run that was ended by an alarm.
-        alarms: Name of the first alarm that told of something detected, in time or not; "" if none did.
+        seen: Likewise of what was seen, whatever was reported; "due" of a run that was ended by an alarm.
+        alarms: Name of the first alarm that reported a detection, in time or not; "" if none did.
         alarm_cycles: Cycle in which it rose; `resil.rtl_harness.faults.NEVER` if none did.
-        corrections: Name of the first alarm that told of something corrected; "" if none did.
+        corrections: Name of the first alarm that reported a correction; "" if none did.
         firsts: Of two inferences, likewise the outcome of the first by itself; -1 if there is but one.
         cycles: Cycle of each fault.
         end_cycles: Cycle in which each ended.
@@ -80,7 +80,7 @@ class Content:
     def classes(self) -> tuple[tuple[str, ...], npt.NDArray[np.int64]]:
         """Return the names of the classes of these injections, and the place of the class of each.
 
-        A class is told by its outcome; of detected faults also by what was seen and by the alarm
+        A class is known by its outcome; of detected faults also by what was seen and by the alarm
         (`due:SEEN:ALARM`, without SEEN of runs that the alarm ended), of others by whether an alarm came too
         late (`OUTCOME:late`).
         """

@@ -55,8 +55,8 @@ class Sample:
         inputs: The same for each input alone, by its label.
         classes: Injections of each class (`Content.classes`) into each stratum, for each input by its label.
         slowest_alarm: Most cycles from a fault to its alarm; -1 if none rose.
-        told: The injections of which an alarm told something, as they are judged.
-        told_strata: Stratum of each of these.
+        reported: The injections that an alarm reported, as they are judged.
+        reported_strata: Stratum of each of these.
         confidence: Of the intervals: looks at the results have used up some of the error.
         pilots: Injections into each stratum that planned the sampling and do not count: its first draws.
         looks: Every look at the results, in order.
@@ -70,8 +70,8 @@ class Sample:
     inputs: Mapping[int, Mapping[str, IntArray]]
     classes: Mapping[int, Mapping[str, IntArray]]
     slowest_alarm: int
-    told: Content
-    told_strata: IntArray
+    reported: Content
+    reported_strata: IntArray
     confidence: float
     pilots: IntArray
     looks: tuple[Look, ...]
@@ -94,7 +94,7 @@ class _Tally:
     inputs: Mapping[int, IntArray]
     classes: Mapping[int, Mapping[str, IntArray]]
     slowest_alarm: int
-    told: Content
+    reported: Content
     counts: IntArray
     costs: npt.NDArray[np.float64]
 
@@ -172,7 +172,7 @@ class Sampling:
             for label in labels
         }
         pilots = _drawn(self._tallies[: step.counts_from], len(self._strata))
-        told = Content.joined(tally.told for tally in counting)
+        reported = Content.joined(tally.reported for tally in counting)
         return Sample(
             self._strata,
             step.design,
@@ -180,8 +180,8 @@ class Sampling:
             {label: _by_outcome(counts) for label, counts in inputs.items()},
             {label: self._classes(counting, label) for label in labels},
             max((tally.slowest_alarm for tally in counting), default=-1),
-            told,
-            self._population.owners(told.injections),
+            reported,
+            self._population.owners(reported.injections),
             step.confidence,
             pilots,
             tuple(self._looks),
@@ -218,8 +218,8 @@ class Sampling:
         cost = np.where(masked, MASKED_COST * found.end_cycles, found.end_cycles - found.cycles)
         costs = np.bincount(owner, np.maximum(cost, 1.0), len(self._strata))
         whole = sum(inputs.values(), self._none())
-        told = found.at(np.flatnonzero((found.alarms != "") | (found.corrections != "")))
-        return _Tally(inputs, classes, found.slowest_alarm, told, whole, costs.astype(np.float64))
+        reported = found.at(np.flatnonzero((found.alarms != "") | (found.corrections != "")))
+        return _Tally(inputs, classes, found.slowest_alarm, reported, whole, costs.astype(np.float64))
 
     def _batch(self, tally: _Tally) -> Batch:
         events = tally.counts[:, self._hazardous].sum(axis=1)
@@ -292,7 +292,7 @@ def look_text(sampling: Sampling, campaign: Campaign) -> str:
     """Return a line for people: what is known by now, and whether that is enough."""
     total = sampling.total
     if total is None:
-        return "first batch done: choosing where injections tell most"
+        return "first batch done: choosing where injections say most"
     width = (
         f"\N{PLUS-MINUS SIGN}{50 * total.width / total.estimate:.0f} %" if total.estimate else "no event yet"
     )

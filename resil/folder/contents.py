@@ -26,7 +26,7 @@ def content_of(rows: pa.Table) -> Content:
     """Return what is kept of the rows of a part, as they were stored: any alarm is a detection.
 
     Raises:
-        PartError: an outcome is unknown or contradicts what was seen and told, or an injection is there
+        PartError: an outcome is unknown or contradicts what was seen and reported, or an injection is there
             twice.
     """
     stored, seen = (pc.index_in(rows[name], _OUTCOMES) for name in ("outcome", "seen"))
@@ -39,7 +39,7 @@ def content_of(rows: pa.Table) -> Content:
     rose, cycles = rows["alarm_cycle"].to_numpy(), rows["cycle"].to_numpy()
     judged = np.where(is_detected(rose, cycles), _DUE, codes)
     if ((codes == _DUE) & (rose == NEVER)).any() or not np.array_equal(stored.to_numpy(), judged):
-        raise PartError("has outcomes that contradict what was seen and told")
+        raise PartError("has outcomes that contradict what was seen and reported")
     return Content(
         injections,
         judged.astype(np.int8),

@@ -40,7 +40,7 @@ class Executor:
         describe: Says what a corruption of memory is.
         folder: Where the part files go.
         workers: Simulator processes.
-        progress: Told of every injection.
+        progress: Shows every injection.
         covered: Called when the engine has audited all that is kept.
     """
 

@@ -74,10 +74,10 @@ def merge_runs(out: Path, runs: Sequence[Path]) -> dict[str, Any]:
             write_bytes(out / name, (largest / name).read_bytes())
         held = _copy(runs, folder)
     twice = sum(len(own.injections) for own in contents) - held
-    told = [{"path": str(r), "injections": len(c.injections)} for r, c in zip(runs, contents, strict=True)]
+    joined = [{"path": str(r), "injections": len(c.injections)} for r, c in zip(runs, contents, strict=True)]
     return {
         "out": str(out),
-        "runs": told,
+        "runs": joined,
         "injections": held,
         "twice": twice,
         "campaign": str(out / CAMPAIGN),
@@ -117,10 +117,10 @@ def _require_same_rules(runs: Sequence[Path]) -> None:
     for run in runs[1:]:
         own = _rules(run)
         if differing := [key for key in {**first, **own} if first.get(key) != own.get(key)]:
-            told = "; ".join(f"{key}: {first.get(key)} and {own.get(key)}" for key in differing)
+            both = "; ".join(f"{key}: {first.get(key)} and {own.get(key)}" for key in differing)
             raise StoreError(
                 f"{runs[0] / CAMPAIGN} and {run / CAMPAIGN}: expected the same rules of judging, found "
-                f"{told}; decide which holds, judge the other run by it (resil run CAMPAIGN.toml --out RUN), "
+                f"{both}; decide which holds, judge the other run by it (resil run CAMPAIGN.toml --out RUN), "
                 "and merge again"
             )
 

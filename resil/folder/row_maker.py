@@ -105,8 +105,8 @@ def outcome_columns(injections: Sequence[Injection]) -> dict[str, list[int] | li
 def injections_of(rows: pa.Table) -> Iterator[Injection]:
     """Yield what rows of `parts.SCHEMA` say came of their faults; corruptions are not kept in them."""
     names = ("site", "cycle", "bits", "fault", "seen", "end_cycle", "status", "output_hash")
-    told = ("alarm", "alarm_cycle", "correction", "correction_cycle", "first", "second")
-    for row in rows.select([*names, *told]).to_pylist():
+    reports = ("alarm", "alarm_cycle", "correction", "correction_cycle", "first", "second")
+    for row in rows.select([*names, *reports]).to_pylist():
         held = FAULT_NAMES.index(row["fault"]) - 1
         fault = Fault(row["site"], row["cycle"], row["bits"], None if held < 0 else held)
         yield Injection(

@@ -202,7 +202,7 @@ def recorded_provenance(path: Path) -> Provenance:
         raise StoreError(f"{path}: cannot be read ({error.strerror}); give a run folder") from None
     if lost:
         raise StoreError(
-            f"{path}: it has lost its {PROVENANCE}, so nothing tells what its injections are; restore that "
+            f"{path}: it has lost its {PROVENANCE}, so nothing says what its injections are; restore that "
             f"file, or {_START_ANEW}"
         )
     remedy = "give a run folder, or " + _START_ANEW

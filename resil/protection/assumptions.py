@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from resil.protection.items import Design
+from resil.protection.items import ProtectableDesign
 from resil.protection.options import CELL_KINDS, KINDS, WATCHDOG
 from resil.protection.risks import Network
 from resil.protection.units import Granularity
@@ -19,7 +19,7 @@ _NAMES = {"ff": "flip-flops", "macro": "flip-flops in SRAM macros", "sram": "mem
 
 
 def assumptions(
-    design: Design, networks: Sequence[Network], granularity: Granularity, summary: Summary
+    design: ProtectableDesign, networks: Sequence[Network], granularity: Granularity, summary: Summary
 ) -> list[str]:
     """Return the assumptions behind a plan.
 
@@ -29,7 +29,7 @@ def assumptions(
         granularity: Of the units.
         summary: Of the first run.
     """
-    told = [
+    said = [
         *_PREDICTED[: summary.predicted],
         *_evidence(networks),
         "Options count at the weak ends of their ranges, and the denominator of SPFM at its least: hardened "
@@ -44,17 +44,17 @@ def assumptions(
         *_clusters(summary),
     ]
     if design.options.leave_out:
-        told.append(f"Left out by the file of options: {', '.join(design.options.leave_out)}.")
-    told += _watchdog(design, networks)
+        said.append(f"Left out by the file of options: {', '.join(design.options.leave_out)}.")
+    said += _watchdog(design, networks)
     if design.buildable:
-        told.append("Only what can be built as RTL, and shown by injecting into it, was offered.")
+        said.append("Only what can be built as RTL, and shown by injecting into it, was offered.")
     if any(unit.memory for unit in design.units):
-        told.append("Codes on a memory guard the flip-flops of its macro, too: they are checked behind it.")
+        said.append("Codes on a memory guard the flip-flops of its macro, too: they are checked behind it.")
     if "due" in networks[0].hazardous:
-        told.append(
+        said.append(
             "Detected failures count as hazardous in this campaign, so detection alone brings nothing."
         )
-    return told
+    return said
 
 
 def _evidence(networks: Sequence[Network]) -> list[str]:
@@ -97,7 +97,7 @@ def _clusters(summary: Summary) -> list[str]:
     ]
 
 
-def _macros(design: Design, summary: Summary) -> list[str]:
+def _macros(design: ProtectableDesign, summary: Summary) -> list[str]:
     """Say what is offered for flip-flops inside SRAM macros, by name."""
     if "macro" not in design.cells.kind:
         return []
@@ -109,41 +109,41 @@ def _macros(design: Design, summary: Summary) -> list[str]:
     ]
 
 
-def _areas(design: Design, summary: Summary) -> list[str]:
-    told = []
+def _areas(design: ProtectableDesign, summary: Summary) -> list[str]:
+    said = []
     for kind in CELL_KINDS:
         if kind not in design.cells.kind:
             continue
         key = f"{kind}_area"
         if any(getattr(block, key) is None for block in design.blocks.values()):
-            told.append(
+            said.append(
                 f"The area of {_NAMES[kind]} in {design.unit} is not known, so options that harden or encode "
                 f"them were not considered: add a [[cell]] of kind {kind} and unit {design.unit} to an "
                 "options file."
             )
         elif kind == "sram":
-            told.append(f"The area of {_NAMES[kind]} in each block is that of the area report.")
+            said.append(f"The area of {_NAMES[kind]} in each block is that of the area report.")
         else:
             cell = design.options.cells[kind, design.unit]
-            told.append(
+            said.append(
                 f"One bit of {_NAMES[kind]} takes {cell.area:g} {design.unit} ({cell.status}: {cell.source})"
                 "; options that act on cells add a multiple of that part of a block only."
             )
-    return told
+    return said
 
 
-def _watchdog(design: Design, networks: Sequence[Network]) -> list[str]:
+def _watchdog(design: ProtectableDesign, networks: Sequence[Network]) -> list[str]:
     """Say on which networks a watchdog helps, and what is taken for granted of it."""
     if WATCHDOG not in design.options.options or networks[0].limits is not None:
         return []
     if design.limit is None:
         return ["A watchdog was not offered: how long operations take is not in the results of all runs."]
-    told = [n.name for n in networks if n.pace is not None and n.pace.detects(design.limit)]
-    late = [n.name for n in networks if n.name not in told]
+    watched = [n.name for n in networks if n.pace is not None and n.pace.detects(design.limit)]
+    late = [n.name for n in networks if n.name not in watched]
     text = (
         f"A watchdog waits {design.limit:,} cycles for the end of an operation. A hang is taken for one in "
     )
     text += "which no operation ends any more, but for the part that the option's coverage leaves."
     if late:
-        text += f" On {', '.join(late)} it would tell only after the time-out: there it counts for nothing."
+        text += f" On {', '.join(late)} it would detect hangs only after the time-out: it counts for nothing."
     return [text]

@@ -28,11 +28,11 @@ from resil.folder.finished import (
 )
 from resil.folder.store import CAMPAIGN, SITES, recorded_definition
 from resil.protection.blocks import read_blocks
-from resil.protection.items import Design
+from resil.protection.items import ProtectableDesign
 from resil.protection.limits_basis import cells_of_limits, network_of_limits
 from resil.protection.options import WATCHDOG, OptionSet, ProtectionError
-from resil.protection.risks import HANG, HARMFUL, TOLD, Network
-from resil.protection.units import Cells, Granularity, Storage, cells_of, units_of
+from resil.protection.risks import DETECTED, HANG, HARMFUL, Network
+from resil.protection.units import Cells, Granularity, ProtectableStorage, cells_of, units_of
 from resil.protection.watchdog_pace import Pace, watchdog_limit
 from resil.record.summary import Summary
 from resil.results.run import Run
@@ -58,7 +58,7 @@ class Basis:
     """
 
     found: Sequence[Finished]
-    storage: Storage
+    storage: ProtectableStorage
     cells: Cells
     networks: Sequence[Network]
 
@@ -69,7 +69,7 @@ class Basis:
         *,
         buildable: bool = False,
         also_longest: Sequence[int] = (),
-    ) -> Design:
+    ) -> ProtectableDesign:
         """Return what is chosen for.
 
         Args:
@@ -87,7 +87,7 @@ class Basis:
         names = set(cells.block)
         blocks = {block.name: block for block in read_blocks(summary, options) if block.name in names}
         bits = {(row.name, kind): row.bits(kind) for row in summary.blocks for kind in ("ff", "sram")}
-        return Design(
+        return ProtectableDesign(
             cells,
             units_of(self.storage, cells, granularity),
             blocks,
@@ -139,14 +139,14 @@ def basis_of_summary(found: Finished, options: OptionSet) -> Basis:
     blocks = {block.name: block for block in read_blocks(found.summary, options)}
     cells = cells_of_limits(found)
     text, numbers = np.empty(0, dtype=object), np.empty(0, dtype=np.int64)
-    storage = Storage(text, numbers, text, text, text, {})
+    storage = ProtectableStorage(text, numbers, text, text, text, {})
     return Basis([found], storage, cells, [network_of_limits(found, blocks, cells)])
 
 
 def _require(found: Finished) -> None:
     require_measured(found)
     require_upsets(found, _WHY)
-    require_ends(found, "a choice asks what faults would have done of which the design tells")
+    require_ends(found, "a choice asks what detected faults would have done")
     require_area(found)
 
 
@@ -171,7 +171,7 @@ def basis_of_injections(found: Sequence[Finished]) -> Basis:
             )
     columns = {key: tables[0][key].to_numpy(zero_copy_only=False) for key in tables[0].column_names}
     keys = ("path", "bit", "kind", "block", "register_class")
-    storage = Storage(**{key: columns[key] for key in keys}, declared=_declared(found[0]))
+    storage = ProtectableStorage(**{key: columns[key] for key in keys}, declared=_declared(found[0]))
     names = _names(found)
     networks = [_network(one, name, columns["site"]) for one, name in zip(found, names, strict=True)]
     return Basis(found, storage, cells_of(storage), networks)
@@ -263,7 +263,7 @@ def _network(one: Finished, name: str, sites: IntArray) -> Network:
     return Network(
         name,
         bit,
-        _fates(rows["outcome"].to_numpy(), rows["seen"].to_numpy().astype(str), hazardous, going_on),
+        _outcome_kinds(rows["outcome"].to_numpy(), rows["seen"].to_numpy().astype(str), hazardous, going_on),
         rows["injection"].to_numpy().astype(np.int64),
         {(e.block, e.kind): e.fit_raw / e.bits for e in limits},
         run.confidence,
@@ -279,7 +279,7 @@ def _plan(one: Finished) -> str:
 
 
 def pace_of(summary: Summary, run_dir: Path) -> Pace | None:
-    """Return how long operations take in a run; None if its results do not tell."""
+    """Return how long operations take in a run; None if its results do not show it."""
     golden, execution = summary.golden, load_campaign(run_dir / CAMPAIGN).execution
     operations = [own.cycles for own in summary.network.operations if own.cycles]
     longest = golden.longest_operation or (
@@ -297,7 +297,7 @@ def pace_of(summary: Summary, run_dir: Path) -> Pace | None:
     )
 
 
-def _fates(
+def _outcome_kinds(
     outcome: npt.NDArray[Any],
     seen: npt.NDArray[Any],
     hazardous: Sequence[str],
@@ -307,17 +307,17 @@ def _fates(
 
     Args:
         outcome: Of each.
-        seen: What was seen of each, whatever an alarm told.
+        seen: What was seen of each, whatever an alarm reported.
         hazardous: Outcomes that count as failures.
-        going_on: Hangs that are known to finish operations for ever: a watchdog tells of none of them.
+        going_on: Hangs that are known to finish operations for ever: a watchdog detects none of them.
     """
-    told = outcome == "due"
-    fate = np.zeros(len(outcome), dtype=np.int64)
+    detected = outcome == "due"
+    kind = np.zeros(len(outcome), dtype=np.int64)
     for name in OUTCOMES:
         if name in hazardous and name != "due":
-            fate[seen == name] = HANG if name == "hang" else HARMFUL
-    fate[(fate == HANG) & going_on] = HARMFUL
+            kind[seen == name] = HANG if name == "hang" else HARMFUL
+    kind[(kind == HANG) & going_on] = HARMFUL
     if "due" in hazardous:
-        fate[told] = HARMFUL
-        return fate
-    return np.where(told, np.where(fate > 0, fate + 2, TOLD), fate)
+        kind[detected] = HARMFUL
+        return kind
+    return np.where(detected, np.where(kind > 0, kind + 2, DETECTED), kind)

@@ -16,10 +16,10 @@ import numpy.typing as npt
 
 from resil.protection.effects import Effect, Mechanisms
 from resil.protection.items import (
-    Design,
     Item,
     Left,
     Menu,
+    ProtectableDesign,
     menu_of_units,
     what_is_left,
     whole_npu,
@@ -69,7 +69,7 @@ class Candidate:
         room = self.area_added - self.bound
         return room / self.area_added if room > 1e-9 * max(self.area_added, 1.0) else 0.0
 
-    def effects(self, design: Design, network: Network) -> list[Effect]:
+    def effects(self, design: ProtectableDesign, network: Network) -> list[Effect]:
         """Return the effect on each cell, as a network's campaign counts failures and declares clusters."""
         found = [Effect()] * len(design.cells.bits)
         for item in self.items:
@@ -103,7 +103,7 @@ class Choice:
 
 
 def choose(
-    design: Design,
+    design: ProtectableDesign,
     networks: Sequence[Network],
     targets: Targets,
     seconds: float = _SECONDS,
@@ -146,7 +146,7 @@ def choose(
         return Choice(last[0], last[1], True, tuple(tried))
     if not tried:
         return Choice(None, before, True, (), "no set of options keeps the targets by the choosing half")
-    told = "; ".join(
+    missed = "; ".join(
         f"{own.network}: {', '.join(why)}" for own in tried[0][1] if (why := own.missed(targets))
     )
     return Choice(
@@ -154,13 +154,13 @@ def choose(
         tried[0][1],
         True,
         tuple(tried),
-        f"the judging half does not show that the strongest set keeps the targets ({told}): more injections "
-        "may, or fewer demands",
+        f"the judging half does not show that the strongest set keeps the targets ({missed}): more "
+        "injections may, or fewer demands",
     )
 
 
 def _within_limits(
-    design: Design, networks: Sequence[Network], targets: Targets, seconds: float, *, needed: bool
+    design: ProtectableDesign, networks: Sequence[Network], targets: Targets, seconds: float, *, needed: bool
 ) -> Choice:
     """Choose by limits that hold for every set at once, and so judge what they choose; with the front."""
     risks = np.stack([risks_at_limits(network, design.cells) for network in networks])
@@ -198,7 +198,7 @@ class Chooser:
     """Least area by given risks."""
 
     def __init__(
-        self, design: Design, networks: Sequence[Network], risks: FloatArray, targets: Targets
+        self, design: ProtectableDesign, networks: Sequence[Network], risks: FloatArray, targets: Targets
     ) -> None:
         self._design, self._networks, self._risks, self._targets = design, networks, risks, targets
         hazardous = networks[0].hazardous
@@ -297,11 +297,13 @@ class Chooser:
         ]
 
 
-def _unprotected(design: Design, networks: Sequence[Network]) -> Candidate:
+def _unprotected(design: ProtectableDesign, networks: Sequence[Network]) -> Candidate:
     items = tuple(Item(None, (number,)) for number in range(len(design.units)))
     return Candidate(items, design.mechanisms()[0], 0.0, 0.0, 1.0, tuple(0.0 for _ in networks))
 
 
-def _judged(design: Design, networks: Sequence[Network], candidate: Candidate) -> tuple[Judged, ...]:
+def _judged(
+    design: ProtectableDesign, networks: Sequence[Network], candidate: Candidate
+) -> tuple[Judged, ...]:
     effects = candidate.effects(design, networks[0])
     return tuple(judge(network, design.cells, effects, candidate.mechanisms) for network in networks)

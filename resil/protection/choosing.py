@@ -14,7 +14,7 @@ from resil.progress import Progress
 from resil.protection.basis import Basis, basis_of_injections, basis_of_limits
 from resil.protection.choose import choose
 from resil.protection.hold_out import on_hold_out
-from resil.protection.items import Design
+from resil.protection.items import ProtectableDesign
 from resil.protection.kept import kept_choice
 from resil.protection.options import ERROR_FLAG, OptionSet, ProtectionError, load_options
 from resil.protection.prior_counts import prior_counts
@@ -118,7 +118,7 @@ def _read(
 
 def _plans(
     basis: Basis,
-    design: Design,
+    design: ProtectableDesign,
     asked: Targets,
     granularity: Granularity,
     models: Sequence[Path],

@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 from resil.protection.options import Option
 from resil.protection.risks import (
-    FATES,
+    DETECTED,
     HANG,
-    HANG_TOLD,
+    HANG_DETECTED,
     HARMFUL,
-    HARMFUL_TOLD,
-    TOLD,
+    HARMFUL_DETECTED,
+    OUTCOME_KINDS,
     Network,
 )
 
@@ -32,7 +32,7 @@ class Effect:
             what is added is as dangerous as what it guards, and guarded as well.
         raw: Share of the upset rate that remains at the strong end: the denominator of SPFM at its least.
             Storage that is added does not enlarge it.
-        due_of_raw: Detected failures that it makes, as a share of the upset rate: every upset is told,
+        due_of_raw: Detected failures that it makes, as a share of the upset rate: every upset is detected,
             whether it would have done harm or not, and those of the storage that is added too.
         due_kept: Share of the detected failures that were there before and remain.
         by_size: `residual` of upsets of 1, 2, ... bits, where a code misses some of the declared clusters; ()
@@ -73,8 +73,10 @@ class Effect:
             by_size = ()
         if option.turns_into == "due":
             return Effect(residual, raw, weak * grown, 0.0, by_size)
-        told = sum(share for size, share in zip(sizes, clusters, strict=True) if option.only_reports(size))
-        return Effect(residual, raw, told * weak * grown, weak, by_size)
+        reported = sum(
+            share for size, share in zip(sizes, clusters, strict=True) if option.only_reports(size)
+        )
+        return Effect(residual, raw, reported * weak * grown, weak, by_size)
 
     def left_of(self, size: int) -> float:
         """Return the residual share of upsets of so many bits."""
@@ -82,19 +84,19 @@ class Effect:
 
 
 def undetected() -> FloatArray:
-    """Return the share of each fate that counts in the hazardous FIT of a campaign: no alarm told of it."""
-    share = np.zeros(FATES)
+    """Return the share of each outcome that counts as hazardous in a campaign: no alarm reported it."""
+    share = np.zeros(OUTCOME_KINDS)
     share[[HARMFUL, HANG]] = 1.0
     return share
 
 
 @dataclass(frozen=True, slots=True)
 class Mechanisms:
-    """Mechanisms of the whole NPU, which change what the fate of an upset counts as.
+    """Mechanisms of the whole NPU, which change what the outcome of an upset counts as.
 
     Attributes:
-        watchdog: Turns hangs into detected failures, where it tells in time; None for none.
-        error_flag: The error status is declared as a mechanism, so what it tells of in time is detected;
+        watchdog: Turns hangs into detected failures, where it detects them in time; None for none.
+        error_flag: The error status is declared as a mechanism, so what it reports in time is detected;
             None if it is not, and such an outcome counts by what it does.
         limit: Of the watchdog, in cycles.
     """
@@ -109,25 +111,25 @@ class Mechanisms:
         return tuple(option for option in (self.watchdog, self.error_flag) if option is not None)
 
     def watches(self, network: Network) -> bool:
-        """Whether there is a watchdog that tells of the hangs of a network before they count as such."""
+        """Whether there is a watchdog that detects the hangs of a network before they count as such."""
         return self.watchdog is not None and network.pace is not None and network.pace.detects(self.limit)
 
     def hazardous(self, network: Network) -> FloatArray:
-        """Return the share of each fate that stays hazardous on a network, shape (`FATES`,)."""
-        share = np.zeros(FATES)
+        """Return the share of each outcome that stays hazardous on a network, shape (`OUTCOME_KINDS`,)."""
+        share = np.zeros(OUTCOME_KINDS)
         missed = 1.0
         if self.watchdog is not None and self.watches(network):
             missed = self.watchdog.worst_residual_share("ff", network.hazardous)
         share[[HARMFUL, HANG]] = 1.0, missed
         if self.error_flag is None:
-            share[[HARMFUL_TOLD, HANG_TOLD]] = 1.0, missed
+            share[[HARMFUL_DETECTED, HANG_DETECTED]] = 1.0, missed
         return share
 
     def detected(self, network: Network) -> FloatArray:
-        """Return the share of each fate that is a detected failure at most, shape (`FATES`,)."""
-        share = np.zeros(FATES)
+        """Return the share of each outcome that is a detected failure at most, shape (`OUTCOME_KINDS`,)."""
+        share = np.zeros(OUTCOME_KINDS)
         if self.watches(network):
-            share[[HANG, HANG_TOLD]] = 1.0
+            share[[HANG, HANG_DETECTED]] = 1.0
         if self.error_flag is not None:
-            share[[HARMFUL_TOLD, HANG_TOLD, TOLD]] = 1.0
+            share[[HARMFUL_DETECTED, HANG_DETECTED, DETECTED]] = 1.0
         return share

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resil.protection.choose import Chooser
-from resil.protection.items import Design
+from resil.protection.items import ProtectableDesign
 from resil.protection.judge import Judged, judge
 from resil.protection.risks import Network, shrunk_risks
 from resil.protection.targets import Targets
@@ -23,7 +23,7 @@ FloatArray = npt.NDArray[np.float64]
 
 
 def on_hold_out(
-    design: Design,
+    design: ProtectableDesign,
     networks: Sequence[Network],
     targets: Targets,
     reserve: float,

@@ -24,7 +24,7 @@ NPU = "the whole NPU"
 
 
 @dataclass(frozen=True)
-class Design:
+class ProtectableDesign:
     """What is chosen for.
 
     Attributes:
@@ -130,7 +130,7 @@ class Menu:
     sets: Sequence[IntArray]
 
 
-def menu_of_units(design: Design, hazardous: Sequence[str]) -> Menu:
+def menu_of_units(design: ProtectableDesign, hazardous: Sequence[str]) -> Menu:
     """Return what may be chosen for units and for whole blocks.
 
     A block that is copied as a whole has no option in its units; an option of a block that protects its
@@ -153,7 +153,7 @@ def menu_of_units(design: Design, hazardous: Sequence[str]) -> Menu:
     return Menu(items, cost, [np.array(own, dtype=np.int64) for own in sets])
 
 
-def _of_units(design: Design, hazardous: Sequence[str], bare: set[int]) -> list[Item]:
+def _of_units(design: ProtectableDesign, hazardous: Sequence[str], bare: set[int]) -> list[Item]:
     more = ("block",) if design.by_block else ()
     options = {
         memory: [o for o in design.offered(place, *more) if _helps(o, hazardous)]
@@ -175,13 +175,13 @@ def _of_units(design: Design, hazardous: Sequence[str], bare: set[int]) -> list[
     return list(found)
 
 
-def _reached(design: Design, block: str, option: Option, bare: set[int]) -> tuple[int, ...]:
+def _reached(design: ProtectableDesign, block: str, option: Option, bare: set[int]) -> tuple[int, ...]:
     """Return the units of a block in which an option of blocks protects something."""
     own = [n for n, unit in enumerate(design.units) if unit.block == block and n not in bare]
     return tuple(n for n in own if {kind for kind, _ in design.units[n].bits} & set(option.protects))
 
 
-def _of_blocks(design: Design, hazardous: Sequence[str], bare: set[int]) -> list[Item]:
+def _of_blocks(design: ProtectableDesign, hazardous: Sequence[str], bare: set[int]) -> list[Item]:
     found = []
     for option in (o for o in design.offered("whole_block") if _helps(o, hazardous)):
         for block in dict.fromkeys(unit.block for unit in design.units):
@@ -192,7 +192,7 @@ def _of_blocks(design: Design, hazardous: Sequence[str], bare: set[int]) -> list
     return found
 
 
-def left_out(design: Design) -> set[int]:
+def left_out(design: ProtectableDesign) -> set[int]:
     """Return the numbers of units that are offered nothing, as the file of options asks.
 
     Raises:
@@ -216,7 +216,7 @@ def left_out(design: Design) -> set[int]:
     return found
 
 
-def whole_npu(design: Design, hazardous: Sequence[str]) -> list[tuple[Item, float]]:
+def whole_npu(design: ProtectableDesign, hazardous: Sequence[str]) -> list[tuple[Item, float]]:
     """Return the options that copy the whole NPU, with their areas."""
     every = tuple(range(len(design.units)))
     named = (ERROR_FLAG, WATCHDOG)
@@ -232,7 +232,7 @@ def _helps(option: Option, hazardous: Sequence[str]) -> bool:
     return option.turns_into != "due" or "due" not in hazardous
 
 
-def item_area(design: Design, item: Item) -> float:
+def item_area(design: ProtectableDesign, item: Item) -> float:
     """Return the area that an item adds, which has to be known."""
     option = item.option
     if option is None:
@@ -266,7 +266,11 @@ class Left:
 
 
 def what_is_left(
-    design: Design, menu: Sequence[Item], network: Network, risks: FloatArray, mechanisms: Mechanisms
+    design: ProtectableDesign,
+    menu: Sequence[Item],
+    network: Network,
+    risks: FloatArray,
+    mechanisms: Mechanisms,
 ) -> Left:
     """Return what items leave, by risks of cells.
 
@@ -274,17 +278,17 @@ def what_is_left(
         design: What is chosen for.
         menu: Items.
         network: Whose upset rates.
-        risks: P(fate | a bit of the cell flips), shape (cells, fates).
+        risks: P(outcome | a bit of the cell flips), shape (cells, outcomes).
         mechanisms: Of the whole NPU.
     """
     cells = design.cells
     raw = network.raw(cells)
     rate = raw * (risks @ mechanisms.hazardous(network))
-    told = raw * (risks @ mechanisms.detected(network))
+    detected = raw * (risks @ mechanisms.detected(network))
     before = float(raw @ (risks @ undetected()))
     by_unit = {
         kind: tuple(
-            _sums(design, np.where(np.array(cells.kind) == kind, part, 0.0)) for part in (rate, raw, told)
+            _sums(design, np.where(np.array(cells.kind) == kind, part, 0.0)) for part in (rate, raw, detected)
         )
         for kind in dict.fromkeys(cells.kind)
     }
@@ -298,15 +302,15 @@ def what_is_left(
     hurts = float("due" in network.hazardous)
     for number, item in enumerate(menu):
         own = list(item.units)
-        for kind, (own_rate, own_raw, own_told) in by_unit.items():
+        for kind, (own_rate, own_raw, own_detected) in by_unit.items():
             effect = effects[item.option.name, kind] if item.option else Effect()
             upsets = float(own_raw[own].sum())
             fit[number] += effect.residual * float(own_rate[own].sum())
             fit[number] += hurts * effect.due_of_raw * upsets
             left[number] += effect.raw * upsets
-            due[number] += effect.due_of_raw * upsets + effect.due_kept * float(own_told[own].sum())
+            due[number] += effect.due_of_raw * upsets + effect.due_kept * float(own_detected[own].sum())
     return Left(fit, left, due, before)
 
 
-def _sums(design: Design, of_cells: FloatArray) -> FloatArray:
+def _sums(design: ProtectableDesign, of_cells: FloatArray) -> FloatArray:
     return np.array([float(of_cells[list(unit.cells)].sum()) for unit in design.units])

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resil.protection.effects import Effect, Mechanisms, undetected
-from resil.protection.risks import FATES, Limits, Network
+from resil.protection.risks import OUTCOME_KINDS, Limits, Network
 from resil.protection.targets import Targets
 from resil.protection.units import Cells
 from resil.stats.intervals import Interval
@@ -58,19 +58,19 @@ class Judged:
     def missed(self, targets: Targets) -> list[str]:
         """Return the targets that are not shown to be met, in words."""
         share = None if targets.fit_share is None else targets.fit_share * self.fit_before
-        told = []
+        missed = []
         if targets.budget_fit is not None and self.fit.hi > targets.budget_fit:
-            told.append(f"{self.fit.hi:.3g} FIT at most, asked {targets.budget_fit:g}")
+            missed.append(f"{self.fit.hi:.3g} FIT at most, asked {targets.budget_fit:g}")
         if share is not None and self.fit.hi > share:
-            told.append(f"{self.fit.hi:.3g} FIT at most, asked {share:.3g}")
+            missed.append(f"{self.fit.hi:.3g} FIT at most, asked {share:.3g}")
         least = 0.0 if self.spfm_lo is None else self.spfm_lo
         if targets.spfm is not None and least < targets.spfm:
-            told.append(f"SPFM at least {least:.5f}, asked {targets.spfm:g}")
+            missed.append(f"SPFM at least {least:.5f}, asked {targets.spfm:g}")
         if targets.due_fit is not None and self.due is None:
-            told.append(f"detected failures not known, asked {targets.due_fit:g} FIT at most")
+            missed.append(f"detected failures not known, asked {targets.due_fit:g} FIT at most")
         elif targets.due_fit is not None and self.due is not None and self.due.hi > targets.due_fit:
-            told.append(f"{self.due.hi:.3g} FIT detected at most, asked {targets.due_fit:g}")
-        return told
+            missed.append(f"{self.due.hi:.3g} FIT detected at most, asked {targets.due_fit:g}")
+        return missed
 
 
 def judge(network: Network, cells: Cells, effects: Sequence[Effect], mechanisms: Mechanisms) -> Judged:
@@ -94,9 +94,9 @@ def judge(network: Network, cells: Cells, effects: Sequence[Effect], mechanisms:
     made = float(raw @ column["due_of_raw"])
     if "due" in network.hazardous:
         fit = _raised(fit, made)
-    told = _raised(sampled.rate([column["due_kept"]], mechanisms.detected(network)), made)
+    detected = _raised(sampled.rate([column["due_kept"]], mechanisms.detected(network)), made)
     left = float(raw @ column["raw"])
-    return Judged(network.name, len(network.bit), before, fit, left, *_spfm(fit, left), told)
+    return Judged(network.name, len(network.bit), before, fit, left, *_spfm(fit, left), detected)
 
 
 def _by_limits(
@@ -122,7 +122,7 @@ def _spfm(fit: Interval, fit_raw: float) -> tuple[float | None, float | None]:
 
 
 class _Sampled:
-    """Injections as a stratified sample: what is told apart are block, kind and the shares that remain.
+    """Injections as a stratified sample: what is kept apart are block, kind and the shares that remain.
 
     Attributes:
         sizes: Bits that the largest upset flips.
@@ -137,16 +137,16 @@ class _Sampled:
         largest = 1 if network.size is None else int(network.size.max(initial=1))
         self.sizes = max(len(network.clusters), largest)
         flipped = np.ones_like(own) if network.size is None else network.size
-        key = (own * self.sizes + flipped - 1) * FATES + network.fate
-        shape = len(raw), self.sizes, FATES
+        key = (own * self.sizes + flipped - 1) * OUTCOME_KINDS + network.outcome
+        shape = len(raw), self.sizes, OUTCOME_KINDS
         self._counts = np.bincount(key, minlength=int(np.prod(shape))).reshape(shape)
 
     def rate(self, kept: Sequence[FloatArray], share: FloatArray) -> Interval:
-        """Return the rate of the fates, each times its share, in cells that keep a part of them.
+        """Return the rate of the outcomes, each times its share, in cells that keep a part of them.
 
         Args:
             kept: Part that each cell keeps, of upsets of 1, 2, ... bits; one of all sizes if there is one.
-            share: Of each fate.
+            share: Of each outcome.
         """
         counted = self._raw > 0.0
         every = [kept[min(size, len(kept) - 1)] for size in range(self.sizes)]

@@ -45,7 +45,7 @@ def judge_of(name: str, work: Campaign, progress: Progress) -> Judge:
 
 
 def work_content(definition: Mapping[str, str]) -> str:
-    """Return what tells networks and workloads apart in the definition of a run."""
+    """Return what distinguishes networks and workloads in the definition of a run."""
     return definition["network" if "network" in definition else "workloads"]
 
 

@@ -80,7 +80,7 @@ class Programme:
         self._cuts: list[FloatArray] = []
 
     def add_limit(self, coefficients: FloatArray, most: float) -> None:
-        """Ask that `coefficients @ chosen <= most`, as far as whole steps tell."""
+        """Ask that `coefficients @ chosen <= most`, as far as whole steps show."""
         useful = np.where(self._allowed, coefficients, 0.0)
         unit = max(abs(most), float(np.abs(useful).max(initial=0.0))) or 1.0
         self._limits.append((useful / unit * _STEPS, most / unit * _STEPS))

@@ -12,7 +12,7 @@ from resil.protection.units import Cells
 
 
 def cells_of_limits(found: Finished) -> Cells:
-    """Return what the limits of a summary tell apart: the storage of one kind in one block is a cell."""
+    """Return what the limits of a summary keep apart: the storage of one kind in one block is a cell."""
     own = [entry for entry in found.summary.limits if entry.bits]
     numbers = np.arange(len(own), dtype=np.int64)
     blocks = tuple(entry.block for entry in own)

@@ -94,5 +94,5 @@ def _judges(
 
 
 def _identities(run_dirs: Sequence[Path]) -> tuple[str, ...]:
-    """Return what tells runs apart, whatever their folders are called."""
+    """Return what distinguishes runs, whatever their folders are called."""
     return tuple(Identity(recorded_definition(run_dir)).digest for run_dir in run_dirs)

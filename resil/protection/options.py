@@ -37,7 +37,7 @@ class ProtectionError(ResilError):
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class CellArea:
     """Area of one storage cell.
 
     Attributes:
@@ -164,7 +164,7 @@ class OptionSet:
     """
 
     options: Mapping[str, Option]
-    cells: Mapping[tuple[str, str], Cell]
+    cells: Mapping[tuple[str, str], CellArea]
     leave_out: tuple[str, ...] = ()
     own: frozenset[str] = frozenset()
 
@@ -311,15 +311,15 @@ def _reach(builds: str) -> tuple[str, ...]:
     return ("macro", "sram") if Mechanism(builds).of_memories else ("ff",)
 
 
-def _cell(table: Mapping[str, Any], where: str) -> Cell:
+def _cell(table: Mapping[str, Any], where: str) -> CellArea:
     spot = f"{where}, cell {table.get('kind', '?')}"
-    cell = Cell(**_fields(Cell, table, spot))
+    cell = CellArea(**_fields(CellArea, table, spot))
     if cell.kind not in CELL_KINDS:
         raise ProtectionError(f"{spot}: kind is one of {', '.join(CELL_KINDS)}, found {cell.kind!r}")
     return cell
 
 
-def _fields(record: type[Option] | type[Cell], table: Mapping[str, Any], spot: str) -> dict[str, Any]:
+def _fields(record: type[Option] | type[CellArea], table: Mapping[str, Any], spot: str) -> dict[str, Any]:
     """Check presence and type of every key of a table, and its status and source."""
     known = {f.name: f for f in fields(record)}
     unknown = sorted(set(table) - set(known))

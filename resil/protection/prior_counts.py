@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from resil.folder.finished import Finished
 from resil.protection.options import ProtectionError
-from resil.protection.risks import FATES, HANG, HARMFUL, HARMFUL_TOLD, HARMLESS
+from resil.protection.risks import HANG, HARMFUL, HARMFUL_DETECTED, HARMLESS, OUTCOME_KINDS
 from resil.protection.units import Cells
 from resil.sensitivity.model import SensitivityModel, load_model
 from resil.sensitivity.observations import SensitivityCell, plain_register
@@ -21,9 +21,9 @@ FloatArray = npt.NDArray[np.float64]
 
 
 def prior_counts(paths: Sequence[Path], found: Sequence[Finished], cells: Cells) -> FloatArray | None:
-    """Return what models saw of each cell, shape (cells, `FATES`); None without models.
+    """Return what models saw of each cell, shape (cells, `OUTCOME_KINDS`); None without models.
 
-    Only flip-flops: what a model knows of memories it knows by other parts. A model tells no kind of a
+    Only flip-flops: what a model knows of memories it knows by other parts. A model knows no kind of a
     detected failure, so each counts as one that would have done harm. Copies of a register share its counts.
 
     Args:
@@ -38,7 +38,7 @@ def prior_counts(paths: Sequence[Path], found: Sequence[Finished], cells: Cells)
     """
     if not paths:
         return None
-    counts = np.zeros((len(cells.bits), FATES))
+    counts = np.zeros((len(cells.bits), OUTCOME_KINDS))
     for path in paths:
         model = load_model(path)
         _require_other(path, model, found)
@@ -61,20 +61,20 @@ def _require_other(path: Path, model: SensitivityModel, found: Sequence[Finished
 
 
 def _counts(model: SensitivityModel, cells: Cells, hazardous: Sequence[str]) -> FloatArray:
-    fate_of = np.full(len(OUTCOMES), HARMLESS)
+    kind_of = np.full(len(OUTCOMES), HARMLESS)
     for place, outcome in enumerate(OUTCOMES):
         if outcome == "due":
-            fate_of[place] = HARMFUL if outcome in hazardous else HARMFUL_TOLD
+            kind_of[place] = HARMFUL if outcome in hazardous else HARMFUL_DETECTED
         elif outcome in hazardous:
-            fate_of[place] = HANG if outcome == "hang" else HARMFUL
+            kind_of[place] = HANG if outcome == "hang" else HARMFUL
     own: dict[tuple[str, str, int], list[int]] = {}
     for cell, (kind, block, path) in enumerate(zip(cells.kind, cells.block, cells.path, strict=True)):
         if kind == "ff":
             own.setdefault((block, plain_register(path), int(cells.place[cell])), []).append(cell)
-    found = np.zeros((len(cells.bits), FATES))
+    found = np.zeros((len(cells.bits), OUTCOME_KINDS))
     for (known, _), seen in model.counts.items():
         for cell in own.get(_key(known), ()) if known.kind == "ff" else ():
-            np.add.at(found[cell], fate_of, np.array(seen) / len(own[_key(known)]))
+            np.add.at(found[cell], kind_of, np.array(seen) / len(own[_key(known)]))
     return found
 
 

@@ -27,9 +27,9 @@ IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
 # What came of an injection, as far as protection asks: no harm and no alarm; a hazardous outcome that is no
-# hang, or a hang, of which nothing told; the same two, detected; and an alarm without harm.
-HARMLESS, HARMFUL, HANG, HARMFUL_TOLD, HANG_TOLD, TOLD = range(6)
-FATES = 6
+# hang, or a hang, that no alarm reported; the same two, detected; and an alarm without harm.
+HARMLESS, HARMFUL, HANG, HARMFUL_DETECTED, HANG_DETECTED, DETECTED = range(6)
+OUTCOME_KINDS = 6
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Network:
     Attributes:
         name: Of the run.
         bit: Bit of the storage that each injection struck, shape (injections,).
-        fate: What came of it, one of those above.
+        outcome: What came of it, one of those above.
         number: Of each injection: what `halves` divides by.
         fit_per_bit: Raw upset rate of a bit, by block and kind.
         confidence: Of the run's intervals.
@@ -69,7 +69,7 @@ class Network:
 
     name: str
     bit: IntArray
-    fate: IntArray
+    outcome: IntArray
     number: IntArray
     fit_per_bit: dict[tuple[str, str], float]
     confidence: float
@@ -82,8 +82,8 @@ class Network:
     def where(self, chosen: BoolArray) -> Network:
         """Return some of the injections."""
         size = None if self.size is None else self.size[chosen]
-        bit, fate, number = self.bit[chosen], self.fate[chosen], self.number[chosen]
-        return replace(self, bit=bit, fate=fate, number=number, size=size)
+        bit, outcome, number = self.bit[chosen], self.outcome[chosen], self.number[chosen]
+        return replace(self, bit=bit, outcome=outcome, number=number, size=size)
 
     def halves(self) -> tuple[Network, Network]:
         """Return the half that chooses and the half that judges; limits that hold for any set are both."""
@@ -99,24 +99,25 @@ class Network:
 
 
 def risks_at_limits(network: Network, cells: Cells) -> FloatArray:
-    """Return P(fate | a bit of the cell flips) at the upper limits, shape (cells, `FATES`)."""
+    """Return P(outcome | a bit of the cell flips) at the upper limits, shape (cells, `OUTCOME_KINDS`)."""
     assert network.limits is not None
     raw = network.raw(cells)
-    risks = np.zeros((len(raw), FATES))
+    risks = np.zeros((len(raw), OUTCOME_KINDS))
     risks[:, HARMFUL] = np.divide(network.limits.fit_hi, raw, out=np.zeros_like(raw), where=raw > 0.0)
     return risks
 
 
 def shrunk_risks(networks: Sequence[Network], cells: Cells, prior: FloatArray | None = None) -> FloatArray:
-    """Return P(fate | a bit of the cell flips) of each network, drawn towards what is around the cell.
+    """Return P(outcome | a bit of the cell flips) of each network, drawn towards what is around the cell.
 
     Args:
         networks: Injections that choose.
         cells: Of the storage.
-        prior: Counts of other injections, of networks of their own, shape (cells, `FATES`); None for none.
+        prior: Counts of other injections, of networks of their own, shape (cells, `OUTCOME_KINDS`); None for
+            none.
 
     Returns:
-        Shape (networks, cells, `FATES`), each row summing to 1.
+        Shape (networks, cells, `OUTCOME_KINDS`), each row summing to 1.
     """
     folds = [_fold(network) for network in networks]
     counts = np.concatenate(
@@ -132,7 +133,7 @@ def shrunk_risks(networks: Sequence[Network], cells: Cells, prior: FloatArray | 
         Levels(tuple(_renumbered(group[struck]) for group in groups)), counts[struck], fold[struck]
     )
     whole = len(networks) * size
-    known = np.zeros((size, FATES)) if prior is None else prior
+    known = np.zeros((size, OUTCOME_KINDS)) if prior is None else prior
     inner = (*cells.levels, whole + np.arange(size))
     around = Levels(tuple(np.concatenate(pair) for pair in zip(groups, inner, strict=True)))
 
@@ -144,7 +145,7 @@ def shrunk_risks(networks: Sequence[Network], cells: Cells, prior: FloatArray | 
     for own in (0, 1):
         half = np.where((fold == own)[:, None], counts, 0.0)
         predicted.append(_harmful(pooled(half)))
-        other = np.zeros((whole, FATES))
+        other = np.zeros((whole, OUTCOME_KINDS))
         np.add.at(other, groups[-1][fold != own], counts[fold != own])
         events.append(_harmful(other))
         trials.append(other.sum(axis=1))
@@ -153,7 +154,7 @@ def shrunk_risks(networks: Sequence[Network], cells: Cells, prior: FloatArray | 
     new = np.minimum(curve(old), 1.0 - (rates.sum(axis=1) - rates[:, HARMLESS] - old))
     rates[:, [HARMFUL, HANG]] *= (new / np.maximum(old, 1e-300))[:, None]
     rates[:, HARMLESS] = np.maximum(0.0, 1.0 - rates[:, 1:].sum(axis=1))
-    return rates.reshape(len(networks), size, FATES)
+    return rates.reshape(len(networks), size, OUTCOME_KINDS)
 
 
 def calibration(
@@ -209,6 +210,6 @@ def _mixed(number: IntArray) -> IntArray:
 
 
 def _counts(network: Network, cells: Cells, chosen: BoolArray) -> FloatArray:
-    key = cells.of_bit[network.bit[chosen]] * FATES + network.fate[chosen]
-    found = np.bincount(key, minlength=len(cells.bits) * FATES)
-    return found.reshape(len(cells.bits), FATES).astype(np.float64)
+    key = cells.of_bit[network.bit[chosen]] * OUTCOME_KINDS + network.outcome[chosen]
+    found = np.bincount(key, minlength=len(cells.bits) * OUTCOME_KINDS)
+    return found.reshape(len(cells.bits), OUTCOME_KINDS).astype(np.float64)

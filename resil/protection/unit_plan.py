@@ -11,7 +11,7 @@ import numpy as np
 from resil.protection.assumptions import assumptions
 from resil.protection.choose import Candidate, Choice
 from resil.protection.effects import Effect
-from resil.protection.items import NPU, Design, Item, item_area, whole_npu
+from resil.protection.items import NPU, Item, ProtectableDesign, item_area, whole_npu
 from resil.protection.judge import Judged, judge
 from resil.protection.options import STATUSES, WATCHDOG
 from resil.protection.risks import Network
@@ -49,7 +49,7 @@ class Origin:
 
 
 def unit_plan(
-    design: Design,
+    design: ProtectableDesign,
     networks: Sequence[Network],
     targets: Targets,
     choice: Choice,
@@ -115,7 +115,7 @@ def unit_plan(
     ]
 
 
-def _own(design: Design, network: Network, choice: Choice, judged: Judged) -> dict[str, object]:
+def _own(design: ProtectableDesign, network: Network, choice: Choice, judged: Judged) -> dict[str, object]:
     """Return the fields that are a run's own."""
     nothing = judge(network, design.cells, [Effect()] * len(design.cells.bits), design.mechanisms()[0])
     found: dict[str, object] = {
@@ -140,7 +140,7 @@ def _own(design: Design, network: Network, choice: Choice, judged: Judged) -> di
     }
 
 
-def _blocks(design: Design, network: Network, chosen: Candidate) -> tuple[BlockChoice, ...]:
+def _blocks(design: ProtectableDesign, network: Network, chosen: Candidate) -> tuple[BlockChoice, ...]:
     """Return a row for each block: what is chosen in it, and its rates by the half that judges."""
     _, judging = network.halves()
     effects = chosen.effects(design, network)
@@ -182,7 +182,7 @@ def _blocks(design: Design, network: Network, chosen: Candidate) -> tuple[BlockC
 
 
 def _by_kind(
-    design: Design, judging: Network, chosen: Candidate, inside: Sequence[Effect]
+    design: ProtectableDesign, judging: Network, chosen: Candidate, inside: Sequence[Effect]
 ) -> dict[str, float]:
     """Return what is left of the hazardous FIT in the cells that have an effect, by kind of storage."""
     nothing = Effect(0.0, 0.0, 0.0, 0.0)
@@ -195,11 +195,11 @@ def _by_kind(
     return found
 
 
-def _in(design: Design, network: Network, cells: set[int]) -> BoolArray:
+def _in(design: ProtectableDesign, network: Network, cells: set[int]) -> BoolArray:
     return np.isin(design.cells.of_bit[network.bit], list(cells))
 
 
-def _titles(design: Design, items: Sequence[Item]) -> str:
+def _titles(design: ProtectableDesign, items: Sequence[Item]) -> str:
     bits: dict[str, int] = {}
     for item in items:
         if item.option:
@@ -208,7 +208,7 @@ def _titles(design: Design, items: Sequence[Item]) -> str:
     return ", ".join(f"{title} ({count:,} bits)" for title, count in bits.items())
 
 
-def _groups(design: Design, chosen: Candidate) -> tuple[ProtectedGroup, ...]:
+def _groups(design: ProtectableDesign, chosen: Candidate) -> tuple[ProtectedGroup, ...]:
     rows = []
     for item in chosen.items:
         if item.option is None:
@@ -228,7 +228,9 @@ def _groups(design: Design, chosen: Candidate) -> tuple[ProtectedGroup, ...]:
     return tuple(rows)
 
 
-def _mechanisms(design: Design, chosen: Candidate, networks: Sequence[Network]) -> tuple[NpuMechanism, ...]:
+def _mechanisms(
+    design: ProtectableDesign, chosen: Candidate, networks: Sequence[Network]
+) -> tuple[NpuMechanism, ...]:
     area = design.mechanisms_area(chosen.mechanisms)
     watched = tuple(network.name for network in networks if chosen.mechanisms.watches(network))
     return tuple(
@@ -259,13 +261,13 @@ def _network(judged: Judged, targets: Targets) -> JudgedNetwork:
     )
 
 
-def _front(design: Design, choice: Choice) -> tuple[FrontPoint, ...]:
+def _front(design: ProtectableDesign, choice: Choice) -> tuple[FrontPoint, ...]:
     """Return the sets that were judged, by area."""
     points = [_point(design, candidate, judged) for candidate, judged in choice.tried]
     return tuple(sorted(points, key=lambda point: (point.area_added, point.fit_hi)))
 
 
-def _point(design: Design, candidate: Candidate, judged: Sequence[Judged]) -> FrontPoint:
+def _point(design: ProtectableDesign, candidate: Candidate, judged: Sequence[Judged]) -> FrontPoint:
     choices: dict[str, list[Item]] = {name: [] for name in design.blocks}
     for item in candidate.items:
         if item.option is not None:

@@ -33,7 +33,7 @@ _RANGE = re.compile(r"(?P<path>.+)\[(?P<left>-?\d+):(?P<right>-?\d+)\]")
 
 
 @dataclass(frozen=True)
-class Storage:
+class ProtectableStorage:
     """The bits that can be protected, one an entry, in the order of their numbers.
 
     Attributes:
@@ -106,7 +106,7 @@ class Unit:
         return sum(bits for _, bits in self.bits)
 
 
-def cells_of(storage: Storage) -> Cells:
+def cells_of(storage: ProtectableStorage) -> Cells:
     """Divide storage into cells."""
     plain = storage.kind == "ff"
     place = np.where(plain, storage.bit // GROUP_BITS, 0)
@@ -116,7 +116,7 @@ def cells_of(storage: Storage) -> Cells:
     keys: list[tuple[Any, ...]] = list(
         zip(storage.block, storage.kind, storage.register_class, owner, place, strict=True)
     )
-    # Macros of one kind in a block are alike: what was seen of one tells of the others.
+    # Macros of one kind in a block are alike: what was seen of one holds for the others.
     numbers: list[dict[Any, int]] = [{} for _ in range(4)]
     of_bit = np.array([numbers[3].setdefault(key, len(numbers[3])) for key in keys], dtype=np.int64)
     levels = [np.empty(len(numbers[3]), dtype=np.int64) for _ in range(4)]
@@ -136,12 +136,12 @@ def cells_of(storage: Storage) -> Cells:
     )
 
 
-def units_of(storage: Storage, cells: Cells, granularity: Granularity) -> list[Unit]:
+def units_of(storage: ProtectableStorage, cells: Cells, granularity: Granularity) -> list[Unit]:
     """Return the units of choice in the order in which the storage has them.
 
     >>> names = np.array(["u.a_q"] * 10, dtype=object)
     >>> word = [np.array([text] * 10, dtype=object) for text in ("ff", "cc", "control")]
-    >>> storage = Storage(names, np.arange(10), *word, {"u.a_q": 10})
+    >>> storage = ProtectableStorage(names, np.arange(10), *word, {"u.a_q": 10})
     >>> [unit.name for unit in units_of(storage, cells_of(storage), Granularity.GROUP)]
     ['u.a_q[7:0]', 'u.a_q[9:8]']
     >>> [unit.parts for unit in units_of(storage, cells_of(storage), Granularity.REGISTER)]
@@ -176,7 +176,7 @@ def _bits_of_cells(cells: Cells) -> list[IntArray]:
     return [np.asarray(part) for part in np.split(order, np.cumsum(cells.bits)[:-1])]
 
 
-def _ranges(path: str, bits: Sequence[int], storage: Storage) -> list[str]:
+def _ranges(path: str, bits: Sequence[int], storage: ProtectableStorage) -> list[str]:
     """Return the bits as ranges of neighbours; the register alone if they are all that it has."""
     if len(bits) == storage.declared.get(path):
         return [path]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from resil.campaign import keys
 from resil.campaign.declaration import Table
-from resil.protection.options import Cell, Option
+from resil.protection.options import CellArea, Option
 from resil.reference.commands import commands_text
 from resil.reference.markdown import class_text, entry, paragraph, table_text
 from resil.reference.python_page import python_text
@@ -97,7 +97,7 @@ def options_page() -> str:
         paragraph("Areas are multiples; factors and coverage are shares from 0 to 1."),
         class_text(Option),
         "## [[cell]]",
-        class_text(Cell),
+        class_text(CellArea),
     )
 
 

@@ -34,8 +34,8 @@ def detection_of(sample: Sample, blocks: Iterable[str], alarms: Mapping[str, str
         blocks: Names of all blocks.
         alarms: What each alarm of the target reports, by name.
     """
-    found = sample.told
-    owners = np.array([label[0] for label in sample.strata.labels])[sample.told_strata]
+    found = sample.reported
+    owners = np.array([label[0] for label in sample.strata.labels])[sample.reported_strata]
     rows = [_row(name, found, owners == name) for name in blocks]
     return Detection(
         blocks=(*rows, _row(_TOTAL, found, np.ones(len(owners), np.bool_))),
@@ -44,13 +44,13 @@ def detection_of(sample: Sample, blocks: Iterable[str], alarms: Mapping[str, str
 
 
 def usual_alarms(goldens: Iterable[GoldenRun], inputs: Iterable[int]) -> list[str]:
-    """Return notes on alarms that rise without a fault: they tell nothing."""
+    """Return notes on alarms that rise without a fault: they say nothing."""
     risen: dict[str, list[str]] = {}
     for run, label in zip(goldens, inputs, strict=True):
         for rise in run.end.alarms:
             risen.setdefault(rise.alarm, []).append(str(label))
     return [
-        f"The alarm {alarm} rises without a fault (input {', '.join(labels)}), so it tells nothing there: no "
+        f"The alarm {alarm} rises without a fault (input {', '.join(labels)}), so it says nothing there: no "
         "fault counts as noticed by it."
         for alarm, labels in risen.items()
     ]

@@ -91,7 +91,7 @@ def _timeout(campaign: Campaign, goldens: Sequence[GoldenRun]) -> str:
     )
     if campaign.execution.ends_at_detection:
         whole = (
-            "An injection ends with the first alarm that tells of something detected: what such faults would "
+            "An injection ends with the first alarm that reports a detection: what such faults would "
             f"have done is not known. {whole}"
         )
     if not campaign.execution.limits_operations:
@@ -112,19 +112,19 @@ def _fault_tolerant_time(campaign: Campaign) -> str:
             "time, and results are not used before that end."
         )
     seconds = safety.seconds(safety.ftti_cycles)
-    told = "" if seconds is None else f" ({seconds:.4g} s at {safety.clock_mhz:g} MHz)"
+    time = "" if seconds is None else f" ({seconds:.4g} s at {safety.clock_mhz:g} MHz)"
     return (
-        f"{safety.ftti_cycles:,} cycles{told}, of which the reaction takes {safety.reaction_cycles:,}: an "
+        f"{safety.ftti_cycles:,} cycles{time}, of which the reaction takes {safety.reaction_cycles:,}: an "
         f"alarm later than {safety.detection_cycles:,} cycles after the fault does not count as detection."
     )
 
 
 def _operation(campaign: Campaign) -> str:
     clock = campaign.safety.clock_mhz if campaign.safety else None
-    told = f"The clock is {clock:g} MHz." if clock else "No clock is stated: times are in cycles."
+    stated = f"The clock is {clock:g} MHz." if clock else "No clock is stated: times are in cycles."
     return (
-        f"{told} Rates are for a target that runs this workload all the time; what strikes while it idles is "
-        f"not in them. {_between_inferences(campaign)}"
+        f"{stated} Rates are for a target that runs this workload all the time; what strikes while it idles "
+        f"is not in them. {_between_inferences(campaign)}"
     )
 
 

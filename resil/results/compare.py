@@ -55,7 +55,7 @@ def compare_runs(paths: Sequence[Path]) -> dict[str, Any]:
         _require_comparable(one, other)
     names = [path.name for path in paths]
     labels = names if len(set(names)) == len(names) else [str(path) for path in paths]
-    runs = [_told(run, label) for run, label in zip(found, labels, strict=True)]
+    runs = [_row_of(run, label) for run, label in zip(found, labels, strict=True)]
     return {
         "confidence": found[0].summary.campaign.confidence,
         "runs": runs,
@@ -88,9 +88,11 @@ def compare_text(result: Mapping[str, Any], width: int | None = None) -> str:
         row("safety claims", lambda run: run["safety"] or "none"),
         row("area", lambda run: f"{numbers.area(run['area'])} {numbers.unit(run['area_unit'])}"),
     ]
-    first, told = runs[0], result["differences"]
-    rows.append((f"FIT less that of {first['name']}", "", *map(_fit_cell, told)))
-    rows.append((f"FIT times that of {first['name']}", "", *(_ratio_cell(own["ratio"]) for own in told)))
+    first, differences = runs[0], result["differences"]
+    rows.append((f"FIT less that of {first['name']}", "", *map(_fit_cell, differences)))
+    rows.append(
+        (f"FIT times that of {first['name']}", "", *(_ratio_cell(own["ratio"]) for own in differences))
+    )
     sure = numbers.confidence(result["confidence"])
     tables = [Table(f"Runs side by side, {sure} intervals", columns, tuple(rows)).text(width)]
     blocks = list(dict.fromkeys(block for run in runs for block in run["blocks"]))
@@ -165,7 +167,7 @@ def _warnings(one: Summary, other: Summary) -> list[str]:
     return found
 
 
-def _told(run: Finished, label: str) -> dict[str, Any]:
+def _row_of(run: Finished, label: str) -> dict[str, Any]:
     summary = run.summary
     total, verdict = summary.total, summary.verdict
     return {

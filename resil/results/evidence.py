@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A sample as evidence for the rows of a safety verdict: counts by what is seen and what told of it."""
+"""A sample as evidence for the rows of a safety verdict: counts by what is seen and what reported it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Class:
     Attributes:
         outcome: In one word.
         seen: What was seen; of a detected fault whose effect is not recorded "".
-        alarm: What told of it in time; "" if nothing did, or if that is not recorded.
+        alarm: What reported it in time; "" if nothing did, or if that is not recorded.
         late: An alarm rose, but too late.
     """
 
@@ -51,7 +51,7 @@ class Hazards:
     """Which classes of injections violate the safety goal, under one set of credits.
 
     Attributes:
-        outcomes: Hazardous if nothing tells of them.
+        outcomes: Hazardous if nothing reports them.
         due_credited: Detection in time makes harmless.
         latent: Latent state counts as hazardous too.
     """
@@ -115,7 +115,7 @@ def sample_evidence(
 
 
 def evidence_record(evidence: Evidence) -> EvidenceRecord:
-    """Return evidence for `summary.json`; inputs are not told apart."""
+    """Return evidence for `summary.json`; inputs are joined."""
     groups = tuple(
         EvidenceGroup(block=g.block, kind=g.kind, fit_raw=g.fit_raw, counts=_plain(g.counts))
         for g in evidence.groups

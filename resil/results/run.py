@@ -117,7 +117,7 @@ class Run:
         Every plan is allowed for: a row adds its `weight` (`injections`), and intervals are made as those of
         `summary.json`, whose total (`by` nothing), blocks, kinds of storage and register classes come out
         the same here. With `[sampling] inputs = "like these"` intervals are for inputs like those that were
-        run, unless `by` tells inputs apart.
+        run, unless `by` divides inputs.
 
         Each interval holds by itself at `confidence`. What leads a ranking of many was chosen for what was
         found in it, and its estimate is on the high side.
@@ -252,7 +252,7 @@ class Run:
             raise StoreError(
                 f"{self.path}: expected a run whose injections are spread evenly over each block (plan "
                 f'{" or ".join(EVENLY)}), found plan = "{plan}", which injects more where it '
-                f"tells more about blocks: rates of {what} cannot be counted from it"
+                f"says more about blocks: rates of {what} cannot be counted from it"
             )
         sites = self._injected(keys)[list({*keys, "kind"})].astype(str)
         return sites.groupby(keys, sort=False).size().rename("bits").reset_index()

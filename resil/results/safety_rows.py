@@ -320,9 +320,9 @@ def _permanent_rows(grounds: Grounds, hazards: Hazards, kinds: Mapping[str, Kind
     if found.mechanisms is None:
         reason = "No mechanism names its own storage, so nothing is known of faults in mechanisms."
         return [*rows, not_assessed(lfm_kind, reason)]
-    told = {name for name in names if Class.of(name).outcome == DUE} - hazardous
+    detected = {name for name in names if Class.of(name).outcome == DUE} - hazardous
     quiet = {name for name in names if hazards.latent and Class.of(name).seen == "latent"}
-    row = lfm_row(lfm_kind, found.evidence, hazardous, found.mechanisms, told - quiet)
+    row = lfm_row(lfm_kind, found.evidence, hazardous, found.mechanisms, detected - quiet)
     share = found.mechanisms.fit_raw / found.evidence.fit_raw if found.evidence.fit_raw else 0.0
     scope = (
         f" {found.mechanisms.injections:,} of {found.evidence.injections:,} stuck bits lay in the storage of "
@@ -346,9 +346,9 @@ def _pmhf(grounds: Grounds, hazards: Hazards, kind: Kind) -> Row:
         return not_assessed(kind, "There are no injections to judge from.")
     both = evidence.joined(found.evidence)
     hazardous = hazards.among(classes_of(both))
-    dual, told = _dual_point(grounds, found, hazardous)
+    dual, reason = _dual_point(grounds, found, hazardous)
     row = pmhf_row(replace(kind, origin=f"{kind.origin}; {found.origin}"), both, hazardous, dual)
-    return replace(row, reason=f"{row.reason}{told}")
+    return replace(row, reason=f"{row.reason}{reason}")
 
 
 def _dual_point(grounds: Grounds, found: Permanent, hazardous: frozenset[str]) -> tuple[float, str]:
@@ -390,9 +390,9 @@ def _detection_time(grounds: Grounds, hazards: Hazards, kind: Kind) -> Row:
     row = coverage_row(kind, evidence, in_time, late)
     if row.value is None:
         return replace(row, reason="No injection that would do harm raised an alarm: no time is known.")
-    told = f"{evidence.count(in_time):,} alarms came within {limit:,} cycles of the fault"
-    told += f", {evidence.count(late):,} later; the slowest of all took {grounds.slowest_alarm:,}"
-    return replace(row, reason=f"{row.reason} Of faults that would do harm, {told}.")
+    said = f"{evidence.count(in_time):,} alarms came within {limit:,} cycles of the fault"
+    said += f", {evidence.count(late):,} later; the slowest of all took {grounds.slowest_alarm:,}"
+    return replace(row, reason=f"{row.reason} Of faults that would do harm, {said}.")
 
 
 def _sensitivity_row(again: Sequence[tuple[str, list[Row]]], claims: Sequence[str]) -> Row:
@@ -408,7 +408,7 @@ def _sensitivity_row(again: Sequence[tuple[str, list[Row]]], claims: Sequence[st
         for row in rows:
             if row.state != "met":
                 turned[row.name, row.state] = turned.get((row.name, row.state), 0) + 1
-    told = [f"{name} {found} in {n} of {len(again)} variations" for (name, found), n in turned.items()]
-    reason = "; ".join(told) or "The claimed rows stay met without credits and across the raw rates"
+    changed = [f"{name} {found} in {n} of {len(again)} variations" for (name, found), n in turned.items()]
+    reason = "; ".join(changed) or "The claimed rows stay met without credits and across the raw rates"
     known = [row.confidence for _, rows in judged_again for row in rows if row.confidence is not None]
     return replace(not_assessed(kind, f"{reason}."), state=state, confidence=min(known, default=None))

@@ -118,8 +118,8 @@ def scope_text(kinds: Sequence[str], bits: Mapping[str, int], missing: str = "no
     if not left:
         there = [f"{bits[kind]:,} {name}" for kind, name in STORAGE.items() if bits[kind]]
         return f"all storage: {_listed(there)}"
-    told = [name for kind, name in STORAGE.items() if kind in kinds and bits[kind]]
-    return f"{_listed(told) or 'no storage'} only; {_listed(left)} {missing}"
+    named = [name for kind, name in STORAGE.items() if kind in kinds and bits[kind]]
+    return f"{_listed(named) or 'no storage'} only; {_listed(left)} {missing}"
 
 
 def _listed(parts: Sequence[str]) -> str:

@@ -118,7 +118,7 @@ def run_campaign(
         with progress.working("running without a fault"):
             engines = [stack.enter_context(bench.engine(position)) for position in range(len(bench.inputs))]
             goldens = golden_runs(bench, engines)
-        told = _tell(engines, progress, set())
+        noted = _note(engines, progress, set())
         population = campaign_population(campaign, bench, goldens)
         technology = technology_of(campaign)
         rates = {kind: technology.fit_per_bit(kind) for kind in campaign.faults.kinds}
@@ -131,7 +131,7 @@ def run_campaign(
         farm = stack.enter_context(open_farm(campaign.execution.farm, progress, out))
         run = _Run(campaign, bench, population, folder, progress, farm)
         run.complete_or_fail(engines, sampling)
-        _tell(engines, progress, told)
+        _note(engines, progress, noted)
         facts = run.finished()
         area = run.area() if with_area else NO_AREA
         permanent = permanent_of(campaign, bench)
@@ -157,13 +157,13 @@ def verdict_code(summary: Summary) -> ExitCode:
     return next((c for c in (ExitCode.MISSED, ExitCode.INCONCLUSIVE) if c in codes), ExitCode.MET)
 
 
-def _tell(engines: list[CampaignEngine], progress: Progress, told: set[str]) -> set[str]:
+def _note(engines: list[CampaignEngine], progress: Progress, noted: set[str]) -> set[str]:
     """Say what engines have noted, each note once; return what has been said."""
     for note in (note for engine in engines for note in engine.notes):
-        if note not in told:
+        if note not in noted:
             progress.warn(f"note: {note}")
-            told.add(note)
-    return told
+            noted.add(note)
+    return noted
 
 
 def golden_runs(bench: Bench, engines: list[CampaignEngine]) -> list[GoldenRun]:

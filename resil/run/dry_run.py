@@ -103,7 +103,11 @@ def plan_text(plan: Mapping[str, Any], width: int | None = None) -> str:
         f"injections: {most}{plan['injections']:,}, plan {plan['plan']}{faults}{done}",
         f"engine: {plan['engine']}, {plan['workers']} workers",
         f"time-out: {_limits(plan['timeout'], plan['timeout_factor'])}",
-        *(["each injection to the first alarm that tells of detection"] if plan["until"] != UNTIL[0] else []),
+        *(
+            ["each injection to the first alarm that reports a detection"]
+            if plan["until"] != UNTIL[0]
+            else []
+        ),
         f"budget: {budget}",
         f"safety claims: {claims}",
         *([f"warning: {plan['permanent']}"] if plan["permanent"] else []),
@@ -158,7 +162,7 @@ def _duration(
             f"{_spoken(made.seconds)} with {made.workers} workers; what has to be built comes on top"
         )
         return round(share * made.seconds, 1), basis
-    return None, f"no finished run on this target lies beside {out} to go by; the run itself tells"
+    return None, f"no finished run on this target lies beside {out} to go by; the run itself shows it"
 
 
 def _limits(timeout: str, factor: float) -> str:

@@ -55,7 +55,7 @@ def estimate_campaign(
         out: Folder of an earlier estimate, or an empty or new one.
         model_file: Sensitivity model; the one that comes with resil if None.
         run_dir: A run of the same network on the same target that corrects the FIT; None for none.
-        progress: Told what goes on.
+        progress: Shows what goes on.
 
     Raises:
         CampaignError: the campaign asks for something that the model does not know.

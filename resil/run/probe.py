@@ -38,7 +38,7 @@ def sanity_of(
         goldens: The run without a fault of each input.
         found: All injections.
         seed: Of the draw of probe faults.
-        progress: Told of the probe, and of what failed.
+        progress: Shows the probe, and of what failed.
     """
     changed, probed = changed_outputs(found), Probed()
     if not changed:

@@ -44,7 +44,7 @@ def fit_severity(predictions: Sequence[Prediction]) -> Severity:
 
 
 def _squared_errors(predictions: Sequence[Prediction], network: str, kind: str) -> FloatArray | None:
-    """Return the mean error of a network's totals with each of `TRUSTS`; None if nothing tells of it."""
+    """Return the mean error of a network's totals with each of `TRUSTS`; None if nothing shows it."""
     reference = _references(without(predictions, network))
     errors = []
     for prediction in (p for p in predictions if p.run.network == network):
@@ -111,7 +111,7 @@ def _weights(prediction: Prediction, counts: Mapping[Part, FloatArray], kind: st
 
 
 def _effective_trials(counts: Mapping[Part, FloatArray], weight: Mapping[Part, float]) -> float:
-    """Return the size of a plain sample that would tell the hazardous share of the total as exactly."""
+    """Return the size of a plain sample that would give the hazardous share of the total as exactly."""
     places = outcome_index(HAZARDOUS)
     share = variance = 0.0
     for part, w in weight.items():

@@ -41,7 +41,7 @@ Known = tuple[str, str, str, str]
 Pieces = list[tuple[int, int]]
 CHUNK_BITS = 8
 CHUNKS_OF_COPIES = 16
-# Until then the NPU is told what to do and fetches the first commands: hardly any flip of that time matters.
+# Until then the NPU is set up and fetches the first commands: hardly any flip of that time matters.
 START_CYCLES = 500
 START = -1
 START_KIND = "start"
@@ -109,7 +109,7 @@ class ObservedRun:
 
     @property
     def decision(self) -> str:
-        """Name of the rule that told critical from tolerable."""
+        """Name of the rule that divides critical from tolerable."""
         return self.provenance.definition.get("decision", "")
 
     @property
@@ -139,11 +139,11 @@ def read_run(folder: Path) -> ObservedRun:
     """
     found = finished_run(folder)
     require_measured(found)
-    require_upsets(found, "a sensitivity model tells what upsets do")
-    require_single(found, "a sensitivity model tells what becomes of one")
-    require_ends(found, "a sensitivity model tells what detected faults would have done")
+    require_upsets(found, "a sensitivity model says what upsets do")
+    require_single(found, "a sensitivity model says what becomes of one")
+    require_ends(found, "a sensitivity model says what detected faults would have done")
     require_area(found)
-    require_inference_timeout(found, "a sensitivity model tells what becomes of runs with one time-out")
+    require_inference_timeout(found, "a sensitivity model says what becomes of runs with one time-out")
     summary, provenance = found.summary, found.provenance
     work = tuple(_work(folder, operation) for operation in summary.network.operations)
     if not work:

@@ -33,7 +33,7 @@ def rebind(model: Path, shipped: Path, said: Callable[[str], object]) -> None:
     Args:
         model: File that is read and written.
         shipped: Folder of the tables of the RTL that the model was learnt from.
-        said: Is told what was found of each target.
+        said: Is called with what was found of each target.
 
     Raises:
         ResilError: The results of a target are not what they were, or nothing is left to compare with.

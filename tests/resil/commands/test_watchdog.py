@@ -44,7 +44,7 @@ def test_a_plan_with_a_watchdog_is_built_and_hangs_become_detected(made, capsys)
     found = plan["confirmation"]
     row = found["networks"][0]
     # Those of `round_q` go on, and are what is left.
-    assert row["hangs"] > row["hangs_told"] > 0.4 * row["hangs"]
+    assert row["hangs"] > row["hangs_reported"] > 0.4 * row["hangs"]
     assert found["watchdog"] == {"limit": 14, "false_alarms": []}
     assert found["latent"]["injections"] > 0
     assert (made / "built" / "README.md").read_text().count("stood still for 14 cycles") == 1

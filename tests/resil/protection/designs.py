@@ -4,10 +4,10 @@
 import numpy as np
 
 from resil.protection.blocks import Block
-from resil.protection.items import Design
+from resil.protection.items import ProtectableDesign
 from resil.protection.options import load_options
-from resil.protection.risks import FATES, Network
-from resil.protection.units import Granularity, Storage, cells_of, units_of
+from resil.protection.risks import OUTCOME_KINDS, Network
+from resil.protection.units import Granularity, ProtectableStorage, cells_of, units_of
 from resil.protection.watchdog_pace import Pace
 from resil.record.campaign_facts import CampaignRecord, TargetRecord
 from resil.record.summary import Summary
@@ -19,7 +19,7 @@ SUMMARY = Summary.model_construct(
     target=TargetRecord.model_construct(ff_bits=1, macro_bits=1, sram_bits=1),
 )
 
-# Operations of at most 100 of 1,000 cycles: a watchdog of 150 cycles tells before the time-out.
+# Operations of at most 100 of 1,000 cycles: a watchdog of 150 cycles detects hangs before the time-out.
 PACE = Pace(100, 1000, 2000)
 
 
@@ -30,7 +30,9 @@ def storage_of(registers):
         for column, value in zip(columns, (path, None, kind, block, role), strict=True):
             column += list(range(bits)) if value is None else [value] * bits
     text = [np.array(column, dtype=object) for column in columns]
-    return Storage(text[0], np.array(columns[1], dtype=np.int64), *text[2:], {r[0]: r[1] for r in registers})
+    return ProtectableStorage(
+        text[0], np.array(columns[1], dtype=np.int64), *text[2:], {r[0]: r[1] for r in registers}
+    )
 
 
 def design_of(storage, granularity=Granularity.GROUP, options=None, exclude=(), buildable=False, limit=150):
@@ -46,24 +48,26 @@ def design_of(storage, granularity=Granularity.GROUP, options=None, exclude=(), 
         blocks[name] = Block(name, 3.0 * flops + memory, flops, memory, "GE", {})
     area = sum(block.area for block in blocks.values())
     units, by_block = units_of(storage, cells, granularity), granularity is Granularity.BLOCK
-    return Design(cells, units, blocks, bits, "GE", area, known, buildable, limit=limit, by_block=by_block)
+    return ProtectableDesign(
+        cells, units, blocks, bits, "GE", area, known, buildable, limit=limit, by_block=by_block
+    )
 
 
 def network_of(
     storage, rates, injections, rng, name="made", hazardous=("sdc_critical", "hang"), fit=1e-4, pace=PACE
 ):
-    """Return a network whose injections have fates drawn from rates of each bit, shape (bits, FATES)."""
+    """Return a network with outcomes drawn from rates of each bit, shape (bits, OUTCOME_KINDS)."""
     bit = rng.integers(0, len(storage), injections)
     edges = np.cumsum(rates, axis=1)[bit]
-    fate = np.minimum((rng.random(injections)[:, None] > edges).sum(axis=1), FATES - 1)
+    outcome = np.minimum((rng.random(injections)[:, None] > edges).sum(axis=1), OUTCOME_KINDS - 1)
     owners = set(zip(storage.block.tolist(), storage.kind.tolist(), strict=True))
     raw = dict.fromkeys(owners, fit)
-    return Network(name, bit, fate, np.arange(injections), raw, 0.95, hazardous, pace)
+    return Network(name, bit, outcome, np.arange(injections), raw, 0.95, hazardous, pace)
 
 
-def rates_of(storage, harmful, hang=0.0, told=0.0):
-    """Return fates of each bit from its rate of harm, of hangs and of harm that is told."""
-    rates = np.zeros((len(storage), FATES))
-    rates[:, 1], rates[:, 2], rates[:, 3] = harmful, hang, told
+def rates_of(storage, harmful, hang=0.0, detected=0.0):
+    """Return outcomes of each bit from its rate of harm, of hangs and of harm that is detected."""
+    rates = np.zeros((len(storage), OUTCOME_KINDS))
+    rates[:, 1], rates[:, 2], rates[:, 3] = harmful, hang, detected
     rates[:, 0] = 1.0 - rates.sum(axis=1)
     return rates

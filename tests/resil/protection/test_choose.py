@@ -15,7 +15,7 @@ from resil.protection.effects import Effect
 from resil.protection.items import menu_of_units
 from resil.protection.judge import judge
 from resil.protection.options import ProtectionError
-from resil.protection.risks import FATES, shrunk_risks
+from resil.protection.risks import OUTCOME_KINDS, shrunk_risks
 from resil.protection.targets import Targets
 from resil.protection.units import Granularity
 from tests.resil.protection.designs import SUMMARY, design_of, network_of, rates_of, storage_of
@@ -85,10 +85,10 @@ def keeps(design, network, rates, targets, reserve, options, copied, flag, dog):
         option = copied[unit.block] or own
         for cell in unit.cells:
             upsets = 1e-4 * design.cells.bits[cell]
-            _, harm, hang, harm_told, hang_told, told = rates[cell]
+            _, harm, hang, harm_detected, hang_detected, detected = rates[cell]
             before += upsets * (harm + hang)
-            bad = harm + missed * hang + (0.0 if flag else harm_told + missed * hang_told)
-            seen = (harm_told + hang_told + told if flag else hang_told if dog else 0.0) + (
+            bad = harm + missed * hang + (0.0 if flag else harm_detected + missed * hang_detected)
+            seen = (harm_detected + hang_detected + detected if flag else hang_detected if dog else 0.0) + (
                 hang if dog else 0.0
             )
             if option is None:
@@ -125,7 +125,7 @@ def test_equals_brute_force_over_two_networks(seed, targets, reserve, clusters):
     size = len(design.cells.bits)
     risks = []
     for _ in range(2):
-        rates = np.zeros((size, FATES))
+        rates = np.zeros((size, OUTCOME_KINDS))
         rates[:, 1:] = rng.random((size, 5)) * 10.0 ** rng.uniform(-4, -0.8, (size, 5))
         rates[:, 0] = 1.0 - rates.sum(axis=1)
         risks.append(rates)
@@ -192,8 +192,8 @@ def test_a_choice_by_raw_findings_claims_more_than_it_gives():
         design = design_of(storage, exclude=("lockstep", "watchdog"))
         network = network_of(storage, rates, 3000, rng)
         cells = design.cells
-        counts = np.zeros((1, len(cells.bits), FATES))
-        np.add.at(counts[0], (cells.of_bit[network.bit], network.fate), 1.0)
+        counts = np.zeros((1, len(cells.bits), OUTCOME_KINDS))
+        np.add.at(counts[0], (cells.of_bit[network.bit], network.outcome), 1.0)
         found = counts / np.maximum(counts.sum(axis=2, keepdims=True), 1.0)
         for own, kept in ((found, raw), (shrunk_risks([network], cells), shrunk)):
             candidate = Chooser(design, [network], own, Targets(fit_share=0.1)).least(1.0)
@@ -253,7 +253,7 @@ def test_detected_failures_are_bounded_and_false_alarms_counted():
 
 def test_undeclared_the_error_flag_is_no_mechanism():
     rng = np.random.default_rng(11)
-    network = network_of(SMALL, rates_of(SMALL, 0.0, told=0.3), 20_000, rng)
+    network = network_of(SMALL, rates_of(SMALL, 0.0, detected=0.3), 20_000, rng)
     targets = Targets(budget_fit=1e-4)
     assert not choose(design_of(SMALL), [network], targets).needed
     assert choose(design_of(SMALL, exclude=("error_flag",)), [network], targets).needed
@@ -275,8 +275,8 @@ def test_an_option_without_area_is_not_offered():
     offered = {item.option.name for item in menu_of_units(lacking, network.hazardous).items if item.option}
     assert offered == {"secded", "parity", "lockstep"}
     assert all(own.watchdog is None for own in lacking.mechanisms())
-    told = assumptions(lacking, [network], Granularity.GROUP, SUMMARY)
-    assert any("area of flip-flops in GE is not known, so options" in text for text in told)
+    said = assumptions(lacking, [network], Granularity.GROUP, SUMMARY)
+    assert any("area of flip-flops in GE is not known, so options" in text for text in said)
 
 
 def test_hardened_cells_are_offered_for_building_only_if_the_user_names_them(tmp_path):

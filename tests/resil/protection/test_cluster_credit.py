@@ -24,8 +24,8 @@ OTHERS = tuple(name for name in OPTIONS if name not in ("none", "flop_parity", "
 def clustered(network, clusters, rng, harmful=None):
     """Sizes for the injections of a network; with `harmful` only upsets of these sizes do harm."""
     size = rng.choice(np.arange(1, len(clusters) + 1), len(network.bit), p=clusters)
-    fate = network.fate if harmful is None else np.where(np.isin(size, harmful), network.fate, 0)
-    return replace(network, clusters=clusters, size=size, fate=fate)
+    outcome = network.outcome if harmful is None else np.where(np.isin(size, harmful), network.outcome, 0)
+    return replace(network, clusters=clusters, size=size, outcome=outcome)
 
 
 @pytest.mark.parametrize("name", ["flop_parity", "parity"])
@@ -79,7 +79,7 @@ def test_the_judge_counts_injections_of_each_size():
     expected = 0.0
     for block in "ab":
         here = STORAGE.block[network.bit] == block
-        sizes = network.size[here & (network.fate == 1)]
+        sizes = network.size[here & (network.outcome == 1)]
         kept = [guarded.by_size[size - 1] if block == "a" else 1.0 for size in sizes]
         expected += 16e-4 * sum(kept) / here.sum()
     assert found.fit.estimate == pytest.approx(expected)
@@ -142,8 +142,8 @@ def test_a_plan_says_what_codes_are_credited_with():
     rng = np.random.default_rng(6)
     network = network_of(STORAGE, rates_of(STORAGE, 0.1), 100, rng)
     summary = SUMMARY.model_copy(update={"campaign": SUMMARY.campaign.model_copy(update={"clusters": PAIRS})})
-    told = " ".join(assumptions(design_of(STORAGE), [network], Granularity.GROUP, summary))
-    assert "Parity is credited with odd numbers of bits alone" in told
+    said = " ".join(assumptions(design_of(STORAGE), [network], Granularity.GROUP, summary))
+    assert "Parity is credited with odd numbers of bits alone" in said
     assert "Parity is credited" not in " ".join(
         assumptions(design_of(STORAGE), [network], Granularity.GROUP, SUMMARY)
     )

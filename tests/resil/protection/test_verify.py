@@ -161,14 +161,14 @@ def test_memories_and_registers_in_one_block_are_both_injected_into(made, tmp_pa
 
 
 VOTE = "(a_i & b_i) | (a_i & c_i) | (b_i & c_i)"
-TELL = "|((a_i ^ b_i) | (b_i ^ c_i))"
+REPORT = "|((a_i ^ b_i) | (b_i ^ c_i))"
 
 
 @pytest.mark.parametrize(
     ("file", "old", "new", "why"),
     [
         ("resil_voter.sv", VOTE, "a_i", "said to be corrected and showed"),
-        ("resil_voter.sv", TELL, "1'b0", "raised no alarm"),
+        ("resil_voter.sv", REPORT, "1'b0", "raised no alarm"),
         # What synthesis would make of two copies that it takes for one.
         (
             "resil_flop_tmr.sv",
