@@ -24,7 +24,7 @@ from resil.record.protection_build import (
     AreaAdded,
     AreaMeasured,
     BitExact,
-    BlockArea,
+    BlockAreaChange,
     Build,
     BuiltWatchdog,
     HardenedBits,
@@ -259,7 +259,7 @@ def _area(
             unit=new.unit,
             hardened_included=False if built.hardened else None,
             blocks={
-                block_name(name): BlockArea(before=old.of(block_name(name)).total, after=area.total)
+                block_name(name): BlockAreaChange(before=old.of(block_name(name)).total, after=area.total)
                 for name, area in new.blocks.items()
             },
         ),

@@ -66,7 +66,7 @@ class AreaAdded(Typed):
     """`GE` or `um2`."""
 
 
-class BlockArea(Typed):
+class BlockAreaChange(Typed):
     """Area of a block by synthesis."""
 
     before: Amount
@@ -80,7 +80,7 @@ class AreaMeasured(AreaAdded):
 
     hardened_included: bool | None
     """`false` if there are hardened cells: their area is not in it; `null` if there are none."""
-    blocks: Mapping[str, BlockArea]
+    blocks: Mapping[str, BlockAreaChange]
     """Each block."""
 
     @property

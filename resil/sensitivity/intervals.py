@@ -229,7 +229,7 @@ def block_estimates(
 
 
 def _believed(parts: Mapping[Part, PartPrediction], severity: Severity) -> tuple[dict[Part, FloatArray], ...]:
-    """Return P(outcome) of every part, and the same if a margin beyond those known tells less, or more."""
+    """Return P(outcome) of every part, and the same if a margin beyond those known says less, or more."""
     if not severity.beyond({part: own.drawn for part, own in parts.items()}):
         return (part_rates(parts, severity),)
     return tuple(part_rates(parts, severity, belief) for belief in _BELIEFS)

@@ -55,7 +55,7 @@ def learn(
     Args:
         folders: Finished runs.
         targets: Names of further targets that the model shall know, though no run was made on them.
-        say: Told of the progress.
+        say: Called with the progress.
 
     Raises:
         StoreError: a folder is no finished run of a network on the NPU, or two hold the same injections.
@@ -70,7 +70,7 @@ def learn(
         )
     for run in runs:
         if not run.patterns:
-            say(f"{run.folder}: tells of no corruption; the engine records them in long campaigns")
+            say(f"{run.folder}: shows no corruption; the engine records them in long campaigns")
     strengths = fit_strengths(runs)
     say(f"{len(runs)} runs read, strengths {strengths}")
     predictions = []
@@ -108,7 +108,7 @@ def fit_strengths(runs: Sequence[ObservedRun]) -> tuple[float, ...]:
 
 
 def build(runs: Sequence[ObservedRun], strengths: tuple[float, ...]) -> SensitivityModel:
-    """Return the model of these runs, without what leaving networks out tells."""
+    """Return the model of these runs, without what leaving networks out shows."""
     library: dict[tuple[str, str, str], list[Pattern]] = {}
     for run in runs:
         for block, kind, pattern, _ in run.patterns:
@@ -144,7 +144,7 @@ def leave_out(
 
 
 def finish(model: SensitivityModel, predictions: Sequence[Prediction]) -> SensitivityModel:
-    """Add to a model what leaving networks out tells of it."""
+    """Add to a model what leaving networks out shows of it."""
     rows = []
     for prediction in predictions:
         rows += left_out_rows(prediction, fit_severity(without(predictions, prediction.run.network)))
@@ -163,8 +163,8 @@ def judged_outside(model: SensitivityModel, folders: Sequence[Path]) -> Sensitiv
         StoreError: a folder is no finished run of a network on the NPU, or two hold the same injections.
         ResilError: the model was learnt from a run's network, or that network cannot be had any more.
     """
-    rows, told = list(model.left_out), list(model.provenance.get("validated", []))
-    known = {run["network_sha256"] for run in [*model.provenance["runs"], *told]}
+    rows, validated = list(model.left_out), list(model.provenance.get("validated", []))
+    known = {run["network_sha256"] for run in [*model.provenance["runs"], *validated]}
     runs = [read_run(folder) for folder in folders]
     require_distinct((run.folder, run.provenance) for run in runs)
     for run in runs:
@@ -177,8 +177,8 @@ def judged_outside(model: SensitivityModel, folders: Sequence[Path]) -> Sensitiv
         kinds = run.summary.campaign.kinds
         parts = predict_parts(model, run.accelerator, run.work, inferences, kinds, _SEED)
         rows += left_out_rows(Prediction(run, parts), model.severity)
-        told += [{**own, "network": Path(own["network"]).name} for own in _provenance([run])["runs"]]
-    provenance = {**model.provenance, "validated": told}
+        validated += [{**own, "network": Path(own["network"]).name} for own in _provenance([run])["runs"]]
+    provenance = {**model.provenance, "validated": validated}
     return replace(model, left_out=tuple(rows), judged=judge(rows, _bits(model)), provenance=provenance)
 
 

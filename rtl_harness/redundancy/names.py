@@ -19,7 +19,7 @@ from resil.rtl_harness.redundancy.editable import (
 
 _LEGAL = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # Attributes that synthesis is to see.
-_TOLD = {*KEEP, "keep_hierarchy"}
+_KEPT = {*KEEP, "keep_hierarchy"}
 
 
 def plain(name: str) -> str:
@@ -195,12 +195,12 @@ def _make_plain(module: Module) -> dict[str, str]:
             if not name.startswith("$") and not _LEGAL.fullmatch(name):
                 own = free_name(plain(name), taken)
                 taken.add(own)
-            held["attributes"] = {k: v for k, v in held["attributes"].items() if k in _TOLD}
+            held["attributes"] = {k: v for k, v in held["attributes"].items() if k in _KEPT}
             if held.get("type") == "$mem_v2":
                 held["parameters"]["MEMID"] = f"\\{own}"
             renamed[own] = held
             if not name.startswith("$"):
                 names[name] = own
         module[kind] = renamed
-    module["attributes"] = {k: v for k, v in module["attributes"].items() if k in _TOLD}
+    module["attributes"] = {k: v for k, v in module["attributes"].items() if k in _KEPT}
     return names
