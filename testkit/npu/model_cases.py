@@ -99,11 +99,11 @@ def with_kernel(draw: Draw, name: str, npu: NpuConfig) -> Case:
     arena = Arena(draw)
     bits = 8 * ifm.size + (depth if reduces else taps[0] * taps[1] * (name == "average")).bit_length()
     registers = {
-        **output_registers(draw, arena, ofm, None if weighted else bits, ifm.size == 4),
+        **output_registers(draw, arena, ofm, None if weighted else bits),
         **arena.tensor("IFM", (*stored, depth), ifm),
         **dict(zip(("IFM_PAD_TOP", "IFM_PAD_LEFT", "IFM_PAD_BOTTOM", "IFM_PAD_RIGHT"), pads, strict=True)),
         "IFM_DEPTH_M1": depth - 1 if name == "conv" or reduces else draw.number(0, 999),
-        "IFM_PRECISION": ifm.input_precision | draw.number(0, 3) << 8,
+        "IFM_PRECISION": ifm.input_precision | draw.number(0, 3) << 8 | draw.number(0, 3) << 14,
         "IFM_ZERO_POINT": draw.number(-256, 255),
         "IFM_UPSCALE": upscale,
         "KERNEL_HEIGHT_M1": extents[0] - 1,
@@ -182,7 +182,7 @@ def random_zero_point(draw: Draw) -> int:
 
 
 def output_registers(
-    draw: Draw, arena: Arena, ofm: tuple[int, int, int], bits: int | None, wide: bool
+    draw: Draw, arena: Arena, ofm: tuple[int, int, int], bits: int | None, wide: bool = False
 ) -> dict[str, int]:
     """Registers of the OFM, for results of so many bits before scaling; None: channels have scales."""
     kind = random_elements(draw, (1, 1, 2, 4))

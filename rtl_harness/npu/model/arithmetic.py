@@ -69,6 +69,19 @@ def rescale_wide(values: Int64, factor: Int64 | int, shift: int, rounding: Round
     return _rounded((clipped << _DIGIT_BITS) + low, np.asarray(shift), rounding)
 
 
+def rescale_operand(values: Int64, scale: int, shift: int, headroom: int) -> Int64:
+    """Return P of the NPU's page: an operand of an addition, rounded twice as TensorFlow Lite does.
+
+    Args:
+        values: At most 2^17 in magnitude.
+        scale: 0 .. 2^32 - 1.
+        shift: 0 .. 63.
+        headroom: Bits that the addition's operands are shifted left by.
+    """
+    first = 31 - headroom
+    return _twice(values * np.int64(scale), np.int64(first), np.int64(max(shift - first, 0)))
+
+
 def shift_left(values: Int64, places: Int64 | int) -> Int64:
     """Return `values` times 2^`places`, 0..63, saturated to int32."""
     return sat32(sat32(values) << np.minimum(places, 32))
@@ -93,7 +106,11 @@ def _rounded(product: Int64, shift: Int64, rounding: Rounding) -> Int64:
         rest = np.minimum(shift, 1)
         return sat32(((product >> (shift - rest)) + rest) >> rest)
     first = np.minimum(shift, 31)
-    second = shift - first
+    return _twice(product, first, shift - first)
+
+
+def _twice(product: Int64, first: Int64, second: Int64) -> Int64:
+    """Divide by 2^`first`, halves upwards, saturate, and divide by 2^`second`, halves away from zero."""
     value = sat32((product + _half(first)) >> first)
     if not second.any():
         return value

@@ -10,6 +10,7 @@ from resil.rtl_harness.npu.model.arithmetic import (
     Int64,
     Rounding,
     count_leading_zeros,
+    rescale_operand,
     rescale_wide,
     sat32,
     shift_left,
@@ -34,8 +35,8 @@ from resil.rtl_harness.npu.model.tensors import FeatureMap
 
 _OPERAND_BITS = 33
 _SHIFT_MASK = 63
-# Left shift of the operand that is not scaled, by the bytes of the IFM's elements.
-_HEADROOM = {1: 19, 2: 14}
+# Bits by which TensorFlow Lite shifts the operands of an addition, by the bytes of the IFM's elements.
+_HEADROOM = {1: 20, 2: 15}
 
 
 class Elementwise:
@@ -145,9 +146,9 @@ def _operands(config: ElementwiseConfig, a: Int64, b: Int64) -> tuple[Int64, Int
     headroom = _HEADROOM[config.ifm.element_bytes]
     match scale.operand:
         case 1:
-            return rescale_wide(a, scale.first, scale.shift, Rounding.NATURAL), sat32(b << headroom)
+            return rescale_operand(a, scale.first, scale.shift, headroom), sat32(b << headroom - 1)
         case 2:
-            return sat32(a << headroom), rescale_wide(b, scale.first, scale.shift, Rounding.NATURAL)
+            return sat32(a << headroom - 1), rescale_operand(b, scale.first, scale.shift, headroom)
     return (
         rescale_wide(a, scale.first, 0, Rounding.NATURAL),
         rescale_wide(b, scale.second, 0, Rounding.NATURAL),

@@ -10,13 +10,12 @@ from resil.rtl_harness.npu.model.checks import Request, check_bits, check_order,
 from resil.rtl_harness.npu.model.commands import CommandError, Register
 from resil.rtl_harness.npu.model.config import STAGING_BANKS
 from resil.rtl_harness.npu.model.kernel import piece_words
-from resil.rtl_harness.npu.model.output_config import Block, Output, output_config
+from resil.rtl_harness.npu.model.output_config import IFM_PRECISION_BITS, Block, Output, output_config
 from resil.rtl_harness.npu.model.tensors import FeatureMap, element_type, feature_map
 
 _BROADCAST_HEIGHT, _BROADCAST_WIDTH, _BROADCAST_DEPTH = 1 << 0, 1 << 1, 1 << 2
 _SWAPPED, _SCALAR = 1 << 6, 1 << 7
 _BROADCAST_BITS = 0x00C7
-_IFM2_PRECISION_BITS = 0x03CD
 
 
 class Function(IntEnum):
@@ -100,7 +99,7 @@ def elementwise_config(request: Request) -> ElementwiseConfig:
     ifm2, scalar, broadcast = None, None, 0
     if function not in UNARY:
         broadcast = check_bits(registers, Register.IFM2_BROADCAST, _BROADCAST_BITS)
-        check_bits(registers, Register.IFM2_PRECISION, _IFM2_PRECISION_BITS)
+        check_bits(registers, Register.IFM2_PRECISION, IFM_PRECISION_BITS)
         element = element_type(registers, "IFM2", 2)
         if element.element_bytes != ifm.element_bytes:
             raise CommandError("IFM2_PRECISION and IFM_PRECISION have different sizes")

@@ -15,7 +15,8 @@ from resil.rtl_harness.npu.model.checks import (
 from resil.rtl_harness.npu.model.commands import CommandError, Register, Registers
 from resil.rtl_harness.npu.model.tensors import FeatureMap, element_type, feature_map
 
-_IFM_PRECISION_BITS = 0x03CD
+IFM_PRECISION_BITS = 0xC3CD
+"""With `round_mode`, whose two bits the compiler sets, but which change nothing."""
 _OFM_PRECISION_BITS = 0xC1C7
 _ACTIVATION_BITS = 0x301F
 _GLOBAL_SCALE_BIT = 8
@@ -104,7 +105,7 @@ def output_config(request: Request) -> Output:
         CommandError: If a register is outside what operations accept.
     """
     registers = request.registers
-    check_bits(registers, Register.IFM_PRECISION, _IFM_PRECISION_BITS)
+    check_bits(registers, Register.IFM_PRECISION, IFM_PRECISION_BITS)
     precision = check_bits(registers, Register.OFM_PRECISION, _OFM_PRECISION_BITS)
     if precision >> 14 == 3:
         raise CommandError("OFM_PRECISION has rounding 3, expected 0 (double), 1 (truncate) or 2 (natural)")

@@ -90,7 +90,7 @@ def _scale_and_shift(config: PoolConfig) -> tuple[Int64, Int64]:
         down, across = _taps_inside(config.kernel.y), _taps_inside(config.kernel.x)
         return reciprocal(down[:, None, None] * across[None, :, None])
     if output.global_scale:
-        return np.asarray(1 if config.wide else output.scale), np.asarray(output.shift)
+        return np.asarray(output.scale), np.asarray(output.shift)
     return np.asarray(1), np.asarray(0)
 
 

@@ -115,17 +115,20 @@ class Combine:
         return finish.element(finish.common(value))
 
     def _sum(self, a: int, b: int, sign: int, wide: bool) -> int:
-        headroom = 14 if self.log2_bytes == 1 else 19
+        headroom = 15 if self.log2_bytes == 1 else 20
         if wide:
             return a + sign * b
         if self.scaled_operand == 1:
-            return self._scaled(a) + sign * sat32(b << headroom)
+            return self._scaled(a, headroom) + sign * sat32(b << headroom - 1)
         if self.scaled_operand == 2:
-            return sat32(a << headroom) + sign * self._scaled(b)
+            return sat32(a << headroom - 1) + sign * self._scaled(b, headroom)
         return sat32(a * self.opa_scale) + sign * sat32(b * self.opb_scale)
 
-    def _scaled(self, value: int) -> int:
-        return sat32(value * self.opa_scale + half(self.opa_shift) >> self.opa_shift)
+    def _scaled(self, value: int, headroom: int) -> int:
+        first = 31 - headroom
+        high = sat32(value * self.opa_scale + half(first) >> first)
+        rest = max(self.opa_shift - first, 0)
+        return high + half(rest) - (high < 0 and rest > 0) >> rest
 
 
 def op_fields(finish: Finish, **others: Any) -> dict[str, Any]:

@@ -145,11 +145,10 @@ async def pools(dut: Any) -> None:
         op = op_fields(finish, kind=kind, ifm={"log2_bytes": 2 if wide else 0})
         inputs = [{"first": any_bits(rng, 32), "count": rng.randrange(65)} for _ in range(40)]
 
-        def expected(i: Inputs, finish: Finish = finish, kind: int = kind, wide: bool = wide) -> int:
+        def expected(i: Inputs, finish: Finish = finish, kind: int = kind) -> int:
             if kind == AVERAGE and not finish.global_scale:
                 return finish.element(finish.rs(i["first"], *average_scale(i["count"])))
-            scale = 1 if wide else finish.scale
-            value = finish.rs(i["first"], scale, finish.shift) if finish.global_scale else i["first"]
+            value = finish.rs(i["first"], finish.scale, finish.shift) if finish.global_scale else i["first"]
             return finish.element(value)
 
         await compare(block, op, inputs, expected)

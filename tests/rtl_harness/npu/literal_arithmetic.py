@@ -100,15 +100,18 @@ def elementwise(r: RegisterFile, function: int, a: int, b: int) -> int:
 
 
 def operands(r: RegisterFile, a: int, b: int) -> tuple[int, int]:
-    h = {1: 19, 2: 14}[r.element_bytes("IFM")]
+    h = {1: 20, 2: 15}[r.element_bytes("IFM")]
     opa, shift, opb = r("OPA_SCALE") & 0xFFFFFFFF, r("OPA_SCALE") >> 32 & 63, r("OPB_SCALE")
 
     def scaled(v: int) -> int:
-        return sat32((v * opa + half(shift)) >> shift)
+        t = 31 - h
+        p = sat32((v * opa + half(t)) >> t)
+        rest = max(shift - t, 0)
+        return (p + half(rest) - (1 if p < 0 and rest > 0 else 0)) >> rest
 
     match r("IFM_PRECISION") >> 8 & 3:
         case 1:
-            return scaled(a), sat32(b << h)
+            return scaled(a), sat32(b << h - 1)
         case 2:
-            return sat32(a << h), scaled(b)
+            return sat32(a << h - 1), scaled(b)
     return sat32(a * opa), sat32(b * opb)

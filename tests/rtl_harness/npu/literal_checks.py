@@ -62,7 +62,7 @@ class LiteralChecks:
         value = self.r(f"{fm}_PRECISION")
         yield value >> 2 & 3 != 3
         yield value >> 6 & 3 in (0, 1)
-        yield not value & ~(1 | 3 << 2 | 3 << 6 | 3 << 8)
+        yield not value & ~(1 | 3 << 2 | 3 << 6 | 3 << 8 | 3 << 14)
 
     def every_operation(self) -> Iterator[bool]:
         r = self.r

@@ -197,8 +197,6 @@ class Literal(LiteralMemory):
             n = self.taps_inside(self.where[0] + y, self.where[1] + x)
             k = (n - 1).bit_length() if n else 0
             scale, shift = (((1 << 31 + k) + (1 << k)) // n, 31 + k) if n else (0, 0)
-        elif self.reduce and r.element_bytes("IFM") == 4:
-            scale = 1
         return rs(acc * scale, shift, rounding)
 
     def taps_inside(self, oy: int, ox: int) -> int:

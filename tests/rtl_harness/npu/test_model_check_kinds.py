@@ -124,7 +124,7 @@ def test_elementwise_operations(function):
 def test_the_second_operand(function):
     """Its registers count for binary operations; those of its memory not for a constant."""
     binary, scalar = function not in UNARY, 0x80
-    for value in (0x0, 0x1, 0x41, 0x301):
+    for value in (0x0, 0x1, 0x41, 0x301, 0x8001):
         assert elementwise(function, IFM2_PRECISION=value) == ""
     for value in (0x5, 0x9, 0xD, 0x81, 0x11, 0x401):
         for broadcast in (0, scalar):

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Combines the operands of an elementwise operation; chooses scale and shift of every operation.
 ///
-/// One shifter serves the scaled operand of an addition and shifts right, one adder adds, subtracts and negates.
+/// One shifter serves the second rounding of an operand and shifts right, one adder adds, subtracts and negates.
 module ao_combine
   import npu_pkg::*;
 (
@@ -20,6 +20,9 @@ module ao_combine
   output logic [5:0]         shift_o
 );
   localparam logic [1:0] Natural = 2'd2;
+  // Places of the first rounding of an operand
+  localparam logic [5:0] First8 = 6'd11;
+  localparam logic [5:0] First16 = 6'd16;
   localparam logic signed [35:0] Int32Max = 36'sh0_7FFF_FFFF;
   localparam logic signed [35:0] Int32Min = -36'sh0_8000_0000;
 
@@ -31,32 +34,49 @@ module ao_combine
   assign narrow_add  = add && !wide;
   assign swapped     = second_scaled(op_i);
 
-  // Shift right
-  logic shift_right, half;
+  // First rounding of an operand that is scaled: the half has been added
+  logic shift_right, operand;
+  logic [5:0] first_places;
+  logic signed [50:0] high;
+  logic signed [35:0] value;
+  assign shift_right  = elementwise && op_i.elementwise == EwShr;
+  assign operand      = narrow_add && op_i.operand_to_scale != '0;
+  assign first_places = op_i.ifm.log2_bytes == '0 ? First8 : First16;
+  always_comb begin
+    high = scaled_i;
+    if (operand) high = op_i.ifm.log2_bytes == '0 ? scaled_i >>> First8 : scaled_i >>> First16;
+  end
+  always_comb begin
+    value = high[35:0];
+    if (narrow_add && high[50:31] != {20{high[50]}}) value = high[50] ? Int32Min : Int32Max;
+  end
+
+  // Shift right: halves upwards, of an operand away from zero
+  logic half, below, up;
   logic [5:0] places;
-  logic signed [50:0] shifted;
+  logic [35:0] mask;
   logic signed [35:0] first;
-  assign shift_right = elementwise && op_i.elementwise == EwShr;
   always_comb begin
     places = '0;
     if (shift_right) places = other_i[5:0];
-    if (narrow_add && op_i.operand_to_scale != '0) places = op_i.opa_shift;
+    if (operand) places = op_i.opa_shift > first_places ? op_i.opa_shift - first_places : '0;
   end
-  assign {shifted, half} = $signed({scaled_i, 1'b0}) >>> places;
-  always_comb begin
-    first = shifted[35:0];
-    if (narrow_add && shifted[50:31] != {20{shifted[50]}}) first = shifted[50] ? Int32Min : Int32Max;
-  end
+  assign {first, half} = $signed({value, 1'b0}) >>> places;
+  assign mask          = ~({36{1'b1}} << places) >> 1;
+  assign below         = (value & mask) != '0;  // a bit below the half is set
+  assign up            = half && ((operand && (below || !value[35]))
+                                  || (shift_right && op_i.rounding == Natural));
 
   // Add, subtract, negate
-  logic negate_first, negate_other, carry;
+  logic negate_first, negate_other;
+  logic [1:0] carry;
   logic signed [35:0] other, sum;
   assign negate_first = (subtract && swapped)
                         || (elementwise && op_i.elementwise == EwAbs && scaled_i[50]);
   assign negate_other = subtract && !swapped;
   assign other        = add ? 36'(other_i) : '0;
-  assign carry        = negate_first || negate_other
-                        || (shift_right && op_i.rounding == Natural && half);
+  // -(first + up) = ~first + 1 - up
+  assign carry        = negate_first ? {1'b0, !up} : 2'(negate_other) + 2'(up);
   assign sum = (negate_first ? ~first : first) + (negate_other ? ~other : other) + 36'(carry);
 
   // Compare
@@ -98,7 +118,7 @@ module ao_combine
   end
 
   always_comb begin
-    factor_d = op_i.global_scale && !wide ? $signed({1'b0, op_i.ofm_scale}) : 33'sd1;
+    factor_d = op_i.global_scale && !(wide && elementwise) ? $signed({1'b0, op_i.ofm_scale}) : 33'sd1;
     shift_d  = op_i.global_scale ? op_i.ofm_shift : '0;
     unique case (op_i.kind)
       Conv, Depthwise: begin

@@ -2,7 +2,7 @@
 /// Brings the operands of an addition to a common scale, multiplies narrow ones; all else passes.
 ///
 /// Of the operands of an addition the first is scaled by OPA_SCALE, the other by OPB_SCALE or shifted left. One
-/// that is scaled alone is shifted right later.
+/// that is scaled alone is rounded twice, later: here the half of its first rounding is added.
 module ao_operands
   import npu_pkg::*;
 (
@@ -26,8 +26,9 @@ module ao_operands
   // Left shift of the operand that is not scaled
   localparam int unsigned Headroom8 = 19;
   localparam int unsigned Headroom16 = 14;
-  // From this shift on nothing remains of a scaled operand.
-  localparam logic [5:0] AllGone = 6'd50;
+  // Places of the first rounding of the one that is
+  localparam int unsigned First8 = 11;
+  localparam int unsigned First16 = 16;
 
   // Operands that are multiplied have 8 or 16 bits: without their zero point they fit 18.
   logic signed [17:0] first, second;
@@ -47,10 +48,7 @@ module ao_operands
     factor = $signed({1'b0, op_i.opa_scale});
     half   = '0;
     if (multiply) factor = 33'(second);
-    if (rounds) begin
-      half = (51'sd1 <<< op_i.opa_shift) >>> 1;
-      if (op_i.opa_shift >= AllGone) {factor, half} = '0;
-    end
+    if (rounds) half = op_i.ifm.log2_bytes == '0 ? 51'sd1 <<< (First8 - 1) : 51'sd1 <<< (First16 - 1);
   end
   assign product = 51'(first) * 51'(factor) + half;
 

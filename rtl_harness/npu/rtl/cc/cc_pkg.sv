@@ -6,7 +6,7 @@ package cc_pkg;
   import cc_cmd_pkg::*;
 
   // Bits of registers that must be zero
-  localparam logic [15:0] IfmPrecisionZero  = 16'hFCB2;
+  localparam logic [15:0] IfmPrecisionZero  = 16'h3CB2;
   localparam logic [15:0] OfmPrecisionZero  = 16'h3EB8;
   localparam logic [15:0] ActivationZero    = 16'hCFE0;
   localparam logic [15:0] KernelStrideZero  = 16'hFD80;

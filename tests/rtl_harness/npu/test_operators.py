@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators that the NPU once computed in another way than TensorFlow Lite Micro, or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from resil.networks.compile import compile_network
+from resil.networks.graph import Graph
+from resil.networks.oracle import run_all
+from resil.networks.tflite_writer import serialise_network
+from resil.rtl_harness.npu.model.config import CONFIGS
+from tests.rtl_harness.npu.network_support import run_network
+from tests.rtl_harness.npu.operator_graphs import any_levels, matrix_product, reduction, sum_or_difference
+from tests.rtl_harness.npu.test_rtl_generated import SIZES, outputs_of
+
+ALL, CHANNELS, PLANE = (1, 9, 7, 24), (1, 1, 1, 24), (1, 9, 1, 1)
+UNEQUAL = [(0.05, 0.03, 0.06), (0.03, 0.05, 0.06), (0.05, 0.0007, 0.05), (0.05, 0.11, 0.1)]
+
+OPERATORS: dict[str, Callable[[], Graph]] = {
+    "BATCH_MATMUL": lambda: matrix_product(9, 16, 12),
+    "REDUCE_MAX": lambda: reduction("REDUCE_MAX", (1, 2)),
+    "REDUCE_MIN": lambda: reduction("REDUCE_MIN", (1, 2)),
+}
+for _kind in ("ADD", "SUB"):
+    for _number, _scales in enumerate(UNEQUAL):
+        for _dtype in ("int8", "int16"):
+            OPERATORS[f"{_kind}-{_number}-{_dtype}"] = lambda k=_kind, s=_scales, d=_dtype: sum_or_difference(
+                k, s, d, ALL
+            )
+    for _name, _second in (("channels", CHANNELS), ("plane", PLANE)):
+        OPERATORS[f"{_kind}-{_name}"] = lambda k=_kind, s=_second: sum_or_difference(k, UNEQUAL[0], "int8", s)
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_on_the_model(name: str, tmp_path: Path):
+    graph = OPERATORS[name]()
+    path = tmp_path / "operator.tflite"
+    path.write_bytes(serialise_network(graph))
+    inputs = any_levels(graph, 6, 1)
+    network = compile_network(path, list(CONFIGS)[list(OPERATORS).index(name) % 4])
+    (found,), (wanted,) = run_network(network, graph, inputs), run_all(path, inputs)
+    assert np.array_equal(found, wanted.reshape(found.shape))
+
+
+@pytest.mark.parametrize("npu", SIZES)
+def test_on_the_rtl(npu: str, tmp_path: Path):
+    for name, make in OPERATORS.items():
+        graph = make()
+        path = tmp_path / f"{name}.tflite"
+        path.write_bytes(serialise_network(graph))
+        inputs = any_levels(graph, 1, 2)
+        (found,) = outputs_of(compile_network(path, npu), graph, inputs)
+        (wanted,) = run_all(path, inputs)
+        assert np.array_equal(found, wanted.reshape(-1)), name
