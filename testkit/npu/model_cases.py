@@ -95,7 +95,7 @@ def with_kernel(draw: Draw, name: str, npu: NpuConfig) -> Case:
     inputs = [(ofm[i] - 1) * stride[i] + extents[i] - pads[i] - pads[i + 2] for i in (0, 1)]
     stored = tuple(-(-max(n, 1) // 2) if upscale else max(n, 1) for n in inputs)
     depth = draw.number(1, 40) if name == "conv" or reduces else ofm[2]
-    ifm = random_elements(draw, (1, 4) if reduces else (1,))
+    ifm = random_elements(draw, (1, 2, 4) if reduces else (1,) if weighted else (1, 1, 2))
     arena = Arena(draw)
     bits = 8 * ifm.size + (depth if reduces else taps[0] * taps[1] * (name == "average")).bit_length()
     registers = {
@@ -188,9 +188,9 @@ def output_registers(
     kind = random_elements(draw, (1, 1, 2, 4))
     table, int8 = draw.feature("table"), draw.flag(0.2)
     if table:
-        kind = replace(kind, size=draw.pick([1, 1, 4]))
+        kind = replace(kind, size=draw.pick([1, 1, 2, 4]))
         int8 = int8 or kind.size == 4
-    function = 16 + draw.number(0, 7 if kind.size == 1 else 1) if table else 0
+    function = 16 + draw.number(0, {1: 7, 2: 0, 4: 1}[kind.size]) if table else 0
     bounds = [(-128, 127), (0, 255), (-5, 20), (20, -5), (-32768, 32767), (-32768, 32767)]
     full = [(-32768, 32767)] if kind.size > 1 else [(-32768, 32767), (-128, 127) if kind.signed else (0, 255)]
     low, high = draw.pick(bounds if draw.flag(0.2) else full)

@@ -69,10 +69,13 @@ def depthwise_config(request: Request) -> ConvConfig:
 def _config(request: Request, depthwise: bool) -> ConvConfig:
     registers = request.registers
     output = output_config(request)
-    kernel = kernel_config(request, output)
     element = element_type(registers, "IFM", 2)
     if element.element_bytes != 1:
-        raise CommandError("IFM_PRECISION has a size that convolutions do not take, expected 0 (8 bit)")
+        raise CommandError(
+            f"IFM_PRECISION has elements of {8 * element.element_bytes} bits, expected 8: convolutions of "
+            "wider ones need products and accumulators that this NPU has not"
+        )
+    kernel = kernel_config(request, output)
     if output.global_scale:
         raise CommandError("OFM_PRECISION has a global scale, but convolutions have a scale for each channel")
     depth = output.ofm.depth if depthwise else registers[Register.IFM_DEPTH_M1] + 1

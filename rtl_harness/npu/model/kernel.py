@@ -102,15 +102,15 @@ class Kernel:
         return any((self.y.pad_before, self.y.pad_after, self.x.pad_before, self.x.pad_after))
 
 
-def kernel_config(request: Request, output: Output) -> Kernel:
-    """Check and collect the registers of the kernel.
+def kernel_config(request: Request, output: Output, formats: int = 0) -> Kernel:
+    """Check and collect the registers of the kernel; `formats` are the bits that ACC_FORMAT may have.
 
     Raises:
         CommandError: If a register is outside what operations with a kernel accept.
     """
     registers = request.registers
     upscale = check_below(registers, Register.IFM_UPSCALE, 3)
-    check_bits(registers, Register.ACC_FORMAT, 0)
+    check_bits(registers, Register.ACC_FORMAT, formats)
     bits = check_bits(registers, Register.KERNEL_STRIDE, _KERNEL_STRIDE_BITS)
     span = 4 if bits >> 5 & 1 else 8
     stride_y, stride_x = 1 + (bits >> 1 & 1 | bits >> 8 & 2), 1 + (bits & 1 | bits >> 5 & 2)

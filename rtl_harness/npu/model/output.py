@@ -22,7 +22,10 @@ from resil.rtl_harness.npu.model.output_config import Activation, Output
 from resil.rtl_harness.npu.model.status import Status
 from resil.rtl_harness.npu.model.tensors import FeatureMap
 
-_TABLE_ENTRIES = 256
+# Entries of tables by the bytes of the OFM's elements; for 16 bits a base and a slope each.
+_TABLE_ENTRIES = {1: 256, 2: 512, 4: 256}
+_ENTRY_BYTES = {1: 1, 2: 4, 4: 4}
+_STRETCH_BITS = 7
 
 
 class Sink:
@@ -41,7 +44,8 @@ class Sink:
         order = _write_order(output) if has_duplicates(ofm, placement) else None
         self._transfer = Transfer(ofm, placement, order)
         table = output.activation.table
-        bytes_of_table = _TABLE_ENTRIES * ofm.element_bytes
+        size = ofm.element_bytes
+        bytes_of_table = _TABLE_ENTRIES[size] * _ENTRY_BYTES[size]
         self._table_at = 0 if table is None else npu.table_base + table * bytes_of_table
         self._table_bytes = 0 if table is None else bytes_of_table
 
@@ -69,8 +73,11 @@ class Sink:
         ofm, activation = self._output.ofm, self._output.activation
         bounded = bound(values + ofm.zero_point, activation, ofm)
         if activation.table is not None:
-            biased = 128 if ofm.signed or activation.int8 else 0
-            bounded = _looked_up(bounded + biased, tables.view(ofm.dtype))
+            centred = ofm.signed or activation.int8
+            if ofm.element_bytes == 2:
+                bounded = _interpolated(bounded + (1 << 15 if centred else 0), tables)
+            else:
+                bounded = _looked_up(bounded + (128 if centred else 0), tables.view(ofm.dtype))
         return bounded.astype(ofm.dtype).reshape(-1, *self.shape)
 
     def write(self, memory: Memory, elements: Elements) -> None:
@@ -93,6 +100,15 @@ def bound(values: Int64, activation: Activation, ofm: FeatureMap) -> Int64:
     elif not ofm.signed:
         low, high = 0, (1 << bits) - 1
     return np.clip(clamped, low, high)
+
+
+def _interpolated(indices: Int64, tables: Bytes) -> npt.NDArray[np.int64]:
+    """Return what a table of 512 stretches gives for `indices` of 16 bits."""
+    stretch, offset = indices >> _STRETCH_BITS, indices & (1 << _STRETCH_BITS) - 1
+    entries = _looked_up(stretch, tables.view("<u4"))
+    slope = entries.astype(np.int32).astype(np.int64) >> 16
+    rise = slope * offset.reshape(entries.shape) + (1 << _STRETCH_BITS - 1) >> _STRETCH_BITS
+    return entries + rise
 
 
 def _looked_up(indices: Int64, tables: Elements) -> npt.NDArray[np.int64]:

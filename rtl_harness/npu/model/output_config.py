@@ -152,9 +152,12 @@ def _activation(registers: Registers, ofm: FeatureMap) -> Activation:
     table = function - _FIRST_TABLE if function else None
     if table is not None:
         if not 0 <= table < _TABLES:
-            raise CommandError(f"ACTIVATION has function {function}, expected 0 or a table, 16 to 23")
-        if ofm.element_bytes == 2:
-            raise CommandError("ACTIVATION has a table, but the OFM has 16-bit elements")
+            named = {3: " (tanh)", 4: " (logistic)"}.get(function, "")
+            raise CommandError(f"ACTIVATION has function {function}{named}, expected 0 or a table, 16 to 23")
+        if ofm.element_bytes == 2 and table:
+            raise CommandError(
+                f"ACTIVATION has table {table}, but the OFM has 16-bit elements: expected table 0"
+            )
         if ofm.element_bytes == 4 and not (table < _TABLES_OF_WORDS and clip == _FORCE_INT8):
             raise CommandError(
                 f"ACTIVATION has table {table} and clip range {clip}, but the OFM has 32-bit elements: "

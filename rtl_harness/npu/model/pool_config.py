@@ -21,6 +21,8 @@ from resil.rtl_harness.npu.model.tensors import FeatureMap, element_type, featur
 
 PIECE_BYTES = 32
 _AVERAGED_TAPS = 64
+# ACC_FORMAT of 40 bits: sums of 16-bit elements need no more than 32.
+_WIDE_SUM = 1
 
 
 class Pooling(IntEnum):
@@ -65,10 +67,10 @@ def pool_config(request: Request) -> PoolConfig:
         raise CommandError(f"POOL has the parameter {request.parameter}, expected 0 to {max(Pooling)}")
     pooling = Pooling(request.parameter)
     output = output_config(request)
-    kernel = kernel_config(request, output)
     element = element_type(registers, "IFM", 2)
     reduces = pooling == Pooling.REDUCE_SUM
-    if element.element_bytes not in ((1, 4) if reduces else (1,)):
+    kernel = kernel_config(request, output, _WIDE_SUM if reduces and element.element_bytes == 2 else 0)
+    if element.element_bytes not in ((1, 2, 4) if reduces else (1, 2)):
         raise CommandError(f"IFM_PRECISION has a size that {pooling.name} does not take")
     depth = registers[Register.IFM_DEPTH_M1] + 1 if reduces else output.ofm.depth
     shape = (kernel.y.stored, kernel.x.stored, depth)

@@ -143,6 +143,27 @@ def lower(words: Words, npu: NpuConfig, read_only: frozenset[int] = frozenset())
     return _Lowering(npu, read_only).run(words)
 
 
+def refused_commands(
+    words: Words, npu: NpuConfig, read_only: frozenset[int] = frozenset()
+) -> tuple[tuple[int, str], ...]:
+    """Return index and reason of every command that would set CMD_ERROR, as if the others went on.
+
+    A word that is no command ends the list. The arguments are those of `lower`.
+    """
+    lowering, found, word = _Lowering(npu, read_only), [], 0
+    try:
+        for command in parse(words):
+            word = command.end
+            try:
+                if isinstance(lowering.action(command), End):
+                    return tuple(found)
+            except CommandError as error:
+                found.append((command.word, error.reason))
+        raise CommandError("the stream ends without STOP")
+    except CommandError as error:
+        return (*found, (word, error.reason))
+
+
 class _Lowering:
     def __init__(self, npu: NpuConfig, read_only: frozenset[int]) -> None:
         self._npu = npu
@@ -158,7 +179,7 @@ class _Lowering:
             for command in parse(words):
                 word, next_word = command.word, command.end
                 boundaries.add(word)
-                action = self._action(command)
+                action = self.action(command)
                 if action is not None:
                     self._steps.append(Step(word, next_word, self._irq_mask, action))
                 if isinstance(action, End):
@@ -170,7 +191,7 @@ class _Lowering:
             self._steps.append(Step(word, next_word, self._irq_mask, End(Status.CMD_ERROR, error.reason)))
             return Program(tuple(self._steps), frozenset(boundaries))
 
-    def _action(self, command: Command) -> Copy | Execute | End | None:
+    def action(self, command: Command) -> Copy | Execute | End | None:
         target = command.target
         if isinstance(target, Register):
             self._registers.write(target, command.parameter, command.payload)

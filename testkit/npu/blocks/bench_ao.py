@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+import struct
 from dataclasses import replace
 from typing import Any
 
@@ -45,14 +46,14 @@ class Case:
         finish = any_finish(rng)
         if rng.random() < 0.5:  # nothing that hides a wrong value
             finish = replace(finish, log2_bytes=2, table=False)
-        tables = rng.random() < 0.3 and finish.log2_bytes != 1
+        tables = rng.random() < 0.3
         finish = replace(
             finish, table=tables, clip_int8=finish.clip_int8 or (tables and finish.log2_bytes == 2)
         )
         if tables and not finish.is_signed and not finish.clip_int8:
             finish = replace(finish, low=0)
         self.finish = finish
-        self.table_index = rng.randrange(2 if finish.log2_bytes == 2 else 8)
+        self.table_index = rng.randrange((8, 1, 2)[finish.log2_bytes])
         self.table = rng.randbytes(2048)
         bd = rng.choice([1, 3, 8, 16, 17, 31, rng.randint(1, 40)])
         self.step = {
@@ -214,7 +215,12 @@ class Case:
         finish, size = self.finish, 1 << self.finish.log2_bytes
         if not finish.table:
             return (value & (1 << 8 * size) - 1).to_bytes(size, "little")
-        index = (value + 128 if finish.is_signed or finish.clip_int8 else value) & 0xFF
+        centred = finish.is_signed or finish.clip_int8
+        if size == 2:
+            index = (value + 32768 if centred else value) & 0xFFFF
+            base, slope = struct.unpack_from("<hh", self.table, 4 * (index >> 7))
+            return (base + (slope * (index & 127) + 64 >> 7) & 0xFFFF).to_bytes(2, "little")
+        index = (value + 128 if centred else value) & 0xFF
         at = 256 * self.table_index + index if size == 1 else 4 * (256 * (self.table_index % 2) + index)
         return self.table[at : at + size]
 

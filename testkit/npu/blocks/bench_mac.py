@@ -62,13 +62,15 @@ class Step:
         if one_row:
             bw, bh, th, stride_x = rng.randint(1, 15), 1, 1, 1 if upscale else stride_x
         part_kernel = kind == CONV and rng.getrandbits(1)
-        wide = kind == REDUCE_SUM and rng.getrandbits(1)
+        size = 0
+        if kind in (MAX_POOL, AVERAGE, REDUCE_SUM):
+            size = rng.choice([0, 1, 2] if kind == REDUCE_SUM else [0, 1])
         bd = 1 if kind == REDUCE_SUM else rng.randint(1, 20)
         zc = {
             CONV: rng.randint(1, 16 if part_kernel else 32),
-            REDUCE_SUM: rng.randint(1, 8 if wide else 32),
+            REDUCE_SUM: rng.randint(1, 32 >> size),
         }.get(kind, bd)
-        depth_beyond = 0 if kind in (CONV, REDUCE_SUM) and zc % 8 else rng.choice([0, 40])
+        depth_beyond = 0 if kind in (CONV, REDUCE_SUM) and (zc << size) % 8 else rng.choice([0, 40])
         x0, y0 = rng.randint(-3, 5), rng.randint(-3, 5)
         x1 = x0 + (bw - 1) * stride_x + (tw - 1 << dilate[0])
         y1 = y0 + (bh - 1) * stride_y + (th - 1 << dilate[1])
@@ -87,28 +89,28 @@ class Step:
             "ifm_d_m1": iz0 + zc - 1 + depth_beyond, "ifm_signed": rng.getrandbits(1),
             "ifm_zero_point": rng.choice([0, -128, 127, 255, rng.randint(-256, 255)]),
             "ib_end": banks, "ab_start": USABLE - (USABLE - banks) // ACC_BANKS * ACC_BANKS,
-            "acc_end": USABLE, "ifm": {"log2_bytes": 2 if wide else 0},
+            "acc_end": USABLE, "ifm": {"log2_bytes": size},
         }  # fmt: skip
         self.step = {
             "bw": bw, "bh": bh, "bd": bd, "iz0": iz0, "zc": zc, "ix0": x0, "iy0": y0, "tw": tw, "th": th,
             "iw": max(1, (x1 >> up) - from_x + 1), "ih": max(1, (y1 >> up) - from_y + 1), "first": 1,
         }  # fmt: skip
         self.origin = (from_x, from_y)
-        self._fill(wide)
+        self._fill(8 << size)
 
     @property
     def words(self) -> int:
         return -(-self.step["zc"] * (1 << self.op["ifm"]["log2_bytes"]) // 8)
 
-    def _fill(self, wide: bool) -> None:
+    def _fill(self, bits: int) -> None:
         """Random elements, and the vectors of weights in the order of the stream."""
         rng = self.rng
         extreme = rng.random() < 0.2
         for y in range(self.step["ih"]):
             for x in range(self.step["iw"]):
                 self.pixels[x, y] = [
-                    rng.getrandbits(32) if wide else rng.choice([0, 127, 128, 255]) if extreme
-                    else rng.randrange(256) for _ in range(self.words * (2 if wide else 8))
+                    rng.choice([0, (1 << bits - 1) - 1, 1 << bits - 1, (1 << bits) - 1]) if extreme
+                    else rng.getrandbits(bits) for _ in range(self.words * 64 // bits)
                 ]  # fmt: skip
         size = {CONV: 8 * UD, DEPTHWISE: UD}.get(self.kind, 0)
         if not size:
@@ -143,7 +145,8 @@ class Step:
         if op["ifm"]["log2_bytes"] == 2:
             return raw
         zero = (op["ifm_zero_point"] + 256) % 512 - 256
-        return (raw - 256 if op["ifm_signed"] and raw > 127 else raw) - zero
+        bits = 8 << op["ifm"]["log2_bytes"]
+        return (raw - (1 << bits) if op["ifm_signed"] and raw >> bits - 1 else raw) - zero
 
     def accumulate(self, acc: dict[tuple[int, int, int], int], first: bool) -> None:
         """Add this step to the accumulators, by (y, x, channel)."""
@@ -195,7 +198,7 @@ class Step:
 async def fill_piece(block: Block, step: Step, buffer: int) -> None:
     """Write the piece into one of the two IFM buffers, spread over the lanes."""
     bank = 2 + buffer * ((step.op["ib_end"] - 2) // 2 // LANES * LANES)
-    bits = 32 if step.op["ifm"]["log2_bytes"] == 2 else 8
+    bits = 8 << step.op["ifm"]["log2_bytes"]
     per_word = 64 // bits
     for (x, y), elements in step.pixels.items():
         strides = step.op["stride_x"], step.op["stride_y"]
@@ -263,7 +266,7 @@ async def check_block(block: Block, kind: int, rng: random.Random) -> None:
     for turn, buffer in enumerate(buffers):
         again = copy.copy(step)
         again.pixels, again.vectors = {}, []
-        again._fill(step.op["ifm"]["log2_bytes"] == 2)
+        again._fill(8 << step.op["ifm"]["log2_bytes"])
         await fill_piece(block, again, buffer)
         again.accumulate(found, turn == 0)
         turns.append(again)

@@ -173,7 +173,8 @@ def _kernel(builder: Builder, rng: Random, ofm: tuple[int, int, int], depth: int
         KERNEL_HEIGHT_M1=(taps[0] - 1) * dy, KERNEL_WIDTH_M1=(taps[1] - 1) * dx,
         KERNEL_STRIDE=bits,
     )  # fmt: skip
-    _tensor(builder, rng, "IFM", (height, width, depth), 0)
+    size = _in(rng, 0, 1) if kind == "OP_POOL" else 0
+    _tensor(builder, rng, "IFM", (height, width, depth), size, extra=_in(rng, 0, 3) << 14)
     if kind == "OP_POOL":
         return
     rounded = -(-taps[0] * taps[1] // 4) * 4 + 12

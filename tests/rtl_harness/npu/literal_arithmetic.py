@@ -61,6 +61,10 @@ def finish(r: RegisterFile, tables: bytes, value: int) -> int:
     if not function:
         return value
     table = function - 16
+    if size == 2:
+        index = (value + 32768) & 0xFFFF if is_signed or int8 else value
+        entry = int.from_bytes(tables[4 * (index >> 7) : 4 * (index >> 7) + 4], "little")
+        return signed(entry + (signed(entry >> 16, 16) * (index & 127) + 64 >> 7), 16)
     index = (value + 128) & 255 if is_signed or int8 else value
     if size == 1:
         return tables[256 * table + index]

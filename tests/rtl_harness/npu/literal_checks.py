@@ -78,7 +78,7 @@ class LiteralChecks:
         yield clip in (0, 3)
         yield not activation & ~(31 | 3 << 12)
         if function:
-            yield ofm >> 1 & 3 != 1
+            yield ofm >> 1 & 3 != 1 or function == 16
             yield ofm >> 1 & 3 != 2 or (function <= 17 and clip == 3)
         yield r("IFM_REGION") <= 7
         yield r("OFM_REGION") <= 7
@@ -97,7 +97,9 @@ class LiteralChecks:
         up = r("IFM_UPSCALE")
         yield up in (0, 1, 2)
         yield not up or sx == sy == 1
-        yield r("ACC_FORMAT") == 0
+        size = r("IFM_PRECISION") >> 2 & 3
+        reduces = self.kind == POOL and self.parameter == REDUCE_SUM
+        yield r("ACC_FORMAT") in ((0, 1) if reduces and size == 1 else (0,))
         yield not stride & ~(0x7F | 1 << 9)
         yield sx <= 3
         yield sy <= 3
@@ -114,9 +116,7 @@ class LiteralChecks:
         for size in (w, h):
             yield size >= 1
             yield (ceil_div(size, 2) if up else size) <= 65536
-        size = r("IFM_PRECISION") >> 2 & 3
-        reduces = self.kind == POOL and self.parameter == REDUCE_SUM
-        yield size == 0 or (reduces and size == 2)
+        yield size == 0 or (self.kind == POOL and size == 1) or (reduces and size == 2)
         ab_start = r("AB_START")
         yield self.ib_end <= ab_start <= self.acc_end
         yield (ab_start - self.usable) % self.ag == 0
@@ -143,8 +143,8 @@ class LiteralChecks:
         if self.kind == CONV:
             return min(ceil_div(di, 8), 2 if stride >> 2 & 1 else 4)
         if self.kind == POOL and self.parameter == REDUCE_SUM:
-            return min(ceil_div(di, 2 if size == 2 else 8), 4)
-        return ceil_div(min(self.bd, self.do), 8)
+            return min(ceil_div(di << size, 8), 4)
+        return ceil_div(min(self.bd, self.do) << size, 8)
 
     def streams(self) -> Iterator[bool]:
         r = self.r

@@ -78,3 +78,52 @@ def reduction(kind: str, axes: tuple[int, ...]) -> Graph:
     ends = [(s, 0.05, 7, "int8") for s in (shape, left)]
     constant = np.array(axes, np.int32)
     return network(kind, ends[:1], ends[1], {"keep_dims": False}, "ReducerOptions", [constant])
+
+
+def pool(kind: str, size: int, stride: int, padding: str) -> Graph:
+    """AVERAGE_POOL_2D or MAX_POOL_2D of int16."""
+    shape = (1, 12, 10, 21)
+    sides = [-(-n // stride) if padding == "SAME" else (n - size) // stride + 1 for n in shape[1:3]]
+    options: dict[str, OptionValue] = {
+        "padding": padding, "stride_w": stride, "stride_h": stride, "filter_width": size,
+        "filter_height": size, "fused_activation_function": "NONE",
+    }  # fmt: skip
+    ends = [(s, 2e-4, 0, "int16") for s in (shape, (1, *sides, shape[3]))]
+    return network(kind, ends[:1], ends[1], options, "Pool2DOptions")
+
+
+def requantised(scales: tuple[float, float], types: tuple[str, str]) -> Graph:
+    """QUANTIZE from one type and scale to another."""
+    shape = (1, 5, 7, 19)
+    given, result = ((shape, scale, 0, dtype) for scale, dtype in zip(scales, types, strict=True))
+    return network("QUANTIZE", [given], result, {}, "QuantizeOptions")
+
+
+def softmax(dtype: str) -> Graph:
+    """SOFTMAX of ten rows of 17 logits."""
+    scale, out, zero = (0.05, 1 / 256, -128) if dtype == "int8" else (3e-4, 1 / 32768, 0)
+    ends = ((1, 10, 17), scale, 0, dtype), ((1, 10, 17), out, zero, dtype)
+    return network("SOFTMAX", ends[:1], ends[1], {"beta": 1.0}, "SoftmaxOptions", version=1)
+
+
+def joined(dtype: str) -> Graph:
+    """CONCATENATION of two tensors along their channels."""
+    first, second, both = (((1, 5, 6, n), 2e-4, 0, dtype) for n in (16, 21, 37))
+    options: dict[str, OptionValue] = {"axis": 3, "fused_activation_function": "NONE"}
+    return network("CONCATENATION", (first, second), both, options, "ConcatenationOptions")
+
+
+def padded(dtype: str) -> Graph:
+    """PAD by other numbers on each side."""
+    before, after = ((1, 5, 6, 12), 2e-4, 0, dtype), ((1, 8, 9, 12), 2e-4, 0, dtype)
+    around = np.array([[0, 0], [1, 2], [2, 1], [0, 0]], np.int32)
+    return network("PAD", [before], after, {}, "PadOptions", [around])
+
+
+def table(kind: str, dtype: str) -> Graph:
+    """TANH or LOGISTIC."""
+    shape, scale = (1, 5, 7, 19), 1.0 if dtype == "int8" else 1 / 256
+    result = {"TANH": (1 / 128, 0), "LOGISTIC": (1 / 256, -128)}[kind]
+    if dtype == "int16":
+        result = (1 / 32768, 0)
+    return network(kind, [(shape, 0.05 * scale, 0, dtype)], (shape, *result, dtype), {}, "", version=2)

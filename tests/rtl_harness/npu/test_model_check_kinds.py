@@ -49,7 +49,7 @@ def test_depthwise_convolutions():
     assert "WEIGHT_LENGTH" in refused("DEPTHWISE", WEIGHT_LENGTH=0)
     assert "SCALE_BASE" in refused("DEPTHWISE", SCALE_BASE=8)
     for size in (1, 2):
-        assert "size" in refused("DEPTHWISE", IFM_PRECISION=size << 2)
+        assert "expected 8" in refused("DEPTHWISE", IFM_PRECISION=size << 2)
     # 6 x 6 pixels of the block's channels, three words; the IFM's depth does not count.
     deep = {"OFM_DEPTH_M1": 23, "OFM_BLK_DEPTH_M1": 23, "IFM_DEPTH_M1": 999}
     assert refused("DEPTHWISE", IFM_IB_END=4, **deep) == ""
@@ -65,8 +65,9 @@ def test_maxima_and_averages(pooling):
     assert refused("POOL", pooling, **good) == ""
     assert refused("POOL", pooling, IFM_UPSCALE=2, **good) == ""
     assert refused("POOL", pooling, WEIGHT_LENGTH=0, SCALE_BASE=3, SCALE_REGION=99, **good) == ""
-    for size in (1, 2):
-        assert "size" in refused("POOL", pooling, IFM_PRECISION=size << 2, **good)
+    assert refused("POOL", pooling, IFM_PRECISION=1 << 2, **good) == ""
+    assert "ACC_FORMAT" in refused("POOL", pooling, IFM_PRECISION=1 << 2, ACC_FORMAT=1, **good)
+    assert "size" in refused("POOL", pooling, IFM_PRECISION=2 << 2, **good)
     for bit in (3, 4):
         case = operation("POOL", pooling, **good).with_registers(KERNEL_STRIDE=1 << bit)
         assert "dilation" in refusal(case)
@@ -89,15 +90,20 @@ def test_sums_over_depth():
     sound = {"OFM_DEPTH_M1": 0, "KERNEL_WIDTH_M1": 0, "KERNEL_HEIGHT_M1": 0, **dict.fromkeys(PADS, 0)}
     assert refused("POOL", REDUCE_SUM, **sound) == ""
     assert refused("POOL", REDUCE_SUM, **sound, IFM_PRECISION=2 << 2) == ""
-    assert "size" in refused("POOL", REDUCE_SUM, **sound, IFM_PRECISION=1 << 2)
+    for size, format in ((0, 0), (1, 0), (1, 1), (2, 0)):
+        assert refused("POOL", REDUCE_SUM, **sound, IFM_PRECISION=size << 2, ACC_FORMAT=format) == ""
+    for size, format in ((0, 1), (1, 2), (2, 1)):
+        assert "ACC_FORMAT" in refused(
+            "POOL", REDUCE_SUM, **sound, IFM_PRECISION=size << 2, ACC_FORMAT=format
+        )
     wrong = [{"OFM_DEPTH_M1": 1}, {"KERNEL_WIDTH_M1": 1}, {"KERNEL_HEIGHT_M1": 1}, {"IFM_UPSCALE": 1}]
     for change in wrong:
         assert "REDUCE_SUM" in refused("POOL", REDUCE_SUM, **{**sound, **change})
     for bits, fine in ((0, True), (1, False), (2, False), (1 << 6, False), (1 << 3, True), (1 << 2, True)):
         case = operation("POOL", REDUCE_SUM, **sound).with_registers(KERNEL_STRIDE=bits)
         assert (refusal(case) == "") == fine
-    # 16 pixels of 8 channels of 32 bits, or 32 of 8: four words at most.
-    for precision, full in ((0, 32), (2 << 2, 8)):
+    # 16 pixels of 8 channels of 32 bits, 16 of 16, or 32 of 8: four words at most.
+    for precision, full in ((0, 32), (1 << 2, 16), (2 << 2, 8)):
         for depth in (full - 1, full, full + 1, 99):
             registers = {**sound, "IFM_PRECISION": precision, "IFM_DEPTH_M1": depth - 1}
             wide = {"OFM_BLK_WIDTH_M1": 7, "OFM_BLK_HEIGHT_M1": 3, "OFM_BLK_DEPTH_M1": 0}

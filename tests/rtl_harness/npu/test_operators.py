@@ -13,9 +13,23 @@ from resil.networks.compile import compile_network
 from resil.networks.graph import Graph
 from resil.networks.oracle import run_all
 from resil.networks.tflite_writer import serialise_network
+from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.npu.model.config import CONFIGS
+from resil.rtl_harness.npu.refusals import refusals
+from resil.rtl_harness.npu.workload import npu_workload
 from tests.rtl_harness.npu.network_support import run_network
-from tests.rtl_harness.npu.operator_graphs import any_levels, matrix_product, reduction, sum_or_difference
+from tests.rtl_harness.npu.operator_graphs import (
+    any_levels,
+    joined,
+    matrix_product,
+    padded,
+    pool,
+    reduction,
+    requantised,
+    softmax,
+    sum_or_difference,
+    table,
+)
 from tests.rtl_harness.npu.test_rtl_generated import SIZES, outputs_of
 
 ALL, CHANNELS, PLANE = (1, 9, 7, 24), (1, 1, 1, 24), (1, 9, 1, 1)
@@ -25,7 +39,15 @@ OPERATORS: dict[str, Callable[[], Graph]] = {
     "BATCH_MATMUL": lambda: matrix_product(9, 16, 12),
     "REDUCE_MAX": lambda: reduction("REDUCE_MAX", (1, 2)),
     "REDUCE_MIN": lambda: reduction("REDUCE_MIN", (1, 2)),
+    "SOFTMAX-int16": lambda: softmax("int16"),
+    "CONCATENATION-int16": lambda: joined("int16"),
+    "PAD-int16": lambda: padded("int16"),
+    "QUANTIZE-16-8": lambda: requantised((2e-4, 0.05), ("int16", "int8")),
+    "QUANTIZE-16-16": lambda: requantised((2e-4, 3e-4), ("int16", "int16")),
 }
+for _kind in ("AVERAGE_POOL_2D", "MAX_POOL_2D"):
+    for _size, _stride, _padding in ((2, 2, "VALID"), (3, 2, "SAME"), (5, 1, "VALID")):
+        OPERATORS[f"{_kind}-{_size}-int16"] = lambda k=_kind, s=_size, t=_stride, p=_padding: pool(k, s, t, p)
 for _kind in ("ADD", "SUB"):
     for _number, _scales in enumerate(UNEQUAL):
         for _dtype in ("int8", "int16"):
@@ -57,3 +79,20 @@ def test_on_the_rtl(npu: str, tmp_path: Path):
         (found,) = outputs_of(compile_network(path, npu), graph, inputs)
         (wanted,) = run_all(path, inputs)
         assert np.array_equal(found, wanted.reshape(-1)), name
+
+
+@pytest.mark.parametrize("kind", ["TANH", "LOGISTIC"])
+def test_what_the_npu_does_not_take_is_refused_with_the_operators_name(kind: str, tmp_path: Path):
+    graph = table(kind, "int16")
+    path = tmp_path / "operator.tflite"
+    path.write_bytes(serialise_network(graph))
+    network = compile_network(path, "ethos-u55-64")
+    assert len(refusals(network)) == 1
+    with pytest.raises(HarnessError, match=rf"does not take 1 .*operation 0, {kind.capitalize()}.*'out'"):
+        npu_workload(network, any_levels(graph, 1, 1)[0])
+
+
+def test_what_the_npu_takes_is_not_refused(tmp_path: Path):
+    path = tmp_path / "operator.tflite"
+    path.write_bytes(serialise_network(softmax("int16")))
+    assert refusals(compile_network(path, "ethos-u55-64")) == ()

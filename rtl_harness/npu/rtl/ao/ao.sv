@@ -259,7 +259,7 @@ module ao
     .en_i     (en_i),
     .op_i     (op_i),
     .valid_i  (valid_q[Value]),
-    .index_i  (value[0][7:0]),
+    .index_i  (value[0][15:0]),
     .rd_o     (table_rd),
     .rd_bank_o(table_bank),
     .rd_row_o (table_row),

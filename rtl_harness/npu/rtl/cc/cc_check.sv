@@ -71,6 +71,10 @@ module cc_check
   logic [21:0] acc_room;
   assign acc_room = form.one_row ? {9'd0, acc_banks, 7'd0} : {10'd0, acc_banks, 6'd0};
 
+  // 40-bit accumulators are asked for where 32 bits hold the sums, too.
+  logic [15:0] acc_format_zero;
+  assign acc_format_zero = form.kind == ReduceSum && ifm_log2 == 2'd1 ? 16'hFFFE : 16'hFFFF;
+
   logic common_bad, kernel_bad, stream_bad, kind_bad, operands_bad, buffers_bad, banks_bad;
   assign common_bad =
       !form.known
@@ -78,7 +82,8 @@ module cc_check
       || (r.ofm.precision & OfmPrecisionZero) != '0 || ofm_log2 == 2'd3 || r.ofm.precision[15:14] == 2'd3
       || (r.activation & ActivationZero) != '0 || r.activation[13:12] == 2'd1
       || r.activation[13:12] == 2'd2 || (r.activation[4:0] != '0 && !(form.table_used && !r.activation[3]))
-      || (form.table_used && (ofm_log2 == 2'd1 || (ofm_log2 == 2'd2 && r.activation[2:0] > 3'd1)))
+      || (form.table_used && ((ofm_log2 == 2'd1 && r.activation[2:0] != '0)
+                              || (ofm_log2 == 2'd2 && r.activation[2:0] > 3'd1)))
       || (form.table_used && ofm_log2 == 2'd2 && r.activation[13:12] != 2'd3)
       || (r.ifm.region | r.ofm.region) > RegionMax || regions_i[r.ofm.region[2:0]].port
       || (r.ofm_blk_width_m1 | r.ofm_blk_height_m1) > BlockSideMax || r.ofm_blk_depth_m1 > BlockDepthMax
@@ -90,7 +95,7 @@ module cc_check
       || r.kernel_width_m1 > KernelSideMax || (form.dx && r.kernel_width_m1[0])
       || r.kernel_height_m1 > KernelSideMax || (form.dy && r.kernel_height_m1[0])
       || (r.ifm_pad_top | r.ifm_pad_bottom | r.ifm_pad_left | r.ifm_pad_right) > PadMax
-      || sizes.ifm_w <= 0 || sizes.ifm_h <= 0 || r.acc_format != '0
+      || sizes.ifm_w <= 0 || sizes.ifm_h <= 0 || (r.acc_format & acc_format_zero) != '0
       || ((sizes.ifm_w + 20'(form.upscale)) >> form.upscale) > 20'd65536
       || ((sizes.ifm_h + 20'(form.upscale)) >> form.upscale) > 20'd65536;
 
@@ -101,11 +106,11 @@ module cc_check
 
   // An average that leaves the padding out counts at most 64 pixels.
   assign kind_bad =
-      (form.kind != ReduceSum && !form.elementwise && ifm_log2 != '0)
+      (form.weighted && ifm_log2 != '0) || (form.pool && ifm_log2 > 2'd1)
       || (form.pool && (form.dx || form.dy))
       || (form.kind == AveragePool && (form.padded || !r.ofm.precision[8]) && sizes.taps > CountedTapsMax)
       || (form.kind == ReduceSum
-          && (ifm_log2 == 2'd1 || r.ofm.depth_m1 != '0 || form.kernel_w_m1 != '0 || form.kernel_h_m1 != '0
+          && (r.ofm.depth_m1 != '0 || form.kernel_w_m1 != '0 || form.kernel_h_m1 != '0
               || form.sx != 2'd1 || form.sy != 2'd1 || form.upscale));
 
   assign operands_bad =

@@ -35,6 +35,7 @@ module cc_sizes
     words_d = pixel_words(regs_i.ofm.depth_m1, regs_i.ofm_blk_depth_m1[6:0], regs_i.ifm.precision[3:2]);
     if (form_i.pieces) begin
       words_d = pixel_words(regs_i.ifm.depth_m1, form_i.kind == Conv && regs_i.kernel_stride[2] ? 7'd15 : 7'd31, 2'd0);
+      if (regs_i.ifm.precision[3:2] == 2'd1) words_d = pixel_words(regs_i.ifm.depth_m1, 7'd15, 2'd1);
       if (regs_i.ifm.precision[3:2] == 2'd2) words_d = pixel_words(regs_i.ifm.depth_m1, 7'd7, 2'd2);
     end
     words2_d = regs_i.ifm2_broadcast[2] ? 7'd1

@@ -46,9 +46,10 @@ module mac
 );
   localparam int unsigned WideLog2Bytes = 2;
 
-  logic weighted, wide, go;
-  assign weighted = op_i.kind == Conv || op_i.kind == Depthwise;
-  assign wide     = op_i.ifm.log2_bytes == 2'(WideLog2Bytes);
+  logic weighted, wide, two_bytes, go;
+  assign weighted  = op_i.kind == Conv || op_i.kind == Depthwise;
+  assign wide      = op_i.ifm.log2_bytes == 2'(WideLog2Bytes);
+  assign two_bytes = op_i.ifm.log2_bytes == 2'd1;
 
   // Walk
   logic walk_valid;
@@ -99,10 +100,11 @@ module mac
   mac_weights #(
     .UblkD(UblkD)
   ) u_weights (
-    .kind_i   (op_i.kind),
-    .half_i   (take_group_q.half),
-    .vec_i    (vec_i),
-    .weights_o(weights)
+    .kind_i     (op_i.kind),
+    .half_i     (take_group_q.half),
+    .two_bytes_i(two_bytes),
+    .vec_i      (vec_i),
+    .weights_o  (weights)
   );
 
   logic load, load_weights;
@@ -122,6 +124,7 @@ module mac
       .absent_i     (take_absent_q[l]),
       .channels_m1_i(take_group_q.channels_m1),
       .signed_i     (op_i.ifm_signed),
+      .two_bytes_i  (two_bytes),
       .wide_i       (wide),
       .zero_point_i (op_i.ifm_zero_point[8:0]),
       .factors_o    (factors)
@@ -143,6 +146,24 @@ module mac
     );
   end
 
+  // Of pools with 16-bit elements, a word has half of the channels.
+  logic sum_half;
+  if (UblkD > 4) begin : gen_half
+    logic mul_half_q, sum_half_q;
+    assign sum_half = sum_half_q;
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) begin
+        mul_half_q <= 1'b0;
+        sum_half_q <= 1'b0;
+      end else if (en_i) begin
+        if (load) mul_half_q <= take_group_q.half;
+        if (mul_q) sum_half_q <= mul_half_q;
+      end
+    end
+  end else begin : gen_no_half
+    assign sum_half = 1'b0;
+  end
+
   // Accumulate
   logic [11:0] acc_rd_row, acc_wr_row;
   mac_accumulate #(
@@ -153,6 +174,8 @@ module mac
     .rst_ni       (rst_ni),
     .en_i         (en_i),
     .max_i        (op_i.kind == MaxPool),
+    .halves_i     (two_bytes),
+    .half_i       (sum_half),
     .valid_i      (sum_q),
     .clear_i      (sum_clear_q),
     .lower_clear_i(sum_lower_clear),

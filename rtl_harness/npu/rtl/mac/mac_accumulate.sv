@@ -10,6 +10,8 @@ module mac_accumulate #(
   input  logic        rst_ni,
   input  logic        en_i,
   input  logic        max_i,
+  input  logic        halves_i,       // a dot product has half of the channels, with eight of them:
+  input  logic        half_i,         // the upper half
   // A group of pixels, and its dot products
   input  logic        valid_i,
   input  logic        clear_i,
@@ -52,6 +54,20 @@ module mac_accumulate #(
     assign clear = {Lanes{clear_q}};
   end
 
+  logic [UblkD-1:0] other;  // channels that the dot product has not
+  if (UblkD > 4) begin : gen_half
+    logic half_q;
+    assign other = !halves_i ? '0 : (half_q ? UblkD'(4'hF) : {{UblkD - 4{1'b1}}, 4'h0});
+    always_ff @(posedge clk_i or negedge rst_ni) begin
+      if (!rst_ni) half_q <= 1'b0;
+      else if (en_i && valid_i) half_q <= half_i;
+    end
+  end else begin : gen_no_half
+    logic unused_half;
+    assign unused_half = halves_i ^ half_i;
+    assign other = '0;
+  end
+
   logic [Lanes-1:0][UblkD-1:0][31:0] dot, old, sum;
   assign old = forward_q ? sum_q : rd_data_i;
   always_comb begin
@@ -60,7 +76,7 @@ module mac_accumulate #(
         dot[l][c] = c == 0 ? {dot_high_q[l], dot_q[l][c]} : 32'($signed(dot_q[l][c]));
         if (max_i) begin
           sum[l][c] = clear[l] ? Lowest : old[l][c];
-          if (!absent_q[l] && $signed(dot[l][c]) > $signed(sum[l][c])) sum[l][c] = dot[l][c];
+          if (!absent_q[l] && !other[c] && $signed(dot[l][c]) > $signed(sum[l][c])) sum[l][c] = dot[l][c];
         end else begin
           sum[l][c] = (clear[l] ? '0 : old[l][c]) + dot[l][c];
         end

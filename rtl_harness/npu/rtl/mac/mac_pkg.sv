@@ -17,7 +17,7 @@ package mac_pkg;
     logic        new_vector;   // the group is the vector's first
     logic        clear;        // accumulators start anew
     logic        keep;         // but for those of the lower half of the lanes, which are of other channels
-    logic        half;         // depthwise with four channels: the word's upper half
+    logic        half;         // depthwise with four channels: the word's upper half; 16-bit elements: that of eight
     logic [2:0]  channels_m1;  // IFM channels of the word that exist
     logic [11:0] acc;          // accumulator row
     logic        step_end;     // last group of a step,

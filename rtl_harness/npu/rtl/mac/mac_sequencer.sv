@@ -35,7 +35,7 @@ module mac_sequencer
 
   logic busy_q, ifm_buffer_q, acc_buffer_q, clear_q, row_last_q, last_q;
   logic odd_width_q, odd_height_q;  // the last column or row of groups is not whole
-  logic [4:0] words_q;              // of a pixel in the piece
+  logic [5:0] words_q;              // of a pixel in the piece
   logic [11:0] pitch_q;             // words of a lane's row of pixels
   logic [7:0] depth_q;              // IFM channels from the piece's first to the last, minus one
 
@@ -134,10 +134,16 @@ module mac_sequencer
 
   // The IFM word: of the walk where sums go over IFM channels, that of the OFM channels otherwise
   logic by_channel;
-  logic [3:0] word;
+  logic two_bytes;
+  logic [4:0] word;
   logic [8:0] depth;  // IFM channels from the word's first to the last, minus one
   assign by_channel = op_i.kind != Conv && op_i.kind != ReduceSum;
-  assign word       = by_channel ? (UblkD == 4 ? 4'(channels >> 1) : 4'(channels)) : word_walk;
+  assign two_bytes  = op_i.ifm.log2_bytes == 2'd1;
+  always_comb begin
+    word = 5'(word_walk);
+    if (by_channel) word = UblkD == 4 ? channels >> 1 : channels;
+    if (by_channel && two_bytes) word = UblkD == 4 ? channels : {channels[3:0], word_walk[0]};
+  end
   assign depth      = 9'(depth_q) - 9'({word, 3'd0} >> op_i.ifm.log2_bytes);
 
   always_comb begin
@@ -146,7 +152,7 @@ module mac_sequencer
     group_o.new_vector  = new_vector;
     group_o.clear       = clear_q && first;
     group_o.keep        = upper_half;
-    group_o.half        = UblkD == 4 && channels[0];
+    group_o.half        = UblkD == 4 ? channels[0] && !two_bytes : two_bytes && word_walk[0];
     group_o.channels_m1 = depth[8:3] != '0 ? '1 : depth[2:0];
     group_o.acc         = acc + {acc_buffer_group(op_i, Usable, AccBanks, acc_buffer_q), 6'd0};
     group_o.step_end    = last;
@@ -184,10 +190,10 @@ module mac_sequencer
     assign absent_o[l] = padding || outside;
   end
 
-  logic [4:0] words;
+  logic [5:0] words;
   logic [7:0] lane_columns;
   logic [15:0] depth_left;
-  assign words        = 5'(((10'(step_i.zc) << op_i.ifm.log2_bytes) + 10'd7) >> 3);
+  assign words        = 6'(((10'(step_i.zc) << op_i.ifm.log2_bytes) + 10'd7) >> 3);
   assign lane_columns = 8'((9'(step_i.iw) + 9'(UblkW - 1)) >> $clog2(UblkW));
   assign depth_left   = op_i.ifm_d_m1 - step_i.iz0;
 

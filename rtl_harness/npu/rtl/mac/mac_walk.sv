@@ -2,6 +2,7 @@
 /// Loops of one step: for each weight vector, in the order of the weight stream, the groups of pixels.
 ///
 /// From the outside in: IFM word (part kernel first), group of OFM channels, tap, IFM word (depth first), pixels.
+/// Pools with 16-bit elements have two IFM words for a group of eight OFM channels.
 /// The stream pads the taps of some operations to a multiple of four.
 module mac_walk
   import npu_pkg::*;
@@ -36,7 +37,7 @@ module mac_walk
   localparam logic [3:0] DepthFirstLast = 4'd3;  // IFM word of a depth-first vector
 
   // Limits, all minus one but the padding
-  logic [3:0] words_q;
+  logic [4:0] words_q;
   logic [4:0] channels_limit_q;
   logic [2:0] taps_x_q, taps_y_q;
   logic [1:0] padding_q;
@@ -56,7 +57,9 @@ module mac_walk
 
   logic word_inner;      // the IFM words are an inner loop, else the outermost
   logic padded;
-  assign word_inner = op_i.kind == Conv ? !op_i.part_kernel : op_i.kind == ReduceSum;
+  logic two_words;       // a group of OFM channels has two
+  assign two_words  = UblkD > 4 && op_i.ifm.log2_bytes == 2'd1 && (op_i.kind == MaxPool || op_i.kind == AveragePool);
+  assign word_inner = op_i.kind == Conv ? !op_i.part_kernel : op_i.kind == ReduceSum || two_words;
   assign padded     = (op_i.kind == Conv && op_i.part_kernel) || op_i.kind == Depthwise;
 
   logic shared_row;
@@ -64,7 +67,9 @@ module mac_walk
 
   logic last_column, last_row, last_group, last_word, last_tap, last_element, last_channels;
   logic real_vector;
-  assign real_vector   = padding_tap_q == '0 && word_q <= words_q;
+  logic [4:0] word;  // of the pixel
+  assign word          = two_words ? {channels_q[3:0], word_q[0]} : 5'(word_q);
+  assign real_vector   = padding_tap_q == '0 && word <= words_q;
   assign last_column   = column_q == '0;
   assign last_row      = row_q == '0;
   assign last_group    = (last_column && last_row) || !real_vector;
@@ -74,7 +79,8 @@ module mac_walk
   always_comb begin
     last_word = 1'b1;
     if (op_i.kind == Conv && word_inner) last_word = word_q == DepthFirstLast;
-    else if (op_i.kind == Conv || op_i.kind == ReduceSum) last_word = word_q == words_q;
+    else if (op_i.kind == Conv || op_i.kind == ReduceSum) last_word = 5'(word_q) == words_q;
+    else if (two_words) last_word = word_q[0];
   end
 
   assign real_o        = real_vector;
@@ -169,7 +175,7 @@ module mac_walk
       next_acc_q       <= '0;
     end else if (en_i) begin
       if (start_i) begin
-        words_q          <= 4'(((10'(step_i.zc) << op_i.ifm.log2_bytes) - 10'd1) >> 3);
+        words_q          <= 5'(((10'(step_i.zc) << op_i.ifm.log2_bytes) - 10'd1) >> 3);
         channels_limit_q <= op_i.kind == ReduceSum ? '0 : 5'((step_i.bd - 8'd1) >> $clog2(UblkD));
         taps_x_q         <= 3'(step_i.tw - 4'd1);
         taps_y_q         <= 3'(step_i.th - 4'd1);
