@@ -106,6 +106,7 @@ def with_kernel(draw: Draw, name: str, npu: NpuConfig) -> Case:
         "IFM_PRECISION": ifm.input_precision | draw.number(0, 3) << 8 | draw.number(0, 3) << 14,
         "IFM_ZERO_POINT": draw.number(-256, 255),
         "IFM_UPSCALE": upscale,
+        "ACC_FORMAT": draw.number(0, 1) if reduces and ifm.size == 2 else 0,
         "KERNEL_HEIGHT_M1": extents[0] - 1,
         "KERNEL_WIDTH_M1": extents[1] - 1,
         "KERNEL_STRIDE": kernel_bits(stride, dilation) | draw.flag() << 2 | draw.flag() << 5,
@@ -219,6 +220,8 @@ def with_blocks(draw: Draw, case: Case, npu: NpuConfig) -> Case | None:
         start = npu.usable_banks - npu.accumulator_banks * draw.number(
             0, (npu.usable_banks - 4) // npu.accumulator_banks
         )
+        if registers.get("ACC_FORMAT"):
+            start = max(2, start - draw.number(0, npu.accumulator_banks - 1))
         ib_end = draw.number(2, end if case.kind == "ELEMENTWISE" else min(start, end))
         changes = {
             "OFM_BLK_HEIGHT_M1": draw.number(1, largest) - 1,

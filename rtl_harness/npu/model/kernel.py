@@ -168,7 +168,8 @@ def check_buffers(request: Request, output: Output, kernel: Kernel, words: int) 
     end = npu.buffers_end(output.activation.table is not None)
     ib_end, ab_start = registers[Register.IFM_IB_END], registers[Register.AB_START]
     check_order(("first bank", STAGING_BANKS), ("IFM_IB_END", ib_end), ("AB_START", ab_start), ("end", end))
-    if (ab_start - npu.usable_banks) % npu.accumulator_banks:
+    aligned = (ab_start - npu.usable_banks) % npu.accumulator_banks == 0
+    if not aligned and not registers[Register.ACC_FORMAT]:
         raise CommandError(
             f"AB_START is {ab_start}, expected {npu.usable_banks} minus a multiple of {npu.accumulator_banks}"
         )

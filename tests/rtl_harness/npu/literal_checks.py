@@ -113,13 +113,13 @@ class LiteralChecks:
             yield pad < 128
         w = r("OFM_WIDTH_M1") * sx + kw + 1 - pads["LEFT"] - pads["RIGHT"]
         h = r("OFM_HEIGHT_M1") * sy + kh + 1 - pads["TOP"] - pads["BOTTOM"]
-        for size in (w, h):
-            yield size >= 1
-            yield (ceil_div(size, 2) if up else size) <= 65536
+        for side in (w, h):
+            yield side >= 1
+            yield (ceil_div(side, 2) if up else side) <= 65536
         yield size == 0 or (self.kind == POOL and size == 1) or (reduces and size == 2)
         ab_start = r("AB_START")
         yield self.ib_end <= ab_start <= self.acc_end
-        yield (ab_start - self.usable) % self.ag == 0
+        yield (ab_start - self.usable) % self.ag == 0 or r("ACC_FORMAT") == 1
         s = 4 if stride >> 5 & 1 else 8
         pw = (self.bw - 1) * sx + min(kw + 1, s)
         ph = (self.bh - 1) * sy + min(kh + 1, s)

@@ -62,6 +62,9 @@ module cc_check
   assign ib_end    = r.ifm_ib_end[5:0];
   assign ib2_start = r.ifm2_ib_start[5:0];
   assign ab_start  = r.ab_start[5:0];
+  // Accumulators begin in the first bank from AB_START on that their rows can begin in.
+  logic [5:0] first_acc;
+  assign first_acc = 6'(Usable) - (6'(Usable) - ab_start) / 6'(AccBanks) * 6'(AccBanks);
   logic [5:0] acc_banks, ifm_banks, ifm2_banks, ifm_lane_banks;
   assign acc_banks      = ((acc_end - ab_start) >> 1) / 6'(AccBanks);
   assign ifm_lane_banks = ((ib_end - 6'd2) >> 1) / 6'(Lanes);
@@ -122,7 +125,7 @@ module cc_check
   assign banks_bad =
       r.ifm_ib_end > 16'(Banks) || r.ifm_ib_end < 16'd2
       || (!form.elementwise && (r.ifm_ib_end > r.ab_start || r.ab_start > 16'(acc_end)
-                           || (ab_start - 6'(Usable % AccBanks)) % 6'(AccBanks) != '0))
+                           || (r.acc_format == '0 && ab_start != first_acc)))
       || (form.elementwise && r.ifm_ib_end > 16'(acc_end))
       || (form.elementwise && !form.unary && !form.scalar
           && (r.ifm2_ib_start < 16'd2 || r.ifm2_ib_start > r.ifm_ib_end));
@@ -133,12 +136,13 @@ module cc_check
 
   // What the blocks need to know
   cc_op u_op (
-    .form_i   (form),
-    .param_i  (param_i),
-    .regs_i   (regs_i),
-    .sizes_i  (sizes),
-    .acc_end_i(acc_end),
-    .op_o     (op_o)
+    .form_i    (form),
+    .param_i   (param_i),
+    .regs_i    (regs_i),
+    .sizes_i   (sizes),
+    .ab_start_i(first_acc),
+    .acc_end_i (acc_end),
+    .op_o      (op_o)
   );
 
   logic cmd_error_q, address_error_q, scale_error_q;

@@ -9,7 +9,8 @@ module cc_op
   input  logic [15:0] param_i,
   input  cmd_regs_t  regs_i,
   input  sizes_t     sizes_i,
-  input  logic [5:0] acc_end_i,  // bank after the accumulators
+  input  logic [5:0] ab_start_i, // first bank of the accumulators,
+  input  logic [5:0] acc_end_i,  // and the one after them
   output op_t        op_o
 );
   function automatic fmap_t fmap(fmap_regs_t f, logic [1:0] log2_bytes);
@@ -52,7 +53,7 @@ module cc_op
                             && regs_i.kernel_width_m1 < 16'(sub_max) && regs_i.kernel_height_m1 < 16'(sub_max);
     op_o.ib_end           = regs_i.ifm_ib_end[5:0];
     op_o.ib2_start        = regs_i.ifm2_ib_start[5:0];
-    op_o.ab_start         = regs_i.ab_start[5:0];
+    op_o.ab_start         = ab_start_i;
     op_o.acc_end          = acc_end_i;
     op_o.ifm_signed       = regs_i.ifm.precision[0];
     op_o.ifm_zero_point   = regs_i.ifm.zero_point;
