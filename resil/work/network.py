@@ -20,6 +20,7 @@ from resil.networks.compile import CompiledNetwork, compile_network
 from resil.progress import Progress
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.faults import Corruption
+from resil.rtl_harness.npu.refusals import check_taken
 from resil.rtl_harness.npu.work import OperationWork, operation_work
 from resil.rtl_harness.npu.workload import npu_workload
 from resil.work.decisions import NetworkDecision, network_decision
@@ -78,11 +79,14 @@ def compile_campaign_network(settings: NetworkSettings, target: str) -> Compiled
 
     Raises:
         NetworkError: the network cannot be read or compiled, or the zoo has none of that name.
+        HarnessError: the NPU does not take an operation.
     """
     path = Path(settings.path)
     if settings.path.startswith(ZOO_PREFIX):
         path = zoo.load(settings.path.removeprefix(ZOO_PREFIX)).path
-    return compile_network(path, target)
+    compiled = compile_network(path, target)
+    check_taken(compiled)
+    return compiled
 
 
 def network_inputs(

@@ -19,6 +19,7 @@ from resil.rtl_harness.npu.batches import batches, output_tensors
 from resil.rtl_harness.npu.model.config import npu_config
 from resil.rtl_harness.npu.model.machine import FunctionalModel
 from resil.rtl_harness.npu.model.status import ERRORS, Status
+from resil.rtl_harness.npu.refusals import check_taken
 from resil.rtl_harness.npu.workload import CONSTANTS, Array, Tensors, npu_workload, one_each
 
 EngineName = Literal["rtl", "functional"]
@@ -67,8 +68,10 @@ def infer(
         progress: Called with (inputs done, N) as the run goes on.
 
     Raises:
-        HarnessError: If inputs do not fit, or the NPU reports an error or does not finish.
+        HarnessError: If inputs do not fit, the NPU does not take an operation, reports an error or does not
+            finish.
     """
+    check_taken(compiled)
     given = one_each(compiled, inputs)
     for slot, values in zip(compiled.inputs, given, strict=True):
         shape = each_shape(slot.shape)

@@ -6,12 +6,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from resil.networks.compile import CompiledNetwork, Operation
+from resil.networks.compile import CONSTANTS_REGION, CompiledNetwork, Operation
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.npu.model.config import npu_config
 from resil.rtl_harness.npu.model.program import refused_commands
 
-_CONSTANTS = 0
 _NAMED = 3
 
 
@@ -38,7 +37,7 @@ def refusals(compiled: CompiledNetwork) -> tuple[Refusal, ...]:
     """Return what the NPU would refuse of `compiled`, in the stream's order; empty if it takes all."""
     found = []
     refused = refused_commands(
-        compiled.commands, npu_config(compiled.accelerator), read_only=frozenset({_CONSTANTS})
+        compiled.commands, npu_config(compiled.accelerator), read_only=frozenset({CONSTANTS_REGION})
     )
     for word, reason in refused:
         operation = next((one for one in compiled.operations if one.word >= word), None)

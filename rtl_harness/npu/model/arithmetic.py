@@ -79,7 +79,8 @@ def rescale_operand(values: Int64, scale: int, shift: int, headroom: int) -> Int
         headroom: Bits that the addition's operands are shifted left by.
     """
     first = 31 - headroom
-    return _twice(values * np.int64(scale), np.int64(first), np.int64(max(shift - first, 0)))
+    rest = np.asarray(max(shift - first, 0), dtype=np.int64)
+    return _twice(values * np.int64(scale), np.asarray(first, dtype=np.int64), rest)
 
 
 def shift_left(values: Int64, places: Int64 | int) -> Int64:

@@ -150,7 +150,8 @@ def refused_commands(
 
     A word that is no command ends the list. The arguments are those of `lower`.
     """
-    lowering, found, word = _Lowering(npu, read_only), [], 0
+    lowering, word = _Lowering(npu, read_only), 0
+    found: list[tuple[int, str]] = []
     try:
         for command in parse(words):
             word = command.end

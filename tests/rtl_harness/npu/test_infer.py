@@ -68,11 +68,18 @@ def test_wrong_shapes_are_refused(compiled, bad):
 
 
 def test_an_error_of_the_npu_names_input_operation_and_status(digits, compiled):
+    broken = dataclasses.replace(compiled, constants=b"\xff" * len(compiled.constants))
+    with pytest.raises(HarnessError, match=r"input 0 on the functional model: .*operation \d .*WEIGHT_ERROR"):
+        infer(broken, digits.heldout_inputs[:1], "functional")
+
+
+@pytest.mark.parametrize("engine", ["functional", "rtl"])
+def test_a_stream_that_the_npu_does_not_take_is_refused_before_it_runs(engine, digits, compiled):
     commands = compiled.commands.copy()
     commands[compiled.operations[2].word] = 0x3FF
     broken = dataclasses.replace(compiled, commands=commands)
-    with pytest.raises(HarnessError, match=r"input 0 on the functional model: .*operation 2 .*CMD_ERROR"):
-        infer(broken, digits.heldout_inputs[:2], "functional")
+    with pytest.raises(HarnessError, match=r"does not take 1 .*operation 2, Conv2D .*0x03ff is unknown"):
+        infer(broken, digits.heldout_inputs[:1], engine)
 
 
 def test_doctests():

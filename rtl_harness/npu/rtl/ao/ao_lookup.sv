@@ -45,7 +45,7 @@ module ao_lookup
   assign rd_row_o  = at[9:4];
 
   logic [31:0] entry;
-  logic signed [23:0] rise;
+  logic signed [23:0] rise;  // times 128
   assign entry   = 32'(rd_data_i >> {byte_q, 3'd0});
   assign rise    = 24'($signed(entry[31:16])) * $signed({17'd0, offset_q}) + Half;
   assign entry_o = op_i.ofm.log2_bytes == 2'd1 ? 32'(entry[15:0] + rise[22:7]) : entry;
@@ -59,4 +59,7 @@ module ao_lookup
       offset_q <= index16[6:0];
     end
   end
+
+  logic unused_rise;
+  assign unused_rise = ^{rise[23], rise[6:0]};
 endmodule
