@@ -19,6 +19,7 @@ from resil.networks.graph import Graph
 from resil.networks.tflite_writer import serialise_network
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.npu.infer import EngineName, infer
+from resil.rtl_harness.npu.refusals import check_taken
 
 EXACT, DIFFERS, REFUSED, STOPPED, UNJUDGED = "exact", "differs", "refused", "stopped", "not judged"
 SIZES = ("ethos-u55-32", "ethos-u55-64", "ethos-u55-128", "ethos-u55-256")
@@ -62,7 +63,8 @@ def judge(case: Case, npu: str, engine: EngineName = "functional", inputs: int =
     data = serialise_network(graph)
     try:
         compiled = compile_bytes(data, Path("survey.tflite"), npu)
-    except NetworkError as error:
+        check_taken(compiled)
+    except (NetworkError, HarnessError) as error:
         return Outcome(case.name, npu, engine, REFUSED, reason=_one_line(error))
     given = random_inputs(graph, inputs, seed)
     try:
