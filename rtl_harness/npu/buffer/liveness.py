@@ -19,13 +19,13 @@ from resil.rtl_harness.npu.buffer.stays import ROW_BYTES, Role, Stay
 from resil.rtl_harness.npu.buffer.walk import Walk
 from resil.rtl_harness.npu.model.config import NpuConfig, npu_config
 from resil.rtl_harness.npu.model.memory import SHARED_BUFFER
+from resil.rtl_harness.npu.model.output import table_bytes
 from resil.rtl_harness.npu.model.program import Copy, Execute, OperationConfig, lower
 from resil.rtl_harness.npu.workload import CONSTANTS
 
 FloatArray = npt.NDArray[np.float64]
 
 _LEAD = 40
-_TABLE_ENTRIES = 256
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def _table(action: Execute, npu: NpuConfig, written: dict[int, float], end: floa
     if output.activation.table is None:
         return
     ofm = output.ofm
-    size = _TABLE_ENTRIES * ofm.element_bytes
+    size = table_bytes(ofm.element_bytes)
     first = npu.table_base + output.activation.table * size
     rows = range(first // ROW_BYTES, (first + size) // ROW_BYTES)
     begin = min((written.get(row, end) for row in rows), default=end)

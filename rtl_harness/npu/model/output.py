@@ -44,8 +44,7 @@ class Sink:
         order = _write_order(output) if has_duplicates(ofm, placement) else None
         self._transfer = Transfer(ofm, placement, order)
         table = output.activation.table
-        size = ofm.element_bytes
-        bytes_of_table = _TABLE_ENTRIES[size] * _ENTRY_BYTES[size]
+        bytes_of_table = table_bytes(ofm.element_bytes)
         self._table_at = 0 if table is None else npu.table_base + table * bytes_of_table
         self._table_bytes = 0 if table is None else bytes_of_table
 
@@ -83,6 +82,11 @@ class Sink:
     def write(self, memory: Memory, elements: Elements) -> None:
         """Store OFMs, shape (active or 1, height, width, depth)."""
         self._transfer.write(memory, elements)
+
+
+def table_bytes(element_bytes: int) -> int:
+    """Return the size of a look-up table for elements of so many bytes."""
+    return _TABLE_ENTRIES[element_bytes] * _ENTRY_BYTES[element_bytes]
 
 
 def bound(values: Int64, activation: Activation, ofm: FeatureMap) -> Int64:
