@@ -42,6 +42,10 @@ module npu
   output logic        m1_r_ready_o,
   input  axi_r_t      m1_r_i
 );
+  if (Macs != 32 && Macs != 64 && Macs != 128 && Macs != 256) begin : gen_no_such_size
+    $error("Macs is %0d: expected 32, 64, 128 or 256; no other size is built", Macs);
+  end
+
   // The compiler's unit of work: pixels across and down, OFM channels; eight IFM channels
   localparam int unsigned UblkD  = Macs == 32 ? 4 : 8;
   localparam int unsigned UblkW  = Macs >= 128 ? 2 : 1;

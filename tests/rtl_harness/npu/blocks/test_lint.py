@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 
 from resil.rtl_harness.design.elaboration.yosys import run_yosys
+from resil.rtl_harness.errors import SimulationError
 from resil.rtl_harness.tools import verilate
 from testkit.npu.blocks.structs import RTL
 
@@ -29,6 +30,13 @@ def test_verilator_has_nothing_to_say(macs: int, option: str, tmp_path):
     parameters = [f"-GMacs={macs}", f"-G{option}"]
     arguments = ["--lint-only", "-Wall", "--top-module", "bench_top", *parameters]
     verilate([*arguments, str(RTL / "lint.vlt"), *map(str, SOURCES)], tmp_path)
+
+
+@pytest.mark.parametrize("macs", [0, 16, 96, 512])
+def test_sizes_that_are_not_built_are_refused(macs: int, tmp_path):
+    arguments = ["--lint-only", "--top-module", "bench_top", f"-GMacs={macs}"]
+    with pytest.raises(SimulationError, match=f"Macs is {macs}: expected 32, 64, 128 or 256"):
+        verilate([*arguments, str(RTL / "lint.vlt"), *map(str, SOURCES)], tmp_path)
 
 
 @pytest.mark.parametrize(
