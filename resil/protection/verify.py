@@ -26,7 +26,7 @@ from resil.protection.next_look import bearing, next_look, registered
 from resil.protection.observed import Observed
 from resil.protection.options import WATCHDOG, load_options
 from resil.protection.read_back import Built, mechanism_counts, observed_on, read_built
-from resil.protection.sample_size import POWER
+from resil.protection.sample_size import POWER, Expected, Spread, spread_needed
 from resil.protection.unused_networks import (
     asked_work,
     fresh_works,
@@ -68,14 +68,15 @@ class Sizes:
         stuck: Stuck bits of copies and parity bits, in each kind of storage, on the network with the fewest
             cycles; of those that raise alarms as many as there are, up to this.
         all_stuck: Stuck bits of all storage, where permanent faults are asked for.
-        unprotected: Upsets of the design without protection, to show that the network can refuse a set.
+        unprotected: Upsets of the design without protection, by raw rates, to show that the network can
+            refuse a set.
     """
 
     spread: int | None = None
     redundant: int = 3000
     stuck: int = 400
     all_stuck: int = 2000
-    unprotected: int = 1000
+    unprotected: int = 12_000
 
 
 def verify_build(
@@ -121,7 +122,8 @@ def verify_build(
     chose = [load_campaign(run_dir / CAMPAIGN) for run_dir in run_dirs]
     exact, beyond, cycles = _bit_exact(chose, built, works, progress)
     if can_be_confirmed(plan):
-        bare = [_unprotected(work, name, folder, built, sizes, progress) for name, work in works.items()]
+        spread = by_raw_rate(Run(run_dirs[0]), campaign, sizes.unprotected)
+        bare = [_unprotected(work, name, folder, built, spread, progress) for name, work in works.items()]
         require_sensitive(plan, bare, campaign.hazardous, campaign.confidence)
     seed, confidence = look.seed, look.confidence
     works = {name: replace(work, confidence=confidence) for name, work in works.items()}
@@ -171,11 +173,36 @@ def verify_build(
     return found
 
 
+def by_raw_rate(run: Run, campaign: Campaign, size: int) -> dict[str, dict[str, int]]:
+    """Spread upsets over the source's storage by raw rates: most of its bits are memory that hardly fails."""
+    technology = upset_rates(campaign)
+    expected = [
+        Expected(own.name, kind, getattr(own, f"{kind}_bits") * technology.fit_per_bit(kind), 0.0)
+        for own in run.summary.blocks
+        for kind in campaign.faults.kinds
+    ]
+    return _by_block(spread_needed(expected, None, campaign.confidence, (size,)))
+
+
+def _by_block(spread: Spread) -> dict[str, dict[str, int]]:
+    found: dict[str, dict[str, int]] = {}
+    for (block, kind), n in spread.by_storage.items():
+        found.setdefault(block, {})[kind] = n
+    return found
+
+
 def _unprotected(
-    work: Campaign, name: str, folder: Path, built: Built, sizes: Sizes, progress: Progress
+    work: Campaign,
+    name: str,
+    folder: Path,
+    built: Built,
+    spread: Mapping[str, Mapping[str, int]],
+    progress: Progress,
 ) -> Observed:
     """Inject upsets on one network into the design without protection."""
-    faults = FaultSettings(work.faults.kinds, sizes.unprotected, 0, work.faults.clusters)
+    kinds, clusters = work.faults.kinds, work.faults.clusters
+    injections = sum(sum(own.values()) for own in spread.values())
+    faults = FaultSettings(kinds, injections, 0, clusters, minimum_in=spread)
     named = f"{name}-unprotected"
     asked = replace(work, name=named, faults=faults, sampling=SamplingSettings(), safety=None)
     place = folder / UNPROTECTED / name
@@ -246,16 +273,13 @@ def _planned(
     technology, bits = upset_rates(campaign), built.bits(campaign.faults.kinds)
     fit_raw = {(block, kind): n * technology.fit_per_bit(kind) for (block, kind), n in bits.items()}
     fixed = {key: sizes.redundant for key in bits if key[0] == built.block}
-    planned: dict[str, dict[str, int]] = {}
     spread = planned_upsets(plan, fit_raw, fixed, networks, campaign.confidence, sizes.spread)
     if spread.power < POWER:
         progress.warn(
             f"note: the plan has little reserve: if what it predicts is true, {spread.power:.0%} of such "
             "confirmations show it, by as many injections as are made at most"
         )
-    for (block, kind), n in spread.by_storage.items():
-        planned.setdefault(block, {})[kind] = n
-    return planned
+    return _by_block(spread)
 
 
 def _upsets(

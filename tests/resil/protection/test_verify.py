@@ -19,7 +19,7 @@ from resil.record.protection_build import BitExact, Build
 from resil.record.protection_confirmation import Confirmation
 from resil.results.run import Run
 
-SIZES = Sizes(spread=1500, redundant=600, stuck=60)
+SIZES = Sizes(spread=1500, redundant=600, stuck=60, unprotected=1000)
 FEW = Sizes(spread=300, redundant=500, stuck=20, unprotected=300)
 OPTIONS = (
     'exclude = ["duplicate", "secded", "parity", "flop_parity", "flop_duplicate", "flop_triplicate", '
