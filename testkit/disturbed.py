@@ -5,15 +5,17 @@ from __future__ import annotations
 
 import random
 import shutil
-import signal
-import subprocess
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from testkit.forked import Forked
+
 DAMAGES = ("cut short", "altered", "copied", "removed")
 # Part of the kills that come before the first injection.
 EARLY = 0.2
+# Seconds that a preparation takes at most, from an empty cache too.
+PREPARING = 1800.0
 
 
 @dataclass
@@ -39,17 +41,6 @@ class Found:
     set_aside: int = 0
     stored: int = 0
     equal: bool = False
-
-
-def start(command: list[str]) -> subprocess.Popen[str]:
-    """Start a command whose messages can be read."""
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-
-
-def wait_for(process: subprocess.Popen[str], text: str) -> bool:
-    """Read messages until one holds `text`; False if the process ended before."""
-    assert process.stderr is not None
-    return any(text in line for line in process.stderr)
 
 
 def damage(folder: Path, chance: random.Random) -> str | None:
@@ -85,26 +76,25 @@ def disturbed(
             before the others.
         chance: Decides when, and what is damaged.
     """
-    found = Found(0)
+    found, log = Found(0), folder.with_suffix(".log")
     while found.kills < kills:
-        process = start([*command, "--resume"])
+        process = Forked([*command, "--resume"], log)
         if chance.random() < EARLY:
             time.sleep(chance.uniform(0.0, pauses[0]))
             early = True
         else:
-            early = not wait_for(process, "injections with the")
+            early = not process.says("injections with the", PREPARING)
             time.sleep(chance.uniform(0.0, 2 * pauses[1]))
         if process.poll() is not None:
             break
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
+        process.kill()
+        process.wait()
         found.kills += 1
         found.before_injecting += early
         if chance.random() < 0.5 and (kind := damage(folder / "injections", chance)):
             found.damages[kind] += 1
-    last = start([*command, "--resume"])
-    _, messages = last.communicate()
-    if last.returncode not in (0, 1, 3):
-        raise SystemExit(f"the last run ended with exit code {last.returncode}:\n{messages}")
+    last = Forked([*command, "--resume"], log)
+    if last.wait() not in (0, 1, 3):
+        raise SystemExit(f"the last run ended with exit code {last.wait()}:\n{last.said()}")
     found.set_aside = len(list((folder / "injections").glob("*.rejected")))
     return found

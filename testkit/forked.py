@@ -6,11 +6,14 @@ They are processes like any other, but start in a moment, so that many of them c
 
 from __future__ import annotations
 
+import atexit
 import multiprocessing
 import os
 import runpy
 import signal
 import sys
+import time
+import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
@@ -22,9 +25,18 @@ _CONTEXT.set_forkserver_preload(
         "resil.farm.worker",
         "distributed.cli.dask_worker",
         "distributed.cli.dask_scheduler",
+        "resil.protection.verify",
+        "resil.run.campaign",
+        "resil.run.dry_run",
+        "resil.run.replay",
         __name__,
     ]
 )
+
+
+# multiprocessing waits for its processes at the end: what a failed test has left must not hold it up.
+_STARTED: weakref.WeakSet[Forked] = weakref.WeakSet()
+atexit.register(lambda: [left.kill() for left in _STARTED])
 
 
 class Running(Protocol):
@@ -53,33 +65,67 @@ class Running(Protocol):
 
 
 class Forked:
-    """A command that runs in a forked process.
+    """A command that runs in a forked process, with the variables and in the folder of this one.
 
     Args:
         command: Python, "-m", name of a module and its arguments.
         log: File that what it says is appended to.
         environment: Variables that it has besides those of this process; None for no others.
+
+    Attributes:
+        pid: Number of the process.
+        log: The file.
     """
 
     def __init__(
         self, command: Sequence[str], log: Path, environment: Mapping[str, str] | None = None
     ) -> None:
         _python, _m, module, *words = command
-        given = (module, words, str(log), dict(environment or {}), os.getcwd())
+        self.log, self._read = log, log.stat().st_size if log.exists() else 0
+        given = (module, words, str(log), {**os.environ, **(environment or {})}, os.getcwd())
         self._process = _CONTEXT.Process(target=_run, args=given)
         self._process.start()
         assert self._process.pid is not None
         self.pid = self._process.pid
+        _STARTED.add(self)
 
     def poll(self) -> int | None:
         """Return the exit code, negative for a signal; None while it runs."""
         return self._process.exitcode
 
-    def wait(self) -> int:
-        """Return the exit code when it has ended."""
-        self._process.join()
-        assert self._process.exitcode is not None
+    def wait(self, seconds: float | None = None) -> int:
+        """Return the exit code when it has ended.
+
+        Raises:
+            TimeoutError: It has not after so many seconds.
+        """
+        self._process.join(seconds)
+        if self._process.exitcode is None:
+            raise TimeoutError(f"no end after {seconds:g} s; it said:\n{self.said()}")
         return self._process.exitcode
+
+    def said(self) -> str:
+        """Return what its log holds, of commands before it too."""
+        return self.log.read_text(encoding="utf-8") if self.log.exists() else ""
+
+    def says(self, words: str, seconds: float = 120.0) -> bool:
+        """Wait until it has said something, looked for behind what was found last; False if it ends before.
+
+        Raises:
+            TimeoutError: It has not after so many seconds, and runs on.
+        """
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            over = self.poll() is not None
+            text = self.log.read_bytes() if self.log.exists() else b""
+            found = text.find(words.encode(), self._read)
+            if found >= 0:
+                self._read = found + len(words.encode())
+                return True
+            if over:
+                return False
+            time.sleep(0.02)
+        raise TimeoutError(f"{words!r} not said after {seconds:g} s, but:\n{self.said()}")
 
     def kill(self) -> None:
         """Send SIGKILL."""
@@ -91,8 +137,19 @@ class Forked:
             os.kill(self.pid, sig)
 
 
+def has_part_files(run: Path, process: Running | None = None, seconds: float = 120.0) -> bool:
+    """Wait until a run folder holds injections; False if the process ends before, or no time is left."""
+    deadline = time.monotonic() + seconds
+    while not list(run.glob("injections/part-*.parquet")):
+        if time.monotonic() > deadline or (process is not None and process.poll() is not None):
+            return False
+        time.sleep(0.05)
+    return True
+
+
 def _run(module: str, words: list[str], log: str, environment: dict[str, str], folder: str) -> None:
     os.chdir(folder)
+    os.environ.clear()
     os.environ.update(environment)
     file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     for stream in (1, 2):

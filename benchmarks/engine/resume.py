@@ -22,7 +22,8 @@ import time
 from dataclasses import asdict
 from pathlib import Path
 
-from testkit.disturbed import Found, disturbed, start, wait_for
+from testkit.disturbed import PREPARING, Found, disturbed
+from testkit.forked import Forked
 from testkit.runs import EXAMPLE
 from testkit.stored_rows import rows
 
@@ -39,10 +40,10 @@ def measure(options: argparse.Namespace, folder: Path) -> Found:
     command += ["--engine", options.engine]
     try:
         times = [time.monotonic()]
-        calm = start([*command, "--out", str(folder / "calm")])
-        wait_for(calm, "injections with the")
+        calm = Forked([*command, "--out", str(folder / "calm")], folder / "calm.log")
+        calm.says("injections with the", PREPARING)
         times.append(time.monotonic())
-        calm.communicate()
+        calm.wait()
         preparing, seconds = times[1] - times[0], time.monotonic() - times[1]
         command += ["--out", str(folder / "disturbed")]
         pauses = (preparing, max(seconds / max(options.kills, 1), LEAST))

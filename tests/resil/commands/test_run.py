@@ -5,11 +5,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import random
 import re
 import signal
-import subprocess
 import sys
 import time
 
@@ -21,6 +19,7 @@ from resil.cli import main
 from resil.record.summary import Summary
 from testkit import fake
 from testkit.campaigns import TEXT, write_campaign
+from testkit.forked import Forked
 
 FILES = {
     "blocks.csv",
@@ -205,20 +204,10 @@ def test_a_simulator_that_breaks_leaves_a_run_to_resume(run, tmp_path, monkeypat
 
 def start(folder, *arguments, seconds="0.01"):
     command = [sys.executable, "-m", "testkit.fake", "run", str(write_campaign(folder)), *arguments]
-    return subprocess.Popen(
-        [*command, "--out", str(folder / "run")],
-        env=os.environ | {"FAKE_SECONDS": seconds},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+    number = len(list(folder.glob("said-*")))
+    return Forked(
+        [*command, "--out", str(folder / "run")], folder / f"said-{number}", {"FAKE_SECONDS": seconds}
     )
-
-
-def wait_for_injecting(process):
-    for line in process.stderr:
-        if "injections with the" in line:
-            return
-    raise AssertionError("it ended before it injected")
 
 
 def test_interrupted_in_the_synthesis_keeps_its_injections(tmp_path, monkeypatch, capsys):
@@ -249,17 +238,17 @@ def test_a_killed_run_is_resumed_to_the_same_result(ending, times, tmp_path, run
     moment = random.Random(ending)
     for attempt in range(times):
         process = start(tmp_path, "--resume") if attempt else start(tmp_path)
-        wait_for_injecting(process)
+        assert process.says("injections with the"), process.said()
         time.sleep(moment.uniform(0.05, 0.4))
         process.send_signal(ending)
-        _, err = process.communicate(timeout=30)
+        code = process.wait(30)
         if ending == signal.SIGKILL:
-            assert process.returncode == -signal.SIGKILL
+            assert code == -signal.SIGKILL
         else:
-            assert process.returncode == 130
-            kept = int(re.search(r"(\d+) of 200 injections are kept", err)[1])
+            assert code == 130
+            kept = int(re.search(r"(\d+) of 200 injections are kept", process.said())[1])
             assert kept == len(injections(tmp_path / "run"))
-            assert "go on with: resil run" in err
+            assert "go on with: resil run" in process.said()
     assert 0 < len(injections(tmp_path / "run")) < 200
     assert run() == 2
     assert run("--resume") == run()

@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import signal
-import subprocess
 import sys
 import time
 
@@ -17,7 +15,7 @@ from resil.cli import main
 from testkit import fake
 from testkit.campaigns import TEXT, write_campaign
 from testkit.disturbed import DAMAGES, damage
-from testkit.forked import Forked
+from testkit.forked import Forked, has_part_files
 from testkit.processes import Processes, processes
 from testkit.runs import same
 from testkit.stored_rows import rows
@@ -48,8 +46,7 @@ def shared(tmp_path_factory):
 
 
 def farm(tmp_path, workers=2, **environment):
-    given = {**os.environ, "PYTHONHASHSEED": "0", **environment}
-    return processes(Processes(tmp_path / "farm", WORKER, workers, given))
+    return processes(Processes(tmp_path / "farm", WORKER, workers, environment, forked=True))
 
 
 def start(tmp_path, there, text, *, audit=0.005, **environment):
@@ -58,15 +55,12 @@ def start(tmp_path, there, text, *, audit=0.005, **environment):
     table = f'[execution.dask]\nscheduler = "{there.address}"\naudit = {audit}\n'
     file.write_text(f"{text}\n{table}")
     command = [sys.executable, "-m", "testkit.fake", "run", str(file), "--out", str(tmp_path / "run")]
-    return subprocess.Popen(
-        [*command, "--resume"], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
-        env={**os.environ, **environment},
-    )  # fmt: skip
+    log = tmp_path / f"said-{len(list(tmp_path.glob('said-*')))}"
+    return Forked([*command, "--resume"], log, environment)
 
 
 def finish(process):
-    said = process.communicate(timeout=120)[1]
-    return process.returncode, said
+    return process.wait(120), process.said()
 
 
 @pytest.mark.parametrize("text", [LONGER, LONGER + '[sampling]\nplan = "adaptive"\nmargin = 0.2\n'])
@@ -83,7 +77,7 @@ def test_two_workers_give_what_one_machine_gives(tmp_path, calm, shared, text):
 
 
 def test_a_worker_of_another_version_is_refused_by_name(tmp_path, calm, shared):
-    old = Processes(tmp_path, WORKER, 1, {**os.environ, "FAKE_VERSION": "0.0.9"}, shared.port)
+    old = Processes(tmp_path, WORKER, 1, {"FAKE_VERSION": "0.0.9"}, shared.port, forked=True)
     old.running["scheduler"] = shared.running["scheduler"]
     old.tend()
     code, said = finish(start(tmp_path, shared, LONGER.replace("= 3000", "= 9000")))
@@ -107,7 +101,7 @@ def test_whatever_is_killed_the_same_rows_come(tmp_path, calm):
     with farm(tmp_path, FAKE_SECONDS="0.004") as there:
         run = start(tmp_path, there, LONGER)
         for victim in ("worker 0", "scheduler", "worker 1", "coordinator"):
-            time.sleep(4 + chance.random())
+            time.sleep(1.0 + chance.random())
             if victim == "coordinator":
                 run.send_signal(signal.SIGKILL)
                 finish(run)
@@ -128,7 +122,7 @@ def test_a_worker_that_simulates_wrongly_fails_the_run(tmp_path, workers):
     """One wrong worker beside a right one; alone, this process audits it."""
     with farm(tmp_path, workers=1, FAKE_WRONG="0.3") as there:
         if workers == 2:
-            right = Processes(tmp_path / "right", WORKER, 1, None, there.port)
+            right = Processes(tmp_path / "right", WORKER, 1, None, there.port, forked=True)
             right.running["scheduler"] = there.running["scheduler"]
             right.folder.mkdir()
             right.tend()
@@ -143,8 +137,7 @@ def test_a_worker_that_simulates_wrongly_fails_the_run(tmp_path, workers):
 def test_ctrl_c_leaves_what_resume_continues(tmp_path, calm, shared):
     text = LONGER.replace("= 3000", "= 6000")
     run = start(tmp_path, shared, text)
-    while not list((tmp_path / "run").glob("injections/part-*.parquet")):
-        time.sleep(0.05)
+    assert has_part_files(tmp_path / "run", run), run.said()
     run.send_signal(signal.SIGINT)
     code, said = finish(run)
     assert code == 130

@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 import threading
 import time
@@ -14,6 +12,7 @@ import pytest
 
 from resil.cli import main
 from testkit import fake
+from testkit.forked import Forked, has_part_files
 from testkit.processes import Processes, processes
 from testkit.runs import ENDED, same
 from testkit.stored_rows import rows
@@ -46,8 +45,8 @@ def calm(tmp_path, monkeypatch):
 
 
 def farm(tmp_path, seconds="0.002", **environment):
-    given = {**os.environ, "PYTHONHASHSEED": "0", "FAKE_SECONDS": seconds, **environment}
-    return processes(Processes(tmp_path / "farm", WORKER, 2, given))
+    given = {"FAKE_SECONDS": seconds, **environment}
+    return processes(Processes(tmp_path / "farm", WORKER, 2, given, forked=True))
 
 
 def start(tmp_path, address, text):
@@ -55,14 +54,11 @@ def start(tmp_path, address, text):
     file = tmp_path / "study.toml"
     file.write_text(f'{text}[execution]\ndask = "{address}"\n')
     command = [sys.executable, "-m", "testkit.fake", "study", str(file), "--out", str(tmp_path / "out")]
-    return subprocess.Popen(
-        [*command, "--resume"], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True
-    )
+    return Forked([*command, "--resume"], tmp_path / f"said-{len(list(tmp_path.glob('said-*')))}")
 
 
 def finish(process):
-    said = process.communicate(timeout=180)[1]
-    return process.returncode, said
+    return process.wait(180), process.said()
 
 
 def record(folder):
@@ -92,7 +88,7 @@ def test_whoever_is_lost_between_and_in_cells_the_same_study_comes(tmp_path, cal
     with farm(tmp_path) as there:
         study = start(tmp_path, there.address, ASKED)
         for victim in ("worker 0", "scheduler", "coordinator", "worker 1"):
-            time.sleep(4)
+            time.sleep(1.5)
             if victim == "coordinator":
                 study.kill()
                 finish(study)
@@ -110,7 +106,8 @@ def test_whoever_is_lost_between_and_in_cells_the_same_study_comes(tmp_path, cal
 
 def test_a_wrong_worker_fails_its_cell_by_name(tmp_path):
     with farm(tmp_path, seconds="0", FAKE_WRONG="1") as there:
-        right = Processes(tmp_path / "right", WORKER, 1, {**os.environ, "FAKE_SECONDS": "0"}, there.port)
+        given = {"FAKE_SECONDS": "0"}
+        right = Processes(tmp_path / "right", WORKER, 1, given, there.port, forked=True)
         right.running["scheduler"] = there.running["scheduler"]
         right.folder.mkdir()
         right.tend()
@@ -129,7 +126,7 @@ def test_a_farm_that_has_gone_for_good_ends_the_study_and_fails_no_cell(tmp_path
     with farm(tmp_path, seconds="0.01") as there:
         file = tmp_path / "study.toml"
         file.write_text(f'{TEXT.replace("= 200", "= 9000")}[execution]\ndask = "{there.address}"\n')
-        killing = threading.Thread(target=lambda: (wait_for(first), there.kill("scheduler")))
+        killing = threading.Thread(target=lambda: (has_part_files(first.parent), there.kill("scheduler")))
         killing.start()
         code = main(["study", str(file), "--out", str(tmp_path / "out")])
         killing.join()
@@ -138,9 +135,3 @@ def test_a_farm_that_has_gone_for_good_ends_the_study_and_fails_no_cell(tmp_path
     assert "expected a scheduler that answers, found none" in said
     assert "go on with: resil study" in said
     assert [cell["verdict"] for cell in record(tmp_path / "out")["cells"]] == ["not run"] * 4
-
-
-def wait_for(folder):
-    """Return when a part file is there."""
-    while not list(folder.glob("part-*.parquet")):
-        time.sleep(0.05)

@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 import json
-import os
 import random
 import re
 import resource
-import signal
-import subprocess
 import sys
 import time
 from dataclasses import replace
@@ -31,6 +28,7 @@ from resil.sensitivity.guided_population import campaign_population, guided_popu
 from resil.stats.rates import OUTCOMES
 from testkit import fake
 from testkit.campaigns import TEXT, campaign, write_campaign
+from testkit.forked import Forked, has_part_files
 
 ADAPTIVE = TEXT.replace("injections = 200", "injections = 4000").replace("fit = 0.01", "fit = 0.0003")
 ADAPTIVE += '[sampling]\nplan = "adaptive"\n'
@@ -88,14 +86,12 @@ def test_whatever_is_lost_the_same_set_comes_back(tmp_path, monkeypatch):
 def test_a_killed_adaptive_run_is_resumed_to_the_same_result(tmp_path, monkeypatch):
     arguments = [sys.executable, "-m", "testkit.fake", *command(tmp_path)]
     for pause in (1.2, 2.0):
-        environment = os.environ | {"FAKE_SECONDS": "0.005"}
         more = [] if pause == 1.2 else ["--resume"]
-        process = subprocess.Popen([*arguments, *more], env=environment, stderr=subprocess.DEVNULL)
-        while not list((tmp_path / "run").glob("injections/*")) and process.poll() is None:
-            time.sleep(0.05)
+        process = Forked([*arguments, *more], tmp_path / "said", {"FAKE_SECONDS": "0.005"})
+        assert has_part_files(tmp_path / "run", process), process.said()
         time.sleep(pause / 4)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+        process.kill()
+        process.wait(60)
     fake.install(monkeypatch)
     assert main(command(tmp_path)) == 2
     assert main(command(tmp_path, "run", "--resume")) == main(command(tmp_path, "whole")) == 1

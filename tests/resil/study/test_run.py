@@ -7,8 +7,6 @@ import json
 import os
 import random
 import shutil
-import signal
-import subprocess
 import sys
 import time
 from dataclasses import replace
@@ -35,6 +33,7 @@ from resil.study.study_file import load_study
 from resil.study.time_spent import PARTS
 from testkit import fake
 from testkit.campaigns import TEXT as CAMPAIGN
+from testkit.forked import Forked
 from testkit.stored_rows import rows
 from tests.resil.protection.plans import build, confirmation
 from tests.resil.studies import CELLS, TEXT, write_study
@@ -659,21 +658,19 @@ def test_protection_that_is_asked_for_later_is_work(command, tmp_path):
 def test_kills_between_and_inside_cells_leave_no_trace(tmp_path, monkeypatch):
     file = write_study(tmp_path)
     monkeypatch.setenv("FAKE_SECONDS", "0.001")
-    base = [sys.executable, "-m", "testkit.fake", "study", str(file), "--out"]
-    assert subprocess.run([*base, str(tmp_path / "calm")], capture_output=True, check=False).returncode == 0
+    base, log = [sys.executable, "-m", "testkit.fake", "study", str(file), "--out"], tmp_path / "said"
+    assert Forked([*base, str(tmp_path / "calm")], log).wait(120) == 0
     chance, out = random.Random(5), tmp_path / "out"
     kills = 0
     for wait in ("cell 1 of", "injections with", "cell 2 of", "injections with"):
-        process = subprocess.Popen(
-            [*base, str(out), "--resume"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
-        )
-        if any(wait in line for line in process.stderr):
+        process = Forked([*base, str(out), "--resume"], log)
+        if process.says(wait):
             time.sleep(0.15 * chance.random())
-            os.kill(process.pid, signal.SIGKILL)
+            process.kill()
             kills += 1
-        process.communicate()
+        process.wait(120)
     assert kills == 4
-    assert subprocess.run([*base, str(out), "--resume"], capture_output=True, check=False).returncode == 0
+    assert Forked([*base, str(out), "--resume"], log).wait(120) == 0
     assert what_counts(out) == what_counts(tmp_path / "calm")
 
 
