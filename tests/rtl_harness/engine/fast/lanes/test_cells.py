@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 from pyosys import libyosys
 
+from resil.rtl_harness.cache import cached_folder, content_key
 from resil.rtl_harness.engine.fast.lanes import build
 from resil.rtl_harness.engine.fast.lanes.design import read_design
 from resil.rtl_harness.engine.fast.lanes.emit import source
 from resil.rtl_harness.engine.fast.lanes.words import UnsupportedError
 from resil.rtl_harness.engine.fast.native.sweep import PLACE
+from resil.rtl_harness.tools import compiler_version
 from tests.rtl_harness.engine.fast.lanes.machines import MACHINES, Machines
 
 SHIFTS = {"$shl", "$shr", "$sshl", "$sshr"}
@@ -183,12 +185,21 @@ def value_of(text, width):
 class Compiled:
     """A netlist as a library, whose registers are set and read by their nets."""
 
-    def __init__(self, netlist, folder):
+    def __init__(self, netlist):
         module = {"ports": netlist.ports, "cells": netlist.cells}
         outputs = [name for name in netlist.ports if name != "clk"]
         design = read_design(module, "clk", {"clk": False}, outputs)
-        (folder / build.SOURCE).write_text(source(design, "done", "", []))
-        build.compile_source("cells", folder)
+        text = source(design, "done", "", [])
+
+        def fill(place):
+            (place / build.SOURCE).write_text(text)
+            build.compile_source("cells", place)
+
+        # The compiler takes half a minute for all kinds; the same text by the same flags is the same library.
+        flags = (*build.FLAGS, *build.flags_of(build.path()))
+        headers = (*sorted(build.HERE.glob("*.h")), build.CALLS)
+        key = content_key(text, headers, compiler_version(), build.processor(), *flags)
+        folder = cached_folder("test-cells", key, fill)
         self.pieces = [design.words.nets(f.piece) for f in design.flip_flops]
         places = [(8 * i, 0, len(nets), i, 0) for i, nets in enumerate(self.pieces)]
         self.machines = Machines(folder / build.LIBRARY, np.array(places, PLACE))
@@ -252,10 +263,10 @@ def expected(cells, tmp_path_factory):
 
 
 @pytest.fixture(scope="module", params=build.paths())
-def compiled(request, cells, tmp_path_factory):
+def compiled(request, cells):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(build, "path", lambda: request.param)
-        return Compiled(cells[0], tmp_path_factory.mktemp(request.param))
+        return Compiled(cells[0])
 
 
 @pytest.fixture(scope="module")
