@@ -9,7 +9,7 @@ from pathlib import Path
 from resil.campaign.section import Section
 
 CLAIMS = (
-    *("spfm_transient", "spfm_permanent", "lfm_permanent", "pmhf_share"),
+    *("spfm_transient", "spfm_in_use", "spfm_permanent", "lfm_permanent", "pmhf_share"),
     *("coverage", "due_rate", "detection_time", "sensitivity"),
 )
 # ISO 26262-5:2018, tables 4, 5 and 6: SPFM, LFM, and the PMHF of an item in FIT.
@@ -261,6 +261,7 @@ def _check_claims(section: Section, settings: SafetySettings) -> None:
     covered = [m for m in settings.mechanisms if m.coverage is not None]
     needs = {
         "spfm_transient": (settings.spfm is not None, "asil, or spfm as the target"),
+        "spfm_in_use": (settings.spfm is not None, "asil, or spfm as the target"),
         "spfm_permanent": (
             settings.spfm is not None and settings.permanent is not None,
             "asil or spfm, and permanent, the run folder of a stuck-at campaign",

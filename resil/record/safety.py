@@ -20,6 +20,15 @@ _TITLES = {
     "pmhf_share": "PMHF share",
     "due_rate": "rate of detected failures (DUE)",
     "detection_time": "detections in time",
+    "spfm_in_use": "SPFM, transient faults, storage in use",
+    "single_point_transient": "single-point faults, transient",
+    "residual_transient": "residual faults, transient",
+    "safe_transient": "safe faults, transient",
+    "single_point_permanent": "single-point faults, permanent",
+    "residual_permanent": "residual faults, permanent",
+    "latent_permanent": "latent faults, permanent",
+    "safe_permanent": "safe faults, permanent",
+    "dedicated_measures": "dedicated measures, ASIL C and D",
     "sensitivity": "sensitivity",
 }
 

@@ -21,7 +21,7 @@ from resil.stats.technology import RawRates
 
 _NAMES = {**STORAGE, "sram": "SRAM"}
 _ENDS = ("lowest", "highest")
-_OF_INJECTIONS = ("spfm_transient", "pmhf_share", "coverage", "due_rate", "detection_time")
+_OF_INJECTIONS = ("spfm_transient", "spfm_in_use", "pmhf_share", "coverage", "due_rate", "detection_time")
 
 
 def check_safety(campaign: Campaign, bench: Bench) -> None:

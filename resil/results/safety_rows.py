@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from resil.campaign.safety import Mechanism, SafetySettings
 from resil.record.safety import Safety, SafetyRow, UnaidedRow, Variation
+from resil.results import fault_classes as classes
 from resil.results.evidence import DUE, Class, Hazards, classes_of, in_blocks
 from resil.results.views import CENTRE
 from resil.stats.evidence import Evidence
@@ -25,8 +26,8 @@ COVERAGE = "coverage"
 NO_PERMANENT = "No stuck-at campaign was given ([safety] permanent)."
 _IN_TIME = 0.99
 # Rows that rest on what is credited.
-_OF_PERMANENT = ("spfm_permanent", "lfm_permanent", "pmhf_share")
-_CREDITED = ("spfm_transient", "spfm_permanent", "lfm_permanent", "pmhf_share")
+_OF_PERMANENT = ("spfm_permanent", "lfm_permanent", "pmhf_share", *classes.PERMANENT)
+_CREDITED = ("spfm_transient", classes.IN_USE, "spfm_permanent", "lfm_permanent", "pmhf_share")
 
 
 @dataclass(frozen=True)
@@ -265,7 +266,7 @@ def _kinds(settings: SafetySettings, origin: str) -> dict[str, Kind]:
         Kind("due_rate", "FIT", False, settings.due_fit, origin),
         Kind("detection_time", "share", True, _IN_TIME, origin),
     )
-    return {kind.name: kind for kind in kinds}
+    return {kind.name: kind for kind in (*kinds, *classes.class_kinds(settings, origin))}
 
 
 def _coverage_name(mechanism: Mechanism) -> str:
@@ -287,12 +288,15 @@ def _rows(grounds: Grounds, hazards: Hazards) -> list[Row]:
     rows += [_coverage(grounds, hazards, mechanism) for mechanism in settings.mechanisms]
     rows.append(rate_row(kinds["due_rate"], grounds.evidence, detected))
     rows.append(_detection_time(grounds, hazards, kinds["detection_time"]))
+    rows.append(classes.in_use_row(kinds[classes.IN_USE], grounds.evidence, hazardous))
+    rows += _class_rows(grounds, hazards, kinds)
     return [_within_scope(row, grounds) for row in rows]
 
 
 def _within_scope(row: Row, grounds: Grounds) -> Row:
     """Return a row that passes over storage only where a reason was given."""
-    missing = [] if row.name in ("spfm_permanent", "lfm_permanent") else [grounds.not_injected]
+    of_permanent = row.name in ("spfm_permanent", "lfm_permanent", *classes.PERMANENT)
+    missing = [] if of_permanent else [grounds.not_injected]
     if isinstance(grounds.permanent, Permanent) and row.name in _OF_PERMANENT:
         left = grounds.permanent.not_injected
         missing.append(f"permanent faults of {left}" if left else "")
@@ -329,6 +333,28 @@ def _permanent_rows(grounds: Grounds, hazards: Hazards, kinds: Mapping[str, Kind
         f"mechanisms, {100 * share:.3g} % of the base rate; faults in their logic are not in it."
     )
     return [*rows, replace(row, reason=row.reason + scope)]
+
+
+def _class_rows(grounds: Grounds, hazards: Hazards, kinds: Mapping[str, Kind]) -> list[Row]:
+    evidence, found, guards = grounds.by_block, grounds.permanent, grounds.settings.mechanisms
+    hazardous = hazards.among(classes_of(evidence))
+    rows = classes.transient_rows(kinds, evidence, hazardous, guards)
+    bare = Hazards(hazards.outcomes, due_credited=False)
+    single, alone = [rows[0]], classes.unguarded_blocks(evidence, guards)
+    weak = classes.weakly_covered(evidence, bare.among(classes_of(evidence)), guards)
+    unknown = found if isinstance(found, str) else ""
+    if isinstance(found, str):
+        rows += [not_assessed(kinds[name], found) for name in classes.PERMANENT]
+    else:
+        of_origin = {name: replace(kinds[name], origin=found.origin) for name in classes.PERMANENT}
+        harmful = hazards.among(classes_of(found.evidence))
+        own = classes.permanent_rows(of_origin, found.evidence, harmful, guards, found.mechanisms)
+        rows += own
+        single.append(own[0])
+        alone |= classes.unguarded_blocks(found.evidence, guards)
+        weak |= classes.weakly_covered(found.evidence, bare.among(classes_of(found.evidence)), guards)
+    kind, asking = kinds[classes.MEASURES], {"No mechanism stands": alone, "Coverage not shown": weak}
+    return [*rows, classes.measures_row(kind, grounds.settings, single, asking, unknown)]
 
 
 def _pmhf(grounds: Grounds, hazards: Hazards, kind: Kind) -> Row:
