@@ -163,8 +163,15 @@ def measures_row(
     known = [row.value for row in single if row.value is not None]
     if not known:
         return not_assessed(kind, "Nothing is known of single-point faults.")
-    limits = [sum(getattr(own, end) for own in known) for end in ("estimate", "lo", "hi")]
-    row = judged(kind, Interval(*limits, min(own.confidence for own in known)))
+    row = judged(
+        kind,
+        Interval(
+            sum(own.estimate for own in known),
+            sum(own.lo for own in known),
+            sum(own.hi for own in known),
+            min(own.confidence for own in known),
+        ),
+    )
     also = f" {unknown}" if unknown else ""
     told = "; ".join(f"{why}: {', '.join(sorted(blocks))}" for why, blocks in asking.items() if blocks)
     if not told:
