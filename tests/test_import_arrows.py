@@ -79,6 +79,7 @@ HARNESS = House(
         "design": set(),
         "engine": {"design"},
         "engine.reference": {"design", "engine"},
+        "engine.plain": {"design", "engine"},
         "engine.fast.native": {"design", "engine"},
         "engine.fast.gates": {"design", "engine.fast.native"},
         "engine.fast.lanes": {"design", "engine.fast.native"},

@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plain engine: an untouched Verilator build in which every run with a fault goes to its end."""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from resil.rtl_harness.design.elaboration import Elaboration
+from resil.rtl_harness.design.operations import operation_ends
+from resil.rtl_harness.design.snapshot import DATA, data_folder
+from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.engine.contract import (
+    Audited,
+    GoldenRun,
+    check_fault,
+    check_inferences,
+    check_second,
+    check_until_detection,
+)
+from resil.rtl_harness.engine.plain.build import build_injector
+from resil.rtl_harness.engine.plain.job import (
+    End,
+    FaultyEnd,
+    GoldenEnd,
+    Strike,
+    design_lines,
+    golden_state,
+    read_answers,
+    write_images,
+)
+from resil.rtl_harness.engine.timeout import Timeout, check_timeout, operation_allowance
+from resil.rtl_harness.engine.workload import Workload
+from resil.rtl_harness.errors import HarnessError, SimulationError
+from resil.rtl_harness.faults import Fault, Injection, Reported, Rise, RunEnd, Seen, digest
+from resil.rtl_harness.tools import tail
+
+# What a process takes at a time: answers come only with its end.
+_PORTION = 2_000
+
+
+class PlainEngine:
+    """Simulates one workload on one target, with nothing that makes it fast but forks.
+
+    It shares with the other engines the target file, the names of its storage, the workload and the rule of
+    the decision. Build, driver, the state that is compared, and the judgement of a run's end are its own.
+
+    Args:
+        target: The design.
+        workload: What it runs.
+        elaboration: Storage of the target, elaborated with the workload's parameters.
+        timeout_factor: Time-out of an injection, in multiples of the golden run.
+        timeout: What has one.
+        until_detection: What comes after an alarm that reports a detected fault is left out of an injection.
+        golden_limit: Cycles after which a golden run counts as not finishing.
+
+    Raises:
+        HarnessError: the workload does not fit the target.
+    """
+
+    name = "plain"
+
+    def __init__(
+        self,
+        target: Target,
+        workload: Workload,
+        elaboration: Elaboration,
+        *,
+        timeout_factor: float = 2.0,
+        timeout: Timeout = Timeout.INFERENCE,
+        until_detection: bool = False,
+        golden_limit: int = 20_000_000,
+    ) -> None:
+        check_timeout(target, timeout, timeout_factor)
+        check_until_detection(target, workload, until_detection)
+        check_inferences(target, workload)
+        self.target = target
+        self.workload = workload
+        self.elaboration = elaboration
+        self.notes: list[str] = []
+        self._timeout_factor = timeout_factor
+        self._timeout = timeout
+        self._until_detection = until_detection
+        self._golden_limit = golden_limit
+        self._design = design_lines(target, workload, elaboration)
+        self._allowed = 0
+        self._golden: GoldenEnd | None = None
+        self._state = ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass
+
+    @property
+    def audits(self) -> Mapping[str, Audited]:
+        """Nothing: every answer is a run to the end."""
+        return {}
+
+    def audit_kept(self, injections: Iterable[Injection], workers: int = 1) -> None:
+        """Do nothing: what this engine has answered were runs to the end."""
+
+    def expect(self, faults: int) -> None:
+        """Nothing here is worth more if there are more faults."""
+
+    def golden(self) -> GoldenRun:
+        """Simulate without a fault, once; raise SimulationError if the design does not finish."""
+        found = self._simulated()
+        whole = _run_end(self.target, found.end, self._state)
+        if self.workload.inferences > 1 and found.first is not None:
+            whole = replace(whole, first=_run_end(self.target, found.first))
+        check_second(self.target, self.workload, whole)
+        return GoldenRun(whole, operation_ends(found.moves[1:]), found.moves)
+
+    def run(self, faults: Sequence[Fault], workers: int = 1) -> Iterator[Injection]:
+        """Yield one injection for each fault.
+
+        Raises:
+            HarnessError: a fault lies outside the site table or after the end of the golden run.
+            SimulationError: the simulator breaks, or a flip did not take.
+        """
+        golden = self.golden()
+        for fault in faults:
+            check_fault(fault, self.elaboration, golden.cycles)
+        todo = sorted(faults, key=lambda f: (f.held is None, f.cycle, f.site))
+        for start in range(0, len(todo), _PORTION):
+            portion = todo[start : start + _PORTION]
+            _, ends = self._process([self._strike(n, f) for n, f in enumerate(portion)], workers)
+            for number, fault in enumerate(portion):
+                injection = self._judged(fault, ends[number])
+                yield injection.until_detection() if self._until_detection else injection
+
+    def replay(self, fault: Fault) -> Injection:
+        """Simulate one fault in a process of its own."""
+        return next(iter(self.run([fault])))
+
+    def _simulated(self) -> GoldenEnd:
+        if self._golden is None:
+            found, _ = self._process([], 1)
+            if not found.end.finished:
+                raise SimulationError(
+                    f"{self.target.name} running {self.workload.name}: no {self.target.done} within "
+                    f"{self._golden_limit} cycles; check memory images and reset"
+                )
+            cycles = found.end.cycles
+            allowed = operation_allowance(
+                self.target, self._timeout, self._timeout_factor, found.moves, cycles
+            )
+            self._allowed = allowed or 0
+            self._golden = found
+        return self._golden
+
+    def _strike(self, number: int, fault: Fault) -> Strike:
+        sites, golden = self.elaboration.sites, self._simulated()
+        struck = sites.flipped(fault.site, fault.bits)
+        if fault.held is not None and self.workload.inferences > 1:
+            raise HarnessError("a stuck bit is in both inferences; run one")
+        first = self.golden().end.first
+        whole = golden.end.cycles if first is None else first.end_cycle
+        rest = 0 if first is None else math.ceil(self._timeout_factor * (golden.end.cycles - whole))
+        before = max(move for move in golden.moves if move[0] <= fault.cycle)
+        return Strike(
+            number,
+            fault.cycle,
+            fault.held,
+            tuple((sites.element_index(s), sites[s].word, sites[s].bit) for s in struck),
+            math.ceil(self._timeout_factor * whole),
+            rest,
+            self._allowed,
+            *before,
+        )
+
+    def _process(self, strikes: Sequence[Strike], workers: int) -> tuple[GoldenEnd, dict[int, FaultyEnd]]:
+        """Let one process make these runs, with as many copies of it at a time as there are workers."""
+        simulator = build_injector(self.target, self.elaboration)
+        folder = Path(tempfile.mkdtemp(prefix="resil-plain-"))
+        try:
+            shutil.copytree(simulator.parents[1] / DATA, folder / DATA)
+            home = data_folder(folder)
+            plusargs = write_images(self.target, self.workload, self.elaboration, folder)
+            job = [*self._design, f"golden {self._golden_limit}", f"processes {workers}"]
+            job += [strike.line() for strike in strikes]
+            (home / "job").write_text("\n".join(job) + "\n", encoding="utf-8")
+            self._run([str(simulator), *plusargs], home)
+            if not strikes:
+                self._state = golden_state(home / "state", self.workload, self.target, self.elaboration)
+            return self._answers(home / "results", len(strikes))
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _run(self, command: Sequence[str], folder: Path) -> None:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
+        try:
+            said, _ = process.communicate()
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            raise
+        if process.returncode:
+            raise SimulationError(
+                f"{self.target.name} running {self.workload.name}: the plain injector ended with "
+                f"{process.returncode}; its last lines:\n{tail(said)}"
+            )
+
+    def _answers(self, file: Path, strikes: int) -> tuple[GoldenEnd, dict[int, FaultyEnd]]:
+        golden, ends = None, dict[int, FaultyEnd]()
+        for answer in read_answers(file):
+            if isinstance(answer, GoldenEnd):
+                golden = answer
+            else:
+                ends[answer[0]] = answer[1]
+        if golden is None or len(ends) != strikes:
+            raise SimulationError(
+                f"the plain injector has answered for {len(ends)} of {strikes} faults; the disk may be full"
+            )
+        return golden, ends
+
+    def _judged(self, fault: Fault, faulty: FaultyEnd) -> Injection:
+        golden = self._simulated()
+        whole = self._compared(fault, golden.end, faulty.end, faulty.differs)
+        if self.workload.inferences == 1:
+            return whole
+        if faulty.first is None or golden.first is None:
+            return replace(whole, first=whole.outcome)
+        # Whatever the first inference leaves in the state shows in the second.
+        first = self._compared(fault, golden.first, faulty.first, faulty.differs)
+        border = faulty.first.cycles
+        later = tuple(rise if rise >= border else -1 for rise in faulty.end.rises)
+        second = self._compared(fault, golden.end, replace(faulty.end, rises=later), faulty.differs)
+        both = replace(whole, first=first.outcome, second=second.outcome)
+        if first.seen not in (Seen.SDC_TOLERABLE, Seen.SDC_CRITICAL):
+            return both
+        order = [*Seen]
+        worse = first.seen if order.index(first.seen) > order.index(second.seen) else second.seen
+        return replace(both, seen=worse, detected=first.detected, corrected=first.corrected)
+
+    def _compared(self, fault: Fault, golden: End, faulty: End, differs: bool) -> Injection:
+        """Say what a run with a fault comes to, beside the one without."""
+        if not faulty.finished:
+            seen = Seen.HANG
+        elif faulty.output != golden.output:
+            decide = self.workload.decision
+            same = decide(faulty.output) == decide(golden.output)
+            seen = Seen.SDC_TOLERABLE if same else Seen.SDC_CRITICAL
+        else:
+            seen = Seen.LATENT if differs else Seen.MASKED
+        earliest: dict[str, Rise] = {}
+        for (name, alarm), rise, usual in zip(
+            self.target.alarms.items(), faulty.rises, golden.rises, strict=True
+        ):
+            known = earliest.get(alarm.tells)
+            if rise >= 0 and usual < 0 and (known is None or rise < known.cycle):
+                earliest[alarm.tells] = Rise(name, Reported(alarm.tells), rise)
+        return Injection(
+            fault,
+            seen,
+            faulty.cycles,
+            faulty.status,
+            digest(faulty.output),
+            earliest.get(Reported.DETECTED.value),
+            earliest.get(Reported.CORRECTED.value),
+        )
+
+
+def _run_end(target: Target, end: End, state: str = "") -> RunEnd:
+    rises = [
+        Rise(name, Reported(alarm.tells), cycle)
+        for (name, alarm), cycle in zip(target.alarms.items(), end.rises, strict=True)
+        if cycle >= 0
+    ]
+    ordered = tuple(sorted(rises, key=lambda rise: rise.cycle))
+    return RunEnd(end.finished, end.cycles, end.status, end.output, state, ordered)

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the plain injector is given to do, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from resil.rtl_harness.design.elaboration import Elaboration
+from resil.rtl_harness.design.sites import StorageElement
+from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.engine.workload import Workload, memory_words, words_plusargs
+from resil.rtl_harness.errors import HarnessError, SimulationError
+from resil.rtl_harness.faults import digest
+
+
+@dataclass(frozen=True)
+class End:
+    """How a run ended, as the injector says it.
+
+    Attributes:
+        finished: Before the time-out.
+        cycles: From reset to the end.
+        status: The design's status word.
+        output: Bytes of all output tensors.
+        rises: Cycle in which each alarm rose, in the target's order; -1 if it did not.
+    """
+
+    finished: bool
+    cycles: int
+    status: int
+    output: bytes
+    rises: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class FaultyEnd:
+    """How a run with a fault ended.
+
+    Attributes:
+        end: Of the whole run.
+        differs: Whether storage or an observed memory differs from the end of the golden run.
+        first: How the first of two inferences ended; None if it did not, or if there is but one.
+    """
+
+    end: End
+    differs: bool
+    first: End | None
+
+
+@dataclass(frozen=True)
+class GoldenEnd:
+    """How the run without a fault ended.
+
+    Attributes:
+        end: Of the whole run.
+        first: How the first of two inferences ended.
+        moves: Cycles run when the counter of operations moved, and its value from then on.
+    """
+
+    end: End
+    first: End | None
+    moves: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Strike:
+    """A fault as the injector takes it.
+
+    Attributes:
+        number: Of its line in the answers.
+        cycle: In which it strikes.
+        held: 0 or 1; None of an upset.
+        places: Element, word and bit of each bit that changes.
+        limit: Cycles from reset to the time-out.
+        rest: Cycles that a second inference has; 0 if there is but one.
+        allowed: Cycles for which the counter of operations may stand still; 0 if it may for ever.
+        moved: Cycles run when it moved last before the fault.
+        counter: Its value then.
+    """
+
+    number: int
+    cycle: int
+    held: int | None
+    places: tuple[tuple[int, int, int], ...]
+    limit: int
+    rest: int = 0
+    allowed: int = 0
+    moved: int = 0
+    counter: int = 0
+
+    def line(self) -> str:
+        """Return it as a line of the job."""
+        numbers = [self.number, self.cycle, -1 if self.held is None else self.held]
+        numbers += [self.limit, self.rest, self.allowed, self.moved, self.counter, len(self.places)]
+        return " ".join(map(str, ["fault", *numbers, *(n for place in self.places for n in place)]))
+
+
+def design_lines(target: Target, workload: Workload, elaboration: Elaboration) -> list[str]:
+    """Return the lines of a job that say what the design is; raise HarnessError if it has no such memory."""
+    lines = [
+        f"top {target.top}",
+        f"clock {target.clock}",
+        f"reset {target.reset} {int(target.reset_active_low)} {target.reset_cycles}",
+        f"done {target.done}",
+    ]
+    for key in ("status", "operation", "inferences"):
+        if port := getattr(target, key):
+            lines.append(f"{key} {port}")
+    lines += [f"alarm {alarm.output}" for alarm in target.alarms.values()]
+    sites = elaboration.sites
+    lines += [f"element {_element(element, elaboration)}" for element in sites.elements]
+    for run in sites.absent:
+        for site in range(run.first, run.end):
+            lines.append(f"absent {sites.element_index(site)} {sites[site].word} {sites[site].bit}")
+    names = list(target.memories)
+    for name, memory in target.memories.items():
+        element = _memory(target, elaboration, name)
+        words = memory_words(target, workload, name, element.depth)
+        place = f"{_name(element, elaboration)} {memory.word_bytes} {int(memory.observed)}"
+        lines.append(f"memory {name} {place} {words} {element.first_word}")
+    lines += [f"output {names.index(o.memory)} {o.offset} {o.size}" for o in workload.outputs]
+    return lines
+
+
+def write_images(target: Target, workload: Workload, elaboration: Elaboration, folder: Path) -> list[str]:
+    """Write what each memory holds at the start as a file for `$readmemh`; return the plusargs for them."""
+    arguments = [f"+{argument}" for argument in words_plusargs(target, workload)]
+    for name, memory in target.memories.items():
+        words = memory_words(target, workload, name, _memory(target, elaboration, name).depth)
+        image = bytearray(words * memory.word_bytes)
+        given = workload.images.get(name, b"")
+        image[: len(given)] = given
+        file = folder / f"{name}.hex"
+        with file.open("w", encoding="ascii") as written:
+            for at in range(0, len(image), memory.word_bytes):
+                written.write(bytes(reversed(image[at : at + memory.word_bytes])).hex() + "\n")
+        arguments.append(f"+{memory.plusarg}={file}")
+    return arguments
+
+
+def read_answers(file: Path) -> Iterator[GoldenEnd | tuple[int, FaultyEnd]]:
+    """Yield the end of the golden run and the number and end of each run with a fault, as they were written.
+
+    Raises:
+        SimulationError: a line is damaged.
+    """
+    for line in file.read_text(encoding="ascii").splitlines():
+        words = line.split(" ")
+        try:
+            if words[0] == "golden":
+                yield _golden(words[1:])
+            else:
+                yield int(words[1]), _faulty(words[2:])
+        except (ValueError, IndexError) as error:
+            raise SimulationError(
+                f"the plain injector has written what is no answer: {line[:80]!r}"
+            ) from error
+
+
+def golden_state(file: Path, workload: Workload, target: Target, elaboration: Elaboration) -> str:
+    """Return the digest of the state that the injector has left of the end of the golden run.
+
+    The file has 32-bit words, little endian: of each word of each element the variable that holds it, then
+    the observed memories. The digest is that of all engines, see `engine.state_hash`.
+    """
+    data, at = file.read_bytes(), 0
+
+    def take(bits: int) -> int:
+        nonlocal at
+        size = 4 * ((bits + 31) // 32)
+        at += size
+        return int.from_bytes(data[at - size : at], "little")
+
+    sites = elaboration.sites
+    gone = {
+        (sites.element_index(s), sites[s].word, sites[s].bit)
+        for r in sites.absent
+        for s in range(r.first, r.end)
+    }
+    state = bytearray()
+    for number, element in enumerate(sites.elements):
+        place = elaboration.locations[element.path]
+        for word in range(element.depth):
+            value = take(place.packed_width) >> place.low & (1 << element.width) - 1
+            for bit in range(element.width) if sites.absent else ():
+                if (number, word, bit) in gone:
+                    value &= ~(1 << bit)
+            state += value.to_bytes((element.width + 7) // 8, "little")
+    memories = {}
+    for name, memory in target.memories.items():
+        if memory.observed:
+            words = memory_words(target, workload, name, _memory(target, elaboration, name).depth)
+            bits = 8 * memory.word_bytes
+            memories[name] = b"".join(take(bits).to_bytes(memory.word_bytes, "little") for _ in range(words))
+    return digest(bytes(state) + b"".join(memories[name] for name in sorted(memories)))
+
+
+def _golden(words: Sequence[str]) -> GoldenEnd:
+    moves = words.index("moves")
+    end, rest = _end(words[:moves])
+    numbers = list(map(int, words[moves + 1 :]))
+    return GoldenEnd(end, _first(rest), tuple(zip(numbers[::2], numbers[1::2], strict=True)))
+
+
+def _faulty(words: Sequence[str]) -> FaultyEnd:
+    end, rest = _end(words)
+    *rises, differs = end.rises
+    return FaultyEnd(replace(end, rises=tuple(rises)), bool(differs), _first(rest))
+
+
+def _end(words: Sequence[str]) -> tuple[End, Sequence[str]]:
+    """Return an end, with all numbers up to "-" or "+" as its alarms, and what follows it."""
+    stop = next(at for at, word in enumerate(words) if word in ("-", "+") and at > 3)
+    rises = tuple(map(int, words[4:stop]))
+    return End(words[0] == "1", int(words[1]), int(words[2]), bytes.fromhex(words[3]), rises), words[stop:]
+
+
+def _first(words: Sequence[str]) -> End | None:
+    if words[0] == "-":
+        return None
+    end, _ = _end([*words[1:], "-"])
+    return end
+
+
+def _element(element: StorageElement, elaboration: Elaboration) -> str:
+    place = elaboration.locations[element.path]
+    facts = (element.width, place.low, place.packed_width, int(elaboration.is_latch(element.path)))
+    array = (int(element.kind == "sram"), element.depth, element.first_word)
+    return " ".join(map(str, (_name(element, elaboration), *facts, *array)))
+
+
+def _name(element: StorageElement, elaboration: Elaboration) -> str:
+    place = elaboration.locations[element.path]
+    return place.path + "".join(f"[{index}]" for index in place.indices)
+
+
+def _memory(target: Target, elaboration: Elaboration, name: str) -> StorageElement:
+    path = target.memories[name].path
+    for element in (*elaboration.bench_elements, *elaboration.sites.elements):
+        if element.path == path and element.kind == "sram":
+            return element
+    raise HarnessError(
+        f"target {target.name}: memories.{name}.path: expected an unpacked array elaborated as one memory, "
+        f"found {path}, which is none; name the array that holds the words"
+    )
