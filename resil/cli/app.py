@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from resil.cli.examples import epilog
+from resil.commands.audit import audit
 from resil.commands.clip import clip
 from resil.commands.compare import compare
 from resil.commands.doctor import doctor
@@ -26,7 +27,7 @@ from resil.version import __version__
 
 COMMANDS = (
     run, study, estimate, learn, sites,
-    protect, report, compare, merge, replay,
+    protect, report, compare, merge, replay, audit,
     infer, clip, list_, doctor,
 )  # fmt: skip
 

@@ -28,6 +28,7 @@ EXAMPLES = {
         "resil replay runs/first 17",
         "resil replay runs/first 17 --waves fault.vcd",
     ),
+    "audit": ("resil audit runs/first -n 1000",),
     "infer": (
         "resil infer zoo:digits --limit 2",
         "resil infer model.tflite --npu ethos-u55-64 --input x.npy --output y.npy",

@@ -12,11 +12,19 @@ from resil.record.protection import Protection
 from resil.record.protection_build import Build
 from resil.record.protection_confirmation import Confirmation
 from resil.record.provenance import Provenance
+from resil.record.stored_audit import StoredAudit
 from resil.record.summary import Summary
 from resil.record.typed import Document, Typed
 
 # Documents whose fields are listed, and the field of another that is a copy of one.
-DOCUMENTS: tuple[type[Document], ...] = (Summary, Provenance, Protection, Build, Confirmation)
+DOCUMENTS: tuple[type[Document], ...] = (
+    Summary,
+    Provenance,
+    StoredAudit,
+    Protection,
+    Build,
+    Confirmation,
+)
 
 
 def fields_of(part: type[Typed], path: str = "") -> Iterator[tuple[str, str]]:

@@ -9,7 +9,9 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -29,13 +31,14 @@ from resil.rtl_harness.engine.contract import (
 )
 from resil.rtl_harness.engine.plain.build import build_injector
 from resil.rtl_harness.engine.plain.job import (
+    Answer,
     End,
     FaultyEnd,
     GoldenEnd,
     Strike,
     design_lines,
     golden_state,
-    read_answers,
+    read_answer,
     write_images,
 )
 from resil.rtl_harness.engine.timeout import Timeout, check_timeout, operation_allowance
@@ -44,8 +47,8 @@ from resil.rtl_harness.errors import HarnessError, SimulationError
 from resil.rtl_harness.faults import Fault, Injection, Reported, Rise, RunEnd, Seen, digest
 from resil.rtl_harness.tools import tail
 
-# What a process takes at a time: answers come only with its end.
-_PORTION = 2_000
+# Seconds between looks at what the injector has written.
+_PAUSE = 0.05
 
 
 class PlainEngine:
@@ -135,12 +138,15 @@ class PlainEngine:
         for fault in faults:
             check_fault(fault, self.elaboration, golden.cycles)
         todo = sorted(faults, key=lambda f: (f.held is None, f.cycle, f.site))
-        for start in range(0, len(todo), _PORTION):
-            portion = todo[start : start + _PORTION]
-            _, ends = self._process([self._strike(n, f) for n, f in enumerate(portion)], workers)
-            for number, fault in enumerate(portion):
-                injection = self._judged(fault, ends[number])
+        answered = 0
+        for answer in self._process([self._strike(n, f) for n, f in enumerate(todo)], workers):
+            if not isinstance(answer, GoldenEnd):
+                number, end = answer
+                injection = self._judged(todo[number], end)
                 yield injection.until_detection() if self._until_detection else injection
+                answered += 1
+        if answered != len(todo):
+            raise SimulationError(f"the plain injector has answered for {answered} of {len(todo)} faults")
 
     def replay(self, fault: Fault) -> Injection:
         """Simulate one fault in a process of its own."""
@@ -148,7 +154,9 @@ class PlainEngine:
 
     def _simulated(self) -> GoldenEnd:
         if self._golden is None:
-            found, _ = self._process([], 1)
+            found = next((own for own in self._process([], 1) if isinstance(own, GoldenEnd)), None)
+            if found is None:
+                raise SimulationError("the plain injector has not made the golden run")
             if not found.end.finished:
                 raise SimulationError(
                     f"{self.target.name} running {self.workload.name}: no {self.target.done} within "
@@ -182,7 +190,7 @@ class PlainEngine:
             *before,
         )
 
-    def _process(self, strikes: Sequence[Strike], workers: int) -> tuple[GoldenEnd, dict[int, FaultyEnd]]:
+    def _process(self, strikes: Sequence[Strike], workers: int) -> Iterator[Answer]:
         """Let one process make these runs, with as many copies of it at a time as there are workers."""
         simulator = build_injector(self.target, self.elaboration)
         folder = Path(tempfile.mkdtemp(prefix="resil-plain-"))
@@ -193,48 +201,46 @@ class PlainEngine:
             job = [*self._design, f"golden {self._golden_limit}", f"processes {workers}"]
             job += [strike.line() for strike in strikes]
             (home / "job").write_text("\n".join(job) + "\n", encoding="utf-8")
-            self._run([str(simulator), *plusargs], home)
+            yield from self._answers([str(simulator), *plusargs], home)
             if not strikes:
                 self._state = golden_state(home / "state", self.workload, self.target, self.elaboration)
-            return self._answers(home / "results", len(strikes))
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _run(self, command: Sequence[str], folder: Path) -> None:
-        process = subprocess.Popen(
-            command,
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            start_new_session=True,
-        )
-        try:
-            said, _ = process.communicate()
-        except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            raise
+    def _answers(self, command: Sequence[str], folder: Path) -> Iterator[Answer]:
+        """Yield answers as they are written; end the process and its copies whatever happens."""
+        results, log = folder / "results", folder / "log"
+        results.touch()
+        with log.open("wb") as said, results.open(encoding="ascii") as lines:
+            process = subprocess.Popen(
+                command,
+                cwd=folder,
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+            try:
+                ended, begun = False, ""
+                while not ended:
+                    ended = process.poll() is not None
+                    for line in lines:
+                        begun += line
+                        if begun.endswith("\n"):
+                            yield read_answer(begun)
+                            begun = ""
+                    if not ended:
+                        time.sleep(_PAUSE)
+            finally:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
         if process.returncode:
+            end = tail(log.read_text(encoding="utf-8", errors="replace"))
             raise SimulationError(
                 f"{self.target.name} running {self.workload.name}: the plain injector ended with "
-                f"{process.returncode}; its last lines:\n{tail(said)}"
+                f"{process.returncode}; its last lines:\n{end}"
             )
-
-    def _answers(self, file: Path, strikes: int) -> tuple[GoldenEnd, dict[int, FaultyEnd]]:
-        golden, ends = None, dict[int, FaultyEnd]()
-        for answer in read_answers(file):
-            if isinstance(answer, GoldenEnd):
-                golden = answer
-            else:
-                ends[answer[0]] = answer[1]
-        if golden is None or len(ends) != strikes:
-            raise SimulationError(
-                f"the plain injector has answered for {len(ends)} of {strikes} faults; the disk may be full"
-            )
-        return golden, ends
 
     def _judged(self, fault: Fault, faulty: FaultyEnd) -> Injection:
         golden = self._simulated()
@@ -269,9 +275,9 @@ class PlainEngine:
         for (name, alarm), rise, usual in zip(
             self.target.alarms.items(), faulty.rises, golden.rises, strict=True
         ):
-            known = earliest.get(alarm.tells)
+            known = earliest.get(alarm.reports)
             if rise >= 0 and usual < 0 and (known is None or rise < known.cycle):
-                earliest[alarm.tells] = Rise(name, Reported(alarm.tells), rise)
+                earliest[alarm.reports] = Rise(name, Reported(alarm.reports), rise)
         return Injection(
             fault,
             seen,
@@ -285,7 +291,7 @@ class PlainEngine:
 
 def _run_end(target: Target, end: End, state: str = "") -> RunEnd:
     rises = [
-        Rise(name, Reported(alarm.tells), cycle)
+        Rise(name, Reported(alarm.reports), cycle)
         for (name, alarm), cycle in zip(target.alarms.items(), end.rises, strict=True)
         if cycle >= 0
     ]

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -62,6 +62,9 @@ class GoldenEnd:
     end: End
     first: End | None
     moves: tuple[tuple[int, int], ...]
+
+
+Answer = GoldenEnd | tuple[int, FaultyEnd]
 
 
 @dataclass(frozen=True)
@@ -140,23 +143,19 @@ def write_images(target: Target, workload: Workload, elaboration: Elaboration, f
     return arguments
 
 
-def read_answers(file: Path) -> Iterator[GoldenEnd | tuple[int, FaultyEnd]]:
-    """Yield the end of the golden run and the number and end of each run with a fault, as they were written.
+def read_answer(line: str) -> Answer:
+    """Return a line of the injector: the end of the golden run, or number and end of a run with a fault.
 
     Raises:
-        SimulationError: a line is damaged.
+        SimulationError: it is damaged, or there is but a part of it.
     """
-    for line in file.read_text(encoding="ascii").splitlines():
-        words = line.split(" ")
-        try:
-            if words[0] == "golden":
-                yield _golden(words[1:])
-            else:
-                yield int(words[1]), _faulty(words[2:])
-        except (ValueError, IndexError) as error:
-            raise SimulationError(
-                f"the plain injector has written what is no answer: {line[:80]!r}"
-            ) from error
+    words = line.removesuffix("\n").split(" ")
+    try:
+        if not line.endswith("\n"):
+            raise ValueError("cut off")
+        return _golden(words[1:]) if words[0] == "golden" else (int(words[1]), _faulty(words[2:]))
+    except (ValueError, IndexError, StopIteration) as error:
+        raise SimulationError(f"the plain injector has written no answer: {line[:80]!r}") from error
 
 
 def golden_state(file: Path, workload: Workload, target: Target, elaboration: Elaboration) -> str:

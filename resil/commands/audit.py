@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`resil audit`: stored injections, simulated again by an engine that shares nothing with the run's."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from resil.commands.arguments import Json, Quiet, RunDir, Verbose, Workers
+from resil.output import show
+
+
+def audit(
+    run_dir: RunDir,
+    count: Annotated[int, typer.Option("-n", min=1, help="Injections that are drawn.")] = 1000,
+    independent: Annotated[
+        bool,
+        typer.Option(
+            "--independent/--own-engine", help="Who judges: a plain build, or the run's own engine."
+        ),
+    ] = True,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the draw.")] = 1,
+    workers: Workers = None,
+    json_: Json = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+) -> None:
+    """Simulate stored injections again, each by itself and to its end, and compare.
+
+    The judge is a plain Verilator build of the design with a driver of its own. It shares with the run's
+    engine the target file, the names of its storage, the network and the rule of the decision, and nothing
+    else. If an injection differs, the run is marked as failed and the command ends with exit code 4.
+    """
+    from resil.run.stored_audit import audit_stored, audit_text
+
+    found = audit_stored(run_dir, count, independent=independent, seed=seed, workers=workers)
+    show(found.plain(), json_, lambda: print(audit_text(found)))
