@@ -90,9 +90,9 @@ def audit_text(audit: StoredAudit) -> str:
     """Return what was found as lines for a person."""
     drawn = audit.drawn
     lines = [
-        f"{drawn.tried:,} of {drawn.stored:,} injections, drawn at random, simulated again by the engine "
-        f"{audit.judge}: none differs",
-        f"so at most {audit.at_most:.2%} of the run's injections are wrong, with {audit.confidence:.0%} confidence",
+        f"{drawn.tried:,} of {drawn.stored:,} injections, drawn at random, were simulated again "
+        f"by the engine {audit.judge}: none differs",
+        f"at most {audit.at_most:.2%} of the run are wrong, with {audit.confidence:.0%} confidence",
         "of each outcome, rare ones tried more often:",
     ]
     for outcome, own in audit.outcomes.items():

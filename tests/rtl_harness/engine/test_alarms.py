@@ -14,10 +14,13 @@ from resil.rtl_harness.engine.fast.audit_sample import EVERYTHING
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.native.injector import Shortcut
 from resil.rtl_harness.engine.fast.native.library import Stop
+from resil.rtl_harness.engine.plain.engine import PlainEngine
 from resil.rtl_harness.engine.reference.engine import CocotbEngine
 from resil.rtl_harness.engine.workload import OutputSpec, Workload
 from resil.rtl_harness.errors import AuditError
 from resil.rtl_harness.faults import Fault, Injection, Outcome, Reported, Rise, Seen
+
+JUDGES = (CocotbEngine, PlainEngine)
 
 ALARMS = {
     "parity": TargetAlarm("parity_alarm_o"),
@@ -199,9 +202,10 @@ def test_injections_by_themselves_raise_the_same_alarms(engine, plain):
     assert by_fault(engine.run(list(plain)[::2])) == {f: plain[f] for f in list(plain)[::2]}
 
 
-def test_both_engines_agree(elaboration, plain):
+@pytest.mark.parametrize("judge", JUDGES)
+def test_engines_agree(elaboration, plain, judge):
     chosen = list(plain)[::8]
-    with CocotbEngine(TARGET, workload_with(), elaboration) as reference:
+    with judge(TARGET, workload_with(), elaboration) as reference:
         assert reference.golden().end.alarms == (Rise("tick", Reported.CORRECTED, 99),)
         assert by_fault(reference.run(chosen)) == {fault: plain[fault] for fault in chosen}
         assert reference.replay(chosen[0]) == plain[chosen[0]]
@@ -243,9 +247,10 @@ def test_what_ends_at_detection_says_no_more_than_that(plain):
     assert all(i.corrected is None or i.corrected.cycle <= i.detected.cycle for i in cut)
 
 
-def test_the_reference_ends_at_detection_too(elaboration, plain):
+@pytest.mark.parametrize("judge", JUDGES)
+def test_judges_end_at_detection_too(elaboration, plain, judge):
     chosen = list(plain)[::12]
-    with CocotbEngine(TARGET, workload_with(), elaboration, until_detection=True) as reference:
+    with judge(TARGET, workload_with(), elaboration, until_detection=True) as reference:
         assert by_fault(reference.run(chosen)) == {f: ended(plain)[f] for f in chosen}
         assert reference.replay(chosen[0]) == ended(plain)[chosen[0]]
 

@@ -18,10 +18,13 @@ from resil.rtl_harness.engine.fast.native.injector import (
     Injector,
     Shortcut,
 )
+from resil.rtl_harness.engine.plain.engine import PlainEngine
 from resil.rtl_harness.engine.reference.engine import CocotbEngine
 from resil.rtl_harness.engine.workload import OutputSpec, Workload
 from resil.rtl_harness.errors import AuditError, HarnessError
 from resil.rtl_harness.faults import Fault, Outcome
+
+JUDGES = (CocotbEngine, PlainEngine)
 
 
 @pytest.fixture(scope="module")
@@ -61,12 +64,13 @@ def test_shortcuts_give_what_runs_to_the_end_give(target, workload, elaboration,
     assert {injection.outcome for injection in plain.values()} == set(Outcome)
 
 
-def test_both_engines_agree(target, workload, elaboration, faults, plain):
+@pytest.mark.parametrize("judge", JUDGES)
+def test_engines_agree(target, workload, elaboration, faults, plain, judge):
     chosen = random.Random(5).sample(faults, 120)
     chosen += [next(f for f, i in plain.items() if i.outcome is outcome) for outcome in Outcome]
     chosen = sorted(set(chosen), key=lambda fault: (fault.site, fault.held))
     upset = Fault(chosen[0].site, 7)
-    with CocotbEngine(target, workload, elaboration) as made:
+    with judge(target, workload, elaboration) as made:
         found = {injection.fault: injection for injection in made.run([upset, *chosen])}
         assert made.replay(chosen[-1]) == plain[chosen[-1]]
     with VerilatorEngine(target, workload, elaboration) as fast:
@@ -105,7 +109,7 @@ def test_a_latch_is_refused(target, workload, elaboration):
     element = elaboration.sites.elements[0]
     latch = {**elaboration.clocking, element.path: Clocking("clk_i", latch=True)}
     other = dataclasses.replace(elaboration, clocking=latch)
-    for kind in (CocotbEngine, VerilatorEngine):
+    for kind in (*JUDGES, VerilatorEngine):
         with kind(target, workload, other) as made, pytest.raises(HarnessError, match="found a latch"):
             list(made.run([Fault(0, 0, held=1)]))
 

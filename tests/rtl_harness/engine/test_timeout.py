@@ -14,6 +14,7 @@ from resil.rtl_harness.engine.fast.audit_sample import NOTHING
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.native import build
 from resil.rtl_harness.engine.fast.native.injector import Flip, Shortcut
+from resil.rtl_harness.engine.plain.engine import PlainEngine
 from resil.rtl_harness.engine.reference.engine import CocotbEngine
 from resil.rtl_harness.engine.timeout import Timeout, operation_allowance
 from resil.rtl_harness.engine.workload import OutputSpec, Workload, exact
@@ -21,6 +22,8 @@ from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.faults import Fault, Seen
 from testkit.plain_runner import PlainRunner
 from tests.rtl_harness.engine.fast.lanes import test_machines as crowd
+
+JUDGES = (CocotbEngine, PlainEngine)
 
 TARGET = Target(
     name="timed",
@@ -166,21 +169,21 @@ def test_stuck_bits(elaboration, factor):
     with engine(elaboration, timeout_factor=factor, audit=NOTHING) as made:
         assert answers(made, faults) == expected
         assert made.early_stops > 30
-    with CocotbEngine(
-        TARGET, WORKLOAD, elaboration, timeout_factor=factor, timeout=Timeout.OPERATION
-    ) as reference:
-        assert answers(reference, faults, workers=2) == expected
+    for judge in JUDGES:
+        with judge(
+            TARGET, WORKLOAD, elaboration, timeout_factor=factor, timeout=Timeout.OPERATION
+        ) as reference:
+            assert answers(reference, faults, workers=2) == expected
 
 
+@pytest.mark.parametrize("judge", JUDGES)
 @pytest.mark.parametrize("factor", [1.03, 2.0])
-def test_both_engines_agree(elaboration, plain, factor):
+def test_engines_agree(elaboration, plain, factor, judge):
     hangs = [fault for fault, i in plain[factor].items() if i.seen is Seen.HANG]
     late = [fault for fault, i in plain[factor].items() if i.seen is not Seen.HANG and i.end_cycle > CYCLES]
     choose = random.Random(3)
     chosen = {*choose.sample(hangs, 80), *choose.sample(late, 8), *choose.sample(sorted(plain[factor]), 80)}
-    with CocotbEngine(
-        TARGET, WORKLOAD, elaboration, timeout_factor=factor, timeout=Timeout.OPERATION
-    ) as reference:
+    with judge(TARGET, WORKLOAD, elaboration, timeout_factor=factor, timeout=Timeout.OPERATION) as reference:
         assert reference.golden().moves == MOVES
         found = answers(reference, sorted(chosen), workers=2)
         assert reference.replay(hangs[0]) == plain[factor][hangs[0]]
@@ -204,11 +207,10 @@ def test_two_inferences(factor):
     chosen = sorted({*random.Random(2).sample(faults, 60), *hangs[:20], *second[:20]})
     assert hangs
     assert second
-    with CocotbEngine(
-        TARGET, TWICE, elaboration, timeout_factor=factor, timeout=Timeout.OPERATION
-    ) as reference:
-        assert reference.golden() == golden
-        assert answers(reference, chosen, workers=2) == {fault: expected[fault] for fault in chosen}
+    for judge in JUDGES:
+        with judge(TARGET, TWICE, elaboration, timeout_factor=factor, timeout=Timeout.OPERATION) as reference:
+            assert reference.golden() == golden
+            assert answers(reference, chosen, workers=2) == {fault: expected[fault] for fault in chosen}
 
 
 def stuck_later(elaboration):
@@ -347,7 +349,7 @@ def test_a_counter_that_is_computed_has_no_sweeps():
         assert answers(made, faults) == found
 
 
-@pytest.mark.parametrize("kind", [VerilatorEngine, CocotbEngine])
+@pytest.mark.parametrize("kind", [VerilatorEngine, *JUDGES])
 def test_without_operations_there_is_no_such_time_out(kind, elaboration):
     none = dataclasses.replace(TARGET, operation="")
     with pytest.raises(HarnessError, match='timeout = "operation": expected an output of timed that counts'):

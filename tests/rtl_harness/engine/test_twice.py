@@ -12,10 +12,13 @@ from resil.rtl_harness.design.target import Target, TargetAlarm, TargetMemory
 from resil.rtl_harness.engine.fast.audit_sample import EVERYTHING
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 from resil.rtl_harness.engine.fast.native.injector import Shortcut
+from resil.rtl_harness.engine.plain.engine import PlainEngine
 from resil.rtl_harness.engine.reference.engine import CocotbEngine
 from resil.rtl_harness.engine.workload import OutputSpec, Workload, classify, exact
 from resil.rtl_harness.errors import HarnessError, SimulationError
 from resil.rtl_harness.faults import Fault, Outcome, Reported, Rise, RunEnd, Seen
+
+JUDGES = (CocotbEngine, PlainEngine)
 
 FIRST = 4 + 1 + 1 + 8 + 1 + 1
 OUTPUT = OutputSpec("output", 0, (8,), "uint16")
@@ -73,10 +76,11 @@ def test_shortcuts_give_what_runs_to_the_end_give(target, elaboration, faults, p
         assert made.audited == made.early_stops > 300
 
 
-def test_both_engines_agree(target, elaboration, faults, plain):
+@pytest.mark.parametrize("judge", JUDGES)
+def test_engines_agree(target, elaboration, faults, plain, judge):
     pairs = {(i.first, i.second): fault for fault, i in plain.items()}
     chosen = sorted({*random.Random(1).sample(faults, 60), *pairs.values()})
-    with CocotbEngine(target, WORKLOAD, elaboration) as made:
+    with judge(target, WORKLOAD, elaboration) as made:
         assert {i.fault: i for i in made.run(chosen)} == {fault: plain[fault] for fault in chosen}
         assert made.replay(chosen[0]) == plain[chosen[0]]
         with VerilatorEngine(target, WORKLOAD, elaboration) as fast:
@@ -108,7 +112,7 @@ def test_every_kind_of_pair_is_there(plain):
 
 
 def test_faults_strike_in_the_first_inference(target, elaboration):
-    for kind in (CocotbEngine, VerilatorEngine):
+    for kind in (*JUDGES, VerilatorEngine):
         with kind(target, WORKLOAD, elaboration) as made:
             with pytest.raises(HarnessError, match=f"a cycle below {FIRST}"):
                 list(made.run([Fault(0, FIRST)]))
@@ -118,7 +122,7 @@ def test_faults_strike_in_the_first_inference(target, elaboration):
 
 def test_a_target_that_does_not_count_inferences_is_refused(target, elaboration):
     other = dataclasses.replace(target, inferences="")
-    for kind in (CocotbEngine, VerilatorEngine):
+    for kind in (*JUDGES, VerilatorEngine):
         with pytest.raises(HarnessError, match="expected an output of twice that counts finished inferences"):
             kind(other, WORKLOAD, elaboration)
 
