@@ -169,7 +169,8 @@ def _document(
     outcomes = rows["outcome"].to_numpy(zero_copy_only=False)
     differs = np.isin(numbers, list(wrong))
     sealed = found.provenance.results
-    assert sealed is not None and sealed.content is not None
+    assert sealed is not None
+    assert sealed.content is not None
 
     def compared(stored: npt.NDArray[np.bool_], among: npt.NDArray[np.int64]) -> Compared:
         own = among[stored[among]]
