@@ -15,6 +15,7 @@ from resil.campaign.text import campaign_text
 from resil.errors import CampaignError, ResilError
 from resil.rtl_harness.engine.declaration import Ability, EngineDeclaration, Option
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
+from resil.rtl_harness.engine.plain.engine import PlainEngine
 from resil.rtl_harness.engine.reference.engine import CocotbEngine
 from resil.rtl_harness.npu.memory_engine import MemoryEngine
 from testkit.campaigns import TEXT
@@ -42,7 +43,7 @@ def campaign(more: str = "", **changes: str):
 
 
 def test_what_is_declared_bears_the_name_of_what_is_made():
-    made = {engine.name for engine in (VerilatorEngine, CocotbEngine, MemoryEngine)}
+    made = {engine.name for engine in (VerilatorEngine, CocotbEngine, PlainEngine, MemoryEngine)}
     assert {engine.name for engine in engines()} == made
 
 

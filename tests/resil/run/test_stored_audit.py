@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from resil.cli import main
+from resil.record.fields import json_schema
 from resil.record.stored_audit import StoredAudit
 from resil.rtl_harness.engine.fast.engine import VerilatorEngine
 
@@ -33,7 +34,10 @@ def run(example, tmp_path_factory):
 
 def test_agreement_is_kept_with_the_limit_that_it_gives(run, capsys):
     assert main(["audit", str(run), "-n", "150", "--quiet"]) == 0
-    kept = StoredAudit.read((run / "audit.json").read_text())
+    text = (run / "audit.json").read_text()
+    kept = StoredAudit.read(text)
+    assert kept.text() == text
+    assert json_schema(StoredAudit)["required"] == list(json.loads(text))
     assert (kept.judge, kept.engine, kept.disagreements) == ("plain", "verilator", ())
     assert (kept.drawn.stored, kept.drawn.tried, kept.drawn.differ) == (INJECTIONS, 150, 0)
     assert kept.at_most == pytest.approx(1 - 0.05 ** (1 / 150))
