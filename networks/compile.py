@@ -24,6 +24,7 @@ from resil.networks.ends import Ends
 from resil.networks.errors import NetworkError
 from resil.networks.geometry import elements
 from resil.networks.graph import Graph
+from resil.networks.miscompiled import check_reductions
 from resil.networks.tflite_reader import parse_network
 from resil.networks.tflite_writer import serialise_network
 from resil.networks.vela_report import VelaReport, parse_report
@@ -174,6 +175,7 @@ def adapt_bytes(data: bytes, where: str) -> Adapted:
         raise NetworkError(f"{where}: the network has no operators; there is nothing to compile")
     try:
         adapted = adapt(graph)
+        check_reductions(adapted.graph)
     except NetworkError as error:
         raise NetworkError(f"{where}: {error}") from error
     if not adapted.graph.operators:

@@ -83,9 +83,12 @@ def mirror_pad(sketch: Sketch) -> Graph:
 
 
 def mean(sketch: Sketch) -> Graph:
-    """MEAN and SUM over height, width or both; input and output may differ in quantisation."""
+    """MEAN over height, width or both, SUM over one axis; input and output may differ in quantisation.
+
+    Of sums over more axes Vela makes another stream, see `resil.networks.miscompiled`.
+    """
     shape = sketch.feature_map()
-    axes = sketch.pick(((1, 2), (1, 2), (1,), (2,)))
+    axes = sketch.pick(((1,), (2,), (3,)) if sketch.kind == "SUM" else ((1, 2), (1, 2), (1,), (2,)))
     keep = sketch.chance(0.5)
     new = tuple(1 if i in axes else n for i, n in enumerate(shape) if keep or i not in axes)
     given = sketch.quantisation()
