@@ -54,8 +54,8 @@ def in_use_row(kind: Kind, evidence: Evidence, hazardous: Collection[str]) -> Ro
     row = judged(kind, found.complement())
     idle = apart.rate([name for name in classes_of(apart) if name.startswith(_IDLE)])
     share = 100.0 * idle.estimate / apart.fit_raw
-    told = f"{share:.3g} % of the raw rate is memory that was not in use when it was hit."
-    return replace(row, reason=f"{row.reason} {told}")
+    said = f"{share:.3g} % of the raw rate is memory that was not in use when it was hit."
+    return replace(row, reason=f"{row.reason} {said}")
 
 
 def _idle_apart(evidence: Evidence, hazardous: Collection[str]) -> Evidence:
@@ -118,7 +118,7 @@ def permanent_rows(
     quiet = _rate(evidence, _quiet(evidence, hazardous))
     if mechanisms is None:
         if guards:
-            reason = "No mechanism names its own storage: latent faults are not told apart from safe ones."
+            reason = "No mechanism names its own storage: latent faults are not divided from safe ones."
             return [*rows, *(not_assessed(kinds[name], reason) for name in PERMANENT[2:])]
         latent = Interval(0.0, 0.0, 0.0, evidence.stated)
         reason = "There is no mechanism whose fault could be latent."
@@ -173,12 +173,12 @@ def measures_row(
         ),
     )
     also = f" {unknown}" if unknown else ""
-    told = "; ".join(f"{why}: {', '.join(sorted(blocks))}" for why, blocks in asking.items() if blocks)
-    if not told:
+    said = "; ".join(f"{why}: {', '.join(sorted(blocks))}" for why, blocks in asking.items() if blocks)
+    if not said:
         reason = f"All storage has a mechanism that was shown to cover 90 % of what would do harm.{also}"
         return replace(row, reason=reason, state="inconclusive" if unknown else row.state)
     reason = (
-        f"ASIL {settings.asil} asks for dedicated measures ({_CLAUSE}). {told}. Injections cannot show them: "
+        f"ASIL {settings.asil} asks for dedicated measures ({_CLAUSE}). {said}. Injections cannot show them: "
         f"argue them in the safety manual, or guard these blocks.{also}"
     )
     return replace(row, reason=reason, state="inconclusive")
