@@ -30,7 +30,7 @@ from resil.work.patterns import Pattern, redraw
 
 FloatArray = npt.NDArray[np.float64]
 
-DRAWS = 1500
+DRAWS = 1200
 SHARED_BUFFER: Part = ("sb", "sram")
 _FEWEST_DRAWS = 50
 _FEWEST_PATTERNS = 8

@@ -23,7 +23,7 @@ from resil.work.inference import Inference, Strike
 FloatArray = npt.NDArray[np.float64]
 Values = npt.NDArray[np.generic]
 
-DRAWS = 500
+DRAWS = 400
 _NUMBER_OF = {outcome: place for place, outcome in enumerate(OUTCOMES)}
 
 

@@ -151,8 +151,9 @@ def _nearest(pattern: Pattern, extents: Sequence[int], sides: Sequence[int], pla
     """Return the number of the sample nearest to each place, both boxes scaled to unit size."""
     samples = np.array([sample[:3] for sample in pattern.samples]) + 0.5
     here = (places + 0.5) / np.array(sides)
-    distance = np.abs(here[:, None] - samples / np.array(extents)).sum(axis=2)
-    nearest: IntArray = distance.argmin(axis=1).astype(np.int64)
+    there = samples / np.array(extents)
+    across, down, deep = (np.abs(here[:, i, None] - there[None, :, i]) for i in range(3))
+    nearest: IntArray = (across + down + deep).argmin(axis=1).astype(np.int64)
     return nearest
 
 
