@@ -3,14 +3,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from resil.errors import ResilError
 from resil.networks import zoo
 from resil.networks.compile import compile_network
 from resil.rtl_harness.npu.buffer.liveness import Liveness, buffer_liveness
 from resil.rtl_harness.npu.buffer.stays import Role
 from resil.rtl_harness.npu.work import operation_work
+from resil.sensitivity.coverage import judge
+from resil.sensitivity.model import SHIPPED, LeftOut, load_model
+from resil.sensitivity.predict import predict_parts
 from resil.sensitivity.shared_buffer import predict_buffer
 from resil.stats.rates import OUTCOMES
 from resil.work.inference import Inference, Strike
@@ -96,3 +102,30 @@ def test_a_struck_table_changes_the_elements_that_are_looked_up_in_it():
     found = inference.struck(stay.operation, [Strike(8, place, 6) for place in range(first, last)])
     changed = [int((values != clean).sum()) for values in found]
     assert sum(changed) == clean.size * clean.dtype.itemsize
+
+
+def test_a_buffer_of_another_design_is_refused():
+    digits = zoo.load("digits")
+    compiled = compile_network(digits.path, "ethos-u55-32")
+    work, inferences = operation_work(compiled), [Inference(compiled, digits.heldout_inputs[0])]
+    model = load_model(SHIPPED)
+    own = model.accelerators["ethos-u55-32"]
+    wider = {cell: bits * (2 if cell.kind == "sram" else 1) for cell, bits in own.bits.items()}
+    other = replace(model, accelerators={"ethos-u55-32": replace(own, bits=wider)})
+    with pytest.raises(ResilError, match=r"a shared buffer of 131,072 bits, .* found 262,144"):
+        predict_parts(other, "ethos-u55-32", work, inferences, ("sram",), 1)
+
+
+def test_runs_of_one_network_are_judged_together():
+    """Two runs into the same storage, with other seeds, are one observation of it, not the last of both."""
+    row = LeftOut("n", "t", "sb", "sram", 100.0, (90, 5, 5, 0, 0, 0), (90, 5, 4, 1, 0, 0), 1e4)
+    others = [replace(row, network=name) for name in "abc"]
+    once, twice = (
+        judge([*rows, *others], {"t": {("sb", "sram"): 8}})
+        for rows in ([row], [row, replace(row, trials=300.0, events=(300, 0, 0, 0, 0, 0))])
+    )
+    tolerable = [
+        next(own.observed for own in judged if own.network == "n" and own.quantity == "sdc_tolerable")
+        for judged in (once, twice)
+    ]
+    assert tolerable == [0.05, 0.0125]
