@@ -1,9 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors that a user of the statistics can act on."""
 
+from __future__ import annotations
+
 
 class StatsError(Exception):
     """A data file or a figure that the user can put right.
 
     The message says what was expected, what was found, where, and what to do.
+
+    Attributes:
+        field: What is wrong: a key of a data file ("unit", "status", one that is missing or unknown), the
+            "kind" of storage, the "name" of a technology, or the "file" itself.
     """
+
+    def __init__(self, message: str, field: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+    def __reduce__(self) -> tuple[type[StatsError], tuple[str, str]]:
+        return type(self), (str(self), self.field)

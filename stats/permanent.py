@@ -97,7 +97,7 @@ class PermanentRates:
 
     def _per_bit(self, kind: str) -> tuple[float, float, float]:
         if kind not in QUANTITIES:
-            raise StatsError(f"storage is of kind {', '.join(QUANTITIES)}, found {kind!r}")
+            raise StatsError(f"storage is of kind {', '.join(QUANTITIES)}, found {kind!r}", "kind")
         for e in self.entries:
             if e.quantity == QUANTITIES[kind]:
                 low, value, high = (raw_rate(v, e.unit).per_bit for v in (e.low, e.value, e.high))
@@ -105,7 +105,8 @@ class PermanentRates:
         key = "permanent_sram_fit_per_mbit" if kind == "sram" else "permanent_flip_flop_fit"
         raise StatsError(
             f"technology {self.name} has no rate of permanent faults for kind {kind}: give {key} in the "
-            "campaign's [technology] table"
+            "campaign's [technology] table",
+            key,
         )
 
 
@@ -130,13 +131,13 @@ def load_permanent(name: str, file: Path | None = None) -> PermanentRates:
         text = file.read_text() if file else (files("resil.stats") / "data" / "permanent.toml").read_text()
         tables = tomllib.loads(text).get("technology", [])
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise StatsError(f"{where}: expected a readable TOML file, found: {error}") from error
+        raise StatsError(f"{where}: expected a readable TOML file, found: {error}", "file") from error
     for table in tables:
         spot = f"{where}, technology {table.get('name', '?')}"
         _only(table, ("name", "node", "entry"), spot)
         entries = tuple(_entry(entry, spot) for entry in table["entry"])
         if len({e.quantity for e in entries}) != len(entries):
-            raise StatsError(f"{spot}: each quantity may be there once: remove one")
+            raise StatsError(f"{spot}: each quantity may be there once: remove one", "quantity")
         if table["name"] == name:
             return PermanentRates(name, str(table["node"]), entries)
     return PermanentRates(name, "", ())
@@ -147,28 +148,33 @@ def _entry(table: Mapping[str, Any], spot: str) -> PermanentEntry:
     _only(table, _KEYS, spot)
     numbers = [table[key] for key in ("low", "value", "high")]
     if any(isinstance(n, bool) or not isinstance(n, int | float) for n in numbers):
-        raise StatsError(f"{spot}: low, value and high need to be numbers, found {numbers}")
+        raise StatsError(f"{spot}: low, value and high need to be numbers, found {numbers}", "value")
     if sorted(numbers) != numbers:
-        raise StatsError(f"{spot}: expected low <= value <= high, found {numbers}: correct them")
+        raise StatsError(f"{spot}: expected low <= value <= high, found {numbers}: correct them", "value")
     if table["quantity"] not in QUANTITIES.values():
-        raise StatsError(f"{spot}: quantity needs to be one of {', '.join(QUANTITIES.values())}")
+        raise StatsError(f"{spot}: quantity needs to be one of {', '.join(QUANTITIES.values())}", "quantity")
     if table["status"] not in STATUSES:
         raise StatsError(
-            f"{spot}: status needs to be one of {', '.join(STATUSES)}, found {table['status']!r}"
+            f"{spot}: status needs to be one of {', '.join(STATUSES)}, found {table['status']!r}",
+            "status",
         )
     if not str(table["source"]).strip():
-        raise StatsError(f"{spot}: a figure needs a source, found an empty one: cite where it comes from")
+        raise StatsError(
+            f"{spot}: a figure needs a source, found an empty one: cite where it comes from", "source"
+        )
     try:
         for number in numbers:
             raw_rate(number, str(table["unit"]))
     except StatsError as error:
-        raise StatsError(f"{spot}: {error}") from error
+        raise StatsError(f"{spot}: {error}", error.field) from error
     return PermanentEntry(**{key: table[key] for key in _KEYS})
 
 
 def _only(table: Mapping[str, Any], keys: tuple[str, ...], spot: str) -> None:
     missing, unknown = [k for k in keys if k not in table], sorted(set(table) - set(keys))
     if missing:
-        raise StatsError(f"{spot}: missing {', '.join(missing)}: add it")
+        raise StatsError(f"{spot}: missing {', '.join(missing)}: add it", missing[0])
     if unknown:
-        raise StatsError(f"{spot}: unknown key {', '.join(unknown)}: the keys are {', '.join(keys)}")
+        raise StatsError(
+            f"{spot}: unknown key {', '.join(unknown)}: the keys are {', '.join(keys)}", unknown[0]
+        )

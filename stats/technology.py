@@ -148,13 +148,14 @@ class Technology:
         """
         wanted = _QUANTITIES_OF.get(kind)
         if wanted is None:
-            raise StatsError(f"storage is of kind {', '.join(KINDS)}, found {kind!r}")
+            raise StatsError(f"storage is of kind {', '.join(KINDS)}, found {kind!r}", "kind")
         found = [e.rate.per_bit for e in self.entries if e.quantity in wanted]
         if not found:
             key = "flip_flop_fit" if kind in ("ff", "macro") else "sram_fit_per_mbit"
             raise StatsError(
                 f"technology {self.name} has no raw rate for kind {kind}: "
-                f"give {key} in the campaign's [technology] table"
+                f"give {key} in the campaign's [technology] table",
+                key,
             )
         return sum(found)
 
@@ -235,7 +236,7 @@ def load_technology(name: str, file: Path | None = None) -> Technology:
     """
     known = load_technologies(file)
     if name not in known:
-        raise StatsError(f"no technology is named {name!r}: choose one of {', '.join(known)}")
+        raise StatsError(f"no technology is named {name!r}: choose one of {', '.join(known)}", "name")
     return known[name]
 
 
@@ -251,28 +252,30 @@ def load_technologies(file: Path | None = None) -> Mapping[str, Technology]:
         text = file.read_text() if file else (files("resil.stats") / "data" / "technology.toml").read_text()
         tables = tomllib.loads(text).get("technology", [])
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise StatsError(f"{where}: expected a readable TOML file, found: {error}") from error
+        raise StatsError(f"{where}: expected a readable TOML file, found: {error}", "file") from error
     technologies: dict[str, Technology] = {}
     for table in tables:
         technology = _technology(table, where)
         if technology.name in technologies:
-            raise StatsError(f"{where}: technology {technology.name} is there twice: rename one")
+            raise StatsError(f"{where}: technology {technology.name} is there twice: rename one", "name")
         technologies[technology.name] = technology
     if not technologies:
-        raise StatsError(f"{where}: expected at least one [[technology]] table, found none")
+        raise StatsError(f"{where}: expected at least one [[technology]] table, found none", "technology")
     return technologies
 
 
 def _technology(table: Mapping[str, Any], where: str) -> Technology:
     name = table.get("name")
     if not isinstance(name, str) or not name:
-        raise StatsError(f"{where}: every [[technology]] needs a name, found {name!r}")
+        raise StatsError(f"{where}: every [[technology]] needs a name, found {name!r}", "name")
     spot = f"{where}, technology {name}"
     _only(table, ("name", "node", "entry"), spot)
     entries = tuple(_entry(entry, spot) for entry in table["entry"])
     quantities = [e.quantity for e in entries]
     if len(set(quantities)) != len(quantities):
-        raise StatsError(f"{spot}: each quantity may be there once, found {', '.join(quantities)}")
+        raise StatsError(
+            f"{spot}: each quantity may be there once, found {', '.join(quantities)}", "quantity"
+        )
     return Technology(name, str(table["node"]), entries)
 
 
@@ -283,34 +286,41 @@ def _entry(table: Mapping[str, Any], spot: str) -> Entry:
     assert value is not None
     if (low is None) != (high is None) or (low is not None and not low <= value <= (high or 0.0)):
         raise StatsError(
-            f"{spot}: low <= value <= high, or neither, are needed, found {low}, {value}, {high}"
+            f"{spot}: low <= value <= high, or neither, are needed, found {low}, {value}, {high}",
+            "value",
         )
     unit, status, source = (str(table[key]) for key in ("unit", "status", "source"))
     entry = Entry(str(table["quantity"]), value, unit, status, source, low, high)
     if entry.quantity not in _QUANTITIES:
-        raise StatsError(f"{spot}: quantity needs to be one of {', '.join(_QUANTITIES)}")
+        raise StatsError(f"{spot}: quantity needs to be one of {', '.join(_QUANTITIES)}", "quantity")
     if entry.status not in STATUSES:
-        raise StatsError(f"{spot}: status needs to be one of {', '.join(STATUSES)}, found {entry.status!r}")
+        raise StatsError(
+            f"{spot}: status needs to be one of {', '.join(STATUSES)}, found {entry.status!r}", "status"
+        )
     if not entry.source.strip():
-        raise StatsError(f"{spot}: a figure needs a source, found an empty one: cite where it comes from")
+        raise StatsError(
+            f"{spot}: a figure needs a source, found an empty one: cite where it comes from", "source"
+        )
     try:
         if entry.quantity != "multi_cell_bits":
             raw_rate(entry.value, entry.unit)
     except StatsError as error:
-        raise StatsError(f"{spot}: {error}") from error
+        raise StatsError(f"{spot}: {error}", error.field) from error
     return entry
 
 
 def _number(table: Mapping[str, Any], key: str, spot: str) -> float | None:
     value = table.get(key)
     if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
-        raise StatsError(f"{spot}: {key} needs to be a number, found {value!r}")
+        raise StatsError(f"{spot}: {key} needs to be a number, found {value!r}", key)
     return None if value is None else float(value)
 
 
 def _only(table: Mapping[str, Any], keys: tuple[str, ...], spot: str, optional: tuple[str, ...] = ()) -> None:
     missing, unknown = [k for k in keys if k not in table], sorted(set(table) - {*keys, *optional})
     if missing:
-        raise StatsError(f"{spot}: missing {', '.join(missing)}: add it")
+        raise StatsError(f"{spot}: missing {', '.join(missing)}: add it", missing[0])
     if unknown:
-        raise StatsError(f"{spot}: unknown key {', '.join(unknown)}: the keys are {', '.join(keys)}")
+        raise StatsError(
+            f"{spot}: unknown key {', '.join(unknown)}: the keys are {', '.join(keys)}", unknown[0]
+        )

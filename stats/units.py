@@ -91,7 +91,9 @@ def raw_rate(value: float, unit: str) -> RawRate:
         True
     """
     if unit not in _UNITS:
-        raise StatsError(f"a raw rate has one of the units {', '.join(_UNITS)}, found {unit!r}: convert it")
+        raise StatsError(
+            f"a raw rate has one of the units {', '.join(_UNITS)}, found {unit!r}: convert it", "unit"
+        )
     if not 0.0 <= value < float("inf"):
-        raise StatsError(f"a raw rate is finite and >= 0, found {value} {unit}: correct it")
+        raise StatsError(f"a raw rate is finite and >= 0, found {value} {unit}: correct it", "value")
     return _UNITS[unit](value)

@@ -3,6 +3,7 @@ import pytest
 
 from resil.stats.errors import StatsError
 from resil.stats.units import FitPerFlipFlop, FitPerMbit, FitPerMbyte, raw_rate
+from testkit.errors import about
 
 
 def test_a_megabyte_is_not_a_megabit():
@@ -16,11 +17,11 @@ def test_the_flip_flop_rate_of_the_literature():
 
 @pytest.mark.parametrize("unit", ["FIT/MB", "FIT/Mb", "FIT", ""])
 def test_ambiguous_units_are_refused(unit):
-    with pytest.raises(StatsError, match=r"FIT/Mbit, FIT/MiB, FIT/flip-flop"):
+    with pytest.raises(StatsError, check=about("unit")):
         raw_rate(1.0, unit)
 
 
 @pytest.mark.parametrize("value", [-1.0, float("nan"), float("inf")])
 def test_impossible_rates_are_refused(value):
-    with pytest.raises(StatsError, match="finite and >= 0"):
+    with pytest.raises(StatsError, check=about("value")):
         raw_rate(value, "FIT/Mbit")
