@@ -89,6 +89,28 @@ class Ends:
             for source, tensor in self.npu_inputs
         )
 
+    def givens(self, levels: Sequence[Array]) -> tuple[Array, ...] | None:
+        """Return values of the file's inputs from which a host makes these levels; None if it makes none.
+
+        Args:
+            levels: For each input of the NPU N values, (N, ...) without a batch of one.
+        """
+        found: list[Array] = []
+        for source, given in enumerate(self.inputs):
+            own = [(tensor, v) for (s, tensor), v in zip(self.npu_inputs, levels, strict=True) if s == source]
+            if not own:
+                found.append(np.zeros((len(levels[0]), *each_shape(given.shape)), given.dtype))
+                continue
+            tensor, values = own[0]
+            if given.dtype == "float32":
+                values = dequantised(values, tensor)
+            elif given.dtype != tensor.dtype:
+                values = requantised(values, tensor, given)
+            found.append(values.reshape(-1, *each_shape(given.shape)))
+        again = self.levels(found)
+        same = all(np.array_equal(a.reshape(-1), b.reshape(-1)) for a, b in zip(again, levels, strict=True))
+        return tuple(found) if same else None
+
     def results(self, values: Sequence[Array]) -> tuple[Array, ...]:
         """Return the outputs of the file, (N, ...) each, for those of the NPU, as DEQUANTIZE does."""
         found = []

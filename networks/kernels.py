@@ -16,18 +16,17 @@ import numpy.typing as npt
 from resil.networks.fixed_point import IntArray, multiply_by_quantized_multiplier, wrap32
 from resil.networks.geometry import Window
 from resil.networks.graph import Operator, OptionValue, Tensor
-from resil.networks.quantise import INT8_MAX, INT8_MIN, SOFTMAX_OUTPUT, quantize_multiplier
+from resil.networks.quantise import INT8_MIN, SOFTMAX_OUTPUT, quantize_multiplier
 from resil.networks.softmax import softmax
 
 Tensors = tuple[Tensor | None, ...]
 Values = tuple[IntArray | None, ...]
-_ADD_LEFT_SHIFT = 20
 
 
 def convolution(operator: Operator, tensors: Tensors, output: Tensor, values: Values) -> IntArray:
     """CONV_2D."""
-    source, weights = _tensor(tensors, 0), _tensor(tensors, 1)
-    kernel = _constant(weights)
+    source, weights = tensor_of(tensors, 0), tensor_of(tensors, 1)
+    kernel = constant_of(weights)
     patches = (
         _window(operator, kernel.shape[1:3]).patches(_run_time(values, 0), source.zero_point)
         - source.zero_point
@@ -43,8 +42,8 @@ def convolution(operator: Operator, tensors: Tensors, output: Tensor, values: Va
 
 def depthwise(operator: Operator, tensors: Tensors, output: Tensor, values: Values) -> IntArray:
     """DEPTHWISE_CONV_2D; output channel c * depth_multiplier + m comes from input channel c."""
-    source, weights = _tensor(tensors, 0), _tensor(tensors, 1)
-    kernel = _constant(weights)[0]
+    source, weights = tensor_of(tensors, 0), tensor_of(tensors, 1)
+    kernel = constant_of(weights)[0]
     patches = (
         _window(operator, kernel.shape[:2]).patches(_run_time(values, 0), source.zero_point)
         - source.zero_point
@@ -55,9 +54,9 @@ def depthwise(operator: Operator, tensors: Tensors, output: Tensor, values: Valu
 
 
 def fully_connected(operator: Operator, tensors: Tensors, output: Tensor, values: Values) -> IntArray:
-    """FULLY_CONNECTED with constant weights; everything after the batch dimension is one vector."""
-    source, weights = _tensor(tensors, 0), _tensor(tensors, 1)
-    kernel = _constant(weights)
+    """FULLY_CONNECTED; everything after the batch dimension is one vector."""
+    source, weights = tensor_of(tensors, 0), tensor_of(tensors, 1)
+    kernel = constant_of(weights) if values[1] is None else values[1]
     given = _run_time(values, 0)
     rows = given.reshape(len(given), -1, kernel.shape[1]) - source.zero_point
     zero_point = 0 if weights.quantisation is None else weights.zero_point
@@ -66,19 +65,42 @@ def fully_connected(operator: Operator, tensors: Tensors, output: Tensor, values
     return _requantise(sums, operator, source, weights, _bias(tensors), output, double_product=per_channel)
 
 
-def add(operator: Operator, tensors: Tensors, output: Tensor, values: Values) -> IntArray:
-    """ADD of two tensors, with broadcasting; a constant is allowed."""
-    first, second = _tensor(tensors, 0), _tensor(tensors, 1)
-    twice_max = 2.0 * max(first.scale, second.scale)
-    total: IntArray = np.zeros((), np.int64)
-    for index, tensor in enumerate((first, second)):
-        given = values[index]
-        operand = (_constant(tensor) if given is None else given) - tensor.zero_point
-        multiplier, shift = quantize_multiplier(tensor.scale / twice_max)
-        total = total + multiply_by_quantized_multiplier(operand << _ADD_LEFT_SHIFT, multiplier, shift)
-    multiplier, shift = quantize_multiplier(twice_max / ((1 << _ADD_LEFT_SHIFT) * output.scale))
-    result = multiply_by_quantized_multiplier(total, multiplier, shift) + output.zero_point
-    return _activated(result, operator, output)
+def matrices(operator: Operator, tensors: Tensors, output: Tensor, values: Values) -> IntArray:
+    """BATCH_MATMUL."""
+    factors = []
+    for place, name in enumerate(("adj_x", "adj_y")):
+        own = tensor_of(tensors, place)
+        given = values[place]
+        levels = (constant_of(own) if given is None else given) - own.zero_point
+        factors.append(levels.swapaxes(-1, -2) if operator.options.get(name) else levels)
+    first, second = factors
+    sums = (first.astype(np.float64) @ second.astype(np.float64)).astype(np.int64)
+    real = tensor_of(tensors, 0).scale * tensor_of(tensors, 1).scale / output.scale
+    scaled = multiply_by_quantized_multiplier(wrap32(sums), *quantize_multiplier(real))
+    return activated(scaled + output.zero_point, operator, output)
+
+
+def transposed_convolution(operator: Operator, tensors: Tensors, output: Tensor, values: Values) -> IntArray:
+    """TRANSPOSE_CONV: each input pixel is added into the window of output pixels that it reaches."""
+    source, weights = tensor_of(tensors, 2), tensor_of(tensors, 1)
+    kernel, given = constant_of(weights), _run_time(values, 2) - source.zero_point
+    strides = _integer(operator.options, "stride_h"), _integer(operator.options, "stride_w")
+    size, wanted = kernel.shape[1:3], output.shape[1:3]
+    full = [(n - 1) * step + taps for n, step, taps in zip(given.shape[1:3], strides, size, strict=True)]
+    sums = np.zeros((len(given), *full, len(kernel)), np.int64)
+    for y in range(size[0]):
+        for x in range(size[1]):
+            rows = slice(y, y + (given.shape[1] - 1) * strides[0] + 1, strides[0])
+            columns = slice(x, x + (given.shape[2] - 1) * strides[1] + 1, strides[1])
+            sums[:, rows, columns] += given @ kernel[:, y, x].T
+    before = [max(0, n - own) // 2 for n, own in zip(full, wanted, strict=True)]
+    after = [max(0, own - n) for n, own in zip(full, wanted, strict=True)]
+    sums = np.pad(sums, ((0, 0), (0, after[0]), (0, after[1]), (0, 0)))
+    if operator.options["padding"] == "SAME":
+        sums = sums[:, before[0] :, before[1] :]
+    sums = sums[:, : wanted[0], : wanted[1]]
+    bias = tensors[3] if len(tensors) > 3 else None
+    return _requantise(sums, operator, source, weights, bias, output, double_product=True)
 
 
 def average_pool(operator: Operator, tensors: Tensors, output: Tensor, values: Values) -> IntArray:
@@ -87,19 +109,13 @@ def average_pool(operator: Operator, tensors: Tensors, output: Tensor, values: V
     given = _run_time(values, 0)
     sums = window.patches(given, 0).sum(axis=(3, 4)).astype(np.int64)
     counts = window.patches(np.ones_like(given[:1]), 0).sum(axis=(3, 4)).astype(np.int64)
-    return _activated(np.sign(sums) * ((np.abs(sums) + counts // 2) // counts), operator, output)
+    return activated(np.sign(sums) * ((np.abs(sums) + counts // 2) // counts), operator, output)
 
 
 def max_pool(operator: Operator, tensors: Tensors, output: Tensor, values: Values) -> IntArray:
     """MAX_POOL_2D over the elements inside the map."""
     result = _pool_window(operator).patches(_run_time(values, 0), INT8_MIN).max(axis=(3, 4))
-    return _activated(result.astype(np.int64), operator, output)
-
-
-def reshape(operator: Operator, tensors: Tensors, output: Tensor, values: Values) -> IntArray:
-    """RESHAPE that leaves the batch alone; the new shape is that of the output tensor."""
-    given = _run_time(values, 0)
-    return given.reshape(len(given), *output.shape[1:])
+    return activated(result.astype(np.int64), operator, output)
 
 
 def probabilities(operator: Operator, tensors: Tensors, output: Tensor, values: Values) -> IntArray:
@@ -112,7 +128,7 @@ def probabilities(operator: Operator, tensors: Tensors, output: Tensor, values: 
     beta = operator.options.get("beta", 1.0)
     if not isinstance(beta, int | float):
         raise ValueError(f"option beta is {beta!r}, expected a number")
-    return softmax(_run_time(values, 0), _tensor(tensors, 0).scale, float(beta))
+    return softmax(_run_time(values, 0), tensor_of(tensors, 0).scale, float(beta))
 
 
 def _requantise(
@@ -140,28 +156,30 @@ def _requantise(
         pairs.append(quantize_multiplier(product / output.scale))
     multipliers = np.array([m for m, _ in pairs], np.int64)
     shifts = np.array([s for _, s in pairs], np.int64)
-    biased = wrap32(sums if bias is None else sums + _constant(bias))
+    biased = wrap32(sums if bias is None else sums + constant_of(bias))
     result = multiply_by_quantized_multiplier(biased, multipliers, shifts) + output.zero_point
-    return _activated(result, operator, output)
+    return activated(result, operator, output)
 
 
-def _activated(values: IntArray, operator: Operator, output: Tensor) -> IntArray:
+def activated(values: IntArray, operator: Operator, output: Tensor) -> IntArray:
+    """Return levels within the fused activation and the output's type."""
     low, high = _activation_range(operator, output)
     return np.minimum(np.maximum(values, low), high)
 
 
 def _activation_range(operator: Operator, output: Tensor) -> tuple[int, int]:
     activation = operator.options.get("fused_activation_function", "NONE")
-    low, high = INT8_MIN, INT8_MAX
+    info = np.iinfo(output.dtype)
+    low, high = int(info.min), int(info.max)
     if activation not in _ACTIVATION_BOUNDS:
         raise ValueError(
             f"the fused activation {activation} is not supported; {', '.join(_ACTIVATION_BOUNDS)} are"
         )
     real_low, real_high = _ACTIVATION_BOUNDS[str(activation)]
     if real_low is not None:
-        low = max(low, _quantised_bound(real_low, output))
+        low = max(low, quantised_bound(real_low, output))
     if real_high is not None:
-        high = min(high, _quantised_bound(real_high, output))
+        high = min(high, quantised_bound(real_high, output))
     return low, high
 
 
@@ -173,7 +191,8 @@ _ACTIVATION_BOUNDS: dict[str, tuple[float | None, float | None]] = {
 }
 
 
-def _quantised_bound(real: float, output: Tensor) -> int:
+def quantised_bound(real: float, output: Tensor) -> int:
+    """Return the level of a bound that is a real number."""
     scaled = np.float32(real) / np.float32(output.scale)
     return output.zero_point + int(np.trunc(scaled + np.copysign(np.float32(0.5), scaled)))
 
@@ -204,7 +223,8 @@ def _exact_product(rows: npt.NDArray[np.generic], kernel: IntArray) -> IntArray:
     return (rows.astype(np.float64) @ kernel.astype(np.float64).T).astype(np.int64)
 
 
-def _tensor(tensors: Tensors, index: int) -> Tensor:
+def tensor_of(tensors: Tensors, index: int) -> Tensor:
+    """Return an operand that has to be there."""
     tensor = tensors[index]
     if tensor is None:
         raise ValueError(f"input {index} is absent")
@@ -215,7 +235,8 @@ def _bias(tensors: Tensors) -> Tensor | None:
     return tensors[2] if len(tensors) > 2 else None
 
 
-def _constant(tensor: Tensor) -> IntArray:
+def constant_of(tensor: Tensor) -> IntArray:
+    """Return the contents of a constant."""
     if tensor.data is None:
         raise ValueError(f"tensor {tensor.name!r} has to be a constant")
     return tensor.data.astype(np.int64)

@@ -14,6 +14,7 @@ Traps it has, which this wrapper avoids:
 
 from __future__ import annotations
 
+import importlib.metadata
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from resil.networks.errors import NetworkError
+from resil.networks.graph import Graph
 from resil.networks.tflite_reader import parse_network
 from resil.networks.tflite_writer import serialise_network
 
@@ -58,6 +60,14 @@ def run(network: Path | str | bytes, inputs: npt.ArrayLike) -> npt.NDArray[np.ge
         _invoke(interpreter)
         outputs.append(np.array(interpreter.get_output(0))[0])
     return np.array(outputs)
+
+
+def name() -> str:
+    """Return what the oracle is, with its version."""
+    try:
+        return f"tflite-micro {importlib.metadata.version('tflite-micro')}"
+    except importlib.metadata.PackageNotFoundError:
+        return "tflite-micro"
 
 
 def run_all(
@@ -104,6 +114,27 @@ def run_all(
     )
 
 
+def require_sound(graph: Graph) -> None:
+    """Raise NetworkError for operators of which tflite-micro leaves out the output's quantisation.
+
+    Its RELU6 clips the levels that it is given, and its CONCATENATION of int16 copies them, whatever the
+    scales of input and output are; TensorFlow Lite rescales.
+    """
+    for operator in graph.operators:
+        if operator.kind != "RELU6" and (
+            operator.kind != "CONCATENATION" or graph.tensors[operator.outputs[0]].dtype != "int16"
+        ):
+            continue
+        output = graph.tensors[operator.outputs[0]]
+        for index in operator.inputs:
+            given = graph.tensors[index]
+            if (given.scale, given.zero_point) != (output.scale, output.zero_point):
+                raise NetworkError(
+                    f"tflite-micro's {operator.kind} (output {output.name!r}) leaves out that its output has "
+                    "another quantisation than its input: it is no reference for this network"
+                )
+
+
 def _invoke(interpreter: Interpreter) -> None:
     try:
         interpreter.invoke()
@@ -135,9 +166,7 @@ def _interpreter(data: bytes) -> Interpreter:
     try:
         from tflite_micro import runtime
     except ImportError as error:
-        raise NetworkError(
-            "the oracle needs tflite-micro, which is not installed; run `pip install 'resil[test]'`"
-        ) from error
+        raise NetworkError("tflite-micro is not installed; run `pip install 'resil[reference]'`") from error
     data = _without_absent_inputs(data)
     arena = _FIRST_ARENA
     while True:

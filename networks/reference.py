@@ -6,67 +6,129 @@ A fault-free NPU, its functional model and this reference have to agree on every
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
 import numpy.typing as npt
 
+from resil.networks import kernels, kernels_elements, kernels_movement
 from resil.networks.errors import NetworkError
 from resil.networks.fixed_point import IntArray
 from resil.networks.graph import Graph, Operator, Tensor
-from resil.networks.kernels import (
-    add,
-    average_pool,
-    convolution,
-    depthwise,
-    fully_connected,
-    max_pool,
-    probabilities,
-    reshape,
-)
 
 Array = npt.NDArray[np.generic]
 _CHUNK = 100
-Kernel = Callable[[Operator, tuple[Tensor | None, ...], Tensor, tuple[IntArray | None, ...]], IntArray]
+Kernel = Callable[
+    [Operator, tuple[Tensor | None, ...], Tensor, tuple[IntArray | None, ...]],
+    IntArray | tuple[IntArray, ...],
+]
 
 KERNELS: Mapping[str, Kernel] = MappingProxyType(
     {
-        "ADD": add,
-        "AVERAGE_POOL_2D": average_pool,
-        "CONV_2D": convolution,
-        "DEPTHWISE_CONV_2D": depthwise,
-        "FULLY_CONNECTED": fully_connected,
-        "MAX_POOL_2D": max_pool,
-        "RESHAPE": reshape,
-        "SOFTMAX": probabilities,
+        "ABS": kernels_elements.absolute,
+        "ADD": kernels_elements.add,
+        "ARG_MAX": kernels_movement.place_of_largest,
+        "AVERAGE_POOL_2D": kernels.average_pool,
+        "BATCH_MATMUL": kernels.matrices,
+        "CONCATENATION": kernels_movement.joined,
+        "CONV_2D": kernels.convolution,
+        "DEPTHWISE_CONV_2D": kernels.depthwise,
+        "EXPAND_DIMS": kernels_movement.reshaped,
+        "FULLY_CONNECTED": kernels.fully_connected,
+        "LEAKY_RELU": kernels_elements.leaky_relu,
+        "MAXIMUM": kernels_elements.maximum,
+        "MAX_POOL_2D": kernels.max_pool,
+        "MEAN": kernels_movement.mean,
+        "MINIMUM": kernels_elements.minimum,
+        "MIRROR_PAD": kernels_movement.mirrored,
+        "MUL": kernels_elements.multiply,
+        "PACK": kernels_movement.packed,
+        "PAD": kernels_movement.padded,
+        "PRELU": kernels_elements.prelu,
+        "QUANTIZE": kernels_elements.quantise,
+        "REDUCE_MAX": kernels_movement.largest,
+        "REDUCE_MIN": kernels_movement.smallest,
+        "RELU": kernels_elements.bounded,
+        "RELU6": kernels_elements.bounded,
+        "RELU_0_TO_1": kernels_elements.bounded,
+        "RELU_N1_TO_1": kernels_elements.bounded,
+        "RESHAPE": kernels_movement.reshaped,
+        "RESIZE_NEAREST_NEIGHBOR": kernels_movement.nearest,
+        "SLICE": kernels_movement.cut,
+        "SOFTMAX": kernels.probabilities,
+        "SPLIT": kernels_movement.split,
+        "SPLIT_V": kernels_movement.split_sizes,
+        "SQUARED_DIFFERENCE": kernels_elements.squared_difference,
+        "SQUEEZE": kernels_movement.reshaped,
+        "STRIDED_SLICE": kernels_movement.strided,
+        "SUB": kernels_elements.subtract,
+        "SUM": kernels_movement.total,
+        "TRANSPOSE": kernels_movement.transposed,
+        "TRANSPOSE_CONV": kernels.transposed_convolution,
+        "UNPACK": kernels_movement.unpacked,
     }
 )
+WEIGHTED = (
+    "AVERAGE_POOL_2D",
+    "BATCH_MATMUL",
+    "CONV_2D",
+    "DEPTHWISE_CONV_2D",
+    "FULLY_CONNECTED",
+    "MAX_POOL_2D",
+    "MEAN",
+    "SOFTMAX",
+    "SUM",
+    "TRANSPOSE_CONV",
+)
+"""Operators whose arithmetic the reference knows for int8 alone."""
 
 
 def run(graph: Graph, inputs: npt.ArrayLike) -> npt.NDArray[np.int8]:
-    """Return the output (N, ...) of a graph with one input and one output for a batch of inputs (N, ...).
+    """Return the output (N, ...) of an int8 graph with one input and one output for inputs (N, ...).
 
     Args:
-        graph: An int8 network; its tensors have batch size 1.
+        graph: Its tensors have batch size 1.
         inputs: int8, (N, H, W, C) or whatever the graph's input is after its first dimension.
 
     Raises:
         NetworkError: An operator or a type that the reference lacks, or inputs that do not fit.
     """
     if len(graph.outputs) != 1:
-        raise NetworkError(f"expected a network with one output, found {len(graph.outputs)}; use run_all")
+        raise NetworkError(f"expected a network with one output, found {len(graph.outputs)}; use outputs")
     batch = np.asarray(inputs)
     parts = [batch[i : i + _CHUNK] for i in range(0, max(len(batch), 1), _CHUNK)] if batch.ndim else [batch]
     return np.concatenate([run_all(graph, part)[graph.outputs[0]].astype(np.int8) for part in parts])
 
 
+def outputs(graph: Graph, inputs: Sequence[Array]) -> tuple[Array, ...]:
+    """Return the outputs of a graph, (N, *shape) each, batch dimension included.
+
+    Args:
+        graph: A network of whole numbers.
+        inputs: For each input of the graph N values, (N, *shape).
+
+    Raises:
+        NetworkError: As `run`.
+    """
+    kept: list[list[Array]] = [[] for _ in graph.outputs]
+    for given in zip(*inputs, strict=True):
+        values = _computed(graph, dict(zip(graph.inputs, given, strict=True)))
+        for own, index in zip(kept, graph.outputs, strict=True):
+            own.append(values[index].astype(graph.tensors[index].dtype).reshape(graph.tensors[index].shape))
+    return tuple(np.array(own) for own in kept)
+
+
 def run_all(graph: Graph, inputs: npt.ArrayLike) -> dict[int, IntArray]:
     """Return every tensor that is computed, by tensor index, each (N, ...); arguments and errors as `run`."""
     if len(graph.inputs) != 1:
-        raise NetworkError(f"expected a network with one input, found {len(graph.inputs)}")
+        raise NetworkError(f"expected a network with one input, found {len(graph.inputs)}; use outputs")
     source = graph.tensors[graph.inputs[0]]
-    values = {graph.inputs[0]: _batch(source, np.asarray(inputs)).astype(np.int64)}
+    return _computed(graph, {graph.inputs[0]: _batch(source, np.asarray(inputs))})
+
+
+def _computed(graph: Graph, given: Mapping[int, Array]) -> dict[int, IntArray]:
+    values: dict[int, IntArray] = {index: array.astype(np.int64) for index, array in given.items()}
     for number, operator in enumerate(graph.operators):
         kernel = KERNELS.get(operator.kind)
         if kernel is None:
@@ -80,7 +142,10 @@ def run_all(graph: Graph, inputs: npt.ArrayLike) -> dict[int, IntArray]:
         try:
             _check_types(operator, tensors, output)
             computed = kernel(operator, tensors, output, arguments)
-            values[operator.outputs[0]] = computed if output.clamp is None else computed.clip(*output.clamp)
+            parts = computed if isinstance(computed, tuple) else (computed,)
+            for index, part in zip(operator.outputs, parts, strict=True):
+                clamp = graph.tensors[index].clamp
+                values[index] = part if clamp is None else part.clip(*clamp)
         except (ValueError, KeyError, IndexError) as error:
             raise NetworkError(
                 f"operator {number} ({operator.kind}, output {output.name!r}): {error}"
@@ -102,14 +167,18 @@ def _batch(source: Tensor, inputs: Array) -> Array:
 
 
 def _check_types(operator: Operator, tensors: tuple[Tensor | None, ...], output: Tensor) -> None:
-    if output.dtype != "int8":
-        raise ValueError(f"the output is {output.dtype}, only int8 networks are supported")
-    first = tensors[0] if tensors else None
-    if first is None or first.dtype != "int8":
-        raise ValueError(
-            f"the first input is {first.dtype if first else 'absent'}, only int8 networks are supported"
-        )
-    if operator.kind != "RESHAPE":
-        for tensor in (first, output):
-            if tensor.quantisation is None or len(tensor.quantisation.scale) != 1:
-                raise ValueError(f"tensor {tensor.name!r} is not quantised as a whole")
+    """Refuse types whose arithmetic the reference does not know."""
+    maps = [tensor for tensor in tensors if tensor is not None and tensor.data is None]
+    if not maps:
+        raise ValueError("no operand is computed at run time")
+    known = ("int8",) if operator.kind in WEIGHTED else ("int8", "int16", "int32")
+    for tensor in (*maps, output):
+        if tensor.dtype not in known and not (operator.kind == "ARG_MAX" and tensor is output):
+            raise ValueError(
+                f"{tensor.name!r} is {tensor.dtype}, only {', '.join(known)} networks are supported"
+            )
+    if operator.kind in ("RESHAPE", "SQUEEZE", "EXPAND_DIMS", "ARG_MAX") or output.dtype == "int32":
+        return
+    for tensor in (maps[0], output):
+        if tensor.quantisation is None or len(tensor.quantisation.scale) != 1:
+            raise ValueError(f"tensor {tensor.name!r} is not quantised as a whole")

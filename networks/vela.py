@@ -31,7 +31,6 @@ FLAGS = (
     MEMORY_MODE,
     "--verbose-performance",
     "--enable-debug-db",
-    "--show-cpu-operations",
 )
 ARCHIVE_FORMAT = 1
 TIME_LIMIT_SECONDS = 1800

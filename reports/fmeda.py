@@ -87,6 +87,7 @@ def _fill_summary(sheet: Worksheet, summary: Summary, protection: ProtectionStat
         ("FIT budget, unprotected", heading(summary) if summary.predicted else verdict.result),
         ("Scope", verdict.scope),
         ("Reason", verdict.reason),
+        ("Golden output", summary.golden.comparison.sentence),
         ("Budget, FIT", verdict.budget_fit),
         ("Rationale of the budget", verdict.rationale),
         ("Confidence", summary.campaign.confidence),

@@ -33,14 +33,18 @@ def heading(summary: Summary) -> str:
     """Return the verdict in a few words; what is predicted is called predicted."""
     verdict = summary.verdict
     if summary.predicted and (verdict.predicted or verdict.result == "none"):
-        return PREDICTED[verdict.predicted]
-    return f"{HEADINGS[verdict.result]}{without_spared(summary)}"
+        return f"{PREDICTED[verdict.predicted]}{caveats(summary)}"
+    return f"{HEADINGS[verdict.result]}{caveats(summary)}"
 
 
-def without_spared(summary: Summary) -> str:
-    """Return which silent failures the verdict leaves out, to stand behind it; "" if it counts all."""
+def caveats(summary: Summary) -> str:
+    """Return what has to stand behind a verdict: silent failures that it leaves out, a golden output that is
+    not the network's; "" if there is nothing.
+    """
     spared = summary.verdict.spared
-    return f", {spared} not counted" if spared and summary.verdict.result != "none" else ""
+    counted = f", {spared} not counted" if spared and summary.verdict.result != "none" else ""
+    golden = summary.golden.comparison.caveat
+    return f"{counted}, {golden}" if golden else counted
 
 
 def meaning(summary: Summary) -> list[str]:
@@ -81,6 +85,8 @@ def meaning(summary: Summary) -> list[str]:
             f"The total lies between {lo} and {hi} FIT at {sure} confidence. Whether that is good enough"
             " takes a budget: the share of the item's target that this component may use, with a rationale."
         )
+    if remark := summary.golden.comparison.remark:
+        sentences.insert(0, remark)
     sentences += [text for text in (concentration(summary), _safe_share(summary)) if text]
     return [numbers.pretty(text) for text in sentences]
 
@@ -160,6 +166,7 @@ def protection_meaning(summary: Summary, protection: ProtectionState) -> list[st
             "The bound is a prediction from the unprotected design's injections and each option's own"
             " figures; injecting into the protected design is the check."
         )
+    sentences += protection.plan.golden
     sentences += filter(None, [beside_protection(summary.safety)])
     asked = summary.verdict.budget_fit
     if asked is not None and protection.plan.budget_fit != asked:

@@ -28,14 +28,18 @@ _KEPT = {
     "fit_share": "at most {} of the FIT without it",
     "due_budget": "at most {} FIT of detected failures",
 }
+GOLDEN_MARK = " (golden output: see below)"
 _CONFIRMED = {True: "yes", False: "no", None: "not tried"}
 
 
 def verdict_cell(cell: StudyCell) -> str:
-    """Return the verdict of a cell in words; what is predicted says so."""
+    """Return the verdict of a cell in words; what is predicted says so, and what is to be said of its golden
+    output is marked.
+    """
+    mark = GOLDEN_MARK if cell.golden else ""
     if not cell.predicted or not cell.answered:
-        return cell.verdict
-    return PREDICTED + (cell.foreseen or cell.verdict)
+        return cell.verdict + mark
+    return PREDICTED + (cell.foreseen or cell.verdict) + mark
 
 
 def verdict_table(study: StudySummary) -> Table:
@@ -135,6 +139,7 @@ def open_lines(study: StudySummary) -> list[str]:
     """Return what the study does not say: failed and missing cells, predictions, margins not reached."""
     lines = [f"{_name(cell)} failed: {cell.error}" for cell in study.cells if cell.verdict == "failed"]
     lines += [f"{_name(cell)} was not run." for cell in study.cells if cell.verdict == "not run"]
+    lines += [f"{_name(cell)}: {cell.golden}" for cell in study.cells if cell.golden]
     if foreseen := [cell for cell in study.cells if cell.predicted and cell.answered]:
         lines.append(f"Predicted, nothing was injected: {', '.join(map(_name, foreseen))}.")
     if wide := [cell for cell in study.cells if cell.reached is False]:

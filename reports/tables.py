@@ -15,7 +15,7 @@ from resil.record.protection_state import ProtectionState, confirmation_line
 from resil.record.safety import Safety
 from resil.record.summary import Summary
 from resil.reports.detection import detection_tables
-from resil.reports.narrative import heading, without_spared
+from resil.reports.narrative import caveats, heading
 from resil.reports.safety import (
     beside_protection,
     safety_line,
@@ -290,15 +290,16 @@ def verdict_line(summary: Summary) -> str:
     """Return the verdict in one line: result, FIT with interval, budget, reason, scope."""
     verdict = summary.verdict
     head = (
-        "NO BUDGET"
+        f"NO BUDGET{caveats(summary).upper()}"
         if verdict.result == "none"
-        else f"FIT BUDGET {verdict.result.upper()}{without_spared(summary).upper()}"
+        else f"FIT BUDGET {verdict.result.upper()}{caveats(summary).upper()}"
     )
     if summary.predicted:
         head = heading(summary).upper() if verdict.predicted or verdict.result == "none" else head
     budget = "" if verdict.budget_fit is None else f", budget {numbers.given(verdict.budget_fit)} FIT"
     confidence = f"{numbers.confidence(summary.campaign.confidence)} confidence"
-    said = f"{verdict.reason} Scope: {verdict.scope}."
+    reasons = " ".join(filter(None, (verdict.reason, summary.golden.comparison.remark)))
+    said = f"{reasons} Scope: {verdict.scope}."
     return f"{head}: {fit_cell(verdict.fit_interval)} FIT ({confidence}){budget}. {said}"
 
 

@@ -3,21 +3,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from resil.bench.identity import Identity
+from resil.record.golden import GoldenComparison
 from resil.rtl_harness.design.sites import SiteTable
 from resil.rtl_harness.engine.contract import CampaignEngine
 from resil.rtl_harness.faults import Corruption
 
 Describe = Callable[[int, Corruption], str]
+Compare = Callable[[Sequence[bytes]], GoldenComparison]
 
 
 def say_nothing(_position: int, _corruption: Corruption) -> str:
     """Describe no corruption."""
     return ""
+
+
+def compare_nothing(_outputs: Sequence[bytes]) -> GoldenComparison:
+    """Compare no output."""
+    return GoldenComparison.none("what runs is no network that a reference could compute")
 
 
 @dataclass(frozen=True)
@@ -147,6 +154,7 @@ class Bench:
             campaign expects none.
         describe: Says what a corruption of memory is to the input at a position, as one line of text; "" if
             there is nothing to be said.
+        compare: Compares the raw output tensors without a fault, one an input, with an independent reference.
         titles: Blocks in words, for people; a block may have none.
         parameters: Of the target's top module, as the target file and the campaign set them.
         alarms: What each of the target's alarms reports, by name: "detected" or "corrected".
@@ -168,6 +176,7 @@ class Bench:
     warnings: tuple[str, ...] = ()
     expected: tuple[bytes, ...] = ()
     describe: Describe = say_nothing
+    compare: Compare = compare_nothing
     titles: Mapping[str, str] = field(default_factory=dict)
     parameters: Mapping[str, int] = field(default_factory=dict)
     alarms: Mapping[str, str] = field(default_factory=dict)

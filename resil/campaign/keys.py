@@ -83,6 +83,13 @@ NETWORK = Table(
             "several.",
             ABSENT,
         ),
+        Key(
+            "accept_golden",
+            "boolean",
+            "Go on although the output without a fault is not what an independent reference computes of the "
+            "network. Every verdict then says so.",
+            False,
+        ),
     ),
 )
 

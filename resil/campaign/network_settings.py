@@ -26,6 +26,8 @@ class NetworkSettings:
         threshold: None but for "reconstruction"; for a zoo network then that of its record.
         output: Name or number of the output that the decision is read from; None if there is but one, or for
             "exact", which takes all.
+        accept_golden: Go on although the output without a fault is not the network's by an independent
+            reference.
     """
 
     path: str
@@ -33,6 +35,7 @@ class NetworkSettings:
     decision: str | None = None
     threshold: float | None = None
     output: str | int | None = None
+    accept_golden: bool = False
 
 
 def read_network(section: Section) -> NetworkSettings:
@@ -46,8 +49,9 @@ def read_network(section: Section) -> NetworkSettings:
     if decision == RECONSTRUCTION and section.has("threshold"):
         threshold = section.number("threshold")
     output = _stated_output(section) if section.has("output") else None
+    accepted = section.flag("accept_golden")
     section.finish()
-    return NetworkSettings(path, inputs, decision, threshold, output)
+    return NetworkSettings(path, inputs, decision, threshold, output, accepted)
 
 
 def _stated_output(section: Section) -> str | int:

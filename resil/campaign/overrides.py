@@ -53,9 +53,13 @@ def parse_override(text: str) -> Override:
 
 
 def command_line(
-    settings: Sequence[str] = (), *, engine: str | None = None, workers: int | None = None
+    settings: Sequence[str] = (),
+    *,
+    engine: str | None = None,
+    workers: int | None = None,
+    accept_golden: bool = False,
 ) -> tuple[Override, ...]:
-    """Return what options of a command ask for: `--set`, and the two that have a name of their own."""
+    """Return what options of a command ask for: `--set`, and those that have a name of their own."""
     named = {"engine": engine, "workers": workers}
     return (
         *(parse_override(text) for text in settings),
@@ -64,6 +68,7 @@ def command_line(
             for key, value in named.items()
             if value is not None
         ),
+        *([Override(("network", "accept_golden"), True, ("--accept-golden",))] if accept_golden else []),
     )
 
 

@@ -77,6 +77,7 @@ def _work(campaign: Campaign) -> dict[str, dict[str, Value | None]]:
     if isinstance(work, NetworkSettings):
         inputs = str(work.inputs) if isinstance(work.inputs, Path) else list(work.inputs)
         rule = {"decision": work.decision, "threshold": work.threshold, "output": work.output}
+        rule |= {"accept_golden": work.accept_golden or None}
         return {"network": {"path": work.path, "inputs": inputs, **rule}}
     output = work.output
     return {

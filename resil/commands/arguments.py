@@ -37,6 +37,13 @@ Set = Annotated[
         help="Use this value in place of the file's, as faults.injections=5000; may be repeated.",
     ),
 ]
+AcceptGolden = Annotated[
+    bool,
+    typer.Option(
+        "--accept-golden",
+        help="Go on although the output without a fault is not the network's; every verdict says so.",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON to stdout instead of text.")]
 Quiet = Annotated[
     bool, typer.Option("--quiet", help="No progress on stderr, only warnings and errors.", callback=_quiet)

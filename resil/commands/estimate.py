@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from resil.commands.arguments import CampaignFile, Json, Quiet, Set, Verbose
+from resil.commands.arguments import AcceptGolden, CampaignFile, Json, Quiet, Set, Verbose
 from resil.output import show
 
 
@@ -26,6 +26,7 @@ def estimate(
         bool,
         typer.Option("--accept-prediction", help="Exit with 0 or 1 by what is predicted, not with 3."),
     ] = False,
+    accept_golden: AcceptGolden = False,
     set_: Set = None,
     json_: Json = False,
     quiet: Quiet = False,
@@ -36,7 +37,7 @@ def estimate(
     from resil.campaign.overrides import command_line
     from resil.run.estimate import estimate_campaign, estimate_code
 
-    settings = load_campaign(campaign, command_line(set_ or ()))
+    settings = load_campaign(campaign, command_line(set_ or (), accept_golden=accept_golden))
     folder = out or Path("runs") / f"{settings.slug}-estimate"
     results = estimate_campaign(settings, folder, model_file=model, run_dir=correct)
     show(results.summary.plain(), json_, lambda: results.show(folder))

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from resil.commands.arguments import Json, Quiet, Verbose
+from resil.commands.arguments import AcceptGolden, Json, Quiet, Verbose
 from resil.commands.choices import Npu
 from resil.output import show, width
 
@@ -36,6 +36,7 @@ def infer(
         Literal["rtl", "functional"],
         typer.Option("--engine", help="On the RTL, with its cycles, or on the functional model."),
     ] = "rtl",
+    accept_golden: AcceptGolden = False,
     json_: Json = False,
     quiet: Quiet = False,
     verbose: Verbose = False,
@@ -44,6 +45,13 @@ def infer(
     from resil.work.infer import infer_network, infer_text
 
     result = infer_network(
-        model, npu, inputs=inputs or (), output=output, limit=limit, whole_split=all_, engine=engine
+        model,
+        npu,
+        inputs=inputs or (),
+        output=output,
+        limit=limit,
+        whole_split=all_,
+        engine=engine,
+        accept_golden=accept_golden,
     )
     show(result, json_, lambda: print(infer_text(result, width())))

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from resil.commands.arguments import CampaignFile, DryRun, Json, Quiet, Set, Verbose, Workers
+from resil.commands.arguments import AcceptGolden, CampaignFile, DryRun, Json, Quiet, Set, Verbose, Workers
 from resil.commands.choices import Engine
 from resil.output import show, width
 
@@ -18,6 +18,7 @@ def run(
     out: Annotated[Path | None, typer.Option("--out", help="Run folder; default runs/NAME.")] = None,
     engine: Engine = None,
     workers: Workers = None,
+    accept_golden: AcceptGolden = False,
     set_: Set = None,
     resume: Annotated[bool, typer.Option("--resume", help="Finish a run that was interrupted.")] = False,
     dry_run: DryRun = False,
@@ -31,7 +32,9 @@ def run(
     from resil.run.campaign import run_campaign, verdict_code
     from resil.run.dry_run import plan_run, plan_text
 
-    settings = load_campaign(campaign, command_line(set_ or (), engine=engine, workers=workers))
+    settings = load_campaign(
+        campaign, command_line(set_ or (), engine=engine, workers=workers, accept_golden=accept_golden)
+    )
     folder = out or Path("runs") / settings.slug
     if dry_run:
         plan = plan_run(settings, folder, resume=resume)

@@ -31,6 +31,7 @@ from resil.folder.store import (
 # By which tables results are judged, whatever was injected; () for all keys of a table.
 _JUDGED_BY: dict[str, tuple[str, ...]] = {
     "campaign": ("confidence",),
+    "network": ("accept_golden",),
     "sampling": ("inputs",),
     **dict.fromkeys(("technology", "budget", "safety", "area"), ()),
 }

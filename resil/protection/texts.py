@@ -10,7 +10,7 @@ from resil.record.protection_confirmation import Confirmation, WatchdogRecord
 
 def plan_text(plan: Protection) -> str:
     """Return what was chosen, and what it leaves on each network, as lines for a person."""
-    lines = [f"WAIVED: {text}" for text in plan.waived]
+    lines = [*plan.golden, *(f"WAIVED: {text}" for text in plan.waived)]
     for own in plan.networks:
         share = f" of {own.fit_before:.3g}" if own.fit_before else ""
         spfm = "" if own.spfm_lo is None else f", SPFM at least {own.spfm_lo:.3%}"

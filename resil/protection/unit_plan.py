@@ -57,6 +57,7 @@ def unit_plan(
     summary: Summary,
     origin: Origin,
     hold_out: Sequence[Judged] = (),
+    golden: tuple[str, ...] = (),
 ) -> list[Protection]:
     """Return the plan of each run, in their order.
 
@@ -72,6 +73,7 @@ def unit_plan(
         summary: Of the first run.
         origin: Name of the plan, and what it rests on.
         hold_out: What is left on networks that took no part.
+        golden: What is to be said of the golden outputs of all runs.
     """
     chosen = choice.chosen
     copies = whole_npu(design, networks[0].hazardous)
@@ -81,6 +83,7 @@ def unit_plan(
         "based_on": origin.runs,
         "models": origin.models,
         "from_estimate": summary.predicted,
+        "golden": golden,
         "granularity": granularity.value,
         "budget_fit": targets.budget_fit,
         "spfm_target": targets.spfm,

@@ -10,6 +10,7 @@ from pydantic import Field, JsonValue
 
 from resil.record import numbers
 from resil.record.blocks import Kind, Outcome, StoredBits
+from resil.record.golden import GoldenComparison
 from resil.record.interval import Ordered
 from resil.record.typed import Amount, Count, OneOf, Share, Typed
 
@@ -130,6 +131,8 @@ class Golden(Typed):
     """Of the output, for each input."""
     longest_operation: tuple[Count, ...]
     """Most cycles without the end of an operation, for each input; empty where none is counted."""
+    comparison: GoldenComparison
+    """Whether the output is what the network's file says, by an independent reference."""
 
 
 class Figure(Typed):

@@ -40,12 +40,12 @@ class Protection(Document):
     """
 
     FILE: ClassVar[str] = "protection.json"
-    SCHEMA: ClassVar[Literal[7]] = 7
+    SCHEMA: ClassVar[Literal[8]] = 8
     REMEDY: ClassVar[str] = (
         "the file is damaged or of another version: write it anew with 'resil protect RUN_DIR'"
     )
 
-    schema_number: Literal[7] = Field(alias="schema")
+    schema_number: Literal[8] = Field(alias="schema")
     """Of this file: another one is of another version, and is refused."""
     name: str
     """Of the plan."""
@@ -57,6 +57,8 @@ class Protection(Document):
     """Sensitivity models that helped to choose."""
     from_estimate: bool
     """Whether it rests on an estimate, so that nothing was injected."""
+    golden: tuple[str, ...]
+    """What is to be said of golden outputs: where one is not the network's, or was not compared."""
     granularity: Annotated[str, OneOf(("block", "register", "group"))]
     """Of the units of choice."""
     budget_fit: Amount | None

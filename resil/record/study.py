@@ -53,6 +53,7 @@ class StudyCell:
         scope: What the verdict is about.
         error: Why it failed; "" if it did not.
         run: Its folder.
+        golden: What is to be said of its golden output; "" if it was compared with a reference and is equal.
     """
 
     target: str
@@ -72,6 +73,7 @@ class StudyCell:
     error: str
     run: str
     spfm_unaided: Interval | None = None
+    golden: str = ""
 
     @property
     def answered(self) -> bool:

@@ -107,6 +107,7 @@ def _cell(node: Node) -> StudyCell:
         error.text() if error else "",
         node.at("run").text(),
         None if (unaided := node.maybe("spfm_unaided")) is None else unaided.interval(1.0),
+        golden.text() if (golden := node.maybe("golden")) else "",
     )
 
 

@@ -14,6 +14,7 @@ from resil.faults.sampling import Sample
 from resil.record.blocks import Block, StorageTotals, Stratum, Total
 from resil.record.campaign_facts import CampaignRecord, Golden, TargetRecord
 from resil.record.evidence import Inferences
+from resil.record.golden import GoldenComparison
 from resil.record.provenance import Provenance
 from resil.record.sanity import Sanity
 from resil.record.summary import Summary
@@ -92,6 +93,7 @@ def summarise(
     sample: Sample,
     provenance: Provenance,
     sanity: Sanity,
+    compared: GoldenComparison,
     permanent: Permanent | str = NO_PERMANENT,
     inferences: Inferences | None = None,
 ) -> Summary:
@@ -105,6 +107,7 @@ def summarise(
         sample: The injections and how they were chosen.
         provenance: What made them.
         sanity: Whether what was watched could have shown a failure; if not, nothing is judged.
+        compared: Whether the output without a fault is the network's.
         permanent: What is known of permanent faults, or why nothing is.
         inferences: What became of latent state in a second inference; None if there was none.
     """
@@ -129,7 +132,7 @@ def summarise(
         sampling=sampling_record(campaign, sample, found.inputs),
         network=network_record(bench.network, _operation_cycles(goldens[0])),
         target=_target(bench, area, stored),
-        golden=_golden(bench, goldens),
+        golden=_golden(bench, goldens, compared),
         inferences=inferences,
         technology=technology_record(technology),
         sanity=sanity,
@@ -156,6 +159,7 @@ def summarise(
             *([] if inferences is None else [inference_note(inferences)]),
             *usual_alarms(goldens, bench.inputs),
             *_notes(campaign, bench, area, everything),
+            compared.sentence,
         ),
         provenance=provenance,
     )
@@ -177,12 +181,13 @@ def _target(bench: Bench, area: AreaFacts, stored: Mapping[str, int]) -> TargetR
     )
 
 
-def _golden(bench: Bench, goldens: Sequence[GoldenRun]) -> Golden:
+def _golden(bench: Bench, goldens: Sequence[GoldenRun], compared: GoldenComparison) -> Golden:
     return Golden(
         cycles=tuple(run.cycles for run in goldens),
         vela_cycles=bench.network.vela_cycles,
         output_hash=tuple(run.end.output_hash for run in goldens),
         longest_operation=_longest_operations(goldens),
+        comparison=compared,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -13,6 +13,7 @@ from pathlib import Path
 from resil.bench.bench import NO_AREA, AreaFacts, Bench
 from resil.bench.site_list import write_parquet
 from resil.campaign.campaign import Campaign
+from resil.campaign.network_settings import NetworkSettings
 from resil.campaign.text import campaign_text
 from resil.errors import ConsistencyError, ExitCode, Interrupted, StoreError
 from resil.farm.cluster import Farm, open_farm
@@ -42,6 +43,7 @@ from resil.folder.store import (
 from resil.folder.strata_file import write_strata
 from resil.prepare import prepare
 from resil.progress import Progress
+from resil.record.golden import DIFFERS, GoldenComparison
 from resil.record.provenance import RUN, Provenance
 from resil.record.summary import Summary
 from resil.results.inferences import inferences_of
@@ -57,6 +59,7 @@ from resil.rtl_harness.host import usable_processors
 from resil.run.probe import sanity_of
 from resil.run.recheck import golden_digests, require_same_golden, require_same_rows
 from resil.sensitivity.guided_population import campaign_population
+from resil.work.golden import require_golden
 
 _CODES = {
     "met": ExitCode.MET,
@@ -118,6 +121,7 @@ def run_campaign(
         with progress.working("running without a fault"):
             engines = [stack.enter_context(bench.engine(position)) for position in range(len(bench.inputs))]
             goldens = golden_runs(bench, engines)
+            compared = compared_goldens(campaign, bench, goldens, progress)
         noted = _note(engines, progress, set())
         population = campaign_population(campaign, bench, goldens)
         technology = technology_of(campaign)
@@ -138,7 +142,9 @@ def run_campaign(
         inferences = inferences_of(campaign, run.stored())
         sane = sanity_of(bench, engines, goldens, run.stored(), campaign.seed, progress)
         sample = sampling.sample
-        summary = summarise(campaign, bench, area, goldens, sample, facts, sane, permanent, inferences)
+        summary = summarise(
+            campaign, bench, area, goldens, sample, facts, sane, compared, permanent, inferences
+        )
         return run.write(summary, sample)
 
 
@@ -186,6 +192,25 @@ def golden_runs(bench: Bench, engines: list[CampaignEngine]) -> list[GoldenRun]:
         if bench.expected and run.end.output != bench.expected[position]:
             raise HarnessError(_unexpected(bench, label, run.end.output, bench.expected[position]))
     return runs
+
+
+def compared_goldens(
+    campaign: Campaign, bench: Bench, goldens: Sequence[GoldenRun], progress: Progress
+) -> GoldenComparison:
+    """Compare the runs without a fault with an independent reference of what runs, and say what came of it.
+
+    Raises:
+        HarnessError: an output is not what the reference computes, and the campaign does not accept that.
+    """
+    compared = bench.compare([run.end.output for run in goldens])
+    settings = campaign.work
+    accepted = isinstance(settings, NetworkSettings) and settings.accept_golden
+    require_golden(compared, f"{bench.target_name} on {bench.network.name}", accepted)
+    if compared.state == DIFFERS:
+        progress.warn(f"warning: {compared.sentence}")
+    else:
+        progress.stage(compared.sentence)
+    return compared
 
 
 def _unexpected(bench: Bench, label: int, found: bytes, expected: bytes) -> str:

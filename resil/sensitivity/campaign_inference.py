@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from resil.campaign.campaign import Campaign
 from resil.networks.compile import CompiledNetwork
+from resil.record.golden import GoldenComparison
 from resil.work.decisions import NetworkDecision, network_decision
+from resil.work.golden import comparison, require_golden
 from resil.work.inference import Inference
-from resil.work.network import compile_campaign_network, network_inputs
+from resil.work.network import compile_campaign_network, network_inputs, network_path
 
 
 @dataclass(frozen=True)
@@ -21,12 +23,14 @@ class CampaignInference:
         labels: Of each input.
         decision: The rule that reads the decision.
         of_inputs: An inference for each input.
+        compared: Whether the functional model computes the network.
     """
 
     compiled: CompiledNetwork
     labels: tuple[int, ...]
     decision: NetworkDecision
     of_inputs: tuple[Inference, ...]
+    compared: GoldenComparison
 
 
 def infer_campaign(campaign: Campaign, target: str) -> CampaignInference:
@@ -35,6 +39,7 @@ def infer_campaign(campaign: Campaign, target: str) -> CampaignInference:
     Raises:
         CampaignError: the inputs or the decision do not fit the network.
         NetworkError: the network cannot be read or compiled.
+        HarnessError: its output is not what an independent reference computes, and that is not accepted.
     """
     settings = campaign.network
     compiled = compile_campaign_network(settings, target)
@@ -43,4 +48,7 @@ def infer_campaign(campaign: Campaign, target: str) -> CampaignInference:
     found = tuple(
         Inference(compiled, tensors, decision.of_input(tensors), decision.output) for tensors in inputs
     )
-    return CampaignInference(compiled, labels, decision, found)
+    outputs = [inference.outputs for inference in found]
+    compared = comparison(network_path(settings), compiled, inputs, outputs, labels)
+    require_golden(compared, f"{target} on {compiled.name}", settings.accept_golden)
+    return CampaignInference(compiled, labels, decision, found, compared)

@@ -242,6 +242,7 @@ def _provenance(runs: Sequence[ObservedRun]) -> dict[str, Any]:
                 "seed": run.summary.campaign.seed,
                 "injections": run.summary.total.injections,
                 "campaign": run.provenance.hashes["campaign"],
+                "golden": run.summary.golden.comparison.remark,
                 "summary_sha256": sha256((run.folder / SUMMARY).read_bytes()).hexdigest(),
             }
             for run in runs

@@ -84,6 +84,7 @@ def summarise_estimate(
             vela_cycles=facts.vela_cycles,
             output_hash=tuple(own.output_hash for own in inferred.of_inputs),
             longest_operation=(),
+            comparison=inferred.compared,
         ),
         inferences=None,
         technology=technology_record(technology),
@@ -108,6 +109,7 @@ def summarise_estimate(
         notes=(
             *([] if correction is None else [_corrected(correction)]),
             *_notes(campaign, model, facts, name, everything, len(inferred.labels)),
+            inferred.compared.sentence,
         ),
         provenance=provenance,
     )
@@ -228,6 +230,7 @@ def _notes(
         "left out, of each figure as it is printed, over all its storage: "
         f"{_reached(model, campaign.confidence)}.",
     ]
+    notes += [f"Of the model: {run['name']}. {run['golden']}" for run in runs if run.get("golden")]
     if model.accelerators[target].rtl != rtl_digest(load_target(target)):
         notes.insert(
             1,

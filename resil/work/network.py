@@ -18,12 +18,14 @@ from resil.errors import CampaignError
 from resil.networks import zoo
 from resil.networks.compile import CompiledNetwork, compile_network
 from resil.progress import Progress
+from resil.record.golden import GoldenComparison
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.faults import Corruption
 from resil.rtl_harness.npu.refusals import check_taken
 from resil.rtl_harness.npu.work import OperationWork, operation_work
 from resil.rtl_harness.npu.workload import npu_workload
 from resil.work.decisions import NetworkDecision, network_decision
+from resil.work.golden import comparison
 from resil.work.inference import Inference
 from resil.work.tensor_files import load_levels
 from resil.work.work import Work
@@ -61,7 +63,21 @@ def network_work(campaign: Campaign, settings: NetworkSettings, target: Target, 
     facts = network_facts(settings, compiled, operation_work(compiled), decision)
     hashes = {"network": compiled.source_sha256}
     describe = _describer(compiled, inputs)
-    return Work(facts, labels, workloads, hashes, describe=describe)
+
+    def compare(outputs: Sequence[bytes]) -> GoldenComparison:
+        found = [
+            _in_order(decision.output, workload.tensors(raw))
+            for workload, raw in zip(workloads, outputs, strict=True)
+        ]
+        return comparison(network_path(settings), compiled, inputs, found, labels)
+
+    return Work(facts, labels, workloads, hashes, describe=describe, compare=compare)
+
+
+def _in_order(decided: int, tensors: Inputs) -> Inputs:
+    """Return outputs in the network's order; that of the decision comes first."""
+    others = tensors[1:]
+    return (*others[:decided], tensors[0], *others[decided:])
 
 
 def _check_memories(target: Target) -> None:
@@ -81,12 +97,16 @@ def compile_campaign_network(settings: NetworkSettings, target: str) -> Compiled
         NetworkError: the network cannot be read or compiled, or the zoo has none of that name.
         HarnessError: the NPU does not take an operation.
     """
-    path = Path(settings.path)
-    if settings.path.startswith(ZOO_PREFIX):
-        path = zoo.load(settings.path.removeprefix(ZOO_PREFIX)).path
-    compiled = compile_network(path, target)
+    compiled = compile_network(network_path(settings), target)
     check_taken(compiled)
     return compiled
+
+
+def network_path(settings: NetworkSettings) -> Path:
+    """Return the .tflite file of a campaign's network; NetworkError if the zoo has none of that name."""
+    if settings.path.startswith(ZOO_PREFIX):
+        return Path(zoo.load(settings.path.removeprefix(ZOO_PREFIX)).path)
+    return Path(settings.path)
 
 
 def network_inputs(

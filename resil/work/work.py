@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from resil.bench.bench import Describe, NetworkFacts, say_nothing
+from resil.bench.bench import Compare, Describe, NetworkFacts, compare_nothing, say_nothing
 from resil.rtl_harness.engine.workload import Workload
 
 
@@ -21,6 +21,7 @@ class Work:
         hashes: What the work was made from, by name, for identity and provenance.
         expected: Raw output tensor that each input must give without a fault; empty if none is expected.
         describe: As in `Bench`.
+        compare: As in `Bench`.
     """
 
     facts: NetworkFacts
@@ -29,3 +30,4 @@ class Work:
     hashes: Mapping[str, str]
     expected: tuple[bytes, ...] = ()
     describe: Describe = say_nothing
+    compare: Compare = compare_nothing

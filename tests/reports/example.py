@@ -219,7 +219,7 @@ def example_summary(
         if not row["injections"]:
             row.update(dict.fromkeys(FIGURES))
     return {
-        "schema": 7,
+        "schema": 8,
         "estimate": None,
         "campaign": {
             "name": "digits on ethos-u55-32",
@@ -263,6 +263,14 @@ def example_summary(
             "vela_cycles": 17_320,
             "output_hash": ["0123456789abcdef"] * 2,
             "longest_operation": [],
+            "comparison": {
+                "state": "equal",
+                "reference": "tflite-micro 1",
+                "inputs": 2,
+                "elements": 20,
+                "differing": 0,
+                "text": "",
+            },
         },
         "technology": {
             "name": "finfet-16nm",
@@ -461,11 +469,12 @@ def example_protection(summary: dict[str, Any], budget: float = 0.01) -> dict[st
     choices = [_choice(row, options[chosen[row["block"]]]) for row in rows] if fitting else []
     lockstep = sum(_option_area(row, options["duplicate"]) for row in rows) / area
     return {
-        "schema": 7,
+        "schema": 8,
         "name": "example",
         "basis": {"summary": "0" * 64, "injections": summary["total"]["injections"]},
         "based_on": [],
         "models": [],
+        "golden": [],
         "from_estimate": False,
         "granularity": "block",
         "budget_fit": budget,

@@ -18,6 +18,7 @@ FIELDS = {
     "name": "made",
     "basis": PlanBasis(summary="0" * 64, injections=10),
     "from_estimate": False,
+    "golden": (),
     "granularity": "group",
     "result": "optimal",
     "reason": "",

@@ -119,8 +119,8 @@ def test_a_set_that_was_found_has_its_figures(key):
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        (("schema",), 6, "expected schema 7, found 6"),
-        (("schema",), 8, "expected schema 7, found 8"),
+        (("schema",), 7, "expected schema 8, found 7"),
+        (("schema",), 9, "expected schema 8, found 9"),
         (("provenance", "schema"), 11, "expected"),
         (("blocks",), [], r"blocks: expected"),
         (("blocks", 2, "fit_lo"), 1.0, r"blocks\[2\]\.fit.*lower limit <= estimate <= upper limit"),
