@@ -34,7 +34,9 @@ class Node:
         if len(shown) > 60:
             shown = shown[:57] + "..."
         where = self.path or "the document"
-        raise ReportError(f"{self.file}: {where}: expected {expected}, found {shown}; {self.remedy}")
+        raise ReportError(
+            f"{self.file}: {where}: expected {expected}, found {shown}; {self.remedy}", self.path
+        )
 
     def _child(self, value: object, step: str) -> Node:
         path = f"{self.path}{step}" if step.startswith("[") or not self.path else f"{self.path}.{step}"
@@ -51,7 +53,7 @@ class Node:
         fields = self.mapping()
         if key not in fields:
             path = self._child(None, key).path
-            raise ReportError(f"{self.file}: {path}: this field is missing; {self.remedy}")
+            raise ReportError(f"{self.file}: {path}: this field is missing; {self.remedy}", path)
         return self._child(fields[key], key)
 
     def maybe(self, key: str) -> Node | None:

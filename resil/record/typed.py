@@ -104,8 +104,8 @@ class Document(Typed):
         try:
             return cls.model_validate_json(data)
         except ValidationError as error:
-            message = failure_text(error)
-        raise ReportError(f"{file or cls.FILE}: {message}; {remedy or cls.REMEDY}")
+            message, field = failure_text(error), failed_field(error)
+        raise ReportError(f"{file or cls.FILE}: {message}; {remedy or cls.REMEDY}", field)
 
     def text(self) -> str:
         """Return the document as JSON, as its file holds it."""
@@ -128,13 +128,21 @@ def wrong(where: str, expected: str, found: object) -> NoReturn:
 def failure_text(error: ValidationError) -> str:
     """Return the first thing that is wrong with a document: where, what was expected, what was found."""
     first = error.errors(include_url=False)[0]
-    where, context = _path(first["loc"]), first.get("ctx", {})
+    where, context = failed_field(error), first.get("ctx", {})
     if first["type"] == _WRONG:
-        where = ".".join(part for part in (where, context["where"]) if part).replace(".[", "[")
         return f"{where}: expected {context['expected']}, found {_shown(context['found'])}"
     if first["type"] == "missing":
         return f"{where}: this field is missing"
     return f"{where or 'the document'}: expected {_expected(first)}, found {_shown(first['input'])}"
+
+
+def failed_field(error: ValidationError) -> str:
+    """Return where the first thing is that is wrong, as `ReportError.field` has it."""
+    first = error.errors(include_url=False)[0]
+    where = _path(first["loc"])
+    if first["type"] != _WRONG:
+        return where
+    return ".".join(part for part in (where, first["ctx"]["where"]) if part).replace(".[", "[")
 
 
 def _expected(error: ErrorDetails) -> str:

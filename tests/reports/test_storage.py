@@ -13,6 +13,7 @@ from resil.reports.blocks_csv import blocks_csv
 from resil.reports.fmeda import fmeda_xlsx
 from resil.reports.html import report_html
 from resil.reports.tables import storage_table, text_report
+from testkit.errors import about
 from tests.reports.example import example_summary, predicted, summary_of, with_macros
 
 
@@ -54,38 +55,38 @@ def test_without_macros_there_is_no_column_for_them():
 
 
 @pytest.mark.parametrize(
-    ("key", "change", "message"),
+    ("key", "change", "field"),
     [
-        ("bits", 1, r"storage\[1\]\.bits: expected"),
-        ("injections", 1, r"storage\[1\]\.injections: expected 190, the sum of this row's outcomes"),
-        ("masked", -1, r"storage\[1\]\.injections: expected 189, the sum of this row's outcomes"),
-        ("fit_raw", 1e-5, "fit_raw add up to"),
+        ("bits", 1, "storage[1].bits"),
+        ("injections", 1, "storage[1].injections"),
+        ("masked", -1, "storage[1].injections"),
+        ("fit_raw", 1e-5, "storage"),
     ],
 )
-def test_a_kind_that_does_not_add_up_is_refused(document, key, change, message):
+def test_a_kind_that_does_not_add_up_is_refused(document, key, change, field):
     document["storage"][1][key] += change
-    with pytest.raises(ReportError, match=message):
+    with pytest.raises(ReportError, check=about(field)):
         summary_of(document)
 
 
 def test_kinds_that_hold_more_injections_than_the_total_are_refused(document):
     for key in ("injections", "masked"):
         document["storage"][1][key] += 1
-    with pytest.raises(ReportError, match="injections add up to"):
+    with pytest.raises(ReportError, check=about("storage")):
         summary_of(document)
 
 
 def test_a_kind_that_is_lost_is_refused(document):
     del document["storage"][1]
-    with pytest.raises(ReportError, match="add up to"):
+    with pytest.raises(ReportError, check=about("storage")):
         summary_of(document)
     document["storage"] = []
-    with pytest.raises(ReportError, match="storage"):
+    with pytest.raises(ReportError, check=about("storage")):
         summary_of(document)
     assert summary_of(predicted(document)).storage == ()
 
 
 def test_a_block_whose_macros_the_total_leaves_out_is_refused(document):
     document["total"]["macro_bits"] -= 1
-    with pytest.raises(ReportError, match=r"total\.macro_bits: expected"):
+    with pytest.raises(ReportError, check=about("total.macro_bits")):
         summary_of(document)

@@ -1,4 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
+import pickle
+
 import pytest
 
 from resil.stats.errors import StatsError
@@ -25,3 +27,8 @@ def test_ambiguous_units_are_refused(unit):
 def test_impossible_rates_are_refused(value):
     with pytest.raises(StatsError, check=about("value")):
         raw_rate(value, "FIT/Mbit")
+
+
+def test_an_error_from_another_process_keeps_its_field():
+    found = pickle.loads(pickle.dumps(StatsError("convert it", "unit")))
+    assert (str(found), found.field) == ("convert it", "unit")
