@@ -89,7 +89,7 @@ def test_it_is_chosen_only_where_it_helps(limit):
         assert any("waits 150 cycles" in text for text in plan.assumptions)
     else:
         assert choice.chosen is None
-        why = "not offered" if limit is None else "only after the time-out: there it counts for nothing"
+        why = "not offered" if limit is None else "only after the time-out: it counts for nothing"
         assert any(why in text for text in plan.assumptions)
 
 
