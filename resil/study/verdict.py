@@ -36,6 +36,8 @@ def study_verdict(cells: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     reason = f"{len(cells)} cells: {told}."
     if foreseen:
         reason += f" {len(foreseen)} predicted without an injection: they decide nothing."
+    if remarked := [cell for cell in cells if cell.get("golden")]:
+        reason += f" {len(remarked)} with a golden output that is not known to be the network's."
     met = [cell for cell in cells if cell["verdict"] == MET and is_injected(cell)]
     if counts[MISSED]:
         if counts[MET]:
