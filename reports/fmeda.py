@@ -86,6 +86,7 @@ def _fill_summary(sheet: Worksheet, summary: Summary, protection: ProtectionStat
         ("Figures are", "PREDICTED: nothing was injected" if summary.predicted else "from injections"),
         ("FIT budget, unprotected", heading(summary) if summary.predicted else verdict.result),
         ("Scope", verdict.scope),
+        ("Population", verdict.population),
         ("Reason", verdict.reason),
         ("Golden output", summary.golden.comparison.sentence),
         ("Budget, FIT", verdict.budget_fit),

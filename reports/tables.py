@@ -300,7 +300,25 @@ def verdict_line(summary: Summary) -> str:
     confidence = f"{numbers.confidence(summary.campaign.confidence)} confidence"
     reasons = " ".join(filter(None, (verdict.reason, summary.golden.comparison.remark)))
     said = f"{reasons} Scope: {verdict.scope}."
+    if verdict.population:
+        said = f"{said} It is about {verdict.population}."
     return f"{head}: {fit_cell(verdict.fit_interval)} FIT ({confidence}){budget}. {said}"
+
+
+def inputs_line(summary: Summary) -> str:
+    """Return in one line how drawn inputs differ: the bound for most of them, and the worst; "" of others."""
+    over = summary.sampling.over_inputs if summary.sampling else None
+    if over is None or not over.data_set or not over.worst:
+        return ""
+    parts = []
+    if over.tolerance is not None:
+        part, sure = numbers.confidence(over.tolerance.part), numbers.confidence(over.tolerance.confidence)
+        bound = f"{over.tolerance.fit:.3g} FIT ({sure} confidence)"
+        parts.append(f"{part} of inputs like these lie below {bound}")
+    worst = over.worst[0]
+    interval = fit_cell(Interval(worst.fit, worst.fit_lo, worst.fit_hi))
+    parts.append(f"the worst that ran is input {worst.input} with {interval} FIT")
+    return f"Inputs: {'; '.join(parts)}."
 
 
 def metrics_line(summary: Summary) -> str:
@@ -373,7 +391,9 @@ def text_report(summary: Summary, protection: ProtectionState | None = None, wid
     parts = [table.text(width) for table in _tables(summary, protection)]
     if protection is not None and protection.plan.protects:
         parts.append("".join(f"{line}\n" for line in protection_sources(protection)))
-    last = "".join(f"{line}\n" for line in (metrics_line(summary), verdict_line(summary)) if line)
+    last = "".join(
+        f"{line}\n" for line in (metrics_line(summary), inputs_line(summary), verdict_line(summary)) if line
+    )
     if summary.safety is not None:
         parts.append("".join(f"{line}\n" for line in safety_reasons(summary.safety)))
         last += safety_line(summary.safety) + "\n"
@@ -392,7 +412,7 @@ def rich_report(summary: Summary, protection: ProtectionState | None = None) -> 
     safety = summary.safety
     if safety is not None:
         parts += [*(Text(line) for line in safety_reasons(safety)), Text()]
-    parts += [Text(line) for line in (metrics_line(summary),) if line]
+    parts += [Text(line) for line in (metrics_line(summary), inputs_line(summary)) if line]
     parts.append(Text(verdict_line(summary), style=_COLOURS[summary.verdict.result]))
     if safety is not None:
         parts.append(Text(safety_line(safety), style=_COLOURS[safety.result]))

@@ -60,7 +60,7 @@ def prepare(campaign: Campaign, progress: Progress, *, simulates: bool = False) 
     progress.stage(f"storage of {target.name}")
     elaboration = elaborate(target, workloads[0].parameters)
     if simulates and not elaboration.unmapped:
-        faults = campaign.faults.injections // len(workloads)
+        faults = campaign.faults.injections
         cycles = work.facts.vela_cycles or 0
         if (ahead := engine_named(campaign.execution.engine).build_ahead) is not None:
             ahead(target, workloads[0], elaboration, faults * cycles)

@@ -77,12 +77,7 @@ def weighted_sum_over_inputs(
         >>> round(found.design_effect, 1), found.degrees, round(found.interval.hi, 3)
         (4.3, 4, 0.057)
     """
-    x, n = check_counts(events, trials)
-    w = np.asarray(weights, dtype=np.float64)
-    if x.ndim != 2 or w.shape != x.shape[1:] or not len(x):
-        raise ValueError(
-            f"counts need shape (inputs, groups) and weights (groups,), found {x.shape}, {w.shape}"
-        )
+    x, n, w = checked_inputs(events, trials, weights)
     own, total = x.sum(axis=0), n.sum(axis=0)
     inputs = len(x)
     if inputs == 1:
@@ -90,6 +85,23 @@ def weighted_sum_over_inputs(
     effect = _design_effect(x, n, w)
     factor = effect * _student_over_normal(inputs - 1, confidence) ** 2
     return OverInputs(weighted_sum(own / factor, total / factor, w, confidence), effect, inputs - 1)
+
+
+def checked_inputs(
+    events: npt.ArrayLike, trials: npt.ArrayLike, weights: npt.ArrayLike
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return counts of inputs and groups, and the weights of groups, as arrays.
+
+    Raises:
+        ValueError: a shape is wrong, or not 0 <= events <= trials.
+    """
+    x, n = check_counts(events, trials)
+    w = np.asarray(weights, dtype=np.float64)
+    if x.ndim != 2 or w.shape != x.shape[1:] or not len(x):
+        raise ValueError(
+            f"counts need shape (inputs, groups) and weights (groups,), found {x.shape}, {w.shape}"
+        )
+    return x, n, w
 
 
 def clustered_mean(

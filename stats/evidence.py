@@ -57,6 +57,7 @@ class Evidence:
         confidence: Of two-sided intervals as they are reckoned: looks may have used up part of the error.
         stated: Of the same intervals as they are stated: what holds with the looks taken into account.
         inputs: The groups of each input, in the same order, if the intervals are for inputs like these.
+        labels: Of these inputs.
         known: Intervals in FIT that were found in a better way, by the set of outcomes.
     """
 
@@ -65,6 +66,7 @@ class Evidence:
     stated: float = 0.95
     inputs: tuple[tuple[Group, ...], ...] = ()
     known: Mapping[frozenset[str], Interval] = field(default_factory=dict)
+    labels: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
@@ -160,17 +162,21 @@ class Evidence:
     def joined(self, other: Evidence) -> Evidence:
         """Return the evidence of two campaigns whose injections are independent, at the lower confidence.
 
-        Inputs are a sample only where both campaigns take them as one; their own inputs are not joined, so
-        the result is for the inputs that were run.
+        For inputs like those that were run both must have run the same ones: an input is one unit, with what
+        both campaigns say of it.
 
         Raises:
-            ValueError: one is for inputs like those that were run.
+            ValueError: one is for inputs like those that were run, and the other has not run these.
         """
-        if self.inputs or other.inputs:
-            raise ValueError("evidence for inputs like those that were run cannot be joined")
+        if (self.inputs or other.inputs) and self.labels != other.labels:
+            raise ValueError(
+                "evidence for inputs like those that were run is joined for the same inputs only"
+            )
         stated = min(self.stated, other.stated)
         confidence = max(self.at(stated).confidence, other.at(stated).confidence)
-        return Evidence((*self.groups, *other.groups), confidence, stated)
+        inputs = tuple((*own, *more) for own, more in zip(self.inputs, other.inputs, strict=True))
+        labels = self.labels if inputs else ()
+        return Evidence((*self.groups, *other.groups), confidence, stated, inputs, labels=labels)
 
     def _evenly_spread(self) -> bool:
         """Whether every injection stands for the same rate and no group went without."""

@@ -255,6 +255,8 @@ def interval_over_inputs(
 ) -> Interval | None:
     """Return the interval of the total for inputs like those that were run; None if that is not asked.
 
+    Of one input nothing is known beyond it, and there is none either.
+
     Args:
         batches: At least one.
         total: Sums values of strata over the groups that are analysed together.
@@ -262,7 +264,7 @@ def interval_over_inputs(
         confidence: Of the interval.
     """
     labels = sorted({label for batch in batches for label in batch.inputs})
-    if not labels:
+    if len(labels) < 2:
         return None
 
     def counts(place: int) -> FloatArray:

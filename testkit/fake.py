@@ -38,9 +38,10 @@ from resil.cli import main as command_line
 from resil.prepare import library_digest
 from resil.progress import Progress
 from resil.rtl_harness.design.sites import SiteTable, StorageElement
-from resil.rtl_harness.engine.contract import Audited, GoldenRun
+from resil.rtl_harness.engine.contract import Audited, Engine, GoldenRun
 from resil.rtl_harness.errors import AuditError, SimulationError
 from resil.rtl_harness.faults import Fault, Injection, Reported, Rise, RunEnd, Seen
+from resil.work.data_set import PILOT_INPUTS
 
 CYCLES = 5000
 SITES = SiteTable.of(
@@ -99,7 +100,7 @@ class FakeEngine:
             ((0, 0), (2000, 1), (cycles, 2)),
         )
 
-    def expect(self, faults: int) -> None:
+    def expect(self, faults: int, first: Engine | None = None) -> None:
         pass
 
     def run(self, faults: Sequence[Fault], workers: int = 1) -> Iterator[Injection]:
@@ -170,7 +171,10 @@ def fake_bench(
     **engine: int,
 ) -> Bench:
     """Stands in for `resil.prepare.prepare`; `before`, `again` and `compiled` are of its output."""
-    inputs = campaign.network.inputs if isinstance(campaign.network.inputs, tuple) else (0,)
+    listed, drawn = campaign.network.inputs, campaign.data_set
+    inputs = listed if isinstance(listed, tuple) else (0,)
+    if drawn is not None:
+        inputs = tuple(range(drawn.hardest or drawn.draw or PILOT_INPUTS))
     # The usual network of tests has the digest of all others there; one of another name its own.
     path = campaign.network.path
     digest = "n" * 64 if path == "zoo:digits" else sha256(path.encode()).hexdigest()

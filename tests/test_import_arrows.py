@@ -102,7 +102,7 @@ HARNESS = House(
 )
 ROOMS = [(house, room) for house in (APPLICATION, HARNESS) for room in house.rooms]
 GROUND = [(house, module) for house in (APPLICATION, HARNESS) for module in house.ground]
-DISTRIBUTION = {"ethosu": "ethos-u-vela", "sklearn": "scikit-learn"}
+DISTRIBUTION = {"PIL": "pillow", "ethosu": "ethos-u-vela", "sklearn": "scikit-learn"}
 PARTS_OF_OTHERS = {
     "cocotb_tools": "cocotb",
     "find_libpython": "cocotb",
@@ -262,7 +262,7 @@ def test_every_foreign_import_is_declared(package):
     assert unknown == {}
 
 
-@pytest.mark.parametrize("extra", ["", "farm", "reference", "train", "test"])
+@pytest.mark.parametrize("extra", ["", "farm", "images", "reference", "train", "test"])
 def test_every_declared_dependency_is_used(extra):
     """The packages import what a plain installation brings; the tests at least what `test` brings."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from resil.campaign.data_set import DataSet
 from resil.campaign.execution_keys import engine_tables
 from resil.campaign.fault_settings import FaultSettings
 from resil.campaign.key_places import Places, key_places
@@ -25,7 +26,7 @@ from resil.campaign.rules import (
     read_rules,
 )
 from resil.campaign.safety import SafetySettings
-from resil.campaign.sampling_settings import SamplingSettings
+from resil.campaign.sampling_settings import INPUTS, SamplingSettings
 from resil.campaign.section import Section
 from resil.campaign.technology_settings import TechnologySettings
 from resil.campaign.workload_settings import WorkloadSettings, read_workload
@@ -85,6 +86,19 @@ class Campaign:
             f"{self.file}: expected a table [network], found [workload]; this needs a network that was "
             "compiled for the target"
         )
+
+    @property
+    def data_set(self) -> DataSet | None:
+        """What inputs are drawn from; None if they are listed."""
+        inputs = self.work.inputs if isinstance(self.work, NetworkSettings) else None
+        return inputs if isinstance(inputs, DataSet) else None
+
+    @property
+    def over_inputs(self) -> bool:
+        """Whether what is asked is about inputs like those that are run: drawn ones stand for others."""
+        if self.sampling.inputs is not None:
+            return self.sampling.inputs == INPUTS[1]
+        return self.data_set is not None and self.data_set.drawn
 
     @property
     def detection_cycles(self) -> int | None:
@@ -161,8 +175,12 @@ def campaign_of(
     work: NetworkSettings | WorkloadSettings,
     target: str | Path,
 ) -> Campaign:
-    """Return the campaign that these rules make of a work on a target."""
-    return Campaign(
+    """Return the campaign that these rules make of a work on a target.
+
+    Raises:
+        CampaignError: a claim about other inputs is made of inputs that were searched for.
+    """
+    campaign = Campaign(
         file=file,
         name=name,
         seed=seed,
@@ -180,6 +198,13 @@ def campaign_of(
         inferences=rules.head.inferences,
         between=rules.head.between,
     )
+    if campaign.over_inputs and campaign.data_set is not None and not campaign.data_set.drawn:
+        raise CampaignError(
+            f'{file}: [sampling] inputs: expected "{INPUTS[0]}" with inputs that are searched for '
+            f'([network.inputs] hardest), found "{INPUTS[1]}"; inputs are a sample only if they are drawn: '
+            "give draw in place of hardest, or remove the key"
+        )
+    return campaign
 
 
 def _work(file: Path, tables: Tables, name: str) -> NetworkSettings | WorkloadSettings:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from resil.campaign.clusters import LARGEST
+from resil.campaign.data_set import DATA_SET
 from resil.campaign.declaration import ABSENT, Key, Table
 from resil.campaign.execution_keys import engine_tables
 from resil.campaign.fault_settings import KINDS, MODELS, UPSET
@@ -56,9 +57,10 @@ NETWORK = Table(
         Key("path", "string", "`zoo:NAME`, or the path of an int8 `.tflite` file."),
         Key(
             "inputs",
-            "list of integers, or path",
+            "list of integers, path or table",
             "Indices into the held-out split of a zoo network, or a `.npy` file of shape (N, H, W, C), or a "
-            "`.npz` file of one array for each input tensor.",
+            "`.npz` file of one array for each input tensor; or see `[network.inputs]`.",
+            table=DATA_SET,
         ),
         Key(
             "decision",
@@ -256,8 +258,8 @@ SAMPLING = Table(
             "inputs",
             "string",
             "What the intervals are about: these inputs, or inputs like these, with the differences between "
-            "inputs in them.",
-            INPUTS[0],
+            'inputs in them. Without the key `"like these"` of inputs that are drawn, else `"these"`.',
+            ABSENT,
             choices=INPUTS,
         ),
         Key(

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from resil.campaign.data_set import DataSet, read_data_set
 from resil.campaign.section import Section
 
 ZOO_PREFIX = "zoo:"
@@ -19,7 +20,7 @@ class NetworkSettings:
     Attributes:
         path: "zoo:NAME", or the absolute path of a .tflite file.
         inputs: Indices into the zoo network's held-out split, or a .npy file of shape (N, H, W, C), or a .npz
-            file of one array for each input.
+            file of one array for each input; or some that are drawn from a data set.
         decision: "top1": only another index of the largest output is another decision; "exact": any other
             output is; "reconstruction": whether the mean squared difference of input and output, real-valued,
             is above `threshold`. None for a zoo network's own rule, or the largest output.
@@ -31,7 +32,7 @@ class NetworkSettings:
     """
 
     path: str
-    inputs: tuple[int, ...] | Path
+    inputs: tuple[int, ...] | Path | DataSet
     decision: str | None = None
     threshold: float | None = None
     output: str | int | None = None
@@ -62,7 +63,9 @@ def _stated_output(section: Section) -> str | int:
     raise section.fail("output", expected, repr(value), "outputs are counted from 0")
 
 
-def _inputs(section: Section, *, zoo: bool) -> tuple[int, ...] | Path:
+def _inputs(section: Section, *, zoo: bool) -> tuple[int, ...] | Path | DataSet:
+    if section.is_table("inputs"):
+        return read_data_set(section.table("inputs", "a table [network.inputs]"), zoo=zoo)
     expected = "a list of indices into the held-out split, or a .npy file" if zoo else "a .npy or .npz file"
     value = section.raw("inputs", expected)
     if isinstance(value, str):

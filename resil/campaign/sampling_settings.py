@@ -34,7 +34,7 @@ class SamplingSettings:
         margin: Half width of the interval of the total FIT, as part of the estimate, at which the
             campaign stops, with the plans "neyman", "adaptive" and "predicted"; None for none.
         inputs: What the intervals of a campaign with several inputs are about: "these" inputs, or inputs
-            "like these", with the differences between inputs in them.
+            "like these", with the differences between inputs in them; None if nothing is said.
         until_decided: These plans stop when the verdict on the budget is settled; if nothing is said, only
             "adaptive" does.
         model: File of the sensitivity model of the plan "predicted"; None for the one that ships.
@@ -43,18 +43,13 @@ class SamplingSettings:
     plan: PlanName = "proportional"
     margin: float | None = None
     until_decided: bool = False
-    inputs: str = INPUTS[0]
+    inputs: str | None = None
     model: Path | None = None
 
     @property
     def goes_by_results(self) -> bool:
         """Whether results decide what is injected next, and when it is enough."""
         return self.plan in BY_RESULTS
-
-    @property
-    def over_inputs(self) -> bool:
-        """Whether what is asked is about inputs like those that are run."""
-        return self.inputs == INPUTS[1]
 
     @property
     def strata(self) -> str:
@@ -75,7 +70,7 @@ def read_sampling(section: Section) -> SamplingSettings:
             section.wrong(key, expected, f'plan = "{plan}"', _STOPS)
     margin = section.number("margin") if section.has("margin") else None
     decided = section.flag("until_decided", default=plan == "adaptive")
-    inputs = section.choice("inputs")
+    inputs = section.choice("inputs") if section.has("inputs") else None
     if section.has("model") and plan != "predicted":
         section.wrong("model", 'the key with plan = "predicted" only', f'plan = "{plan}"', "remove it")
     model = section.path("model", "a sensitivity model") if section.has("model") else None

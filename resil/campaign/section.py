@@ -97,7 +97,7 @@ class Section:
         """Take a list of `count` numbers."""
         expected = f"a list of {count} numbers"
         value = self._take(key, _DECLARED, expected)
-        items = value if isinstance(value, list) else []
+        items = value if isinstance(value, list | tuple) else []
         if len(items) != count or not all(map(_is_finite, items)):
             self.wrong(key, expected, _shown(value), "change the value")
             return (1.0,) * count

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from resil.campaign.campaign import Campaign
+from resil.campaign.data_set import DataSet
 from resil.campaign.farm_settings import FarmSettings
 from resil.campaign.fault_settings import UPSET
 from resil.campaign.network_settings import NetworkSettings
@@ -75,7 +76,7 @@ def campaign_tables(campaign: Campaign) -> dict[str, dict[str, Value]]:
 def _work(campaign: Campaign) -> dict[str, dict[str, Value | None]]:
     work = campaign.work
     if isinstance(work, NetworkSettings):
-        inputs = str(work.inputs) if isinstance(work.inputs, Path) else list(work.inputs)
+        inputs = _inputs(work.inputs)
         rule = {"decision": work.decision, "threshold": work.threshold, "output": work.output}
         rule |= {"accept_golden": work.accept_golden or None}
         return {"network": {"path": work.path, "inputs": inputs, **rule}}
@@ -96,6 +97,12 @@ def _work(campaign: Campaign) -> dict[str, dict[str, Value | None]]:
             "expected": str(output.expected) if output.expected else None,
         },
     }
+
+
+def _inputs(inputs: tuple[int, ...] | Path | DataSet) -> Value:
+    if isinstance(inputs, DataSet):
+        return inputs.as_table()
+    return str(inputs) if isinstance(inputs, Path) else list(inputs)
 
 
 def _image(image: ImageSettings) -> dict[str, Value]:

@@ -89,7 +89,7 @@ def _ready_for(order: Order) -> _Ready:
         engines = [stack.enter_context(bench.engine(place)) for place in range(len(bench.inputs))]
         goldens = [engine.golden() for engine in engines]
         for engine in engines:
-            engine.expect(order.expected)
+            engine.expect(order.expected, engines[0])
         population = campaign_population(campaign, bench, goldens)
         _ready[digest] = _Ready(bench, engines, goldens, population, stack.pop_all())
     return _ready[digest]

@@ -226,7 +226,7 @@ class Sampling:
         inputs = {
             label: (counts.sum(axis=1), counts[:, self._hazardous].sum(axis=1))
             for label, counts in tally.inputs.items()
-            if self._campaign.sampling.over_inputs
+            if self._campaign.over_inputs
         }
         return Batch.of(tally.counts.sum(axis=1), events, tally.costs, inputs)
 

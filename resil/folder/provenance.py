@@ -64,6 +64,7 @@ def made_with(
         finished=None,
         workers=0,
         seconds=0.0,
+        golden_seconds=0.0,
         golden=(),
         audit=None,
         failed=None,

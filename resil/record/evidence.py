@@ -36,8 +36,32 @@ class LookRecord(Typed):
     """That this interval has."""
 
 
+class ToleranceRecord(Typed):
+    """A bound for the total's FIT of most inputs like those that were run."""
+
+    part: Share
+    """Of the inputs."""
+    confidence: Share
+    """That at least this part lies at or below the bound."""
+    fit: Amount
+    """The bound."""
+
+
+class InputFit(Typed):
+    """The total's FIT of one input, with limits that hold for all inputs together."""
+
+    input: Count
+    """Its label."""
+    fit: Amount
+    """Estimate."""
+    fit_lo: Amount
+    """Lower limit."""
+    fit_hi: Amount
+    """Upper limit."""
+
+
 class OverInputsRecord(Typed):
-    """The total's FIT for inputs like those that were run."""
+    """The total's FIT for inputs like those that were run, and how inputs differ."""
 
     fit_lo: Amount
     """Lower limit."""
@@ -45,6 +69,21 @@ class OverInputsRecord(Typed):
     """Upper limit."""
     design_effect: Amount
     """How many times the variance is that of inputs which are all alike."""
+    data_set: str
+    """What the inputs were drawn from at random; empty if they were listed or searched for."""
+    searched: bool
+    """Whether they were searched for: those whose decision is closest by the functional model."""
+    variation: Amount | None
+    """Standard deviation of the inputs' own FIT over its mean, noise aside; null of one input, or without a
+    failure."""
+    within: Amount
+    """Variance, in FIT^2, of an input's own FIT that is estimated from one injection."""
+    tolerance: ToleranceRecord | None
+    """A bound for most inputs; null if they were not drawn, or are fewer than `tolerance_from`."""
+    tolerance_from: Count
+    """Inputs that such a bound needs at least."""
+    worst: tuple[InputFit, ...]
+    """The inputs with the highest estimates, the highest first."""
 
 
 class SamplingRecord(Typed):

@@ -49,12 +49,12 @@ class Provenance(Document):
     """What made the results of a folder, and whether they may be used."""
 
     FILE: ClassVar[str] = "provenance.json"
-    SCHEMA: ClassVar[Literal[13]] = 13
+    SCHEMA: ClassVar[Literal[14]] = 14
     REMEDY: ClassVar[str] = (
         "move the folder away or choose another one with --out, and run the campaign again"
     )
 
-    schema_number: Literal[13] = Field(alias="schema")
+    schema_number: Literal[14] = Field(alias="schema")
     """Of a folder of results: another one is of another version, and is refused."""
     kind: Annotated[str, OneOf((RUN, ESTIMATE))]
     """What made the folder: `run` or `estimate`."""
@@ -83,6 +83,8 @@ class Provenance(Document):
     """Simulator processes."""
     seconds: Amount
     """Time that all sessions took, in seconds."""
+    golden_seconds: Amount
+    """Time that the runs without a fault took, of all inputs together, in seconds."""
     golden: tuple[str, ...]
     """Digests of the runs without a fault, one an input; empty of an estimate."""
     audit: AuditRecord | None

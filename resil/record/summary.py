@@ -102,6 +102,8 @@ class Verdict(Typed):
     """The answer if nobody reacts to what the design detects."""
     scope: str
     """Which storage the verdict is about."""
+    population: str
+    """What the verdict is about: networks, inputs, cycles; storage is the `scope`."""
     predicted: Annotated[str, OneOf(("to meet", "to miss", "undecided"))] | None
     """What a model foresees where nothing was injected, which decides nothing; else null."""
 
@@ -143,12 +145,12 @@ class Summary(Document):
     """The results of a run, or of an estimate, in which nothing was injected and a model foresees them."""
 
     FILE: ClassVar[str] = "summary.json"
-    SCHEMA: ClassVar[Literal[8]] = 8
+    SCHEMA: ClassVar[Literal[9]] = 9
     REMEDY: ClassVar[str] = (
         "the file is damaged or of another version: write it anew with 'resil run CAMPAIGN.toml --resume'"
     )
 
-    schema_number: Literal[8] = Field(alias="schema")
+    schema_number: Literal[9] = Field(alias="schema")
     """Of this file: another one is of another version, and is refused."""
     estimate: EstimateRecord | None
     """What an estimate rests on; null of a run."""

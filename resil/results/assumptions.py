@@ -200,6 +200,6 @@ def _decision(campaign: Campaign, bench: Bench) -> str:
 def _inputs(campaign: Campaign, bench: Bench) -> str:
     labels = ", ".join(str(label) for label in bench.inputs[:20])
     more = f" and {len(bench.inputs) - 20} others" if len(bench.inputs) > 20 else ""
-    if campaign.sampling.inputs == "like these" and len(bench.inputs) > 1:
+    if campaign.over_inputs and len(bench.inputs) > 1:
         return f"Inputs in use are like those that were run ({labels}{more}): how these differ is counted."
     return f"The figures are for the inputs that were run ({labels}{more}); others may do better or worse."

@@ -11,10 +11,15 @@ from resil.faults.plan import IntArray
 from resil.faults.sampling import Sample
 from resil.record.blocks import PartLimit
 from resil.results.limits import part_limits
-from resil.results.over_inputs import fit_over_inputs, over_inputs
+from resil.results.over_inputs import counts_over_inputs, fit_over_inputs, over_inputs
 from resil.stats.clusters import OverInputs
+from resil.stats.input_spread import Spread, ToleranceBound, each_input, spread_of, tolerance_bound
+from resil.stats.intervals import Interval
 from resil.stats.parts import Group, collapse
 from resil.stats.rates import BlockEstimate, StratumCounts, estimate_blocks
+
+# Of the inputs, that a bound is given for.
+PART = 0.95
 
 
 def stratum_counts(
@@ -49,6 +54,9 @@ class Estimates:
         blocks: Estimate of each block that was sampled.
         total: Of all.
         inputs: The total hazardous FIT for inputs like those that were run.
+        spread: Mean and variances of the same over the inputs.
+        each_input: The same of each input, with limits that hold for all of them together.
+        tolerance: A bound for the same of most inputs; None with too few.
         limits: Of each block and kind of storage, which hold together; see `part_limits`.
         kinds: Of each kind of storage in all blocks, its name for that of a block.
     """
@@ -57,6 +65,9 @@ class Estimates:
     blocks: dict[str, BlockEstimate]
     total: BlockEstimate
     inputs: OverInputs
+    spread: Spread
+    each_input: tuple[Interval, ...]
+    tolerance: ToleranceBound | None
     limits: tuple[PartLimit, ...]
     kinds: tuple[BlockEstimate, ...]
 
@@ -81,7 +92,9 @@ def estimates_of(
     by_input = [stratum_counts(sample, counts, bits, by_block=True) for counts in sample.inputs.values()]
     all_inputs = [stratum_counts(sample, counts, bits, by_block=False) for counts in sample.inputs.values()]
     over = fit_over_inputs(all_inputs, rates, hazardous, confidence)
-    like_these = campaign.sampling.over_inputs
+    own = counts_over_inputs(all_inputs, rates, hazardous)
+    bound = tolerance_bound(*own, PART, confidence)
+    like_these = campaign.over_inputs
     limits = part_limits(strata, by_input if like_these else None, rates, hazardous, confidence)
     by_kind, _ = estimate_blocks([_named_by_kind(s) for s in whole], rates, hazardous, confidence)
     if like_these:
@@ -102,7 +115,17 @@ def estimates_of(
             )
             for block in blocks
         )
-    return Estimates(strata, {block.block: block for block in blocks}, total, over, limits, by_kind)
+    return Estimates(
+        strata,
+        {block.block: block for block in blocks},
+        total,
+        over,
+        spread_of(*own),
+        tuple(each_input(*own, confidence)),
+        bound,
+        limits,
+        by_kind,
+    )
 
 
 def _named_by_kind(counts: StratumCounts) -> StratumCounts:

@@ -97,7 +97,8 @@ def sample_evidence(
 
     names = sorted({name for own in sample.classes.values() for name in own})
     none = np.zeros(len(sample.strata), dtype=np.int64)
-    inputs = [{name: own.get(name, none) for name in names} for own in sample.classes.values()]
+    ordered = sorted(sample.classes)
+    inputs = [{name: sample.classes[label].get(name, none) for name in names} for label in ordered]
     counts = {name: sum((own[name] for own in inputs), none) for name in names}
 
     def groups(found: Mapping[str, npt.ArrayLike]) -> tuple[Group, ...]:
@@ -106,12 +107,17 @@ def sample_evidence(
             for g in collapse(sample.strata, sample.design, found, by_block=by_block)
         )
 
-    of_inputs = (
-        tuple(groups(own) for own in inputs) if campaign.sampling.over_inputs and len(inputs) > 1 else ()
-    )
+    of_inputs = tuple(groups(own) for own in inputs) if campaign.over_inputs and len(inputs) > 1 else ()
     hazardous = Hazards(frozenset(campaign.hazardous)).among(counts)
     known = {hazardous: estimates.total.fit} if sample.guided and not of_inputs and not by_block else {}
-    return Evidence(groups(counts), sample.confidence, campaign.confidence, of_inputs, known)
+    return Evidence(
+        groups(counts),
+        sample.confidence,
+        campaign.confidence,
+        of_inputs,
+        known,
+        tuple(ordered) if of_inputs else (),
+    )
 
 
 def evidence_record(evidence: Evidence) -> EvidenceRecord:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from resil.stats.clusters import OverInputs, weighted_sum_over_inputs
+from resil.stats.clusters import FloatArray, OverInputs, weighted_sum_over_inputs
 from resil.stats.rates import OUTCOMES, VISIBLE, BlockEstimate, StratumCounts
 
 PerInput = Sequence[Sequence[StratumCounts]]
@@ -26,6 +26,14 @@ def fit_over_inputs(
         confidence: Of the interval.
     """
     return _sum(inputs, [s.exposure * fit_per_bit[s.kind] for s in inputs[0]], outcomes, confidence)
+
+
+def counts_over_inputs(
+    inputs: PerInput, fit_per_bit: Mapping[str, float], outcomes: Iterable[str]
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return events and injections, shape (inputs, strata), and raw rates in FIT, shape (strata,)."""
+    weights = [s.exposure * fit_per_bit[s.kind] for s in inputs[0]]
+    return *_counts(inputs, tuple(outcomes)), np.array(weights)
 
 
 def over_inputs(
@@ -61,7 +69,11 @@ def over_inputs(
 def _sum(
     inputs: PerInput, weights: Sequence[float], outcomes: Iterable[str], confidence: float
 ) -> OverInputs:
-    wanted = tuple(outcomes)
-    events = np.array([[s.events(wanted) for s in strata] for strata in inputs])
-    trials = np.array([[s.injections for s in strata] for strata in inputs])
+    events, trials = _counts(inputs, tuple(outcomes))
     return weighted_sum_over_inputs(events, trials, weights, confidence)
+
+
+def _counts(inputs: PerInput, outcomes: Sequence[str]) -> tuple[FloatArray, FloatArray]:
+    events = np.array([[s.events(outcomes) for s in strata] for strata in inputs], dtype=np.float64)
+    trials = np.array([[s.injections for s in strata] for strata in inputs], dtype=np.float64)
+    return events, trials

@@ -82,7 +82,7 @@ def _permanent(
     campaign: Campaign, settings: SafetySettings, bench: Bench, found: Finished
 ) -> Permanent | str:
     by_input = _counts(settings, found)
-    over_inputs = campaign.sampling.over_inputs
+    over_inputs = campaign.over_inputs
     if reason := beyond_sample(campaign, len(by_input)):
         return f"[safety] permanent: {reason}"
     bits = _bits(settings, bench)
@@ -92,10 +92,11 @@ def _permanent(
         for key, counts in own.items():
             together[key] = together.get(key, Counter()) + counts
     everything, mechanisms = _groups(raw, bits, together)
-    inputs = [_groups(raw, bits, own) for own in by_input.values()] if over_inputs else []
+    labels = tuple(sorted(by_input)) if over_inputs else ()
+    inputs = [_groups(raw, bits, by_input[label]) for label in labels]
     confidence = campaign.confidence
     return Permanent(
-        Evidence(everything, confidence, confidence, tuple(own for own, _ in inputs)),
+        Evidence(everything, confidence, confidence, tuple(own for own, _ in inputs), labels=labels),
         Evidence(mechanisms, confidence, confidence, tuple(own for _, own in inputs)) if mechanisms else None,
         _origin(found),
         _left_out(found.summary),

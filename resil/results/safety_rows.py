@@ -364,9 +364,11 @@ def _pmhf(grounds: Grounds, hazards: Hazards, kind: Kind) -> Row:
         return replace(row, reason=f"{row.reason} Transient faults alone: permanent ones are not in it.")
     if isinstance(found, str):
         return not_assessed(kind, f"Permanent faults belong to it as well. {found}")
-    if evidence.inputs:
+    if evidence.labels != found.evidence.labels:
         return not_assessed(
-            kind, 'Transient and permanent rates cannot be summed for inputs "like these": use "these".'
+            kind,
+            'Transient and permanent rates are summed for inputs "like these" only if both campaigns ran the '
+            "same inputs: draw the same in both.",
         )
     if not evidence.injections or not found.evidence.injections:
         return not_assessed(kind, "There are no injections to judge from.")

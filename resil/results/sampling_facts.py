@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 from resil.campaign.campaign import Campaign
+from resil.campaign.sampling_settings import INPUTS
 from resil.faults.sampling import Sample
-from resil.record.evidence import LookRecord, OverInputsRecord, Pilot, SamplingRecord
-from resil.stats.clusters import OverInputs
+from resil.record.evidence import LookRecord, Pilot, SamplingRecord
+from resil.results.estimates import Estimates
+from resil.results.input_facts import over_inputs_record, spread_notes
 
 _REASONS = {
     "margin": "when the total was known to the margin",
@@ -16,7 +18,7 @@ _REASONS = {
 }
 
 
-def sampling_record(campaign: Campaign, sample: Sample, inputs: OverInputs) -> SamplingRecord:
+def sampling_record(campaign: Campaign, sample: Sample, found: Estimates) -> SamplingRecord:
     """Return plan, looks and stopping reason, and the total for inputs like those that were run."""
     settings = campaign.sampling
     return SamplingRecord(
@@ -42,10 +44,8 @@ def sampling_record(campaign: Campaign, sample: Sample, inputs: OverInputs) -> S
             for look in sample.looks
         ),
         reason=sample.reason,
-        inputs=settings.inputs,
-        over_inputs=OverInputsRecord(
-            fit_lo=inputs.interval.lo, fit_hi=inputs.interval.hi, design_effect=inputs.design_effect
-        ),
+        inputs=INPUTS[campaign.over_inputs],
+        over_inputs=over_inputs_record(campaign, sample, found),
     )
 
 
@@ -63,7 +63,7 @@ def beyond_sample(campaign: Campaign, inputs: int) -> str:
         campaign: Says what is asked.
         inputs: How many were run.
     """
-    if not campaign.sampling.over_inputs or inputs > 1:
+    if not campaign.over_inputs or inputs > 1:
         return ""
     return (
         'Expected several inputs, as the claim is about inputs "like these" ([sampling] inputs); found one, '
@@ -71,7 +71,7 @@ def beyond_sample(campaign: Campaign, inputs: int) -> str:
     )
 
 
-def sampling_notes(campaign: Campaign, sample: Sample, inputs: OverInputs) -> list[str]:
+def sampling_notes(campaign: Campaign, sample: Sample, found: Estimates) -> list[str]:
     """Return what a reader of the intervals has to know of the sampling."""
     notes = []
     settings = campaign.sampling
@@ -91,10 +91,11 @@ def sampling_notes(campaign: Campaign, sample: Sample, inputs: OverInputs) -> li
         notes.append(
             f"{sample.pilot:,} injections of a pilot decided where to inject and are not in these figures."
         )
+    inputs = found.inputs
     count, over = len(sample.inputs), inputs.interval
     if count == 1:
         notes.append("One input was run: how the figures vary with the input is not in the intervals.")
-    elif campaign.sampling.over_inputs:
+    elif campaign.over_inputs:
         notes.append(
             f"Intervals are for inputs like the {count} that were run: the estimate varies "
             f"{inputs.design_effect:.2g} times as much as if inputs were alike, and more inputs narrow it."
@@ -104,4 +105,4 @@ def sampling_notes(campaign: Campaign, sample: Sample, inputs: OverInputs) -> li
             f"Intervals are for the {count} inputs that were run. For inputs like these, the total is "
             f"{over.lo:.3g} to {over.hi:.3g} FIT."
         )
-    return notes
+    return [*notes, *spread_notes(over_inputs_record(campaign, sample, found), count)]

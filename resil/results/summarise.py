@@ -25,6 +25,7 @@ from resil.results.estimates import Estimates, estimates_of
 from resil.results.evidence import evidence_record, sample_evidence
 from resil.results.figures import block_fields, rated_figures, stored_bits
 from resil.results.inferences import inference_note
+from resil.results.population import population_text
 from resil.results.safety_grounds import grounds_of, rate_variations
 from resil.results.safety_rows import NO_PERMANENT, Permanent, safety_verdict
 from resil.results.sampling_facts import beyond_sample, sampling_notes, sampling_record
@@ -124,19 +125,20 @@ def summarise(
     left = left_out(evidence, campaign.hazardous)
     corners = rate_variations(technology, campaign.faults.kinds)
     views = views_of(evidence, frozenset(campaign.hazardous), corners, total.fit)
+    population = population_text(campaign, bench.network.name, bench.inputs)
     undecided = sanity.reason or beyond_sample(campaign, len(goldens))
     return Summary(
         schema=Summary.SCHEMA,
         estimate=None,
         campaign=_campaign(campaign, bench, sample, provenance),
-        sampling=sampling_record(campaign, sample, found.inputs),
+        sampling=sampling_record(campaign, sample, found),
         network=network_record(bench.network, _operation_cycles(goldens[0])),
         target=_target(bench, area, stored),
         golden=_golden(bench, goldens, compared),
         inferences=inferences,
         technology=technology_record(technology),
         sanity=sanity,
-        verdict=verdict_record(campaign, total, scope, left, undecided, views),
+        verdict=verdict_record(campaign, total, scope, left, undecided, views, population=population),
         blocks=tuple(
             _block(name, area, stored_bits(own, source[name]), _estimate(campaign, found, name, own))
             for name, own in bits.items()
@@ -155,7 +157,7 @@ def summarise(
         assumptions=assumptions_of_use(campaign, bench, technology, evidence, everything, goldens),
         notes=(
             sanity.note,
-            *sampling_notes(campaign, sample, found.inputs),
+            *sampling_notes(campaign, sample, found),
             *([] if inferences is None else [inference_note(inferences)]),
             *usual_alarms(goldens, bench.inputs),
             *_notes(campaign, bench, area, everything),

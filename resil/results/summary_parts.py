@@ -185,6 +185,8 @@ def verdict_record(
     left: tuple[LeftOut, ...] = (),
     undecided: str = "",
     views: Views | None = None,
+    *,
+    population: str = "",
 ) -> Verdict:
     """Return the verdict on the campaign's budget, its scope, and the figures that it rests on.
 
@@ -196,6 +198,7 @@ def verdict_record(
         undecided: Why the figures decide nothing of what is asked; "" if they may.
         views: Of the same total: with them the result is that at the worst corner of the raw rates. None of
             what is predicted.
+        population: Networks, inputs and cycles that it is about, in words.
     """
     budget = campaign.budget
     allowed = budget.fit if budget else None
@@ -220,5 +223,6 @@ def verdict_record(
         corner_fit=None if views is None else shown(views.aided.worst),
         unaided=unaided,
         scope=scope,
+        population=population,
         predicted=None,
     )

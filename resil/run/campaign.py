@@ -7,6 +7,7 @@ import shlex
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
@@ -56,6 +57,7 @@ from resil.rtl_harness.engine.contract import CampaignEngine, GoldenRun
 from resil.rtl_harness.errors import HarnessError, UnmappedSiteError
 from resil.rtl_harness.faults import Reported
 from resil.rtl_harness.host import usable_processors
+from resil.run.input_plan import with_planned_inputs
 from resil.run.probe import sanity_of
 from resil.run.recheck import golden_digests, require_same_golden, require_same_rows
 from resil.sensitivity.guided_population import campaign_population
@@ -111,6 +113,7 @@ def run_campaign(
     started, out = now(), Path(out)
     progress = progress or Progress()
     technology_of(campaign)
+    campaign = with_planned_inputs(campaign, out, progress, partial(_run_pilot, progress=progress))
     bench = prepare(campaign, progress, simulates=True)
     require_all_mapped(bench)
     check_safety(campaign, bench)
@@ -118,17 +121,23 @@ def run_campaign(
     require_as_many(out, campaign.faults.injections)
     with ExitStack() as stack:
         progress.stage("building the simulator and running without a fault")
+        began = time.monotonic()
         with progress.working("running without a fault"):
             engines = [stack.enter_context(bench.engine(position)) for position in range(len(bench.inputs))]
             goldens = golden_runs(bench, engines)
             compared = compared_goldens(campaign, bench, goldens, progress)
+        golden_seconds = round(time.monotonic() - began, 3)
         noted = _note(engines, progress, set())
         population = campaign_population(campaign, bench, goldens)
         technology = technology_of(campaign)
         rates = {kind: technology.fit_per_bit(kind) for kind in campaign.faults.kinds}
         corners = rate_variations(technology, campaign.faults.kinds)
         sampling = Sampling(campaign, population, rates, highest_factor(corners))
-        own = {"started": started, "golden": golden_digests(goldens)}
+        own = {
+            "started": started,
+            "golden": golden_digests(goldens),
+            "golden_seconds": golden_seconds,
+        }
         first = begin(campaign, bench).changed(**own)
         folder = stack.enter_context(open_run(out, bench.identity, first))
         require_same_golden(out, folder.provenance(), goldens)
@@ -146,6 +155,10 @@ def run_campaign(
             campaign, bench, area, goldens, sample, facts, sane, compared, permanent, inferences
         )
         return run.write(summary, sample)
+
+
+def _run_pilot(campaign: Campaign, out: Path, *, progress: Progress) -> None:
+    run_campaign(campaign, out, resume=True, progress=progress, with_area=False)
 
 
 def verdict_code(summary: Summary) -> ExitCode:
@@ -284,10 +297,9 @@ class _Run:
         found = self.stored()
         self._audits = Audits(self._folder, engines)
         self._audit_kept()
-        if self._campaign.sampling.margin is not None:
-            # The pilot is small, what follows is not: what makes that fast is worth its making at once.
-            for engine in engines:
-                engine.expect(self._campaign.faults.injections // len(engines))
+        # A pilot is small, an input has a part: what makes all injections fast is made once, for all of them.
+        for engine in engines:
+            engine.expect(self._campaign.faults.injections, engines[0])
         before = 0
         while (plan := sampling.wanted) is not None:
             missing = plan.missing(found.injections)

@@ -24,6 +24,7 @@ from resil.results.safety_grounds import check_safety
 from resil.results.summarise import technology_of
 from resil.rtl_harness.host import usable_processors
 from resil.run.campaign import require_all_mapped
+from resil.run.input_plan import as_planned, planned_before
 
 
 def plan_run(
@@ -33,7 +34,8 @@ def plan_run(
 
     Returns:
         `campaign`, `out`, `network`, `target`, `engine`, `timeout`, `timeout_factor`, `workers`, `inputs`,
-        `plan`, `budget_fit`,
+        `drawn_from`: the data set of the inputs, None if they are listed; `planned_inputs`: how many inputs
+        are worth their cost and why, as far as that is known; `plan`, `budget_fit`,
         `claims`: rows that are claimed; `permanent`: why the campaign of permanent faults that is named
         cannot be used, None if it can, or if none is; `titles`: of blocks;
         `injections`: the most that would be made; `done`: how many of them lie in `out`; `sites`: bits that
@@ -46,6 +48,7 @@ def plan_run(
     """
     progress = progress or Progress()
     technology_of(campaign)
+    asked, campaign = campaign, as_planned(campaign, out)
     bench = prepare(campaign, progress)
     require_all_mapped(bench)
     check_safety(campaign, bench)
@@ -58,6 +61,7 @@ def plan_run(
     done = len(stored_injections(out, bench.identity).injections) if out.exists() else 0
     left = max(0, campaign.faults.injections - done)
     workers = campaign.execution.workers or usable_processors()
+    found = planned_before(asked, out, bench.hashes)
     seconds, basis = _duration(campaign, bench, out, left, workers)
     return {
         "campaign": str(campaign.file),
@@ -70,6 +74,8 @@ def plan_run(
         "until": campaign.execution.until,
         "workers": workers,
         "inputs": list(bench.inputs),
+        "drawn_from": campaign.data_set.title if campaign.data_set else None,
+        "planned_inputs": found if isinstance(found, str) else found.text,
         "titles": dict(bench.titles),
         "plan": campaign.sampling.plan,
         "injections": campaign.faults.injections,
@@ -100,6 +106,7 @@ def plan_text(plan: Mapping[str, Any], width: int | None = None) -> str:
     takes = "not known" if plan["seconds"] is None else f"about {_spoken(plan['seconds'])}"
     lines = (
         f"{plan['network']} on {plan['target']}, inputs: {len(plan['inputs'])}, cycles of one: {cycles}",
+        *([f"inputs: from {plan['drawn_from']}; {plan['planned_inputs']}"] if plan["drawn_from"] else []),
         f"injections: {most}{plan['injections']:,}, plan {plan['plan']}{faults}{done}",
         f"engine: {plan['engine']}, {plan['workers']} workers",
         f"time-out: {_limits(plan['timeout'], plan['timeout_factor'])}",

@@ -13,6 +13,7 @@ from resil.record.campaign_facts import CampaignRecord, EstimateRecord, Golden, 
 from resil.record.provenance import Provenance
 from resil.record.summary import Summary, Verdict
 from resil.results.figures import block_fields, stored_bits
+from resil.results.population import population_text
 from resil.results.safety_rows import predicted_verdict as predicted_safety
 from resil.results.summary_parts import (
     campaign_record,
@@ -89,7 +90,9 @@ def summarise_estimate(
         inferences=None,
         technology=technology_record(technology),
         sanity=None,
-        verdict=judge(campaign, total, scope_text(campaign.faults.kinds, everything, "left out")),
+        verdict=judge(campaign, total, scope_text(campaign.faults.kinds, everything, "left out")).changed(
+            population=population_text(campaign, facts.name, inferred.labels)
+        ),
         blocks=tuple(
             Block.model_validate(
                 block_fields(block, stored_bits(bits.get(block, no_bits())), by_name.get(block), *area)

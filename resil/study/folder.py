@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from resil.bench.identity import Identity, ending_definition
+from resil.campaign.data_set import DataSet
 from resil.campaign.farm_settings import LOGS
 from resil.campaign.network_settings import ZOO_PREFIX, NetworkSettings
 from resil.errors import StoreError
@@ -99,6 +100,8 @@ def work_digest(settings: Work) -> str:
         )
         own = settings.inputs
         inputs = _file_digest(own) if isinstance(own, Path) else repr(own)
+        if isinstance(own, DataSet):
+            inputs = repr((own, *map(_file_digest, own.files)))
         said = repr((settings.decision, settings.threshold, settings.output))
         return content_key(_file_digest(file), inputs, said)
     files = [file for image in settings.images for file in image.files]

@@ -133,3 +133,33 @@ def _input_and_drawing(
             "choose another decision"
         )
     return given, drawn
+
+
+def margins(
+    decision: NetworkDecision,
+    inputs: Sequence[npt.NDArray[np.generic]],
+    outputs: npt.NDArray[np.generic],
+) -> npt.NDArray[np.float64] | None:
+    """Return how far each decision is from another one; None if the rule has no distance.
+
+    For the largest output it is what the second largest is behind, in levels; for a reconstruction the
+    distance of its error from the threshold. An error of a given size changes close decisions first.
+
+    Args:
+        decision: The rule.
+        inputs: Tensors that the NPU is given, (N, ...) each.
+        outputs: The output that is read, (N, ...).
+    """
+    flat = outputs.reshape(len(outputs), -1).astype(np.float64)
+    if decision.name.startswith("top1") and flat.shape[1] > 1:
+        ranked = np.partition(flat, -2, axis=1)
+        return ranked[:, -1] - ranked[:, -2]
+    if not decision.name.startswith(RECONSTRUCTION):
+        return None
+    found = []
+    for place, output in enumerate(outputs):
+        rule = decision.of_input([tensor[place] for tensor in inputs])
+        assert isinstance(rule, Anomaly)
+        drawn = real_values(output, rule.output).reshape(1, -1)
+        found.append(abs(float(reconstruction_errors(rule.given, drawn)[0]) - rule.threshold))
+    return np.array(found)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from resil.bench.bench import Describe, NetworkFacts, OperationFacts
 from resil.campaign.campaign import Campaign
+from resil.campaign.data_set import DataSet
 from resil.campaign.network_settings import ZOO_PREFIX, NetworkSettings
 from resil.errors import CampaignError
 from resil.networks import zoo
@@ -24,6 +25,7 @@ from resil.rtl_harness.faults import Corruption
 from resil.rtl_harness.npu.refusals import check_taken
 from resil.rtl_harness.npu.work import OperationWork, operation_work
 from resil.rtl_harness.npu.workload import npu_workload
+from resil.work.data_set import data_set_inputs
 from resil.work.decisions import NetworkDecision, network_decision
 from resil.work.golden import comparison
 from resil.work.inference import Inference
@@ -118,6 +120,8 @@ def network_inputs(
         CampaignError: the inputs cannot be read, or there are not so many.
         NetworkError: the inputs of a zoo network neither ship nor come with what is installed.
     """
+    if isinstance(settings.inputs, DataSet):
+        return data_set_inputs(campaign, settings, settings.inputs, compiled)
     if isinstance(settings.inputs, Path):
         levels = load_levels(compiled, [settings.inputs])
         return tuple(range(len(levels[0]))), tuple(zip(*levels, strict=True))

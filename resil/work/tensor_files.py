@@ -51,6 +51,11 @@ def load_levels(compiled: CompiledNetwork, paths: Sequence[Path]) -> tuple[Array
     return levels
 
 
+def arrays_in(path: Path) -> list[Array]:
+    """Return the arrays of a `.npy` or `.npz` file; CampaignError if it holds none."""
+    return list(_archive(path).values()) if path.suffix == ".npz" else [_one(path)]
+
+
 def save_outputs(path: Path, names: Sequence[str], outputs: Sequence[Array]) -> None:
     """Write outputs: one to a `.npy` file, or any number to a `.npz` file by name."""
     write_file(path, lambda temporary: _save(temporary, path.suffix == ".npz", names, outputs))
@@ -73,13 +78,7 @@ def _one(path: Path) -> Array:
 
 def _by_name(path: Path, names: Sequence[str]) -> list[Array]:
     """Return the arrays of these names, or those that numpy.savez has numbered."""
-    try:
-        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
-            found = {name: archive[name] for name in archive.files}
-    except (OSError, ValueError, EOFError, MemoryError, AttributeError, zipfile.BadZipFile) as error:
-        raise CampaignError(
-            f"{path}: expected a .npz file of arrays, found: {error}; save one with numpy.savez"
-        ) from None
+    found = _archive(path)
     for keys in (list(names), [f"arr_{number}" for number in range(len(names))]):
         if found.keys() == set(keys):
             return [found[key] for key in keys]
@@ -87,6 +86,19 @@ def _by_name(path: Path, names: Sequence[str]) -> list[Array]:
         f"{path}: expected an array for each input ({', '.join(names)}), found {', '.join(found) or 'none'}; "
         "save them by these names"
     )
+
+
+def _archive(path: Path) -> dict[str, Array]:
+    try:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as archive:
+            found = {name: archive[name] for name in archive.files}
+    except (OSError, ValueError, EOFError, MemoryError, AttributeError, zipfile.BadZipFile) as error:
+        raise CampaignError(
+            f"{path}: expected a .npz file of arrays, found: {error}; save one with numpy.savez"
+        ) from None
+    if not found:
+        raise CampaignError(f"{path}: expected a .npz file of arrays, found none; save one with numpy.savez")
+    return found
 
 
 def _save(path: Path, named: bool, names: Sequence[str], outputs: Sequence[Array]) -> None:

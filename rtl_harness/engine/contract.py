@@ -64,8 +64,13 @@ class Engine(Protocol):
         """Simulate without a fault; raise SimulationError if the design does not finish."""
         ...
 
-    def expect(self, faults: int) -> None:
-        """Say how many faults will be asked for in all, by and by: what pays for so many is made at once."""
+    def expect(self, faults: int, first: Engine | None = None) -> None:
+        """Say how many faults will be asked for in all, by and by: what pays for so many is made at once.
+
+        Args:
+            faults: Of the engines for all inputs together, as they share what is made.
+            first: One of these others; what is audited of it counts for this one.
+        """
         ...
 
     def run(self, faults: Sequence[Fault], workers: int = 1) -> Iterator[Injection]:
@@ -91,7 +96,7 @@ class CampaignEngine(Protocol):
         """See `Engine`."""
         ...
 
-    def expect(self, faults: int) -> None:
+    def expect(self, faults: int, first: Engine | None = None) -> None:
         """See `Engine`."""
         ...
 

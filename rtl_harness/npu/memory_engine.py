@@ -18,7 +18,7 @@ from resil.networks.command_stream import Words, commands, encode
 from resil.rtl_harness.design.operations import operation_ends
 from resil.rtl_harness.design.sites import EXTERNAL_KINDS, Kind, SiteTable, StorageElement
 from resil.rtl_harness.design.target import Target
-from resil.rtl_harness.engine.contract import Audited, GoldenRun
+from resil.rtl_harness.engine.contract import Audited, Engine, GoldenRun
 from resil.rtl_harness.engine.fast.native.library import Port, Stop
 from resil.rtl_harness.engine.fast.native.runner import Runner
 from resil.rtl_harness.engine.workload import Workload, classify
@@ -121,7 +121,7 @@ class MemoryEngine:
         """
         return self._golden
 
-    def expect(self, faults: int) -> None:
+    def expect(self, faults: int, first: Engine | None = None) -> None:
         """Nothing is made ahead."""
 
     def run(self, faults: Sequence[Fault], workers: int = 1) -> Iterator[Injection]:

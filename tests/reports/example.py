@@ -219,7 +219,7 @@ def example_summary(
         if not row["injections"]:
             row.update(dict.fromkeys(FIGURES))
     return {
-        "schema": 8,
+        "schema": 9,
         "estimate": None,
         "campaign": {
             "name": "digits on ethos-u55-32",
@@ -328,7 +328,7 @@ def example_summary(
             "One supply voltage, no multi-cell upsets, no combinational transients.",
         ],
         "provenance": {
-            "schema": 13,
+            "schema": 14,
             "kind": "run",
             "resil": "0.1.0",
             "python": "3.11.7",
@@ -342,6 +342,7 @@ def example_summary(
             "definition": {"seed": "1"},
             "workers": 2,
             "seconds": 412.6,
+            "golden_seconds": 0.0,
             "golden": [],
             "audit": None,
             "failed": None,
@@ -374,7 +375,17 @@ def _sampling(total: dict[str, Any]) -> dict[str, Any]:
         "looks": [look],
         "reason": "maximum",
         "inputs": "these",
-        "over_inputs": {**fit, "design_effect": 1.0},
+        "over_inputs": {
+            **fit,
+            "design_effect": 1.0,
+            "data_set": "",
+            "searched": False,
+            "variation": None,
+            "within": 0.0,
+            "tolerance": None,
+            "tolerance_from": 59,
+            "worst": [],
+        },
     }
 
 
@@ -424,6 +435,7 @@ def _verdict(total: dict[str, Any], budget: float | None) -> dict[str, Any]:
             "corner_fit": [total[key] for key in ("fit", "fit_lo", "fit_hi")],
         },
         "scope": "flip-flops only; 131,072 SRAM bits not injected",
+        "population": "the network lenet; this input alone (0), which says nothing of others",
         "fit": total["fit"],
         "fit_lo": total["fit_lo"],
         "fit_hi": total["fit_hi"],

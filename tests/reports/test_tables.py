@@ -15,6 +15,7 @@ from resil.reports import (
 from resil.reports.tables import (
     block_table,
     fit_table,
+    inputs_line,
     operation_table,
     protection_line,
     protection_table,
@@ -145,8 +146,28 @@ def test_each_option_has_its_source_once(summary, protection):
     assert text.count("CLEAR, DAC 2016") == 2
 
 
-def test_the_verdict_names_its_scope(summary):
-    assert verdict_line(summary).endswith("Scope: flip-flops only; 131,072 SRAM bits not injected.")
+def test_the_verdict_names_its_scope_and_population(summary):
+    line = verdict_line(summary)
+    assert "Scope: flip-flops only; 131,072 SRAM bits not injected. " in line
+    assert line.endswith(
+        " It is about the network lenet; this input alone (0), which says nothing of others."
+    )
+
+
+def test_drawn_inputs_have_a_line_on_the_bound_and_the_worst(summary_document):
+    assert inputs_line(summary_of(summary_document)) == ""
+    over = summary_document["sampling"]["over_inputs"]
+    over |= {
+        "data_set": "the held-out split",
+        "tolerance": {"part": 0.95, "confidence": 0.95, "fit": 0.25},
+        "worst": [{"input": 7, "fit": 0.2, "fit_lo": 0.1, "fit_hi": 0.4}],
+    }
+    summary = summary_of(summary_document)
+    assert inputs_line(summary) == (
+        "Inputs: 95 % of inputs like these lie below 0.25 FIT (95 % confidence); the worst that ran is "
+        "input 7 with 0.200 [0.100, 0.400] FIT."
+    )
+    assert inputs_line(summary) in text_report(summary, None)
 
 
 @pytest.mark.parametrize(("model", "faults"), [("upset", "transient"), ("stuck_at", "permanent")])

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rates and parts of rates from groups of injections."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from resil.stats.clusters import weighted_sum_over_inputs
 from resil.stats.evidence import Evidence, Group
 from resil.stats.intervals import Interval, clopper_pearson
 from resil.stats.weighted import weighted_sum
@@ -56,8 +59,21 @@ def test_evidence_for_other_inputs_is_not_joined():
     own = tuple((Group("mac", "ff", 1.0, {"hang": n, "masked": 50 - n}),) for n in (1, 9))
     both = Evidence((Group("mac", "ff", 1.0, {"hang": 10, "masked": 90}),), inputs=own)
     assert both.rate({"hang"}).hi > weighted_sum([10], [100], [1.0]).hi
-    with pytest.raises(ValueError, match="cannot be joined"):
-        both.joined(two())
+    labelled = replace(both, labels=(3, 4))
+    with pytest.raises(ValueError, match="for the same inputs only"):
+        labelled.joined(two())
+    with pytest.raises(ValueError, match="for the same inputs only"):
+        labelled.joined(replace(both, labels=(3, 5)))
+
+
+def test_evidence_for_the_same_inputs_is_joined_input_by_input():
+    """What one campaign says of an input moves with what the other says: they are no independent units."""
+    own = tuple((Group("mac", "ff", 1.0, {"hang": n, "masked": 50 - n}),) for n in (1, 9))
+    one = Evidence((Group("mac", "ff", 1.0, {"hang": 10, "masked": 90}),), inputs=own, labels=(3, 4))
+    joined = one.joined(one)
+    expected = weighted_sum_over_inputs([[1, 1], [9, 9]], [[50, 50], [50, 50]], [1.0, 1.0])
+    assert joined.rate({"hang"}).as_list() == expected.interval.as_list()
+    assert joined.labels == (3, 4)
 
 
 def test_parts_that_overlap_are_refused_and_nothing_is_nothing():

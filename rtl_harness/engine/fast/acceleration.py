@@ -30,6 +30,7 @@ from resil.rtl_harness.engine.fast.model import Model
 from resil.rtl_harness.engine.fast.native.injector import Shortcut
 from resil.rtl_harness.engine.fast.native.sweep import GatesError, Sweep, SweepTimes
 from resil.rtl_harness.engine.fast.processes import Outcome, run_chunks
+from resil.rtl_harness.engine.fast.shared import Shared
 from resil.rtl_harness.engine.fast.single import Singles
 from resil.rtl_harness.engine.timeout import Timeout
 from resil.rtl_harness.errors import AuditError
@@ -77,6 +78,7 @@ class Acceleration:
         wanted: What is wanted, which may still change.
         generator: Of the noise that trials use.
         notes: What a user should know is added.
+        shared: With the engines of other inputs.
     """
 
     def __init__(
@@ -89,8 +91,10 @@ class Acceleration:
         wanted: Wanted,
         generator: Random,
         notes: list[str],
+        shared: Shared,
     ) -> None:
         self._model = model
+        self._shared = shared
         self._golden = golden
         self._singles = singles
         self._shortcuts = shortcuts
@@ -106,6 +110,7 @@ class Acceleration:
         if self._simulator is not None:
             self._simulator.sweep.close()
             self._simulator = None
+            self._has_lanes = False
 
     @property
     def are_made(self) -> bool:
@@ -176,7 +181,10 @@ class Acceleration:
         model, golden, singles = self._model, self._golden, self._singles
         elaboration = model.elaboration
         try:
-            circuit = circuit_of(read_gates(model.target, elaboration), model.origin, model.memory_words)
+            circuit = self._shared.circuit(
+                model,
+                lambda: circuit_of(read_gates(model.target, elaboration), model.origin, model.memory_words),
+            )
             if self._timeout is Timeout.OPERATION:
                 model.injector.count_operations(operation_bits(model.target, circuit))
             if golden.exits is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from resil.rtl_harness.design.sites import SiteTable
@@ -60,6 +60,22 @@ EVERYTHING = AuditSize(share=1.0, most=1 << 62)
 NOTHING = AuditSize(share=0.0, minimum=0)
 
 
+@dataclass
+class AuditCounts:
+    """Answers of the engines of a campaign, one an input, and how many of them were tried.
+
+    The engines share code and design, so a kind of exit that was tried in one of them counts for all: a
+    campaign over many inputs has an audit as large as one over a single input.
+
+    Attributes:
+        answers: By kind of exit and block.
+        tried: Those of them that were tried.
+    """
+
+    answers: Counter[Stratum] = field(default_factory=Counter)
+    tried: Counter[Stratum] = field(default_factory=Counter)
+
+
 class AuditSample:
     """Draws the answers to be tried, as they come: of each stratum some, all alike likely.
 
@@ -70,16 +86,24 @@ class AuditSample:
         sites: Of the design.
         golden_end: Cycles of the golden run.
         generator: Chooses.
+        counts: Of all engines of the campaign; None for one alone.
     """
 
-    def __init__(self, audit: AuditSize, sites: SiteTable, golden_end: int, generator: Random) -> None:
+    def __init__(
+        self,
+        audit: AuditSize,
+        sites: SiteTable,
+        golden_end: int,
+        generator: Random,
+        counts: AuditCounts | None = None,
+    ) -> None:
         self._audit = audit
         self._sites = sites
         self._golden_end = golden_end
         self._random = generator
         self._room = audit.most
-        self._answers: Counter[Stratum] = Counter()
-        self._tried: Counter[Stratum] = Counter()
+        self._counts = counts or AuditCounts()
+        self._own = AuditCounts()
         self._since: Counter[Stratum] = Counter()
         self._held: dict[Stratum, list[Injection]] = {}
 
@@ -94,11 +118,12 @@ class AuditSample:
 
     def draw(self) -> list[Injection]:
         """Return what is to be tried now, among the answers since the last draw; these are forgotten."""
-        number = self._number()
+        number, counts = self._number(), self._counts
         chosen: list[Injection] = []
-        for stratum, some in allocated(self._answers, self._tried, _sizes(self._held), number).items():
+        for stratum, some in allocated(counts.answers, counts.tried, _sizes(self._held), number).items():
             chosen += self._random.sample(self._held[stratum], some)
-            self._tried[stratum] += some
+            counts.tried[stratum] += some
+            self._own.tried[stratum] += some
         if chosen or not self._held:
             self._held.clear()
             self._since.clear()
@@ -108,27 +133,31 @@ class AuditSample:
     def tally(self) -> dict[str, Audited]:
         """Answers and how many of them were tried, by kind of exit."""
         found: dict[str, Audited] = {}
-        for stratum in sorted(self._answers):
+        own = self._own
+        for stratum in sorted(own.answers):
             kind = stratum[0]
             answers, tried = found.get(kind, Audited(0, 0))
-            found[kind] = Audited(answers + self._answers[stratum], tried + self._tried[stratum])
+            found[kind] = Audited(answers + own.answers[stratum], tried + own.tried[stratum])
         return found
 
     def _number(self) -> int:
         if self._audit.is_off:
             return 0
-        known = {coarse(stratum) for stratum, times in self._tried.items() if times}
+        answers, tried = self._counts.answers.total(), self._counts.tried.total()
+        known = {coarse(stratum) for stratum, times in self._counts.tried.items() if times}
         fresh = len({coarse(stratum) for stratum in self._held} - known)
-        due = self._audit.wanted(self._answers.total()) - self._tried.total()
-        full = self._tried.total() >= self._audit.most
+        due = self._audit.wanted(answers) - tried
+        full = tried >= self._audit.most
         still = min(_PER_CALL, int(self._audit.share * self._since.total())) if full else 0
-        return max(due, fresh, still)
+        untried = int(bool(self._held) and not self._own.tried)
+        return max(due, fresh, still, untried)
 
     def _block(self, injection: Injection) -> str:
         return self._sites[injection.fault.site].element.block
 
     def _note(self, stratum: Stratum, injection: Injection) -> None:
-        self._answers[stratum] += 1
+        self._counts.answers[stratum] += 1
+        self._own.answers[stratum] += 1
         self._since[stratum] += 1
         if self._audit.is_off:
             return

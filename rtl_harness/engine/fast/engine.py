@@ -15,6 +15,7 @@ from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.contract import (
     Audited,
+    Engine,
     GoldenRun,
     check_fault,
     check_until_detection,
@@ -29,6 +30,7 @@ from resil.rtl_harness.engine.fast.native.injector import Shortcut
 from resil.rtl_harness.engine.fast.native.library import Instance
 from resil.rtl_harness.engine.fast.native.sweep import SweepTimes
 from resil.rtl_harness.engine.fast.processes import Outcome, run_chunks
+from resil.rtl_harness.engine.fast.shared import Shared
 from resil.rtl_harness.engine.fast.single import Singles
 from resil.rtl_harness.engine.timeout import Timeout, check_timeout, operation_allowance
 from resil.rtl_harness.engine.workload import Workload
@@ -119,6 +121,7 @@ class VerilatorEngine:
         self._golden_limit = golden_limit
         self._audit = audit or AuditSize()
         self._made_sample: AuditSample | None = None
+        self._shared = Shared()
         self._random = random.Random(seed)
         self._passed: GoldenPass | None = None
         self._made_singles: Singles | None = None
@@ -162,7 +165,8 @@ class VerilatorEngine:
     def _sample(self) -> AuditSample:
         if self._made_sample is None:
             end = self.golden().end.end_cycle
-            self._made_sample = AuditSample(self._audit, self.elaboration.sites, end, self._random)
+            sites = self.elaboration.sites
+            self._made_sample = AuditSample(self._audit, sites, end, self._random, self._shared.audit)
         return self._made_sample
 
     @property
@@ -202,12 +206,22 @@ class VerilatorEngine:
                 self._wanted,
                 self._random,
                 self.notes,
+                self._shared,
             )
         return self._made_acceleration
 
-    def expect(self, faults: int) -> None:
-        """Take it that so many faults will be asked for: sweeps and lanes that pay for them begin at once."""
+    def expect(self, faults: int, first: Engine | None = None) -> None:
+        """Take it that so many faults will be asked for: sweeps and lanes that pay for them begin at once.
+
+        Args:
+            faults: Of this engine and of those for other inputs together, which share what is made.
+            first: One of these, if audits are shared with it; before the first answer.
+        """
         self._wanted.faults = max(self._wanted.faults, faults)
+        fresh = self._made_sample is None and self._made_acceleration is None
+        if isinstance(first, VerilatorEngine) and fresh and first.elaboration is self.elaboration:
+            self._shared = first._shared
+            self._shared.engines += first is not self
 
     def run(self, faults: Sequence[Fault], workers: int = 1) -> Iterator[Injection]:
         """Yield one injection for each fault, as they come in.
@@ -238,6 +252,8 @@ class VerilatorEngine:
             self.observer(done)
             yield done.injection
         self._run_audit(workers)
+        if self._shared.many:
+            self._acceleration.close()
 
     def audit_kept(self, injections: Iterable[Injection], workers: int = 1) -> None:
         """Try a sample of what another session, of which nothing else is known, has answered.

@@ -23,6 +23,7 @@ from resil.rtl_harness.design.snapshot import DATA, data_folder
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.contract import (
     Audited,
+    Engine,
     GoldenRun,
     check_fault,
     check_inferences,
@@ -115,7 +116,7 @@ class PlainEngine:
     def audit_kept(self, injections: Iterable[Injection], workers: int = 1) -> None:
         """Do nothing: what this engine has answered were runs to the end."""
 
-    def expect(self, faults: int) -> None:
+    def expect(self, faults: int, first: Engine | None = None) -> None:
         """Nothing here is worth more if there are more faults."""
 
     def golden(self) -> GoldenRun:

@@ -19,6 +19,7 @@ from resil.rtl_harness.design.snapshot import DATA
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.contract import (
     Audited,
+    Engine,
     GoldenRun,
     check_fault,
     check_inferences,
@@ -147,7 +148,7 @@ class CocotbEngine:
             self._golden_state = bytes.fromhex(answer["state"])
         return self._golden
 
-    def expect(self, faults: int) -> None:
+    def expect(self, faults: int, first: Engine | None = None) -> None:
         """Nothing here is worth more if there are more faults."""
 
     def run(self, faults: Sequence[Fault], workers: int = 1) -> Iterator[Injection]:

@@ -51,3 +51,18 @@ def test_rows_of_permanent_faults_keep_the_inputs(tmp_path, monkeypatch):
         rows = {row["name"]: row for row in summary["safety"]["rows"]}
         widths[name] = rows["spfm_permanent"]["hi"] - rows["spfm_permanent"]["lo"]
     assert widths["like"] > 1.5 * widths["these"]
+
+
+def test_upsets_and_permanent_faults_are_summed_for_the_same_inputs(tmp_path, monkeypatch):
+    stuck = HEAD.replace('kinds = ["ff", "sram"]', 'kinds = ["ff", "sram"]\nmodel = "stuck_at"')
+    other = stuck.replace("[0, 3]", "[0, 4]")
+    for name, text in {"stuck": stuck, "other": other}.items():
+        assert run(tmp_path, monkeypatch, text, name)[0] == 0
+    states = {}
+    for name in ("stuck", "other"):
+        asked = SAFETY.replace('"transient"', '"all"') + f'permanent = "{name}"\n'
+        _, summary = run(tmp_path, monkeypatch, HEAD + LIKE + asked, f"like-{name}")
+        states[name] = {row["name"]: row for row in summary["safety"]["rows"]}["pmhf_share"]
+    assert states["stuck"]["state"] != "not assessed"
+    assert states["other"]["state"] == "not assessed"
+    assert "draw the same in both" in states["other"]["reason"]

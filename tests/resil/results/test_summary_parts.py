@@ -55,7 +55,7 @@ def test_a_block_that_nothing_is_known_of_has_no_figures():
 
 
 def test_a_block_that_was_to_be_injected_and_is_in_no_stratum_is_an_error():
-    nothing = Estimates([], {}, None, None, (), ())
+    nothing = Estimates([], {}, None, None, None, (), None, (), ())
     assert _estimate(campaign(), nothing, "sb", bits(0, 0, 64)) is None
     with pytest.raises(ConsistencyError, match="block sb has ff bits and is in no stratum"):
         _estimate(campaign(), nothing, "sb", bits(4, 0, 64))

@@ -31,7 +31,7 @@ class ToyEngine:
     def golden(self):
         return GoldenRun(RunEnd(True, CYCLES, 0, bytes(12 * 4 * 8), "0" * 16))
 
-    def expect(self, faults):
+    def expect(self, faults, first=None):
         pass
 
     def run(self, faults, workers=1):

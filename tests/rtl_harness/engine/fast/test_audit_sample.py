@@ -15,6 +15,7 @@ from resil.rtl_harness.engine.fast.audit_sample import (
     EVERYTHING,
     KEPT,
     NOTHING,
+    AuditCounts,
     AuditSample,
     AuditSize,
     allocated,
@@ -246,3 +247,20 @@ def test_everything_can_be_tried(parts):
         faults = faults_of(parts, 150)
         list(engine.run(faults))
         assert engine.audited == len(faults)
+
+
+def test_engines_of_a_campaign_share_the_audit_and_each_is_tried():
+    counts = AuditCounts()
+    samples = [AuditSample(AuditSize(), SITES, 100, random.Random(i), counts) for i in range(8)]
+    tried = []
+    for sample in samples:
+        for number in range(200):
+            sample.offer(answer(number % 3 * 1000, number))
+        tried.append(len(sample.draw()))
+    alone = AuditSample(AuditSize(), SITES, 100, random.Random(1))
+    for number in range(1600):
+        alone.offer(answer(number % 3 * 1000, number))
+    assert min(tried) >= 1
+    assert sum(tried) <= len(alone.draw()) + len(samples)
+    assert sum(own.tried for sample in samples for own in sample.tally.values()) == sum(tried)
+    assert sum(own.answers for sample in samples for own in sample.tally.values()) == 1600

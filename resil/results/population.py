@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The population that a verdict is about: networks, inputs and cycles, in words; storage is its scope."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from resil.campaign.campaign import Campaign
+
+_NAMED = 8
+
+
+def population_text(campaign: Campaign, network: str, inputs: Sequence[int]) -> str:
+    """Return which networks, inputs and cycles a verdict holds for.
+
+    Args:
+        campaign: Says what is asked, and where the inputs come from.
+        network: Its name.
+        inputs: Labels of the inputs that were run.
+
+    Examples:
+        "the network digits; inputs like the 64 drawn from the held-out split; every cycle of an inference"
+    """
+    return f"the network {network}; {_inputs(campaign, inputs)}; {_cycles(campaign)}"
+
+
+def _inputs(campaign: Campaign, inputs: Sequence[int]) -> str:
+    source = campaign.data_set
+    named = ", ".join(map(str, inputs[:_NAMED])) + ("" if len(inputs) <= _NAMED else ", ...")
+    if len(inputs) == 1:
+        return f"this input alone ({named}), which says nothing of others"
+    if source is not None and not source.drawn:
+        return (
+            f"these {len(inputs)} inputs alone ({named}): those of {source.title} whose decision is closest, "
+            "which were searched for and stand for no others"
+        )
+    if not campaign.over_inputs:
+        return f"these {len(inputs)} inputs alone ({named}), which stand for no others"
+    if source is None:
+        return f"inputs like the {len(inputs)} that are listed ({named}), if they are a random sample"
+    return f"inputs like the {len(inputs)} drawn from {source.title}"
+
+
+def _cycles(campaign: Campaign) -> str:
+    if campaign.faults.permanent or "weights" in campaign.faults.kinds:
+        return "faults that are there from the beginning"
+    first = "the first of two inferences" if campaign.inferences > 1 else "an inference"
+    return f"every cycle of {first}"

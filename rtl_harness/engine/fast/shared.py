@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the engines of a campaign have in common: one design, run on several inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from resil.rtl_harness.engine.fast.audit_sample import AuditCounts
+from resil.rtl_harness.engine.fast.model import Model
+from resil.rtl_harness.engine.fast.native.circuit import Circuit
+
+# Engines that keep their sweeps between calls.
+_KEPT = 16
+
+
+@dataclass
+class Shared:
+    """Shared by the engines of one design and elaboration.
+
+    Attributes:
+        audit: What was audited.
+        engines: How many they are.
+    """
+
+    audit: AuditCounts = field(default_factory=AuditCounts)
+    engines: int = 1
+    _circuits: dict[object, Circuit] = field(default_factory=dict)
+
+    @property
+    def many(self) -> bool:
+        """Whether they are too many to keep what is fast to make again: sweeps of the NPU hold 60 MB each."""
+        return self.engines > _KEPT
+
+    def circuit(self, model: Model, make: Callable[[], Circuit]) -> Circuit:
+        """Return the gates with the places of their storage in a model; made once.
+
+        Args:
+            model: Of the compiled library and the words of memories that the places go by.
+            make: Makes them.
+        """
+        key = (model.runner.library.path, tuple(sorted((model.memory_words or {}).items())))
+        if key not in self._circuits:
+            self._circuits[key] = make()
+        return self._circuits[key]
