@@ -41,7 +41,7 @@ def assumptions(
         *_areas(design, summary),
         *_macros(design, summary),
         *_left_out(summary),
-        *_clusters(summary),
+        *_clusters(design, summary),
     ]
     if design.options.leave_out:
         said.append(f"Left out by the file of options: {', '.join(design.options.leave_out)}.")
@@ -84,13 +84,20 @@ def _left_out(summary: Summary) -> list[str]:
     )
 
 
-def _clusters(summary: Summary) -> list[str]:
+def _clusters(design: ProtectableDesign, summary: Summary) -> list[str]:
     if (most := len(summary.campaign.clusters)) < 2:
         return []
+    ways = max(option.ways for option in design.options.options.values())
+    parity = (
+        "Parity is credited with odd numbers of bits alone"
+        if ways == 1
+        else f"Parity is built with {ways} parity bits in turn, so that of {ways} neighbours no two lie "
+        "under one, and is credited with such clusters"
+    )
     return [
-        f"Upsets of this campaign flip up to {most} bits of a word. Parity is credited with odd numbers of "
-        "bits alone; SECDED corrects one bit and reports two, and is credited with no more. Clusters that a "
-        "code misses stay as they are: neighbours are taken to lie in one word of the code. Where injections "
+        f"Upsets of this campaign flip up to {most} bits of a word. {parity}; SECDED corrects one bit "
+        "and reports two, and is credited with no more. Clusters that a code misses stay as they are: "
+        "neighbours are taken to lie in one word of the code. Where injections "
         "judge, those of each size are counted; else, and in the choice, an upset of two bits counts as "
         "twice as dangerous as one of one bit. Of options that build no code of these, the coverage has to "
         "be a figure for such upsets."

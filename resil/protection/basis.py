@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from resil.folder.finished import (
 )
 from resil.folder.store import CAMPAIGN, SITES, recorded_definition
 from resil.protection.blocks import read_blocks
+from resil.protection.corners import corners_of_results
 from resil.protection.items import ProtectableDesign
 from resil.protection.limits_basis import cells_of_limits, network_of_limits
 from resil.protection.options import WATCHDOG, OptionSet, ProtectionError
@@ -131,7 +132,8 @@ def basis_of_limits(found: Finished, options: OptionSet) -> Basis:
         ProtectionError: Its summary lacks limits of storage that the campaign is about.
     """
     _require(found)
-    return basis_of_summary(found, options)
+    basis, corners = basis_of_summary(found, options), corners_of_results(found)
+    return replace(basis, networks=[replace(own, corners=corners) for own in basis.networks])
 
 
 def basis_of_summary(found: Finished, options: OptionSet) -> Basis:
@@ -271,6 +273,7 @@ def _network(one: Finished, name: str, sites: IntArray) -> Network:
         pace,
         clusters=tuple(summary.campaign.clusters),
         size=rows["bits"].to_numpy().astype(np.int64),
+        corners=corners_of_results(one),
     )
 
 

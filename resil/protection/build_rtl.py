@@ -18,16 +18,17 @@ from resil.folder.store import CAMPAIGN, recorded_definition
 from resil.prepare import prepare
 from resil.progress import Progress
 from resil.protection.groups_to_build import groups_of, watchdog_of
-from resil.protection.options import load_options
+from resil.protection.options import OptionSet, load_options
 from resil.record.protection import Protection
 from resil.record.protection_build import (
-    AreaAdded,
     AreaMeasured,
+    AreaPredicted,
     BitExact,
     BlockAreaChange,
     Build,
     BuiltWatchdog,
     HardenedBits,
+    RedundantBits,
     StorageLeftOut,
 )
 from resil.rtl_harness.design.area import area_per_block
@@ -41,6 +42,7 @@ from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.redundancy import Built, build_protection
 from resil.rtl_harness.redundancy.build import RTL, TARGET, require_empty
 from resil.rtl_harness.redundancy.code_proof import prove_codes
+from resil.rtl_harness.redundancy.groups import Mechanism
 from resil.rtl_harness.redundancy.lockstep import check_locksteps
 from resil.rtl_harness.redundancy.proof import check_alarms, check_copies, prove_mechanisms
 from resil.rtl_harness.redundancy.watchdog import check_watched, prove_watchdog
@@ -73,7 +75,7 @@ def build_plan(
     progress = Progress()
     campaign = load_campaign(run_dir / CAMPAIGN)
     target = load_target(campaign.target)
-    known = load_options(options)
+    known = load_options(options).for_clusters(campaign.faults.clusters)
     groups, watchdog = groups_of(plan, known, target.blocks), watchdog_of(plan, known)
     bench = prepare(campaign, progress)
     if not plan.from_estimate:
@@ -86,7 +88,7 @@ def build_plan(
     try:
         built = build_protection(target, before, groups, made, watchdog)
         command = f"resil protect {run_dir} --build {folder}"
-        record = _judged(campaign, bench, plan, built, made, command, progress)
+        record = _judged(campaign, bench, plan, built, known, made, command, progress)
         keep_in_build(made, record)
         if folder.exists():
             folder.rmdir()
@@ -122,6 +124,7 @@ def _judged(
     bench: Bench,
     plan: Protection,
     built: Built,
+    known: OptionSet,
     made: Path,
     command: str,
     progress: Progress,
@@ -144,7 +147,7 @@ def _judged(
     own = prepare(replace(campaign, target=made / TARGET), progress)
     runs = same_runs(bench, own, progress, None if timer is None else timer.limit)
     longest = max(map(_longest, runs), default=0)
-    predicted, measured = _area(campaign, bench, plan, protected, after, built)
+    predicted, measured = _area(campaign, bench, plan, protected, after, built, known)
     bits: Counter[str] = Counter()
     for register in built.registers:
         bits[register.mechanism.value] += register.bits
@@ -169,6 +172,14 @@ def _judged(
         hardened=tuple(
             HardenedBits(path=own.path, left=own.left, right=own.right, group=own.group)
             for own in built.constrained
+        ),
+        redundant=(
+            *(RedundantBits(path=r.path, mechanism=r.mechanism, ways=r.ways) for r in built.registers),
+            *(
+                RedundantBits(path=path, mechanism=m.mechanism, ways=m.ways)
+                for m in built.memories
+                for path in m.storage
+            ),
         ),
         watchdog=None if timer is None else BuiltWatchdog(limit=timer.limit, longest_operation=longest),
         proofs=proofs,
@@ -244,15 +255,22 @@ def _area(
     protected: Target,
     after: Elaboration,
     built: Built,
-) -> tuple[AreaAdded, AreaMeasured]:
+    known: OptionSet,
+) -> tuple[AreaPredicted, AreaMeasured]:
     """Return the plan's figure of area and what was measured; hardened cells have that of the plan alone."""
     old = bench.area()
     new = area_per_block(protected, after, campaign.liberty)
     added = new.total.total - old.total.total
     assert plan.area_added is not None
     assert plan.area_overhead is not None
+    hardened = {name for name, option in known.options.items() if option.builds == Mechanism.HARDENED}
     return (
-        AreaAdded(added=plan.area_added, overhead=plan.area_overhead, unit=old.unit),
+        AreaPredicted(
+            added=plan.area_added,
+            overhead=plan.area_overhead,
+            unit=old.unit,
+            in_rtl=plan.area_added - sum(g.area_added for g in plan.groups if g.option in hardened),
+        ),
         AreaMeasured(
             added=added,
             overhead=added / old.total.total,

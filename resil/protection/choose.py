@@ -24,7 +24,7 @@ from resil.protection.items import (
     what_is_left,
     whole_npu,
 )
-from resil.protection.judge import Judged, judge
+from resil.protection.judge import Judged, judge_over_corners
 from resil.protection.least_area import LARGE, BoolArray, Found, Programme
 from resil.protection.risks import Network, risks_at_limits, shrunk_risks
 from resil.protection.targets import Targets
@@ -230,15 +230,16 @@ class Chooser:
         return replace(best, bound=bound)
 
     def _limits(self, left: Sequence[Left], reserve: float) -> list[tuple[FloatArray, float]]:
+        """Return what has to be kept: rates where all raw rates are highest, ratios at every corner."""
         asked, limits = self._targets, []
         for own in left:
-            if asked.budget_fit is not None:
+            if asked.budget_fit is not None and own.highest:
                 limits.append((own.fit, reserve * asked.budget_fit))
             if asked.fit_share is not None:
                 limits.append((own.fit, reserve * asked.fit_share * own.before))
             if asked.spfm is not None:
                 limits.append((own.fit - reserve * (1.0 - asked.spfm) * own.raw, 0.0))
-            if asked.due_fit is not None:
+            if asked.due_fit is not None and own.highest:
                 share = 1.0 - _RESERVE_OF_DUE * (1.0 - reserve)
                 limits.append((own.due, share * asked.due_fit))
         return limits
@@ -277,7 +278,7 @@ class Chooser:
             float(menu.cost[found.chosen].sum()) + own,
             found.bound + own,
             reserve,
-            tuple(float(n.fit[found.chosen].sum()) for n in left),
+            tuple(float(n.fit[found.chosen].sum()) for n in left[: len(self._networks)]),
         )
 
     def _copies(self, reserve: float) -> list[Candidate]:
@@ -286,14 +287,18 @@ class Chooser:
         for item, area in self._whole:
             left = self._of([item], self._all[0])
             if all(float(c[0]) <= most for c, most in self._limits(left, reserve)):
-                claimed = tuple(float(own.fit[0]) for own in left)
+                claimed = tuple(float(own.fit[0]) for own in left[: len(self._networks)])
                 found.append(Candidate((item,), self._all[0], area, area, reserve, claimed))
         return found
 
     def _of(self, items: Sequence[Item], mechanisms: Mechanisms) -> list[Left]:
+        """Return what items leave on each network at the centre of the raw rates, then at their corners."""
+        pairs = list(zip(self._networks, self._risks, strict=True))
+        at = [(own, risks, not own.corners) for own, risks in pairs]
+        at += [(own.at(c), risks, c == own.highest()) for own, risks in pairs for c in own.corners]
         return [
-            what_is_left(self._design, items, network, risks, mechanisms)
-            for network, risks in zip(self._networks, self._risks, strict=True)
+            replace(what_is_left(self._design, items, own, risks, mechanisms), highest=highest)
+            for own, risks, highest in at
         ]
 
 
@@ -306,4 +311,5 @@ def _judged(
     design: ProtectableDesign, networks: Sequence[Network], candidate: Candidate
 ) -> tuple[Judged, ...]:
     effects = candidate.effects(design, networks[0])
-    return tuple(judge(network, design.cells, effects, candidate.mechanisms) for network in networks)
+    cells, whole = design.cells, candidate.mechanisms
+    return tuple(judge_over_corners(network, cells, effects, whole) for network in networks)

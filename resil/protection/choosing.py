@@ -62,7 +62,6 @@ def choose_plan(runs_or_models: Sequence[Path], wanted: Wanted, *, buildable: bo
         ProtectionError: The runs are not of one target or not of a network each, or contradict each other;
             there is no target; or the options are wrong.
     """
-    known = load_options(wanted.options)
     models = [path for path in runs_or_models if path.is_file()]
     run_dirs = [path for path in runs_or_models if path not in models]
     if not run_dirs:
@@ -70,6 +69,7 @@ def choose_plan(runs_or_models: Sequence[Path], wanted: Wanted, *, buildable: bo
             f"{models[0]}: is a model, which can help to choose but not to judge; give finished runs too"
         )
     found = [finished_results(path) for path in run_dirs]
+    known = load_options(wanted.options).for_clusters(found[0].summary.campaign.clusters)
     asked = asked_of(found, wanted.targets)
     granularity = wanted.granularity or _default(found, models, wanted.targets)
     basis = _read(found, models, granularity, asked, known)

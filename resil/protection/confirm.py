@@ -4,8 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
 
-from resil.protection.observed import Observed, Stratum
+from resil.protection.corners import Corners, factor
+from resil.protection.observed import Copies, Observed, Stratum
 from resil.protection.options import ProtectionError
 from resil.protection.sample_size import SIZES, Expected, Spread, spread_needed
 from resil.record.protection import Protection
@@ -13,6 +15,7 @@ from resil.record.protection_confirmation import (
     ConfirmingNetwork,
     MeasuredRates,
     MechanismCoverage,
+    MechanismUpsets,
     NewData,
     Predicted,
     RedundantStorage,
@@ -26,18 +29,25 @@ _NEAR = 0.9
 
 
 def confirmation(
-    plan: Protection, observed: Sequence[Observed], hazardous: Collection[str], confidence: float
+    plan: Protection,
+    observed: Sequence[Observed],
+    hazardous: Collection[str],
+    confidence: float,
+    corners: Corners | None = None,
 ) -> NewData:
     """Return what new injections say of a plan.
 
     Confirmed is a plan if, by the new data alone,
 
+    - on each network some fault could be seen: its output is written, varies, and is reached (`resil.results.
+      sanity`);
     - what it predicts is what was measured: its FIT is not below the interval of any network (too low), and
       the least that it predicts for any network is not above all of them (too high);
-    - its limits, of FIT, SPFM and detected failures, are met on each network, and the safety verdict if one
-      is asked for; a limit in shares of a network's own FIT cannot be;
-    - no upset of redundant storage was hazardous, none that was said to be corrected showed, and an
-      alarm reported each;
+    - its limits, of FIT, SPFM and detected failures, are met on each network at every corner of the raw
+      rates, and the safety verdict if one is asked for; a limit in shares of a network's own FIT cannot be;
+    - of upsets of redundant storage no more were hazardous, or were not reported, than the plan counts: the
+      exact lower limit of either part is not above what the option's coverage leaves. Clusters that defeat
+      a code are in the FIT alone. None that was said to be corrected showed;
     - a watchdog did not detect fewer hangs than it is credited with: the upper limit of the part that it
       reported is not below that.
 
@@ -49,15 +59,19 @@ def confirmation(
         observed: What was found, a network each.
         hazardous: Outcomes that count as failures.
         confidence: Of the plan's campaign.
+        corners: Of its raw rates.
     """
     joint = 1.0 - (1.0 - confidence) / len(observed)
-    rows = [_network(found, hazardous, joint) for found in observed]
+    rows = [_network(found, hazardous, joint, corners or {}) for found in observed]
     worst = max(rows, key=lambda row: row.fit_hi)
     reasons = [*_prediction(plan, rows), *_limits(plan, rows)]
     for found in observed:
-        reasons += _mechanisms(found) + _hangs(found, joint)
+        if found.nothing_measured:
+            reasons.append(f"on {found.network} nothing was measured: {found.nothing_measured}")
+        reasons += _mechanisms(found, joint) + _hangs(found, joint)
     injections, struck = sum(row.injections for row in rows), sum(row.copies for row in rows)
-    bad = sum(found.copies.hazardous for found in observed)
+    mechanisms = tuple(_upsets_of(found.network, own) for found in observed for own in found.copies)
+    bad = sum(own.hazardous + own.beyond_hazardous for own in mechanisms)
     return NewData(
         confirmed=not reasons,
         reasons=tuple(reasons),
@@ -82,6 +96,7 @@ def confirmation(
         copies=RedundantStorage(
             injections=struck,
             hazardous=bad,
+            mechanisms=mechanisms,
             harmless_lo=1.0 - clopper_pearson(bad, struck, confidence, "upper").hi if struck else 0.0,
             confidence=confidence,
         ),
@@ -121,6 +136,7 @@ def planned_upsets(
     networks: int,
     confidence: float,
     size: int | None = None,
+    highest: float = 1.0,
 ) -> Spread:
     """Return how many upsets of which storage each of some networks needs to show what a plan predicts.
 
@@ -136,6 +152,7 @@ def planned_upsets(
         networks: How many there are.
         confidence: Of the plan's campaign.
         size: Injections to be spread over the rest; None for as many as the plan's limits need.
+        highest: Factor of the raw rates at the corner at which a budget has to be kept.
     """
     left = {
         (choice.block, kind): fit for choice in plan.choices for kind, fit in choice.fit_after_by_kind.items()
@@ -143,7 +160,7 @@ def planned_upsets(
     own, whole = sum(left.values()), sum(fit_raw.values())
     limits = [] if plan.spfm_target is None else [(1.0 - plan.spfm_target) * whole]
     if plan.budget_fit is not None:
-        limits.append(plan.budget_fit)
+        limits.append(plan.budget_fit / highest)
     allowed = min(limits, default=None)
     foreseen = [
         predicted_fit(plan),
@@ -172,21 +189,56 @@ def latent_coverage(network: str, reported: int, injections: int, confidence: fl
     )
 
 
-def _network(found: Observed, hazardous: Collection[str], confidence: float) -> ConfirmingNetwork:
+@dataclass(frozen=True, slots=True)
+class _AtCorner:
+    """Upper limits of rates in FIT, and the lower one of SPFM, with the raw rates of one corner."""
+
+    fit: float
+    due: float
+    unaided: float
+    spfm: float
+
+    @staticmethod
+    def of(
+        strata: Sequence[Stratum],
+        hazardous: Collection[str],
+        confidence: float,
+        factors: Mapping[str, float],
+    ) -> _AtCorner:
+        """Return them; hardened cells are at the ends of their ranges."""
+        ends = [_evidence(strata, end, confidence, factors) for end in range(3)]
+        rates = [evidence.rate(hazardous) for evidence in ends]
+        least = min(spfm(rate, own.fit_raw).lo for rate, own in zip(rates, ends, strict=True))
+        due, unaided = ends[2].rate({"due"}).hi, ends[2].rate({*hazardous, "due"}).hi
+        return _AtCorner(rates[2].hi, due, unaided, least)
+
+
+def _network(
+    found: Observed, hazardous: Collection[str], confidence: float, corners: Corners
+) -> ConfirmingNetwork:
     ends = [_evidence(found.strata, end, confidence) for end in range(3)]
+    centre = _AtCorner.of(found.strata, hazardous, confidence, {})
+    at = {name: _AtCorner.of(found.strata, hazardous, confidence, own) for name, own in corners.items()}
+    corner, worst = max(at.items(), key=lambda own: own[1].fit, default=("", centre))
     rates = [evidence.rate(hazardous) for evidence in ends]
     fit = Interval(rates[1].estimate, rates[0].lo, rates[2].hi, confidence)
     metrics = [spfm(rate, evidence.fit_raw) for rate, evidence in zip(rates, ends, strict=True)]
     return ConfirmingNetwork(
         network=found.network,
         injections=ends[1].injections,
-        copies=found.copies.injections,
+        copies=sum(own.injections + own.beyond for own in found.copies),
         hazardous=ends[1].count(hazardous),
         fit=fit.estimate,
         fit_lo=fit.lo,
         fit_hi=fit.hi,
         fit_raw=ends[1].fit_raw,
-        due_fit_hi=ends[2].rate({"due"}).hi,
+        due_fit_hi=centre.due,
+        unaided_hi=centre.unaided,
+        corner=corner,
+        corner_fit_hi=worst.fit,
+        corner_due_fit_hi=max(own.due for own in (centre, *at.values())),
+        corner_unaided_hi=max(own.unaided for own in (centre, *at.values())),
+        corner_spfm_lo=min(own.spfm for own in (centre, *at.values())),
         spfm=metrics[1].estimate,
         spfm_lo=min(metric.lo for metric in metrics),
         confidence=confidence,
@@ -196,9 +248,17 @@ def _network(found: Observed, hazardous: Collection[str], confidence: float) -> 
     )
 
 
-def _evidence(strata: Sequence[Stratum], end: int, confidence: float) -> Evidence:
+def _evidence(
+    strata: Sequence[Stratum], end: int, confidence: float, factors: Mapping[str, float] | None = None
+) -> Evidence:
     groups = (
-        Group(s.group.block, s.group.kind, s.group.fit_raw * s.factors[end], s.group.counts) for s in strata
+        Group(
+            s.group.block,
+            s.group.kind,
+            s.group.fit_raw * s.factors[end] * factor(factors or {}, s.group.kind),
+            s.group.counts,
+        )
+        for s in strata
     )
     return Evidence(tuple(groups), confidence, confidence)
 
@@ -227,15 +287,18 @@ def _limits(plan: Protection, rows: Sequence[ConfirmingNetwork]) -> list[str]:
             "not measured; ask for a budget or for SPFM"
         )
     for row in rows:
-        if budget is not None and row.fit_hi > budget:
-            reasons.append(f"on {row.network} at most {row.fit_hi:.3g} FIT, asked: {budget:g} FIT or less")
-        if target is not None and row.spfm_lo < target:
+        at = f", {row.corner}," if row.corner else ""
+        if budget is not None and row.corner_fit_hi > budget:
             reasons.append(
-                f"on {row.network} SPFM of at least {row.spfm_lo:.3%}, asked: {target:.3%} or more"
+                f"on {row.network}{at} at most {row.corner_fit_hi:.3g} FIT, asked: {budget:g} FIT or less"
             )
-        if due is not None and row.due_fit_hi > due:
+        if target is not None and row.corner_spfm_lo < target:
             reasons.append(
-                f"on {row.network} at most {row.due_fit_hi:.3g} FIT of detected failures, asked: "
+                f"on {row.network} SPFM of at least {row.corner_spfm_lo:.3%}, asked: {target:.3%} or more"
+            )
+        if due is not None and row.corner_due_fit_hi > due:
+            reasons.append(
+                f"on {row.network}{at} at most {row.corner_due_fit_hi:.3g} FIT of detected failures, asked: "
                 f"{due:g} FIT or less"
             )
         if row.safety not in (None, "met"):
@@ -255,16 +318,27 @@ def _hangs(found: Observed, confidence: float) -> list[str]:
     ]
 
 
-def _mechanisms(found: Observed) -> list[str]:
-    copies, on = (
-        found.copies,
-        f"of {found.copies.injections:,} upsets of redundant storage on {found.network}",
-    )
-    if not copies.injections:
-        return []
-    failed = [
-        (copies.hazardous, "were hazardous: a mechanism does not protect"),
-        (copies.wrong, "were said to be corrected and showed: a mechanism does not correct"),
-        (copies.unreported, "raised no alarm: a mechanism does not detect"),
-    ]
-    return [f"{count:,} {on} {what}" for count, what in failed if count]
+def _upsets_of(network: str, copies: Copies) -> MechanismUpsets:
+    return MechanismUpsets(network=network, **asdict(copies))
+
+
+def _mechanisms(found: Observed, confidence: float) -> list[str]:
+    reasons = []
+    for own in found.copies:
+        on = f"of {own.injections:,} upsets of {own.mechanism} on {found.network}"
+        for count, what in (
+            (own.hazardous, "were hazardous: the mechanism does not protect"),
+            (own.unreported, "raised no alarm: the mechanism does not detect"),
+        ):
+            if not count:
+                continue
+            least = clopper_pearson(count, own.injections, confidence, "lower").lo
+            if least > own.counted:
+                reasons.append(
+                    f"{count:,} {on} {what}; at least {least:.2%}, where the plan counts {own.counted:.2%}"
+                )
+        if own.wrong:
+            reasons.append(
+                f"{own.wrong:,} {on} were said to be corrected and showed: the mechanism does not correct"
+            )
+    return reasons

@@ -38,6 +38,7 @@ class Effect:
         by_size: `residual` of upsets of 1, 2, ... bits, where a code misses some of the declared clusters; ()
             if it is one for all. `residual` is then their mean, an upset of two bits taken as twice as
             dangerous as one of one bit, and so on.
+        unaided: `residual` where nobody reacts to alarms: what is detected and not corrected stays.
     """
 
     residual: float = 1.0
@@ -45,6 +46,7 @@ class Effect:
     due_of_raw: float = 0.0
     due_kept: float = 1.0
     by_size: tuple[float, ...] = ()
+    unaided: float = 1.0
 
     @staticmethod
     def of(
@@ -67,20 +69,29 @@ class Effect:
         sizes = range(1, len(clusters) + 1)
         by_size = tuple(weak * grown if option.misses(size) else residual for size in sizes)
         danger = [size * share for size, share in zip(sizes, clusters, strict=True)]
+        alone = [r if option.corrects(size) else weak * grown for size, r in zip(sizes, by_size, strict=True)]
+        unaided = float(np.dot(danger, alone)) / sum(danger)
         if any(option.misses(size) for size in sizes):
             residual = float(np.dot(danger, by_size)) / sum(danger)
         else:
             by_size = ()
         if option.turns_into == "due":
-            return Effect(residual, raw, weak * grown, 0.0, by_size)
+            return Effect(residual, raw, weak * grown, 0.0, by_size, unaided)
         reported = sum(
             share for size, share in zip(sizes, clusters, strict=True) if option.only_reports(size)
         )
-        return Effect(residual, raw, reported * weak * grown, weak, by_size)
+        return Effect(residual, raw, reported * weak * grown, weak, by_size, unaided)
 
     def left_of(self, size: int) -> float:
         """Return the residual share of upsets of so many bits."""
         return self.by_size[min(size, len(self.by_size)) - 1] if self.by_size else self.residual
+
+
+def harmful() -> FloatArray:
+    """Return the share of each outcome that does harm where nobody reacts to alarms."""
+    share = np.zeros(OUTCOME_KINDS)
+    share[[HARMFUL, HANG, HARMFUL_DETECTED, HANG_DETECTED]] = 1.0
+    return share
 
 
 def undetected() -> FloatArray:

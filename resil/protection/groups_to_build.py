@@ -24,7 +24,7 @@ def groups_of(plan: Protection, options: OptionSet, blocks: Mapping[str, object]
         ProtectionError: The plan reaches no target or protects nothing, or a choice cannot be built.
     """
     if plan.result != OPTIMAL:
-        why = "needs no protection" if plan.result == NOT_NEEDED else "reaches its target with no option"
+        why = "needs no protection" if plan.result == NOT_NEEDED else "has no set that reaches its target"
         raise ProtectionError(f"--build: expected a plan that protects something, found that the run {why}")
     groups: list[Group] = []
     for path, name in protected_parts(plan):
@@ -39,7 +39,7 @@ def groups_of(plan: Protection, options: OptionSet, blocks: Mapping[str, object]
                 f"{path}: is no block of the target file, so nothing can be built for it; "
                 "name what it holds under [blocks]"
             )
-        groups.append(Group(path, Mechanism(option.builds)))
+        groups.append(Group(path, Mechanism(option.builds), option.ways))
     return groups
 
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from resil.protection.choose import Chooser
 from resil.protection.items import ProtectableDesign
-from resil.protection.judge import Judged, judge
+from resil.protection.judge import Judged, judge_over_corners
 from resil.protection.risks import Network, shrunk_risks
 from resil.protection.targets import Targets
 
@@ -52,5 +52,5 @@ def on_hold_out(
         candidate = Chooser(design, others, risks, targets).least(reserve, seconds)
         if candidate is not None:
             effects = candidate.effects(design, left_out)
-            found.append(judge(left_out, design.cells, effects, candidate.mechanisms))
+            found.append(judge_over_corners(left_out, design.cells, effects, candidate.mechanisms))
     return found

@@ -257,12 +257,14 @@ class Left:
         raw: Upset rate, the denominator of SPFM.
         due: Detected failures.
         before: Hazardous rate of the design without protection, as the campaign counts it.
+        highest: No corner of the raw rates has higher ones.
     """
 
     fit: FloatArray
     raw: FloatArray
     due: FloatArray
     before: float
+    highest: bool = True
 
 
 def what_is_left(

@@ -15,12 +15,12 @@ References:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from resil.protection.effects import Effect, Mechanisms, undetected
+from resil.protection.effects import Effect, Mechanisms, harmful, undetected
 from resil.protection.risks import OUTCOME_KINDS, Limits, Network
 from resil.protection.targets import Targets
 from resil.protection.units import Cells
@@ -44,6 +44,8 @@ class Judged:
         spfm_lo: Lower limit.
         due: Detected failures with limits; every upset under a mechanism that detects is one. None if what
             was detected before is not known of each block.
+        unaided: Hazardous rate where nobody reacts to alarms. None where it is not known.
+        corners: The same at the corners of the ranges of raw rates, by their names.
     """
 
     network: str
@@ -54,9 +56,28 @@ class Judged:
     spfm: float | None
     spfm_lo: float | None
     due: Interval | None
+    unaided: Interval | None = None
+    corners: Mapping[str, Judged] = field(default_factory=dict)
+
+    @property
+    def worst(self) -> tuple[str, Judged]:
+        """The corner with the highest limit of FIT, and what is left there; "" without ranges."""
+        return max(self.corners.items(), key=lambda own: own[1].fit.hi, default=("", self))
+
+    @property
+    def least_spfm(self) -> float | None:
+        """The least limit of SPFM over all corners."""
+        return min((o.spfm_lo for o in (self, *self.corners.values()) if o.spfm_lo is not None), default=None)
 
     def missed(self, targets: Targets) -> list[str]:
-        """Return the targets that are not shown to be met, in words."""
+        """Return the targets that are not shown to be met at every corner, in words."""
+        if at_centre := self._missed(targets):
+            return at_centre
+        found = {corner: own._missed(targets) for corner, own in self.corners.items()}
+        _, corner = max(((self.corners[c].fit.hi, c) for c, why in found.items() if why), default=(0.0, ""))
+        return [f"{why} ({corner})" for why in found.get(corner, [])]
+
+    def _missed(self, targets: Targets) -> list[str]:
         share = None if targets.fit_share is None else targets.fit_share * self.fit_before
         missed = []
         if targets.budget_fit is not None and self.fit.hi > targets.budget_fit:
@@ -71,6 +92,14 @@ class Judged:
         elif targets.due_fit is not None and self.due is not None and self.due.hi > targets.due_fit:
             missed.append(f"{self.due.hi:.3g} FIT detected at most, asked {targets.due_fit:g}")
         return missed
+
+
+def judge_over_corners(
+    network: Network, cells: Cells, effects: Sequence[Effect], mechanisms: Mechanisms
+) -> Judged:
+    """Return `judge` at the centre of the raw rates, with what it is at each corner of them."""
+    corners = {name: judge(network.at(name), cells, effects, mechanisms) for name in network.corners}
+    return replace(judge(network, cells, effects, mechanisms), corners=corners)
 
 
 def judge(network: Network, cells: Cells, effects: Sequence[Effect], mechanisms: Mechanisms) -> Judged:
@@ -96,7 +125,8 @@ def judge(network: Network, cells: Cells, effects: Sequence[Effect], mechanisms:
         fit = _raised(fit, made)
     detected = _raised(sampled.rate([column["due_kept"]], mechanisms.detected(network)), made)
     left = float(raw @ column["raw"])
-    return Judged(network.name, len(network.bit), before, fit, left, *_spfm(fit, left), detected)
+    alone = sampled.rate([np.array([e.unaided for e in effects])], harmful())
+    return Judged(network.name, len(network.bit), before, fit, left, *_spfm(fit, left), detected, alone)
 
 
 def _by_limits(

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from resil.campaign.campaign import Campaign
 from resil.campaign.network_settings import ZOO_PREFIX, NetworkSettings
+from resil.campaign.workload_settings import WorkloadSettings
 from resil.errors import StoreError
 from resil.networks import zoo
 from resil.networks.graph import Graph
@@ -70,9 +71,21 @@ def refuse_known_judges(judges: Sequence[Judge], looks: Sequence[tuple[Look, boo
 
 
 def refuse_near_copies(works: Mapping[str, Campaign], chose: Sequence[Campaign]) -> None:
-    """Raise StoreError if the weights of a hold-out network are almost those of a network that chose."""
+    """Raise StoreError if a hold-out network or workload is almost one that chose.
+
+    Of networks the weights are compared, of workloads the contents of all memories.
+    """
     own = [graph for graph in map(_graph, chose) if graph is not None]
+    images = [found for found in map(_images, chose) if found is not None]
     for name, work in works.items():
+        if (ours := _images(work)) is not None:
+            for share in (_differing_images(ours, other) for other in images):
+                if share is not None and share < DIFFERENT:
+                    raise StoreError(
+                        f"--verify-network: expected a workload that took no part in the choice, found "
+                        f"{name}, whose memory images differ in {share:.2%} of their bytes from one that did "
+                        f"(a workload of its own: {DIFFERENT:.0%} or more); give another"
+                    )
         if (graph := _graph(work)) is None:
             continue
         for share in (differing_share(graph, other) for other in own):
@@ -95,6 +108,29 @@ def differing_share(one: Graph, other: Graph) -> float | None:
     return differ / size
 
 
+def _images(campaign: Campaign) -> dict[tuple[str, int, int], bytes] | None:
+    """Return what lies in the memories of a workload, by memory, place and file; None of a network."""
+    if not isinstance(campaign.work, WorkloadSettings):
+        return None
+    return {
+        (image.memory, image.offset, number): file.read_bytes()
+        for image in campaign.work.images
+        for number, file in enumerate(image.files)
+    }
+
+
+def _differing_images(
+    ours: Mapping[tuple[str, int, int], bytes], theirs: Mapping[tuple[str, int, int], bytes]
+) -> float | None:
+    """Return the part of the bytes that differ; None if they are of other places or sizes."""
+    if {key: len(data) for key, data in ours.items()} != {key: len(data) for key, data in theirs.items()}:
+        return None
+    size = sum(map(len, ours.values()))
+    pairs = ([np.frombuffer(own[key], np.uint8) for own in (ours, theirs)] for key in ours)
+    differ = sum(int(np.count_nonzero(one != other)) for one, other in pairs)
+    return differ / size if size else None
+
+
 def _bytes(data: npt.NDArray[np.generic]) -> npt.NDArray[np.uint8]:
     return np.frombuffer(data.tobytes(), np.uint8)
 
@@ -115,25 +151,35 @@ def can_be_confirmed(plan: Protection) -> bool:
 
 
 def require_sensitive(
-    plan: Protection, observed: Sequence[Observed], hazardous: Collection[str], confidence: float
+    plan: Protection,
+    observed: Sequence[Observed],
+    hazardous: Collection[str],
+    confidence: float,
+    highest: float = 1.0,
 ) -> None:
     """Raise StoreError unless each network misses what was asked where nothing protects.
 
     A network that keeps the targets without protection, of a rule that calls no output wrong for instance,
-    would confirm any set. Shown is a miss by the favourable limit: the lower one of FIT, the upper one of
-    SPFM.
+    would confirm any set. Shown is a miss by the favourable limit: the lower one of FIT, where raw rates are
+    highest, the upper one of SPFM.
 
     Args:
         plan: One that can be confirmed.
         observed: What was found without protection, a network each.
         hazardous: Outcomes that count as failures.
         confidence: Of the limits.
+        highest: Factor of the raw rates at the corner at which a budget has to be kept.
     """
     budget, target = plan.budget_fit, plan.spfm_target
     for found in observed:
+        if found.nothing_measured:
+            raise StoreError(
+                f"--verify-network: {found.network} measures nothing: {found.nothing_measured} Correct it, "
+                "or give another network"
+            )
         evidence = Evidence(tuple(own.group for own in found.strata), confidence, confidence)
         rate = evidence.rate(hazardous)
-        misses_budget = budget is not None and rate.lo > budget
+        misses_budget = budget is not None and highest * rate.lo > budget
         if misses_budget or (target is not None and spfm(rate, evidence.fit_raw).hi < target):
             continue
         asked = [] if budget is None else [f"more than {budget:g} FIT"]

@@ -2,13 +2,16 @@
 """Every look at protected RTL, in a ledger that is only added to: registered before it, finished after it.
 
 An entry holds the hash of the one before it. There are two copies, in the user's data folder and in the
-build: the build's is the ledger as it was at the last look there, so it is a beginning of the other.
+build: the build's is the ledger as it was at the last look there, so it is a beginning of the other. How many
+entries there were then, with the hash of the last, is also in the runs that chose: both copies cut alike are
+noticed by that. What is not noticed: all of these put back together to what they were before a look, and a
+build with its runs taken to where no ledger knows of it.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Literal
@@ -21,7 +24,7 @@ from resil.errors import StoreError
 from resil.files import read_bytes, write_text
 from resil.record.typed import Count, OneOf, Share, Typed, failure_text
 
-LEDGER = "confirmations.jsonl"
+LEDGER, HEAD = "confirmations.jsonl", "confirmations-head.json"
 REGISTERED, FINISHED = "registered", "finished"
 _RESTORE = (
     "restore it from a backup; without one this RTL cannot be confirmed: choose again, from other "
@@ -91,22 +94,35 @@ class Entry(Typed):
         return self.changed(digest=sha256(text.encode()).hexdigest())
 
 
+class Head(Typed):
+    """How far the ledger had come at the last look, kept in a run that chose."""
+
+    schema_number: Literal[1] = Field(default=1, alias="schema")
+    """Of the file."""
+    entries: Count
+    """How many there were."""
+    digest: str
+    """Hash of the last."""
+
+
 class Ledger:
-    """Both copies, compared.
+    """Both copies, compared with each other and with what runs know of them.
 
     Attributes:
         entries: All of them, of all RTL.
     """
 
-    def __init__(self, build: Path | None = None) -> None:
+    def __init__(self, build: Path | None = None, runs: Sequence[Path] = ()) -> None:
         """Read both copies.
 
         Args:
             build: Folder of the build; None where none is there yet.
+            runs: Folders of the runs that chose, which keep how far it had come.
 
         Raises:
-            StoreError: A copy was edited, cut or reordered.
+            StoreError: A copy was edited, cut or reordered, or both were cut alike.
         """
+        self._heads = [run / HEAD for run in runs]
         self._files = [data_folder() / LEDGER, *([build / LEDGER] if build is not None else [])]
         self.entries = self._read()
 
@@ -152,6 +168,9 @@ class Ledger:
             self.entries = (*before, entry)
             for file in self._files:
                 write_text(file, "".join(e.model_dump_json(by_alias=True) + "\n" for e in self.entries))
+            head = Head(entries=len(self.entries), digest=entry.digest)
+            for file in self._heads:
+                write_text(file, head.model_dump_json(by_alias=True) + "\n")
 
     def _read(self) -> tuple[Entry, ...]:
         whole, *copies = [_entries(file) for file in self._files]
@@ -162,7 +181,26 @@ class Ledger:
                     f"{self._files[1]}, found {len(whole):,}, or others: one of both was cut or edited; "
                     f"{_RESTORE}"
                 )
+        for file in self._heads:
+            head = _head(file)
+            if head is not None and (
+                len(whole) < head.entries or whole[head.entries - 1].digest != head.digest
+            ):
+                raise StoreError(
+                    f"{self._files[0]}: expected the {head.entries:,} entries that {file} knows of, found "
+                    f"{len(whole):,}, or others: the ledger was cut or written anew; {_RESTORE}"
+                )
         return whole
+
+
+def _head(file: Path) -> Head | None:
+    """Return how far the ledger had come by a run; None if it knows of no look."""
+    if not file.exists():
+        return None
+    try:
+        return Head.model_validate_json(read_bytes(file, _RESTORE))
+    except ValidationError as error:
+        raise StoreError(f"{file}: {failure_text(error)}; {_RESTORE}") from None
 
 
 def data_folder() -> Path:

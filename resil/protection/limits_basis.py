@@ -56,6 +56,7 @@ def network_of_limits(found: Finished, blocks: dict[str, Block], cells: Cells) -
             np.array([own.fit_hi for own in hazards]),
             (total.fit, total.fit_hi),
             total.injections,
+            cells.kind,
         ),
         clusters=tuple(summary.campaign.clusters),
     )

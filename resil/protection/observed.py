@@ -23,19 +23,27 @@ class Stratum:
 
 @dataclass(frozen=True, slots=True)
 class Copies:
-    """New injections into redundant storage itself: copies and parity bits.
+    """New injections into redundant storage of one mechanism: copies, parity bits, words of a code.
 
     Attributes:
-        injections: All of them.
-        hazardous: With a hazardous outcome.
+        mechanism: Its name.
+        injections: Of as many wrong bits as it is credited with.
+        hazardous: Those with a hazardous outcome.
         wrong: Said to be corrected, and yet the result differed or did not come.
-        unreported: That no alarm reported, although there was a clock edge left to report it.
+        unreported: That no alarm reported, although there was something to report, and time.
+        counted: Part of the injections that the plan counts as failures at most.
+        beyond: Injections of clusters that defeat its code: the plan credits it with none of them.
+        beyond_hazardous: Those with a hazardous outcome.
     """
 
+    mechanism: str
     injections: int
     hazardous: int
-    wrong: int
-    unreported: int
+    wrong: int = 0
+    unreported: int = 0
+    counted: float = 0.0
+    beyond: int = 0
+    beyond_hazardous: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +68,15 @@ class Observed:
     Attributes:
         network: Its name.
         strata: Upsets, of all storage.
-        copies: The part of them that struck redundant storage.
+        copies: The part of them that struck redundant storage, a mechanism each.
         safety: Result of the campaign's safety verdict on this data alone; None if there is none.
         hangs: With a watchdog; None without.
+        nothing_measured: Why what was watched could not have shown a failure; "" if it could.
     """
 
     network: str
     strata: tuple[Stratum, ...]
-    copies: Copies
+    copies: tuple[Copies, ...]
     safety: str | None = None
     hangs: Hangs | None = None
+    nothing_measured: str = ""

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+
+import numpy as np
 
 from resil.bench.site_list import block_name
 from resil.campaign.campaign import Campaign
@@ -22,7 +24,7 @@ from resil.protection.groups_to_build import protected_parts, watchdog_of
 from resil.protection.observed import Copies, Hangs, Observed, Stratum
 from resil.protection.options import WATCHDOG, Option, OptionSet
 from resil.record.protection import Protection
-from resil.record.protection_build import HardenedBits
+from resil.record.protection_build import AreaMeasured, AreaPredicted, Build, HardenedBits
 from resil.results.run import Run
 from resil.results.summarise import upset_rates
 from resil.rtl_harness.design.elaboration import Elaboration, elaborate
@@ -37,10 +39,23 @@ from resil.stats.evidence import Group
 
 _CONFIRM = "confirm.toml"
 _SHOWN = ("sdc_tolerable", "sdc_critical", "hang")
-# Cycles at the end of a run in which an alarm has no time to rise.
-_LAST_CYCLES = 2
 _PLAIN = (1.0, 1.0, 1.0)
 Factors = tuple[float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """What a redundant register or memory is guarded by.
+
+    Attributes:
+        mechanism: That it has.
+        ways: Of parity: how many neighbours lie under parity bits of their own.
+        counted: Part of the upsets of as many bits as it is credited with that the plan counts as failures.
+    """
+
+    mechanism: Mechanism
+    ways: int
+    counted: float
 
 
 @dataclass(frozen=True)
@@ -55,6 +70,9 @@ class Built:
         alerts: Name of the block that holds the alarms' registers.
         copies: Paths of copies, parity bits, and memories with a code.
         used: Those of them that are checked only when they are used.
+        mechanisms: What each of them has.
+        area_predicted: By the plan.
+        area_measured: By synthesis.
         elaboration: Storage of the protected design, blocks as in `confirm_target`.
         hardened: Bits for hardened cells.
         factors: Share of the upset rate that hardened cells leave, least, stated and most, by their group.
@@ -70,6 +88,9 @@ class Built:
     alerts: str
     copies: frozenset[str]
     used: frozenset[str]
+    mechanisms: Mapping[str, Guard]
+    area_predicted: AreaPredicted
+    area_measured: AreaMeasured
     elaboration: Elaboration
     hardened: Sequence[HardenedBits]
     factors: Mapping[str, Factors]
@@ -141,6 +162,9 @@ def read_built(
         alerts,
         copies,
         used,
+        _guards(record, plan, options, campaign, copies),
+        record.area_predicted,
+        record.area_measured,
         elaboration,
         record.hardened,
         {
@@ -152,6 +176,25 @@ def read_built(
         1.0 - options.options[WATCHDOG].worst_residual_share("ff", campaign.hazardous) if watchdog else 0.0,
         timer,
     )
+
+
+def _guards(
+    record: Build, plan: Protection, options: OptionSet, campaign: Campaign, copies: Iterable[str]
+) -> dict[str, Guard]:
+    """Return what each copy and memory with a code is guarded by."""
+    chosen = [options.options[name] for _, name in protected_parts(plan)]
+    own = {bits.path: bits for bits in record.redundant}
+    found = {}
+    for path in copies:
+        bits = own.get(path) or own[path.rsplit(".", 2)[0]]
+        left = [
+            option.worst_residual_share(kind, campaign.hazardous)
+            for option in chosen
+            if option.builds == bits.mechanism
+            for kind in option.protects
+        ]
+        found[path] = Guard(Mechanism(bits.mechanism), bits.ways, max(left, default=0.0))
+    return found
 
 
 def _free(name: str, taken: Mapping[str, object]) -> str:
@@ -192,7 +235,8 @@ def observed_on(network: str, run: Run, built: Built, campaign: Campaign) -> Obs
     )
     safety = run.summary.safety
     result = None if safety is None else safety.result
-    return Observed(network, strata, _copies(run, built, campaign), result, _hangs(run, built))
+    copies, hangs = _copies(run, built, campaign), _hangs(run, built)
+    return Observed(network, strata, copies, result, hangs, run.summary.nothing_measured)
 
 
 def _hangs(run: Run, built: Built) -> Hangs | None:
@@ -223,19 +267,38 @@ def _site_factors(run: Run, built: Built) -> dict[int, Factors]:
     return found
 
 
-def _copies(run: Run, built: Built, campaign: Campaign) -> Copies:
+def _copies(run: Run, built: Built, campaign: Campaign) -> tuple[Copies, ...]:
     rows = run.injections()
     rows = rows[rows["register"].isin(built.copies)]
-    hazardous = rows["outcome"].isin(campaign.hazardous)
-    corrected = rows["correction"] != ""
-    silent = (rows["alarm"] == "") & ~corrected
-    last = min(run.summary.golden.cycles) - _LAST_CYCLES
-    late = rows["register"].map(built.reported_late).astype(bool)
+    guards = [built.mechanisms[path] for path in rows["register"]]
+    sizes = zip(guards, rows["bits"], strict=True)
+    beyond = np.array([guard.mechanism.misses(int(size), guard.ways) for guard, size in sizes], dtype=bool)
+    hazardous = rows["outcome"].isin(campaign.hazardous).to_numpy()
+    corrected = (rows["correction"] != "").to_numpy()
+    alarmed = (rows["alarm"] != "").to_numpy()
+    shown = rows["seen"].isin(_SHOWN).to_numpy()
+    late = rows["register"].map(built.reported_late).to_numpy(dtype=bool)
     # What is checked when it is used has to report only if something came of it.
-    due = ~rows["register"].isin(built.used) | rows["seen"].isin(_SHOWN)
-    unreported = silent & (rows["cycle"] < last) & (rows["bits"] == 1) & ~late & due
-    wrong = corrected & (rows["alarm"] == "") & rows["seen"].isin(_SHOWN)
-    return Copies(len(rows), int(hazardous.sum()), int(wrong.sum()), int(unreported.sum()))
+    due = ~rows["register"].isin(built.used).to_numpy() | shown
+    unreported = ~alarmed & ~corrected & ~late & due
+    wrong = corrected & ~alarmed & shown
+    found = []
+    for guard in sorted(set(guards), key=lambda guard: (guard.mechanism, guard.ways)):
+        own = np.array([other == guard for other in guards], dtype=bool)
+        within = own & ~beyond
+        found.append(
+            Copies(
+                mechanism=guard.mechanism.value,
+                injections=int(within.sum()),
+                hazardous=int((within & hazardous).sum()),
+                wrong=int((within & wrong).sum()),
+                unreported=int((within & unreported).sum()),
+                counted=guard.counted,
+                beyond=int((own & beyond).sum()),
+                beyond_hazardous=int((own & beyond & hazardous).sum()),
+            )
+        )
+    return tuple(found)
 
 
 def mechanism_counts(run: Run, built: Built) -> tuple[int, int]:

@@ -10,13 +10,14 @@ harmless as that, is taken from what injections that did not predict say of the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import isotonic_regression
 
+from resil.protection.corners import factor
 from resil.protection.units import Cells
 from resil.protection.watchdog_pace import Pace
 from resil.stats.sampling import mix
@@ -41,12 +42,21 @@ class Limits:
         fit_hi: Upper limits that all hold together, so for every set that may be chosen, shape (cells,).
         whole: Estimate and upper limit of the design as it is, which are the run's own.
         injections: Behind them; 0 of an estimate.
+        kinds: Of storage, of each cell.
     """
 
     fit: FloatArray
     fit_hi: FloatArray
     whole: tuple[float, float]
     injections: int
+    kinds: tuple[str, ...] = ()
+
+    def scaled(self, factors: Mapping[str, float]) -> Limits:
+        """Return them with other raw rates; the design as a whole by the highest factor, to the safe side."""
+        own = np.array([factor(factors, kind) for kind in self.kinds])
+        most = float(own.max(initial=0.0)) if len(own) else 1.0
+        whole = self.whole[0] * most, self.whole[1] * most
+        return replace(self, fit=self.fit * own, fit_hi=self.fit_hi * own, whole=whole)
 
 
 @dataclass(frozen=True)
@@ -65,6 +75,7 @@ class Network:
         clusters: Part of the upsets that flip 1, 2, ... bits, as the campaign declares them.
         size: Bits that each injection flipped, shape (injections,); None if each flipped one.
         limits: By which it is judged in place of injections, as an estimate is; None for injections.
+        corners: Of the ranges of raw rates, by name: factors of the rates by kind of storage.
     """
 
     name: str
@@ -78,6 +89,18 @@ class Network:
     limits: Limits | None = None
     clusters: tuple[float, ...] = (1.0,)
     size: IntArray | None = None
+    corners: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    def at(self, corner: str) -> Network:
+        """Return the network with the raw rates of a corner."""
+        factors = self.corners[corner]
+        rates = {key: rate * factor(factors, key[1]) for key, rate in self.fit_per_bit.items()}
+        limits = None if self.limits is None else self.limits.scaled(factors)
+        return replace(self, fit_per_bit=rates, limits=limits, corners={})
+
+    def highest(self) -> str:
+        """Return the corner in which every rate is highest; "" without ranges."""
+        return max(self.corners, key=lambda name: sum(self.corners[name].values()), default="")
 
     def where(self, chosen: BoolArray) -> Network:
         """Return some of the injections."""

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from resil.record.protection import INFEASIBLE, Protection
-from resil.record.protection_build import Build
+from resil.record.protection_build import AREA_DIFFERS, AreaMeasured, AreaPredicted, Build
 from resil.record.protection_confirmation import Confirmation, WatchdogRecord
+from resil.record.protection_parts import JudgedNetwork
 
 
 def plan_text(plan: Protection) -> str:
@@ -15,6 +16,7 @@ def plan_text(plan: Protection) -> str:
         share = f" of {own.fit_before:.3g}" if own.fit_before else ""
         spfm = "" if own.spfm_lo is None else f", SPFM at least {own.spfm_lo:.3%}"
         due = "" if own.due_hi is None else f"; detected at most {own.due_hi:.3g} FIT"
+        due += _unaided(own)
         missed = f": MISSED: {'; '.join(own.missed)}" if own.missed else ""
         lines.append(
             f"{own.network}: {own.fit:.3g} FIT, at most {own.fit_hi:.3g}{share}{spfm}{due} "
@@ -55,6 +57,7 @@ def build_text(record: Build, folder: str, *, verified: bool = False) -> str:
         f"{_without_hardened(record)}, {predicted.added:,.0f} ({predicted.overhead:+.1%}) by the "
         "options' figures",
     ]
+    lines += _other_area(predicted, measured)
     if dog := record.watchdog:
         lines.append(
             f"watchdog: limit {dog.limit:,} cycles; the longest operation of this network takes "
@@ -72,6 +75,29 @@ def build_text(record: Build, folder: str, *, verified: bool = False) -> str:
     return "\n".join(lines)
 
 
+def _unaided(own: JudgedNetwork) -> str:
+    """Say what is left at the worst corner, and where nobody reacts to alarms."""
+    said = ""
+    if own.corner:
+        spfm = "" if own.corner_spfm_lo is None else f", SPFM at least {own.corner_spfm_lo:.3%}"
+        said += f"; at the {own.corner} at most {own.corner_fit_hi:.3g} FIT{spfm}"
+    if own.corner_unaided_hi is not None:
+        said += f"; unaided, with nobody to react to alarms, at most {own.corner_unaided_hi:.3g} FIT"
+    return said
+
+
+def _other_area(predicted: AreaPredicted, measured: AreaMeasured) -> list[str]:
+    """Say that measured area is not what was planned with, if it is not."""
+    if not measured.differs(predicted):
+        return []
+    share = "" if predicted.in_rtl <= 0.0 else f", {measured.added / predicted.in_rtl - 1.0:+.0%}"
+    return [
+        f"AREA IS NOT AS PLANNED: {measured.added:,.0f} {measured.unit} measured, {predicted.in_rtl:,.0f} "
+        f"planned for the same{share}: by more than {AREA_DIFFERS:.0%}. The set may not be the one of least "
+        "area: give figures of this design in a file for --options"
+    ]
+
+
 def _without_hardened(record: Build) -> str:
     if record.area_measured.whole:
         return ""
@@ -83,6 +109,13 @@ def confirmation_text(found: Confirmation) -> str:
     lines = [
         f"{row.network}: {row.fit:.3g} [{row.fit_lo:.3g}, {row.fit_hi:.3g}] FIT, SPFM at least "
         f"{row.spfm_lo:.3%}; {row.hazardous} of {row.injections:,} upsets hazardous"
+        + (
+            f"; at the {row.corner} at most {row.corner_fit_hi:.3g} FIT, SPFM at least "
+            f"{row.corner_spfm_lo:.3%}"
+            if row.corner
+            else ""
+        )
+        + f"; unaided, with nobody to react to alarms, at most {row.corner_unaided_hi:.3g} FIT"
         for row in found.networks
     ]
     copies, latent = found.copies, found.latent
@@ -100,6 +133,12 @@ def confirmation_text(found: Confirmation) -> str:
         lines += _watchdog(found, found.watchdog)
     if left := found.hardened_not_confirmed:
         lines.append(f"hardened cells cannot be confirmed in RTL: {', '.join(left)}; their range is in it")
+    area = found.area_measured
+    lines.append(
+        f"area added: {area.overhead:+.1%} measured{'' if area.whole else ' without hardened cells'}, "
+        f"{found.area_predicted.overhead:+.1%} planned"
+    )
+    lines += _other_area(found.area_predicted, area)
     said = f"CONFIRMED by injection, seed {found.seed}" if found.confirmed else "NOT CONFIRMED"
     lines.append(f"{said}: predicted {found.predicted.fit:.3g} FIT")
     lines += [f"  {reason}" for reason in found.reasons]

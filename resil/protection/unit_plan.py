@@ -250,7 +250,13 @@ def _mechanisms(
 
 
 def _network(judged: Judged, targets: Targets) -> JudgedNetwork:
+    corner, worst = judged.worst
     return JudgedNetwork(
+        unaided_hi=None if judged.unaided is None else judged.unaided.hi,
+        corner=corner,
+        corner_fit_hi=worst.fit.hi,
+        corner_unaided_hi=None if worst.unaided is None else worst.unaided.hi,
+        corner_spfm_lo=judged.least_spfm,
         network=judged.network,
         injections=judged.injections,
         fit_before=judged.fit_before,

@@ -20,6 +20,7 @@ from resil.prepare import prepare
 from resil.progress import Progress
 from resil.protection.build_rtl import longest_operation_of, same_runs
 from resil.protection.confirm import confirmation, latent_coverage, planned_upsets
+from resil.protection.corners import corners_of
 from resil.protection.judges import can_be_confirmed, require_sensitive
 from resil.protection.ledger import Ledger
 from resil.protection.next_look import bearing, next_look, registered
@@ -43,6 +44,7 @@ from resil.record.protection_confirmation import (
 )
 from resil.results.run import Run
 from resil.results.summarise import upset_rates
+from resil.results.views import highest_factor
 from resil.rtl_harness.cache import content_key
 from resil.rtl_harness.design.snapshot import rtl_digest
 from resil.rtl_harness.design.target import load_target
@@ -112,8 +114,9 @@ def verify_build(
     """
     progress = Progress()
     campaign = load_campaign(run_dirs[0] / CAMPAIGN)
-    built = read_built(folder, plan, load_options(options), campaign, progress)
-    ledger, digest = Ledger(folder), rtl_digest(built.target)
+    known = load_options(options).for_clusters(campaign.faults.clusters)
+    built = read_built(folder, plan, known, campaign, progress)
+    ledger, digest = Ledger(folder, run_dirs), rtl_digest(built.target)
     kept = [plan, *(kept_plan(run_dir, plan.name) for run_dir in run_dirs[1:])]
     plan = max(kept, key=lambda own: own.fit or 0.0)
     sizes, promised = sizes or Sizes(), plan.plain()
@@ -124,7 +127,8 @@ def verify_build(
     if can_be_confirmed(plan):
         spread = by_raw_rate(Run(run_dirs[0]), campaign, sizes.unprotected)
         bare = [_unprotected(work, name, folder, built, spread, progress) for name, work in works.items()]
-        require_sensitive(plan, bare, campaign.hazardous, campaign.confidence)
+        highest = highest_factor(corners_of(campaign))
+        require_sensitive(plan, bare, campaign.hazardous, campaign.confidence, highest)
     seed, confidence = look.seed, look.confidence
     works = {name: replace(work, confidence=confidence) for name, work in works.items()}
     upsets = _planned(plan, built, replace(campaign, confidence=confidence), len(works), sizes, progress)
@@ -145,7 +149,7 @@ def verify_build(
             own = replace(own, safety=replace(campaign.safety, permanent=run))
         observed.append(_upsets(own, name, place / "upsets", built, upsets, progress))
     _require_one_rtl([folder / CONFIRMATION / name for name in works], digest)
-    data = confirmation(plan, observed, campaign.hazardous, confidence)
+    data = confirmation(plan, observed, campaign.hazardous, confidence, corners_of(campaign))
     if built.changed:
         data = data.changed(confirmed=False, reasons=(*data.reasons, _CHANGED))
     found = Confirmation(
@@ -163,6 +167,8 @@ def verify_build(
         if built.watchdog is None
         else WatchdogRecord(limit=built.watchdog.limit, false_alarms=tuple(beyond)),
         bit_exact=exact,
+        area_predicted=built.area_predicted,
+        area_measured=built.area_measured,
         commands=tuple(
             f"resil run {run / CAMPAIGN} --out {run} --resume"
             for run in sorted(path.parent for path in (folder / CONFIRMATION).glob(f"*/*/{CAMPAIGN}"))
@@ -257,7 +263,7 @@ def longest_operations(run_dirs: Sequence[Path], networks: Sequence[str], option
     if WATCHDOG not in load_options(options).options or not target.operation:
         return []
     progress = Progress()
-    works = fresh_works(run_dirs, bearing(Ledger(), run_dirs), networks)
+    works = fresh_works(run_dirs, bearing(Ledger(runs=run_dirs), run_dirs), networks)
     return [longest_operation_of(prepare(work, progress)) for work in works.values()]
 
 
@@ -273,7 +279,8 @@ def _planned(
     technology, bits = upset_rates(campaign), built.bits(campaign.faults.kinds)
     fit_raw = {(block, kind): n * technology.fit_per_bit(kind) for (block, kind), n in bits.items()}
     fixed = {key: sizes.redundant for key in bits if key[0] == built.block}
-    spread = planned_upsets(plan, fit_raw, fixed, networks, campaign.confidence, sizes.spread)
+    highest = highest_factor(corners_of(campaign))
+    spread = planned_upsets(plan, fit_raw, fixed, networks, campaign.confidence, sizes.spread, highest)
     if spread.power < POWER:
         progress.warn(
             f"note: the plan has little reserve: if what it predicts is true, {spread.power:.0%} of such "

@@ -10,6 +10,10 @@ from pydantic import Field
 
 from resil.record.typed import Amount, Count, Document, Typed
 
+# Part of the predicted area that measured area may be apart from it without being named as other, and part of
+# the unprotected area that is too little to matter.
+AREA_DIFFERS, AREA_SMALL = 0.25, 0.005
+
 
 class BitExact(Typed):
     """What ran without a fault as the source does: the same outputs, cycles and status, and no alarm."""
@@ -46,6 +50,17 @@ class HardenedBits(Typed):
     """The group of the plan that asks for them."""
 
 
+class RedundantBits(Typed):
+    """A register or a memory with redundancy, as the RTL has it."""
+
+    path: str
+    """Of the redundant register, which holds its copies, or of the memory."""
+    mechanism: str
+    """What it has: `parity`, `duplication`, `triplication`, `memory_parity`, `secded`."""
+    ways: Count
+    """Of parity: how many neighbours lie under parity bits of their own; else 1."""
+
+
 class BuiltWatchdog(Typed):
     """The watchdog that was built."""
 
@@ -75,6 +90,13 @@ class BlockAreaChange(Typed):
     """With it."""
 
 
+class AreaPredicted(AreaAdded):
+    """Area that a plan says of its protection, by the options' figures."""
+
+    in_rtl: float
+    """The part of `added` that synthesis can measure: without hardened cells."""
+
+
 class AreaMeasured(AreaAdded):
     """Area that protection adds, by synthesis."""
 
@@ -88,15 +110,24 @@ class AreaMeasured(AreaAdded):
         """Whether all that was added is in it."""
         return self.hardened_included is not False
 
+    def differs(self, predicted: AreaPredicted) -> bool:
+        """Whether what was added is other than predicted by more than `AREA_DIFFERS` of the prediction.
+
+        What is less than `AREA_SMALL` of the unprotected area apart does not count.
+        """
+        apart = abs(self.added - predicted.in_rtl)
+        whole = self.added / self.overhead if self.overhead else 0.0
+        return apart > AREA_DIFFERS * abs(predicted.in_rtl) and apart > AREA_SMALL * whole
+
 
 class Build(Document):
     """What was built of a protection, proven and measured, in the folder of `resil protect --build`."""
 
     FILE: ClassVar[str] = "build.json"
-    SCHEMA: ClassVar[Literal[2]] = 2
+    SCHEMA: ClassVar[Literal[3]] = 3
     REMEDY: ClassVar[str] = "build it again, into another folder"
 
-    schema_number: Literal[2] = Field(alias="schema")
+    schema_number: Literal[3] = Field(alias="schema")
     """Of this file: another one is of another version, and is refused."""
     plan: str
     """Name of the plan."""
@@ -112,13 +143,15 @@ class Build(Document):
     """Storage in protected blocks that is *not* protected."""
     hardened: tuple[HardenedBits, ...]
     """Bits for hardened cells."""
+    redundant: tuple[RedundantBits, ...]
+    """Registers and memories with redundancy."""
     watchdog: BuiltWatchdog | None
     """Null without one."""
     proofs: Count
     """How many proofs of mechanisms there were."""
     bit_exact: BitExact
     """What ran without a fault as before."""
-    area_predicted: AreaAdded
+    area_predicted: AreaPredicted
     """By the options' figures."""
     area_measured: AreaMeasured
     """By synthesis."""

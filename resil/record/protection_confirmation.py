@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from resil.record.protection_build import BitExact
+from resil.record.protection_build import AreaMeasured, AreaPredicted, BitExact
 from resil.record.typed import Amount, Count, Document, Share, Typed
 
 
@@ -60,12 +60,47 @@ class ConfirmingNetwork(MeasuredRates):
     """Upper limit of detected failures."""
     confidence: Share
     """Of the limits."""
+    unaided_hi: Amount
+    """Upper limit of hazardous failures where nobody reacts to alarms: every detected failure counts."""
+    corner: str
+    """Corner of the ranges of raw rates with the highest limit, which decides; empty without ranges."""
+    corner_fit_hi: Amount
+    """Upper limit of hazardous failures there."""
+    corner_due_fit_hi: Amount
+    """Upper limit of detected failures there."""
+    corner_unaided_hi: Amount
+    """Upper limit of hazardous failures there where nobody reacts to alarms."""
+    corner_spfm_lo: Share
+    """The least lower limit of the single-point fault metric over all corners."""
     safety: str | None
     """Result of the run's safety verdict by the new data alone; null if it has none."""
     hangs: Count | None
     """With a watchdog: injections of which a hang was seen; else null."""
     hangs_reported: Count | None
     """Those of them that an alarm reported in time."""
+
+
+class MechanismUpsets(Typed):
+    """Upsets of copies and of bits of codes of one mechanism, on one network."""
+
+    network: str
+    """Its name."""
+    mechanism: str
+    """`parity`, `duplication`, `triplication`, `memory_parity`, `secded`."""
+    injections: Count
+    """Those that it is credited with: it reports or corrects so many wrong bits."""
+    hazardous: Count
+    """Those of them with a hazardous outcome."""
+    unreported: Count
+    """Those of them that no alarm reported, though there was something to report, and time."""
+    wrong: Count
+    """Those of them that were said to be corrected, and showed."""
+    counted: Share
+    """Part of them that the plan counts as failures at most: what the option's coverage leaves."""
+    beyond: Count
+    """Larger clusters, which defeat the code: the plan counts all of them as if nothing were there."""
+    beyond_hazardous: Count
+    """Those of these with a hazardous outcome."""
 
 
 class RedundantStorage(Typed):
@@ -75,6 +110,8 @@ class RedundantStorage(Typed):
     """All of them."""
     hazardous: Count
     """Those with a hazardous outcome."""
+    mechanisms: tuple[MechanismUpsets, ...]
+    """Each mechanism on each network."""
     harmless_lo: Share
     """Exact lower limit of the part that is harmless."""
     confidence: Share
@@ -141,10 +178,10 @@ class Confirmation(NewData, Document):
     """
 
     FILE: ClassVar[str] = "confirmation.json"
-    SCHEMA: ClassVar[Literal[1]] = 1
+    SCHEMA: ClassVar[Literal[2]] = 2
     REMEDY: ClassVar[str] = "move the folder of the build away, build it again and inject into that"
 
-    schema_number: Literal[1] = Field(alias="schema")
+    schema_number: Literal[2] = Field(alias="schema")
     """Of this file: another one is of another version, and is refused."""
     plan: str
     """Name of the plan."""
@@ -166,5 +203,9 @@ class Confirmation(NewData, Document):
     """Null without one."""
     bit_exact: BitExact
     """What ran without a fault as the source does."""
+    area_predicted: AreaPredicted
+    """Area that the plan says of it, by the options' figures."""
+    area_measured: AreaMeasured
+    """That of what was built, by synthesis."""
     commands: tuple[str, ...]
     """That make each of its runs again."""

@@ -127,8 +127,18 @@ class JudgedNetwork(Typed):
     """Detected failures; null if they are not known."""
     due_hi: Amount | None
     """Upper limit of that."""
+    unaided_hi: Amount | None
+    """Upper limit of hazardous failures where nobody reacts to alarms; null if it is not known."""
+    corner: str
+    """Corner of the ranges of raw rates with the highest limit, which decides; empty without ranges."""
+    corner_fit_hi: Amount
+    """Upper limit there."""
+    corner_unaided_hi: Amount | None
+    """The same where nobody reacts to alarms."""
+    corner_spfm_lo: Share | None
+    """The least lower limit of the single-point fault metric over all corners."""
     missed: tuple[str, ...]
-    """Targets that are not shown to be kept, in words."""
+    """Targets that are not shown to be kept at every corner, in words."""
 
 
 class FrontPoint(Typed):

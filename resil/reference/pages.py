@@ -95,7 +95,7 @@ def options_page() -> str:
         "\n".join(lists),
         "## [[option]]",
         paragraph("Areas are multiples; factors and coverage are shares from 0 to 1."),
-        class_text(Option),
+        class_text(Option, leave_out=("ways",)),
         "## [[cell]]",
         class_text(CellArea),
     )

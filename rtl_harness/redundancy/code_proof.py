@@ -31,8 +31,8 @@ module resil_check (
   logic [{check}-1:0] check;
   logic [{data}-1:0] q;
   logic single, multi;
-  {encoder} #(.Width({data})) u_enc (.data_i, .check_o(check));
-  {decoder} #(.Width({data})) u_dut (
+  {encoder} #(.Width({data}){ways}) u_enc (.data_i, .check_o(check));
+  {decoder} #(.Width({data}){ways}) u_dut (
     .data_i (data_i ^ error_i[{data}-1:0]),
     .check_i(check ^ error_i[{data}+:{check}]),
     .data_o (q){pins}
@@ -58,11 +58,22 @@ _SECDED = """
   end
   assign bad_o = (data_i == '0 || (few && none)) && wrong;
 """
-# The word is not looked at: it goes through as it is.
+# The word is not looked at: it goes through as it is. Wrong neighbours lie under parity bits in turn.
 _PARITY = """
+  logic [{number}-1:0] syndrome;
+  logic [{total}-1:0] lowest;
+  logic is_cluster;
   assign single   = 1'b0;
-  assign affine_o = {total}'(multi);
-  assign bad_o    = (few && none && multi) || (data_i == '0 && one && !multi)
+  assign syndrome = u_dut.expected ^ u_dut.check_i;
+  assign affine_o = {total}'(syndrome);
+  assign lowest   = error_i & (~error_i + 1'b1);
+  always_comb begin
+    is_cluster = 1'b0;
+    for (int unsigned i = 1; i <= {number}; i++)
+      is_cluster |= !none && error_i == {total}'(lowest * (({total} + 1)'(1) << i) - lowest);
+  end
+  assign bad_o    = multi != (syndrome != '0) || (few && none && multi)
+                    || (data_i == '0 && (one || is_cluster) && !multi)
                     || q != (data_i ^ error_i[{data}-1:0]);
 """
 _ALONE = """
@@ -87,8 +98,8 @@ def prove_codes(rtl: Path, memories: Sequence[Coded]) -> int:
     """Prove of each code and width that is used what it does with wrong bits.
 
     Of SECDED: with none the word is right and nothing is reported, with one in word or check bits it is right
-    and reported as corrected, with two as detected. Of parity: it is reported exactly when their number is
-    odd.
+    and reported as corrected, with two as detected. Of parity: it is reported exactly when their number under
+    a parity bit is odd, and so is every cluster of as many neighbours as there are parity bits in turn.
 
     Args:
         rtl: Folder that holds encoders and decoders.
@@ -100,10 +111,10 @@ def prove_codes(rtl: Path, memories: Sequence[Coded]) -> int:
     Raises:
         HarnessError: A code does something else.
     """
-    wanted = sorted({(m.mechanism, bits) for m in memories for bits in m.parts})
+    wanted = sorted({(m.mechanism, bits, m.ways) for m in memories for bits in m.parts})
     with tempfile.TemporaryDirectory() as name:
-        for mechanism, width in wanted:
-            why = _wrong(rtl.resolve(), mechanism, width, Path(name))
+        for mechanism, width, ways in wanted:
+            why = _wrong(rtl.resolve(), mechanism, (width, ways), Path(name))
             if why:
                 raise HarnessError(
                     f"{DECODERS[mechanism]}: expected of words of {width} bits that wrong bits are corrected "
@@ -112,12 +123,14 @@ def prove_codes(rtl: Path, memories: Sequence[Coded]) -> int:
     return len(wanted)
 
 
-def _wrong(rtl: Path, mechanism: Mechanism, width: int, work: Path) -> str:
+def _wrong(rtl: Path, mechanism: Mechanism, size: tuple[int, int], work: Path) -> str:
     """Say what could not be proven; "" if all was."""
+    width, ways = size
     secded = mechanism is Mechanism.SECDED
-    check = check_bits(mechanism, width)
+    check = check_bits(mechanism, width, ways)
     names: dict[str, object] = {"data": width, "check": check, "total": width + check}
     names |= {"encoder": ENCODERS[mechanism], "decoder": DECODERS[mechanism]}
+    names |= {"number": check, "ways": "" if secded else f", .Ways({check})"}
     claims = (_SECDED if secded else _PARITY).format(**names)
     pins = ", .single_error_o(single)" if secded else ""
     text = _CHECK.format(**names, claims=claims, pins=f"{pins}, .multi_error_o(multi)")

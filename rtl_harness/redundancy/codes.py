@@ -35,6 +35,7 @@ class Coded:
             check bits, which stand above the data.
         latches: Paths of these latches in the netlist before it is renamed.
         decoders: Paths of the decoders.
+        ways: Of parity: bits of a code word that neighbours lie under in turn.
     """
 
     path: str
@@ -46,6 +47,7 @@ class Coded:
     storage: tuple[str, ...]
     latches: tuple[str, ...]
     decoders: tuple[str, ...]
+    ways: int = 1
 
     @property
     def bits(self) -> int:
@@ -55,17 +57,17 @@ class Coded:
     @property
     def check_bits(self) -> int:
         """Bits that were added to the memory."""
-        return self.words * sum(check_bits(self.mechanism, part) for part in self.parts)
+        return self.words * sum(check_bits(self.mechanism, part, self.ways) for part in self.parts)
 
 
-def check_bits(mechanism: Mechanism, width: int) -> int:
-    """Return the check bits of a word, as `resil_code_pkg` has them.
+def check_bits(mechanism: Mechanism, width: int, ways: int = 1) -> int:
+    """Return the check bits of a word, as `resil_code_pkg` has them, or its parity bits in turn.
 
     >>> [check_bits(Mechanism.SECDED, width) for width in (1, 8, 32, 64)]
     [3, 5, 7, 8]
     """
     if mechanism is Mechanism.MEMORY_PARITY:
-        return 1
+        return min(ways, width)
     bits = 3
     while 2 ** (bits - 1) - bits < width:
         bits += 1

@@ -23,11 +23,12 @@ class Mechanism(StrEnum):
     """How a group is protected.
 
     HARDENED: by cells that upset less often, which only a constraint for synthesis can ask for. PARITY: one
-    more bit for each sixteen, which detects. DUPLICATION: a copy, and a comparator that detects.
-    TRIPLICATION: two copies, and a vote that corrects and reports.
+    more bit for each sixteen, which detects; neighbours may lie under different ones, see `Group.ways`.
+    DUPLICATION: a copy, and a comparator that detects. TRIPLICATION: two copies, and a vote that corrects and
+    reports.
 
-    Of memories: MEMORY_PARITY, a parity bit for each code word, which detects. SECDED: a code that corrects
-    one wrong bit of a word, and detects two.
+    Of memories: MEMORY_PARITY, likewise one for each 32 bits at most. SECDED: a code that corrects one
+    wrong bit of a word, and detects two.
 
     Of a block as a whole: LOCKSTEP, a second instance fed by the same inputs, its outputs compared.
     """
@@ -50,19 +51,31 @@ class Mechanism(StrEnum):
         """Whether its alarm is the minor one: what was wrong has been put right."""
         return self is Mechanism.TRIPLICATION
 
-    def misses(self, size: int) -> bool:
-        """Whether so many wrong bits of a word may be neither corrected nor reported.
+    @property
+    def is_parity(self) -> bool:
+        """Whether it is parity, of registers or of memories."""
+        return self in (Mechanism.PARITY, Mechanism.MEMORY_PARITY)
 
-        By the distances that the proofs show: parity reports odd numbers of wrong bits, SECDED two at most.
-        Neighbours lie in one word of a code. Copies differ from a register in any number of its bits.
+    def misses(self, size: int, ways: int = 1) -> bool:
+        """Whether so many wrong neighbours of a word may be neither corrected nor reported.
+
+        By the distances that the proofs show: parity reports odd numbers of wrong bits under one parity bit,
+        SECDED two at most. Neighbours lie in one word of a code, and under parity bits in turn. Copies differ
+        from a register in any number of its bits.
+
+        Args:
+            size: Wrong bits.
+            ways: How many neighbours lie under parity bits of their own.
 
         >>> [size for size in (1, 2, 3) if Mechanism.PARITY.misses(size)]
         [2]
+        >>> [size for size in (1, 2, 3, 4) if Mechanism.PARITY.misses(size, ways=2)]
+        [4]
         >>> [size for size in (1, 2, 3) if Mechanism.SECDED.misses(size)]
         [3]
         """
-        if self in (Mechanism.PARITY, Mechanism.MEMORY_PARITY):
-            return size % 2 == 0
+        if self.is_parity:
+            return all(len(range(way, size, ways)) % 2 == 0 for way in range(ways))
         return self is Mechanism.SECDED and size > 2
 
 
@@ -75,10 +88,13 @@ class Group:
             (all flip-flops in it, or all memories), a register or a memory, or `register[left:right]` with
             indices as declared.
         mechanism: How.
+        ways: Of parity: how many neighbours lie under parity bits of their own: clusters of so many are
+            reported.
     """
 
     path: str
     mechanism: Mechanism
+    ways: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,7 @@ class MemoryCoder:
         self._wire = wire
         self._module = netlist.modules[path]
         self._mechanism = piece.group.mechanism
+        self._ways = piece.group.ways if self._mechanism.is_parity else 1
         self._macros = [m.removeprefix(f"{path}.") for m in macros if m.startswith(f"{path}.")]
         self.alarms: dict[bool, list[Net]] = defaultdict(list)
         self._decoders: list[str] = []
@@ -72,7 +73,7 @@ class MemoryCoder:
         reads = list(_rows(cell["connections"]["RD_DATA"], width))
         enables = list(_rows(cell["connections"]["WR_EN"], width))
         wanted = [tuple(self._meaning(net) for net in bit) for bit in zip(*enables, strict=True)]
-        parts = parts_of_word(wanted, MOST_BITS[self._mechanism])
+        parts = parts_of_word(wanted, MOST_BITS[self._mechanism] * self._ways)
         latches = []
         for number, (data, held) in enumerate(zip(reads, self._widen(cell, parts), strict=True)):
             latch = self._latch(data)
@@ -93,6 +94,7 @@ class MemoryCoder:
             tuple(f"{self._path}.{name}" for name in storage),
             tuple(f"{self._path}.{name}" for name in latches),
             tuple(f"{self._path}.{name}" for name in self._decoders),
+            self._ways,
         )
 
     def _meaning(self, net: Net) -> Net:
@@ -131,7 +133,7 @@ class MemoryCoder:
         data, enables, reads = (list(_rows(pins[pin], width)) for pin in ("WR_DATA", "WR_EN", "RD_DATA"))
         for port, (word, enabled) in enumerate(zip(data, enables, strict=True)):
             for low, bits in parts:
-                check: list[Net] = ["0"] * check_bits(self._mechanism, bits)
+                check: list[Net] = ["0"] * check_bits(self._mechanism, bits, self._ways)
                 enabled += [enabled[low]] * len(check)
                 if enabled[low] != "0":
                     check = [self._netlist.net(self._path) for _ in check]
@@ -152,8 +154,10 @@ class MemoryCoder:
     ) -> str:
         scope, dot, memory = self._wire.rpartition(".")
         wanted = f"{scope}{dot}u_{plain(memory)}_{name}"
-        width = {"Width": binary(bits, 32)}
-        return self._netlist.add_cell(self._path, wanted, modules[self._mechanism], width, nets)
+        sizes = {"Width": binary(bits, 32)}
+        if self._mechanism.is_parity:
+            sizes["Ways"] = binary(check_bits(self._mechanism, bits, self._ways), 32)
+        return self._netlist.add_cell(self._path, wanted, modules[self._mechanism], sizes, nets)
 
     def _decode(
         self,
@@ -166,7 +170,7 @@ class MemoryCoder:
         """Add the decoders of a read port: between what was read, with its check bits, and what uses it."""
         place = 0
         for low, bits in parts:
-            size = check_bits(self._mechanism, bits)
+            size = check_bits(self._mechanism, bits, self._ways)
             word = slice(low, low + bits)
             nets: dict[str, Sequence[Net]] = {"data_i": data[word], "check_i": held[place : place + size]}
             nets["data_o"] = out[word]

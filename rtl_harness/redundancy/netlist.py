@@ -53,6 +53,7 @@ class Redundant:
         names: Of what it protects, as the source code writes it.
         group: That asked for it.
         elements: Paths of the registers of the source that these are bits of.
+        ways: Parity bits that neighbours lie under in turn; 1 of other mechanisms.
     """
 
     path: str
@@ -61,6 +62,7 @@ class Redundant:
     names: tuple[str, ...]
     group: str
     elements: tuple[str, ...] = ()
+    ways: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,12 +244,14 @@ class ProtectedNetlist(EditableNetlist):
     def _replace(self, path: str, mechanism: Mechanism, chunk: _Chunk) -> None:
         cell = self.modules[path]["cells"][chunk.cell]
         positions = sorted(chunk.bits)
-        most = PARITY_BITS if mechanism is Mechanism.PARITY else len(positions)
+        ways = max(piece.group.ways for piece, _ in chunk.bits.values())
+        most = PARITY_BITS * ways if mechanism is Mechanism.PARITY else len(positions)
         reset, values, has_reset = self._reset(path, cell)
         for first in range(0, len(positions), most):
             part = positions[first : first + most]
             own = {position: chunk.bits[position] for position in part}
             error = self.net(path)
+            more = min(ways, len(part)) if mechanism is Mechanism.PARITY else 1
             built = self.add_cell(
                 path,
                 _name_of(path, own),
@@ -257,6 +261,7 @@ class ProtectedNetlist(EditableNetlist):
                     "ResetValue": "".join(values[p] for p in reversed(part)),
                     "FallingEdge": "0" if parameter(cell, "CLK_POLARITY") else "1",
                     "HasReset": str(int(has_reset)),
+                    **({"Ways": binary(more, 32)} if mechanism is Mechanism.PARITY else {}),
                 },
                 {
                     "clk_i": cell["connections"]["CLK"],
@@ -271,7 +276,9 @@ class ProtectedNetlist(EditableNetlist):
             names = tuple(dict.fromkeys(piece.name for piece in pieces))
             group = pieces[0].group.path
             elements = tuple(dict.fromkeys(piece.element.path for piece in pieces))
-            self.built.append(Redundant(f"{path}.{built}", mechanism, len(part), names, group, elements))
+            self.built.append(
+                Redundant(f"{path}.{built}", mechanism, len(part), names, group, elements, more)
+            )
         self._take_out(path, chunk.cell, positions)
 
     def _reset(self, path: str, cell: Mapping[str, Any]) -> tuple[list[Net], list[str], bool]:

@@ -30,13 +30,14 @@ _CLAIMS: Mapping[Mechanism, Mapping[str, str]] = {
         "u_copy_b": "q != right_q || err != (u_dut.u_copy_b.q_q != right_q)",
     },
     Mechanism.PARITY: {
-        "u_data": "err != (^u_dut.u_data.q_q != ^right_q)",
-        "u_parity": "q != right_q || err != (u_dut.u_parity.q_q != ^right_q)",
+        "u_data": "err != (parity(u_dut.u_data.q_q) != parity(right_q)) || (is_cluster && !err)",
+        "u_parity": "q != right_q || err != (u_dut.u_parity.q_q != parity(right_q))",
     },
 }
 _CHECK = """
 module resil_check #(
-  parameter int unsigned Width = 1
+  parameter int unsigned Width = 1,
+  parameter int unsigned Ways  = 1
 ) (
   input  logic             clk_i,
   input  logic             rst_ni,
@@ -45,10 +46,27 @@ module resil_check #(
 );
   logic [Width-1:0] q, right_q;
   logic err;
+{helpers}
   always_ff @(posedge clk_i or negedge rst_ni) if (!rst_ni) right_q <= '0; else right_q <= d_i;
-  {module} #(.Width(Width)) u_dut (.clk_i, .rst_ni, .d_i, .q_o(q), .err_o(err));
+  {module} #(.Width(Width){ways}) u_dut (.clk_i, .rst_ni, .d_i, .q_o(q), .err_o(err));
   assign bad_o = {claim};
 endmodule
+"""
+# Parity in turn, and wrong bits that are neighbours, of which no two lie under one parity bit.
+_NEIGHBOURS = """
+  function automatic logic [Ways-1:0] parity(logic [Width-1:0] word);
+    parity = '0;
+    for (int unsigned i = 0; i < Width; i++) parity[i % Ways] ^= word[i];
+  endfunction
+  logic [Width-1:0] wrong, lowest;
+  logic is_cluster;
+  assign wrong = u_dut.u_data.q_q ^ right_q;
+  assign lowest = wrong & (~wrong + 1'b1);
+  always_comb begin
+    is_cluster = 1'b0;
+    for (int unsigned i = 1; i <= Ways; i++)
+      is_cluster |= wrong != '0 && wrong == Width'(lowest * ((Width + 1)'(1) << i) - lowest);
+  end
 """
 _STORES = ("$dff", "$dffe", "$adff", "$adffe", "$sdff", "$sdffe", "$aldff", "$aldffe", "$dffsr", "$dlatch")
 
@@ -57,7 +75,8 @@ def prove_mechanisms(rtl: Path, registers: Sequence[Redundant]) -> int:
     """Prove of each mechanism and width that is used what it does when one of its copies is wrong.
 
     Whatever one copy holds, in any cycle: a vote stays right, and an error is reported exactly when there is
-    one (of parity: when the number of wrong bits is odd). By temporal induction from reset.
+    one (of parity: when the number of wrong bits under one of its bits is odd, and so of every cluster of as
+    many wrong neighbours as it has parity bits in turn). By temporal induction from reset.
 
     Args:
         rtl: Folder that holds the redundant registers.
@@ -69,21 +88,25 @@ def prove_mechanisms(rtl: Path, registers: Sequence[Redundant]) -> int:
     Raises:
         HarnessError: A mechanism does something else.
     """
-    wanted = sorted({(register.mechanism, register.bits) for register in registers})
+    wanted = sorted({(register.mechanism, register.bits, register.ways) for register in registers})
     with tempfile.TemporaryDirectory() as name:
         work = Path(name)
-        for mechanism, width in wanted:
+        for mechanism, width, ways in wanted:
             for copy, claim in _CLAIMS[mechanism].items():
-                _prove(rtl.resolve(), mechanism, width, copy, claim, work)
-    return sum(len(_CLAIMS[mechanism]) for mechanism, _ in wanted)
+                _prove(rtl.resolve(), mechanism, (width, ways), copy, claim, work)
+    return sum(len(_CLAIMS[mechanism]) for mechanism, _, _ in wanted)
 
 
-def _prove(rtl: Path, mechanism: Mechanism, width: int, copy: str, claim: str, work: Path) -> None:
-    (work / "check.sv").write_text(_CHECK.format(module=MODULES[mechanism], claim=claim), encoding="utf-8")
+def _prove(rtl: Path, mechanism: Mechanism, size: tuple[int, int], copy: str, claim: str, work: Path) -> None:
+    width, ways = size
+    parity = mechanism is Mechanism.PARITY
+    own = {"helpers": _NEIGHBOURS if parity else "", "ways": ", .Ways(Ways)" if parity else ""}
+    text = _CHECK.format(module=MODULES[mechanism], claim=claim, **own)
+    (work / "check.sv").write_text(text, encoding="utf-8")
     sources = ["check.sv", *map(str, sorted(rtl.glob("resil_*.sv")))]
     (work / "check.f").write_text("".join(f'"{file}"\n' for file in sources), encoding="utf-8")
     script = [
-        f"read_slang -f check.f --top resil_check -G Width={width}",
+        f"read_slang -f check.f --top resil_check -G Width={width} -G Ways={ways}",
         *("proc", "flatten", "async2sync", f"cutpoint w:u_dut.{copy}.q_q", "opt_clean"),
         "sat -tempinduct -maxsteps 2 -seq 1 -set-at 1 rst_ni 0 -prove bad_o 0 resil_check",
     ]

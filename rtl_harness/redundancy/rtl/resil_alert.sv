@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /// Alarms of protected instances, a bit each, that stay until reset: minor if the error was corrected, else major.
+///
+/// They rise in the cycle of the error: one that makes the design say that it is done is reported along with that, not
+/// a cycle later, when nobody looks any more. In reset they are low: copies may differ until they are clocked.
 (* keep_hierarchy *)
 module resil_alert #(
   parameter int unsigned Width = 1
@@ -24,7 +27,7 @@ module resil_alert #(
     end
   end
 
-  assign alert_minor_o = minor_q;
-  assign alert_major_o = major_q;
+  assign alert_minor_o = minor_q | (minor_i & {Width{rst_ni}});
+  assign alert_major_o = major_q | (major_i & {Width{rst_ni}});
 
 endmodule

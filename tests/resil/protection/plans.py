@@ -2,7 +2,7 @@
 """Made plans, and what was built and confirmed of them, whole in every field."""
 
 from resil.record.protection import Protection
-from resil.record.protection_build import AreaAdded, AreaMeasured, BitExact, Build
+from resil.record.protection_build import AreaMeasured, AreaPredicted, BitExact, Build
 from resil.record.protection_confirmation import (
     Confirmation,
     LookNumber,
@@ -45,9 +45,18 @@ def plan_of(**changes):
 
 def judged(fit, network="made"):
     """Return what is left on a network."""
-    none = dict.fromkeys(("spfm", "spfm_lo", "due", "due_hi"))
+    none = dict.fromkeys(("spfm", "spfm_lo", "due", "due_hi", "unaided_hi"))
+    none |= dict.fromkeys(("corner_unaided_hi", "corner_spfm_lo"))
     return JudgedNetwork(
-        network=network, injections=10, fit_before=1.0, fit=fit, fit_hi=2.0 * fit, missed=(), **none
+        network=network,
+        injections=10,
+        fit_before=1.0,
+        fit=fit,
+        fit_hi=2.0 * fit,
+        corner="",
+        corner_fit_hi=2.0 * fit,
+        missed=(),
+        **none,
     )
 
 
@@ -94,7 +103,7 @@ def watchdog(limit):
 
 def build(plan, overhead=0.25, **changes):
     """Return what a folder records in which a plan was built."""
-    area = AreaAdded(added=1.0, overhead=overhead, unit="GE")
+    area = {"added": 1.0, "overhead": overhead, "unit": "GE"}
     whole = Build(
         schema=Build.SCHEMA,
         plan=plan.name,
@@ -107,8 +116,9 @@ def build(plan, overhead=0.25, **changes):
         watchdog=None,
         proofs=1,
         bit_exact=EXACT,
-        area_predicted=area,
-        area_measured=AreaMeasured(**dict(area), hardened_included=None, blocks={}),
+        redundant=(),
+        area_predicted=AreaPredicted(**area, in_rtl=1.0),
+        area_measured=AreaMeasured(**area, hardened_included=None, blocks={}),
         commands=("resil protect run --build made",),
     )
     return whole.changed(**changes)
@@ -125,7 +135,7 @@ def confirmation(plan, confirmed=True, reasons=("it does not hold",), **changes)
         predicted=predicted,
         measured=MeasuredRates(**rates, injections=9, network="other"),
         networks=(),
-        copies=RedundantStorage(injections=0, hazardous=0, harmless_lo=0.0, confidence=0.95),
+        copies=RedundantStorage(injections=0, hazardous=0, mechanisms=(), harmless_lo=0.0, confidence=0.95),
         plan=plan.name,
         choice=plan.choice_digest,
         rtl_digest="rtl",
@@ -136,6 +146,8 @@ def confirmation(plan, confirmed=True, reasons=("it does not hold",), **changes)
         hardened_not_confirmed=(),
         watchdog=None,
         bit_exact=EXACT,
+        area_predicted=AreaPredicted(added=1.0, overhead=0.1, unit="GE", in_rtl=1.0),
+        area_measured=AreaMeasured(added=1.0, overhead=0.1, unit="GE", hardened_included=None, blocks={}),
         commands=(),
     )
     return whole.changed(**changes)

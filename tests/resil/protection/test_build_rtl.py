@@ -92,7 +92,7 @@ def test_what_cannot_be_built_is_not_offered_for_building(run, tmp_path, capsys)
     ]
     assert main(arguments) == 2
     said = capsys.readouterr().err
-    assert "reaches its target with no option" in said
+    assert "has no set that reaches its target" in said
     assert [p.name for p in tmp_path.iterdir()] == ["options.toml"]
 
 
@@ -116,7 +116,7 @@ def test_choices_become_groups():
     ("chosen", "why"),
     [
         (plan("not_needed"), "needs no protection"),
-        (plan("infeasible"), "no option"),
+        (plan("infeasible"), "has no set that reaches its target"),
         (plan("optimal", sb="duplicate error_flag"), r"\(error_flag\) was chosen for it and cannot"),
         (plan("optimal", glue="duplicate"), "glue: is no block"),
     ],

@@ -31,7 +31,7 @@ def on(network="other", bad=2, injections=2000, **changes):
     """A network: so many of the upsets outside copies are hazardous, of a raw rate of 8 FIT."""
     rest = Group("cc", "ff", 8.0, {"masked": injections - bad, "hang": bad})
     copies = Group("redundant", "ff", 2.0, {"latent": 3000})
-    found = Observed(network, (Stratum(rest), Stratum(copies)), Copies(3000, 0, 0, 0))
+    found = Observed(network, (Stratum(rest), Stratum(copies)), (Copies("triplication", 3000, 0),))
     return replace(found, **changes)
 
 
@@ -61,9 +61,19 @@ def test_what_is_measured_confirms():
         ((on(),), {"fit": 0.04}, "predicted at least 0.04 FIT is too high"),
         ((on(),), {"budget_fit": 0.02}, "asked: 0.02 FIT or less"),
         ((on(),), {"spfm_target": 0.999}, "asked: 99.900% or more"),
-        ((on(copies=Copies(3000, 1, 0, 0)),), {}, "1 of 3,000 upsets of redundant storage on other were haz"),
-        ((on(copies=Copies(3000, 0, 1, 0)),), {}, "said to be corrected and showed"),
-        ((on(copies=Copies(3000, 0, 0, 1)),), {}, "raised no alarm"),
+        (
+            (on(copies=(Copies("triplication", 3000, 1),)),),
+            {},
+            "1 of 3,000 upsets of triplication on other were haz",
+        ),
+        ((on(copies=(Copies("triplication", 3000, 0, 1, 0),)),), {}, "said to be corrected and showed"),
+        ((on(copies=(Copies("triplication", 3000, 0, 0, 1),)),), {}, "raised no alarm"),
+        (
+            (on(copies=(Copies("parity", 3000, 60, counted=0.01),)),),
+            {},
+            "at least 1.60%, where the plan counts 1.00%",
+        ),
+        ((on(nothing_measured="no fault reaches it"),), {}, "on other nothing was measured: no fault"),
         ((on(safety="inconclusive"),), {}, "the safety verdict is inconclusive"),
         ((on(bad=2), on("worse", bad=20)), {"budget_fit": 1.0}, r"too low: .* on worse"),
         ((on(bad=2), on("worse", bad=9)), {}, r"on worse at most .* asked: 0.05"),

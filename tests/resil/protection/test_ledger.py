@@ -27,7 +27,7 @@ from resil.protection.judges import (
     require_sensitive,
 )
 from resil.protection.ledger import LEDGER, Judge, Ledger, Look, shared_confidence
-from resil.protection.observed import Copies, Observed, Stratum
+from resil.protection.observed import Observed, Stratum
 from resil.protection.verify import Sizes, by_raw_rate
 from resil.results.summarise import upset_rates
 from resil.stats.evidence import Group
@@ -182,7 +182,7 @@ PLAN = plan_of(budget_fit=0.05)
 
 def found(bad):
     group = Group("cc", "ff", 8.0, {"masked": 1000 - bad, "sdc_critical": bad})
-    return Observed("lax", (Stratum(group),), Copies(0, 0, 0, 0))
+    return Observed("lax", (Stratum(group),), ())
 
 
 def test_a_judge_that_calls_nothing_wrong_cannot_confirm():
@@ -218,7 +218,7 @@ def test_a_network_that_misses_is_shown_to_miss():
             for kind, n in counts.items()
             for lost in (bad if kind == "ff" else 0,)
         ]
-        seen = Observed("separable", tuple(map(Stratum, groups)), Copies(0, 0, 0, 0))
+        seen = Observed("separable", tuple(map(Stratum, groups)), ())
         with suppress(StoreError):
             require_sensitive(PLAN.changed(budget_fit=None, spfm_target=0.99), [seen], {"hang"}, 0.95)
             shown += 1

@@ -14,7 +14,7 @@ from resil.protection.confirm import confirmation
 from resil.protection.effects import Effect, Mechanisms
 from resil.protection.groups_to_build import groups_of, watchdog_of
 from resil.protection.judge import judge
-from resil.protection.observed import Copies, Hangs, Observed, Stratum
+from resil.protection.observed import Hangs, Observed, Stratum
 from resil.protection.options import ProtectionError, load_options
 from resil.protection.risks import HANG, HARMFUL
 from resil.protection.targets import Targets
@@ -114,7 +114,7 @@ def test_hangs_that_go_on_are_no_hangs_to_a_watchdog():
 def test_a_watchdog_that_does_not_detect_is_not_confirmed(reported, promised, confirmed):
     counts = {"masked": 5000 - 40 + reported, "hang": 40 - reported}
     strata = (Stratum(Group("a", "ff", 1.0, counts)),)
-    observed = Observed("other", strata, Copies(0, 0, 0, 0), None, Hangs(40, reported, promised))
+    observed = Observed("other", strata, (), None, Hangs(40, reported, promised))
     plan = plan_of(fit=(40 - reported) / 5000, spfm=0.99, spfm_lo=0.9)
     found = confirmation(plan, [observed], {"hang"}, 0.95)
     assert found.confirmed is confirmed, found.reasons

@@ -68,6 +68,21 @@ def test_code_words_are_what_is_written_by_itself_and_go_through_the_latch(mecha
                 assert detected == "alert_major" or not shown
 
 
+@pytest.mark.parametrize("ways", [2, 3])
+def test_parity_in_turn_tells_of_every_cluster_of_so_many_neighbours(ways, tmp_path):
+    """The fault: two neighbours under one parity bit went through, and nothing was reported."""
+    target = target_of(tmp_path, CORE, macros=("gen_dut.u_core.latch_q",))
+    group = Group("core", Mechanism.MEMORY_PARITY, ways=ways)
+    build, protected = built(target, [group], tmp_path / "out")
+    assert build.memories[0].check_bits == 64 * 2 * ways
+    assert prove_codes(tmp_path / "out" / "rtl", build.memories) == 2
+    engine, elaboration = engines(target, protected, core_work()), elaborate(protected)
+    for size in range(1, ways + 1):
+        for seen, detected, minor in struck(engine, elaboration, MEMORY, range(1, 30), size=size):
+            assert minor is None
+            assert detected == "alert_major" or seen in (Seen.LATENT, Seen.MASKED)
+
+
 def test_two_wrong_bits_of_a_word_are_told_and_never_corrected(tmp_path):
     """Neighbours in one code word; those of two code words are corrected, both."""
     target, _, protected = coded(tmp_path, Mechanism.SECDED)
@@ -169,13 +184,16 @@ def test_codes_that_do_something_else(file, old, new, tmp_path):
 @pytest.mark.parametrize(
     ("file", "old", "new"),
     [
-        ("resil_parity_enc.sv", "^data_i", "^data_i[Width-1:1]"),
-        ("resil_parity_dec.sv", "(^data_i) != check_i", "check_i"),
+        ("resil_parity_enc.sv", "data_i & way(i)", "data_i & way(i) & ~Width'(1)"),
+        ("resil_parity_dec.sv", "expected != check_i", "|check_i"),
         ("resil_parity_dec.sv", "data_o        = data_i", "data_o        = data_i ^ Width'(check_i)"),
+        # The parity bits in another order: the last bit of the word and the first of them lie under one.
+        ("resil_parity_enc.sv", "(Width + number) % Ways", "(Width + Ways - 1 - number) % Ways"),
     ],
 )
 def test_parity_that_does_something_else(file, old, new, tmp_path):
-    _, build, _ = coded(tmp_path, Mechanism.MEMORY_PARITY)
+    target = target_of(tmp_path, CORE, macros=("gen_dut.u_core.latch_q",))
+    build, _ = built(target, [Group("core", Mechanism.MEMORY_PARITY, ways=2)], tmp_path / "out")
     change(tmp_path / "out" / "rtl" / file, old, new)
     with pytest.raises(HarnessError, match="do not use this RTL"):
         prove_codes(tmp_path / "out" / "rtl", build.memories)

@@ -23,7 +23,7 @@ def protected(tmp_path):
     groups = [
         Group(f"{CONTROL}.state_q", Mechanism.TRIPLICATION),
         Group(f"{CONTROL}.step_q", Mechanism.DUPLICATION),
-        Group(f"{CONTROL}.round_q", Mechanism.PARITY),
+        Group(f"{CONTROL}.round_q", Mechanism.PARITY, ways=2),
     ]
     return build_protection(awkward(), elaborate(awkward()), groups, tmp_path / "out"), tmp_path / "out"
 
@@ -52,9 +52,11 @@ def test_what_was_built_is_proven(protected):
         # Alarms that look at two copies of three, at nothing, and always.
         ("resil_voter.sv", "|((a_i ^ b_i) | (b_i ^ c_i))", "|(a_i ^ b_i)"),
         ("resil_flop_dup.sv", "a != b", "1'b0"),
-        ("resil_flop_parity.sv", "(^q_o) != parity", "1'b1"),
+        ("resil_flop_parity.sv", "parity_of(q_o) != parity", "1'b1"),
         # Copies of something else.
-        ("resil_flop_parity.sv", ".d_i   (^d_i)", ".d_i   (&d_i)"),
+        ("resil_flop_parity.sv", ".d_i   (parity_of(d_i))", ".d_i   (~parity_of(d_i))"),
+        # Neighbours under one parity bit.
+        ("resil_flop_parity.sv", "i < Width; i += Ways) way", "i < Width; i += 1) way"),
         ("resil_flop.sv", "else q_q <= d_i;", "else q_q <= ~d_i;"),
     ],
 )
