@@ -2,7 +2,6 @@
 """Reports: tables, figures, HTML, CSV and FMEDA, rendered purely from a run's two documents."""
 
 from resil.record.errors import ReportError
-from resil.record.study_parse import parse_study
 from resil.reports.protection_answer import rich_protection, text_protection
 from resil.reports.render import REPORT, render, render_figures
 from resil.reports.study_html import STUDY_REPORT, render_study
@@ -14,7 +13,6 @@ __all__ = [
     "REPORT",
     "STUDY_REPORT",
     "ReportError",
-    "parse_study",
     "render",
     "render_figures",
     "render_study",

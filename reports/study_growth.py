@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from resil.record import numbers
-from resil.record.study import StudySummary, Trend
+from resil.record.study import StudyRecord
+from resil.record.study_growth import Trend
 from resil.reports.table import Column, Table
 
 _SIGN = {"grows": "grows", "shrinks": "shrinks", "constant": "the same", "not shown": "no trend shown"}
@@ -18,27 +19,27 @@ _SAID = {
 }
 
 
-def growth_lines(study: StudySummary) -> list[str]:
+def growth_lines(study: StudyRecord) -> list[str]:
     """Return for each figure in which blocks it grows or shrinks, by how much, or does neither visibly."""
     lines = []
     for what, name in _SPOKEN.items():
         own = [trend for trend in study.growth.trends if trend.what == what]
-        told = [
+        parts = [
             text.format(", ".join(_where(study, trend) for trend in own if trend.trend == word))
             for word, text in _SAID.items()
             if any(trend.trend == word for trend in own)
         ]
-        if told:
-            lines.append(f"By a doubling of {study.growth.parameter}, {name} {'; '.join(told)}.")
+        if parts:
+            lines.append(f"By a doubling of {study.growth.parameter}, {name} {'; '.join(parts)}.")
     return lines
 
 
-def _where(study: StudySummary, trend: Trend) -> str:
+def _where(study: StudyRecord, trend: Trend) -> str:
     block = study.titled(trend.block)
     return f"{block} {_of_mean(trend)}" if trend.trend in ("grows", "shrinks") else block
 
 
-def growth_table(study: StudySummary, *, titles: bool = False) -> Table | None:
+def growth_table(study: StudyRecord, *, titles: bool = False) -> Table | None:
     """Return what grows with the size of the array, and what does not; None if nothing can be said.
 
     Args:
@@ -72,7 +73,7 @@ def growth_table(study: StudySummary, *, titles: bool = False) -> Table | None:
     return Table(f"What grows with {growth.parameter}; FIT is the {networks}", columns, rows, keys=2)
 
 
-def _ordered(study: StudySummary) -> list[Trend]:
+def _ordered(study: StudyRecord) -> list[Trend]:
     """Return the trends figure by figure: those of one are compared with each other."""
     order = list(_WHAT)
     return sorted(study.growth.trends, key=lambda own: order.index(own.what) if own.what in order else 9)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 
@@ -11,8 +10,7 @@ from jinja2 import Environment, StrictUndefined, Template
 from markupsafe import Markup
 
 from resil.record import numbers
-from resil.record.study import StudySummary
-from resil.record.study_parse import parse_study
+from resil.record.study import StudyRecord
 from resil.reports.figures import NARROW, WIDE
 from resil.reports.study_figures import stacked_fit
 from resil.reports.study_growth import growth_lines, growth_table
@@ -36,22 +34,18 @@ STUDY_REPORT = "report.html"
 _TONES = {"met": "met", "missed": "missed", "failed": "missed", "none": "none", "not run": "none"}
 
 
-def render_study(document: Mapping[str, object]) -> dict[str, str | bytes]:
-    """Return the report files of a study by name. Pure: the same document gives the same bytes.
-
-    Raises:
-        ReportError: the document lacks a field or has a wrong one.
-    """
-    return {STUDY_REPORT: study_html(parse_study(document))}
+def render_study(study: StudyRecord) -> dict[str, str | bytes]:
+    """Return the report files of a study by name. Pure: the same document gives the same bytes."""
+    return {STUDY_REPORT: study_html(study)}
 
 
-def study_html(study: StudySummary) -> str:
+def study_html(study: StudyRecord) -> str:
     """Return the page. It loads nothing, runs no script, and escapes every text it is given."""
     figure = Markup(
         stacked_fit(study, "stacked-wide", WIDE).inline("wide")
         + stacked_fit(study, "stacked-narrow", NARROW).inline("narrow")
     )
-    answered = [cell for cell in study.cells if cell.answered]
+    answered = study.answered
     page = _template().render(
         study=study,
         heading=_first_up(study_heading(study)),
@@ -65,7 +59,7 @@ def study_html(study: StudySummary) -> str:
                     (
                         verdict_cell(cell),
                         _tone(cell.verdict, cell.predicted),
-                        cell.run if cell.answered else "",
+                        "" if cell.results is None else cell.run,
                     )
                     for cell in (study.cell(target, network) for target in study.targets)
                 ],
@@ -85,8 +79,8 @@ def study_html(study: StudySummary) -> str:
         confidence=numbers.confidence(study.confidence),
         times=time_table(study),
         duration=numbers.duration(study.seconds),
-        injections=numbers.count(sum(cell.injections for cell in study.cells)),
-        injected=sum(cell.answered and not cell.predicted for cell in study.cells),
+        injections=numbers.count(sum(found.injections for _, found in answered)),
+        injected=sum(not cell.predicted for cell, _ in answered),
     )
     return clean(page)
 

@@ -8,7 +8,8 @@ from textwrap import fill
 
 from resil.record import numbers
 from resil.record.interval import Interval
-from resil.record.study import StudyCell, StudyClass, StudySummary
+from resil.record.study import ClassMean, ProtectionAsked, StudyRecord
+from resil.record.study_cell import CellRecord, CellResults
 from resil.reports.study_growth import growth_lines, growth_table
 from resil.reports.table import Column, Table
 from resil.reports.tables import fit_cell, percent_cell
@@ -22,65 +23,61 @@ _HEADINGS = {
     "none": "nothing was asked",
 }
 _OF_BUDGET = _HEADINGS | {"met": "FIT budget met in every cell", "missed": "FIT budget missed"}
-_KEPT = {
-    "budget_fit": "at most {} FIT",
-    "spfm_target": "SPFM of at least {}",
-    "fit_share": "at most {} of the FIT without it",
-    "due_budget": "at most {} FIT of detected failures",
-}
 GOLDEN_MARK = " (golden output: see below)"
 _CONFIRMED = {True: "yes", False: "no", None: "not tried"}
 
 
-def verdict_cell(cell: StudyCell) -> str:
+def verdict_cell(cell: CellRecord) -> str:
     """Return the verdict of a cell in words; what is predicted says so, and what is to be said of its golden
     output is marked.
     """
-    mark = GOLDEN_MARK if cell.golden else ""
-    if not cell.predicted or not cell.answered:
-        return cell.verdict + mark
-    return PREDICTED + (cell.foreseen or cell.verdict) + mark
+    if (found := cell.results) is None:
+        return cell.verdict
+    mark = GOLDEN_MARK if found.golden else ""
+    return (PREDICTED + (found.foreseen or cell.verdict) if cell.predicted else cell.verdict) + mark
 
 
-def verdict_table(study: StudySummary) -> Table:
+def verdict_table(study: StudyRecord) -> Table:
     """Return the verdict matrix: networks by targets."""
     return _matrix(study, "Verdicts", verdict_cell)
 
 
-def fit_matrix(study: StudySummary) -> Table:
+def fit_matrix(study: StudyRecord) -> Table:
     """Return hazardous failures of each cell with their intervals."""
     sure = numbers.confidence(study.confidence)
     return _matrix(study, f"Hazardous failures in FIT, {sure} intervals", _fit)
 
 
-def spfm_matrix(study: StudySummary) -> Table | None:
+def spfm_matrix(study: StudyRecord) -> Table | None:
     """Return the SPFM of each cell; None where no cell has one."""
-    if not any(cell.spfm for cell in study.cells):
+    if not any(found.spfm for _, found in study.answered):
         return None
     title = "SPFM of the injected faults, unprotected: unaided / with the error flag and a host that reacts"
     return _matrix(study, title, _spfm)
 
 
-def class_table(study: StudySummary) -> Table | None:
+def class_table(study: StudyRecord) -> Table | None:
     """Return the AVF of register classes by target, mean over injected networks; None if there is none."""
     if not study.classes:
         return None
-    known = {(own.target, own.name): _class_cell(own, len(study.networks)) for own in study.classes}
+    known = {(own.target, own.register_class): _class_cell(own, len(study.networks)) for own in study.classes}
     rows = [
         (name, *(known.get((target, name), numbers.NOT_KNOWN) for target in study.targets))
-        for name in sorted({own.name for own in study.classes})
+        for name in sorted({own.register_class for own in study.classes})
     ]
     columns = (Column("register class", numeric=False), *map(Column, study.targets))
     return Table("AVF by register class, mean over the networks that were injected", columns, tuple(rows))
 
 
-def _class_cell(own: StudyClass, networks: int) -> str:
+def _class_cell(own: ClassMean, networks: int) -> str:
     """Return the mean of a class; one over other networks than those of its neighbours is not like them."""
-    told = percent_cell(own.avf)
-    return told if len(own.networks) == networks else f"{told}, of {len(own.networks)} of {networks} networks"
+    shown = percent_cell(own.avf)
+    return (
+        shown if len(own.networks) == networks else f"{shown}, of {len(own.networks)} of {networks} networks"
+    )
 
 
-def protection_table(study: StudySummary) -> Table | None:
+def protection_table(study: StudyRecord) -> Table | None:
     """Return what is known of the protection of each target; None if none was asked for."""
     if not study.protection:
         return None
@@ -108,17 +105,17 @@ def protection_table(study: StudySummary) -> Table | None:
     return Table("Protection of each configuration that holds for all networks", columns, rows)
 
 
-def protection_lines(study: StudySummary) -> list[str]:
+def protection_lines(study: StudyRecord) -> list[str]:
     """Return on what the protection of each target rests, or why there is none."""
     return [f"Protection of {own.target}: {own.result} ({own.reason})." for own in study.protection]
 
 
-def time_table(study: StudySummary) -> Table:
+def time_table(study: StudyRecord) -> Table:
     """Return where the time went, by target; what is left of the whole was spent on all of them."""
     heads = ("builds", "cells", "protection", "injections", "a second")
     rows = []
     for own in study.spent:
-        made = sum(cell.injections for cell in study.cells if cell.target == own.target)
+        made = sum(found.injections for cell, found in study.answered if cell.target == own.target)
         rate = numbers.count(round(made / own.cells)) if own.cells else numbers.NOT_KNOWN
         parts = map(numbers.duration, (own.builds, own.cells, own.protection))
         rows.append((own.target, *parts, numbers.count(made), rate))
@@ -126,7 +123,7 @@ def time_table(study: StudySummary) -> Table:
     return Table("Where the time went", columns, tuple(rows))
 
 
-def claim_lines(study: StudySummary) -> list[str]:
+def claim_lines(study: StudyRecord) -> list[str]:
     """Return each claim with its result, and its evidence below it."""
     lines = []
     for own in study.claims:
@@ -135,16 +132,16 @@ def claim_lines(study: StudySummary) -> list[str]:
     return lines
 
 
-def open_lines(study: StudySummary) -> list[str]:
+def open_lines(study: StudyRecord) -> list[str]:
     """Return what the study does not say: failed and missing cells, predictions, margins not reached."""
-    lines = [f"{_name(cell)} failed: {cell.error}" for cell in study.cells if cell.verdict == "failed"]
-    lines += [f"{_name(cell)} was not run." for cell in study.cells if cell.verdict == "not run"]
-    lines += [f"{_name(cell)}: {cell.golden}" for cell in study.cells if cell.golden]
-    if foreseen := [cell for cell in study.cells if cell.predicted and cell.answered]:
-        lines.append(f"Predicted, nothing was injected: {', '.join(map(_name, foreseen))}.")
-    if wide := [cell for cell in study.cells if cell.reached is False]:
-        told = ", ".join(f"{_name(cell)} ({_half(cell) or 'no failure was found'})" for cell in wide)
-        lines.append(f"The margin that was asked for is missed: {told}.")
+    lines = [f"{cell.name} failed: {cell.error}" for cell in study.cells if cell.verdict == "failed"]
+    lines += [f"{cell.name} was not run." for cell in study.cells if cell.verdict == "not run"]
+    lines += [f"{cell.name}: {found.golden}" for cell, found in study.answered if found.golden]
+    if foreseen := [cell.name for cell, _ in study.answered if cell.predicted]:
+        lines.append(f"Predicted, nothing was injected: {', '.join(foreseen)}.")
+    if wide := [(cell, found) for cell, found in study.answered if found.reached is False]:
+        named = (f"{cell.name} ({_half(found) or 'no failure was found'})" for cell, found in wide)
+        lines.append(f"The margin that was asked for is missed: {', '.join(named)}.")
     if not study.growth.trends:
         lines.append(f"What grows with the array is not assessed: {study.growth.reason}.")
     if class_table(study) is None:
@@ -154,12 +151,12 @@ def open_lines(study: StudySummary) -> list[str]:
     return lines
 
 
-def study_heading(study: StudySummary) -> str:
+def study_heading(study: StudyRecord) -> str:
     """Return the verdict in a few words; where only a budget was asked, it is called no more than that."""
-    return (_HEADINGS if study.asked.claims else _OF_BUDGET)[study.result]
+    return (_HEADINGS if study.asked.claims else _OF_BUDGET)[study.verdict.result]
 
 
-def asked_lines(study: StudySummary) -> list[str]:
+def asked_lines(study: StudyRecord) -> list[str]:
     """Return what every cell is asked, and a set of protection, and what no verdict says."""
     asked, sure = study.asked, numbers.confidence(study.confidence)
     lines = []
@@ -176,31 +173,40 @@ def asked_lines(study: StudySummary) -> list[str]:
             "Not asked: no row of ISO 26262 (SPFM, LFM, PMHF) is claimed; a cell that is met keeps the FIT "
             "budget, no more."
         )
-    if asked.protection:
-        kept = ", ".join(_KEPT[name].format(_value(name, own)) for name, own in asked.protection.items())
-        lines.append(f"Asked of protection, on every network: {kept}.")
+    if asked.protection is not None and (kept := _kept(asked.protection)):
+        lines.append(f"Asked of protection, on every network: {', '.join(kept)}.")
     return lines
 
 
-def _value(name: str, value: float) -> str:
-    return numbers.given(value) if name in ("budget_fit", "due_budget") else numbers.percent(value)
+def _kept(asked: ProtectionAsked) -> list[str]:
+    """Return what a set of protection has to keep, in words."""
+    kept = []
+    if asked.budget_fit is not None:
+        kept.append(f"at most {numbers.given(asked.budget_fit)} FIT")
+    if asked.spfm_target is not None:
+        kept.append(f"SPFM of at least {numbers.percent(asked.spfm_target)}")
+    if asked.fit_share is not None:
+        kept.append(f"at most {numbers.percent(asked.fit_share)} of the FIT without it")
+    if asked.due_budget is not None:
+        kept.append(f"at most {numbers.given(asked.due_budget)} FIT of detected failures")
+    return kept
 
 
-def scope_lines(study: StudySummary) -> list[str]:
+def scope_lines(study: StudyRecord) -> list[str]:
     """Return which storage the verdicts are about, by the targets that share it."""
     scopes: dict[str, list[str]] = {}
-    for cell in study.cells:
-        if cell.scope and cell.target not in scopes.setdefault(cell.scope, []):
-            scopes[cell.scope].append(cell.target)
+    for cell, found in study.answered:
+        if found.scope and cell.target not in scopes.setdefault(found.scope, []):
+            scopes[found.scope].append(cell.target)
     return [f"{', '.join(targets)}: {scope}." for scope, targets in scopes.items()]
 
 
-def study_line(study: StudySummary) -> str:
+def study_line(study: StudyRecord) -> str:
     """Return the verdict of the study in one line."""
-    return f"STUDY {study_heading(study).upper()}: {study.reason}"
+    return f"STUDY {study_heading(study).upper()}: {study.verdict.reason}"
 
 
-def study_text(study: StudySummary, width: int | None = None) -> str:
+def study_text(study: StudyRecord, width: int | None = None) -> str:
     """Return tables and verdict as lines for a person; `width` as of `Table.text`, for sentences as well."""
     tables = [verdict_table(study), fit_matrix(study), spfm_matrix(study), class_table(study)]
     tables += [growth_table(study), protection_table(study)]
@@ -219,7 +225,7 @@ def study_text(study: StudySummary, width: int | None = None) -> str:
     return "\n".join([*parts, "".join(f"{line}\n" for line in last)])
 
 
-def _matrix(study: StudySummary, title: str, show: Callable[[StudyCell], str]) -> Table:
+def _matrix(study: StudyRecord, title: str, show: Callable[[CellRecord], str]) -> Table:
     columns = (Column("network", numeric=False), *(Column(target, numeric=False) for target in study.targets))
     rows = tuple(
         (network, *(show(study.cell(target, network)) for target in study.targets))
@@ -228,38 +234,39 @@ def _matrix(study: StudySummary, title: str, show: Callable[[StudyCell], str]) -
     return Table(title, columns, rows)
 
 
-def _fit(cell: StudyCell) -> str:
-    if cell.fit is None:
+def _fit(cell: CellRecord) -> str:
+    if (found := cell.results) is None:
         return cell.verdict
     if cell.predicted:
-        return PREDICTED + fit_cell(cell.fit)
-    told = [fit_cell(cell.fit), *([_half(cell)] if cell.half_width is not None else [])]
-    return " ".join([*told, *([MISSED] if cell.reached is False else [])])
+        return PREDICTED + fit_cell(found.fit_interval)
+    parts = [fit_cell(found.fit_interval), *([_half(found)] if found.half_width is not None else [])]
+    return " ".join([*parts, *([MISSED] if found.reached is False else [])])
 
 
-def _half(cell: StudyCell) -> str:
+def _half(found: CellResults) -> str:
     """Return the half width of the total's interval as part of the estimate; "" where there is none."""
-    return "" if cell.half_width is None else f"\N{PLUS-MINUS SIGN}{numbers.percent(cell.half_width)}"
+    return "" if found.half_width is None else f"\N{PLUS-MINUS SIGN}{numbers.percent(found.half_width)}"
 
 
-def margin_line(study: StudySummary) -> str:
+def margin_line(study: StudyRecord) -> str:
     """Return what was asked of the precision of totals, and how many cells have it; "" if nothing was."""
-    asked = [cell for cell in study.cells if cell.margin is not None]
+    asked = [(found, found.margin) for _, found in study.answered if found.margin is not None]
     if not asked:
         return ""
-    margins = ", ".join(numbers.percent(own) for own in sorted({cell.margin or 0.0 for cell in asked}))
-    known = [cell.half_width for cell in asked if cell.half_width is not None]
+    margins = ", ".join(numbers.percent(own) for own in sorted({margin for _, margin in asked}))
+    known = [found.half_width for found, _ in asked if found.half_width is not None]
     worst = f"; the widest is \N{PLUS-MINUS SIGN}{numbers.percent(max(known))}" if known else ""
     return (
-        f"Margin asked for: {margins} of each total; {sum(cell.reached is True for cell in asked)} of "
+        f"Margin asked for: {margins} of each total; {sum(found.reached is True for found, _ in asked)} of "
         f"{len(asked)} injected cells have it{worst}."
     )
 
 
-def _spfm(cell: StudyCell) -> str:
-    if cell.spfm is None:
+def _spfm(cell: CellRecord) -> str:
+    if cell.results is None or cell.results.spfm is None:
         return numbers.NOT_KNOWN
-    views = [_interval(own) for own in (cell.spfm_unaided, cell.spfm) if own is not None]
+    pair = (cell.results.spfm_unaided, cell.results.spfm)
+    views = [_interval(own) for own in pair if own is not None]
     return f"{PREDICTED if cell.predicted else ''}{' / '.join(views)}"
 
 
@@ -270,7 +277,3 @@ def _interval(spfm: Interval) -> str:
 
 def _part(value: float | None) -> str:
     return numbers.NOT_KNOWN if value is None else f"+{numbers.percent(value)}"
-
-
-def _name(cell: StudyCell) -> str:
-    return f"{cell.network} on {cell.target}"

@@ -22,4 +22,4 @@ def compare(
     from resil.results.compare import compare_runs, compare_text
 
     result = compare_runs(run_dirs)
-    show(result, json_, lambda: print(compare_text(result, width())))
+    show(result.plain(), json_, lambda: print(compare_text(result, width())))

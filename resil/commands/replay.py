@@ -29,5 +29,5 @@ def replay(
     from resil.run.replay import replay_injection, replay_text
 
     result = replay_injection(run_dir, injection, engine=engine, waves=waves)
-    show(result, json_, lambda: print(replay_text(result)))
-    raise typer.Exit(ExitCode.MET if result["equal"] else ExitCode.INTERNAL)
+    show(result.plain(), json_, lambda: print(replay_text(result)))
+    raise typer.Exit(ExitCode.MET if result.equal else ExitCode.INTERNAL)

@@ -38,7 +38,7 @@ def run(
     folder = out or Path("runs") / settings.slug
     if dry_run:
         plan = plan_run(settings, folder, resume=resume)
-        show(plan, json_, lambda: print(plan_text(plan, width())))
+        show(plan.plain(), json_, lambda: print(plan_text(plan, width())))
         return
     results = run_campaign(settings, folder, resume=resume)
     show(results.summary.plain(), json_, lambda: results.show(folder))

@@ -25,7 +25,7 @@ def study(
 ) -> None:
     """Carry out a campaign for each network on each target, and join them in one verdict matrix."""
     from resil.campaign.overrides import command_line
-    from resil.reports import STUDY_REPORT, parse_study, study_text
+    from resil.reports import STUDY_REPORT, study_text
     from resil.study.dry_run import plan_study, plan_study_text
     from resil.study.run import run_study
     from resil.study.study_file import load_study
@@ -35,9 +35,9 @@ def study(
     folder = out or Path("runs") / settings.slug
     if dry_run:
         plan = plan_study(settings, folder, resume=resume)
-        show(plan, json_, lambda: print(plan_study_text(plan, width())))
+        show(plan.plain(), json_, lambda: print(plan_study_text(plan, width())))
         return
     record = run_study(settings, folder, resume=resume)
-    text = f"{study_text(parse_study(record), width())}report: {folder / STUDY_REPORT}"
-    show(record, json_, lambda: print(text))
+    text = f"{study_text(record, width())}report: {folder / STUDY_REPORT}"
+    show(record.plain(), json_, lambda: print(text))
     raise typer.Exit(study_code(record))

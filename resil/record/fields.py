@@ -13,6 +13,7 @@ from resil.record.protection_build import Build
 from resil.record.protection_confirmation import Confirmation
 from resil.record.provenance import Provenance
 from resil.record.stored_audit import StoredAudit
+from resil.record.study import StudyRecord
 from resil.record.summary import Summary
 from resil.record.typed import Document, Typed
 
@@ -21,6 +22,7 @@ DOCUMENTS: tuple[type[Document], ...] = (
     Summary,
     Provenance,
     StoredAudit,
+    StudyRecord,
     Protection,
     Build,
     Confirmation,

@@ -1,211 +1,172 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The results of a study, typed: what is shown of `study.json`."""
+"""What the cells of a study say together: `study.json`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from typing import Annotated, ClassVar, Literal, Self
 
-from resil.record.interval import Interval
+from pydantic import Field, model_validator
 
-VERDICTS = ("met", "missed", "inconclusive", "not assessed", "none", "failed", "not run")
-PROTECTIONS = ("not needed", "reached", "not reached", "not assessed")
-CLAIM_RESULTS = ("supported", "refuted", "open")
+from resil.record.interval import ShareInterval
+from resil.record.study_cell import INCONCLUSIVE, MET, MISSED, NONE, CellRecord, CellResults
+from resil.record.study_growth import Growth
+from resil.record.typed import Amount, Document, OneOf, Share, Typed, wrong
 
-
-@dataclass(frozen=True, slots=True)
-class StudyClass:
-    """AVF of a register class on a target, the mean over injected networks.
-
-    Attributes:
-        target: Name.
-        name: Of the class.
-        avf: P(SDC, DUE or hang | a bit of it flips), the mean.
-        networks: Over which it is the mean.
-    """
-
-    target: str
-    name: str
-    avf: Interval
-    networks: tuple[str, ...]
+NOT_NEEDED, REACHED, NOT_REACHED = "not needed", "reached", "not reached"
+UNASSESSED = "not assessed"
+SUPPORTED, REFUTED, OPEN = "supported", "refuted", "open"
 
 
-@dataclass(frozen=True, slots=True)
-class StudyCell:
-    """A network on a target.
+class ProtectionAsked(Typed):
+    """What a set of protection has to keep on every network; null is not asked."""
 
-    Attributes:
-        target: Name.
-        network: Name.
-        verdict: Out of `VERDICTS`.
-        predicted: Nothing was injected.
-        fit: Hazardous failures per 1e9 h; None without results.
-        blocks: Likewise of each block; one that was not injected has none.
-        spfm: Of the faults that were injected, with the error flag and a reaction; None if there is none.
-        spfm_unaided: The same if nobody reacts to what is detected.
-        injections: How many.
-        foreseen: What a prediction foresees of the budget; "" if nothing.
-        margin: Half width of the total's interval, as part of the estimate, that was asked for; None if none
-            was.
-        half_width: That of the interval; None without a failure, without results, or of a prediction.
-        reached: Whether that is within the margin; None if none was asked for.
-        titles: Blocks in words.
-        scope: What the verdict is about.
-        error: Why it failed; "" if it did not.
-        run: Its folder.
-        golden: What is to be said of its golden output; "" if it was compared with a reference and is equal.
-    """
-
-    target: str
-    network: str
-    verdict: str
-    predicted: bool
-    fit: Interval | None
-    blocks: Mapping[str, Interval]
-    spfm: Interval | None
-    injections: int
-    foreseen: str
-    margin: float | None
-    half_width: float | None
-    reached: bool | None
-    titles: Mapping[str, str]
-    scope: str
-    error: str
-    run: str
-    spfm_unaided: Interval | None = None
-    golden: str = ""
-
-    @property
-    def answered(self) -> bool:
-        """Whether it has results, injected or predicted."""
-        return self.fit is not None
+    budget_fit: Amount | None
+    """Most hazardous failures in 10^9 hours."""
+    spfm_target: Share | None
+    """Least SPFM of transient faults."""
+    fit_share: Share | None
+    """Most hazardous FIT, as a part of that without protection."""
+    due_budget: Amount | None
+    """Most detected failures in 10^9 hours."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trend:
-    """How a figure of a block goes with the size of the array.
+class Asked(Typed):
+    """What the verdicts are about, so that none of them is read as more."""
 
-    Attributes:
-        what: "fit", "bits", "raw fit" or "area".
-        block: Its name, or `total`.
-        values: Of each size.
-        per_doubling: What a doubling of the size adds; limits of any sign.
-        trend: "grows", "shrinks", "constant" or "not shown".
-    """
-
-    what: str
-    block: str
-    values: tuple[Interval, ...]
-    per_doubling: Interval
-    trend: str
+    budget_fit: Amount | None
+    """Most hazardous failures in 10^9 hours of a cell; null without a budget."""
+    rationale: str | None
+    """Where the budget comes from."""
+    hazardous: tuple[str, ...]
+    """Outcomes that it counts."""
+    claims: tuple[str, ...]
+    """Safety rows that are claimed of every cell; without any, met is the budget alone."""
+    asil: str | None
+    """Level that gives their targets; null if none does."""
+    protection: ProtectionAsked | None
+    """What a set of protection has to keep; null if none is asked for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Growth:
-    """Trends over the targets, by the parameter that tells them apart; `reason` says why there are none."""
+class StudyVerdict(Typed):
+    """The verdict of all cells together."""
 
-    parameter: str
-    targets: tuple[str, ...]
-    sizes: tuple[int, ...]
-    networks: tuple[str, ...]
-    trends: tuple[Trend, ...]
+    result: Annotated[str, OneOf((MET, MISSED, INCONCLUSIVE, NONE))]
+    """`met` if each cell is, by injections into it; `missed` if one is missed."""
     reason: str
+    """How many cells have which verdict."""
 
 
-@dataclass(frozen=True, slots=True)
-class StudyProtection:
-    """What is known of the protection of a target that holds for all its networks.
-
-    Attributes:
-        target: Its name.
-        result: Out of `PROTECTIONS`.
-        overhead: Area as a part of that without; None if no set was found.
-        overhead_lockstep: Likewise of a second copy of everything; None if not known.
-        networks: That it was judged on.
-        fit_hi: Upper limit of what is left on the worst of them, in FIT; None if not known.
-        spfm_lo: Lower limit of SPFM on the worst; None if not known.
-        confirmed: Whether new injections into the protected RTL have confirmed it; None if it was not tried.
-        reason: On what it rests, or why there is none.
-    """
+class TargetProtection(Typed):
+    """What is known of the protection of a target that holds for all its networks."""
 
     target: str
-    result: str
+    """Name of the target."""
+    result: Annotated[str, OneOf((NOT_NEEDED, REACHED, NOT_REACHED, UNASSESSED))]
+    """Whether there is a set that keeps what is asked."""
     overhead: float | None
+    """Area added, as a part: by synthesis if the set was built and has no hardened cells, else by the
+    options' figures. Null if no set was found."""
     overhead_lockstep: float | None
+    """Area that a second copy of everything adds, as a part; null if not known."""
     networks: tuple[str, ...]
-    fit_hi: float | None
-    spfm_lo: float | None
+    """Networks that it was judged on."""
+    fit_hi: Amount | None
+    """Upper limit of the hazardous FIT that is left on the worst of them; null if not known."""
+    spfm_lo: Share | None
+    """Lower limit of SPFM on the worst; null if not known."""
     confirmed: bool | None
+    """Whether injections into the protected RTL have confirmed it; null if that was not tried."""
+    plan: str | None
+    """Name of the plan in the cells' folders; null if there is none."""
     reason: str
+    """On what it rests, or why there is none."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if (self.overhead is None) != (self.result in (NOT_REACHED, UNASSESSED)):
+            wrong("overhead", "an area of a set that was found, and null where there is none", self.overhead)
+        return self
 
 
-@dataclass(frozen=True, slots=True)
-class StudyTime:
-    """Where the time of a target went, in seconds by the clock.
-
-    Attributes:
-        target: Its name.
-        builds: Elaboration, simulators, gates, synthesis: what the cache then holds.
-        cells: Everything else that its cells took.
-        protection: Choice, and where it is asked for build and confirmation, of its set.
-    """
-
-    target: str
-    builds: float
-    cells: float
-    protection: float
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A sentence about all configurations, out of `CLAIM_RESULTS`, and a line of evidence for each."""
+class Claim(Typed):
+    """A sentence about all configurations."""
 
     claim: str
-    result: str
+    """The sentence."""
+    result: Annotated[str, OneOf((SUPPORTED, REFUTED, OPEN))]
+    """`supported`, `refuted` or `open`."""
     evidence: tuple[str, ...]
+    """A line for each target."""
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """What the verdicts are about.
+class ClassMean(Typed):
+    """AVF of a register class on a target, the mean over the networks that were injected into."""
 
-    Attributes:
-        budget_fit: Most hazardous failures per 1e9 h; None without a budget.
-        rationale: Of the budget; "" without one.
-        hazardous: Outcomes that count.
-        claims: Safety rows that are claimed.
-        asil: Level that gives their targets; "" if none does.
-        protection: What a set of protection has to keep, by name; empty if none is asked for.
-    """
-
-    budget_fit: float | None
-    rationale: str
-    hazardous: tuple[str, ...]
-    claims: tuple[str, ...]
-    asil: str
-    protection: Mapping[str, float]
+    target: str
+    """Name of the target."""
+    register_class: str
+    """The class."""
+    networks: tuple[str, ...]
+    """Networks whose mean it is."""
+    avf: ShareInterval
+    """The mean, lower and upper limit."""
 
 
-@dataclass(frozen=True, slots=True)
-class StudySummary:
-    """All of `study.json` that is shown."""
+class TimeSpent(Typed):
+    """Where the time of a target went, in seconds by the clock, over all goes."""
 
+    target: str
+    """Name of the target."""
+    builds: Amount
+    """Elaboration, simulators, gates, synthesis: what the cache then holds."""
+    cells: Amount
+    """Everything else that its cells took."""
+    protection: Amount
+    """Choice, build and confirmation of its protection."""
+
+
+class StudyRecord(Document):
+    """What `resil study` leaves beside the folders of its cells."""
+
+    FILE: ClassVar[str] = "study.json"
+    SCHEMA: ClassVar[Literal[5]] = 5
+    REMEDY: ClassVar[str] = (
+        "the file is damaged or of another version: move the folder away, or choose another one with --out"
+    )
+
+    schema_number: Literal[5] = Field(alias="schema")
+    """Of this file: another one is of another version, and is refused."""
     name: str
+    """Name of the study."""
     resil: str
+    """Version of resil that made it."""
     asked: Asked
-    result: str
-    reason: str
-    confidence: float
-    cells: tuple[StudyCell, ...]
-    protection: tuple[StudyProtection, ...]
+    """What the verdicts are about."""
+    verdict: StudyVerdict
+    """Of all cells together."""
+    cells: tuple[CellRecord, ...]
+    """Each network on each target, target by target."""
+    protection: tuple[TargetProtection, ...]
+    """That of each target; none if none is asked for."""
     claims: tuple[Claim, ...]
+    """The [two claims](../how-to/studies.md#the-report) of a study."""
     growth: Growth
-    classes: tuple[StudyClass, ...]
-    seconds: float
-    spent: tuple[StudyTime, ...]
+    """What goes with the size of the array."""
+    classes: tuple[ClassMean, ...]
+    """AVF by register class."""
+    confidence: Share
+    """With which intervals and verdicts hold."""
+    seconds: Amount
+    """Time that all goes took, in seconds."""
+    spent: tuple[TimeSpent, ...]
+    """Where it went."""
     started: str
-    finished: str
+    """When the work began (ISO 8601, UTC)."""
+    finished: str | None
+    """When it ended; null of an unfinished study."""
     definition: Mapping[str, str]
+    """What its cells are made of, part by part: two studies that differ in it share no folder."""
 
     @property
     def targets(self) -> list[str]:
@@ -217,11 +178,33 @@ class StudySummary:
         """In the order of the file."""
         return list(dict.fromkeys(cell.network for cell in self.cells))
 
+    @property
+    def answered(self) -> list[tuple[CellRecord, CellResults]]:
+        """Cells that have results, injected or predicted, with these."""
+        return [(cell, cell.results) for cell in self.cells if cell.results is not None]
+
     def titled(self, block: str) -> str:
         """Return a block in words, with its name; the name alone if it has no words."""
-        words = next((own.titles[block] for own in self.cells if own.titles.get(block)), "")
+        found = (own.titles[block] for _, own in self.answered if own.titles.get(block))
+        words = next(found, "")
         return f"{words} ({block})" if words else block
 
-    def cell(self, target: str, network: str) -> StudyCell:
+    def cell(self, target: str, network: str) -> CellRecord:
         """Return the cell of a network on a target."""
         return next(own for own in self.cells if (own.target, own.network) == (target, network))
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        pairs = [(cell.target, cell.network) for cell in self.cells]
+        if len(pairs) != len(self.targets) * len(self.networks) or len(set(pairs)) != len(pairs):
+            wrong("cells", "each network once on each target", pairs)
+        if self.verdict.result == MET and not all(
+            cell.verdict == MET and cell.injected is not None for cell in self.cells
+        ):
+            wrong("verdict.result", "met only where each cell is, by injections into it", MET)
+        return self
+
+
+def injected_cells(cells: Iterable[CellRecord]) -> list[tuple[CellRecord, CellResults]]:
+    """Return the cells whose figures rest on injections into them, with these figures."""
+    return [(cell, own) for cell in cells if (own := cell.injected) is not None]

@@ -7,16 +7,15 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 from resil.bench.identity import Identity
 from resil.errors import ResilError
 from resil.folder.finished import Finished, finished_results
 from resil.record import numbers
-from resil.record.blocks import Block
 from resil.record.interval import Interval as Shown
 from resil.record.outcomes import OUTCOMES
 from resil.record.summary import Summary
+from resil.record.typed import Amount, Count, Typed
 from resil.reports.table import Column, Table
 from resil.stats.difference import difference
 from resil.stats.intervals import Interval
@@ -34,15 +33,65 @@ _SHOULD_AGREE = {
 }
 
 
-def compare_runs(paths: Sequence[Path]) -> dict[str, Any]:
-    """Compare two or more finished runs or estimates, each with the first.
+class ComparedRun(Typed):
+    """What is compared of a run or an estimate."""
 
-    Returns:
-        `runs`, each with `path`, `name`, `predicted`, `network`, `target`, `injections`, `outcomes`, `fit`,
-        `fit_lo`, `fit_hi`, `area`, `area_unit`, `budget_fit`, `verdict` (on the budget alone), `safety` (on
-        the claims; None without any), and `blocks` (FIT by name);
-        `differences` of the others to the first, each `fit`, `fit_lo`, `fit_hi` and `ratio`; `confidence`;
-        `warnings`: what else differs than what a comparison is about.
+    path: str
+    """Its folder."""
+    name: str
+    """What the comparison calls it."""
+    predicted: bool
+    """Whether nothing was injected."""
+    network: str
+    """Its name."""
+    target: str
+    """Its name."""
+    injections: Count
+    """How many were made."""
+    outcomes: Mapping[str, Count]
+    """Injections of each outcome."""
+    fit: Shown
+    """Hazardous failures in 10^9 hours: estimate, lower and upper limit."""
+    area: Amount
+    """In `area_unit`."""
+    area_unit: str
+    """`GE` (gate equivalents) or `um2`."""
+    budget_fit: Amount | None
+    """Null without a budget."""
+    verdict: str
+    """On the budget alone."""
+    safety: str | None
+    """On the safety claims; null without any."""
+    blocks: Mapping[str, Shown | None]
+    """FIT of each block; null where nothing is known."""
+
+
+class Difference(Typed):
+    """How the FIT of a run differs from that of the first."""
+
+    of: str
+    """The run."""
+    fit: Shown
+    """Its FIT less that of the first, of any sign: estimate, lower and upper limit."""
+    ratio: Amount | None
+    """Its FIT as a multiple of that of the first; null if that has none."""
+
+
+class Comparison(Typed):
+    """Runs side by side."""
+
+    confidence: float
+    """With which intervals hold."""
+    runs: tuple[ComparedRun, ...]
+    """In the order of the command line."""
+    differences: tuple[Difference, ...]
+    """Of each other run to the first."""
+    warnings: tuple[str, ...]
+    """What else differs than what a comparison is about."""
+
+
+def compare_runs(paths: Sequence[Path]) -> Comparison:
+    """Compare two or more finished runs or estimates, each with the first.
 
     Raises:
         ResilError: there are fewer than two, or they cannot be compared.
@@ -55,54 +104,50 @@ def compare_runs(paths: Sequence[Path]) -> dict[str, Any]:
         _require_comparable(one, other)
     names = [path.name for path in paths]
     labels = names if len(set(names)) == len(names) else [str(path) for path in paths]
-    runs = [_row_of(run, label) for run, label in zip(found, labels, strict=True)]
-    return {
-        "confidence": found[0].summary.campaign.confidence,
-        "runs": runs,
-        "differences": [_difference(found[0], other, label) for other, label in _others(found, labels)],
-        "warnings": [
+    return Comparison(
+        confidence=found[0].summary.campaign.confidence,
+        runs=tuple(_compared(run, label) for run, label in zip(found, labels, strict=True)),
+        differences=tuple(_difference(found[0], other, label) for other, label in _others(found, labels)),
+        warnings=tuple(
             f"{label}: {text}"
             for other, label in _others(found, labels)
             for text in _warnings(found[0].summary, other.summary)
-        ],
-    }
+        ),
+    )
 
 
-def compare_text(result: Mapping[str, Any], width: int | None = None) -> str:
+def compare_text(result: Comparison, width: int | None = None) -> str:
     """Return the comparison as lines for a person; `width` as of `Table.text`."""
-    runs = result["runs"]
-    columns = (Column("", numeric=False), *(Column(run["name"]) for run in runs))
+    runs, differences = result.runs, result.differences
+    columns = (Column("", numeric=False), *(Column(run.name) for run in runs))
 
-    def row(title: str, cell: Callable[[dict[str, Any]], str]) -> tuple[str, ...]:
+    def row(title: str, cell: Callable[[ComparedRun], str]) -> tuple[str, ...]:
         return (title, *map(cell, runs))
 
     rows = [
-        row("network", lambda run: str(run["network"])),
-        row("target", lambda run: str(run["target"])),
-        row("predicted, not injected", lambda run: "yes" if run["predicted"] else "no"),
-        row("injected", lambda run: numbers.count(run["injections"])),
+        row("network", lambda run: run.network),
+        row("target", lambda run: run.target),
+        row("predicted, not injected", lambda run: "yes" if run.predicted else "no"),
+        row("injected", lambda run: numbers.count(run.injections)),
         *((o.title, *(_count_cell(run, o.key) for run in runs)) for o in OUTCOMES),
-        row("FIT", _fit_cell),
-        row("budget FIT", lambda run: numbers.given(run["budget_fit"])),
-        row("FIT budget", lambda run: str(run["verdict"])),
-        row("safety claims", lambda run: run["safety"] or "none"),
-        row("area", lambda run: f"{numbers.area(run['area'])} {numbers.unit(run['area_unit'])}"),
+        row("FIT", lambda run: _fit_cell(run.fit)),
+        row("budget FIT", lambda run: numbers.given(run.budget_fit)),
+        row("FIT budget", lambda run: run.verdict),
+        row("safety claims", lambda run: run.safety or "none"),
+        row("area", lambda run: f"{numbers.area(run.area)} {numbers.unit(run.area_unit)}"),
+        (f"FIT less that of {runs[0].name}", "", *(_fit_cell(own.fit) for own in differences)),
+        (f"FIT times that of {runs[0].name}", "", *(_ratio_cell(own.ratio) for own in differences)),
     ]
-    first, differences = runs[0], result["differences"]
-    rows.append((f"FIT less that of {first['name']}", "", *map(_fit_cell, differences)))
-    rows.append(
-        (f"FIT times that of {first['name']}", "", *(_ratio_cell(own["ratio"]) for own in differences))
-    )
-    sure = numbers.confidence(result["confidence"])
+    sure = numbers.confidence(result.confidence)
     tables = [Table(f"Runs side by side, {sure} intervals", columns, tuple(rows)).text(width)]
-    blocks = list(dict.fromkeys(block for run in runs for block in run["blocks"]))
+    blocks = list(dict.fromkeys(block for run in runs for block in run.blocks))
     by_block = tuple(
-        (block, *(_fit_cell(run["blocks"][block]) if block in run["blocks"] else "" for run in runs))
+        (block, *(_fit_cell(run.blocks[block]) if block in run.blocks else "" for run in runs))
         for block in blocks
     )
     heads = (Column("block", numeric=False), *columns[1:])
     tables.append(Table(f"FIT by block, {sure} intervals", heads, by_block).text(width))
-    return "\n".join([*tables, *(f"warning: {text}" for text in result["warnings"])])
+    return "\n".join([*tables, *(f"warning: {text}" for text in result.warnings)])
 
 
 def _others(found: Sequence[Finished], labels: Sequence[str]) -> list[tuple[Finished, str]]:
@@ -167,41 +212,35 @@ def _warnings(one: Summary, other: Summary) -> list[str]:
     return found
 
 
-def _row_of(run: Finished, label: str) -> dict[str, Any]:
+def _compared(run: Finished, label: str) -> ComparedRun:
     summary = run.summary
     total, verdict = summary.total, summary.verdict
-    return {
-        "path": str(run.path),
-        "name": label,
-        "predicted": summary.predicted,
-        "network": summary.network.name,
-        "target": summary.target.name,
-        "injections": total.injections,
-        "outcomes": dict(total.counts),
-        **_fit(total),
-        "area": total.area,
-        "area_unit": total.area_unit,
-        "budget_fit": verdict.budget_fit,
-        "verdict": verdict.result,
-        "safety": None if summary.safety is None else summary.safety.result,
-        "blocks": {row.name: _fit(row) for row in summary.blocks},
-    }
+    return ComparedRun(
+        path=str(run.path),
+        name=label,
+        predicted=summary.predicted,
+        network=summary.network.name,
+        target=summary.target.name,
+        injections=total.injections,
+        outcomes=total.counts,
+        fit=total.fit_interval,
+        area=total.area,
+        area_unit=total.area_unit,
+        budget_fit=verdict.budget_fit,
+        verdict=verdict.result,
+        safety=None if summary.safety is None else summary.safety.result,
+        blocks={row.name: row.fit_interval if row.sampled else None for row in summary.blocks},
+    )
 
 
-def _fit(block: Block) -> dict[str, float | None]:
-    return {"fit": block.fit, "fit_lo": block.fit_lo, "fit_hi": block.fit_hi}
-
-
-def _difference(first: Finished, other: Finished, label: str) -> dict[str, Any]:
+def _difference(first: Finished, other: Finished, label: str) -> Difference:
     one, own = _interval(first), _interval(other)
     found = difference(own, one)
-    return {
-        "of": label,
-        "fit": found.estimate,
-        "fit_lo": found.lo,
-        "fit_hi": found.hi,
-        "ratio": numbers.ratio(own.estimate, one.estimate),
-    }
+    return Difference(
+        of=label,
+        fit=Shown(found.estimate, found.lo, found.hi),
+        ratio=numbers.ratio(own.estimate, one.estimate),
+    )
 
 
 def _interval(run: Finished) -> Interval:
@@ -209,14 +248,13 @@ def _interval(run: Finished) -> Interval:
     return Interval(total.fit, total.fit_lo, total.fit_hi, run.summary.campaign.confidence)
 
 
-def _count_cell(run: Mapping[str, Any], outcome: str) -> str:
-    return numbers.NOT_KNOWN if run["predicted"] else numbers.count(run["outcomes"][outcome])
+def _count_cell(run: ComparedRun, outcome: str) -> str:
+    return numbers.NOT_KNOWN if run.predicted else numbers.count(run.outcomes[outcome])
 
 
-def _fit_cell(values: Mapping[str, Any]) -> str:
-    if values["fit_lo"] is None or values["fit_hi"] is None:
+def _fit_cell(shown: Shown | None) -> str:
+    if shown is None:
         return numbers.NOT_KNOWN
-    shown = Shown(values["fit"], values["fit_lo"], values["fit_hi"])
     return f"{numbers.fit(shown.estimate)} {numbers.fit_range(shown)}"
 
 

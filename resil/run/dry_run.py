@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from resil.bench.bench import Bench
 from resil.bench.site_list import block_name
@@ -18,6 +17,7 @@ from resil.folder.finished import finished_run, stored_injections
 from resil.folder.store import check_run, recorded_provenance
 from resil.prepare import prepare
 from resil.progress import Progress
+from resil.record.typed import Amount, Count, Typed
 from resil.reports.table import Column, Table
 from resil.results.permanent import permanent_of
 from resil.results.safety_grounds import check_safety
@@ -27,21 +27,65 @@ from resil.run.campaign import require_all_mapped
 from resil.run.input_plan import as_planned, planned_before
 
 
+class RunPlan(Typed):
+    """What a campaign would inject, and how long that may take."""
+
+    campaign: str
+    """The campaign file."""
+    out: str
+    """The run folder."""
+    network: str
+    """Its name."""
+    target: str
+    """Its name."""
+    engine: str
+    """Its name."""
+    timeout: str
+    """What is limited: the inference, or operations."""
+    timeout_factor: Amount
+    """Times the run without a fault."""
+    until: str
+    """Where an injection ends."""
+    workers: Count
+    """Simulator processes."""
+    inputs: tuple[int, ...]
+    """Labels of the inputs that would be run."""
+    drawn_from: str | None
+    """The data set of the inputs; null if they are listed."""
+    planned_inputs: str
+    """How many inputs are worth their cost and why, as far as that is known."""
+    titles: Mapping[str, str]
+    """Blocks in words."""
+    plan: str
+    """The sampling plan."""
+    injections: Count
+    """The most that would be made."""
+    done: Count
+    """How many of them lie in the folder."""
+    sites: Mapping[str, Count]
+    """Bits that would be injected into, by block."""
+    unmapped: Count
+    """Fault sites that no block claims."""
+    cycles: Count | None
+    """Of an inference, by the compiler; null if it says nothing."""
+    faults: Count | None
+    """The population; null if it is not known before the design runs."""
+    budget_fit: Amount | None
+    """Null if there is none."""
+    claims: tuple[str, ...]
+    """Safety rows that are claimed."""
+    permanent: str | None
+    """Why the run of permanent faults that is named cannot be used; null if it can, or none is named."""
+    seconds: Amount | None
+    """How long it takes; null if there is nothing to go by."""
+    basis: str
+    """What `seconds` rests on."""
+
+
 def plan_run(
     campaign: Campaign, out: Path, *, resume: bool = False, progress: Progress | None = None
-) -> dict[str, Any]:
+) -> RunPlan:
     """Do what `resil run` does before it builds a simulator, and say what would follow.
-
-    Returns:
-        `campaign`, `out`, `network`, `target`, `engine`, `timeout`, `timeout_factor`, `workers`, `inputs`,
-        `drawn_from`: the data set of the inputs, None if they are listed; `planned_inputs`: how many inputs
-        are worth their cost and why, as far as that is known; `plan`, `budget_fit`,
-        `claims`: rows that are claimed; `permanent`: why the campaign of permanent faults that is named
-        cannot be used, None if it can, or if none is; `titles`: of blocks;
-        `injections`: the most that would be made; `done`: how many of them lie in `out`; `sites`: bits that
-        would be injected into, by block; `unmapped`; `cycles`: of an inference, by the compiler, None if it
-        says nothing; `faults`: the population, None without `cycles`; `seconds`: None if there is nothing to
-        go by; `basis`: what `seconds` rests on.
 
     Raises:
         As `resil.run.campaign.run_campaign`.
@@ -63,63 +107,59 @@ def plan_run(
     workers = campaign.execution.workers or usable_processors()
     found = planned_before(asked, out, bench.hashes)
     seconds, basis = _duration(campaign, bench, out, left, workers)
-    return {
-        "campaign": str(campaign.file),
-        "out": str(out),
-        "network": bench.network.name,
-        "target": bench.target_name,
-        "engine": campaign.execution.engine,
-        "timeout": campaign.execution.timeout,
-        "timeout_factor": campaign.execution.timeout_factor,
-        "until": campaign.execution.until,
-        "workers": workers,
-        "inputs": list(bench.inputs),
-        "drawn_from": campaign.data_set.title if campaign.data_set else None,
-        "planned_inputs": found if isinstance(found, str) else found.text,
-        "titles": dict(bench.titles),
-        "plan": campaign.sampling.plan,
-        "injections": campaign.faults.injections,
-        "done": done,
-        "sites": sites,
-        "unmapped": len(bench.unmapped),
-        "cycles": cycles,
-        "faults": None if values_each is None else bits * values_each * len(bench.inputs),
-        "budget_fit": campaign.budget.fit if campaign.budget else None,
-        "claims": list(campaign.safety.claims) if campaign.safety else [],
-        "permanent": _permanent(campaign, bench),
-        "seconds": seconds,
-        "basis": basis,
-    }
+    return RunPlan(
+        campaign=str(campaign.file),
+        out=str(out),
+        network=bench.network.name,
+        target=bench.target_name,
+        engine=campaign.execution.engine,
+        timeout=campaign.execution.timeout,
+        timeout_factor=campaign.execution.timeout_factor,
+        until=campaign.execution.until,
+        workers=workers,
+        inputs=tuple(bench.inputs),
+        drawn_from=campaign.data_set.title if campaign.data_set else None,
+        planned_inputs=found if isinstance(found, str) else found.text,
+        titles=dict(bench.titles),
+        plan=campaign.sampling.plan,
+        injections=campaign.faults.injections,
+        done=done,
+        sites=sites,
+        unmapped=len(bench.unmapped),
+        cycles=cycles,
+        faults=None if values_each is None else bits * values_each * len(bench.inputs),
+        budget_fit=campaign.budget.fit if campaign.budget else None,
+        claims=tuple(campaign.safety.claims) if campaign.safety else (),
+        permanent=_permanent(campaign, bench),
+        seconds=seconds,
+        basis=basis,
+    )
 
 
-def plan_text(plan: Mapping[str, Any], width: int | None = None) -> str:
+def plan_text(plan: RunPlan, width: int | None = None) -> str:
     """Return the plan as lines for a person; `width` as of `Table.text`."""
-    most = "" if plan["plan"] not in BY_RESULTS else "at most "
-    cycles = "not known before it runs" if plan["cycles"] is None else f"{plan['cycles']:,} by the compiler"
-    faults = "" if plan["faults"] is None else f", out of {plan['faults']:,} faults"
-    done = f", {plan['done']:,} of them are there" if plan["done"] else ""
-    budget = "none" if plan["budget_fit"] is None else f"{plan['budget_fit']:g} FIT"
-    claims = ", ".join(plan["claims"]) or "none"
-    rows = (*plan["sites"].items(), ("total", sum(plan["sites"].values())))
-    cells = tuple((f"{name} {plan['titles'].get(name, '')}".rstrip(), f"{bits:,}") for name, bits in rows)
+    most = "" if plan.plan not in BY_RESULTS else "at most "
+    cycles = "not known before it runs" if plan.cycles is None else f"{plan.cycles:,} by the compiler"
+    faults = "" if plan.faults is None else f", out of {plan.faults:,} faults"
+    done = f", {plan.done:,} of them are there" if plan.done else ""
+    budget = "none" if plan.budget_fit is None else f"{plan.budget_fit:g} FIT"
+    claims = ", ".join(plan.claims) or "none"
+    rows = (*plan.sites.items(), ("total", sum(plan.sites.values())))
+    cells = tuple((f"{name} {plan.titles.get(name, '')}".rstrip(), f"{bits:,}") for name, bits in rows)
     table = Table("Would inject into", (Column("block", numeric=False), Column("bits")), cells, totals=1)
-    takes = "not known" if plan["seconds"] is None else f"about {_spoken(plan['seconds'])}"
+    takes = "not known" if plan.seconds is None else f"about {_spoken(plan.seconds)}"
     lines = (
-        f"{plan['network']} on {plan['target']}, inputs: {len(plan['inputs'])}, cycles of one: {cycles}",
-        *([f"inputs: from {plan['drawn_from']}; {plan['planned_inputs']}"] if plan["drawn_from"] else []),
-        f"injections: {most}{plan['injections']:,}, plan {plan['plan']}{faults}{done}",
-        f"engine: {plan['engine']}, {plan['workers']} workers",
-        f"time-out: {_limits(plan['timeout'], plan['timeout_factor'])}",
-        *(
-            ["each injection to the first alarm that reports a detection"]
-            if plan["until"] != UNTIL[0]
-            else []
-        ),
+        f"{plan.network} on {plan.target}, inputs: {len(plan.inputs)}, cycles of one: {cycles}",
+        *([f"inputs: from {plan.drawn_from}; {plan.planned_inputs}"] if plan.drawn_from else []),
+        f"injections: {most}{plan.injections:,}, plan {plan.plan}{faults}{done}",
+        f"engine: {plan.engine}, {plan.workers} workers",
+        f"time-out: {_limits(plan.timeout, plan.timeout_factor)}",
+        *(["each injection to the first alarm that reports a detection"] if plan.until != UNTIL[0] else []),
         f"budget: {budget}",
         f"safety claims: {claims}",
-        *([f"warning: {plan['permanent']}"] if plan["permanent"] else []),
-        f"run folder: {plan['out']}",
-        f"time: {takes} ({plan['basis']})",
+        *([f"warning: {plan.permanent}"] if plan.permanent else []),
+        f"run folder: {plan.out}",
+        f"time: {takes} ({plan.basis})",
     )
     return "\n".join([table.text(width), *lines])
 

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from resil.bench.engines import check_waves, recording_engine
 from resil.bench.engines import replay as simulate_again
@@ -17,14 +17,54 @@ from resil.folder.row_maker import outcome_columns
 from resil.folder.store import CAMPAIGN, find_injection, recorded_definition
 from resil.prepare import prepare
 from resil.progress import Progress
+from resil.record.typed import Count, Typed
 from resil.rtl_harness.faults import Fault
 
 COMPARED = tuple(outcome_columns(()))
+Outcome = Mapping[str, int | str]
+
+
+class Replay(Typed):
+    """An injection that was simulated again, beside what is recorded of it."""
+
+    injection: Count
+    """Its number."""
+    site: Count
+    """Number of the lowest fault site."""
+    name: str
+    """Name of the site."""
+    block: str
+    """Block that it belongs to."""
+    cycle: int
+    """Cycle in which bits were inverted; one of a stuck bit has no meaning."""
+    bits: Count
+    """How many bits, upwards from the site."""
+    fault: str
+    """`upset`, or what a bit was held at."""
+    input: int
+    """Label of the input that was run."""
+    engine: str
+    """Engine that simulated it again."""
+    recorded: Outcome
+    """What the run recorded: the columns of a part file that say what came of an injection."""
+    replayed: Outcome
+    """The same of this simulation."""
+    equal: bool
+    """Whether the same came of it again."""
+    run_refused: str | None
+    """Why other commands refuse the run's results; null if they do not."""
+    waves: str | None
+    """The waveform that was written; null if there is none."""
+
+    @property
+    def held(self) -> int | None:
+        """What the bit was held at; None of an upset."""
+        return held_value(self.fault)
 
 
 def replay_injection(
     run_dir: Path, number: int, *, engine: str | None = None, waves: Path | None = None
-) -> dict[str, Any]:
+) -> Replay:
     """Simulate injection `number` of a run again.
 
     Args:
@@ -33,10 +73,6 @@ def replay_injection(
         engine: Another engine than the run's; outcomes must be the same. None for the run's own, or if there
             shall be a waveform, for one that writes waveforms.
         waves: Where to write the waveform; None for none.
-
-    Returns:
-        `recorded` and `replayed`, each with the keys of `COMPARED`; the fault; `equal`; `run_refused`, why
-        other commands refuse the run's results, None if they do not.
 
     Raises:
         ResilError: the waveform could not be written.
@@ -69,41 +105,40 @@ def replay_injection(
         used = simulator.name
     again = {name: column[0] for name, column in outcome_columns([injection]).items()}
     before = {name: recorded[name] for name in COMPARED}
-    return {
-        "injection": number,
-        "site": fault.site,
-        "name": site.name,
-        "block": block_name(site.element.block),
-        "cycle": fault.cycle,
-        "bits": fault.bits,
-        "fault": recorded["fault"],
-        "input": recorded["input"],
-        "engine": used,
-        "recorded": before,
-        "replayed": again,
-        "equal": before == again,
-        "run_refused": wrong or None,
-        "waves": None if waves is None else str(waves),
-    }
+    return Replay(
+        injection=number,
+        site=fault.site,
+        name=site.name,
+        block=block_name(site.element.block),
+        cycle=fault.cycle,
+        bits=fault.bits,
+        fault=recorded["fault"],
+        input=recorded["input"],
+        engine=used,
+        recorded=before,
+        replayed=again,
+        equal=before == again,
+        run_refused=wrong or None,
+        waves=None if waves is None else str(waves),
+    )
 
 
-def replay_text(result: dict[str, Any]) -> str:
+def replay_text(result: Replay) -> str:
     """Return the result as lines for a person."""
-    held = held_value(result["fault"])
-    when = f"cycle {result['cycle']}" if held is None else f"held at {held} from reset on"
-    more = f" and {result['bits'] - 1} above" if result["bits"] > 1 else ""
+    when = f"cycle {result.cycle}" if result.held is None else f"held at {result.held} from reset on"
+    more = f" and {result.bits - 1} above" if result.bits > 1 else ""
     lines = [
-        f"injection {result['injection']}: {result['name']}{more} in block {result['block']}, "
-        f"{when}, input {result['input']}, engine {result['engine']}",
+        f"injection {result.injection}: {result.name}{more} in block {result.block}, "
+        f"{when}, input {result.input}, engine {result.engine}",
         f"{'':16} {'recorded':>18} {'replayed':>18}",
     ]
     for name in COMPARED:
-        before, after = result["recorded"][name], result["replayed"][name]
+        before, after = result.recorded[name], result.replayed[name]
         mark = "" if before == after else "  <- differs"
         lines.append(f"{name:16} {before!s:>18} {after!s:>18}{mark}")
-    if result["waves"]:
-        lines.append(f"waveform: {result['waves']}")
-    if result["run_refused"]:
-        lines.append(f"REFUSED: the results of this run are not to be used: {result['run_refused']}")
-    lines.append("equal" if result["equal"] else "NOT EQUAL: the run cannot be trusted; please report it")
+    if result.waves:
+        lines.append(f"waveform: {result.waves}")
+    if result.run_refused:
+        lines.append(f"REFUSED: the results of this run are not to be used: {result.run_refused}")
+    lines.append("equal" if result.equal else "NOT EQUAL: the run cannot be trusted; please report it")
     return "\n".join(lines)

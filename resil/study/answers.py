@@ -1,32 +1,83 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is said of a cell: an entry of `cells` in `study.json`, from the folder of its run or estimate."""
+"""What is said of a cell in `study.json`, from the folder of its run or estimate."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Self
 
 from resil.campaign.fault_settings import UPSET
 from resil.campaign.sampling_settings import EVENLY
 from resil.files import json_text
 from resil.folder.finished import Finished
 from resil.record.blocks import Block
+from resil.record.interval import Interval
 from resil.record.provenance import ESTIMATE, RUN
+from resil.record.study_cell import (
+    INCONCLUSIVE,
+    MET,
+    MISSED,
+    NONE,
+    NOT_ASSESSED,
+    CellBlock,
+    CellClass,
+    CellRecord,
+    CellResults,
+)
 from resil.record.summary import Summary
 from resil.results.run import Run
 from resil.study.study import StudyCell
 
-FAILED, WAITING = "failed", "not run"
-MET, MISSED, INCONCLUSIVE, NOT_ASSESSED, NONE = "met", "missed", "inconclusive", "not assessed", "none"
 # The worst first: the verdict of several claims is that of the first which is among them.
 _WORST_FIRST = (MISSED, INCONCLUSIVE, NOT_ASSESSED, MET, NONE)
-_FIGURES = ("fit", "fit_lo", "fit_hi")
-_BLOCK_KEYS = ("block", "ff_bits", "macro_bits", "sram_bits", "area", "fit_raw", *_FIGURES)
-_CLASS_KEYS = ("register_class", "bits", "injections", "avf", "avf_lo", "avf_hi")
 
 
-def answered(cell: StudyCell, found: Finished, permanent: Finished | None) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Basis:
+    """Digests of the campaigns and injections that are behind what is said of a cell.
+
+    Attributes:
+        cell: Of its run or estimate.
+        permanent: Of the run of permanent faults that its safety rows use; None if there is none.
+    """
+
+    cell: str
+    permanent: str | None
+
+    @classmethod
+    def of(cls, found: Finished, permanent: Finished | None) -> Self:
+        """Return the digests of finished folders."""
+        return cls(_digest(found), None if permanent is None else _digest(permanent))
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """How well the total of a cell is known, and whether that is what was asked.
+
+    Attributes:
+        margin: Half width of the interval, as part of the estimate, that was asked for; None if none was.
+        half_width: That of the interval that is given; None without a failure, or if nothing was injected.
+        reached: Whether it is at most the margin, whatever the sampling stopped for; None if none was asked
+            for, or nothing was injected.
+    """
+
+    margin: float | None
+    half_width: float | None
+    reached: bool | None
+
+    @classmethod
+    def of(cls, summary: Summary, *, predicted: bool) -> Self:
+        """Return how well the total of a summary is known."""
+        total = summary.total
+        margin = None if predicted or summary.sampling is None else summary.sampling.margin
+        half = (total.fit_hi - total.fit_lo) / 2.0
+        known = not predicted and total.fit > 0.0
+        reached = None if margin is None else known and half <= margin * total.fit
+        return cls(margin, half / total.fit if known else None, reached)
+
+
+def answered(cell: StudyCell, found: Finished, permanent: Finished | None) -> CellRecord:
     """Return what a finished folder says of a cell, and by digests on which results that rests.
 
     Args:
@@ -35,65 +86,33 @@ def answered(cell: StudyCell, found: Finished, permanent: Finished | None) -> di
         permanent: The run of permanent faults that its safety rows use; None if there is none.
     """
     summary = found.summary
-    total, campaign, target = summary.total, summary.campaign, summary.target
-    predicted = found.kind == ESTIMATE
-    budget, safety = summary.verdict, summary.safety
-    return {
-        **_head(cell),
-        "verdict": verdict_of(summary, predicted=predicted, claimed=cell.campaign.safety is not None),
-        **{key: getattr(total, key) for key in _FIGURES},
-        "injections": 0 if predicted else campaign.injections,
-        "predicted": predicted,
-        "run": cell.folder,
-        "error": None,
-        "permanent": cell.permanent_folder if permanent is not None else None,
-        **rests_on(found, permanent),
-        "foreseen": budget.predicted,
-        "budget": budget.result,
-        "budget_fit": budget.budget_fit,
-        "safety": None if safety is None else safety.result,
-        "spfm_asked": _spfm_asked(cell),
-        "scope": budget.scope,
-        "golden": summary.golden.comparison.remark,
-        **_views(summary, claimed=cell.campaign.safety is not None),
-        "confidence": campaign.confidence,
-        "inputs": list(campaign.inputs),
-        "cycles": list(summary.golden.cycles),
-        "parameters": dict(target.parameters),
-        **_precision(summary, predicted=predicted),
-        "blocks": [_block_row(block) for block in (*summary.blocks, total)],
-        "area_unit": target.area_unit,
-        "titles": dict(target.titles),
-        "classes": [_row(own, _CLASS_KEYS) for own in _classes(found)],
-    }
+    claimed = cell.campaign.safety is not None
+    return CellRecord(
+        target=cell.target,
+        network=cell.network,
+        verdict=verdict_of(summary, predicted=found.kind == ESTIMATE, claimed=claimed),
+        predicted=found.kind == ESTIMATE,
+        run=cell.folder,
+        error=None,
+        internal=False,
+        results=_results(cell, found, permanent),
+    )
 
 
-def rests_on(found: Finished, permanent: Finished | None) -> dict[str, Any]:
-    """Return digests of the campaigns and injections that are behind what is said of a cell."""
-    return {"basis": _basis(found), "permanent_basis": None if permanent is None else _basis(permanent)}
-
-
-def unanswered(cell: StudyCell, verdict: str, error: str | None = None) -> dict[str, Any]:
+def unanswered(
+    cell: StudyCell, verdict: str, error: str | None = None, *, internal: bool = False
+) -> CellRecord:
     """Return what is said of a cell that has no results: it failed, with its error, or has not been run."""
-    return {
-        **_head(cell),
-        "verdict": verdict,
-        **dict.fromkeys(_FIGURES),
-        "injections": 0,
-        "predicted": cell.predicted,
-        "run": cell.folder,
-        "error": error,
-    }
-
-
-def is_answered(record: Mapping[str, Any]) -> bool:
-    """Whether a cell has results."""
-    return record["verdict"] not in (FAILED, WAITING)
-
-
-def is_injected(record: Mapping[str, Any]) -> bool:
-    """Whether a cell's figures rest on injections into it."""
-    return is_answered(record) and not record["predicted"]
+    return CellRecord(
+        target=cell.target,
+        network=cell.network,
+        verdict=verdict,
+        predicted=cell.predicted,
+        run=cell.folder,
+        error=error,
+        internal=internal,
+        results=None,
+    )
 
 
 def verdict_of(summary: Summary, *, predicted: bool, claimed: bool) -> str:
@@ -113,32 +132,59 @@ def verdict_of(summary: Summary, *, predicted: bool, claimed: bool) -> str:
     return worst
 
 
-def _views(summary: Summary, *, claimed: bool) -> dict[str, Any]:
-    """Return what stands beside the verdict: the same unaided, both SPFM, the corner that decides, detection.
+def _results(cell: StudyCell, found: Finished, permanent: Finished | None) -> CellResults:
+    summary, predicted = found.summary, found.kind == ESTIMATE
+    total, campaign, target, budget = summary.total, summary.campaign, summary.target, summary.verdict
+    basis, precision = Basis.of(found, permanent), Precision.of(summary, predicted=predicted)
+    due = next((row for row in budget.left_out if row.outcome == "due"), None)
+    alarms = () if summary.detection is None else summary.detection.alarms
+    return CellResults(
+        basis=basis.cell,
+        permanent=cell.permanent_folder if permanent is not None else None,
+        permanent_basis=basis.permanent,
+        fit=total.fit,
+        fit_lo=total.fit_lo,
+        fit_hi=total.fit_hi,
+        injections=0 if predicted else campaign.injections,
+        foreseen=budget.predicted,
+        budget=budget.result,
+        budget_fit=budget.budget_fit,
+        safety=None if summary.safety is None else summary.safety.result,
+        spfm_asked=_spfm_asked(cell),
+        scope=budget.scope,
+        golden=summary.golden.comparison.remark,
+        unaided=_unaided(summary, claimed=cell.campaign.safety is not None),
+        corner=budget.corner,
+        spfm=summary.metrics.spfm,
+        spfm_unaided=summary.metrics.spfm_unaided,
+        due_fit=None if due is None else Interval(due.fit, due.fit_lo, due.fit_hi),
+        slowest_alarm=max((a.slowest_cycles for a in alarms if a.slowest_cycles), default=None),
+        confidence=campaign.confidence,
+        inputs=campaign.inputs,
+        cycles=summary.golden.cycles,
+        parameters=target.parameters,
+        margin=precision.margin,
+        half_width=precision.half_width,
+        reached=precision.reached,
+        blocks=tuple(_block(block) for block in (*summary.blocks, total)),
+        area_unit=target.area_unit,
+        titles=target.titles,
+        classes=_classes(found),
+    )
 
-    Args:
-        summary: Of the run or the estimate.
-        claimed: The study claims safety rows.
-    """
-    budget, metrics, safety = summary.verdict, summary.metrics, summary.safety
+
+def _unaided(summary: Summary, *, claimed: bool) -> str:
+    """Return the verdict if nobody reacts to what the design detects; `claimed` as of `verdict_of`."""
+    budget, safety = summary.verdict, summary.safety
     alone = [budget.result if budget.unaided is None else budget.unaided.result]
     if claimed:
         rows = {} if safety is None else {row.name: row for row in safety.rows}
         claims = () if safety is None else safety.claims
         alone += [(rows[name].unaided or rows[name]).state for name in claims] or [NOT_ASSESSED]
-    due = next((row for row in budget.left_out if row.outcome == "due"), None)
-    alarms = () if summary.detection is None else summary.detection.alarms
-    return {
-        "unaided": next(result for result in _WORST_FIRST if result in alone),
-        "spfm": None if metrics.spfm is None else list(metrics.spfm),
-        "spfm_unaided": None if metrics.spfm_unaided is None else list(metrics.spfm_unaided),
-        "corner": budget.corner,
-        "due_fit": None if due is None else [due.fit, due.fit_lo, due.fit_hi],
-        "slowest_alarm": max((a.slowest_cycles for a in alarms if a.slowest_cycles), default=None),
-    }
+    return next(result for result in _WORST_FIRST if result in alone)
 
 
-def _basis(found: Finished) -> str:
+def _digest(found: Finished) -> str:
     """Return a digest of what was injected into what, whenever that was, and in how many goes."""
     sealed = found.provenance.results
     made = [dict(found.provenance.hashes), None if sealed is None else sealed.content]
@@ -151,44 +197,44 @@ def _spfm_asked(cell: StudyCell) -> float | None:
     return safety.spfm if safety is not None and "spfm_transient" in safety.claims else None
 
 
-def _classes(found: Finished) -> Sequence[Mapping[str, Any]]:
+def _classes(found: Finished) -> tuple[CellClass, ...]:
     """Return the rows of register classes: those of the summary, or counted from injections that are even."""
     summary = found.summary
-    told = [own.plain() for own in summary.classes]
     even = found.kind == RUN and summary.sampling is not None and summary.sampling.plan in EVENLY
-    if told or not even or summary.campaign.fault_model != UPSET:
-        return told
-    rows: list[dict[str, Any]] = Run(found.path).classes().to_dict("records")
-    return rows
+    if summary.classes or not even or summary.campaign.fault_model != UPSET:
+        return tuple(
+            CellClass(
+                register_class=own.register_class,
+                bits=own.bits,
+                injections=own.injections,
+                avf=own.avf,
+                avf_lo=own.avf_interval.lo,
+                avf_hi=own.avf_interval.hi,
+            )
+            for own in summary.classes
+        )
+    return tuple(
+        CellClass(
+            register_class=str(row.register_class),
+            bits=int(row.bits),
+            injections=int(row.injections),
+            avf=float(row.avf),
+            avf_lo=float(row.avf_lo),
+            avf_hi=float(row.avf_hi),
+        )
+        for row in Run(found.path).classes().itertuples()
+    )
 
 
-def _head(cell: StudyCell) -> dict[str, Any]:
-    return {"target": cell.target, "network": cell.network}
-
-
-def _row(values: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
-    return {key: values[key] for key in keys}
-
-
-def _block_row(block: Block) -> dict[str, Any]:
-    return _row(block.plain(), _BLOCK_KEYS)
-
-
-def _precision(summary: Summary, *, predicted: bool) -> dict[str, Any]:
-    """Return how well the total is known, and whether that is what was asked.
-
-    Returns:
-        `margin`: half width of the interval, as part of the estimate, that was asked for; None if none was.
-        `half_width`: that of the interval that is given; None without a failure, or if nothing was injected.
-        `reached`: whether it is at most the margin, whatever the sampling stopped for; None if none was asked
-        for, or nothing was injected.
-    """
-    total = summary.total
-    margin = None if predicted or summary.sampling is None else summary.sampling.margin
-    half = (total.fit_hi - total.fit_lo) / 2.0
-    known = not predicted and total.fit > 0.0
-    return {
-        "margin": margin,
-        "half_width": half / total.fit if known else None,
-        "reached": None if margin is None else known and half <= margin * total.fit,
-    }
+def _block(block: Block) -> CellBlock:
+    return CellBlock(
+        block=block.name,
+        ff_bits=block.ff_bits,
+        macro_bits=block.macro_bits,
+        sram_bits=block.sram_bits,
+        area=block.area,
+        fit_raw=block.fit_raw,
+        fit=block.fit,
+        fit_lo=block.fit_lo,
+        fit_hi=block.fit_hi,
+    )

@@ -7,22 +7,30 @@ protection does, for 38 % of area instead of lockstep's 100 %.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from resil.study.answers import MET, MISSED, NONE, is_injected
-from resil.study.protection import NOT_NEEDED, REACHED
+from resil.record.interval import Interval
+from resil.record.study import (
+    NOT_NEEDED,
+    OPEN,
+    REACHED,
+    REFUTED,
+    SUPPORTED,
+    Claim,
+    TargetProtection,
+    injected_cells,
+)
+from resil.record.study_cell import MET, MISSED, NONE, CellRecord, CellResults
 
-SUPPORTED, REFUTED, OPEN = "supported", "refuted", "open"
 SHORT = "Unprotected, every configuration falls short of what is asked."
 SELECTIVE = "Selective protection suffices for every configuration, at less area than lockstep."
 
-Cells = Sequence[Mapping[str, Any]]
+Cells = Sequence[CellRecord]
 
 
-def claims(cells: Cells, protection: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return each claim with `claim`, `result` ("supported", "refuted" or "open") and `evidence`, lines.
+def claims(cells: Cells, protection: Sequence[TargetProtection]) -> tuple[Claim, Claim]:
+    """Return the two claims, each with its evidence.
 
     The first is refuted by a configuration on which every network was injected and meets what is asked, the
     second by one whose set takes no less area than lockstep; where no set was shown to suffice, more
@@ -30,27 +38,21 @@ def claims(cells: Cells, protection: Sequence[Mapping[str, Any]]) -> list[dict[s
     and that new injections into the protected RTL have confirmed.
 
     Args:
-        cells: As in `study.json`.
+        cells: Of all targets.
         protection: Likewise.
     """
-    targets = list(dict.fromkeys(cell["target"] for cell in cells))
-    own = {target: [cell for cell in cells if cell["target"] == target] for target in targets}
-    rows = {row["target"]: row for row in protection}
+    targets = list(dict.fromkeys(cell.target for cell in cells))
+    own = {target: [cell for cell in cells if cell.target == target] for target in targets}
+    rows = {row.target: row for row in protection}
     falls = [_falls_short(own[target]) for target in targets]
     needed = {target: _Needed.of(own[target]) for target in targets}
     suffices = [_suffices(rows.get(target), needed[target]) for target in targets]
-    return [
-        {
-            "claim": SHORT,
-            "result": _joined(falls),
-            "evidence": [f"{target}: {_unprotected(own[target])}" for target in targets],
-        },
-        {
-            "claim": SELECTIVE,
-            "result": _joined(suffices),
-            "evidence": [f"{target}: {_protected(rows.get(target), needed[target])}" for target in targets],
-        },
-    ]
+    unprotected = tuple(f"{target}: {_unprotected(own[target])}" for target in targets)
+    protected = tuple(f"{target}: {_protected(rows.get(target), needed[target])}" for target in targets)
+    return (
+        Claim(claim=SHORT, result=_joined(falls), evidence=unprotected),
+        Claim(claim=SELECTIVE, result=_joined(suffices), evidence=protected),
+    )
 
 
 def _joined(results: Sequence[str]) -> str:
@@ -61,47 +63,40 @@ def _joined(results: Sequence[str]) -> str:
 
 
 def _falls_short(cells: Cells) -> str:
-    injected = [cell for cell in cells if is_injected(cell)]
-    if any(_alone(cell) == MISSED for cell in injected):
+    alone = [found.unaided for _, found in injected_cells(cells)]
+    if MISSED in alone:
         return SUPPORTED
-    whole = len(injected) == len(cells) and bool(cells)
-    return REFUTED if whole and all(_alone(cell) == MET for cell in cells) else OPEN
-
-
-def _alone(cell: Mapping[str, Any]) -> str:
-    """Return the verdict of a cell if nobody reacts to what the design detects: it is unprotected then."""
-    return str(cell["unaided"] if cell["unaided"] is not None else cell["verdict"])
+    whole = len(alone) == len(cells) and bool(cells)
+    return REFUTED if whole and set(alone) == {MET} else OPEN
 
 
 def _unprotected(cells: Cells) -> str:
-    injected = [cell for cell in cells if is_injected(cell)]
+    injected = injected_cells(cells)
     if not injected:
         return "no network was injected"
-    if all(cell["verdict"] == NONE for cell in injected):
+    if all(cell.verdict == NONE for cell, _ in injected):
         return "nothing was asked"
-    missed = [cell for cell in injected if _alone(cell) == MISSED]
-    aided = sum(cell["verdict"] == MISSED for cell in injected)
-    worst = max(injected, key=lambda cell: cell["fit"])
-    told = f"{len(missed)} of {len(cells)} networks miss unaided, {aided} with the error flag and a reaction"
+    missed = sum(found.unaided == MISSED for _, found in injected)
+    aided = sum(cell.verdict == MISSED for cell, _ in injected)
+    text = f"{missed} of {len(cells)} networks miss unaided, {aided} with the error flag and a reaction"
     if len(injected) < len(cells):
-        told += f", {len(cells) - len(injected)} not injected"
-    limits = f"[{worst['fit_lo']:.3g}, {worst['fit_hi']:.3g}]"
-    told += f"; worst {worst['fit']:.3g} {limits} FIT on {worst['network']}"
-    told += "" if worst["budget_fit"] is None else f", budget {worst['budget_fit']:g}"
-    for key, view in (("spfm_unaided", "unaided"), ("spfm", "with the error flag and a reaction")):
-        told += _lowest(injected, key, view)
-    return told
+        text += f", {len(cells) - len(injected)} not injected"
+    cell, worst = max(injected, key=lambda own: own[1].fit)
+    text += f"; worst {worst.fit:.3g} [{worst.fit_lo:.3g}, {worst.fit_hi:.3g}] FIT on {cell.network}"
+    text += "" if worst.budget_fit is None else f", budget {worst.budget_fit:g}"
+    text += _lowest("unaided", ((cell, own, own.spfm_unaided) for cell, own in injected))
+    return text + _lowest("with the error flag and a reaction", ((c, own, own.spfm) for c, own in injected))
 
 
-def _lowest(cells: Cells, key: str, view: str) -> str:
+def _lowest(view: str, cells: Iterable[tuple[CellRecord, CellResults, Interval | None]]) -> str:
     """Return the lowest SPFM of one view, and what is asked; "" if it is known of no cell."""
-    lowest = min((cell for cell in cells if cell[key]), key=lambda cell: cell[key][1], default=None)
-    told = ""
-    if lowest is not None:
-        middle, low, high = lowest[key]
-        told = f"; lowest SPFM {view} {middle:.2%} [{low:.2%}, {high:.2%}] on {lowest['network']}"
-        told += "" if lowest.get("spfm_asked") is None else f", asked {lowest['spfm_asked']:.2%}"
-    return told
+    known = [(spfm, cell, found) for cell, found, spfm in cells if spfm is not None]
+    if not known:
+        return ""
+    spfm, cell, found = min(known, key=lambda own: own[0].lo)
+    middle = "not known" if spfm.estimate is None else f"{spfm.estimate:.2%}"
+    asked = "" if found.spfm_asked is None else f", asked {found.spfm_asked:.2%}"
+    return f"; lowest SPFM {view} {middle} [{spfm.lo:.2%}, {spfm.hi:.2%}] on {cell.network}{asked}"
 
 
 @dataclass(frozen=True)
@@ -114,44 +109,49 @@ class _Needed:
     @staticmethod
     def of(cells: Cells) -> _Needed:
         """Return the least budget, and the most SPFM, of cells that have one."""
-        budgets = [own for cell in cells if (own := cell.get("budget_fit")) is not None]
-        spfms = [own for cell in cells if (own := cell.get("spfm_asked")) is not None]
+        found = [cell.results for cell in cells if cell.results is not None]
+        budgets = [own.budget_fit for own in found if own.budget_fit is not None]
+        spfms = [own.spfm_asked for own in found if own.spfm_asked is not None]
         return _Needed(min(budgets, default=None), max(spfms, default=None))
 
-    def lacking(self, row: Mapping[str, Any]) -> list[str]:
+    def lacking(self, row: TargetProtection) -> list[str]:
         """Return what a chosen set is not shown to keep, in words."""
-        told = []
-        if self.fit is not None and row["fit_hi"] > self.fit:
-            told.append(f"more than the budget of {self.fit:g}")
-        if self.spfm is not None and (row["spfm_lo"] is None or row["spfm_lo"] < self.spfm):
-            told.append(f"SPFM not shown to be the {self.spfm:.2%} that is claimed")
-        return told
+        found = []
+        if self.fit is not None and (row.fit_hi is None or row.fit_hi > self.fit):
+            found.append(f"more than the budget of {self.fit:g}")
+        if self.spfm is not None and (row.spfm_lo is None or row.spfm_lo < self.spfm):
+            found.append(f"SPFM not shown to be the {self.spfm:.2%} that is claimed")
+        return found
 
 
-def _suffices(row: Mapping[str, Any] | None, needed: _Needed) -> str:
-    if row is None or row["result"] != REACHED:
+def _suffices(row: TargetProtection | None, needed: _Needed) -> str:
+    if row is None or row.result != REACHED or row.overhead is None:
         return OPEN
-    lockstep = row["overhead_lockstep"]
-    if lockstep is not None and row["overhead"] >= lockstep:
+    lockstep = row.overhead_lockstep
+    if lockstep is not None and row.overhead >= lockstep:
         return REFUTED
     if needed.lacking(row):
         return OPEN
-    return SUPPORTED if lockstep is not None and row["confirmed"] is True else OPEN
+    return SUPPORTED if lockstep is not None and row.confirmed is True else OPEN
 
 
-def _protected(row: Mapping[str, Any] | None, needed: _Needed) -> str:
+def _protected(row: TargetProtection | None, needed: _Needed) -> str:
     if row is None:
         return "no protection was asked for"
-    if row["result"] == NOT_NEEDED:
-        return f"none is needed: {row['reason']}"
-    if row["result"] != REACHED:
-        return f"{row['result']}: {row['reason']}"
-    lockstep = row["overhead_lockstep"]
-    told = f"+{row['overhead']:.2%} area"
-    told += "" if lockstep is None else f" where lockstep takes +{lockstep:.0%}"
-    told += f", at most {row['fit_hi']:.3g} FIT on {len(row['networks'])} networks"
-    told += "" if row["spfm_lo"] is None else f", SPFM at least {row['spfm_lo']:.2%}"
+    if row.result == NOT_NEEDED:
+        return f"none is needed: {row.reason}"
+    if row.result != REACHED or row.overhead is None:
+        return f"{row.result}: {row.reason}"
+    lockstep = row.overhead_lockstep
+    text = f"+{row.overhead:.2%} area"
+    text += "" if lockstep is None else f" where lockstep takes +{lockstep:.0%}"
+    text += "" if row.fit_hi is None else f", at most {row.fit_hi:.3g} FIT on {len(row.networks)} networks"
+    text += "" if row.spfm_lo is None else f", SPFM at least {row.spfm_lo:.2%}"
     if lacking := needed.lacking(row):
-        told += f" ({'; '.join(lacking)}: other targets were given to it)"
-    confirmed = {True: "confirmed by injection", False: "not confirmed by injection"}
-    return f"{told}; {confirmed.get(row['confirmed'], 'not injected into')}"
+        text += f" ({'; '.join(lacking)}: other targets were given to it)"
+    confirmed = {
+        True: "confirmed by injection",
+        False: "not confirmed by injection",
+        None: "not injected into",
+    }
+    return f"{text}; {confirmed[row.confirmed]}"

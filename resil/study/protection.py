@@ -3,41 +3,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from resil.record import protection as record
 from resil.record.protection import INFEASIBLE, OPTIMAL
 from resil.record.protection_state import ProtectionState
-from resil.study.answers import MET, is_answered, is_injected
+from resil.record.study import NOT_NEEDED, NOT_REACHED, REACHED, UNASSESSED, TargetProtection
+from resil.record.study_cell import MET, CellRecord
 from resil.study.study import ProtectionWanted
 
-NOT_NEEDED, REACHED, NOT_REACHED = "not needed", "reached", "not reached"
-NOT_ASSESSED = "not assessed"
 NOT_FINISHED = "the study is not finished"
 _RESULTS = {OPTIMAL: REACHED, INFEASIBLE: NOT_REACHED, record.NOT_NEEDED: NOT_NEEDED}
 _UNPROTECTED = "each network meets what was asked, unprotected"
 
 
-def unassessed(target: str, reason: str) -> dict[str, Any]:
+def unassessed(target: str, reason: str) -> TargetProtection:
     """Return the row of a target of whose protection nothing is known."""
-    return {
-        "target": target,
-        "result": NOT_ASSESSED,
-        "overhead": None,
-        "overhead_lockstep": None,
-        "networks": [],
-        "fit_hi": None,
-        "spfm_lo": None,
-        "confirmed": None,
-        "plan": None,
-        "reason": reason,
-    }
+    return TargetProtection(
+        target=target,
+        result=UNASSESSED,
+        overhead=None,
+        overhead_lockstep=None,
+        networks=(),
+        fit_hi=None,
+        spfm_lo=None,
+        confirmed=None,
+        plan=None,
+        reason=reason,
+    )
 
 
-def settled(
-    wanted: ProtectionWanted, target: str, cells: Sequence[Mapping[str, Any]]
-) -> dict[str, Any] | None:
+def settled(wanted: ProtectionWanted, target: str, cells: Sequence[CellRecord]) -> TargetProtection | None:
     """Return the row of a target for which nothing is to be chosen, None if something is.
 
     A set has to hold for all networks: where one of them was not injected, none is chosen.
@@ -47,19 +43,18 @@ def settled(
         target: Its name.
         cells: Its own.
     """
-    if missing := [cell["network"] for cell in cells if not is_answered(cell)]:
+    if missing := [cell.network for cell in cells if cell.results is None]:
         return unassessed(target, f"no results of {', '.join(missing)}")
-    if predicted := [cell["network"] for cell in cells if not is_injected(cell)]:
+    if predicted := [cell.network for cell in cells if cell.injected is None]:
         return unassessed(target, f"only predicted: {', '.join(predicted)}")
     plain = wanted.targets.names_none and not wanted.targets.waive
-    if plain and all(cell["verdict"] == MET for cell in cells):
-        networks = [cell["network"] for cell in cells]
-        row = {"result": NOT_NEEDED, "overhead": 0.0, "networks": networks, "reason": _UNPROTECTED}
-        return unassessed(target, "") | row
+    if plain and all(cell.verdict == MET for cell in cells):
+        networks = tuple(cell.network for cell in cells)
+        return unassessed(target, _UNPROTECTED).changed(result=NOT_NEEDED, overhead=0.0, networks=networks)
     return None
 
 
-def chosen(target: str, protection: ProtectionState) -> dict[str, Any]:
+def chosen(target: str, protection: ProtectionState) -> TargetProtection:
     """Return the row of a target for which a set was chosen, or found not to exist.
 
     Args:
@@ -76,18 +71,18 @@ def chosen(target: str, protection: ProtectionState) -> dict[str, Any]:
         REACHED: f"by {plan.granularity}, judged by injections that did not choose{_built(protection)}",
         NOT_REACHED: plan.reason,
     }
-    return {
-        "target": target,
-        "result": result,
-        "overhead": protection.area_overhead if reached else None,
-        "overhead_lockstep": plan.area_overhead_lockstep,
-        "networks": [own.network for own in judged],
-        "fit_hi": max((own.fit_hi for own in judged), default=None) if reached else None,
-        "spfm_lo": min(limits, default=None) if reached else None,
-        "confirmed": protection.confirmed if result == REACHED else None,
-        "plan": plan.name,
-        "reason": reasons[result],
-    }
+    return TargetProtection(
+        target=target,
+        result=result,
+        overhead=protection.area_overhead if reached else None,
+        overhead_lockstep=plan.area_overhead_lockstep,
+        networks=tuple(own.network for own in judged),
+        fit_hi=max((own.fit_hi for own in judged), default=None) if reached else None,
+        spfm_lo=min(limits, default=None) if reached else None,
+        confirmed=protection.confirmed if result == REACHED else None,
+        plan=plan.name,
+        reason=reasons[result],
+    )
 
 
 def _built(protection: ProtectionState) -> str:

@@ -8,32 +8,27 @@ import time
 import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from resil.bench.identity import Identity
-from resil.campaign.campaign import Campaign, load_campaign
-from resil.campaign.text import campaign_text
-from resil.errors import ConsistencyError, Interrupted, ResilError, StoreError
+from resil.errors import ConsistencyError, Interrupted, StoreError
 from resil.farm.cluster import open_farm
 from resil.farm.ledger import FarmGoneError
 from resil.folder.finished import Finished, finished_results
 from resil.folder.provenance import now
-from resil.folder.store import CAMPAIGN
-from resil.prepare import library_digest
 from resil.progress import Loudness, Progress, loudness
-from resil.record.provenance import ESTIMATE, RUN
+from resil.record.study import StudyRecord
+from resil.record.study_cell import FAILED, WAITING, CellRecord
 from resil.reports import STUDY_REPORT, render_study, write_files
 from resil.run.campaign import run_campaign
 from resil.run.estimate import estimate_campaign
-from resil.study.answers import FAILED, WAITING, answered, rests_on, unanswered
+from resil.study.answers import answered, unanswered
 from resil.study.asked import asked
 from resil.study.claims import claims
 from resil.study.classes import class_means
+from resil.study.finished_cells import finished_cell
 from resil.study.folder import (
     ROWS,
-    SCHEMA,
     definition_of,
     open_study,
     require_distinct_works,
@@ -43,7 +38,7 @@ from resil.study.growth import growth
 from resil.study.pace import Pace
 from resil.study.protect import protect_target
 from resil.study.protection import NOT_FINISHED, unassessed
-from resil.study.rows import block_rows, write_rows
+from resil.study.rows import Row, block_rows, write_rows
 from resil.study.study import Study, StudyCell
 from resil.study.time_spent import BUILDS, CELLS, PROTECTION, Spent
 from resil.study.verdict import study_verdict
@@ -55,7 +50,7 @@ _RESULTS = (ROWS, STUDY_REPORT)
 
 def run_study(
     study: Study, out: str | Path, *, resume: bool = False, progress: Progress | None = None
-) -> dict[str, Any]:
+) -> StudyRecord:
     """Carry out what is missing of a study in the folder `out`, and say what its cells say together.
 
     Finished cells are only read. A cell that fails is named with its error, and the others go on.
@@ -76,56 +71,8 @@ def run_study(
         open_study(out, definition, resume=resume) as earlier,
         open_farm(study.rules.execution.farm, progress, out),
     ):
-        known = {} if earlier is None else earlier["definition"]
-        return _Study(study, out, {**known, **definition}, earlier or {}, progress).run()
-
-
-def finished_cell(
-    cell: StudyCell, out: Path, earlier: Mapping[str, Any] | None
-) -> tuple[Finished, Finished | None] | None:
-    """Return what the folders of a cell hold, if an earlier go has ended with just that.
-
-    Any other folder may have been made from another network or target, or its safety rows by fewer permanent
-    faults than there are now: it is for the campaign to look at, which makes again only what is missing.
-
-    Args:
-        cell: The cell.
-        out: Folder of the study.
-        earlier: Content of its `study.json`; None if there is none.
-
-    Returns:
-        Its run or estimate, and the run of permanent faults that its safety rows use; None if something is
-        left to do.
-    """
-    cells: list[dict[str, Any]] = [] if earlier is None else earlier.get("cells", [])
-    known = next((own for own in cells if own.get("run") == cell.folder), {})
-    permanent = None
-    if cell.permanent is not None:
-        permanent = finished_folder(out / cell.permanent_folder, cell.permanent, RUN)
-        if permanent is None:
-            return None
-    found = finished_folder(out / cell.folder, cell.campaign_in(out), ESTIMATE if cell.predicted else RUN)
-    if found is None or any(known.get(key) != own for key, own in rests_on(found, permanent).items()):
-        return None
-    return found, permanent
-
-
-def finished_folder(folder: Path, campaign: Campaign, kind: str) -> Finished | None:
-    """Return what a folder holds, if it is of that kind, all that is asked, and areas are by the library."""
-    try:
-        found = finished_results(folder)
-        recorded = load_campaign(folder / CAMPAIGN)
-        library = library_digest(campaign.liberty)
-    except (ResilError, ConsistencyError, OSError):
-        return None
-    if _asked(recorded) != _asked(campaign) or found.kind != kind:
-        return None
-    return found if kind == ESTIMATE or found.summary.target.area_library == library else None
-
-
-def _asked(campaign: Campaign) -> str:
-    """Return what a campaign asks for, whoever carries it out."""
-    return campaign_text(replace(campaign, execution=replace(campaign.execution, workers=None, farm=None)))
+        known = {} if earlier is None else earlier.definition
+        return _Study(study, out, {**known, **definition}, earlier, progress).run()
 
 
 class _Study:
@@ -136,7 +83,7 @@ class _Study:
         study: Study,
         out: Path,
         definition: Mapping[str, str],
-        earlier: Mapping[str, Any],
+        earlier: StudyRecord | None,
         progress: Progress,
     ) -> None:
         self._study = study
@@ -145,26 +92,27 @@ class _Study:
         self._earlier = earlier
         self._progress = progress
         self._began = time.monotonic()
-        self._started = earlier.get("started") or now()
-        self._spent = Spent(earlier.get("spent", ()))
+        self._started = now() if earlier is None else earlier.started
+        self._before = 0.0 if earlier is None else earlier.seconds
+        self._spent = self._spent_before()
         self._cells = {cell.folder: unanswered(cell, WAITING) for cell in study.cells}
-        self._rows: dict[str, list[dict[str, Any]]] = {}
+        self._rows: dict[str, list[Row]] = {}
         self._pace = Pace(study.cells, "protection" if study.protection is not None else "")
         asked = study.targets if study.protection is not None else ()
         self._protection = {own.name: unassessed(own.name, NOT_FINISHED) for own in asked}
         self._worked = False
 
-    def run(self) -> dict[str, Any]:
+    def run(self) -> StudyRecord:
         waiting = []
         for cell in self._study.cells:
             if (found := finished_cell(cell, self._out, self._earlier)) is None:
                 waiting.append(cell)
             else:
                 self._keep(cell, *found)
-        if waiting or self._earlier.get("finished") is None:
+        if waiting or self._finished is None:
             self._worked = True
             self._write(finished=None)
-        self._tell_whole(len(waiting))
+        self._announce(len(waiting))
         try:
             for place, cell in enumerate(waiting, start=1):
                 with self._timed(cell.target, CELLS):
@@ -175,7 +123,7 @@ class _Study:
             if self._worked:
                 self._write(finished=None)
             raise
-        done = now() if self._worked else self._earlier["finished"]
+        done = now() if self._worked else self._finished
         return self._write(finished=done)
 
     def _carry_out(self, cell: StudyCell, place: int, of: int) -> None:
@@ -203,8 +151,8 @@ class _Study:
             self._fail(cell, f"internal error: {type(error).__name__}: {error} ({where})", internal=True)
         else:
             self._keep(cell, *found)
-            injections, built = self._cells[cell.folder]["injections"], self._progress.built_seconds - built
-            self._pace.note(cell, time.monotonic() - began, injections, built)
+            made, built = self._cells[cell.folder].results, self._progress.built_seconds - built
+            self._pace.note(cell, time.monotonic() - began, made.injections if made else 0, built)
             self._progress.stage(self._pace.text())
 
     def _protect(self) -> None:
@@ -212,15 +160,14 @@ class _Study:
         if wanted is None:
             return
         for place, target in enumerate(self._study.targets, start=1):
-            told = f"protection of {target.name}, {place} of {len(self._study.targets)}"
-            self._progress.stage(told)
+            self._progress.stage(f"protection of {target.name}, {place} of {len(self._study.targets)}")
             try:
                 with self._timed(target.name, PROTECTION):
                     row = protect_target(wanted, target.name, self._cells_of(target.name), self._out)
             except (KeyboardInterrupt, Interrupted):
                 raise Interrupted(self._go_on()) from None
             self._protection[target.name] = row
-            self._worked |= row not in self._earlier.get("protection", ())
+            self._worked |= self._earlier is None or row not in self._earlier.protection
             if self._worked:
                 self._write(finished=None)
 
@@ -235,8 +182,16 @@ class _Study:
             self._spent.note(target, BUILDS, built)
             self._spent.note(target, part, time.monotonic() - began - built)
 
-    def _cells_of(self, target: str) -> list[dict[str, Any]]:
-        return [cell for cell in self._cells.values() if cell["target"] == target]
+    def _cells_of(self, target: str) -> list[CellRecord]:
+        return [cell for cell in self._cells.values() if cell.target == target]
+
+    @property
+    def _finished(self) -> str | None:
+        """When an earlier go has ended; None if none has."""
+        return None if self._earlier is None else self._earlier.finished
+
+    def _spent_before(self) -> Spent:
+        return Spent(() if self._earlier is None else self._earlier.spent)
 
     def _answer(self, cell: StudyCell) -> tuple[Finished, Finished | None]:
         folder, permanent = self._out / cell.folder, None
@@ -269,33 +224,12 @@ class _Study:
 
     def _fail(self, cell: StudyCell, error: str, *, internal: bool = False) -> None:
         self._progress.warn(f"{cell.name} failed: {error}")
-        self._cells[cell.folder] = unanswered(cell, FAILED, error) | {"internal": internal}
+        self._cells[cell.folder] = unanswered(cell, FAILED, error, internal=internal)
         self._pace.answered(cell)
 
-    def _write(self, *, finished: str | None) -> dict[str, Any]:
+    def _write(self, *, finished: str | None) -> StudyRecord:
         """Write what is known by now; reports only of a study that has ended."""
-        cells = list(self._cells.values())
-        protection = list(self._protection.values())
-        seconds = time.monotonic() - self._began if self._worked else 0.0
-        spent = self._spent if self._worked else Spent(self._earlier.get("spent", ()))
-        record = {
-            "schema": SCHEMA,
-            "name": self._study.name,
-            "resil": __version__,
-            "asked": asked(self._study),
-            "verdict": study_verdict(cells),
-            "cells": cells,
-            "protection": protection,
-            "claims": claims(cells, protection),
-            "growth": growth(cells),
-            "classes": class_means(cells),
-            "confidence": self._study.rules.head.confidence,
-            "seconds": round(self._earlier.get("seconds", 0.0) + seconds, 1),
-            "spent": spent.rows(target.name for target in self._study.targets),
-            "started": self._started,
-            "finished": finished,
-            "definition": dict(self._definition),
-        }
+        record = self._record(finished)
         if finished is None:
             for name in _RESULTS:
                 (self._out / name).unlink(missing_ok=True)
@@ -305,13 +239,36 @@ class _Study:
         write_record(self._out, record)
         return record
 
-    def _tell_whole(self, waiting: int) -> None:
+    def _record(self, finished: str | None) -> StudyRecord:
+        cells, protection = tuple(self._cells.values()), tuple(self._protection.values())
+        seconds = time.monotonic() - self._began if self._worked else 0.0
+        spent = self._spent if self._worked else self._spent_before()
+        return StudyRecord(
+            schema=StudyRecord.SCHEMA,
+            name=self._study.name,
+            resil=__version__,
+            asked=asked(self._study),
+            verdict=study_verdict(cells),
+            cells=cells,
+            protection=protection,
+            claims=claims(cells, protection),
+            growth=growth(cells),
+            classes=class_means(cells),
+            confidence=self._study.rules.head.confidence,
+            seconds=round(self._before + seconds, 1),
+            spent=spent.rows(target.name for target in self._study.targets),
+            started=self._started,
+            finished=finished,
+            definition=self._definition,
+        )
+
+    def _announce(self, waiting: int) -> None:
         cells = len(self._study.cells)
         there = cells - waiting
         self._progress.stage(f"{cells} cells, {there} of them finished" if there else f"{cells} cells")
 
     def _go_on(self) -> str:
-        done = sum(cell["verdict"] not in (FAILED, WAITING) for cell in self._cells.values())
+        done = sum(cell.results is not None for cell in self._cells.values())
         cells = f"{done} of {len(self._cells)} cells"
         kept = cells if done == len(self._cells) else f"{cells}, and what was injected of the present one,"
         options = shlex.join(self._study.options)

@@ -4,17 +4,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
-from resil.folder.recorded import is_amount
+from resil.record.study import TimeSpent
 
 BUILDS, CELLS, PROTECTION = PARTS = ("builds", "cells", "protection")
-
-
-def is_spent(row: Mapping[str, Any]) -> bool:
-    """Whether a row of a record is one that `Spent.rows` returned."""
-    return isinstance(row.get("target"), str) and all(is_amount(row.get(part)) for part in PARTS)
 
 
 class Spent:
@@ -24,19 +18,20 @@ class Spent:
         earlier: What `rows` returned in earlier goes at the same study.
     """
 
-    def __init__(self, earlier: Iterable[Mapping[str, Any]] = ()) -> None:
+    def __init__(self, earlier: Iterable[TimeSpent] = ()) -> None:
         self._seconds: defaultdict[tuple[str, str], float] = defaultdict(float)
         for row in earlier:
-            for part in PARTS:
-                self.note(str(row["target"]), part, float(row[part]))
+            self.note(row.target, BUILDS, row.builds)
+            self.note(row.target, CELLS, row.cells)
+            self.note(row.target, PROTECTION, row.protection)
 
     def note(self, target: str, part: str, seconds: float) -> None:
         """Take note of work on a target; `part` is one of `PARTS`."""
         self._seconds[target, part] += seconds
 
-    def rows(self, targets: Iterable[str]) -> list[dict[str, Any]]:
-        """Return a row for each of these targets, with seconds of each part."""
-        return [
-            {"target": target, **{part: round(self._seconds[target, part], 1) for part in PARTS}}
+    def rows(self, targets: Iterable[str]) -> tuple[TimeSpent, ...]:
+        """Return the seconds of each part, for each of these targets."""
+        return tuple(
+            TimeSpent(target=target, **{part: round(self._seconds[target, part], 1) for part in PARTS})
             for target in targets
-        ]
+        )

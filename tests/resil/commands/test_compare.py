@@ -38,10 +38,10 @@ def test_runs_side_by_side(make, capsys):
     assert [run["name"] for run in result["runs"]] == ["one", "two", "three"]
     assert [run["injections"] for run in result["runs"]] == [200, 400, 200]
     assert [own["of"] for own in result["differences"]] == ["two", "three"]
-    intervals = [Interval(run["fit"], run["fit_lo"], run["fit_hi"], 0.95) for run in result["runs"]]
+    intervals = [Interval(*run["fit"], 0.95) for run in result["runs"]]
     expected = difference(intervals[1], intervals[0])
     found = result["differences"][0]
-    assert (found["fit"], found["fit_lo"], found["fit_hi"]) == (expected.estimate, expected.lo, expected.hi)
+    assert found["fit"] == [expected.estimate, expected.lo, expected.hi]
     assert found["ratio"] == intervals[1].estimate / intervals[0].estimate
     assert result["warnings"] == []
     assert main(["compare", *paths]) == 0

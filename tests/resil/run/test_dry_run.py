@@ -12,7 +12,7 @@ import pytest
 from resil.cli import main
 from resil.progress import Progress
 from resil.run.campaign import run_campaign
-from resil.run.dry_run import plan_text
+from resil.run.dry_run import RunPlan, plan_text
 from testkit import fake
 from testkit.campaigns import TEXT, campaign, write_campaign
 
@@ -28,6 +28,11 @@ def dry(tmp_path, monkeypatch, capsys):
         return json.loads(printed.out) if code == 0 else printed.err
 
     return run
+
+
+def text(plan):
+    """What a person is shown of it."""
+    return plan_text(RunPlan.model_validate_json(json.dumps(plan)))
 
 
 def test_it_says_what_would_run_and_does_nothing(dry, tmp_path, monkeypatch):
@@ -46,8 +51,8 @@ def test_it_says_what_is_claimed_and_whether_the_permanent_campaign_can_be_used(
     plan = dry(TEXT + safety)
     assert plan["claims"] == ["spfm_permanent"]
     assert "[safety] permanent cannot be used" in plan["permanent"]
-    assert "warning: [safety] permanent cannot be used" in plan_text(plan)
-    assert "safety claims: spfm_permanent" in plan_text(plan)
+    assert "warning: [safety] permanent cannot be used" in text(plan)
+    assert "safety claims: spfm_permanent" in text(plan)
     main(["run", str(write_campaign(tmp_path, TEXT.replace("[faults]", '[faults]\nmodel = "stuck_at"'))),
           "--out", str(tmp_path / "stuck")])  # fmt: skip
     capsys.readouterr()
@@ -55,13 +60,13 @@ def test_it_says_what_is_claimed_and_whether_the_permanent_campaign_can_be_used(
 
 
 def test_it_says_what_a_hang_is(dry):
-    assert "time-out: of the inference 2 times the run without a fault\n" in plan_text(dry())
+    assert "time-out: of the inference 2 times the run without a fault\n" in text(dry())
     plan = dry(TEXT.replace("[budget]", '[execution]\ntimeout = "operation"\ntimeout_factor = 3\n[budget]'))
     assert (plan["timeout"], plan["timeout_factor"]) == ("operation", 3.0)
     told = (
         "time-out: of the inference 3 times the run without a fault, of each operation 3 times the longest\n"
     )
-    assert told in plan_text(plan)
+    assert told in text(plan)
 
 
 def test_storage_that_is_no_hardware_is_not_counted(dry, monkeypatch):

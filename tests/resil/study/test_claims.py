@@ -6,20 +6,14 @@ import pytest
 from resil.study.claims import claims
 from resil.study.protection import chosen, settled, unassessed
 from resil.study.study import ProtectionWanted
+from testkit.study_cells import typed
 
 
 def cell(target, verdict, network="a", **others):
-    figures = {"fit": 0.2, "fit_lo": 0.1, "fit_hi": 0.3, "predicted": False, "budget_fit": 0.01}
-    return {
-        "target": target,
-        "network": network,
-        "verdict": verdict,
-        "unaided": None,
-        "spfm": [0.98, 0.97, 0.99],
-        "spfm_unaided": [0.96, 0.95, 0.97],
-        **figures,
-        **others,
-    }
+    figures = {"fit": 0.2, "fit_lo": 0.1, "fit_hi": 0.3, "budget_fit": 0.01}
+    spfm = {"spfm": [0.98, 0.97, 0.99], "spfm_unaided": [0.96, 0.95, 0.97]}
+    alone = {"unaided": verdict} if verdict not in ("failed", "not run") else {}
+    return typed(target, network, verdict, **(figures | spfm | alone | others))
 
 
 def plan(*, injected=True, **others):
@@ -34,7 +28,7 @@ def plan(*, injected=True, **others):
 
 
 def results(cells, protection):
-    return [own["result"] for own in claims(cells, protection)]
+    return [own.result for own in claims(cells, protection)]
 
 
 @pytest.mark.parametrize(
@@ -54,21 +48,21 @@ def test_a_configuration_falls_short_if_a_network_misses(cells, result):
 
 def test_without_a_reaction_a_configuration_may_fall_short_that_meets_all_with_one():
     (short, _) = claims([cell("32", "met", unaided="missed")], [])
-    assert short["result"] == "supported"
-    assert short["evidence"][0].startswith("32: 1 of 1 networks miss unaided, 0 with the error flag")
+    assert short.result == "supported"
+    assert short.evidence[0].startswith("32: 1 of 1 networks miss unaided, 0 with the error flag")
     assert results([cell("32", "met", unaided="inconclusive")], [])[0] == "open"
 
 
 def test_what_is_predicted_or_missing_neither_meets_nor_misses():
     met = [cell("32", "met"), cell("32", "inconclusive", "b", predicted=True)]
     assert results(met, [])[0] == "open"
-    (short, _) = claims([cell("32", "missed"), cell("32", "not run", "b", fit=None)], [])
-    assert short["result"] == "supported"
-    assert short["evidence"] == [
+    (short, _) = claims([cell("32", "missed"), cell("32", "not run", "b")], [])
+    assert short.result == "supported"
+    assert short.evidence == (
         "32: 1 of 2 networks miss unaided, 1 with the error flag and a reaction, 1 not injected; "
         "worst 0.2 [0.1, 0.3] FIT on a, budget 0.01; lowest SPFM unaided 96.00% [95.00%, 97.00%] on a; "
-        "lowest SPFM with the error flag and a reaction 98.00% [97.00%, 99.00%] on a"
-    ]
+        "lowest SPFM with the error flag and a reaction 98.00% [97.00%, 99.00%] on a",
+    )
 
 
 @pytest.mark.parametrize(
@@ -87,14 +81,14 @@ def test_what_is_predicted_or_missing_neither_meets_nor_misses():
 )
 def test_protection_suffices_only_if_it_is_confirmed(facts, result, told):
     (_, selective) = claims([cell("32", "missed")], [chosen("32", plan(**facts))])
-    assert selective["result"] == result
-    assert told in selective["evidence"][0]
+    assert selective.result == result
+    assert told in selective.evidence[0]
 
 
 def test_a_set_that_leaves_more_than_the_budget_does_not_suffice():
     (_, selective) = claims([cell("32", "missed", budget_fit=0.005)], [chosen("32", plan(confirmed=True))])
-    assert selective["result"] == "open"
-    assert "more than the budget of 0.005" in selective["evidence"][0]
+    assert selective.result == "open"
+    assert "more than the budget of 0.005" in selective.evidence[0]
 
 
 def test_a_set_without_the_spfm_that_is_claimed_does_not_suffice():
@@ -102,8 +96,8 @@ def test_a_set_without_the_spfm_that_is_claimed_does_not_suffice():
         networks = [{"network": "a", "fit_hi": 1e-3, "spfm_lo": lower}]
         row = chosen("32", plan(confirmed=True, networks=networks))
         (_, selective) = claims([cell("32", "missed", spfm_asked=asked)], [row])
-        assert selective["result"] == result
-        assert ("SPFM not shown to be the 99.00% that is claimed" in selective["evidence"][0]) == (
+        assert selective.result == result
+        assert ("SPFM not shown to be the 99.00% that is claimed" in selective.evidence[0]) == (
             result == "open"
         )
 
@@ -117,17 +111,17 @@ def test_one_configuration_that_is_open_leaves_the_claim_open():
 
 def test_the_worst_network_counts():
     row = chosen("32", plan())
-    assert (row["fit_hi"], row["spfm_lo"], row["networks"]) == (9e-3, 0.991, ["a", "b"])
+    assert (row.fit_hi, row.spfm_lo, row.networks) == (9e-3, 0.991, ("a", "b"))
 
 
 @pytest.mark.parametrize(
     ("other", "reason"),
     [
-        (cell("32", "failed", "b", fit=None), "no results of b"),
-        (cell("32", "not run", "b", fit=None), "no results of b"),
+        (cell("32", "failed", "b"), "no results of b"),
+        (cell("32", "not run", "b"), "no results of b"),
         (cell("32", "inconclusive", "b", predicted=True), "only predicted: b"),
     ],
 )
 def test_nothing_is_chosen_where_a_network_is_missing(other, reason):
     row = settled(ProtectionWanted(), "32", [cell("32", "missed"), other])
-    assert (row["result"], row["overhead"], row["reason"]) == ("not assessed", None, reason)
+    assert (row.result, row.overhead, row.reason) == ("not assessed", None, reason)

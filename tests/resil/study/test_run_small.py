@@ -63,7 +63,9 @@ def test_cells_that_can_run_are_injected_and_the_others_say_why(study):
     assert "sauce" in found["cells"][1]["error"]
     assert (code, found["verdict"]["result"]) == (2, "inconclusive")
     assert rows(out / "plain" / "two-pages").num_rows == 120
-    blocks = [{row["block"] for row in cell["blocks"]} for cell in (found["cells"][0], found["cells"][2])]
+    blocks = [
+        {row["block"] for row in cell["results"]["blocks"]} for cell in (found["cells"][0], found["cells"][2])
+    ]
     assert blocks[0] - blocks[1] == {"even"}
     assert {row["register_class"] for row in found["classes"]} > {"control"}
 

@@ -7,45 +7,45 @@ from itertools import product
 from types import SimpleNamespace
 
 import pytest
+from pydantic import ValidationError
 
 from resil.errors import ExitCode
-from resil.study.answers import _precision, verdict_of
+from resil.record.study_cell import DECIDED, VERDICTS
+from resil.study.answers import Precision, verdict_of
 from resil.study.verdict import study_code, study_verdict
-
-WORDS = ("met", "missed", "inconclusive", "not assessed", "none", "failed", "not run")
+from testkit.study_cells import typed
 
 
 def cell(verdict, predicted=False, internal=False):
-    return {"verdict": verdict, "predicted": predicted, "internal": internal}
+    return typed("npu", "a", verdict, predicted=predicted).changed(internal=internal)
 
 
 def code(cells, protection=(), confirmed=None):
-    return study_code(
-        {
-            "cells": cells,
-            "verdict": study_verdict(cells),
-            "protection": [{"result": own, "confirmed": confirmed} for own in protection],
-        }
-    )
+    rows = [SimpleNamespace(result=own, confirmed=confirmed) for own in protection]
+    return study_code(SimpleNamespace(cells=cells, verdict=study_verdict(cells), protection=rows))
 
 
-@pytest.mark.parametrize("words", list(product(WORDS, WORDS, (False, True))))
+@pytest.mark.parametrize("words", list(product(VERDICTS, VERDICTS, (False, True))))
 def test_only_cells_that_are_all_met_by_injections_are_met(words):
     one, other, predicted = words
+    if predicted and other in DECIDED:
+        with pytest.raises(ValidationError, match="no decision"):
+            cell(other, predicted)
+        return
     cells = [cell(one), cell(other, predicted)]
-    result = study_verdict(cells)["result"]
+    result = study_verdict(cells).result
     assert (result == "met") == ((one, other, predicted) == ("met", "met", False))
     assert (result == "missed") == ("missed" in (one, other))
     assert (code(cells) is ExitCode.MET) == (result == "met" or {one, other} == {"none"})
 
 
 def test_only_what_was_predicted_is_called_so():
-    reason = study_verdict([cell("met"), cell("inconclusive", True), cell("not run", True)])["reason"]
+    reason = study_verdict([cell("met"), cell("inconclusive", True), cell("not run", True)]).reason
     assert "1 predicted without an injection" in reason
 
 
 def test_an_empty_study_is_not_met():
-    assert study_verdict([])["result"] == "inconclusive"
+    assert study_verdict([]).result == "inconclusive"
 
 
 def test_exit_codes_by_what_is_worst():
@@ -103,7 +103,7 @@ def test_a_margin_is_reached_by_the_interval_that_is_given(margin, fit, half, re
     """Whatever the sampling says that it stopped for."""
     total = SimpleNamespace(fit=fit, fit_lo=fit - half, fit_hi=fit + half)
     found = SimpleNamespace(sampling=SimpleNamespace(margin=margin, reason=reason), total=total)
-    told = _precision(found, predicted=False)
-    assert (told["margin"], told["reached"]) == (margin, reached)
-    assert told["half_width"] == (None if width is None else pytest.approx(width))
-    assert set(_precision(found, predicted=True).values()) == {None}
+    precision = Precision.of(found, predicted=False)
+    assert (precision.margin, precision.reached) == (margin, reached)
+    assert precision.half_width == (None if width is None else pytest.approx(width))
+    assert Precision.of(found, predicted=True) == Precision(None, None, None)
