@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a study's two claims rest on: nothing that was not injected, or not confirmed, supports them."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from resil.study.claims import claims
@@ -16,15 +18,22 @@ def cell(target, verdict, network="a", **others):
     return typed(target, network, verdict, **(figures | spfm | alone | others))
 
 
-def plan(*, injected=True, **others):
+def state(*, confirmed=None, area_overhead=0.06, **others):
+    """A protection of a target as it stands."""
     networks = [
-        {"network": name, "fit_hi": fit, "spfm_lo": spfm}
+        SimpleNamespace(network=name, fit_hi=fit, spfm_lo=spfm)
         for name, fit, spfm in (("a", 1e-3, 0.995), ("b", 9e-3, 0.991))
     ]
     known = {"result": "optimal", "granularity": "register", "name": "by-register", "reason": "none fits"}
-    area = {"area_overhead": 0.06, "area_overhead_lockstep": 1.03}
-    measured = {"measured": {}} if injected and "confirmed" in others else {}
-    return {**known, **area, "networks": networks, **measured, **others}
+    plan = known | {"area_overhead_lockstep": 1.03, "networks": networks} | others
+    found = None if confirmed is None else SimpleNamespace(confirmed=confirmed, reasons=())
+    return SimpleNamespace(
+        plan=SimpleNamespace(**plan),
+        area_overhead=area_overhead,
+        area_measured=False,
+        confirmed=confirmed,
+        confirmation=found,
+    )
 
 
 def results(cells, protection):
@@ -71,8 +80,6 @@ def test_what_is_predicted_or_missing_neither_meets_nor_misses():
         ({"confirmed": True}, "supported", "+6.00% area where lockstep takes +103%, at most 0.009 FIT on 2"),
         ({"confirmed": False}, "open", "not confirmed by injection"),
         ({}, "open", "; not injected into"),
-        # Built, and that is all.
-        ({"confirmed": False, "injected": False}, "open", "; not injected into"),
         ({"confirmed": True, "area_overhead": 1.1}, "refuted", "+110.00% area"),
         ({"confirmed": True, "area_overhead_lockstep": None}, "open", "+6.00% area, at most"),
         ({"result": "infeasible", "area_overhead": None}, "open", "not reached: none fits"),
@@ -80,21 +87,21 @@ def test_what_is_predicted_or_missing_neither_meets_nor_misses():
     ],
 )
 def test_protection_suffices_only_if_it_is_confirmed(facts, result, told):
-    (_, selective) = claims([cell("32", "missed")], [chosen("32", plan(**facts))])
+    (_, selective) = claims([cell("32", "missed")], [chosen("32", state(**facts))])
     assert selective.result == result
     assert told in selective.evidence[0]
 
 
 def test_a_set_that_leaves_more_than_the_budget_does_not_suffice():
-    (_, selective) = claims([cell("32", "missed", budget_fit=0.005)], [chosen("32", plan(confirmed=True))])
+    (_, selective) = claims([cell("32", "missed", budget_fit=0.005)], [chosen("32", state(confirmed=True))])
     assert selective.result == "open"
     assert "more than the budget of 0.005" in selective.evidence[0]
 
 
 def test_a_set_without_the_spfm_that_is_claimed_does_not_suffice():
     for asked, lower, result in ((0.99, 0.991, "supported"), (0.99, 0.989, "open"), (0.99, None, "open")):
-        networks = [{"network": "a", "fit_hi": 1e-3, "spfm_lo": lower}]
-        row = chosen("32", plan(confirmed=True, networks=networks))
+        networks = [SimpleNamespace(network="a", fit_hi=1e-3, spfm_lo=lower)]
+        row = chosen("32", state(confirmed=True, networks=networks))
         (_, selective) = claims([cell("32", "missed", spfm_asked=asked)], [row])
         assert selective.result == result
         assert ("SPFM not shown to be the 99.00% that is claimed" in selective.evidence[0]) == (
@@ -104,13 +111,13 @@ def test_a_set_without_the_spfm_that_is_claimed_does_not_suffice():
 
 def test_one_configuration_that_is_open_leaves_the_claim_open():
     cells = [cell("32", "missed"), cell("64", "missed")]
-    good = chosen("32", plan(confirmed=True))
+    good = chosen("32", state(confirmed=True))
     assert results(cells, [good, unassessed("64", "no results")])[1] == "open"
     assert results(cells, [good])[1] == "open"
 
 
 def test_the_worst_network_counts():
-    row = chosen("32", plan())
+    row = chosen("32", state())
     assert (row.fit_hi, row.spfm_lo, row.networks) == (9e-3, 0.991, ("a", "b"))
 
 
