@@ -16,7 +16,7 @@ from resil.campaign.network_settings import NetworkSettings
 from resil.errors import CampaignError
 from resil.folder.provenance import versions
 from resil.progress import Progress
-from resil.rtl_harness.cache import content_key, observe_builds
+from resil.rtl_harness.cache import content_key, file_digest, observe_builds
 from resil.rtl_harness.design.area import area_per_block
 from resil.rtl_harness.design.elaboration import Elaboration, elaborate
 from resil.rtl_harness.design.elaboration.yosys import rtl_key
@@ -226,7 +226,7 @@ def _area(
 
 def library_digest(liberty: Path | None) -> str | None:
     """Return the SHA-256 of a cell library; None without one."""
-    return None if liberty is None else sha256(liberty.read_bytes()).hexdigest()
+    return None if liberty is None else file_digest(liberty)
 
 
 def _target_digest(target: Target, workload: Workload) -> str:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import re
@@ -14,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
-from hashlib import blake2b, file_digest
+from hashlib import blake2b
 from pathlib import Path
 
 from filelock import FileLock
@@ -154,7 +155,7 @@ def seal(folder: Path, *, shipped: bool = False) -> None:
         folder: It holds all that was built.
         shipped: Its content comes from the package.
     """
-    mark = {"shipped": shipped, "files": {name: _digest(folder / name) for name in _files(folder)}}
+    mark = {"shipped": shipped, "files": {name: file_digest(folder / name) for name in _files(folder)}}
     write_atomically(folder / _COMPLETE, json.dumps(mark).encode())
 
 
@@ -192,7 +193,7 @@ def _is_intact(folder: Path, files: Mapping[str, str]) -> bool:
     states = [(folder / name).stat() for name in files]
     looks = tuple((name, s.st_ino, s.st_size, s.st_mtime_ns) for name, s in zip(files, states, strict=True))
     if _checked.get(folder) != looks:
-        if any(_digest(folder / name) != digest for name, digest in files.items()):
+        if any(file_digest(folder / name) != digest for name, digest in files.items()):
             return False
         _checked[folder] = looks
     return True
@@ -203,9 +204,10 @@ def _files(folder: Path) -> list[str]:
     return sorted(name for name in names if name != _COMPLETE)
 
 
-def _digest(file: Path) -> str:
+def file_digest(file: Path) -> str:
+    """Return the SHA-256 of what a file holds; OSError if it cannot be read."""
     with file.open("rb") as opened:
-        return file_digest(opened, "sha256").hexdigest()
+        return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
 def _check_path(root: Path) -> None:

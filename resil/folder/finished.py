@@ -35,6 +35,7 @@ from resil.folder.store import (
 )
 from resil.record.provenance import ESTIMATE, RUN, Provenance, Seal
 from resil.record.summary import Summary
+from resil.rtl_harness.cache import file_digest
 from resil.stats.rates import OUTCOMES
 
 _FINISH = "finish it with: resil run CAMPAIGN.toml --out {} --resume"
@@ -274,7 +275,7 @@ def _content_digest(content: Content) -> str:
 
 def _digest(file: Path, remedy: str) -> str:
     try:
-        return sha256(file.read_bytes()).hexdigest()
+        return file_digest(file)
     except OSError as error:
         raise StoreError(f"{file}: expected a file, {error.strerror}; {remedy}") from None
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 
 from resil.folder.finished import Finished, finished_results, finished_run
@@ -27,6 +26,7 @@ from resil.record.protection import Protection
 from resil.record.protection_parts import ChoosingModel, ChoosingRun
 from resil.record.provenance import RUN
 from resil.results.write import Results
+from resil.rtl_harness.cache import file_digest
 
 # Time for each choice without one of the networks.
 _HOLD_OUT_SECONDS = 20.0
@@ -79,7 +79,7 @@ def choose_plan(runs_or_models: Sequence[Path], wanted: Wanted, *, buildable: bo
     watched = buildable and wanted.verify
     longest = longest_operations(run_dirs, wanted.networks, wanted.options) if watched else ()
     design = basis.design(known, granularity, buildable=buildable, also_longest=longest)
-    learnt = [ChoosingModel(model=path.name, sha256=sha256(path.read_bytes()).hexdigest()) for path in models]
+    learnt = [ChoosingModel(model=path.name, sha256=file_digest(path)) for path in models]
     plans = _plans(
         basis, design, asked, granularity, models, Origin(name, tuple(rests_on(basis)), tuple(learnt))
     )

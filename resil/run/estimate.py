@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import time
-from hashlib import sha256
 from pathlib import Path
 
 from resil.campaign.campaign import Campaign
@@ -20,6 +19,7 @@ from resil.record.provenance import ESTIMATE, Provenance
 from resil.record.summary import Summary
 from resil.results.summarise import upset_rates
 from resil.results.write import Results
+from resil.rtl_harness.cache import file_digest
 from resil.rtl_harness.npu.work import operation_work
 from resil.run.campaign import verdict_code
 from resil.sensitivity.campaign_inference import infer_campaign
@@ -184,5 +184,5 @@ def _target(campaign: Campaign, model: SensitivityModel) -> str:
 
 
 def _made_with(campaign: Campaign, model: Path, network: str) -> Provenance:
-    hashes = {"network": network, "model": sha256(model.read_bytes()).hexdigest()}
+    hashes = {"network": network, "model": file_digest(model)}
     return made_with(campaign, _PACKAGES, ESTIMATE, hashes, {})

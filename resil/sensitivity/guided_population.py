@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from hashlib import sha256
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from resil.bench.site_list import block_name
 from resil.campaign.campaign import Campaign
 from resil.faults.plan import FaultStratum
 from resil.faults.population import Population, make_population, times_of
+from resil.rtl_harness.cache import file_digest
 from resil.rtl_harness.design.sites import SiteTable
 from resil.rtl_harness.engine.contract import GoldenRun
 from resil.sensitivity.model import SHIPPED, load_model
@@ -35,7 +35,7 @@ def guide_digest(campaign: Campaign) -> str:
         return ""
     path = campaign.sampling.model or SHIPPED
     load_model(path)
-    return f"; model {sha256(path.read_bytes()).hexdigest()}; {' '.join(campaign.hazardous)}"
+    return f"; model {file_digest(path)}; {' '.join(campaign.hazardous)}"
 
 
 def campaign_population(campaign: Campaign, bench: Bench, goldens: Sequence[GoldenRun]) -> Population:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from resil.folder.provenance import now
 from resil.folder.store import CAMPAIGN, SUMMARY
 from resil.networks.errors import NetworkError
 from resil.reports.table import Column, Table
+from resil.rtl_harness.cache import file_digest
 from resil.sensitivity.campaign_inference import infer_campaign
 from resil.sensitivity.coverage import judge
 from resil.sensitivity.cycles import CycleModel
@@ -243,7 +243,7 @@ def _provenance(runs: Sequence[ObservedRun]) -> dict[str, Any]:
                 "injections": run.summary.total.injections,
                 "campaign": run.provenance.hashes["campaign"],
                 "golden": run.summary.golden.comparison.remark,
-                "summary_sha256": sha256((run.folder / SUMMARY).read_bytes()).hexdigest(),
+                "summary_sha256": file_digest(run.folder / SUMMARY),
             }
             for run in runs
         ],

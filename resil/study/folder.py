@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from hashlib import sha256
 from pathlib import Path
 
 from resil.bench.identity import Identity, ending_definition
@@ -19,7 +18,7 @@ from resil.folder.recorded import read_document
 from resil.folder.store import LOCK, locked, make_folder
 from resil.networks import zoo
 from resil.record.study import StudyRecord
-from resil.rtl_harness.cache import content_key
+from resil.rtl_harness.cache import content_key, file_digest
 from resil.rtl_harness.design.snapshot import rtl_digest
 from resil.rtl_harness.design.target import SHIPPED_TARGETS, load_target
 from resil.sensitivity.guided_population import guide_digest
@@ -189,6 +188,6 @@ def _target_digest(target: StudyTarget) -> str:
 
 def _file_digest(file: Path) -> str:
     try:
-        return sha256(file.read_bytes()).hexdigest()
+        return file_digest(file)
     except OSError as error:
         raise StoreError(f"{file}: cannot be read ({error.strerror}); give a readable file") from None

@@ -7,9 +7,9 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
 from pathlib import Path
 
+from resil.rtl_harness.cache import file_digest
 from resil.rtl_harness.design.source_files import read_source_files
 from resil.rtl_harness.design.target import PACKAGE, SHIPPED_PREFIX, Target, TargetAlarm
 from resil.rtl_harness.errors import HarnessError
@@ -101,7 +101,7 @@ def require_same_includes(target: Target, edited: Mapping[Path, Path]) -> None:
     for (reader, name), (where, number) in first.items():
         added = [folder / name for folder in sorted({s.parent for s in edited}) if (folder / name).is_file()]
         file = found.files[number]
-        if where == "beside" and added and sha256(added[0].read_bytes()).hexdigest() != file.digest:
+        if where == "beside" and added and file_digest(added[0]) != file.digest:
             raise HarnessError(
                 f"target {target.name}: {found.files[reader].path} names {name!r}, which is {file.path}: "
                 "expected no other file of that name beside a source that protection edits, found "
