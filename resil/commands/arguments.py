@@ -29,14 +29,6 @@ Workers = Annotated[int | None, typer.Option("--workers", min=1, help="Simulator
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Only compile and elaborate, and say what would run.")
 ]
-Set = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="TABLE.KEY=VALUE",
-        help="Use this value in place of the file's, as faults.injections=5000; may be repeated.",
-    ),
-]
 AcceptGolden = Annotated[
     bool,
     typer.Option(

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Options that take one of some names: help shows them, shells complete them, others are refused."""
+"""Options whose values are known by name: help shows them, shells complete them, others are refused."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated
 
 import typer
 
+from resil.campaign.declaration import Key, Table
 from resil.campaign.engines import engines
 from resil.errors import ResilError
 from resil.rtl_harness.npu.model.config import CONFIGS
@@ -46,6 +47,63 @@ def _one_of(names: Callable[[], Sequence[str]]) -> Callable[[str | None], str | 
     return check
 
 
+def _campaign_tables() -> Mapping[str, Table]:
+    from resil.campaign.keys import TABLES
+
+    return TABLES
+
+
+def _study_tables() -> Mapping[str, Table]:
+    from resil.study.study_keys import TABLES
+
+    return TABLES
+
+
+def _settings(tables: Callable[[], Mapping[str, Table]]) -> Callable[[], Sequence[str]]:
+    """Return what can be set in a file of these tables: `TABLE.KEY=`, and with each value that is known."""
+
+    def known() -> Sequence[str]:
+        return [text for table in tables().values() if not table.repeated for text in _set_in(table)]
+
+    return known
+
+
+def _set_in(table: Table) -> Iterator[str]:
+    for key in table.keys:
+        if not key.refused and key.table is None:
+            yield f"{table.name}.{key.name}="
+            yield from (f"{table.name}.{key.name}={value}" for value in _values(key))
+
+
+def _values(key: Key) -> Sequence[str]:
+    """Return the values that a key may have, where they are known by name."""
+    if key.type == "boolean":
+        return ("true", "false")
+    return key.choices if key.type == "string" else ()
+
+
+def _completed_settings(tables: Callable[[], Mapping[str, Table]]) -> Callable[[str], list[str]]:
+    """Complete keys; values only of a key that is there."""
+    complete = _completed(_settings(tables))
+
+    def shown(incomplete: str) -> list[str]:
+        found = complete(incomplete)
+        return found if "=" in incomplete else [text for text in found if text.endswith("=")]
+
+    return shown
+
+
+def _set(tables: Callable[[], Mapping[str, Table]]) -> object:
+    return typer.Option(
+        "--set",
+        metavar="TABLE.KEY=VALUE",
+        autocompletion=_completed_settings(tables),
+        help="Use this value in place of the file's, as faults.injections=5000; may be repeated.",
+    )
+
+
+Set = Annotated[list[str] | None, _set(_campaign_tables)]
+StudySet = Annotated[list[str] | None, _set(_study_tables)]
 Engine = Annotated[
     str | None,
     typer.Option(

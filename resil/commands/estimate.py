@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from resil.commands.arguments import AcceptGolden, CampaignFile, Json, Quiet, Set, Verbose
+from resil.commands.arguments import AcceptGolden, CampaignFile, Json, Quiet, Verbose
+from resil.commands.choices import Set
 from resil.output import show
 
 

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from resil.commands.arguments import AcceptGolden, CampaignFile, DryRun, Json, Quiet, Set, Verbose, Workers
-from resil.commands.choices import Engine
+from resil.commands.arguments import AcceptGolden, CampaignFile, DryRun, Json, Quiet, Verbose, Workers
+from resil.commands.choices import Engine, Set
 from resil.output import show, width
 
 

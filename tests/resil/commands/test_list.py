@@ -50,6 +50,18 @@ def test_every_command_has_examples_in_its_help(name, capsys):
     assert EXAMPLES.keys() == {command.__name__.rstrip("_") for command in COMMANDS}
 
 
+def completed(words):
+    """What bash offers for the last word."""
+    place = len(words.split()) - (not words.endswith(" "))
+    shell = {"_RESIL_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(place)}
+    code = "import sys; from resil.cli import main; sys.exit(main())"
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | shell, capture_output=True, text=True, check=False
+    )
+    assert not done.stderr
+    return set(done.stdout.split())
+
+
 @pytest.mark.parametrize(
     ("arguments", "names"),
     [
@@ -65,12 +77,21 @@ def test_choices_are_shown_completed_and_checked(arguments, names, capsys):
     assert main([arguments[0], "--help"]) == 0
     help_text = capsys.readouterr().out
     assert all(name in help_text for name in names)
-    words = f"resil {' '.join(arguments)} "
-    shell = {"_RESIL_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(len(words.split()))}
-    code = "import sys; from resil.cli import main; sys.exit(main())"
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=os.environ | shell, capture_output=True, text=True, check=False
-    )
-    assert set(done.stdout.split()) == names, done.stderr
+    assert completed(f"resil {' '.join(arguments)} ") == names
     assert main([*arguments, "abacus", "x", "1"]) == 2
     assert "'abacus'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "some", "none"),
+    [
+        ("run --set ", {"faults.injections=", "execution.engine=", "sampling.plan="}, {"study.seed="}),
+        ("run --set faults.inj", {"faults.injections="}, {"faults.kinds="}),
+        ("run --set sampling.plan=unif", {"sampling.plan=uniform"}, {"sampling.plan=neyman"}),
+        ("study --set ", {"study.seed=", "protection.granularity="}, {"campaign.seed=", "safety.permanent="}),
+    ],
+)
+def test_keys_that_are_set_are_completed(words, some, none):
+    found = completed(f"resil {words}")
+    assert some <= found
+    assert not none & found
