@@ -34,7 +34,7 @@ _WORST_FIRST = (MISSED, INCONCLUSIVE, NOT_ASSESSED, MET, NONE)
 
 
 @dataclass(frozen=True, slots=True)
-class Basis:
+class CellBasis:
     """Digests of the campaigns and injections that are behind what is said of a cell.
 
     Attributes:
@@ -135,7 +135,7 @@ def verdict_of(summary: Summary, *, predicted: bool, claimed: bool) -> str:
 def _results(cell: StudyCell, found: Finished, permanent: Finished | None) -> CellResults:
     summary, predicted = found.summary, found.kind == ESTIMATE
     total, campaign, target, budget = summary.total, summary.campaign, summary.target, summary.verdict
-    basis, precision = Basis.of(found, permanent), Precision.of(summary, predicted=predicted)
+    basis, precision = CellBasis.of(found, permanent), Precision.of(summary, predicted=predicted)
     due = next((row for row in budget.left_out if row.outcome == "due"), None)
     alarms = () if summary.detection is None else summary.detection.alarms
     return CellResults(

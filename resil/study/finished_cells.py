@@ -16,7 +16,7 @@ from resil.prepare import library_digest
 from resil.record.provenance import ESTIMATE, RUN
 from resil.record.study import StudyRecord
 from resil.record.study_cell import CellRecord
-from resil.study.answers import Basis
+from resil.study.answers import CellBasis
 from resil.study.study import StudyCell
 
 
@@ -43,16 +43,16 @@ def finished_cell(
         if permanent is None:
             return None
     found = finished_folder(out / cell.folder, cell.campaign_in(out), ESTIMATE if cell.predicted else RUN)
-    if found is None or Basis.of(found, permanent) != _earlier_basis(cell, earlier):
+    if found is None or CellBasis.of(found, permanent) != _earlier_basis(cell, earlier):
         return None
     return found, permanent
 
 
-def _earlier_basis(cell: StudyCell, earlier: StudyRecord | None) -> Basis | None:
+def _earlier_basis(cell: StudyCell, earlier: StudyRecord | None) -> CellBasis | None:
     """Return what was behind the results of a cell in an earlier go; None if it had none."""
     cells: Sequence[CellRecord] = () if earlier is None else earlier.cells
     results = next((own.results for own in cells if own.run == cell.folder), None)
-    return None if results is None else Basis(results.basis, results.permanent_basis)
+    return None if results is None else CellBasis(results.basis, results.permanent_basis)
 
 
 def finished_folder(folder: Path, campaign: Campaign, kind: str) -> Finished | None:

@@ -10,14 +10,14 @@ from resil.study.study import StudyCell
 
 
 class Pace:
-    """Foretells what is left from cells that were carried out in this go.
+    """Predicts how long what is left takes, from cells that were carried out in this go.
 
     A network takes as long as it took on another target; one that was not met yet as long as the mean. To
     that comes, for each target that was not met yet, the mean time of the builds of others.
 
     Args:
         cells: Of the study.
-        then: What follows on the cells, of which nothing is foretold; "" if nothing does.
+        then: What follows on the cells, of which nothing is predicted; "" if nothing does.
     """
 
     def __init__(self, cells: Sequence[StudyCell], then: str = "") -> None:
@@ -51,7 +51,7 @@ class Pace:
     def text(self) -> str:
         """Return a line for people: cells done, time left, rate."""
         rate = f", {self._injections / self._seconds:,.0f} injections/s" if self._seconds else ""
-        return f"{self._told(self.seconds_left)}{rate}"
+        return f"{self._so_far(self.seconds_left)}{rate}"
 
     def during(self, cell: StudyCell, seconds: float) -> str:
         """Return the cells done and the time left, while one is carried out since so many seconds."""
@@ -59,7 +59,7 @@ class Pace:
         if left is not None:
             own = self._expected(cell) + (self._build if cell.target in self._not_built else 0.0)
             left -= min(own, seconds)
-        return self._told(left)
+        return self._so_far(left)
 
     @property
     def _not_built(self) -> set[str]:
@@ -75,8 +75,8 @@ class Pace:
         times = self._times.get((cell.network, cell.predicted))
         return fmean(times or [own for times in self._times.values() for own in times])
 
-    def _told(self, left: float | None) -> str:
-        # One that takes longer than foretold ends nobody knows when.
+    def _so_far(self, left: float | None) -> str:
+        # One that takes longer than predicted ends nobody knows when.
         rest = f", about {spoken(left)} left" if left is not None and left >= 1.0 else ""
         return f"{self._cells - len(self._left)} of {self._cells} cells{rest}{self._then}"
 

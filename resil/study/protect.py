@@ -87,7 +87,7 @@ def _folder_of(plan: Protection, place: Path) -> Path:
 
 
 def _content(network: str) -> bytes:
-    """Return what tells a network to confirm on from others: of a campaign file what it names, too."""
+    """Return what makes a network to confirm on another one: of a campaign file what it names, too."""
     if not network.endswith(".toml"):
         return network.encode()
     return Path(network).read_bytes() + work_digest(load_campaign(network).work).encode()

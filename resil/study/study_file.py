@@ -167,7 +167,7 @@ def _refuse_repeated(problems: Problems, table: str, names: list[str]) -> None:
             again = (
                 f'"{name}" again' if name == other else f'"{name}", which names the folder of "{other}" too'
             )
-            remedy = 'remove one, or tell them apart by the key "name"' if table != "target" else "remove one"
+            remedy = 'remove one, or give one another "name"' if table != "target" else "remove one"
             problems.add((table, name), f"[[{table}]]: expected each once, found {again}; {remedy}")
 
 

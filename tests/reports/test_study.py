@@ -166,12 +166,12 @@ def test_the_page_and_the_text_say_what_failed_and_what_is_predicted():
 def test_a_golden_output_that_is_not_the_networks_marks_its_cell():
     remark = "The golden output is not the network's, which was accepted: 2 of 4 elements differ."
     own = document()
-    own["cells"][0]["golden"] = remark
-    page, text = render_study(own)["report.html"], study_text(parse_study(own))
+    own["cells"][0]["results"]["golden"] = remark
+    page, text = render_study(parsed(own))["report.html"], study_text(parsed(own))
     assert text.count("golden output: see below") == 1
     assert f"digits on npu-32: {remark}" in " ".join(text.split())
     assert "golden output: see below" in page
-    assert "golden output" not in study_text(parse_study(document()))
+    assert "golden output" not in study_text(parsed(document()))
 
 
 @pytest.mark.parametrize(
