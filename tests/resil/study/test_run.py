@@ -90,7 +90,9 @@ def test_a_study_ends_in_one_folder(command, tmp_path, capsys):
     found = record(out)
     assert [cell["run"] for cell in found["cells"]] == CELLS
     assert all((out / cell["run"] / "summary.json").exists() for cell in found["cells"])
-    assert found["verdict"] == {"result": "met", "reason": "4 cells: 4 met."}
+    # What the bench without a simulator runs is no network that a reference could compute.
+    reason = "4 cells: 4 met. 4 with a golden output that is not known to be the network's."
+    assert found["verdict"] == {"result": "met", "reason": reason}
     summary = json.loads((out / CELLS[1] / "summary.json").read_text())
     cell = found["cells"][1]
     assert (cell["target"], cell["network"], cell["predicted"]) == ("ethos-u55-32", "mnist_lenet", False)
