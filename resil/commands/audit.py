@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`resil audit`: stored injections, simulated again by an engine that shares nothing with the run's."""
+"""`resil audit`: stored injections, simulated again by an engine with a driver of its own."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def audit(
     """Simulate stored injections again, each by itself and to its end, and compare.
 
     The judge is a plain Verilator build of the design with a driver of its own. It shares with the run's
-    engine the target file, the names of its storage, the network and the rule of the decision, and nothing
-    else. If an injection differs, the run is marked as failed and the command ends with exit code 4.
+    engine what the faults are, the network, and Verilator itself; the page on audits has the list. If an
+    injection differs, the run is marked as failed and the command ends with exit code 4.
     """
     from resil.run.stored_audit import audit_stored, audit_text
 

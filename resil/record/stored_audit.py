@@ -59,7 +59,8 @@ class StoredAudit(Document):
     confidence: Share
     """Of `at_most`."""
     at_most: Share
-    """Upper limit of the share of injections of the run that are wrong (Clopper-Pearson, one-sided)."""
+    """Upper limit of the share of injections of the run that the judge would refute (Clopper-Pearson,
+    one-sided): where `judge` is `engine`, nothing is said of what both have wrong."""
     outcomes: Mapping[str, Compared]
     """By outcome; rare ones were drawn more of, so `tried` adds up to more than in `drawn`."""
     disagreements: tuple[Disagreement, ...]

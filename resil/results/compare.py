@@ -108,10 +108,13 @@ def compare_runs(paths: Sequence[Path]) -> Comparison:
         confidence=found[0].summary.campaign.confidence,
         runs=tuple(_compared(run, label) for run, label in zip(found, labels, strict=True)),
         differences=tuple(_difference(found[0], other, label) for other, label in _others(found, labels)),
-        warnings=tuple(
-            f"{label}: {text}"
-            for other, label in _others(found, labels)
-            for text in _warnings(found[0].summary, other.summary)
+        warnings=(
+            *(f"{label}: {text}" for run, label in zip(found, labels, strict=True) if (text := _remark(run))),
+            *(
+                f"{label}: {text}"
+                for other, label in _others(found, labels)
+                for text in _warnings(found[0].summary, other.summary)
+            ),
         ),
     )
 
@@ -194,12 +197,21 @@ def _inferences(summary: Summary) -> str:
     return "1" if facts is None else " with ".join(filter(None, (str(facts.number), facts.between)))
 
 
+def _remark(run: Finished) -> str:
+    """Return what has to be said of a run whose golden output is not the network's; else ""."""
+    comparison = run.summary.golden.comparison
+    return comparison.sentence if comparison.caveat else ""
+
+
 def _warnings(one: Summary, other: Summary) -> list[str]:
     found = []
     for key, why in _SHOULD_AGREE.items():
         values = [getattr(summary.campaign, key) for summary in (one, other)]
         if values[0] != values[1]:
             found.append(f"{why} ({key} {_shown(values[1])}, first run {_shown(values[0])})")
+    sets = [summary.sampling.over_inputs.data_set for summary in (one, other) if summary.sampling]
+    if len(set(sets)) > 1:
+        found.append("inputs are of another data set")
     rates = [
         {entry.quantity: (entry.value, entry.unit) for entry in summary.technology.entries}
         for summary in (one, other)

@@ -89,10 +89,14 @@ def audit_stored(
 def audit_text(audit: StoredAudit) -> str:
     """Return what was found as lines for a person."""
     drawn = audit.drawn
+    share = f"at most {audit.at_most:.2%} of the run"
+    what = f"{share} are wrong"
+    if audit.judge == audit.engine:
+        what = f"{share} come out otherwise in the same engine without its shortcuts"
     lines = [
         f"{drawn.tried:,} of {drawn.stored:,} injections, drawn at random, were simulated again "
         f"by the engine {audit.judge}: none differs",
-        f"at most {audit.at_most:.2%} of the run are wrong, with {audit.confidence:.0%} confidence",
+        f"{what}, with {audit.confidence:.0%} confidence",
         "of each outcome, rare ones tried more often:",
     ]
     for outcome, own in audit.outcomes.items():

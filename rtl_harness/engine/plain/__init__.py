@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plain engine: shares with the others nothing but the design, the network and the faults."""
+"""The plain engine: shares with the others what the faults are, the network, and Verilator."""

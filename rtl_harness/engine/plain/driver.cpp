@@ -154,7 +154,7 @@ class Machine {
     std::vector<Memory> memories_;
     std::vector<Output> outputs_;
     std::vector<Fault> faults_;
-    State golden_state_;
+    State golden_state_, golden_first_;  // at the end of the run, and at that of the first of two inferences
     std::vector<int64_t> rises_;
     uint64_t cycle_ = 0;
 
@@ -171,11 +171,13 @@ class Machine {
     void look();
     State state() const;
     std::string outputs() const;
+    void keep(const char* name, const State& state) const;
+    State kept(const char* name) const;
     std::string end(bool finished, uint64_t cycles) const;
     void golden();
     void invert(const Fault& fault);
     void hold(const Fault& fault);
-    bool differs(const Fault& fault) const;
+    bool differs(const Fault& fault, const State& golden) const;
     void run_fault(const Fault& fault);
     void write(const std::string& line) const;
 };
@@ -343,6 +345,23 @@ void Machine::write(const std::string& line) const {
     if (::write(results_, whole.data(), whole.size()) != static_cast<ssize_t>(whole.size())) _exit(3);
 }
 
+void Machine::keep(const char* name, const State& state) const {
+    std::ofstream file(name, std::ios::binary);
+    for (const Words& word : state)
+        file.write(reinterpret_cast<const char*>(word.data()), static_cast<std::streamsize>(4 * word.size()));
+    file.close();
+    if (!file) _exit(3);
+}
+
+State Machine::kept(const char* name) const {
+    State state = this->state();
+    std::ifstream file(name, std::ios::binary);
+    for (Words& word : state)
+        file.read(reinterpret_cast<char*>(word.data()), static_cast<std::streamsize>(4 * word.size()));
+    if (!file) fail("a state of the golden run cannot be read");
+    return state;
+}
+
 // The run without a fault; prints its end, and every move of the counter of operations.
 void Machine::golden() {
     std::ostringstream moves;
@@ -355,7 +374,10 @@ void Machine::golden() {
         if (has_operation_ && operation_.number() != counter)
             moves << " " << cycle_ + 1 << " " << (counter = operation_.number());
         const bool done = done_.number();
-        if (has_inferences_ && first == " -" && !done && inferences_.number()) first = " +" + end(true, cycle_ + 1);
+        if (has_inferences_ && first == " -" && !done && inferences_.number()) {
+            first = " +" + end(true, cycle_ + 1);
+            keep("first", state());
+        }
         if (done) break;
         clock(0);
     }
@@ -388,15 +410,15 @@ void Machine::hold(const Fault& fault) {
     settle();
 }
 
-// Whether anything that hardware keeps differs from the end of the golden run; a bit that is held does not count.
-bool Machine::differs(const Fault& fault) const {
+// Whether anything that hardware keeps differs from a state of the golden run; a bit that is held does not count.
+bool Machine::differs(const Fault& fault, const State& golden) const {
     const State now = state();
     size_t at = 0;
     for (size_t e = 0; e < elements_.size(); ++e) {
         for (size_t w = 0; w < elements_[e].words.size(); ++w, ++at) {
             Words difference = now[at];
             for (size_t i = 0; i < difference.size(); ++i) {
-                difference[i] = (difference[i] ^ golden_state_[at][i]) & elements_[e].kept[w][i];
+                difference[i] = (difference[i] ^ golden[at][i]) & elements_[e].kept[w][i];
             }
             if (fault.held >= 0)
                 for (const Place& place : fault.places)
@@ -406,7 +428,7 @@ bool Machine::differs(const Fault& fault) const {
         }
     }
     for (; at < now.size(); ++at)
-        if (now[at] != golden_state_[at]) return true;
+        if (now[at] != golden[at]) return true;
     return false;
 }
 
@@ -434,7 +456,7 @@ void Machine::run_fault(const Fault& fault) {
         }
         if (fault.allowed && operation_.number() != counter) counter = operation_.number(), moved = cycle_ + 1;
         if (has_inferences_ && fault.rest && first == " -" && inferences_.number()) {
-            first = " +" + end(true, cycle_ + 1);
+            first = " +" + end(true, cycle_ + 1) + " " + std::to_string(differs(fault, golden_first_));
             limit = cycle_ + 1 + fault.rest;
         }
         last = fault.allowed && moved + fault.allowed < limit ? moved + fault.allowed : limit;
@@ -446,7 +468,7 @@ void Machine::run_fault(const Fault& fault) {
         if (held) hold(fault);
     }
     std::ostringstream line;
-    line << "run " << fault.number << end(finished, finished ? cycle_ + 1 : last) << " " << differs(fault) << first;
+    line << "run " << fault.number << end(finished, finished ? cycle_ + 1 : last) << " " << differs(fault, golden_state_) << first;
     write(line.str());
 }
 
@@ -458,20 +480,14 @@ void Machine::work() {
     if (!whole) {
         golden();
         // What the end of the run is, its copies have to know; so they are made by who knows it, from the start.
-        std::ofstream file("state", std::ios::binary);
-        for (const Words& word : golden_state_)
-            file.write(reinterpret_cast<const char*>(word.data()), static_cast<std::streamsize>(4 * word.size()));
-        file.close();
-        _exit(file ? 0 : 3);
+        keep("state", golden_state_);
+        _exit(0);
     }
     int status = 0;
     waitpid(whole, &status, 0);
     if (status) fail("the golden run broke off");
-    golden_state_ = state();
-    std::ifstream file("state", std::ios::binary);
-    for (Words& word : golden_state_)
-        file.read(reinterpret_cast<char*>(word.data()), static_cast<std::streamsize>(4 * word.size()));
-    if (!file) fail("the state at the end of the golden run cannot be read");
+    golden_state_ = kept("state");
+    if (has_inferences_ && access("first", F_OK) == 0) golden_first_ = kept("first");
 
     int running = 0;
     const auto reap = [&] {

@@ -42,11 +42,13 @@ class FaultyEnd:
         end: Of the whole run.
         differs: Whether storage or an observed memory differs from the end of the golden run.
         first: How the first of two inferences ended; None if it did not, or if there is but one.
+        first_differs: Whether they differed then from where the golden run's first inference ended.
     """
 
     end: End
     differs: bool
     first: End | None
+    first_differs: bool
 
 
 @dataclass(frozen=True)
@@ -206,7 +208,11 @@ def _golden(words: Sequence[str]) -> GoldenEnd:
 def _faulty(words: Sequence[str]) -> FaultyEnd:
     end, rest = _end(words)
     *rises, differs = end.rises
-    return FaultyEnd(replace(end, rises=tuple(rises)), bool(differs), _first(rest))
+    first, first_differs = _first(rest), False
+    if first is not None:
+        *before, later = first.rises
+        first, first_differs = replace(first, rises=tuple(before)), bool(later)
+    return FaultyEnd(replace(end, rises=tuple(rises)), bool(differs), first, first_differs)
 
 
 def _end(words: Sequence[str]) -> tuple[End, Sequence[str]]:

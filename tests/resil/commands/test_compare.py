@@ -8,6 +8,7 @@ import json
 import pytest
 
 from resil.cli import main
+from resil.record.golden import GoldenComparison
 from resil.stats.difference import difference
 from resil.stats.intervals import Interval
 from testkit import fake
@@ -123,3 +124,12 @@ def test_a_run_that_is_not_whole_is_refused(make, tmp_path, capsys):
     next((tmp_path / "two" / "injections").glob("*.parquet")).unlink()
     assert main(["compare", one, two]) == 2
     assert "two" in capsys.readouterr().err
+
+
+def test_a_golden_output_that_is_not_the_networks_is_warned_of(make, monkeypatch, capsys):
+    """The fault: two figures with a difference and its interval, and not a word of what one is about."""
+    paths = [make("one"), make("two")]
+    monkeypatch.setattr(GoldenComparison, "caveat", property(lambda self: "not the network's"))
+    assert main(["compare", *paths, "--json"]) == 0
+    warnings = json.loads(capsys.readouterr().out)["warnings"]
+    assert sum("golden output" in text for text in warnings) == 2
