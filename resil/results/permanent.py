@@ -16,6 +16,7 @@ from resil.bench.site_list import STORAGE, block_name
 from resil.campaign.campaign import Campaign
 from resil.campaign.fault_settings import STUCK_AT
 from resil.campaign.safety import SafetySettings
+from resil.campaign.sampling_settings import INPUTS
 from resil.errors import ConsistencyError, StoreError
 from resil.faults.content import Content
 from resil.folder.contents import content_of
@@ -48,6 +49,8 @@ def permanent_of(campaign: Campaign, bench: Bench) -> Permanent | str:
         found = finished_run(settings.permanent)
         require_measured(found)
         _check(found, bench)
+        if campaign.over_inputs:
+            _require_drawn(found)
     except (StoreError, ConsistencyError) as error:
         return f"[safety] permanent cannot be used: {error}."
     return _permanent(campaign, settings, bench, found)
@@ -78,6 +81,17 @@ def _check(found: Finished, bench: Bench) -> None:
         )
 
 
+def _require_drawn(found: Finished) -> None:
+    """Raise StoreError unless the inputs of the run stand for others, too."""
+    sampling = found.summary.sampling
+    own = "none" if sampling is None else sampling.inputs
+    if own != INPUTS[1]:
+        raise StoreError(
+            f'{found.path}: expected a campaign whose inputs stand for inputs "{INPUTS[1]}", as the claim is '
+            f'about them, found "{own}"; draw its inputs, too, or ask about "{INPUTS[0]}" alone'
+        )
+
+
 def _permanent(
     campaign: Campaign, settings: SafetySettings, bench: Bench, found: Finished
 ) -> Permanent | str:
@@ -101,6 +115,8 @@ def _permanent(
         _origin(found),
         _left_out(found.summary),
         _variations(found.summary),
+        found.summary.golden.comparison.remark,
+        recorded_definition(found.path).get("workloads") == bench.identity.definition.get("workloads"),
     )
 
 

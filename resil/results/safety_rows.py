@@ -26,7 +26,7 @@ COVERAGE = "coverage"
 NO_PERMANENT = "No stuck-at campaign was given ([safety] permanent)."
 _IN_TIME = 0.99
 # Rows that rest on what is credited.
-_OF_PERMANENT = ("spfm_permanent", "lfm_permanent", "pmhf_share", *classes.PERMANENT)
+_OF_PERMANENT = ("spfm_permanent", "lfm_permanent", "pmhf_share", classes.MEASURES, *classes.PERMANENT)
 _CREDITED = ("spfm_transient", classes.IN_USE, "spfm_permanent", "lfm_permanent", "pmhf_share")
 
 
@@ -40,6 +40,8 @@ class Permanent:
         origin: Which campaign, in words.
         not_injected: What of the target's storage it left out, in words; "" if nothing.
         rates: By name of a variation, the factors of the base rates of kinds of storage.
+        remark: What is to be said of its golden output, in a sentence; "" if it was compared and is equal.
+        same_inputs: Whether it ran the same inputs as the upsets, by content.
     """
 
     evidence: Evidence
@@ -47,6 +49,8 @@ class Permanent:
     origin: str
     not_injected: str = ""
     rates: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    remark: str = ""
+    same_inputs: bool = True
 
     def varied(self, factors: Mapping[str, float]) -> Permanent:
         """Return the same with the base rates of kinds of storage multiplied."""
@@ -290,7 +294,17 @@ def _rows(grounds: Grounds, hazards: Hazards) -> list[Row]:
     rows.append(_detection_time(grounds, hazards, kinds["detection_time"]))
     rows.append(classes.in_use_row(kinds[classes.IN_USE], grounds.evidence, hazardous))
     rows += _class_rows(grounds, hazards, kinds)
-    return [_within_scope(row, grounds) for row in rows]
+    return [_within_scope(_remarked(row, grounds), grounds) for row in rows]
+
+
+def _remarked(row: Row, grounds: Grounds) -> Row:
+    """Return a row with what is to be said of the golden output of the permanent faults it rests on."""
+    found = grounds.permanent
+    if isinstance(found, str) or not found.remark or row.name not in _OF_PERMANENT:
+        return row
+    if row.name == "pmhf_share" and grounds.settings.pmhf_covers == "transient":
+        return row
+    return replace(row, reason=f"{row.reason} Of the stuck-at campaign: {found.remark}")
 
 
 def _within_scope(row: Row, grounds: Grounds) -> Row:
@@ -364,11 +378,11 @@ def _pmhf(grounds: Grounds, hazards: Hazards, kind: Kind) -> Row:
         return replace(row, reason=f"{row.reason} Transient faults alone: permanent ones are not in it.")
     if isinstance(found, str):
         return not_assessed(kind, f"Permanent faults belong to it as well. {found}")
-    if evidence.labels != found.evidence.labels:
+    if not found.same_inputs or evidence.labels != found.evidence.labels:
         return not_assessed(
             kind,
-            'Transient and permanent rates are summed for inputs "like these" only if both campaigns ran the '
-            "same inputs: draw the same in both.",
+            "Transient and permanent rates are summed only if both campaigns ran the same inputs, by "
+            "content: name, or draw, the same in both.",
         )
     if not evidence.injections or not found.evidence.injections:
         return not_assessed(kind, "There are no injections to judge from.")

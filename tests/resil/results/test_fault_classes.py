@@ -137,3 +137,11 @@ def test_none_of_the_classes_can_be_claimed_into_a_verdict():
     for name, row in rows.items():
         if name.startswith(("single_point", "residual", "safe", "latent_permanent")):
             assert row.state == "not assessed"
+
+
+def test_storage_whose_permanent_faults_were_never_injected_answers_no_question_of_measures():
+    guards = (Mechanism("parity", blocks=("mac",)),)
+    partly = Permanent(Evidence((STUCK_COVERED,)), None, "stuck bits", not_injected="1,024 SRAM bits")
+    row = verdict((COVERED,), guards, partly)["dedicated_measures"]
+    assert (row.state, row.value) == ("not assessed", None)
+    assert "permanent faults of 1,024 SRAM bits were not injected" in row.reason

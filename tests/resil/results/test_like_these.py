@@ -43,7 +43,7 @@ def test_one_input_may_meet_a_claim_about_itself(tmp_path, monkeypatch):
 
 def test_rows_of_permanent_faults_keep_the_inputs(tmp_path, monkeypatch):
     stuck = HEAD.replace('kinds = ["ff", "sram"]', 'kinds = ["ff", "sram"]\nmodel = "stuck_at"')
-    assert run(tmp_path, monkeypatch, stuck, "stuck")[0] == 0
+    assert run(tmp_path, monkeypatch, stuck + LIKE, "stuck")[0] == 0
     asked = SAFETY.replace('"due_rate"]', '"due_rate", "spfm_permanent"]') + 'permanent = "stuck"\n'
     widths = {}
     for name, sampling in {"these": "", "like": LIKE}.items():
@@ -56,7 +56,7 @@ def test_rows_of_permanent_faults_keep_the_inputs(tmp_path, monkeypatch):
 def test_upsets_and_permanent_faults_are_summed_for_the_same_inputs(tmp_path, monkeypatch):
     stuck = HEAD.replace('kinds = ["ff", "sram"]', 'kinds = ["ff", "sram"]\nmodel = "stuck_at"')
     other = stuck.replace("[0, 3]", "[0, 4]")
-    for name, text in {"stuck": stuck, "other": other}.items():
+    for name, text in {"stuck": stuck + LIKE, "other": other + LIKE}.items():
         assert run(tmp_path, monkeypatch, text, name)[0] == 0
     states = {}
     for name in ("stuck", "other"):
@@ -65,4 +65,21 @@ def test_upsets_and_permanent_faults_are_summed_for_the_same_inputs(tmp_path, mo
         states[name] = {row["name"]: row for row in summary["safety"]["rows"]}["pmhf_share"]
     assert states["stuck"]["state"] != "not assessed"
     assert states["other"]["state"] == "not assessed"
-    assert "draw the same in both" in states["other"]["reason"]
+    assert "draw, the same in both" in states["other"]["reason"]
+
+
+def test_listed_stuck_inputs_say_nothing_of_others(tmp_path, monkeypatch):
+    """The claim is about inputs like these; the stuck-at run says that its inputs stand for no others."""
+    stuck = HEAD.replace('kinds = ["ff", "sram"]', 'kinds = ["ff", "sram"]\nmodel = "stuck_at"')
+    assert run(tmp_path, monkeypatch, stuck, "stuck")[0] == 0
+    asked = SAFETY.replace('"transient"', '"all"') + 'permanent = "stuck"\n'
+    found = {}
+    for name, sampling in {"these": "", "like": LIKE}.items():
+        _, summary = run(tmp_path, monkeypatch, HEAD + sampling + asked, name)
+        found[name] = {row["name"]: row for row in summary["safety"]["rows"]}
+    for name in ("spfm_permanent", "pmhf_share", "safe_permanent"):
+        assert found["these"][name]["value"] is not None
+        assert found["like"][name]["state"] == "not assessed"
+        assert found["like"][name]["value"] is None
+        assert 'stand for inputs "like these"' in found["like"][name]["reason"]
+    assert "compared with no independent reference" in found["these"]["spfm_permanent"]["reason"]

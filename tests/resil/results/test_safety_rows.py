@@ -274,6 +274,17 @@ def test_permanent_faults_join_the_share_of_pmhf():
     assert found["pmhf_share"].value == pytest.approx(1.0 + 0.3)
     assert found["spfm_permanent"].value == pytest.approx(0.9)
     assert found["lfm_permanent"].state == "not assessed"
+    assert "no reference" not in found["spfm_permanent"].reason
+    said = Permanent(stuck, None, "stuck", remark="It was compared with no reference.")
+    remarked = rows(safety_verdict(replace(base, permanent=said)))
+    for name in ("spfm_permanent", "pmhf_share", "safe_permanent", "dedicated_measures"):
+        assert "It was compared with no reference." in remarked[name].reason
+    assert "no reference" not in remarked["spfm_transient"].reason
+    elsewhere = Permanent(stuck, None, "stuck", same_inputs=False)
+    apart = rows(safety_verdict(replace(base, permanent=elsewhere)))
+    assert (apart["pmhf_share"].state, apart["pmhf_share"].value) == ("not assessed", None)
+    assert "the same inputs, by content" in apart["pmhf_share"].reason
+    assert apart["spfm_permanent"].value == pytest.approx(0.9)
     alone = rows(safety_verdict(replace(base, permanent="No stuck-at campaign was given.")))
     assert alone["pmhf_share"].state == "not assessed"
 
