@@ -13,12 +13,12 @@ from resil.campaign.campaign import Campaign
 from resil.campaign.network_settings import ZOO_PREFIX, NetworkSettings
 from resil.campaign.workload_settings import WorkloadSettings
 from resil.errors import StoreError
+from resil.folder.looks import Judge, Look
 from resil.networks import zoo
 from resil.networks.graph import Graph
 from resil.networks.tflite_reader import read_network
 from resil.prepare import prepare
 from resil.progress import Progress
-from resil.protection.ledger import Judge, Look
 from resil.protection.observed import Observed
 from resil.record.protection import Protection
 from resil.rtl_harness.cache import content_key

@@ -11,10 +11,9 @@ build with its runs taken to where no ledger knows of it.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Sequence
-from hashlib import sha256
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 from filelock import FileLock
 from platformdirs import user_data_path
@@ -22,76 +21,10 @@ from pydantic import Field, ValidationError
 
 from resil.errors import StoreError
 from resil.files import read_bytes, write_text
-from resil.record.typed import Count, OneOf, Share, Typed, failure_text
+from resil.folder.looks import FINISHED, LEDGER, REGISTERED, RESTORE, Entry, Look, entries_of, results_of
+from resil.record.typed import Count, Typed, failure_text
 
-LEDGER, HEAD = "confirmations.jsonl", "confirmations-head.json"
-REGISTERED, FINISHED = "registered", "finished"
-_RESTORE = (
-    "restore it from a backup; without one this RTL cannot be confirmed: choose again, from other "
-    "injections, and keep the ledger ($RESIL_DATA says where) with the project"
-)
-
-
-class Judge(Typed):
-    """A hold-out network, by what it is and not by its name."""
-
-    name: str
-    """For people."""
-    network: str
-    """Digest of its weights, or of the memory images of a workload."""
-    content: str
-    """Digest of weights, inputs, and the rule that decides with its threshold as it takes effect."""
-    injections: Count
-    """Upsets that are made on it."""
-
-
-class Look(Typed):
-    """A look at protected RTL."""
-
-    rtl: str
-    """Digest of the RTL."""
-    folder: str
-    """Of the build, for people."""
-    runs: tuple[str, ...]
-    """Identities of the runs that chose."""
-    asked: str
-    """Digest of what the plan promises and of how much is injected."""
-    number: Count
-    """Of the look at this RTL, from 1, whatever folder it lay in."""
-    confidence: Share
-    """Of this look, so that all looks at this RTL together keep the confidence of the campaign."""
-    seed: int
-    """Of the injections."""
-    judges: tuple[Judge, ...]
-    """What they were made on."""
-
-    def bears_on(self, rtl: str, runs: Collection[str]) -> bool:
-        """Whether it was at this RTL, or at one that rests on one of these runs."""
-        return self.rtl == rtl or not set(runs).isdisjoint(self.runs)
-
-
-class Entry(Typed):
-    """A line of the ledger."""
-
-    schema_number: Literal[1] = Field(default=1, alias="schema")
-    """Of the line."""
-    sequence: Count
-    """From 0."""
-    previous: str
-    """Hash of the line before; "" of the first."""
-    kind: Annotated[str, OneOf((REGISTERED, FINISHED))]
-    """Before the first injection, or after the last."""
-    look: Look
-    """The same in both."""
-    confirmed: bool | None
-    """Null before the end."""
-    digest: str = ""
-    """Hash of this line without this field."""
-
-    def sealed(self) -> Entry:
-        """Return the line with its hash."""
-        text = self.model_dump_json(by_alias=True, exclude={"digest"})
-        return self.changed(digest=sha256(text.encode()).hexdigest())
+HEAD = "confirmations-head.json"
 
 
 class Head(Typed):
@@ -128,10 +61,7 @@ class Ledger:
 
     def results(self) -> list[tuple[Look, bool | None]]:
         """Return each look with what came of it, None where it was begun and not ended."""
-        found: dict[str, tuple[Look, bool | None]] = {}
-        for entry in self.entries:
-            found[entry.look.model_dump_json()] = (entry.look, entry.confirmed)
-        return list(found.values())
+        return results_of(self.entries)
 
     def register(self, look: Look) -> None:
         """Write down a look, before its first injection; StoreError if it cannot be."""
@@ -173,13 +103,13 @@ class Ledger:
                 write_text(file, head.model_dump_json(by_alias=True) + "\n")
 
     def _read(self) -> tuple[Entry, ...]:
-        whole, *copies = [_entries(file) for file in self._files]
+        whole, *copies = [entries_of(file) for file in self._files]
         for copy in copies:
             if whole[: len(copy)] != copy:
                 raise StoreError(
                     f"{self._files[0]}: expected all {len(copy):,} entries of its copy "
                     f"{self._files[1]}, found {len(whole):,}, or others: one of both was cut or edited; "
-                    f"{_RESTORE}"
+                    f"{RESTORE}"
                 )
         for file in self._heads:
             head = _head(file)
@@ -188,7 +118,7 @@ class Ledger:
             ):
                 raise StoreError(
                     f"{self._files[0]}: expected the {head.entries:,} entries that {file} knows of, found "
-                    f"{len(whole):,}, or others: the ledger was cut or written anew; {_RESTORE}"
+                    f"{len(whole):,}, or others: the ledger was cut or written anew; {RESTORE}"
                 )
         return whole
 
@@ -198,9 +128,9 @@ def _head(file: Path) -> Head | None:
     if not file.exists():
         return None
     try:
-        return Head.model_validate_json(read_bytes(file, _RESTORE))
+        return Head.model_validate_json(read_bytes(file, RESTORE))
     except ValidationError as error:
-        raise StoreError(f"{file}: {failure_text(error)}; {_RESTORE}") from None
+        raise StoreError(f"{file}: {failure_text(error)}; {RESTORE}") from None
 
 
 def data_folder() -> Path:
@@ -219,23 +149,3 @@ def shared_confidence(confidence: float, number: int) -> float:
         [0.975, 0.9917, 0.9958]
     """
     return 1.0 - (1.0 - confidence) / (number * (number + 1))
-
-
-def _entries(file: Path) -> tuple[Entry, ...]:
-    """Return the entries of a copy, none if it is not there; StoreError if the chain is broken."""
-    if not file.exists():
-        return ()
-    entries: list[Entry] = []
-    for number, line in enumerate(read_bytes(file, _RESTORE).splitlines()):
-        try:
-            entry = Entry.model_validate_json(line)
-        except ValidationError as error:
-            raise StoreError(f"{file}: line {number + 1}: {failure_text(error)}; {_RESTORE}") from None
-        previous = entries[-1].digest if entries else ""
-        if (entry.sequence, entry.previous, entry.digest) != (number, previous, entry.sealed().digest):
-            raise StoreError(
-                f"{file}: line {number + 1}: expected entry {number} with a hash of its own content and of "
-                f"the line before, found another: the ledger was edited, cut or reordered; {_RESTORE}"
-            )
-        entries.append(entry)
-    return tuple(entries)

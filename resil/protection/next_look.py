@@ -8,10 +8,11 @@ from pathlib import Path
 
 from resil.bench.identity import Identity
 from resil.campaign.campaign import Campaign, load_campaign
+from resil.folder.looks import Judge, Look
 from resil.folder.store import CAMPAIGN, recorded_definition
 from resil.progress import Progress
 from resil.protection.judges import judge_of, refuse_known_judges
-from resil.protection.ledger import Judge, Ledger, Look, shared_confidence
+from resil.protection.ledger import Ledger, shared_confidence
 from resil.protection.unused_networks import Results, fresh_seed, fresh_works
 
 

@@ -10,12 +10,12 @@ from pathlib import Path
 from resil.campaign.campaign import Campaign, load_campaign
 from resil.campaign.network_settings import ZOO_PREFIX, NetworkSettings
 from resil.errors import StoreError
+from resil.folder.looks import Look
 from resil.folder.store import CAMPAIGN, recorded_definition
 from resil.networks import zoo
 from resil.prepare import prepare
 from resil.progress import Progress
 from resil.protection.judges import refuse_near_copies
-from resil.protection.ledger import Look
 
 Results = Sequence[tuple[Look, bool | None]]
 _NETWORKS = 2

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from resil.record.protection_build import AreaMeasured, AreaPredicted, BitExact
-from resil.record.typed import Amount, Count, Document, Share, Typed
+from resil.record.typed import Amount, Count, Document, Share, Typed, wrong
 
 
 class Predicted(Typed):
@@ -133,6 +133,12 @@ class NewData(Typed):
     """Each hold-out network."""
     copies: RedundantStorage
     """Redundant storage, on all networks."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.confirmed == bool(self.reasons):
+            wrong("confirmed", "true without reasons against it, false with some", self.confirmed)
+        return self
 
 
 class LookNumber(Typed):

@@ -11,7 +11,7 @@ from resil.errors import StoreError
 from resil.files import write_text
 from resil.folder.kept_plans import PLANS, keep_in_build, kept_plan, note_build, state_of
 from resil.record.protection_state import confirmation_line
-from tests.resil.protection.plans import build, confirmation, judged, plan_of
+from tests.resil.protection.plans import build, confirmation, judged, keep_looked_at, plan_of
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def run(tmp_path):
     for file in (run / PLANS / "made.json", run / "protection.json"):
         write_text(file, plan_of().text())
     keep_in_build(first, build(plan_of()))
-    keep_in_build(first, confirmation(plan_of()))
+    keep_looked_at(first, confirmation(plan_of()))
     note_build(run, "made", first)
     return run
 
@@ -72,6 +72,34 @@ def test_what_was_injected_into_other_rtl_confirms_nothing(run, tmp_path):
     keep_in_build(tmp_path / "first", confirmation(plan_of(), rtl_digest="other"))
     assert state(run).confirmed is None
     keep_in_build(tmp_path / "first", confirmation(plan_of(), confirmed=False, rtl_digest="other"))
+    assert state(run).confirmed is False
+
+
+@pytest.mark.parametrize(
+    ("later", "why"),
+    [((False,), "did not confirm it"), ((None,), "was not ended"), ((True, False), "look 3 at this RTL")],
+)
+def test_a_later_look_that_did_not_confirm_is_not_hidden_by_the_one_before(run, tmp_path, later, why):
+    """The fault: `confirmation.json` of an earlier look was believed whatever became of the next one."""
+    keep_looked_at(tmp_path / "first", confirmation(plan_of()), *later)
+    found = state(run)
+    assert found.confirmed is False
+    assert why in confirmation_line(found)
+
+
+def test_a_confirmation_that_was_edited_is_not_believed(run, tmp_path):
+    """The fault: `confirmed` was believed, whatever the reasons or the ledger beside it said."""
+    keep_looked_at(tmp_path / "first", confirmation(plan_of(), confirmed=False))
+    file = tmp_path / "first" / "confirmation.json"
+    write_text(file, file.read_text().replace('"confirmed": false', '"confirmed": true'))
+    with pytest.raises(StoreError, match="expected true without reasons against it"):
+        state(run)
+    keep_in_build(tmp_path / "first", confirmation(plan_of()))
+    assert state(run).confirmed is False
+    assert "edited" in confirmation_line(state(run))
+    keep_looked_at(tmp_path / "first", confirmation(plan_of()))
+    assert state(run).confirmed is True
+    keep_in_build(tmp_path / "first", confirmation(plan_of(), seed=9))
     assert state(run).confirmed is False
 
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Made plans, and what was built and confirmed of them, whole in every field."""
 
+from resil.files import write_text
+from resil.folder.kept_plans import keep_in_build
+from resil.folder.looks import FINISHED, LEDGER, REGISTERED, Entry, Judge, Look
 from resil.record.protection import Protection
 from resil.record.protection_build import AreaMeasured, AreaPredicted, BitExact, Build
 from resil.record.protection_confirmation import (
@@ -151,3 +154,32 @@ def confirmation(plan, confirmed=True, reasons=("it does not hold",), **changes)
         commands=(),
     )
     return whole.changed(**changes)
+
+
+def keep_looked_at(folder, found, *later):
+    """Keep a confirmation in a build with its look in the ledger there, and results of later looks."""
+    text, previous = "", ""
+    results = (found.confirmed, *later)
+    for sequence in range(2 * len(results)):
+        number, ended = divmod(sequence, 2)
+        if ended and results[number] is None:
+            break
+        entry = Entry(
+            sequence=sequence,
+            previous=previous,
+            kind=FINISHED if ended else REGISTERED,
+            look=Look(
+                rtl=found.rtl_digest,
+                folder="made",
+                runs=("run",),
+                asked="asked",
+                number=number + found.look.number,
+                confidence=0.95,
+                seed=found.seed + number,
+                judges=(Judge(name="other", network="n", content="c", injections=9),),
+            ),
+            confirmed=results[number] if ended else None,
+        ).sealed()
+        text, previous = text + entry.model_dump_json(by_alias=True) + "\n", entry.digest
+    write_text(folder / LEDGER, text)
+    keep_in_build(folder, found)

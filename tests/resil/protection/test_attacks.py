@@ -8,7 +8,8 @@ import shutil
 import pytest
 
 from resil.errors import StoreError
-from resil.protection.ledger import HEAD, LEDGER
+from resil.folder.looks import LEDGER
+from resil.protection.ledger import HEAD
 from tests.resil.protection.built_stepper import PAIRS, protect_stepper, stepper_work_file, verified
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from resil.campaign.network_settings import NetworkSettings
 from resil.errors import StoreError
+from resil.folder.looks import LEDGER, Judge, Look
 from resil.networks import zoo
 from resil.networks.tflite_reader import read_network
 from resil.networks.tflite_writer import serialise_network
@@ -26,7 +27,7 @@ from resil.protection.judges import (
     refuse_near_copies,
     require_sensitive,
 )
-from resil.protection.ledger import LEDGER, Judge, Ledger, Look, shared_confidence
+from resil.protection.ledger import Ledger, shared_confidence
 from resil.protection.observed import Observed, Stratum
 from resil.protection.verify import Sizes, by_raw_rate
 from resil.results.summarise import upset_rates

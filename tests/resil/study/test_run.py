@@ -35,7 +35,7 @@ from testkit import fake
 from testkit.campaigns import TEXT as CAMPAIGN
 from testkit.forked import Forked
 from testkit.stored_rows import rows
-from tests.resil.protection.plans import build, confirmation
+from tests.resil.protection.plans import build, confirmation, keep_looked_at
 from tests.resil.studies import CELLS, TEXT, write_study
 
 FILES = {"study.json", "study.parquet", "report.html", ".lock", "ethos-u55-32", "ethos-u55-64"}
@@ -446,7 +446,7 @@ def building(monkeypatch):
         noted["verified"].append((folder.name, noted["seen"]() if "seen" in noted else list(networks)))
         if noted["interrupted"]:
             raise Interrupted("Ctrl-C")
-        keep_in_build(folder, confirmation(plan, noted["confirmed"]))
+        keep_looked_at(folder, confirmation(plan, noted["confirmed"]))
         return confirmation(plan, noted["confirmed"])
 
     monkeypatch.setattr(resil.protection.flow, "build_plan", build_plan)
@@ -538,7 +538,7 @@ def test_a_set_confirmed_by_hand_counts_as_long_as_its_rtl_is_what_was_confirmed
         plan, built = kept_plan(tmp_path / "out" / cell, file.stem), tmp_path / "built" / cell
         built.mkdir(parents=True)
         keep_in_build(built, build(plan))
-        keep_in_build(built, confirmation(plan))
+        keep_looked_at(built, confirmation(plan))
         note_build(tmp_path / "out" / cell, file.stem, built)
     assert command(text=text) == 0
     assert all(row["confirmed"] for row in record(tmp_path / "out")["protection"])
