@@ -81,6 +81,11 @@ def fresh_works(run_dirs: Sequence[Path], looks: Results, asked: Sequence[str]) 
         name = work_label(work)
         if name in own or _same_work(work, definitions):
             raise StoreError(f"--verify-network: {name} took part in the choice; give another network")
+        if name in works:
+            one, other = (own for own, made in zip(asked, chosen, strict=True) if work_label(made) == name)
+            raise StoreError(
+                f"--verify-network: {one} and {other} are both called {name}; give each file another name"
+            )
         works[name] = work
     refuse_near_copies(works, campaigns)
     return works
