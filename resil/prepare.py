@@ -25,7 +25,7 @@ from resil.rtl_harness.design.sites import SiteTable
 from resil.rtl_harness.design.snapshot import frozen, rtl_digest
 from resil.rtl_harness.design.target import Target, load_target
 from resil.rtl_harness.engine.contract import CampaignEngine, Limits
-from resil.rtl_harness.engine.reference.config import check_workload
+from resil.rtl_harness.engine.memories import check_workload
 from resil.rtl_harness.engine.timeout import Timeout, check_timeout
 from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.errors import HarnessError

@@ -30,7 +30,7 @@ import resil.protection.build_rtl
 import resil.protection.verify
 import resil.run.campaign
 import resil.run.dry_run
-import resil.run.replay
+import resil.run.recorded_bench
 from resil.bench.bench import Area, AreaFacts, Bench, NetworkFacts, OperationFacts, OutputFacts
 from resil.bench.identity import Identity, ending_definition
 from resil.campaign.campaign import Campaign
@@ -209,7 +209,7 @@ def fake_bench(
 
 def install(monkeypatch, **given: object) -> None:
     """Put the fake bench in the place of the real one, for one test; `given` as of `fake_bench`."""
-    for module in (resil.run.campaign, resil.run.dry_run, resil.prepare, resil.run.replay):
+    for module in (resil.run.campaign, resil.run.dry_run, resil.prepare, resil.run.recorded_bench):
         monkeypatch.setattr(module, "prepare", partial(fake_bench, **given))
 
 

@@ -117,7 +117,7 @@ class Desk:
             patch("resil.work.infer.infer", _stop),
             patch("resil.farm.cluster.Farm.open", _stop),
             patch("resil.run.campaign.prepare", fake.fake_bench),
-            patch("resil.run.replay.prepare", fake.fake_bench),
+            patch("resil.run.recorded_bench.prepare", fake.fake_bench),
             # Made once: to make the commands anew takes four times as long as a case.
             patch("resil.cli.entry.app", typer.main.get_command(app)),
         ]

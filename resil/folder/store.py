@@ -253,9 +253,9 @@ def find_injection(path: Path, number: int) -> dict[str, Any]:
     Raises:
         StoreError: there is no such injection.
     """
+    identity = Identity(recorded_definition(path))
     if not 0 <= number < 2**63:
         raise StoreError(f"{path}: expected the number of an injection, found {number}; choose one it has")
-    identity = Identity(recorded_definition(path))
     damaged = 0
     for part in sorted((path / INJECTIONS).glob("part-*.parquet")):
         try:

@@ -9,16 +9,14 @@ from pathlib import Path
 from resil.bench.engines import check_waves, recording_engine
 from resil.bench.engines import replay as simulate_again
 from resil.bench.site_list import block_name
-from resil.campaign.campaign import load_campaign
-from resil.campaign.overrides import command_line
 from resil.faults.plan import held_value
 from resil.folder.finished import shortcoming
 from resil.folder.row_maker import outcome_columns
-from resil.folder.store import CAMPAIGN, find_injection, recorded_definition
-from resil.prepare import prepare
+from resil.folder.store import find_injection
 from resil.progress import Progress
 from resil.record.typed import Count, Typed
 from resil.rtl_harness.faults import Fault
+from resil.run.recorded_bench import recorded_bench
 
 COMPARED = tuple(outcome_columns(()))
 Outcome = Mapping[str, int | str]
@@ -81,19 +79,14 @@ def replay_injection(
     """
     if waves is not None:
         check_waves(waves, engine)
-    definition = recorded_definition(run_dir)
     recorded = find_injection(run_dir, number)
     wrong = shortcoming(run_dir)
-    campaign = load_campaign(run_dir / CAMPAIGN)
     progress = Progress()
     if wrong:
         progress.stage(f"note: the results of this run are not to be used: {wrong}")
-    bench = prepare(campaign, progress)
-    bench.identity.require(definition, str(run_dir))
     if engine is None and waves is not None:
         engine = recording_engine()
-    if engine is not None:
-        bench = prepare(load_campaign(run_dir / CAMPAIGN, command_line(engine=engine)), progress)
+    bench = recorded_bench(run_dir, engine, progress)
     held = held_value(recorded["fault"])
     fault = Fault(recorded["site"], recorded["cycle"], recorded["bits"], held)
     site = bench.sites[fault.site]

@@ -14,7 +14,6 @@ import pyarrow.compute as pc
 from resil.bench.bench import Bench
 from resil.bench.identity import Identity
 from resil.campaign.campaign import load_campaign
-from resil.campaign.overrides import command_line
 from resil.errors import ConsistencyError, ResilError, StoreError
 from resil.files import write_text
 from resil.folder.finished import Finished, finished_run
@@ -22,11 +21,11 @@ from resil.folder.parts import read_part
 from resil.folder.provenance import now, versions
 from resil.folder.row_maker import injections_of, outcome_columns
 from resil.folder.store import CAMPAIGN, INJECTIONS, RunFolder, locked, recorded_definition
-from resil.prepare import prepare
 from resil.progress import Progress
 from resil.record.stored_audit import Compared, Disagreement, StoredAudit
 from resil.rtl_harness.faults import Injection, Outcome
 from resil.rtl_harness.host import usable_processors
+from resil.run.recorded_bench import recorded_bench
 from resil.stats.intervals import clopper_pearson
 
 JUDGE = "plain"
@@ -57,8 +56,7 @@ def audit_stored(
             on.
     """
     found = finished_run(run_dir)
-    campaign = load_campaign(run_dir / CAMPAIGN)
-    engine = campaign.execution.engine
+    engine = load_campaign(run_dir / CAMPAIGN).execution.engine
     if independent and engine == JUDGE:
         raise ResilError(
             f"{run_dir}: expected a run of another engine, found one of the {JUDGE} engine itself; it is no "
@@ -66,9 +64,8 @@ def audit_stored(
         )
     judge = JUDGE if independent else engine
     progress = Progress()
-    prepare(campaign, progress).identity.require(definition := recorded_definition(run_dir), str(run_dir))
-    bench = prepare(load_campaign(run_dir / CAMPAIGN, command_line(engine=judge)), progress)
-    identity = Identity(definition)
+    bench = recorded_bench(run_dir, JUDGE if independent else None, progress)
+    identity = Identity(recorded_definition(run_dir))
     rows = _stored(run_dir, identity)
     drawn = _draw(rows, count, seed)
     tried = _with_rare(rows, drawn, seed)

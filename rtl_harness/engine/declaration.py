@@ -86,10 +86,11 @@ class EngineDeclaration:
 
 
 # Cycles after which a run without a fault counts as not finishing.
+GOLDEN_LIMIT_CYCLES = 20_000_000
 GOLDEN_LIMIT = Option(
     "golden_limit",
     "integer",
-    20_000_000,
+    GOLDEN_LIMIT_CYCLES,
     "Cycles after which a run without a fault counts as one that does not finish.",
     1,
     2**40,

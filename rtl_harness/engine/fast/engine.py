@@ -20,6 +20,7 @@ from resil.rtl_harness.engine.contract import (
     check_fault,
     check_until_detection,
 )
+from resil.rtl_harness.engine.declaration import GOLDEN_LIMIT_CYCLES
 from resil.rtl_harness.engine.fast.acceleration import IN_SWEEPS, Acceleration, Wanted
 from resil.rtl_harness.engine.fast.audit_sample import AuditSample, AuditSize
 from resil.rtl_harness.engine.fast.audit_trials import AuditTrials
@@ -36,8 +37,6 @@ from resil.rtl_harness.engine.timeout import Timeout, check_timeout, operation_a
 from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.faults import Fault, Injection
-
-GOLDEN_LIMIT_CYCLES = 20_000_000
 
 # Neighbouring faults that are simulated one after another by one worker when there is no sweep.
 CHUNK = 32

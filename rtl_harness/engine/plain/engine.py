@@ -10,26 +10,23 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, Unpack
 
 from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.operations import operation_ends
 from resil.rtl_harness.design.snapshot import DATA, data_folder
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.contract import (
-    Audited,
-    Engine,
     GoldenRun,
     check_fault,
-    check_inferences,
     check_second,
-    check_until_detection,
 )
+from resil.rtl_harness.engine.memories import write_images
 from resil.rtl_harness.engine.plain.build import build_injector
 from resil.rtl_harness.engine.plain.job import (
     Answer,
@@ -40,9 +37,9 @@ from resil.rtl_harness.engine.plain.job import (
     design_lines,
     golden_state,
     read_answer,
-    write_images,
 )
-from resil.rtl_harness.engine.timeout import Timeout, check_timeout, operation_allowance
+from resil.rtl_harness.engine.timeout import operation_allowance
+from resil.rtl_harness.engine.whole_runs import RunLimits, WholeRuns
 from resil.rtl_harness.engine.workload import Workload
 from resil.rtl_harness.errors import HarnessError, SimulationError
 from resil.rtl_harness.faults import Fault, Injection, Reported, Rise, RunEnd, Seen, digest
@@ -52,23 +49,11 @@ from resil.rtl_harness.tools import tail
 _PAUSE = 0.05
 
 
-class PlainEngine:
+class PlainEngine(WholeRuns):
     """Simulates one workload on one target, with nothing that makes it fast but forks.
 
     It shares with the other engines the target file, the names of its storage, the workload and the rule of
     the decision. Build, driver, the state that is compared, and the judgement of a run's end are its own.
-
-    Args:
-        target: The design.
-        workload: What it runs.
-        elaboration: Storage of the target, elaborated with the workload's parameters.
-        timeout_factor: Time-out of an injection, in multiples of the golden run.
-        timeout: What has one.
-        until_detection: What comes after an alarm that reports a detected fault is left out of an injection.
-        golden_limit: Cycles after which a golden run counts as not finishing.
-
-    Raises:
-        HarnessError: the workload does not fit the target.
     """
 
     name = "plain"
@@ -78,23 +63,9 @@ class PlainEngine:
         target: Target,
         workload: Workload,
         elaboration: Elaboration,
-        *,
-        timeout_factor: float = 2.0,
-        timeout: Timeout = Timeout.INFERENCE,
-        until_detection: bool = False,
-        golden_limit: int = 20_000_000,
+        **limits: Unpack[RunLimits],
     ) -> None:
-        check_timeout(target, timeout, timeout_factor)
-        check_until_detection(target, workload, until_detection)
-        check_inferences(target, workload)
-        self.target = target
-        self.workload = workload
-        self.elaboration = elaboration
-        self.notes: list[str] = []
-        self._timeout_factor = timeout_factor
-        self._timeout = timeout
-        self._until_detection = until_detection
-        self._golden_limit = golden_limit
+        super().__init__(target, workload, elaboration, **limits)
         self._design = design_lines(target, workload, elaboration)
         self._allowed = 0
         self._golden: GoldenEnd | None = None
@@ -107,17 +78,6 @@ class PlainEngine:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         pass
-
-    @property
-    def audits(self) -> Mapping[str, Audited]:
-        """Nothing: every answer is a run to the end."""
-        return {}
-
-    def audit_kept(self, injections: Iterable[Injection], workers: int = 1) -> None:
-        """Do nothing: what this engine has answered were runs to the end."""
-
-    def expect(self, faults: int, first: Engine | None = None) -> None:
-        """Nothing here is worth more if there are more faults."""
 
     def golden(self) -> GoldenRun:
         """Simulate without a fault, once; raise SimulationError if the design does not finish."""

@@ -10,9 +10,10 @@ from pathlib import Path
 from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.sites import StorageElement
 from resil.rtl_harness.design.target import Target
-from resil.rtl_harness.engine.workload import Workload, memory_words, words_plusargs
-from resil.rtl_harness.errors import HarnessError, SimulationError
-from resil.rtl_harness.faults import digest
+from resil.rtl_harness.engine.memories import check_workload, memory_element, watched_memories
+from resil.rtl_harness.engine.state_hash import kept_mask, pack_words, state_hash
+from resil.rtl_harness.engine.workload import Workload, memory_words
+from resil.rtl_harness.errors import SimulationError
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,8 @@ class Strike:
 
 
 def design_lines(target: Target, workload: Workload, elaboration: Elaboration) -> list[str]:
-    """Return the lines of a job that say what the design is; raise HarnessError if it has no such memory."""
+    """Return the lines of a job that say what the design is; HarnessError if the workload does not fit it."""
+    check_workload(target, workload, elaboration)
     lines = [
         f"top {target.top}",
         f"clock {target.clock}",
@@ -119,30 +121,15 @@ def design_lines(target: Target, workload: Workload, elaboration: Elaboration) -
     for run in sites.absent:
         for site in range(run.first, run.end):
             lines.append(f"absent {sites.element_index(site)} {sites[site].word} {sites[site].bit}")
-    names = list(target.memories)
-    for name, memory in target.memories.items():
-        element = _memory(target, elaboration, name)
+    watched = watched_memories(target, workload)
+    names = list(watched)
+    for name, memory in watched.items():
+        element = memory_element(target, elaboration, name)
         words = memory_words(target, workload, name, element.depth)
         place = f"{_name(element, elaboration)} {memory.word_bytes} {int(memory.observed)}"
         lines.append(f"memory {name} {place} {words} {element.first_word}")
     lines += [f"output {names.index(o.memory)} {o.offset} {o.size}" for o in workload.outputs]
     return lines
-
-
-def write_images(target: Target, workload: Workload, elaboration: Elaboration, folder: Path) -> list[str]:
-    """Write what each memory holds at the start as a file for `$readmemh`; return the plusargs for them."""
-    arguments = [f"+{argument}" for argument in words_plusargs(target, workload)]
-    for name, memory in target.memories.items():
-        words = memory_words(target, workload, name, _memory(target, elaboration, name).depth)
-        image = bytearray(words * memory.word_bytes)
-        given = workload.images.get(name, b"")
-        image[: len(given)] = given
-        file = folder / f"{name}.hex"
-        with file.open("w", encoding="ascii") as written:
-            for at in range(0, len(image), memory.word_bytes):
-                written.write(bytes(reversed(image[at : at + memory.word_bytes])).hex() + "\n")
-        arguments.append(f"+{memory.plusarg}={file}")
-    return arguments
 
 
 def read_answer(line: str) -> Answer:
@@ -164,7 +151,7 @@ def golden_state(file: Path, workload: Workload, target: Target, elaboration: El
     """Return the digest of the state that the injector has left of the end of the golden run.
 
     The file has 32-bit words, little endian: of each word of each element the variable that holds it, then
-    the observed memories. The digest is that of all engines, see `engine.state_hash`.
+    the observed memories.
     """
     data, at = file.read_bytes(), 0
 
@@ -174,28 +161,21 @@ def golden_state(file: Path, workload: Workload, target: Target, elaboration: El
         at += size
         return int.from_bytes(data[at - size : at], "little")
 
-    sites = elaboration.sites
-    gone = {
-        (sites.element_index(s), sites[s].word, sites[s].bit)
-        for r in sites.absent
-        for s in range(r.first, r.end)
-    }
-    state = bytearray()
-    for number, element in enumerate(sites.elements):
+    contents = bytearray()
+    for element in elaboration.sites.elements:
         place = elaboration.locations[element.path]
-        for word in range(element.depth):
-            value = take(place.packed_width) >> place.low & (1 << element.width) - 1
-            for bit in range(element.width) if sites.absent else ():
-                if (number, word, bit) in gone:
-                    value &= ~(1 << bit)
-            state += value.to_bytes((element.width + 7) // 8, "little")
+        mask = (1 << element.width) - 1
+        words = (take(place.packed_width) >> place.low & mask for _ in range(element.depth))
+        contents += pack_words(words, element.width)
+    kept = kept_mask(elaboration.sites) or b"\xff" * len(contents)
+    elements = bytes(byte & mask for byte, mask in zip(contents, kept, strict=True))
     memories = {}
-    for name, memory in target.memories.items():
+    for name, memory in watched_memories(target, workload).items():
         if memory.observed:
-            words = memory_words(target, workload, name, _memory(target, elaboration, name).depth)
+            count = memory_words(target, workload, name, memory_element(target, elaboration, name).depth)
             bits = 8 * memory.word_bytes
-            memories[name] = b"".join(take(bits).to_bytes(memory.word_bytes, "little") for _ in range(words))
-    return digest(bytes(state) + b"".join(memories[name] for name in sorted(memories)))
+            memories[name] = pack_words((take(bits) for _ in range(count)), bits)
+    return state_hash([elements], memories)
 
 
 def _golden(words: Sequence[str]) -> GoldenEnd:
@@ -239,14 +219,3 @@ def _element(element: StorageElement, elaboration: Elaboration) -> str:
 def _name(element: StorageElement, elaboration: Elaboration) -> str:
     place = elaboration.locations[element.path]
     return place.path + "".join(f"[{index}]" for index in place.indices)
-
-
-def _memory(target: Target, elaboration: Elaboration, name: str) -> StorageElement:
-    path = target.memories[name].path
-    for element in (*elaboration.bench_elements, *elaboration.sites.elements):
-        if element.path == path and element.kind == "sram":
-            return element
-    raise HarnessError(
-        f"target {target.name}: memories.{name}.path: expected an unpacked array elaborated as one memory, "
-        f"found {path}, which is none; name the array that holds the words"
-    )

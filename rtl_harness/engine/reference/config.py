@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.sites import StorageElement
 from resil.rtl_harness.design.target import Target
+from resil.rtl_harness.engine.memories import check_workload, memory_element, watched_memories
 from resil.rtl_harness.engine.state_hash import kept_mask
-from resil.rtl_harness.engine.workload import Workload, memory_words, words_plusargs
-from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.engine.workload import Workload, memory_words
 
 
 def simulator_config(target: Target, workload: Workload, elaboration: Elaboration) -> dict[str, Any]:
@@ -21,8 +20,6 @@ def simulator_config(target: Target, workload: Workload, elaboration: Elaboratio
         HarnessError: If workload, target and elaboration do not fit together.
     """
     check_workload(target, workload, elaboration)
-    held = {output.memory for output in workload.outputs}
-    wanted = {name: m for name, m in target.memories.items() if m.observed or name in held}
     return {
         "elements": [_element(e, elaboration) for e in elaboration.sites.elements],
         "kept": kept_mask(elaboration.sites).hex(),
@@ -32,7 +29,7 @@ def simulator_config(target: Target, workload: Workload, elaboration: Elaboratio
                 "observed": m.observed,
                 "words": memory_words(target, workload, name, element.depth),
             }
-            for name, m in wanted.items()
+            for name, m in watched_memories(target, workload).items()
         },
         "ports": {role: getattr(target, role) for role in ("done", "status", "operation", "inferences")},
         "alarms": {name: alarm.output for name, alarm in target.alarms.items()},
@@ -40,73 +37,6 @@ def simulator_config(target: Target, workload: Workload, elaboration: Elaboratio
         "outputs": [[output.memory, output.offset, output.size] for output in workload.outputs],
         "inferences": workload.inferences,
     }
-
-
-def write_images(target: Target, workload: Workload, elaboration: Elaboration, folder: Path) -> list[str]:
-    """Write a `$readmemh` file for every memory of the target; return the plusargs for them.
-
-    Every word that a memory has is written; what the workload does not give is zero.
-    """
-    arguments = []
-    for name, memory in target.memories.items():
-        size = _bytes(target, workload, elaboration, name)
-        image = workload.images.get(name, b"").ljust(size, b"\0")
-        words = (image[i : i + memory.word_bytes] for i in range(0, size, memory.word_bytes))
-        path = folder / f"{name}.hex"
-        path.write_text("".join(f"{word[::-1].hex()}\n" for word in words), encoding="ascii")
-        arguments.append(f"+{memory.plusarg}={path}")
-    return [*arguments, *(f"+{argument}" for argument in words_plusargs(target, workload))]
-
-
-def _bytes(target: Target, workload: Workload, elaboration: Elaboration, name: str) -> int:
-    built = memory_element(target, elaboration, name).depth
-    return memory_words(target, workload, name, built) * target.memories[name].word_bytes
-
-
-def memory_element(target: Target, elaboration: Elaboration, name: str) -> StorageElement:
-    """Return the storage element of one of the target's memories.
-
-    Raises:
-        HarnessError: If the RTL has no such array, or its words have another size.
-    """
-    memory = target.memories[name]
-    where = f"target {target.name}: memories.{name}"
-    elements = (*elaboration.bench_elements, *elaboration.sites.elements)
-    found = next((e for e in elements if e.path == memory.path and e.kind == "sram"), None)
-    if found is None:
-        raise HarnessError(
-            f"{where}.path: expected an unpacked array elaborated as one memory, but {memory.path} is none; "
-            "name the array that holds the words"
-        )
-    if found.width != 8 * memory.word_bytes:
-        raise HarnessError(
-            f"{where}.word_bytes: {memory.path} has words of {found.width} bits, the target file says "
-            f"{memory.word_bytes} bytes; correct it"
-        )
-    return found
-
-
-def check_workload(target: Target, workload: Workload, elaboration: Elaboration) -> None:
-    """Raise HarnessError unless the workload fits the target and its elaboration."""
-    parameters = {**target.parameters, **workload.parameters}
-    if dict(elaboration.parameters) != parameters:
-        raise HarnessError(
-            f"workload {workload.name} needs the parameters {parameters}, the elaboration was made with "
-            f"{dict(elaboration.parameters)}; call elaborate(target, workload.parameters)"
-        )
-    extents = [(f"the image of memory {name!r}", name, len(image)) for name, image in workload.images.items()]
-    extents += [("what it says of the words", name, 0) for name in workload.words]
-    extents += [("the output tensor", o.memory, o.offset + o.size) for o in workload.outputs]
-    for what, name, end in extents:
-        if name not in target.memories:
-            known = ", ".join(target.memories)
-            raise HarnessError(f"workload {workload.name}: memory {name!r} is none of the target's: {known}")
-        size = _bytes(target, workload, elaboration, name)
-        if end > size:
-            raise HarnessError(
-                f"workload {workload.name}: {what} ends at byte {end}, but {target.memories[name].path} has "
-                f"{size}; enlarge it by the parameters of the top"
-            )
 
 
 def _element(element: StorageElement, elaboration: Elaboration) -> dict[str, Any]:

@@ -7,58 +7,41 @@ import math
 import shutil
 import tempfile
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from selectors import EVENT_READ, DefaultSelector
 from types import TracebackType
-from typing import Any, Self, cast
+from typing import Any, Self, Unpack, cast
 
 from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.operations import operation_ends
 from resil.rtl_harness.design.snapshot import DATA
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.contract import (
-    Audited,
-    Engine,
     GoldenRun,
     check_fault,
-    check_inferences,
     check_second,
-    check_until_detection,
     describe_fault,
 )
+from resil.rtl_harness.engine.memories import write_images
 from resil.rtl_harness.engine.reference.build import Waves, build_simulator, wave_format
-from resil.rtl_harness.engine.reference.config import simulator_config, write_images
+from resil.rtl_harness.engine.reference.config import simulator_config
 from resil.rtl_harness.engine.reference.worker import Worker
 from resil.rtl_harness.engine.state_hash import bit_place
-from resil.rtl_harness.engine.timeout import Timeout, check_timeout, operation_allowance
+from resil.rtl_harness.engine.timeout import operation_allowance
+from resil.rtl_harness.engine.whole_runs import RunLimits, WholeRuns
 from resil.rtl_harness.engine.workload import Workload, classify
 from resil.rtl_harness.errors import HarnessError, SimulationError
 from resil.rtl_harness.faults import Fault, Injection, Reported, Rise, RunEnd
 
-GOLDEN_LIMIT_CYCLES = 20_000_000
 
-
-class CocotbEngine:
+class CocotbEngine(WholeRuns):
     """Simulates one workload on one target under cocotb.
 
     The engine builds the simulator when it is first needed and keeps simulator processes alive between
     calls; `close`, or leaving it as a context manager, ends them. Cycle 0 is the first rising clock edge
     after reset was released; a run ends with the first cycle in which `done` is 1, sampled after the fault of
     that cycle.
-
-    Args:
-        target: The design.
-        workload: What it runs.
-        elaboration: Storage of the target, elaborated with the workload's parameters.
-        timeout_factor: Time-out of an injection, in multiples of the golden run.
-        timeout: What has one: see `Timeout`.
-        until_detection: What comes after an alarm that reports a detected fault is left out of an
-            injection: see `Injection.until_detection`.
-        golden_limit: Cycles after which a golden run counts as not finishing.
-
-    Raises:
-        HarnessError: If the workload does not fit the target.
     """
 
     name = "cocotb"
@@ -68,26 +51,12 @@ class CocotbEngine:
         target: Target,
         workload: Workload,
         elaboration: Elaboration,
-        *,
-        timeout_factor: float = 2.0,
-        timeout: Timeout = Timeout.INFERENCE,
-        until_detection: bool = False,
-        golden_limit: int = GOLDEN_LIMIT_CYCLES,
+        **limits: Unpack[RunLimits],
     ) -> None:
-        check_timeout(target, timeout, timeout_factor)
-        check_until_detection(target, workload, until_detection)
-        self.target = target
-        self.workload = workload
-        self.elaboration = elaboration
-        self.notes: list[str] = []
-        self._timeout_factor = timeout_factor
-        self._timeout = timeout
-        self._until_detection = until_detection
+        super().__init__(target, workload, elaboration, **limits)
         self._operation_cycles: int | None = None
-        self._golden_limit = golden_limit
         self._golden: GoldenRun | None = None
         self._golden_state = b""
-        check_inferences(target, workload)
         self._config = simulator_config(target, workload, elaboration)
         self._simulators: dict[Waves, Path] = {}
         self._workers: list[Worker] = []
@@ -106,14 +75,6 @@ class CocotbEngine:
     def close(self) -> None:
         """End all simulator processes and remove temporary files; the engine cannot be used afterwards."""
         self._cleanup()
-
-    @property
-    def audits(self) -> dict[str, Audited]:
-        """Nothing: every answer is a run to the end."""
-        return {}
-
-    def audit_kept(self, injections: Iterable[Injection], workers: int = 1) -> None:
-        """Do nothing: what this engine has answered were runs to the end."""
 
     @property
     def timeout_cycles(self) -> int:
@@ -147,9 +108,6 @@ class CocotbEngine:
             self._golden = GoldenRun(end, operation_ends(moves[1:]), moves)
             self._golden_state = bytes.fromhex(answer["state"])
         return self._golden
-
-    def expect(self, faults: int, first: Engine | None = None) -> None:
-        """Nothing here is worth more if there are more faults."""
 
     def run(self, faults: Sequence[Fault], workers: int = 1) -> Iterator[Injection]:
         """Yield one injection for each fault, as they come in.

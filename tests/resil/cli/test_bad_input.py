@@ -75,7 +75,7 @@ def test_a_waveform_that_cannot_be_written_is_refused_before_anything_is_elabora
     def prepare(campaign, progress, simulates=False):
         raise AssertionError
 
-    monkeypatch.setattr("resil.run.replay.prepare", prepare)
+    monkeypatch.setattr("resil.run.recorded_bench.prepare", prepare)
     assert main(["replay", str(tmp_path / "run"), "4", "--waves", str(tmp_path / waves), *options]) == 2
     assert message in capsys.readouterr().err
 
