@@ -9,10 +9,11 @@ from pathlib import Path
 from resil.bench.engines import check_waves, recording_engine
 from resil.bench.engines import replay as simulate_again
 from resil.bench.site_list import block_name
+from resil.campaign.campaign import load_campaign
 from resil.faults.plan import held_value
 from resil.folder.finished import shortcoming
 from resil.folder.row_maker import outcome_columns
-from resil.folder.store import find_injection
+from resil.folder.store import CAMPAIGN, find_injection
 from resil.progress import Progress
 from resil.record.typed import Count, Typed
 from resil.rtl_harness.faults import Fault
@@ -81,12 +82,13 @@ def replay_injection(
         check_waves(waves, engine)
     recorded = find_injection(run_dir, number)
     wrong = shortcoming(run_dir)
+    campaign = load_campaign(run_dir / CAMPAIGN)
     progress = Progress()
     if wrong:
         progress.stage(f"note: the results of this run are not to be used: {wrong}")
     if engine is None and waves is not None:
         engine = recording_engine()
-    bench = recorded_bench(run_dir, engine, progress)
+    bench = recorded_bench(run_dir, campaign, engine, progress)
     held = held_value(recorded["fault"])
     fault = Fault(recorded["site"], recorded["cycle"], recorded["bits"], held)
     site = bench.sites[fault.site]

@@ -56,7 +56,8 @@ def audit_stored(
             on.
     """
     found = finished_run(run_dir)
-    engine = load_campaign(run_dir / CAMPAIGN).execution.engine
+    campaign = load_campaign(run_dir / CAMPAIGN)
+    engine = campaign.execution.engine
     if independent and engine == JUDGE:
         raise ResilError(
             f"{run_dir}: expected a run of another engine, found one of the {JUDGE} engine itself; it is no "
@@ -64,7 +65,7 @@ def audit_stored(
         )
     judge = JUDGE if independent else engine
     progress = Progress()
-    bench = recorded_bench(run_dir, JUDGE if independent else None, progress)
+    bench = recorded_bench(run_dir, campaign, JUDGE if independent else None, progress)
     identity = Identity(recorded_definition(run_dir))
     rows = _stored(run_dir, identity)
     drawn = _draw(rows, count, seed)
