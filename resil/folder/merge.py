@@ -68,7 +68,7 @@ def merge_runs(out: Path, runs: Sequence[Path]) -> dict[str, Any]:
         failed=None,
         audit=None,
         results=None,
-        seconds=round(sum(recorded_provenance(run).seconds for run in runs), 1),
+        seconds=round(sum(recorded_provenance(run).seconds for run in runs), 3),
     )
     with open_run(out, identity, first) as folder:
         for name in (CAMPAIGN, SITES):

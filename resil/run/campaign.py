@@ -322,7 +322,7 @@ class _Run:
         facts = self._folder.provenance().changed(results=None)
         if not self._injected and facts.finished is not None:
             return facts
-        seconds = round(facts.seconds + self._seconds, 1)
+        seconds = round(facts.seconds + self._seconds, 3)
         return facts.changed(seconds=seconds, finished=now(), workers=self._workers)
 
     def area(self) -> AreaFacts:
