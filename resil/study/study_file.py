@@ -76,9 +76,9 @@ def parse_study(
         lambda: _protection(known.section("protection"), "protection" in tables, works)
     )
     model = problems.attempt(lambda: _model(known.section("estimate")))
-    _check_predictions(problems, rules, [*targets, *works])
+    problems.attempt(lambda: _check_predictions(problems, rules, [*targets, *works]))
     if protection is not None:
-        _check_protection(problems, rules, protection)
+        problems.attempt(lambda: _check_protection(problems, rules, protection))
     if problems.sound("faults") and rules.faults.external:
         expected = "expected storage of the NPU, for a study compares NPUs and their protection, found"
         problems.add(

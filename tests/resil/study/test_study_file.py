@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from resil.campaign.campaign import load_campaign
@@ -278,6 +278,8 @@ VALUES = st.recursive(
 
 @settings(max_examples=150, deadline=None)
 @given(st.dictionaries(st.sampled_from(tuple(TABLES)), VALUES))
+@example({"engine": None, "protection": {}})
+@example({"engine": 1, "study": {"estimate": True}})
 def test_no_content_of_a_study_is_a_traceback(tables):
     with suppress(CampaignError):
         parse_study(Path("study.toml"), tomllib.loads(TEXT) | tables)
