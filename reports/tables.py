@@ -352,7 +352,8 @@ def _plan_line(protection: ProtectionState) -> str:
         bound = numbers.fit(protection.plan.fit_hi_unprotected)
         return f"NO PROTECTION NEEDED: at most {bound} FIT unprotected; asked: {protection.plan.target}."
     if protection.plan.result == "infeasible":
-        return f"INFEASIBLE: no set of the known options reaches {protection.plan.target}."
+        why = f": {protection.plan.reason}" if protection.plan.reason else ""
+        return f"INFEASIBLE: no set of the known options reaches {protection.plan.target}{why}."
     lockstep = protection.plan.area_overhead_lockstep
     against = "" if lockstep is None else f", against +{numbers.percent(lockstep)} for duplicating everything"
     proof = "" if protection.plan.gap is None else f"; optimality gap {numbers.percent(protection.plan.gap)}"

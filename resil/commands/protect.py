@@ -113,9 +113,5 @@ def protect(
     )
     found = run_protection(run_dirs, wanted, None if build is None else lambda _: build)
 
-    def text() -> None:
-        found.results.show_protection(found.run_dir)
-        print(found.text())
-
-    show(found.as_json(), json_, text)
+    show(found.as_json(), json_, lambda: found.results.show_protection(found.run_dir, found.details()))
     raise typer.Exit(found.code)

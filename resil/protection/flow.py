@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -70,11 +70,11 @@ class Protected:
         more = {key: document.plain() for key, document in made.items() if document is not None}
         return {**self.plan.plain(), **more}
 
-    def text(self) -> str:
-        """Return what was chosen, built and confirmed, as lines for a person."""
+    def details(self) -> str:
+        """Return what was chosen, built and found by injection, as lines that stand above the answer."""
         parts = [plan_text(self.plan)]
         if self.build is not None:
-            parts.append(build_text(self.build, str(self.folder), verified=self.confirmation is not None))
+            parts.append(build_text(self.build, str(self.folder)))
         if self.confirmation is not None:
             parts.append(confirmation_text(self.confirmation))
         return "\n".join(filter(None, parts))
@@ -125,4 +125,6 @@ def protect(runs_or_models: Sequence[Path], wanted: Wanted, place: Place | None 
         Results(own.summary, accepted_plan(own.path, own.digest)).write(own.path)
     first = chosen.found[0]
     state = state_of(first.path, kept_plan(first.path, chosen.plan.name))
+    if confirmation is not None and not confirmation.confirmed:
+        state = replace(state, build=build, confirmation=confirmation)
     return Protected(first.path, Results(first.summary, state), state, folder, build, confirmation)

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was chosen, built and confirmed, as lines for a person."""
+"""What lies behind the answer of a protection: each network, each mechanism, the build, what was injected.
+
+The answer itself is one statement, `resil.reports.tables.protection_line`; nothing here repeats it.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ def plan_text(plan: Protection) -> str:
             f"(judged by {own.injections:,} injections){missed}"
         )
     if plan.result == INFEASIBLE:
-        return "\n".join([*lines, f"NOT REACHED: {plan.reason}"])
+        return "\n".join(lines)
     if plan.hold_out:
         left = ", ".join(f"{own.fit:.3g} on {own.network}" for own in plan.hold_out)
         lines.append(f"chosen without one of them, on that one: {left} FIT")
@@ -41,14 +44,8 @@ def plan_text(plan: Protection) -> str:
     return "\n".join(lines)
 
 
-def build_text(record: Build, folder: str, *, verified: bool = False) -> str:
-    """Return what was built as lines for a person.
-
-    Args:
-        record: What the folder records.
-        folder: Where it was built.
-        verified: It was injected into, and what came of that is said elsewhere.
-    """
+def build_text(record: Build, folder: str) -> str:
+    """Return what was built in a folder as lines for a person."""
     predicted, measured = record.area_predicted, record.area_measured
     bits = ", ".join(f"{count:,} bits by {name}" for name, count in record.bits.items())
     lines = [
@@ -70,8 +67,6 @@ def build_text(record: Build, folder: str, *, verified: bool = False) -> str:
         f"without a fault the same outputs in the same cycles, no alarm ({', '.join(exact.networks)}, "
         f"inputs: {exact.inputs}); proofs of mechanisms: {record.proofs}"
     )
-    if not verified:
-        lines.append("NOT CONFIRMED by injection: --verify injects into it")
     return "\n".join(lines)
 
 
@@ -105,7 +100,7 @@ def _without_hardened(record: Build) -> str:
 
 
 def confirmation_text(found: Confirmation) -> str:
-    """Return a confirmation as lines for a person."""
+    """Return what injections have found as lines for a person; areas are in what `build_text` returns."""
     lines = [
         f"{row.network}: {row.fit:.3g} [{row.fit_lo:.3g}, {row.fit_hi:.3g}] FIT, SPFM at least "
         f"{row.spfm_lo:.3%}; {row.hazardous} of {row.injections:,} upsets hazardous"
@@ -133,15 +128,6 @@ def confirmation_text(found: Confirmation) -> str:
         lines += _watchdog(found, found.watchdog)
     if left := found.hardened_not_confirmed:
         lines.append(f"hardened cells cannot be confirmed in RTL: {', '.join(left)}; their range is in it")
-    area = found.area_measured
-    lines.append(
-        f"area added: {area.overhead:+.1%} measured{'' if area.whole else ' without hardened cells'}, "
-        f"{found.area_predicted.overhead:+.1%} planned"
-    )
-    lines += _other_area(found.area_predicted, area)
-    said = f"CONFIRMED by injection, seed {found.seed}" if found.confirmed else "NOT CONFIRMED"
-    lines.append(f"{said}: predicted {found.predicted.fit:.3g} FIT")
-    lines += [f"  {reason}" for reason in found.reasons]
     return "\n".join(lines)
 
 

@@ -67,13 +67,14 @@ def confirmation_line(protection: ProtectionState) -> str:
     if found is None:
         if protection.plan.build is None:
             return ""
-        gone = "" if protection.build else f", and no build of this plan is in {protection.plan.build} now"
-        return f"Built{gone}; NOT CONFIRMED by injection."
+        if protection.build is None:
+            gone = f"no build of this plan is in {protection.plan.build} now"
+            return f"Built, and {gone}; NOT CONFIRMED by injection."
+        return "Built; NOT CONFIRMED by injection: --verify injects into it."
     own = found.measured
-    measured = (
+    said = (
+        f"by injection, seed {found.seed}: {numbers.fit(found.predicted.fit)} FIT predicted, "
         f"{numbers.fit(own.fit)} [{numbers.fit(own.fit_lo)}, {numbers.fit(own.fit_hi)}] FIT, SPFM at "
         f"least {numbers.spfm(own.spfm_lo)} by {numbers.count(own.injections)} new injections"
     )
-    if found.confirmed:
-        return f"CONFIRMED by injection: {measured}."
-    return f"NOT CONFIRMED by injection: {measured}; {'; '.join(found.reasons)}."
+    return f"CONFIRMED {said}." if found.confirmed else f"NOT CONFIRMED {said}; {'; '.join(found.reasons)}."

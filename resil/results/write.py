@@ -51,13 +51,18 @@ class Results:
         summary, protection = self.summary, self.protection
         _print(rich_report(summary, protection), text_report(summary, protection), folder)
 
-    def show_protection(self, folder: Path) -> None:
-        """Print what was chosen to protect, without the tables of the campaign; see `show`."""
+    def show_protection(self, folder: Path, details: str) -> None:
+        """Print what was chosen to protect, without the tables of the campaign; see `show`.
+
+        Args:
+            folder: As of `show`.
+            details: Lines that stand above the answer: what was built, say.
+        """
         if self.protection is None:
             self.show(folder)
             return
-        summary, protection = self.summary, self.protection
-        _print(rich_protection(summary, protection), text_protection(summary, protection), folder)
+        answer = (self.summary, self.protection, details)
+        _print(rich_protection(*answer), text_protection(*answer), folder)
 
 
 def _print(rich: Group, text: str, folder: Path) -> None:

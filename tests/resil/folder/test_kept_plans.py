@@ -45,7 +45,7 @@ def test_a_plan_that_is_built_again_is_not_confirmed(run, tmp_path):
     note_build(run, "made", tmp_path / "second")
     found = state(run)
     assert (found.confirmed, found.confirmation, found.build) == (None, None, build(plan_of()))
-    assert confirmation_line(found) == "Built; NOT CONFIRMED by injection."
+    assert confirmation_line(found) == "Built; NOT CONFIRMED by injection: --verify injects into it."
     note_build(run, "made", tmp_path / "first")
     assert state(run).confirmed
 

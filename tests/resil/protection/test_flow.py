@@ -187,7 +187,11 @@ def test_what_no_injection_shows_is_not_reached(tmp_path, monkeypatch, capsys):
     fake.install(monkeypatch)
     run = run_of(tmp_path / "few", capsys, TEXT)
     assert protect(run, "--granularity", "group", "--budget-fit", "1e-7") == 1
-    assert "NOT REACHED" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    *_, answer, report = out.splitlines()
+    assert report == f"report: {run / 'report.html'}"
+    assert answer.startswith("INFEASIBLE: no set of the known options reaches a budget of 1e-07 FIT: no ")
+    assert out.count("reaches") == 1
 
 
 def test_a_pilot_neither_chooses_nor_judges(tmp_path, monkeypatch, capsys):

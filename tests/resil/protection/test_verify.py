@@ -305,7 +305,11 @@ def test_the_command_ends_with_0_only_if_confirmed(again, capsys):
     built = (again / "built" / "build.json").stat().st_mtime_ns
     capsys.readouterr()
     assert main([*asked, "--verify-network", str(again / "b.toml")]) == 0
-    assert "CONFIRMED by injection, seed 12" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert out.count("CONFIRMED") == 1
+    *_, answer, report = out.splitlines()
+    assert "CONFIRMED by injection, seed 12: " in answer
+    assert report == f"report: {again / 'run' / 'report.html'}"
     assert "CONFIRMED by injection" in (again / "run" / "report.html").read_text()
     assert (again / "built" / "build.json").stat().st_mtime_ns >= built
     assert main([*asked, "--verify-network", "nothing"]) == 2
@@ -316,4 +320,7 @@ def test_the_command_ends_with_0_only_if_confirmed(again, capsys):
     voter = again / "built" / "rtl" / "resil_voter.sv"
     voter.write_text(voter.read_text().replace(VOTE, "a_i"))
     assert main([*asked, "--verify-network", str(again / "c.toml")]) == 1
-    assert "NOT CONFIRMED: predicted" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert out.count("CONFIRMED") == 1
+    assert "NOT CONFIRMED by injection, seed 13: " in out.splitlines()[-2]
+    assert "the RTL was changed since it was built" in out.splitlines()[-2]
