@@ -28,6 +28,7 @@ from resil.reports.study_tables import (
     time_table,
     verdict_cell,
 )
+from resil.reports.study_views import corner_table
 from resil.reports.svg import clean, style_sheet
 
 STUDY_REPORT = "report.html"
@@ -69,6 +70,7 @@ def study_html(study: StudyRecord) -> str:
         fits=fit_matrix(study),
         margin=margin_line(study),
         spfm=spfm_matrix(study),
+        corners=corner_table(study),
         classes=class_table(study),
         growth=growth_table(study, titles=True),
         growth_lines=growth_lines(study),

@@ -11,6 +11,7 @@ from resil.record.interval import Interval
 from resil.record.study import ClassMean, ProtectionAsked, StudyRecord
 from resil.record.study_cell import CellRecord, CellResults
 from resil.reports.study_growth import growth_lines, growth_table
+from resil.reports.study_views import corner_table
 from resil.reports.table import Column, Table
 from resil.reports.tables import fit_cell, percent_cell
 
@@ -50,7 +51,7 @@ def fit_matrix(study: StudyRecord) -> Table:
 
 def spfm_matrix(study: StudyRecord) -> Table | None:
     """Return the SPFM of each cell; None where no cell has one."""
-    if not any(found.spfm for _, found in study.answered):
+    if not any(found.aided.spfm for _, found in study.answered):
         return None
     title = "SPFM of the injected faults, unprotected: unaided / with the error flag and a host that reacts"
     return _matrix(study, title, _spfm)
@@ -81,11 +82,12 @@ def protection_table(study: StudyRecord) -> Table | None:
     """Return what is known of the protection of each target; None if none was asked for."""
     if not study.protection:
         return None
-    heads = ("area", "lockstep", "FIT at most", "SPFM at least")
+    heads = ("area", "lockstep", "FIT at most", "unaided", "SPFM at least")
     columns = (
         Column("target", numeric=False),
         Column("protection", numeric=False),
         *map(Column, heads),
+        Column("decided at", numeric=False),
         Column("networks"),
         Column("confirmed", numeric=False),
     )
@@ -96,7 +98,9 @@ def protection_table(study: StudyRecord) -> Table | None:
             _part(own.overhead),
             _part(own.overhead_lockstep),
             numbers.fit(own.fit_hi),
+            numbers.fit(own.unaided_hi),
             numbers.NOT_KNOWN if own.spfm_lo is None else numbers.spfm(own.spfm_lo),
+            own.corner or numbers.NOT_KNOWN,
             numbers.count(len(own.networks)),
             _CONFIRMED[own.confirmed] if own.result == "reached" else numbers.NOT_KNOWN,
         )
@@ -107,7 +111,11 @@ def protection_table(study: StudyRecord) -> Table | None:
 
 def protection_lines(study: StudyRecord) -> list[str]:
     """Return on what the protection of each target rests, or why there is none."""
-    return [f"Protection of {own.target}: {own.result} ({own.reason})." for own in study.protection]
+    lines = []
+    for own in study.protection:
+        waived = "".join(f" WAIVED: {text}." for text in own.waived)
+        lines.append(f"Protection of {own.target}: {own.result} ({own.reason}).{waived}")
+    return lines
 
 
 def time_table(study: StudyRecord) -> Table:
@@ -174,7 +182,8 @@ def asked_lines(study: StudyRecord) -> list[str]:
             "budget, no more."
         )
     if asked.protection is not None and (kept := _kept(asked.protection)):
-        lines.append(f"Asked of protection, on every network: {', '.join(kept)}.")
+        waived = "".join(f" WAIVED: {text}." for text in asked.protection.waived)
+        lines.append(f"Asked of protection, on every network: {', '.join(kept)}.{waived}")
     return lines
 
 
@@ -208,8 +217,8 @@ def study_line(study: StudyRecord) -> str:
 
 def study_text(study: StudyRecord, width: int | None = None) -> str:
     """Return tables and verdict as lines for a person; `width` as of `Table.text`, for sentences as well."""
-    tables = [verdict_table(study), fit_matrix(study), spfm_matrix(study), class_table(study)]
-    tables += [growth_table(study), protection_table(study)]
+    tables = [verdict_table(study), fit_matrix(study), spfm_matrix(study), corner_table(study)]
+    tables += [class_table(study), growth_table(study), protection_table(study)]
     parts = [table.text(width) for table in tables if table is not None]
     last = [
         *growth_lines(study),
@@ -263,9 +272,9 @@ def margin_line(study: StudyRecord) -> str:
 
 
 def _spfm(cell: CellRecord) -> str:
-    if cell.results is None or cell.results.spfm is None:
+    if cell.results is None or cell.results.aided.spfm is None:
         return numbers.NOT_KNOWN
-    pair = (cell.results.spfm_unaided, cell.results.spfm)
+    pair = (cell.results.unaided.spfm, cell.results.aided.spfm)
     views = [_interval(own) for own in pair if own is not None]
     return f"{PREDICTED if cell.predicted else ''}{' / '.join(views)}"
 

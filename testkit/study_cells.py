@@ -8,6 +8,12 @@ import json
 from resil.record.study_cell import CellRecord
 
 
+def view(verdict="met", **others):
+    """A view of the host in a cell."""
+    unknown = dict.fromkeys(("fit", "corner", "corner_fit", "spfm", "spfm_corner", "spfm_corner_lo"))
+    return {"verdict": verdict} | unknown | others
+
+
 def results(**others):
     """What a finished run says of a cell."""
     bits = {"ff_bits": 8, "macro_bits": 0, "sram_bits": 16, "area": 2.0, "fit_raw": 1.0}
@@ -17,8 +23,8 @@ def results(**others):
     ]
     basis = {"basis": "a" * 64, "permanent": None, "permanent_basis": None}
     figures = {"fit": 0.01, "fit_lo": 0.005, "fit_hi": 0.02, "injections": 100, "foreseen": None}
-    verdicts = {"budget": "met", "budget_fit": 0.015, "safety": None, "spfm_asked": None, "unaided": "met"}
-    views = {"corner": None, "spfm": [0.99, 0.98, 0.995], "spfm_unaided": None, "due_fit": None}
+    verdicts = {"budget": "met", "budget_fit": 0.015, "safety": None, "spfm_asked": None}
+    views = {"aided": view(spfm=[0.99, 0.98, 0.995]), "unaided": view(), "due_fit": None}
     ran = {"slowest_alarm": None, "confidence": 0.95, "inputs": [0], "cycles": [9], "parameters": {}}
     precision = {"margin": 0.8, "half_width": 0.75, "reached": True}
     shown = {

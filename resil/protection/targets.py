@@ -3,17 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 
 from resil.campaign.campaign import load_campaign
+from resil.campaign.safety import SafetySettings
 from resil.folder.finished import Finished
 from resil.folder.store import CAMPAIGN
 from resil.protection.options import ProtectionError
 
 # Limits that a campaign may have, by the names that waive them, with the fields that replace them.
 WAIVABLE = {"budget": "budget_fit", "spfm": "spfm", "due": "due_fit"}
+_FIELDS = ("budget_fit", "spfm", "fit_share", "due_fit")
 _OPTIONS = {"budget": "--budget-fit", "spfm": "--spfm-target", "due": "--due-budget"}
 
 
@@ -40,7 +42,7 @@ class Targets:
     @property
     def names_none(self) -> bool:
         """Whether no limit is named: those of the campaigns are all that there is."""
-        return all(own is None for own in (self.budget_fit, self.spfm, self.fit_share, self.due_fit))
+        return all(getattr(self, field) is None for field in _FIELDS)
 
 
 def asked_of(found: Sequence[Finished], targets: Targets) -> Targets:
@@ -57,28 +59,53 @@ def asked_of(found: Sequence[Finished], targets: Targets) -> Targets:
             that there is not, or there is none.
     """
     _check(found, targets)
+    made = joined(targets, {name: _limit(found, name, targets) for name in WAIVABLE})
+    if made.names_none:
+        raise ProtectionError(
+            "protection needs a target: give --budget-fit, --spfm-target, --fit-share or --due-budget"
+        )
+    return made
+
+
+def joined(targets: Targets, limits: Mapping[str, float | None]) -> Targets:
+    """Return the targets with the limits that campaigns have, unless waived, and in words what was waived.
+
+    Args:
+        targets: What the user names.
+        limits: By the names of `WAIVABLE`; None where there is no limit.
+    """
     said = []
-    kept: dict[str, float | None] = {
-        "budget_fit": targets.budget_fit,
-        "spfm": targets.spfm,
-        "fit_share": targets.fit_share,
-        "due_fit": targets.due_fit,
-    }
+    kept: dict[str, float | None] = {field: getattr(targets, field) for field in _FIELDS}
     for name, field in WAIVABLE.items():
-        own, given = _limit(found, name, targets), kept[field]
+        own, given = limits[name], kept[field]
         if name in targets.waive:
             said.append(f"the campaign's {_text(name, own)} is waived")
         elif given is None:
             kept[field] = own
         elif own is not None and (given < own if name == "spfm" else given > own):
             said.append(f"{_text(name, given)} in place of the campaign's {_text(name, own)}")
-    if all(own is None for own in kept.values()):
-        raise ProtectionError(
-            "protection needs a target: give --budget-fit, --spfm-target, --fit-share or --due-budget"
-        )
     return Targets(
         kept["budget_fit"], kept["spfm"], kept["fit_share"], kept["due_fit"], targets.waive, tuple(said)
     )
+
+
+def limits_of(
+    budget_fit: float | None, safety: SafetySettings | None, hazardous: Collection[str]
+) -> dict[str, float | None]:
+    """Return the limits that a campaign sets, by the names of `WAIVABLE`; None where it sets none.
+
+    Args:
+        budget_fit: Of its FIT budget.
+        safety: Its safety claims.
+        hazardous: Outcomes that count: where detected failures do, they have no limit of their own.
+    """
+    claims = () if safety is None else safety.claims
+    apart = "due_rate" in claims and "due" not in hazardous
+    return {
+        "budget": budget_fit,
+        "spfm": safety.spfm if safety is not None and "spfm_transient" in claims else None,
+        "due": safety.due_fit if safety is not None and apart else None,
+    }
 
 
 def _check(found: Sequence[Finished], targets: Targets) -> None:
@@ -124,16 +151,9 @@ def _limit(found: Sequence[Finished], name: str, targets: Targets) -> float | No
 
 
 def _own(found: Finished, name: str) -> float | None:
-    if name == "budget":
-        budget = found.summary.verdict.budget_fit
-        return budget
+    summary = found.summary
     safety = load_campaign(found.path / CAMPAIGN).safety
-    if safety is None:
-        return None
-    if name == "spfm":
-        return safety.spfm if "spfm_transient" in safety.claims else None
-    hazardous = "due" in found.summary.campaign.hazardous
-    return safety.due_fit if "due_rate" in safety.claims and not hazardous else None
+    return limits_of(summary.verdict.budget_fit, safety, summary.campaign.hazardous)[name]
 
 
 def _text(name: str, value: float | None) -> str:

@@ -29,6 +29,8 @@ class ProtectionAsked(Typed):
     """Most hazardous FIT, as a part of that without protection."""
     due_budget: Amount | None
     """Most detected failures in 10^9 hours."""
+    waived: tuple[str, ...]
+    """Limits of the study that were waived, or replaced by laxer ones, in words."""
 
 
 class Asked(Typed):
@@ -71,10 +73,16 @@ class TargetProtection(Typed):
     """Area that a second copy of everything adds, as a part; null if not known."""
     networks: tuple[str, ...]
     """Networks that it was judged on."""
+    corner: str | None
+    """Corner of the ranges of raw rates that decides `fit_hi`; null without a set, empty without ranges."""
     fit_hi: Amount | None
-    """Upper limit of the hazardous FIT that is left on the worst of them; null if not known."""
+    """Upper limit there of the hazardous FIT that is left on the worst of them; null if not known."""
+    unaided_hi: Amount | None
+    """The same where nobody reacts to alarms; null if not known of each of them."""
     spfm_lo: Share | None
-    """Lower limit of SPFM on the worst; null if not known."""
+    """Least lower limit of SPFM over all corners, on the worst; null if not known of each of them."""
+    waived: tuple[str, ...]
+    """Limits of the study that the set need not keep, or only in a laxer form, in words."""
     confirmed: bool | None
     """Whether injections into the protected RTL have confirmed it; null if that was not tried."""
     plan: str | None
@@ -130,12 +138,12 @@ class StudyRecord(Document):
     """What `resil study` leaves beside the folders of its cells."""
 
     FILE: ClassVar[str] = "study.json"
-    SCHEMA: ClassVar[Literal[5]] = 5
+    SCHEMA: ClassVar[Literal[6]] = 6
     REMEDY: ClassVar[str] = (
         "the file is damaged or of another version: move the folder away, or choose another one with --out"
     )
 
-    schema_number: Literal[5] = Field(alias="schema")
+    schema_number: Literal[6] = Field(alias="schema")
     """Of this file: another one is of another version, and is refused."""
     name: str
     """Name of the study."""

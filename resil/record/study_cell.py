@@ -72,6 +72,25 @@ class CellClass(Typed):
     """Its upper limit."""
 
 
+class CellView(Typed):
+    """What a cell says under one view of the host: it reacts to what the design detects, or nobody does."""
+
+    verdict: _Answer
+    """Of budget and safety claims together, at the worst corner of the raw rates."""
+    fit: Ordered | None
+    """Hazardous failures in 10^9 hours, at the centre of the raw rates; null if not known."""
+    corner: str | None
+    """Corner of the ranges of raw rates where their upper limit is highest; null of a prediction."""
+    corner_fit: Ordered | None
+    """Hazardous failures there."""
+    spfm: ShareInterval | None
+    """SPFM of the injected faults, at the centre; null if there is none."""
+    spfm_corner: str | None
+    """Corner that decides the claim on SPFM; null if none is claimed."""
+    spfm_corner_lo: Share | None
+    """Lower limit of SPFM there."""
+
+
 class CellResults(Typed):
     """What a finished run or estimate says of a cell."""
 
@@ -103,14 +122,10 @@ class CellResults(Typed):
     """Which storage the verdict is about."""
     golden: str
     """What is to be said of the golden output; empty if it equals that of an independent reference."""
-    unaided: _Answer
-    """The verdict if nobody reacts to what the design detects; the first claim rests on it."""
-    corner: str | None
-    """Corner of the ranges of raw rates that decides the FIT budget; null of a prediction."""
-    spfm: ShareInterval | None
-    """SPFM of the injected faults, with the error flag and a host that reacts; null if there is none."""
-    spfm_unaided: ShareInterval | None
-    """The same if nobody reacts to what is detected."""
+    aided: CellView
+    """With the error flag and a host that reacts; the cell's own verdict."""
+    unaided: CellView
+    """If nobody reacts to what the design detects; the first claim rests on it."""
     due_fit: Ordered | None
     """Detected failures in 10^9 hours, which do not count as hazardous; null if there is none."""
     slowest_alarm: Count | None

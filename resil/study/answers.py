@@ -14,23 +14,11 @@ from resil.folder.finished import Finished
 from resil.record.blocks import Block
 from resil.record.interval import Interval
 from resil.record.provenance import ESTIMATE, RUN
-from resil.record.study_cell import (
-    INCONCLUSIVE,
-    MET,
-    MISSED,
-    NONE,
-    NOT_ASSESSED,
-    CellBlock,
-    CellClass,
-    CellRecord,
-    CellResults,
-)
+from resil.record.study_cell import CellBlock, CellClass, CellRecord, CellResults
 from resil.record.summary import Summary
 from resil.results.run import Run
 from resil.study.study import StudyCell
-
-# The worst first: the verdict of several claims is that of the first which is among them.
-_WORST_FIRST = (MISSED, INCONCLUSIVE, NOT_ASSESSED, MET, NONE)
+from resil.study.views import SPFM, aided, unaided, verdict_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,28 +103,12 @@ def unanswered(
     )
 
 
-def verdict_of(summary: Summary, *, predicted: bool, claimed: bool) -> str:
-    """Return the verdict of budget and safety claims together; a prediction alone decides nothing.
-
-    Args:
-        summary: Of the run or the estimate.
-        predicted: Nothing was injected.
-        claimed: The study claims safety rows.
-    """
-    results = [summary.verdict.result]
-    if claimed:
-        results.append(NOT_ASSESSED if summary.safety is None else summary.safety.result)
-    worst = next(result for result in _WORST_FIRST if result in results)
-    if predicted and worst != NONE:
-        return NOT_ASSESSED if claimed else INCONCLUSIVE
-    return worst
-
-
 def _results(cell: StudyCell, found: Finished, permanent: Finished | None) -> CellResults:
     summary, predicted = found.summary, found.kind == ESTIMATE
     total, campaign, target, budget = summary.total, summary.campaign, summary.target, summary.verdict
     basis, precision = CellBasis.of(found, permanent), Precision.of(summary, predicted=predicted)
     due = next((row for row in budget.left_out if row.outcome == "due"), None)
+    claimed = cell.campaign.safety is not None
     alarms = () if summary.detection is None else summary.detection.alarms
     return CellResults(
         basis=basis.cell,
@@ -153,10 +125,8 @@ def _results(cell: StudyCell, found: Finished, permanent: Finished | None) -> Ce
         spfm_asked=_spfm_asked(cell),
         scope=budget.scope,
         golden=summary.golden.comparison.remark,
-        unaided=_unaided(summary, claimed=cell.campaign.safety is not None),
-        corner=budget.corner,
-        spfm=summary.metrics.spfm,
-        spfm_unaided=summary.metrics.spfm_unaided,
+        aided=aided(summary, verdict_of(summary, predicted=predicted, claimed=claimed)),
+        unaided=unaided(summary, claimed=claimed),
         due_fit=None if due is None else Interval(due.fit, due.fit_lo, due.fit_hi),
         slowest_alarm=max((a.slowest_cycles for a in alarms if a.slowest_cycles), default=None),
         confidence=campaign.confidence,
@@ -173,17 +143,6 @@ def _results(cell: StudyCell, found: Finished, permanent: Finished | None) -> Ce
     )
 
 
-def _unaided(summary: Summary, *, claimed: bool) -> str:
-    """Return the verdict if nobody reacts to what the design detects; `claimed` as of `verdict_of`."""
-    budget, safety = summary.verdict, summary.safety
-    alone = [budget.result if budget.unaided is None else budget.unaided.result]
-    if claimed:
-        rows = {} if safety is None else {row.name: row for row in safety.rows}
-        claims = () if safety is None else safety.claims
-        alone += [(rows[name].unaided or rows[name]).state for name in claims] or [NOT_ASSESSED]
-    return next(result for result in _WORST_FIRST if result in alone)
-
-
 def _digest(found: Finished) -> str:
     """Return a digest of what was injected into what, whenever that was, and in how many goes."""
     sealed = found.provenance.results
@@ -194,7 +153,7 @@ def _digest(found: Finished) -> str:
 def _spfm_asked(cell: StudyCell) -> float | None:
     """Return the least SPFM that is claimed of a cell's transient faults; None if none is."""
     safety = cell.campaign.safety
-    return safety.spfm if safety is not None and "spfm_transient" in safety.claims else None
+    return safety.spfm if safety is not None and SPFM in safety.claims else None
 
 
 def _classes(found: Finished) -> tuple[CellClass, ...]:

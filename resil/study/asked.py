@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from resil.protection.targets import Targets
+from resil.protection.targets import Targets, joined, limits_of
 from resil.record.study import Asked, ProtectionAsked
 from resil.study.study import Study
 
@@ -13,21 +13,22 @@ def asked(study: Study) -> Asked:
     rules = study.rules
     budget, safety, wanted = rules.budget, rules.safety, study.protection
     most = None if budget is None else budget.fit
+    limits = limits_of(most, safety, rules.hazardous)
     return Asked(
         budget_fit=most,
         rationale=None if budget is None else budget.rationale,
         hazardous=tuple(rules.hazardous),
         claims=() if safety is None else tuple(safety.claims),
         asil=None if safety is None else safety.asil,
-        protection=None if wanted is None else _kept(wanted.targets, most),
+        protection=None if wanted is None else _kept(joined(wanted.targets, limits)),
     )
 
 
-def _kept(targets: Targets, budget: float | None) -> ProtectionAsked:
-    kept = None if "budget" in targets.waive else budget
+def _kept(targets: Targets) -> ProtectionAsked:
     return ProtectionAsked(
-        budget_fit=kept if targets.budget_fit is None else targets.budget_fit,
+        budget_fit=targets.budget_fit,
         spfm_target=targets.spfm,
         fit_share=targets.fit_share,
         due_budget=targets.due_fit,
+        waived=targets.waived,
     )

@@ -7,7 +7,7 @@ protection does, for 38 % of area instead of lockstep's 100 %.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from resil.record.interval import Interval
@@ -21,12 +21,14 @@ from resil.record.study import (
     TargetProtection,
     injected_cells,
 )
-from resil.record.study_cell import MET, MISSED, NONE, CellRecord, CellResults
+from resil.record.study_cell import MET, MISSED, NONE, CellRecord, CellResults, CellView
 
 SHORT = "Unprotected, every configuration falls short of what is asked."
 SELECTIVE = "Selective protection suffices for every configuration, at less area than lockstep."
 
 Cells = Sequence[CellRecord]
+Views = Sequence[tuple[CellRecord, CellResults, CellView]]
+_AIDED = "with the error flag and a reaction"
 
 
 def claims(cells: Cells, protection: Sequence[TargetProtection]) -> tuple[Claim, Claim]:
@@ -35,7 +37,8 @@ def claims(cells: Cells, protection: Sequence[TargetProtection]) -> tuple[Claim,
     The first is refuted by a configuration on which every network was injected and meets what is asked, the
     second by one whose set takes no less area than lockstep; where no set was shown to suffice, more
     injections may show one. It is supported only by sets that keep the budget, and the SPFM that cells claim,
-    and that new injections into the protected RTL have confirmed.
+    at every corner of the raw rates, that new injections into the protected RTL have confirmed, and for which
+    no limit was waived.
 
     Args:
         cells: Of all targets.
@@ -63,7 +66,7 @@ def _joined(results: Sequence[str]) -> str:
 
 
 def _falls_short(cells: Cells) -> str:
-    alone = [found.unaided for _, found in injected_cells(cells)]
+    alone = [found.unaided.verdict for _, found in injected_cells(cells)]
     if MISSED in alone:
         return SUPPORTED
     whole = len(alone) == len(cells) and bool(cells)
@@ -76,27 +79,59 @@ def _unprotected(cells: Cells) -> str:
         return "no network was injected"
     if all(cell.verdict == NONE for cell, _ in injected):
         return "nothing was asked"
-    missed = sum(found.unaided == MISSED for _, found in injected)
+    missed = sum(found.unaided.verdict == MISSED for _, found in injected)
     aided = sum(cell.verdict == MISSED for cell, _ in injected)
-    text = f"{missed} of {len(cells)} networks miss unaided, {aided} with the error flag and a reaction"
+    text = f"{missed} of {len(cells)} networks miss unaided, {aided} {_AIDED}"
     if len(injected) < len(cells):
         text += f", {len(cells) - len(injected)} not injected"
-    cell, worst = max(injected, key=lambda own: own[1].fit)
-    text += f"; worst {worst.fit:.3g} [{worst.fit_lo:.3g}, {worst.fit_hi:.3g}] FIT on {cell.network}"
-    text += "" if worst.budget_fit is None else f", budget {worst.budget_fit:g}"
-    text += _lowest("unaided", ((cell, own, own.spfm_unaided) for cell, own in injected))
-    return text + _lowest("with the error flag and a reaction", ((c, own, own.spfm) for c, own in injected))
+    unaided = [(cell, found, found.unaided) for cell, found in injected]
+    reacting = [(cell, found, found.aided) for cell, found in injected]
+    text += _highest("unaided", unaided) + _highest(_AIDED, reacting)
+    return text + _lowest("unaided", unaided) + _lowest(_AIDED, reacting)
 
 
-def _lowest(view: str, cells: Iterable[tuple[CellRecord, CellResults, Interval | None]]) -> str:
-    """Return the lowest SPFM of one view, and what is asked; "" if it is known of no cell."""
-    known = [(spfm, cell, found) for cell, found, spfm in cells if spfm is not None]
+def _highest(view: str, cells: Views) -> str:
+    """Return the highest FIT of one view, at the corner that decides; "" if it is known of no cell."""
+    known = [
+        (fit, cell, found, own)
+        for cell, found, own in cells
+        if (fit := own.corner_fit or own.fit) is not None
+    ]
     if not known:
         return ""
-    spfm, cell, found = min(known, key=lambda own: own[0].lo)
+    fit, cell, found, own = max(known, key=lambda one: one[0].hi)
+    at = f" at the {own.corner}" if own.corner else ""
+    budget = "" if found.budget_fit is None else f", budget {found.budget_fit:g}"
+    return f"; highest {view} {_fit(fit)} FIT{at} on {cell.network}{_centre(own)}{budget}"
+
+
+def _centre(own: CellView) -> str:
+    if own.fit is None or own.fit == own.corner_fit:
+        return ""
+    return f" (centre {_fit(own.fit)})"
+
+
+def _fit(fit: Interval) -> str:
+    middle = "not known" if fit.estimate is None else f"{fit.estimate:.3g}"
+    return f"{middle} [{fit.lo:.3g}, {fit.hi:.3g}]"
+
+
+def _lowest(view: str, cells: Views) -> str:
+    """Return the lowest SPFM of one view, and what is asked; "" if it is known of no cell."""
+    known = [(own.spfm, cell, found, own) for cell, found, own in cells if own.spfm is not None]
+    if not known:
+        return ""
+    spfm, cell, found, own = min(known, key=lambda one: min(one[0].lo, _corner_lo(one[3])))
     middle = "not known" if spfm.estimate is None else f"{spfm.estimate:.2%}"
+    at = ""
+    if own.spfm_corner_lo is not None:
+        at = f", at least {own.spfm_corner_lo:.2%} at the {own.spfm_corner}"
     asked = "" if found.spfm_asked is None else f", asked {found.spfm_asked:.2%}"
-    return f"; lowest SPFM {view} {middle} [{spfm.lo:.2%}, {spfm.hi:.2%}] on {cell.network}{asked}"
+    return f"; lowest SPFM {view} {middle} [{spfm.lo:.2%}, {spfm.hi:.2%}]{at} on {cell.network}{asked}"
+
+
+def _corner_lo(own: CellView) -> float:
+    return 1.0 if own.spfm_corner_lo is None else own.spfm_corner_lo
 
 
 @dataclass(frozen=True)
@@ -115,8 +150,8 @@ class _Needed:
         return _Needed(min(budgets, default=None), max(spfms, default=None))
 
     def lacking(self, row: TargetProtection) -> list[str]:
-        """Return what a chosen set is not shown to keep, in words."""
-        found = []
+        """Return what a chosen set is not shown to keep at every corner of the raw rates, in words."""
+        found = [f"WAIVED: {text}" for text in row.waived]
         if self.fit is not None and (row.fit_hi is None or row.fit_hi > self.fit):
             found.append(f"more than the budget of {self.fit:g}")
         if self.spfm is not None and (row.spfm_lo is None or row.spfm_lo < self.spfm):
@@ -145,10 +180,14 @@ def _protected(row: TargetProtection | None, needed: _Needed) -> str:
     lockstep = row.overhead_lockstep
     text = f"+{row.overhead:.2%} area"
     text += "" if lockstep is None else f" where lockstep takes +{lockstep:.0%}"
-    text += "" if row.fit_hi is None else f", at most {row.fit_hi:.3g} FIT on {len(row.networks)} networks"
-    text += "" if row.spfm_lo is None else f", SPFM at least {row.spfm_lo:.2%}"
+    at = f" at the {row.corner}" if row.corner else ""
+    text += (
+        "" if row.fit_hi is None else f", at most {row.fit_hi:.3g} FIT{at} on {len(row.networks)} networks"
+    )
+    text += "" if row.unaided_hi is None else f", unaided at most {row.unaided_hi:.3g} FIT"
+    text += "" if row.spfm_lo is None else f", SPFM at least {row.spfm_lo:.2%} at every corner"
     if lacking := needed.lacking(row):
-        text += f" ({'; '.join(lacking)}: other targets were given to it)"
+        text += f" ({'; '.join(lacking)})"
     confirmed = {
         True: "confirmed by injection",
         False: "not confirmed by injection",

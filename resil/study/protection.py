@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from resil.record import protection as record
 from resil.record.protection import INFEASIBLE, OPTIMAL
@@ -14,7 +14,7 @@ from resil.study.study import ProtectionWanted
 
 NOT_FINISHED = "the study is not finished"
 _RESULTS = {OPTIMAL: REACHED, INFEASIBLE: NOT_REACHED, record.NOT_NEEDED: NOT_NEEDED}
-_UNPROTECTED = "each network meets what was asked, unprotected"
+_UNPROTECTED = "each network meets what was asked, unprotected, with the error flag and a host that reacts"
 
 
 def unassessed(target: str, reason: str) -> TargetProtection:
@@ -25,8 +25,11 @@ def unassessed(target: str, reason: str) -> TargetProtection:
         overhead=None,
         overhead_lockstep=None,
         networks=(),
+        corner=None,
         fit_hi=None,
+        unaided_hi=None,
         spfm_lo=None,
+        waived=(),
         confirmed=None,
         plan=None,
         reason=reason,
@@ -65,9 +68,9 @@ def chosen(target: str, protection: ProtectionState) -> TargetProtection:
     result = _RESULTS[plan.result]
     reached = result != NOT_REACHED
     judged = plan.networks
-    limits = [own.spfm_lo for own in judged if own.spfm_lo is not None]
+    worst = max(judged, key=lambda own: own.corner_fit_hi, default=None)
     reasons = {
-        NOT_NEEDED: "what is asked is kept unprotected",
+        NOT_NEEDED: "what is asked is kept unprotected, with the error flag and a host that reacts",
         REACHED: f"by {plan.granularity}, judged by injections that did not choose{_built(protection)}",
         NOT_REACHED: plan.reason,
     }
@@ -77,12 +80,21 @@ def chosen(target: str, protection: ProtectionState) -> TargetProtection:
         overhead=protection.area_overhead if reached else None,
         overhead_lockstep=plan.area_overhead_lockstep,
         networks=tuple(own.network for own in judged),
-        fit_hi=max((own.fit_hi for own in judged), default=None) if reached else None,
-        spfm_lo=min(limits, default=None) if reached else None,
+        corner=worst.corner if worst and reached else None,
+        fit_hi=worst.corner_fit_hi if worst and reached else None,
+        unaided_hi=_furthest(max, [own.corner_unaided_hi for own in judged]) if reached else None,
+        spfm_lo=_furthest(min, [own.corner_spfm_lo for own in judged]) if reached else None,
+        waived=plan.waived,
         confirmed=protection.confirmed if result == REACHED else None,
         plan=plan.name,
         reason=reasons[result],
     )
+
+
+def _furthest(pick: Callable[[Iterable[float]], float], limits: Sequence[float | None]) -> float | None:
+    """Return the worst limit; None if it is not known of each network, or there is none."""
+    known = [own for own in limits if own is not None]
+    return pick(known) if known and len(known) == len(limits) else None
 
 
 def _built(protection: ProtectionState) -> str:

@@ -14,7 +14,7 @@ from resil.record.study import StudyRecord
 from resil.reports import ReportError, render_study, study_text
 from resil.reports.study_tables import class_table, time_table
 from testkit.errors import about
-from testkit.study_cells import cell
+from testkit.study_cells import cell, view
 
 HOSTILE = "<script>alert('&\"')</script>"
 
@@ -34,13 +34,16 @@ def trend(what="fit", block="mac", word="grows"):
 
 
 def protection(target, result, **others):
-    nothing = dict.fromkeys(("overhead", "overhead_lockstep", "fit_hi", "spfm_lo", "confirmed", "plan"))
-    return {"target": target, "result": result, "networks": [], "reason": "", **nothing, **others}
+    limits = ("corner", "fit_hi", "unaided_hi", "spfm_lo")
+    nothing = dict.fromkeys(("overhead", "overhead_lockstep", *limits, "confirmed", "plan"))
+    known = {"target": target, "result": result, "networks": [], "waived": [], "reason": ""}
+    return {**known, **nothing, **others}
 
 
 def asked(**others):
     budget = {"budget_fit": 0.015, "rationale": HOSTILE, "hazardous": ["hang"], "claims": [], "asil": None}
     kept = {"budget_fit": 0.015, "spfm_target": None, "fit_share": None, "due_budget": None}
+    kept |= {"waived": []}
     return budget | {"protection": kept} | others
 
 
@@ -142,6 +145,21 @@ def test_a_margin_and_whether_it_is_reached_are_told_together(wrong):
     made["cells"][0]["results"] |= wrong
     with pytest.raises(ReportError):
         parsed(made)
+
+
+def test_both_views_of_the_host_and_what_was_waived_are_in_text_and_page():
+    made = document()
+    corner = "high end of the flip-flop rate"
+    views = made["cells"][0]["results"]
+    views["unaided"] = view("missed", fit=[0.02, 0.01, 0.03], corner=corner, corner_fit=[0.04, 0.02, 0.06])
+    made["protection"][1] |= {"unaided_hi": 0.037, "corner": corner, "waived": ["the budget is waived"]}
+    made["asked"]["protection"]["waived"] = ["the budget is waived"]
+    for text in (study_text(parsed(made)), render_study(parsed(made))["report.html"]):
+        assert "unaided" in text
+        assert corner in text
+        assert "0.0400" in text
+        assert "0.0370" in text
+        assert text.count("WAIVED: the budget is waived.") == 2
 
 
 @pytest.mark.parametrize("make", [document, bare, lambda: document(HOSTILE)])

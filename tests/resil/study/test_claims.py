@@ -8,23 +8,44 @@ import pytest
 from resil.study.claims import claims
 from resil.study.protection import chosen, settled, unassessed
 from resil.study.study import ProtectionWanted
-from testkit.study_cells import typed
+from testkit.study_cells import typed, view
+
+HIGH = "high end of the flip-flop rate"
 
 
-def cell(target, verdict, network="a", **others):
+def cell(target, verdict, network="a", unaided=None, **others):
     figures = {"fit": 0.2, "fit_lo": 0.1, "fit_hi": 0.3, "budget_fit": 0.01}
-    spfm = {"spfm": [0.98, 0.97, 0.99], "spfm_unaided": [0.96, 0.95, 0.97]}
-    alone = {"unaided": verdict} if verdict not in ("failed", "not run") else {}
-    return typed(target, network, verdict, **(figures | spfm | alone | others))
+    fit = {"fit": [0.2, 0.1, 0.3], "corner": HIGH, "corner_fit": [0.4, 0.2, 0.6]}
+    spfm = {"spfm": [0.98, 0.97, 0.99], "spfm_corner": HIGH, "spfm_corner_lo": 0.965}
+    bare = {"spfm": [0.96, 0.95, 0.97], "spfm_corner": HIGH, "spfm_corner_lo": 0.945}
+    views = {
+        "aided": view(verdict, **fit, **spfm),
+        "unaided": view(unaided or verdict, **fit, **bare),
+    }
+    return typed(target, network, verdict, **(figures | views | others))
+
+
+def judged(network, centre, corner):
+    """What is left on a network: limits of FIT and SPFM at the centre and at a corner."""
+    return SimpleNamespace(
+        network=network,
+        fit_hi=centre[0],
+        spfm_lo=centre[1],
+        corner=HIGH,
+        corner_fit_hi=corner[0],
+        corner_unaided_hi=2 * corner[0],
+        corner_spfm_lo=corner[1],
+    )
 
 
 def state(*, confirmed=None, area_overhead=0.06, **others):
     """A protection of a target as it stands."""
     networks = [
-        SimpleNamespace(network=name, fit_hi=fit, spfm_lo=spfm)
-        for name, fit, spfm in (("a", 1e-3, 0.995), ("b", 9e-3, 0.991))
+        judged("a", (8e-4, 0.996), (1e-3, 0.995)),
+        judged("b", (7e-3, 0.993), (9e-3, 0.991)),
     ]
     known = {"result": "optimal", "granularity": "register", "name": "by-register", "reason": "none fits"}
+    known |= {"waived": ()}
     plan = known | {"area_overhead_lockstep": 1.03, "networks": networks} | others
     found = None if confirmed is None else SimpleNamespace(confirmed=confirmed, reasons=())
     return SimpleNamespace(
@@ -69,15 +90,19 @@ def test_what_is_predicted_or_missing_neither_meets_nor_misses():
     assert short.result == "supported"
     assert short.evidence == (
         "32: 1 of 2 networks miss unaided, 1 with the error flag and a reaction, 1 not injected; "
-        "worst 0.2 [0.1, 0.3] FIT on a, budget 0.01; lowest SPFM unaided 96.00% [95.00%, 97.00%] on a; "
-        "lowest SPFM with the error flag and a reaction 98.00% [97.00%, 99.00%] on a",
+        f"highest unaided 0.4 [0.2, 0.6] FIT at the {HIGH} on a (centre 0.2 [0.1, 0.3]), budget 0.01; "
+        f"highest with the error flag and a reaction 0.4 [0.2, 0.6] FIT at the {HIGH} on a "
+        "(centre 0.2 [0.1, 0.3]), budget 0.01; "
+        f"lowest SPFM unaided 96.00% [95.00%, 97.00%], at least 94.50% at the {HIGH} on a; "
+        "lowest SPFM with the error flag and a reaction 98.00% [97.00%, 99.00%], at least 96.50% at the "
+        f"{HIGH} on a",
     )
 
 
 @pytest.mark.parametrize(
     ("facts", "result", "told"),
     [
-        ({"confirmed": True}, "supported", "+6.00% area where lockstep takes +103%, at most 0.009 FIT on 2"),
+        ({"confirmed": True}, "supported", "lockstep takes +103%, at most 0.009 FIT at the high"),
         ({"confirmed": False}, "open", "not confirmed by injection"),
         ({}, "open", "; not injected into"),
         ({"confirmed": True, "area_overhead": 1.1}, "refuted", "+110.00% area"),
@@ -100,13 +125,42 @@ def test_a_set_that_leaves_more_than_the_budget_does_not_suffice():
 
 def test_a_set_without_the_spfm_that_is_claimed_does_not_suffice():
     for asked, lower, result in ((0.99, 0.991, "supported"), (0.99, 0.989, "open"), (0.99, None, "open")):
-        networks = [SimpleNamespace(network="a", fit_hi=1e-3, spfm_lo=lower)]
+        networks = [judged("a", (1e-3, 0.999), (1e-3, lower))]
         row = chosen("32", state(confirmed=True, networks=networks))
         (_, selective) = claims([cell("32", "missed", spfm_asked=asked)], [row])
         assert selective.result == result
         assert ("SPFM not shown to be the 99.00% that is claimed" in selective.evidence[0]) == (
             result == "open"
         )
+
+
+def test_a_set_that_keeps_its_limits_at_the_centre_of_the_raw_rates_alone_does_not_suffice():
+    kept = judged("a", (1e-3, 0.995), (1e-3, 0.995))
+    row = chosen("32", state(confirmed=True, networks=[kept, judged("b", (9e-3, 0.991), (9e-3, 0.989))]))
+    (_, selective) = claims([cell("32", "missed", spfm_asked=0.99)], [row])
+    assert selective.result == "open"
+    assert "SPFM at least 98.90% at every corner" in selective.evidence[0]
+    row = chosen("32", state(confirmed=True, networks=[kept, judged("b", (9e-3, 0.991), (11e-3, 0.991))]))
+    (_, selective) = claims([cell("32", "missed", budget_fit=0.01)], [row])
+    assert selective.result == "open"
+    assert f"at most 0.011 FIT at the {HIGH}" in selective.evidence[0]
+
+
+def test_a_set_for_which_a_limit_was_waived_does_not_suffice():
+    said = "the campaign's SPFM of at least 0.99 is waived"
+    row = chosen("32", state(confirmed=True, waived=(said,)))
+    assert row.waived == (said,)
+    (_, selective) = claims([cell("32", "missed")], [row])
+    assert selective.result == "open"
+    assert f"WAIVED: {said}" in selective.evidence[0]
+
+
+def test_what_is_not_known_of_one_network_is_not_known_of_all():
+    known, unknown = judged("a", (1e-3, 0.995), (1e-3, 0.995)), judged("b", (1e-3, None), (1e-3, None))
+    unknown.corner_unaided_hi = None
+    row = chosen("32", state(networks=[known, unknown]))
+    assert (row.unaided_hi, row.spfm_lo) == (None, None)
+    assert chosen("32", state(networks=[known])).unaided_hi == 2e-3
 
 
 def test_one_configuration_that_is_open_leaves_the_claim_open():

@@ -70,6 +70,17 @@ def test_cells_that_can_run_are_injected_and_the_others_say_why(study):
     assert {row["register_class"] for row in found["classes"]} > {"control"}
 
 
+def test_a_cell_has_both_views_of_the_host_with_the_corner_that_decides(study):
+    _, out = study
+    found = json.loads((out / "study.json").read_text())["cells"][0]["results"]
+    verdict = json.loads((out / "plain" / "two-pages" / "summary.json").read_text())["verdict"]
+    for view, own in (("aided", verdict), ("unaided", verdict["unaided"])):
+        assert found[view]["verdict"] == own["result"]
+        assert found[view]["fit"] == [own["fit"], own["fit_lo"], own["fit_hi"]]
+        assert (found[view]["corner"], found[view]["corner_fit"]) == (own["corner"], own["corner_fit"])
+        assert found[view]["corner_fit"][2] > found[view]["fit"][2]
+
+
 def test_a_finished_cell_is_a_run_that_other_commands_take(study, capsys):
     _, out = study
     cell = out / "plain" / "two-pages"
