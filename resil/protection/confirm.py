@@ -5,11 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import inf
 
-from resil.protection.corners import Corners, factor
-from resil.protection.observed import Copies, Observed, Stratum
+from resil.protection.corners import Corners
+from resil.protection.observed import LEAST, MOST, STATED, Copies, Observed, evidence_of
 from resil.protection.options import ProtectionError
 from resil.protection.sample_size import SIZES, Expected, Spread, spread_needed
+from resil.protection.sensitive import asked_text, can_refuse, missed_limits
+from resil.record.golden import DIFFERS
 from resil.record.protection import Protection
 from resil.record.protection_confirmation import (
     ConfirmingNetwork,
@@ -20,7 +23,6 @@ from resil.record.protection_confirmation import (
     Predicted,
     RedundantStorage,
 )
-from resil.stats.evidence import Evidence, Group
 from resil.stats.intervals import Interval, clopper_pearson
 from resil.stats.metrics import spfm
 
@@ -40,11 +42,13 @@ def confirmation(
     Confirmed is a plan if, by the new data alone,
 
     - on each network some fault could be seen: its output is written, varies, and is reached (`resil.results.
-      sanity`);
+      sanity`), its output without a fault is its own, and without protection it misses what is asked: else
+      it could refuse nothing (`resil.protection.sensitive`);
     - what it predicts is what was measured: its FIT is not below the interval of any network (too low), and
       the least that it predicts for any network is not above all of them (too high);
     - its limits, of FIT, SPFM and detected failures, are met on each network at every corner of the raw
-      rates, and the safety verdict if one is asked for; a limit in shares of a network's own FIT cannot be;
+      rates, and the safety verdict if one is asked for; a share of a network's own FIT by the upper limit of
+      what is left, over the lower one of what there was without protection;
     - of upsets of redundant storage no more were hazardous, or were not reported, than the plan counts: the
       exact lower limit of either part is not above what the option's coverage leaves. Clusters that defeat
       a code are in the FIT alone. None that was said to be corrected showed;
@@ -62,12 +66,16 @@ def confirmation(
         corners: Of its raw rates.
     """
     joint = 1.0 - (1.0 - confidence) / len(observed)
-    rows = [_network(found, hazardous, joint, corners or {}) for found in observed]
+    rows = [_network(plan, found, hazardous, joint, corners or {}) for found in observed]
     worst = max(rows, key=lambda row: row.fit_hi)
     reasons = [*_prediction(plan, rows), *_limits(plan, rows)]
     for found in observed:
         if found.nothing_measured:
             reasons.append(f"on {found.network} nothing was measured: {found.nothing_measured}")
+        if found.golden.state == DIFFERS:
+            reasons.append(
+                f"the outputs of {found.network} without a fault are not the network's: {found.golden.text}"
+            )
         reasons += _mechanisms(found, joint) + _hangs(found, joint)
     injections, struck = sum(row.injections for row in rows), sum(row.copies for row in rows)
     mechanisms = tuple(_upsets_of(found.network, own) for found in observed for own in found.copies)
@@ -191,37 +199,41 @@ def latent_coverage(network: str, reported: int, injections: int, confidence: fl
 
 @dataclass(frozen=True, slots=True)
 class _AtCorner:
-    """Upper limits of rates in FIT, and the lower one of SPFM, with the raw rates of one corner."""
+    """Upper limits of rates in FIT, the lower one of SPFM, and the upper one of what is left of the FIT."""
 
     fit: float
     due: float
     unaided: float
     spfm: float
+    share: float
 
     @staticmethod
     def of(
-        strata: Sequence[Stratum],
+        found: Observed,
         hazardous: Collection[str],
         confidence: float,
         factors: Mapping[str, float],
     ) -> _AtCorner:
         """Return them; hardened cells are at the ends of their ranges."""
-        ends = [_evidence(strata, end, confidence, factors) for end in range(3)]
+        ends = [evidence_of(found.strata, end, confidence, factors) for end in (LEAST, STATED, MOST)]
         rates = [evidence.rate(hazardous) for evidence in ends]
         least = min(spfm(rate, own.fit_raw).lo for rate, own in zip(rates, ends, strict=True))
-        due, unaided = ends[2].rate({"due"}).hi, ends[2].rate({*hazardous, "due"}).hi
-        return _AtCorner(rates[2].hi, due, unaided, least)
+        due, unaided = ends[MOST].rate({"due"}).hi, ends[MOST].rate({*hazardous, "due"}).hi
+        bare = evidence_of(found.unprotected, STATED, confidence, factors).rate(hazardous).lo
+        share = rates[MOST].hi / bare if bare > 0.0 else inf
+        return _AtCorner(rates[MOST].hi, due, unaided, least, share)
 
 
 def _network(
-    found: Observed, hazardous: Collection[str], confidence: float, corners: Corners
+    plan: Protection, found: Observed, hazardous: Collection[str], confidence: float, corners: Corners
 ) -> ConfirmingNetwork:
-    ends = [_evidence(found.strata, end, confidence) for end in range(3)]
-    centre = _AtCorner.of(found.strata, hazardous, confidence, {})
-    at = {name: _AtCorner.of(found.strata, hazardous, confidence, own) for name, own in corners.items()}
+    ends = [evidence_of(found.strata, end, confidence) for end in (LEAST, STATED, MOST)]
+    centre = _AtCorner.of(found, hazardous, confidence, {})
+    at = {name: _AtCorner.of(found, hazardous, confidence, own) for name, own in corners.items()}
     corner, worst = max(at.items(), key=lambda own: own[1].fit, default=("", centre))
     rates = [evidence.rate(hazardous) for evidence in ends]
     fit = Interval(rates[1].estimate, rates[0].lo, rates[2].hi, confidence)
+    share = max(own.share for own in (centre, *at.values()))
     metrics = [spfm(rate, evidence.fit_raw) for rate, evidence in zip(rates, ends, strict=True)]
     return ConfirmingNetwork(
         network=found.network,
@@ -241,26 +253,14 @@ def _network(
         corner_spfm_lo=min(own.spfm for own in (centre, *at.values())),
         spfm=metrics[1].estimate,
         spfm_lo=min(metric.lo for metric in metrics),
+        fit_share_hi=share if share < inf else None,
+        missed_unprotected=missed_limits(plan, found.unprotected, hazardous, confidence, corners),
+        golden=found.golden,
         confidence=confidence,
         safety=found.safety,
         hangs=None if found.hangs is None else found.hangs.seen,
         hangs_reported=None if found.hangs is None else found.hangs.reported,
     )
-
-
-def _evidence(
-    strata: Sequence[Stratum], end: int, confidence: float, factors: Mapping[str, float] | None = None
-) -> Evidence:
-    groups = (
-        Group(
-            s.group.block,
-            s.group.kind,
-            s.group.fit_raw * s.factors[end] * factor(factors or {}, s.group.kind),
-            s.group.counts,
-        )
-        for s in strata
-    )
-    return Evidence(tuple(groups), confidence, confidence)
 
 
 def _prediction(plan: Protection, rows: Sequence[ConfirmingNetwork]) -> list[str]:
@@ -280,14 +280,15 @@ def _prediction(plan: Protection, rows: Sequence[ConfirmingNetwork]) -> list[str
 
 def _limits(plan: Protection, rows: Sequence[ConfirmingNetwork]) -> list[str]:
     budget, target, due = plan.budget_fit, plan.spfm_target, plan.due_fit_target
+    asked = plan.fit_share_target
     reasons = []
-    if plan.fit_share_target is not None:
-        reasons.append(
-            "a share of each network's own FIT was asked, and what these networks have without protection is "
-            "not measured; ask for a budget or for SPFM"
-        )
     for row in rows:
         at = f", {row.corner}," if row.corner else ""
+        if not can_refuse(plan, row.missed_unprotected):
+            reasons.append(
+                f"on {row.network} nothing shows that it can refuse a set: expected {asked_text(plan)} "
+                "without protection"
+            )
         if budget is not None and row.corner_fit_hi > budget:
             reasons.append(
                 f"on {row.network}{at} at most {row.corner_fit_hi:.3g} FIT, asked: {budget:g} FIT or less"
@@ -300,6 +301,11 @@ def _limits(plan: Protection, rows: Sequence[ConfirmingNetwork]) -> list[str]:
             reasons.append(
                 f"on {row.network}{at} at most {row.corner_due_fit_hi:.3g} FIT of detected failures, asked: "
                 f"{due:g} FIT or less"
+            )
+        if asked is not None and (row.fit_share_hi is None or row.fit_share_hi > asked):
+            left = "an unknown part" if row.fit_share_hi is None else f"at most {row.fit_share_hi:.3%}"
+            reasons.append(
+                f"on {row.network} {left} of its FIT without protection is left, asked: {asked:.3%} or less"
             )
         if row.safety not in (None, "met"):
             reasons.append(f"on {row.network} the safety verdict is {row.safety}, asked: met")

@@ -19,11 +19,12 @@ from resil.networks.graph import Graph
 from resil.networks.tflite_reader import read_network
 from resil.prepare import prepare
 from resil.progress import Progress
-from resil.protection.observed import Observed
+from resil.protection.corners import Corners
+from resil.protection.observed import STATED, Observed, evidence_of
+from resil.protection.sensitive import asked_text, can_refuse, missed_limits
+from resil.record.golden import DIFFERS
 from resil.record.protection import Protection
 from resil.rtl_harness.cache import content_key
-from resil.stats.evidence import Evidence
-from resil.stats.metrics import spfm
 
 # Networks whose weights differ in a smaller part of their bytes are one network.
 DIFFERENT = 0.05
@@ -144,49 +145,45 @@ def _graph(campaign: Campaign) -> Graph | None:
     return read_network(zoo.load(path.removeprefix(ZOO_PREFIX)).path if shipped else Path(path))
 
 
-def can_be_confirmed(plan: Protection) -> bool:
-    """Whether a plan has a limit that a hold-out network can miss; a share of its own FIT is none."""
-    limits = (plan.budget_fit, plan.spfm_target)
-    return plan.fit_share_target is None and any(limit is not None for limit in limits)
-
-
 def require_sensitive(
     plan: Protection,
     observed: Sequence[Observed],
     hazardous: Collection[str],
     confidence: float,
-    highest: float = 1.0,
+    corners: Corners,
 ) -> None:
-    """Raise StoreError unless each network misses what was asked where nothing protects.
+    """Raise StoreError unless each network is itself, and misses what was asked where nothing protects.
 
     A network that keeps the targets without protection, of a rule that calls no output wrong for instance,
-    would confirm any set. Shown is a miss by the favourable limit: the lower one of FIT, where raw rates are
-    highest, the upper one of SPFM.
+    would confirm any set; one whose output without a fault is another network's says nothing of networks.
 
     Args:
-        plan: One that can be confirmed.
+        plan: That is to be confirmed.
         observed: What was found without protection, a network each.
         hazardous: Outcomes that count as failures.
         confidence: Of the limits.
-        highest: Factor of the raw rates at the corner at which a budget has to be kept.
+        corners: Of the raw rates.
     """
-    budget, target = plan.budget_fit, plan.spfm_target
     for found in observed:
         if found.nothing_measured:
             raise StoreError(
                 f"--verify-network: {found.network} measures nothing: {found.nothing_measured} Correct it, "
                 "or give another network"
             )
-        evidence = Evidence(tuple(own.group for own in found.strata), confidence, confidence)
-        rate = evidence.rate(hazardous)
-        misses_budget = budget is not None and highest * rate.lo > budget
-        if misses_budget or (target is not None and spfm(rate, evidence.fit_raw).hi < target):
+        if found.golden.state == DIFFERS:
+            raise StoreError(
+                f"--verify-network: expected without a fault the outputs of {found.network}, found others: "
+                f"{found.golden.text}. What protection does for this other computation says nothing of the "
+                "network, though the campaign accepts it; give another network"
+            )
+        missed = missed_limits(plan, found.strata, hazardous, confidence, corners)
+        if can_refuse(plan, missed):
             continue
-        asked = [] if budget is None else [f"more than {budget:g} FIT"]
-        asked += [] if target is None else [f"SPFM below {target:.3%}"]
+        evidence = evidence_of(found.strata, STATED, confidence)
+        rate, due = evidence.rate(hazardous), evidence.rate({"due"})
         raise StoreError(
-            f"--verify-network: expected {' or '.join(asked)} on {found.network} without protection, found "
-            f"{rate.estimate:.3g} [{rate.lo:.3g}, {rate.hi:.3g}] FIT of {evidence.fit_raw:.3g} in "
-            f"{evidence.injections:,} injections: it is not shown that it can refuse a set; give another "
-            "network"
+            f"--verify-network: expected {asked_text(plan)} on {found.network} without protection, found "
+            f"{rate.estimate:.3g} [{rate.lo:.3g}, {rate.hi:.3g}] FIT of {evidence.fit_raw:.3g}, and "
+            f"{due.estimate:.3g} [{due.lo:.3g}, {due.hi:.3g}] detected, in {evidence.injections:,} "
+            "injections: it is not shown that it can refuse a set; give another network"
         )

@@ -3,9 +3,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from resil.stats.evidence import Group
+from resil.protection.corners import factor
+from resil.record.golden import GoldenComparison
+from resil.stats.evidence import Evidence, Group
+
+_NOT_LOOKED_AT = GoldenComparison.none("it was not looked at")
+# Ends of the range of what hardened cells leave: `Stratum.factors`.
+LEAST, STATED, MOST = range(3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +79,8 @@ class Observed:
         safety: Result of the campaign's safety verdict on this data alone; None if there is none.
         hangs: With a watchdog; None without.
         nothing_measured: Why what was watched could not have shown a failure; "" if it could.
+        golden: Whether its output without a fault is the network's.
+        unprotected: Upsets of the design without protection, of all storage; none if none were made.
     """
 
     network: str
@@ -80,3 +89,26 @@ class Observed:
     safety: str | None = None
     hangs: Hangs | None = None
     nothing_measured: str = ""
+    golden: GoldenComparison = _NOT_LOOKED_AT
+    unprotected: tuple[Stratum, ...] = ()
+
+
+def evidence_of(
+    strata: Sequence[Stratum], end: int, confidence: float, factors: Mapping[str, float] | None = None
+) -> Evidence:
+    """Return strata as evidence.
+
+    Args:
+        strata: Of one network.
+        end: Of the range of what hardened cells leave: `LEAST`, `STATED` or `MOST`.
+        confidence: Of two-sided limits.
+        factors: Of the raw rates by kind of storage, at a corner; None for their centre.
+    """
+
+    def at(own: Stratum) -> Group:
+        return replace(
+            own.group,
+            fit_raw=own.group.fit_raw * own.factors[end] * factor(factors or {}, own.group.kind),
+        )
+
+    return Evidence(tuple(map(at, strata)), confidence, confidence)

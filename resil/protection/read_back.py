@@ -236,7 +236,8 @@ def observed_on(network: str, run: Run, built: Built, campaign: Campaign) -> Obs
     safety = run.summary.safety
     result = None if safety is None else safety.result
     copies, hangs = _copies(run, built, campaign), _hangs(run, built)
-    return Observed(network, strata, copies, result, hangs, run.summary.nothing_measured)
+    nothing, golden = run.summary.nothing_measured, run.summary.golden.comparison
+    return Observed(network, strata, copies, result, hangs, nothing, golden)
 
 
 def _hangs(run: Run, built: Built) -> Hangs | None:

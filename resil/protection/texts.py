@@ -8,8 +8,15 @@ from __future__ import annotations
 
 from resil.record.protection import INFEASIBLE, Protection
 from resil.record.protection_build import AREA_DIFFERS, AreaMeasured, AreaPredicted, Build
-from resil.record.protection_confirmation import Confirmation, WatchdogRecord
+from resil.record.protection_confirmation import Confirmation, ConfirmingNetwork, WatchdogRecord
 from resil.record.protection_parts import JudgedNetwork
+
+LIMIT_NAMES = {
+    "fit": "the FIT budget",
+    "spfm": "the limit of SPFM",
+    "fit_share": "the share of its FIT",
+    "due": "the limit of detected failures",
+}
 
 
 def plan_text(plan: Protection) -> str:
@@ -111,8 +118,11 @@ def confirmation_text(found: Confirmation) -> str:
             else ""
         )
         + f"; unaided, with nobody to react to alarms, at most {row.corner_unaided_hi:.3g} FIT"
+        + f"; without protection it misses {_missed(row)}"
         for row in found.networks
     ]
+    lines += [f"{row.network}: {row.golden.remark}" for row in found.networks if row.golden.remark]
+    lines += found.golden_of_choice
     copies, latent = found.copies, found.latent
     if copies.injections:
         lines.append(
@@ -129,6 +139,11 @@ def confirmation_text(found: Confirmation) -> str:
     if left := found.hardened_not_confirmed:
         lines.append(f"hardened cells cannot be confirmed in RTL: {', '.join(left)}; their range is in it")
     return "\n".join(lines)
+
+
+def _missed(row: ConfirmingNetwork) -> str:
+    """Return the limits by which a network could refuse a set."""
+    return " and ".join(LIMIT_NAMES[name] for name in row.missed_unprotected) or "no limit"
 
 
 def _watchdog(found: Confirmation, dog: WatchdogRecord) -> list[str]:

@@ -21,7 +21,7 @@ from resil.progress import Progress
 from resil.protection.build_rtl import longest_operation_of, same_runs
 from resil.protection.confirm import confirmation, latent_coverage, planned_upsets
 from resil.protection.corners import corners_of
-from resil.protection.judges import can_be_confirmed, require_sensitive
+from resil.protection.judges import require_sensitive
 from resil.protection.ledger import Ledger
 from resil.protection.next_look import bearing, next_look, registered
 from resil.protection.observed import Observed
@@ -34,6 +34,7 @@ from resil.protection.unused_networks import (
     of_the_zoo,
     work_label,
 )
+from resil.record.golden import DIFFERS
 from resil.record.protection import Protection
 from resil.record.protection_build import BitExact
 from resil.record.protection_confirmation import (
@@ -124,11 +125,10 @@ def verify_build(
     works, look = next_look(ledger, run_dirs, folder, digest, asked, networks, seed)
     chose = [load_campaign(run_dir / CAMPAIGN) for run_dir in run_dirs]
     exact, beyond, cycles = _bit_exact(chose, built, works, progress)
-    if can_be_confirmed(plan):
-        spread = by_raw_rate(Run(run_dirs[0]), campaign, sizes.unprotected)
-        bare = [_unprotected(work, name, folder, built, spread, progress) for name, work in works.items()]
-        highest = highest_factor(corners_of(campaign))
-        require_sensitive(plan, bare, campaign.hazardous, campaign.confidence, highest)
+    spread = by_raw_rate(Run(run_dirs[0]), campaign, sizes.unprotected)
+    bare = {name: _unprotected(work, name, folder, built, spread, progress) for name, work in works.items()}
+    corners = corners_of(campaign)
+    require_sensitive(plan, list(bare.values()), campaign.hazardous, campaign.confidence, corners)
     seed, confidence = look.seed, look.confidence
     works = {name: replace(work, confidence=confidence) for name, work in works.items()}
     upsets = _planned(plan, built, replace(campaign, confidence=confidence), len(works), sizes, progress)
@@ -147,12 +147,13 @@ def verify_build(
         if campaign.safety is not None:
             run = place / "stuck-at" if permanent else None
             own = replace(own, safety=replace(campaign.safety, permanent=run))
-        observed.append(_upsets(own, name, place / "upsets", built, upsets, progress))
+        found = _upsets(own, name, place / "upsets", built, upsets, progress)
+        observed.append(replace(found, unprotected=bare[name].strata))
     _require_one_rtl([folder / CONFIRMATION / name for name in works], digest)
-    data = confirmation(plan, observed, campaign.hazardous, confidence, corners_of(campaign))
+    data = confirmation(plan, observed, campaign.hazardous, confidence, corners)
     if built.changed:
         data = data.changed(confirmed=False, reasons=(*data.reasons, _CHANGED))
-    found = Confirmation(
+    confirmed = Confirmation(
         **dict(data),
         schema=Confirmation.SCHEMA,
         plan=plan.name,
@@ -161,6 +162,7 @@ def verify_build(
         look=LookNumber(number=look.number, confidence=confidence),
         seed=seed,
         seed_of_choice=campaign.seed,
+        golden_of_choice=_golden_of_choice(run_dirs),
         latent=mechanisms,
         hardened_not_confirmed=tuple(sorted({own.group for own in built.hardened})),
         watchdog=None
@@ -174,9 +176,19 @@ def verify_build(
             for run in sorted(path.parent for path in (folder / CONFIRMATION).glob(f"*/*/{CAMPAIGN}"))
         ),
     )
-    ledger.finish(look, confirmed=found.confirmed)
-    keep_in_build(folder, found)
-    return found
+    ledger.finish(look, confirmed=confirmed.confirmed)
+    keep_in_build(folder, confirmed)
+    return confirmed
+
+
+def _golden_of_choice(run_dirs: Sequence[Path]) -> tuple[str, ...]:
+    """Return what is to be said of runs whose golden output is not their network's."""
+    summaries = [Run(run_dir).summary for run_dir in run_dirs]
+    return tuple(
+        f"{own.network.name}: {own.golden.comparison.sentence}"
+        for own in summaries
+        if own.golden.comparison.state == DIFFERS
+    )
 
 
 def by_raw_rate(run: Run, campaign: Campaign, size: int) -> dict[str, dict[str, int]]:

@@ -7,6 +7,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
+from resil.record.golden import GoldenComparison
 from resil.record.protection_build import AreaMeasured, AreaPredicted, BitExact
 from resil.record.typed import Amount, Count, Document, Share, Typed, wrong
 
@@ -72,6 +73,14 @@ class ConfirmingNetwork(MeasuredRates):
     """Upper limit of hazardous failures there where nobody reacts to alarms."""
     corner_spfm_lo: Share
     """The least lower limit of the single-point fault metric over all corners."""
+    fit_share_hi: Amount | None
+    """Upper limit of what is left of its hazardous FIT, at the worst corner: that with protection over the
+    lower limit without; null where that is 0."""
+    missed_unprotected: tuple[str, ...]
+    """Limits of the plan that it is shown to miss without protection, by which it can refuse a set: `fit`,
+    `spfm`, `fit_share`, `due`."""
+    golden: GoldenComparison
+    """Whether its output without a fault is the network's by an independent reference."""
     safety: str | None
     """Result of the run's safety verdict by the new data alone; null if it has none."""
     hangs: Count | None
@@ -184,10 +193,10 @@ class Confirmation(NewData, Document):
     """
 
     FILE: ClassVar[str] = "confirmation.json"
-    SCHEMA: ClassVar[Literal[2]] = 2
+    SCHEMA: ClassVar[Literal[3]] = 3
     REMEDY: ClassVar[str] = "move the folder of the build away, build it again and inject into that"
 
-    schema_number: Literal[2] = Field(alias="schema")
+    schema_number: Literal[3] = Field(alias="schema")
     """Of this file: another one is of another version, and is refused."""
     plan: str
     """Name of the plan."""
@@ -201,6 +210,8 @@ class Confirmation(NewData, Document):
     """Of the new injections."""
     seed_of_choice: int
     """Of the run that the choice rests on."""
+    golden_of_choice: tuple[str, ...]
+    """A sentence for each run of the choice whose golden output is not its network's."""
     latent: MechanismCoverage | None
     """Stuck bits of the mechanisms; null if there are no such bits."""
     hardened_not_confirmed: tuple[str, ...]
@@ -215,3 +226,8 @@ class Confirmation(NewData, Document):
     """That of what was built, by synthesis."""
     commands: tuple[str, ...]
     """That make each of its runs again."""
+
+    @property
+    def caveat(self) -> str:
+        """What stands beside *confirmed* in a few words; "" if there is nothing to be said."""
+        return ", chosen on a golden output that is not the network's" if self.golden_of_choice else ""

@@ -73,8 +73,10 @@ def confirmation_line(protection: ProtectionState) -> str:
         return "Built; NOT CONFIRMED by injection: --verify injects into it."
     own = found.measured
     said = (
-        f"by injection, seed {found.seed}: {numbers.fit(found.predicted.fit)} FIT predicted, "
+        f"by injection{found.caveat}, seed {found.seed}: {numbers.fit(found.predicted.fit)} FIT predicted, "
         f"{numbers.fit(own.fit)} [{numbers.fit(own.fit_lo)}, {numbers.fit(own.fit_hi)}] FIT, SPFM at "
         f"least {numbers.spfm(own.spfm_lo)} by {numbers.count(own.injections)} new injections"
     )
-    return f"CONFIRMED {said}." if found.confirmed else f"NOT CONFIRMED {said}; {'; '.join(found.reasons)}."
+    if not found.confirmed:
+        return f"NOT CONFIRMED {said}; {'; '.join(found.reasons)}."
+    return " ".join((f"CONFIRMED {said}.", *found.golden_of_choice))

@@ -145,6 +145,7 @@ def confirmation(plan, confirmed=True, reasons=("it does not hold",), **changes)
         look=LookNumber(number=1, confidence=0.95),
         seed=8,
         seed_of_choice=7,
+        golden_of_choice=(),
         latent=None,
         hardened_not_confirmed=(),
         watchdog=None,

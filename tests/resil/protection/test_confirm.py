@@ -10,9 +10,13 @@ import pytest
 
 from resil.protection.confirm import confirmation, latent_coverage
 from resil.protection.observed import Copies, Observed, Stratum
+from resil.protection.texts import confirmation_text
+from resil.record.golden import GoldenComparison
 from resil.record.protection_parts import PlanBasis
+from resil.record.protection_state import ProtectionState, confirmation_line
 from resil.stats.evidence import Group
 from resil.stats.intervals import clopper_pearson
+from tests.resil.protection import plans
 from tests.resil.protection.plans import plan_of
 
 PLAN = plan_of(
@@ -25,6 +29,9 @@ PLAN = plan_of(
     basis=PlanBasis(summary="", injections=2500),
 )
 HAZARDOUS = ("sdc_critical", "hang")
+OTHER = GoldenComparison(
+    state="differs", reference="TFLM", inputs=1, elements=9, differing=1, text="of input 0 all differ"
+)
 
 
 def on(network="other", bad=2, injections=2000, **changes):
@@ -32,7 +39,13 @@ def on(network="other", bad=2, injections=2000, **changes):
     rest = Group("cc", "ff", 8.0, {"masked": injections - bad, "hang": bad})
     copies = Group("redundant", "ff", 2.0, {"latent": 3000})
     found = Observed(network, (Stratum(rest), Stratum(copies)), (Copies("triplication", 3000, 0),))
-    return replace(found, **changes)
+    return replace(found, **{"unprotected": bare(), **changes})
+
+
+def bare(bad=600, due=0, injections=2000):
+    """What was found without protection: more than any limit below allows."""
+    counts = {"masked": injections - bad - due, "hang": bad, "due": due}
+    return (Stratum(Group("cc", "ff", 8.0, counts)),)
 
 
 def judged(*observed, **changes):
@@ -77,9 +90,18 @@ def test_what_is_measured_confirms():
         ((on(safety="inconclusive"),), {}, "the safety verdict is inconclusive"),
         ((on(bad=2), on("worse", bad=20)), {"budget_fit": 1.0}, r"too low: .* on worse"),
         ((on(bad=2), on("worse", bad=9)), {}, r"on worse at most .* asked: 0.05"),
-        ((on(),), {"fit_share_target": 0.1}, "a share of each network's own FIT"),
+        ((on(bad=30),), {"fit_share_target": 0.05}, r"on other at most 7\.\d+% of its FIT .* asked: 5"),
+        ((on(unprotected=bare(0)),), {"fit_share_target": 0.05}, "an unknown part of its FIT"),
         ((on(),), {"due_fit_target": 0.001}, "detected failures, asked: 0.001 FIT"),
         ((on(injections=50, bad=0),), {}, "SPFM of at least"),
+        ((on(golden=OTHER),), {}, "the outputs of other without a fault are not the network's: of input 0"),
+        ((on(unprotected=()),), {}, "on other nothing shows that it can refuse a set: expected more than"),
+        ((on(unprotected=bare(0, 600)),), {"due_fit_target": 0.1}, "nothing shows that it can refuse"),
+        (
+            (on(unprotected=bare()),),
+            {"budget_fit": None, "spfm_target": None, "due_fit_target": 0.1},
+            "expected more than 0.1 FIT of detected failures without protection",
+        ),
     ],
 )
 def test_what_contradicts_is_named(observed, changes, why):
@@ -90,6 +112,22 @@ def test_what_contradicts_is_named(observed, changes, why):
 
 def test_a_safety_verdict_that_is_met_counts_for_it():
     assert judged(on(safety="met")).confirmed
+
+
+@pytest.mark.parametrize(
+    ("changes", "unprotected", "missed"),
+    [
+        ({}, bare(), ("fit", "spfm")),
+        ({"fit_share_target": 0.1}, bare(), ("fit", "spfm", "fit_share")),
+        ({"budget_fit": 3.0}, bare(), ("spfm",)),
+        ({"budget_fit": None, "spfm_target": None, "due_fit_target": 0.1}, bare(0, 600), ("due",)),
+    ],
+)
+def test_a_network_that_misses_a_limit_of_each_kind_without_protection_confirms(changes, unprotected, missed):
+    """The fault: a limit of detected failures alone was confirmed by a network that could refuse nothing."""
+    found = judged(on(unprotected=unprotected), **changes)
+    assert found.reasons == ()
+    assert found.networks[0].missed_unprotected == missed
 
 
 def test_intervals_of_several_networks_hold_together():
@@ -114,3 +152,16 @@ def test_hardened_cells_keep_their_range():
 def test_latent_coverage_is_exact():
     found = latent_coverage("made", 95, 100, 0.95)
     assert found.coverage_lo == pytest.approx(clopper_pearson(95, 100, 0.95, "lower").lo)
+
+
+def test_a_choice_on_another_computation_is_said_wherever_it_is_confirmed():
+    """The fault: a run whose golden output was accepted chose, and *confirmed* stood there alone."""
+    said = "digits: The golden output is not the network's, which was accepted."
+    found = plans.confirmation(PLAN, golden_of_choice=(said,))
+    line = confirmation_line(ProtectionState(PLAN, plans.build(PLAN), found))
+    start = "CONFIRMED by injection, chosen on a golden output that is not the network's, seed 8: "
+    assert line.startswith(start)
+    assert line.endswith(said)
+    assert said in confirmation_text(found)
+    sound = confirmation_line(ProtectionState(PLAN, None, plans.confirmation(PLAN)))
+    assert sound.startswith("CONFIRMED by injection, seed 8: ")

@@ -88,7 +88,9 @@ def confirmed(budget, corners):
         Stratum(Group("redundant", "ff", 2.0, {"latent": 2700, "due": 300})),
     )
     plan = plan_of(fit=0.008, fit_hi=0.012, budget_fit=budget)
-    return confirmation(plan, [Observed("other", strata, ())], {"hang", "sdc_critical"}, 0.95, corners)
+    bare = (Stratum(Group("cc", "ff", 8.0, {"masked": 900, "hang": 100})),)
+    observed = [Observed("other", strata, (), unprotected=bare)]
+    return confirmation(plan, observed, {"hang", "sdc_critical"}, 0.95, corners)
 
 
 def test_a_confirmation_holds_at_the_worst_corner():

@@ -20,7 +20,6 @@ from resil.networks.tflite_writer import serialise_network
 from resil.progress import Progress
 from resil.protection import judges
 from resil.protection.judges import (
-    can_be_confirmed,
     differing_share,
     judge_of,
     refuse_known_judges,
@@ -28,8 +27,9 @@ from resil.protection.judges import (
     require_sensitive,
 )
 from resil.protection.ledger import Ledger, shared_confidence
-from resil.protection.observed import Observed, Stratum
+from resil.protection.observed import Observed, Stratum, evidence_of
 from resil.protection.verify import Sizes, by_raw_rate
+from resil.record.golden import GoldenComparison
 from resil.results.summarise import upset_rates
 from resil.stats.evidence import Group
 from testkit.campaigns import TEXT, campaign
@@ -186,18 +186,55 @@ def found(bad):
     return Observed("lax", (Stratum(group),), ())
 
 
+def required(plan, *observed):
+    require_sensitive(plan, observed, {"sdc_critical"}, 0.95, {})
+
+
 def test_a_judge_that_calls_nothing_wrong_cannot_confirm():
     """As a threshold of 1e9 does: without protection, too, no injection is critical."""
     for bad in (0, 6):
         with pytest.raises(StoreError, match=r"expected more than 0\.05 FIT on lax without protection"):
-            require_sensitive(PLAN, [found(300), found(bad)], {"sdc_critical"}, 0.95)
-    require_sensitive(PLAN, [found(300)], {"sdc_critical"}, 0.95)
+            required(PLAN, found(300), found(bad))
+    required(PLAN, found(300))
     with pytest.raises(StoreError, match=r"or SPFM below 99\.000%"):
-        require_sensitive(PLAN.changed(spfm_target=0.99), [found(0)], {"sdc_critical"}, 0.95)
-    require_sensitive(PLAN.changed(budget_fit=None, spfm_target=0.99), [found(300)], {"sdc_critical"}, 0.95)
-    assert can_be_confirmed(PLAN)
-    assert not can_be_confirmed(PLAN.changed(fit_share_target=0.5))
-    assert not can_be_confirmed(PLAN.changed(budget_fit=None, due_fit_target=1.0))
+        required(PLAN.changed(spfm_target=0.99), found(0))
+    required(PLAN.changed(budget_fit=None, spfm_target=0.99), found(300))
+    required(PLAN.changed(budget_fit=None, fit_share_target=0.5), found(300))
+    with pytest.raises(StoreError, match="expected hazardous failures on lax"):
+        required(PLAN.changed(budget_fit=None, fit_share_target=0.5), found(0))
+
+
+def test_a_limit_of_detected_failures_alone_needs_a_judge_that_detects_too_many():
+    """The fault: nothing was injected without protection, and any network confirmed such a plan."""
+    alone = PLAN.changed(budget_fit=None, due_fit_target=1.0)
+    with pytest.raises(StoreError, match=r"expected more than 1 FIT of detected failures on lax"):
+        required(alone, found(300))
+    group = Group("cc", "ff", 8.0, {"masked": 700, "due": 300})
+    required(alone, Observed("loud", (Stratum(group),), ()))
+
+
+def test_each_kind_of_storage_counts_at_the_rates_of_one_corner():
+    """The fault: the highest factor of any kind, 3 of SRAM, raised the FIT of flip-flops, whose is 1."""
+    groups = (
+        Group("cc", "ff", 8.0, {"masked": 990, "sdc_critical": 10}),
+        Group("sb", "sram", 8.0, {"masked": 1000}),
+    )
+    judge = Observed("lax", tuple(map(Stratum, groups)), ())
+    corners = {"SRAM lowest": {"ff": 1.0, "sram": 0.3}, "SRAM highest": {"ff": 1.0, "sram": 3.0}}
+    lowest = evidence_of(judge.strata, 1, 0.95).rate({"sdc_critical"}).lo
+    asked = PLAN.changed(budget_fit=2.0 * lowest)
+    with pytest.raises(StoreError, match="it is not shown that it can refuse a set"):
+        require_sensitive(asked, [judge], {"sdc_critical"}, 0.95, corners)
+    raised = {"both highest": {"ff": 3.0, "sram": 3.0}}
+    require_sensitive(asked, [judge], {"sdc_critical"}, 0.95, raised)
+
+
+def test_a_network_whose_golden_output_is_another_s_judges_nothing():
+    """The fault: with accept_golden a hold-out network confirmed, and nothing said so."""
+    differs = {"reference": "TFLM", "inputs": 1, "elements": 9, "differing": 2, "text": "of input 0 all"}
+    other = replace(found(300), golden=GoldenComparison(state="differs", **differs))
+    with pytest.raises(StoreError, match=r"expected without a fault the outputs of lax, found others: of in"):
+        required(PLAN, other)
 
 
 def test_a_network_that_misses_is_shown_to_miss():
@@ -221,6 +258,7 @@ def test_a_network_that_misses_is_shown_to_miss():
         ]
         seen = Observed("separable", tuple(map(Stratum, groups)), ())
         with suppress(StoreError):
-            require_sensitive(PLAN.changed(budget_fit=None, spfm_target=0.99), [seen], {"hang"}, 0.95)
+            plan = PLAN.changed(budget_fit=None, spfm_target=0.99)
+            require_sensitive(plan, [seen], {"hang"}, 0.95, {})
             shown += 1
     assert shown >= 90

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which limits of a plan a network is shown to miss without protection: by these it can refuse a set."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from resil.protection.corners import Corners
+from resil.protection.observed import STATED, Stratum, evidence_of
+from resil.record.protection import Protection
+from resil.stats.metrics import spfm
+
+FIT, SPFM, FIT_SHARE, DUE = LIMITS = ("fit", "spfm", "fit_share", "due")
+
+
+def missed_limits(
+    plan: Protection,
+    strata: Sequence[Stratum],
+    hazardous: Collection[str],
+    confidence: float,
+    corners: Corners,
+) -> tuple[str, ...]:
+    """Return the limits that are missed, out of `LIMITS`.
+
+    Shown is a miss by the favourable limit, at the corner of the raw rates where the limit is hardest to
+    keep: a set has to keep it there too. A share of a network's own FIT is missed by any FIT that is shown.
+
+    Args:
+        plan: Says what is asked.
+        strata: What was found without protection.
+        hazardous: Outcomes that count as failures.
+        confidence: Of the limits.
+        corners: Of the raw rates.
+    """
+    if not strata:
+        return ()
+    at = [evidence_of(strata, STATED, confidence, own) for own in ({}, *corners.values())]
+    rates = [own.rate(hazardous) for own in at]
+    fit = max(rate.lo for rate in rates)
+    metric = min(spfm(rate, own.fit_raw).hi for rate, own in zip(rates, at, strict=True))
+    missed = {
+        FIT: plan.budget_fit is not None and fit > plan.budget_fit,
+        SPFM: plan.spfm_target is not None and metric < plan.spfm_target,
+        FIT_SHARE: plan.fit_share_target is not None and fit > 0.0,
+        DUE: plan.due_fit_target is not None
+        and max(own.rate({"due"}).lo for own in at) > plan.due_fit_target,
+    }
+    return tuple(name for name in LIMITS if missed[name])
+
+
+def can_refuse(plan: Protection, missed: Collection[str]) -> bool:
+    """Whether a network that misses these limits without protection can refuse a set.
+
+    Where a limit of hazardous failures is asked, one of these has to be missed: detected failures alone show
+    nothing of what protection is for.
+    """
+    of_hazards = (plan.budget_fit, plan.spfm_target, plan.fit_share_target)
+    return bool(set(missed) - {DUE}) or (DUE in missed and all(own is None for own in of_hazards))
+
+
+def asked_text(plan: Protection) -> str:
+    """Return what a network has to miss without protection, in words."""
+    asked = [] if plan.budget_fit is None else [f"more than {plan.budget_fit:g} FIT"]
+    asked += [] if plan.spfm_target is None else [f"SPFM below {plan.spfm_target:.3%}"]
+    asked += [] if plan.fit_share_target is None else ["hazardous failures"]
+    if not asked and plan.due_fit_target is not None:
+        asked.append(f"more than {plan.due_fit_target:g} FIT of detected failures")
+    return " or ".join(asked)
