@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
 
-from resil.campaign.campaign import Campaign
+from resil.campaign.campaign import Campaign, load_campaign
 from resil.campaign.data_set import DataSet
 from resil.campaign.sampling_settings import SamplingSettings
-from resil.errors import ConsistencyError, StoreError
+from resil.errors import CampaignError, ConsistencyError, StoreError
 from resil.folder.finished import Finished, finished_run
+from resil.folder.store import CAMPAIGN
 from resil.progress import Progress
 from resil.stats.input_spread import Spread, fewest_inputs
 from resil.stats.two_stage import InputPlan, plan_inputs
@@ -34,6 +35,7 @@ class PlannedInputs:
         origin: The run that gave it.
         golden_seconds: Of one input.
         injection_seconds: Of one injection.
+        confidence: Of the campaign's intervals.
     """
 
     plan: InputPlan
@@ -41,6 +43,7 @@ class PlannedInputs:
     origin: str
     golden_seconds: float
     injection_seconds: float
+    confidence: float
 
     @property
     def text(self) -> str:
@@ -58,7 +61,8 @@ class PlannedInputs:
             f"without a fault takes {self.golden_seconds:.3g} s and an injection "
             f"{1000 * self.injection_seconds:.3g} ms, so {each} injections an input are worth their cost; "
             f"runs without a fault are {100 * plan.golden_share:.0f} % of it. A bound for 95 % of the inputs "
-            f"needs {fewest_inputs()} inputs."
+            f"needs {fewest_inputs(confidence=self.confidence)} inputs, with a confidence of "
+            f"{100 * self.confidence:g} %."
         )
 
 
@@ -68,6 +72,7 @@ def with_planned_inputs(
     """Return the campaign with the number of inputs that its pilot asks for; as it is if it states one.
 
     The pilot's injections decide how many inputs are run and count nowhere, as those of a sampling plan do.
+    A run that is there has its inputs: they are planned once, so that it can be finished, and grow.
 
     Args:
         campaign: What is asked.
@@ -81,6 +86,9 @@ def with_planned_inputs(
     data_set = campaign.data_set
     if data_set is None or data_set.draw is not None:
         return campaign
+    if (kept := _kept(campaign, data_set, out)) is not None:
+        progress.stage(f"{kept} inputs, as they were planned for the run in {out}")
+        return drawing(campaign, data_set, kept)
     folder = pilot_folder(out)
     progress.stage(f"a pilot of {PILOT_INPUTS} inputs, in {folder}")
     run(pilot_campaign(campaign), folder)
@@ -90,12 +98,29 @@ def with_planned_inputs(
 
 
 def as_planned(campaign: Campaign, out: Path) -> Campaign:
-    """Return the campaign with the inputs that `resil run` draws, if its own pilot is there to say it."""
+    """Return the campaign with the inputs that `resil run` draws, if its run or its pilot is there to say."""
     data_set = campaign.data_set
-    if data_set is None or data_set.draw is not None or (pilot := _finished(pilot_folder(out))) is None:
+    if data_set is None or data_set.draw is not None:
+        return campaign
+    if (kept := _kept(campaign, data_set, out)) is not None:
+        return drawing(campaign, data_set, kept)
+    if (pilot := _finished(pilot_folder(out))) is None:
         return campaign
     found = planned(campaign, pilot)
     return drawing(campaign, data_set, PILOT_INPUTS if found is None else found.plan.inputs)
+
+
+def _kept(campaign: Campaign, data_set: DataSet, out: Path) -> int | None:
+    """Return how many inputs the run in a folder has drawn of this data set; None if there is no such run."""
+    try:
+        recorded = load_campaign(out / CAMPAIGN)
+    except CampaignError:
+        return None
+    own = recorded.data_set
+    if own is None or own.draw is None or own.draw > data_set.most:
+        return None
+    same = recorded.network.path == campaign.network.path and replace(own, draw=None, most=data_set.most)
+    return own.draw if same == data_set else None
 
 
 def planned_before(campaign: Campaign, out: Path, hashes: Mapping[str, str]) -> PlannedInputs | str:
@@ -135,8 +160,9 @@ def _finished(folder: Path) -> Finished | None:
 
 
 def pilot_folder(out: Path) -> Path:
-    """Return the run folder of the pilot of a campaign."""
-    return out.with_name(f"{out.name}-pilot")
+    """Return the run folder of the pilot of a campaign, beside its own."""
+    place = out if out.name not in ("", "..") else out.resolve()
+    return place.parent / f"{place.name}-pilot"
 
 
 def pilot_campaign(campaign: Campaign) -> Campaign:
@@ -174,4 +200,4 @@ def planned(campaign: Campaign, found: Finished) -> PlannedInputs | None:
     most = data_set.most if data_set is not None and data_set.draw is None else 1 << 20
     most = min(most, data_set_size(campaign.network, data_set)) if data_set is not None else most
     plan = plan_inputs(spread, campaign.faults.injections, golden, injection, most, campaign.confidence)
-    return PlannedInputs(plan, spread, found.path.name, golden, injection)
+    return PlannedInputs(plan, spread, found.path.name, golden, injection, campaign.confidence)

@@ -16,6 +16,7 @@ from resil.prepare import library_digest
 from resil.record.provenance import ESTIMATE, RUN
 from resil.record.study import StudyRecord
 from resil.record.study_cell import CellRecord
+from resil.run.input_plan import as_planned
 from resil.study.answers import CellBasis
 from resil.study.study import StudyCell
 
@@ -63,7 +64,7 @@ def finished_folder(folder: Path, campaign: Campaign, kind: str) -> Finished | N
         library = library_digest(campaign.liberty)
     except (ResilError, ConsistencyError, OSError):
         return None
-    if _asked(recorded) != _asked(campaign) or found.kind != kind:
+    if _asked(recorded) != _asked(as_planned(campaign, folder)) or found.kind != kind:
         return None
     return found if kind == ESTIMATE or found.summary.target.area_library == library else None
 
