@@ -8,11 +8,10 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
+from resil.record.typed import Typed
 from resil.rtl_harness.cache import cache_root
 from resil.rtl_harness.engine.reference.build import FST_HEADERS, FST_REMEDY, missing_fst_headers
 from resil.rtl_harness.errors import HarnessError
@@ -27,30 +26,36 @@ PYTHONS = ((3, 11), (3, 12), (3, 13))
 _IMPORT_SECONDS = 120
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One thing that was looked for.
-
-    Attributes:
-        item: What.
-        status: "ok", "missing" (resil does not work without it) or "optional" (missing, rarely needed).
-        found: Version, place or cause.
-        remedy: What to do; "" if nothing.
-    """
+class Finding(Typed):
+    """One thing that was looked for."""
 
     item: str
+    """What."""
     status: str
+    """`ok`, `missing` (resil does not work without it) or `optional` (missing, rarely needed)."""
     found: str
+    """Version, place or cause."""
     remedy: str = ""
+    """What to do; empty if nothing."""
+
+    @staticmethod
+    def of(item: str, status: str, found: str, remedy: str = "") -> Finding:
+        """Return a finding."""
+        return Finding(item=item, status=status, found=found, remedy=remedy)
 
     @property
     def broken(self) -> bool:
         """Whether resil does not work because of it."""
         return self.status == "missing"
 
-    def as_dict(self) -> dict[str, str]:
-        """The finding as a JSON object."""
-        return asdict(self)
+
+class Installation(Typed):
+    """What is installed, and whether resil works with it."""
+
+    healthy: bool
+    """Whether nothing is missing that resil needs."""
+    findings: tuple[Finding, ...]
+    """All that was looked for."""
 
 
 def examine() -> tuple[Finding, ...]:
@@ -90,17 +95,17 @@ def text(findings: tuple[Finding, ...]) -> str:
     return "\n".join(lines)
 
 
-def as_json(findings: tuple[Finding, ...]) -> dict[str, Any]:
-    """Return the findings as a JSON object."""
-    return {"healthy": healthy(findings), "findings": [finding.as_dict() for finding in findings]}
+def installation(findings: tuple[Finding, ...]) -> Installation:
+    """Return what was found, and whether it is enough."""
+    return Installation(healthy=healthy(findings), findings=findings)
 
 
 def _python() -> Finding:
     version = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info[:2] in PYTHONS:
-        return Finding("Python", "ok", f"{version}, {sys.executable}")
+        return Finding.of("Python", "ok", f"{version}, {sys.executable}")
     wanted = ", ".join(f"{major}.{minor}" for major, minor in PYTHONS)
-    return Finding("Python", "missing", version, f"make a virtual environment with Python {wanted}")
+    return Finding.of("Python", "missing", version, f"make a virtual environment with Python {wanted}")
 
 
 def _fst() -> Finding:
@@ -108,10 +113,10 @@ def _fst() -> Finding:
     try:
         missing = missing_fst_headers()
     except HarnessError as error:
-        return Finding(item, "optional", str(error))
+        return Finding.of(item, "optional", str(error))
     if missing:
-        return Finding(item, "optional", f"no {' and no '.join(missing)}", f"{FST_REMEDY}, or write .vcd")
-    return Finding(item, "ok", " and ".join(FST_HEADERS))
+        return Finding.of(item, "optional", f"no {' and no '.join(missing)}", f"{FST_REMEDY}, or write .vcd")
+    return Finding.of(item, "ok", " and ".join(FST_HEADERS))
 
 
 def _verilator() -> str:
@@ -121,10 +126,10 @@ def _verilator() -> str:
 
 def _tool(item: str, find: Callable[[], str]) -> Finding:
     try:
-        return Finding(item, "ok", find())
+        return Finding.of(item, "ok", find())
     except HarnessError as error:
         cause, _, remedy = str(error).partition("; ")
-        return Finding(item, "missing", cause, remedy)
+        return Finding.of(item, "missing", cause, remedy)
 
 
 def _module(module: str, package: str, use: str, *, optional: bool = False) -> Finding:
@@ -133,7 +138,7 @@ def _module(module: str, package: str, use: str, *, optional: bool = False) -> F
     try:
         version = metadata.version(package)
     except metadata.PackageNotFoundError:
-        return Finding(package, status, "not installed", remedy)
+        return Finding.of(package, status, "not installed", remedy)
     try:
         done = subprocess.run(
             [sys.executable, "-c", f"import {module}"],
@@ -144,25 +149,25 @@ def _module(module: str, package: str, use: str, *, optional: bool = False) -> F
             timeout=_IMPORT_SECONDS,
         )
     except subprocess.TimeoutExpired:
-        return Finding(package, status, f"{version}, import takes over {_IMPORT_SECONDS} s", remedy)
+        return Finding.of(package, status, f"{version}, import takes over {_IMPORT_SECONDS} s", remedy)
     if done.returncode != 0:
         cause = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
-        return Finding(package, status, f"{version}, but import {module} fails: {cause}", remedy)
-    return Finding(package, "ok", version)
+        return Finding.of(package, status, f"{version}, but import {module} fails: {cause}", remedy)
+    return Finding.of(package, "ok", version)
 
 
 def _cache() -> Finding:
     root = cache_root()
     remedy = "set RESIL_CACHE to a folder that you may write to and whose path has no spaces"
     if " " in str(root):
-        return Finding("cache folder", "missing", f"{root} has spaces in its path", remedy)
+        return Finding.of("cache folder", "missing", f"{root} has spaces in its path", remedy)
     try:
         root.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=root):
             pass
     except OSError as error:
-        return Finding("cache folder", "missing", f"{root} cannot be written ({error.strerror})", remedy)
-    return Finding("cache folder", "ok", f"{root}, {_gigabytes_free(root)} free")
+        return Finding.of("cache folder", "missing", f"{root} cannot be written ({error.strerror})", remedy)
+    return Finding.of("cache folder", "ok", f"{root}, {_gigabytes_free(root)} free")
 
 
 def _gigabytes_free(folder: Path) -> str:

@@ -53,7 +53,8 @@ for _room in _ROOMS.keys() - {"record"}:
 _ROOMS["run"] = {*_ROOMS}
 _ROOMS["protection"] = {*_ROOMS} - {"farm", "work", "faults"}
 _ROOMS["study"] = {*_ROOMS} - {"work", "faults"}
-_ROOMS["installation"] = set()
+_ROOMS["installation"] = {"record"}
+_ROOMS["listing"] = {"campaign", "protection", "record"}
 _ROOMS["commands"] = {*_ROOMS} - {"record", "farm", "faults"}
 _ROOMS["cli"] = {"commands"}
 _ROOMS["reference"] = {"record", "campaign", "study", "protection", "cli", "results", "run"}

@@ -126,9 +126,9 @@ def row_of(judged: Sequence[Judged], own: Judged) -> str:
 def show(options: argparse.Namespace) -> None:
     """Print what leaving networks out says."""
     model: SensitivityModel = load_model(options.model)
-    validated = {run["network_sha256"] for run in model.provenance.get("validated", [])}
-    runs = [*model.provenance["runs"], *model.provenance.get("validated", [])]
-    names = {run["network_sha256"]: Path(run["network"].removeprefix("zoo:")).name for run in runs}
+    validated = {run.network_sha256 for run in model.source.validated}
+    runs = [*model.source.runs, *model.source.validated]
+    names = {run.network_sha256: Path(run.network.removeprefix("zoo:")).name for run in runs}
     for title, outside in (("left out once", False), ("took no part", True)):
         judged = [own for own in model.judged if (own.network in validated) == outside]
         if judged:

@@ -222,7 +222,7 @@ def measure(
 
 def plans(bench: Bench) -> tuple[PlanName, ...]:
     """Return the plans that are compared for this network."""
-    known = {run["network_sha256"] for run in load_model(SHIPPED).provenance["runs"]}
+    known = load_model(SHIPPED).source.networks
     return ("adaptive",) if bench.network.sha256 in known else ("adaptive", "predicted")
 
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +13,7 @@ import pyarrow.parquet as pq
 
 from resil.bench.bench import Area, Bench
 from resil.files import read_parquet, write_file
+from resil.record.typed import Amount, Count, Typed
 from resil.reports.table import Column, Table
 from resil.rtl_harness.design.sites import KINDS, Hardware, SiteTable
 
@@ -28,54 +28,48 @@ STORAGE = {
 }
 
 
-@dataclass(frozen=True)
-class BlockSites:
-    """Fault sites and area of a block; areas in the survey's unit.
-
-    Attributes:
-        ff_bits: Flip-flops that synthesis leaves, those inside SRAM macros apart.
-        macro_bits: Flip-flops inside SRAM macros.
-        sram_bits: SRAM bits that it leaves.
-        ff_bits_source: Flip-flop bits of the source code.
-        macro_bits_source: Those inside SRAM macros.
-        sram_bits_source: SRAM bits of the source code.
-    """
+class BlockSites(Typed):
+    """Fault sites and area of a block; areas in the survey's unit."""
 
     block: str
-    ff_bits: int
-    macro_bits: int
-    sram_bits: int
-    ff_bits_source: int
-    macro_bits_source: int
-    sram_bits_source: int
-    logic_area: float
-    sram_area: float
+    """Its name."""
+    ff_bits: Count
+    """Flip-flops that synthesis leaves, those inside SRAM macros apart."""
+    macro_bits: Count
+    """Flip-flops inside SRAM macros."""
+    sram_bits: Count
+    """SRAM bits that it leaves."""
+    ff_bits_source: Count
+    """Flip-flop bits of the source code."""
+    macro_bits_source: Count
+    """Those inside SRAM macros."""
+    sram_bits_source: Count
+    """SRAM bits of the source code."""
+    logic_area: Amount
+    """Of all but SRAM."""
+    sram_area: Amount
+    """Of its SRAM."""
 
 
-@dataclass(frozen=True)
-class Survey:
-    """What `resil sites` prints.
-
-    Attributes:
-        blocks: In the order of the target's block map.
-        total: The sum of all blocks.
-        area_unit: Unit of the areas.
-        unmapped: Storage that is no fault site, each with the reason.
-        warnings: Remarks of elaboration and synthesis.
-        titles: Blocks in words; a block may have none.
-    """
+class SiteSurvey(Typed):
+    """What `resil sites` prints."""
 
     target: str
+    """Its name."""
     blocks: tuple[BlockSites, ...]
+    """In the order of the target's block map."""
     total: BlockSites
+    """The sum of all blocks."""
     area_unit: str
+    """Unit of the areas."""
     unmapped: tuple[str, ...]
+    """Storage that is no fault site, each with the reason."""
+    unmapped_sites: Count
+    """How many these are."""
     warnings: tuple[str, ...]
+    """Remarks of elaboration and synthesis."""
     titles: Mapping[str, str]
-
-    def as_dict(self) -> dict[str, object]:
-        """The survey as a JSON object."""
-        return asdict(self) | {"unmapped_sites": len(self.unmapped)}
+    """Blocks in words; a block may have none."""
 
 
 def block_name(block: str) -> str:
@@ -123,26 +117,40 @@ def counts_text(sites: SiteTable) -> str:
     )
 
 
-def survey(bench: Bench) -> Survey:
+def survey(bench: Bench) -> SiteSurvey:
     """Count the fault sites of `bench` and synthesise its area."""
     area = bench.area()
     bits = block_bits(bench.sites, bench.blocks)
     source = block_bits(bench.sites, bench.blocks, source=True)
     blocks = tuple(_block_sites(name, n, source[name], area.of(name)) for name, n in bits.items())
     total = _block_sites("total", whole(bits), whole(source), area.total)
-    notes = (*bench.warnings, *area.notes)
-    return Survey(bench.target_name, blocks, total, area.unit, bench.unmapped, notes, bench.titles)
+    return SiteSurvey(
+        target=bench.target_name,
+        blocks=blocks,
+        total=total,
+        area_unit=area.unit,
+        unmapped=bench.unmapped,
+        unmapped_sites=len(bench.unmapped),
+        warnings=(*bench.warnings, *area.notes),
+        titles=bench.titles,
+    )
 
 
 def _block_sites(name: str, bits: Mapping[str, int], source: Mapping[str, int], area: Area) -> BlockSites:
     return BlockSites(
-        name,
-        *(bits["ff"], bits["macro"], bits["sram"], source["ff"], source["macro"], source["sram"]),
-        *(area.logic, area.sram),
+        block=name,
+        ff_bits=bits["ff"],
+        macro_bits=bits["macro"],
+        sram_bits=bits["sram"],
+        ff_bits_source=source["ff"],
+        macro_bits_source=source["macro"],
+        sram_bits_source=source["sram"],
+        logic_area=area.logic,
+        sram_area=area.sram,
     )
 
 
-def survey_text(found: Survey, width: int | None = None) -> str:
+def survey_text(found: SiteSurvey, width: int | None = None) -> str:
     """Return the survey as lines for a person; `width` as of `Table.text`."""
     unit = found.area_unit
     heads = ("ff bits", "in source", "macro bits", "sram bits", f"logic {unit}", f"sram {unit}")
@@ -156,7 +164,7 @@ def survey_text(found: Survey, width: int | None = None) -> str:
     )
     columns = (Column("block", numeric=False), *map(Column, heads))
     lines = [
-        f"unmapped sites: {len(found.unmapped)}",
+        f"unmapped sites: {found.unmapped_sites}",
         *(f"  {reason}" for reason in found.unmapped),
         *(f"note: {warning}" for warning in found.warnings),
     ]

@@ -25,6 +25,8 @@ def _verbose(wanted: bool) -> bool:
 
 CampaignFile = Annotated[Path, typer.Argument(metavar="CAMPAIGN.toml", help="Campaign file.")]
 RunDir = Annotated[Path, typer.Argument(metavar="RUN_DIR", help="Run folder.")]
+Out = Annotated[Path | None, typer.Option("--out", help="Folder of the results; default runs/NAME.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Finish what was interrupted.")]
 Workers = Annotated[int | None, typer.Option("--workers", min=1, help="Simulator processes.")]
 DryRun = Annotated[
     bool, typer.Option("--dry-run", help="Only compile and elaborate, and say what would run.")

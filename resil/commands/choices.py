@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated
 
@@ -11,6 +12,7 @@ import typer
 from resil.campaign.declaration import Key, Table
 from resil.campaign.engines import engines
 from resil.errors import ResilError
+from resil.protection.asked import flag
 from resil.rtl_harness.npu.model.config import CONFIGS
 
 
@@ -91,6 +93,19 @@ def _completed_settings(tables: Callable[[], Mapping[str, Table]]) -> Callable[[
         return found if "=" in incomplete else [text for text in found if text.endswith("=")]
 
     return shown
+
+
+def option(key: Key, more: str = "", metavar: str | None = None) -> object:
+    """Return the option of the command line that a key of a file is.
+
+    Args:
+        key: Its meaning is the help.
+        more: What the help says besides.
+        metavar: What stands for the value.
+    """
+    repeated = "It may be repeated." if key.type.startswith("list") else ""
+    plain = re.sub(r"\[([^]]+)\]\([^)]+\)|`", r"\1", key.meaning)
+    return typer.Option(flag(key), metavar=metavar, help=" ".join(filter(None, [plain, more, repeated])))
 
 
 def _set(tables: Callable[[], Mapping[str, Table]]) -> object:

@@ -42,4 +42,4 @@ def clip(
     from resil.work.clip import clip_network, clip_text
 
     result = clip_network(model, npu, out, calibration=calibration or (), judge=judge or (), labels=labels)
-    show(result, json_, lambda: print(clip_text(result, width())))
+    show(result.plain(), json_, lambda: print(clip_text(result, width())))

@@ -12,8 +12,9 @@ from resil.output import show
 
 def doctor(json_: Json = False, quiet: Quiet = False, verbose: Verbose = False) -> None:
     """Say what is installed, what is missing, and what to do about it."""
-    from resil.installation import as_json, examine, healthy, text
+    from resil.installation import examine, installation, text
 
     findings = examine()
-    show(as_json(findings), json_, lambda: print(text(findings)))
-    raise typer.Exit(ExitCode.MET if healthy(findings) else ExitCode.USAGE)
+    found = installation(findings)
+    show(found.plain(), json_, lambda: print(text(findings)))
+    raise typer.Exit(ExitCode.MET if found.healthy else ExitCode.USAGE)

@@ -54,4 +54,4 @@ def infer(
         engine=engine,
         accept_golden=accept_golden,
     )
-    show(result, json_, lambda: print(infer_text(result, width())))
+    show(result.plain(), json_, lambda: print(infer_text(result, width())))

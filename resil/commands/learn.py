@@ -26,10 +26,10 @@ def learn(
 ) -> None:
     """Learn a sensitivity model from finished runs of at least two networks."""
     from resil.sensitivity.learn import learn as learn_runs
-    from resil.sensitivity.learn import survey, survey_text
+    from resil.sensitivity.learnt_survey import survey, survey_text
     from resil.sensitivity.model import save_model
 
     model = learn_runs(run_dirs, target or (), Progress().stage)
     save_model(model, output)
     found = survey(model)
-    show(found, json_, lambda: print(survey_text(found, width())))
+    show(found.plain(), json_, lambda: print(survey_text(found, width())))

@@ -25,4 +25,4 @@ def merge(
     from resil.folder.merge import merge_runs, merge_text
 
     result = merge_runs(out, run_dirs)
-    show(result, json_, lambda: print(merge_text(result)))
+    show(result.plain(), json_, lambda: print(merge_text(result)))

@@ -9,7 +9,18 @@ from typing import Annotated
 import typer
 
 from resil.commands.arguments import Json, Quiet, Verbose
+from resil.commands.choices import option
 from resil.output import show
+from resil.protection.asked import (
+    BUDGET_FIT,
+    DUE_BUDGET,
+    FIT_SHARE,
+    GRANULARITY,
+    OPTIONS,
+    SPFM_TARGET,
+    VERIFY_NETWORKS,
+    WAIVE,
+)
 from resil.protection.units import Granularity
 
 
@@ -21,43 +32,19 @@ def protect(
             help="Run folders, of networks on one target, and sensitivity models that help to choose.",
         ),
     ],
-    budget_fit: Annotated[
-        float | None, typer.Option("--budget-fit", help="Budget in FIT in place of the campaign's.")
-    ] = None,
-    spfm_target: Annotated[
-        float | None,
-        typer.Option(
-            "--spfm-target",
-            help="Require an SPFM of at least this, as 0.99, beside the campaign's budget.",
-        ),
-    ] = None,
+    budget_fit: Annotated[float | None, option(BUDGET_FIT)] = None,
+    spfm_target: Annotated[float | None, option(SPFM_TARGET)] = None,
     granularity: Annotated[
         Granularity | None,
-        typer.Option(
-            "--granularity",
-            help="Choose for each block, register, or group of 8 bits. Default: for each block of one run; "
-            "for several runs, a model, --fit-share or --due-budget: for each group.",
+        option(
+            GRANULARITY,
+            "Default: block for one run; group for several runs, a model, --fit-share or --due-budget.",
         ),
     ] = None,
-    fit_share: Annotated[
-        float | None,
-        typer.Option("--fit-share", help="Leave at most this share of each network's FIT, as 0.1."),
-    ] = None,
-    due_budget: Annotated[
-        float | None, typer.Option("--due-budget", help="Most detected failures, in FIT.")
-    ] = None,
-    waive: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--waive",
-            metavar="LIMIT",
-            help="Leave out a limit of the campaign: budget, spfm or due. It is said, and kept in the plan; "
-            "may be repeated.",
-        ),
-    ] = None,
-    options: Annotated[
-        Path | None, typer.Option("--options", help="TOML file of protection options of your own.")
-    ] = None,
+    fit_share: Annotated[float | None, option(FIT_SHARE)] = None,
+    due_budget: Annotated[float | None, option(DUE_BUDGET)] = None,
+    waive: Annotated[list[str] | None, option(WAIVE, metavar="LIMIT")] = None,
+    options: Annotated[Path | None, option(OPTIONS)] = None,
     name: Annotated[
         str | None,
         typer.Option("--name", help="Keep the plan as protection/NAME.json; default: its target."),
@@ -80,12 +67,7 @@ def protect(
     ] = False,
     verify_network: Annotated[
         list[str] | None,
-        typer.Option(
-            "--verify-network",
-            metavar="NAME_OR_PATH",
-            help="Zoo network, or campaign file whose network or workload is taken, in place of two of the "
-            "zoo; may be repeated.",
-        ),
+        option(VERIFY_NETWORKS, "Default: two of the zoo.", metavar="NAME_OR_PATH"),
     ] = None,
     verify_seed: Annotated[
         int | None, typer.Option("--verify-seed", help="Seed of the new injections; default: an unused one.")
@@ -113,5 +95,5 @@ def protect(
     )
     found = run_protection(run_dirs, wanted, None if build is None else lambda _: build)
 
-    show(found.as_json(), json_, lambda: found.results.show_protection(found.run_dir, found.details()))
+    show(found.answer.plain(), json_, lambda: found.results.show_protection(found.run_dir, found.details()))
     raise typer.Exit(found.code)

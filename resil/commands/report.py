@@ -12,4 +12,4 @@ def report(run_dir: RunDir, json_: Json = False, quiet: Quiet = False, verbose: 
     from resil.results.report import report_run
 
     written, results = report_run(run_dir)
-    show({"written": [str(path) for path in written]}, json_, lambda: results.show(run_dir))
+    show(written.plain(), json_, lambda: results.show(run_dir))

@@ -4,23 +4,32 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import typer
 
-from resil.commands.arguments import AcceptGolden, CampaignFile, DryRun, Json, Quiet, Verbose, Workers
+from resil.commands.arguments import (
+    AcceptGolden,
+    CampaignFile,
+    DryRun,
+    Json,
+    Out,
+    Quiet,
+    Resume,
+    Verbose,
+    Workers,
+)
 from resil.commands.choices import Engine, Set
 from resil.output import show, width
 
 
 def run(
     campaign: CampaignFile,
-    out: Annotated[Path | None, typer.Option("--out", help="Run folder; default runs/NAME.")] = None,
+    out: Out = None,
     engine: Engine = None,
     workers: Workers = None,
     accept_golden: AcceptGolden = False,
     set_: Set = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Finish a run that was interrupted.")] = False,
+    resume: Resume = False,
     dry_run: DryRun = False,
     json_: Json = False,
     quiet: Quiet = False,

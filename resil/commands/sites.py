@@ -37,4 +37,4 @@ def sites(
     if parquet is not None:
         write_parquet(bench.sites, parquet)
     found = survey(bench)
-    show(found.as_dict(), json_, lambda: print(survey_text(found, width())))
+    show(found.plain(), json_, lambda: print(survey_text(found, width())))

@@ -8,17 +8,17 @@ from typing import Annotated
 
 import typer
 
-from resil.commands.arguments import DryRun, Json, Quiet, Verbose, Workers
+from resil.commands.arguments import DryRun, Json, Out, Quiet, Resume, Verbose, Workers
 from resil.commands.choices import StudySet
 from resil.output import show, width
 
 
 def study(
     study_file: Annotated[Path, typer.Argument(metavar="STUDY.toml", help="Study file.")],
-    out: Annotated[Path | None, typer.Option("--out", help="Folder; default runs/NAME.")] = None,
+    out: Out = None,
     workers: Workers = None,
     set_: StudySet = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Finish a study that was interrupted.")] = False,
+    resume: Resume = False,
     dry_run: DryRun = False,
     json_: Json = False,
     quiet: Quiet = False,

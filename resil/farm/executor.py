@@ -21,7 +21,7 @@ from resil.farm.cluster import Farm, SchedulerGoneError
 from resil.farm.crew import AHEAD, Crew, Job, Member
 from resil.farm.ledger import FarmError, FarmGoneError, Ledger, Portion, portion_seconds
 from resil.farm.order import Order, Reply, Result, rows_of
-from resil.farm.vet import question, source_digest, unfit
+from resil.farm.vet import WorkerFacts, question, source_digest, unfit
 from resil.farm.worker import simulate
 from resil.faults.plan import IntArray, Plan
 from resil.faults.population import Population
@@ -216,9 +216,10 @@ class FarmExecutor:
 
     def _welcome(self, member: Member, job: Job, facts: object) -> None:
         member.jobs.remove(job)
-        assert isinstance(facts, dict)
-        member.host = str(facts["host"])
-        if (reason := unfit(facts)) is not None:
+        assert isinstance(facts, tuple)
+        found = WorkerFacts(*facts)
+        member.host = found.host
+        if (reason := unfit(found)) is not None:
             self._refuse(member, reason)
             return
         member.fit = True

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
-from typing import Any
 
 from resil.layout import source_files
 from resil.version import __version__
@@ -25,38 +25,52 @@ def source_digest() -> str:
     return digest.hexdigest()
 
 
-def question() -> Callable[[], dict[str, Any]]:
-    """Return a function for a worker that says what the worker is.
+@dataclass(frozen=True, slots=True)
+class WorkerFacts:
+    """What a worker says of itself.
+
+    Attributes:
+        host: Name of its machine.
+        resil: Version of its package; "" if it has none.
+        sources: `source_digest` there; "" if it could not be made.
+        error: Why not; "" if it could.
+    """
+
+    host: str
+    resil: str
+    sources: str
+    error: str
+
+
+def question() -> Callable[[], tuple[str, str, str, str]]:
+    """Return a function for a worker that returns the fields of its `WorkerFacts`.
 
     It is sent by value and imports what it needs itself: a worker may have another package, or none.
     """
 
-    def answer() -> dict[str, Any]:
-        import os
+    def answer() -> tuple[str, str, str, str]:
         import socket
 
-        facts: dict[str, Any] = {"host": socket.gethostname(), "pid": os.getpid(), "resil": "", "sources": ""}
+        version = sources = error = ""
         try:
-            from resil.version import __version__
-
-            facts["resil"] = __version__
             from resil.farm.vet import source_digest
+            from resil.version import __version__ as version
 
-            facts["sources"] = source_digest()
-        except Exception as error:
-            facts["error"] = f"{type(error).__name__}: {error}"
-        return facts
+            sources = source_digest()
+        except Exception as found:
+            error = f"{type(found).__name__}: {found}"
+        return socket.gethostname(), version, sources, error
 
     return answer
 
 
-def unfit(facts: dict[str, Any]) -> str | None:
+def unfit(facts: WorkerFacts) -> str | None:
     """Return why a worker that says this of itself must not simulate; None if it may."""
-    if facts["resil"] != __version__:
-        found = f"resil {facts['resil']}" if facts["resil"] else f"no resil ({facts.get('error')})"
+    if facts.resil != __version__:
+        found = f"resil {facts.resil}" if facts.resil else f"no resil ({facts.error})"
         return f"expected resil {__version__}, found {found}; install this version there"
-    if facts["sources"] != source_digest():
-        found = facts["sources"][:12] or facts.get("error", "none")
+    if facts.sources != source_digest():
+        found = facts.sources[:12] or facts.error or "none"
         return (
             f"expected resil {__version__} with the sources {source_digest()[:12]}, found {found}; "
             "install the very same package there"

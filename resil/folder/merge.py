@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -27,6 +26,7 @@ from resil.folder.store import (
     recorded_provenance,
     require_unfailed,
 )
+from resil.record.typed import Count, Typed
 
 # By which tables results are judged, whatever was injected; () for all keys of a table.
 _JUDGED_BY: dict[str, tuple[str, ...]] = {
@@ -37,7 +37,31 @@ _JUDGED_BY: dict[str, tuple[str, ...]] = {
 }
 
 
-def merge_runs(out: Path, runs: Sequence[Path]) -> dict[str, Any]:
+class MergedRun(Typed):
+    """A run that was joined with others."""
+
+    path: str
+    """Its folder."""
+    injections: Count
+    """How many it holds."""
+
+
+class Merge(Typed):
+    """Runs of one identity that were joined."""
+
+    out: str
+    """The folder that holds all of them."""
+    runs: tuple[MergedRun, ...]
+    """What was joined."""
+    injections: Count
+    """How many the folder holds now."""
+    twice: Count
+    """How many stood in several runs, and were equal."""
+    campaign: str
+    """Campaign file to go on with."""
+
+
+def merge_runs(out: Path, runs: Sequence[Path]) -> Merge:
     """Join the injections of runs of one identity in the folder `out`, each injection once.
 
     The result is an unfinished run: `resil run` makes what the campaign still lacks, and judges all. What the
@@ -45,8 +69,7 @@ def merge_runs(out: Path, runs: Sequence[Path]) -> dict[str, Any]:
     that of the run that asks for most injections.
 
     Returns:
-        `out`, `runs`: each with `path` and `injections`; `injections`: that `out` holds now; `twice`: how
-        many stood in several; `campaign`: file to go on with.
+        What was joined, and what the folder holds now.
 
     Raises:
         StoreError: a folder is none of a run, or is damaged; the runs are of several campaigns, or are judged
@@ -75,23 +98,22 @@ def merge_runs(out: Path, runs: Sequence[Path]) -> dict[str, Any]:
             write_bytes(out / name, (largest / name).read_bytes())
         held = _copy(runs, folder)
     twice = sum(len(own.injections) for own in contents) - held
-    joined = [{"path": str(r), "injections": len(c.injections)} for r, c in zip(runs, contents, strict=True)]
-    return {
-        "out": str(out),
-        "runs": joined,
-        "injections": held,
-        "twice": twice,
-        "campaign": str(out / CAMPAIGN),
-    }
+    joined = zip(runs, contents, strict=True)
+    return Merge(
+        out=str(out),
+        runs=tuple(MergedRun(path=str(run), injections=len(own.injections)) for run, own in joined),
+        injections=held,
+        twice=twice,
+        campaign=str(out / CAMPAIGN),
+    )
 
 
-def merge_text(result: dict[str, Any]) -> str:
+def merge_text(result: Merge) -> str:
     """Return what was joined as lines for a person, and what to do next."""
-    lines = [f"{run['path']}: {run['injections']:,} injections" for run in result["runs"]]
-    twice = f" ({result['twice']:,} stood in several, and were equal)" if result["twice"] else ""
-    out, campaign = result["out"], result["campaign"]
-    lines.append(f"{out}: {result['injections']:,} injections{twice}")
-    return "\n".join([*lines, f"judge them with: resil run {campaign} --out {out} --resume"])
+    lines = [f"{run.path}: {run.injections:,} injections" for run in result.runs]
+    twice = f" ({result.twice:,} stood in several, and were equal)" if result.twice else ""
+    lines.append(f"{result.out}: {result.injections:,} injections{twice}")
+    return "\n".join([*lines, f"judge them with: resil run {result.campaign} --out {result.out} --resume"])
 
 
 def _content(run: Path, first: Path, identity: Identity) -> Content:
@@ -137,7 +159,7 @@ def _rules(run: Path) -> dict[str, object]:
     }
 
 
-def _tables(run: Path) -> dict[str, Any]:
+def _tables(run: Path) -> Mapping[str, Mapping[str, object]]:
     """Return the campaign file of a run; StoreError if it is damaged."""
     try:
         return tomllib.loads((run / CAMPAIGN).read_text(encoding="utf-8"))
@@ -189,7 +211,7 @@ def _parts(run: Path) -> list[Path]:
 def _asked(run: Path) -> tuple[int, str]:
     """Return how many injections the campaign of a run asks for, which its file says."""
     try:
-        return int(_tables(run)["faults"]["injections"]), str(run)
+        return int(str(_tables(run)["faults"]["injections"])), str(run)
     except (ValueError, KeyError, TypeError):
         raise StoreError(
             f"{run / CAMPAIGN}: damaged, it does not say how many injections; restore it"

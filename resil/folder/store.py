@@ -7,10 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from filelock import FileLock, Timeout
 
 from resil.bench.identity import Identity
@@ -245,33 +243,6 @@ def recorded_definition(path: Path) -> Mapping[str, str]:
     if not provenance.definition:
         raise StoreError(f"{path / PROVENANCE}: damaged, it has no definition of the campaign; {_START_ANEW}")
     return provenance.definition
-
-
-def find_injection(path: Path, number: int) -> dict[str, Any]:
-    """Return the stored row of injection `number` in the run folder `path`.
-
-    Raises:
-        StoreError: there is no such injection.
-    """
-    identity = Identity(recorded_definition(path))
-    if not 0 <= number < 2**63:
-        raise StoreError(f"{path}: expected the number of an injection, found {number}; choose one it has")
-    damaged = 0
-    for part in sorted((path / INJECTIONS).glob("part-*.parquet")):
-        try:
-            rows = read_part(part, identity.digest)
-        except PartError:
-            damaged += 1
-            continue
-        found: list[dict[str, Any]] = rows.filter(pc.field("injection") == number).to_pylist()
-        if found:
-            return found[0]
-    cause = (
-        f"; {damaged} damaged part files were passed over, resil run --resume repairs them" if damaged else ""
-    )
-    raise StoreError(
-        f"{path}: expected injection {number}, found none of that number{cause}; choose one of {INJECTIONS}/"
-    )
 
 
 def make_folder(path: Path) -> None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from resil.errors import ExitCode
 from resil.folder.kept_plans import (
@@ -31,6 +30,15 @@ from resil.results.write import Results
 # Where what a plan chose is built.
 Place = Callable[[Protection], Path]
 _CODES = {NOT_NEEDED: ExitCode.MET, OPTIMAL: ExitCode.MET, INFEASIBLE: ExitCode.MISSED}
+
+
+class ProtectionAnswer(Protection):
+    """What `resil protect --json` prints: the plan as its file has it, and what was made of it."""
+
+    built: Build | None
+    """What was built now, or taken; null if nothing was asked to be."""
+    confirmation: Confirmation | None
+    """What was found by injection now; null if nothing was injected."""
 
 
 @dataclass(frozen=True)
@@ -64,11 +72,10 @@ class Protected:
             return ExitCode.MISSED
         return _CODES[self.plan.result]
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the plan, with what was built and confirmed if anything was."""
-        made = {"build": self.build, "confirmation": self.confirmation}
-        more = {key: document.plain() for key, document in made.items() if document is not None}
-        return {**self.plan.plain(), **more}
+    @property
+    def answer(self) -> ProtectionAnswer:
+        """The plan, with what was built and confirmed."""
+        return ProtectionAnswer(**dict(self.plan), built=self.build, confirmation=self.confirmation)
 
     def details(self) -> str:
         """Return what was chosen, built and found by injection, as lines that stand above the answer."""

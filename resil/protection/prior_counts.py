@@ -47,7 +47,7 @@ def prior_counts(paths: Sequence[Path], found: Sequence[Finished], cells: Cells)
 
 
 def _require_other(path: Path, model: SensitivityModel, found: Sequence[Finished]) -> None:
-    learnt = {str(run.get("campaign")) for run in model.provenance.get("runs", ())}
+    learnt = {run.campaign for run in model.source.runs}
     for run in found:
         if run.provenance.hashes["campaign"] in learnt:
             raise ProtectionError(

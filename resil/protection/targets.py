@@ -11,12 +11,13 @@ from resil.campaign.campaign import load_campaign
 from resil.campaign.safety import SafetySettings
 from resil.folder.finished import Finished
 from resil.folder.store import CAMPAIGN
+from resil.protection.asked import BUDGET_FIT, DUE_BUDGET, LIMITS, SPFM_TARGET, flag
 from resil.protection.options import ProtectionError
 
 # Limits that a campaign may have, by the names that waive them, with the fields that replace them.
 WAIVABLE = {"budget": "budget_fit", "spfm": "spfm", "due": "due_fit"}
 _FIELDS = ("budget_fit", "spfm", "fit_share", "due_fit")
-_OPTIONS = {"budget": "--budget-fit", "spfm": "--spfm-target", "due": "--due-budget"}
+_OPTIONS = {"budget": flag(BUDGET_FIT), "spfm": flag(SPFM_TARGET), "due": flag(DUE_BUDGET)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +62,8 @@ def asked_of(found: Sequence[Finished], targets: Targets) -> Targets:
     _check(found, targets)
     made = joined(targets, {name: _limit(found, name, targets) for name in WAIVABLE})
     if made.names_none:
-        raise ProtectionError(
-            "protection needs a target: give --budget-fit, --spfm-target, --fit-share or --due-budget"
-        )
+        *most, last = map(flag, LIMITS)
+        raise ProtectionError(f"protection needs a target: give {', '.join(most)} or {last}")
     return made
 
 
@@ -124,7 +124,7 @@ def _check(found: Sequence[Finished], targets: Targets) -> None:
     if targets.due_fit is not None and "due" in found[0].summary.campaign.hazardous:
         raise ProtectionError(
             "targets contradict: these campaigns count detected failures as hazardous ([budget] hazardous "
-            "has due), so a budget of their own cannot be kept apart; leave --due-budget out"
+            f"has due), so a budget of their own cannot be kept apart; leave {flag(DUE_BUDGET)} out"
         )
 
 

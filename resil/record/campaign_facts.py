@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from resil.record import numbers
 from resil.record.blocks import Kind, Outcome, StoredBits
 from resil.record.golden import GoldenComparison
 from resil.record.interval import Ordered
+from resil.record.model_source import ModelSource
 from resil.record.typed import Amount, Count, OneOf, Share, Typed
 
 FAULT_MODELS = ("upset", "stuck_at", "memory_upset")
@@ -197,8 +198,8 @@ class CorrectionRecord(Typed):
 class EstimateRecord(Typed):
     """What an estimate rests on."""
 
-    model: Mapping[str, JsonValue]
-    """Provenance of the sensitivity model: runs that it was learnt from, versions."""
+    model: ModelSource
+    """What the sensitivity model was made from."""
     known_network: bool
     """Whether the model has seen injections into this network."""
     held: Mapping[str, tuple[Count, Count]]

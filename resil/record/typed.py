@@ -7,6 +7,8 @@ Every document is one class, with its schema number beside it. It is written by 
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, NoReturn, Self
 
@@ -69,6 +71,11 @@ class Typed(BaseModel):
     def changed(self, **fields: object) -> Self:
         """Return the same with other values in these fields; they are checked as all are."""
         return type(self).model_validate({**dict(self), **fields})
+
+    @classmethod
+    def from_plain(cls, value: Mapping[str, object]) -> Self:
+        """Return what `plain` gave; ValueError if it is none of this class."""
+        return cls.model_validate_json(json.dumps(value))
 
     def plain(self) -> dict[str, Any]:
         """Return the JSON value: what the file holds."""

@@ -7,11 +7,19 @@ from pathlib import Path
 
 from resil.folder.finished import finished_results
 from resil.folder.kept_plans import accepted_plan
+from resil.record.typed import Typed
 from resil.reports import render_figures, write_files
 from resil.results.write import Results
 
 
-def report_run(run_dir: Path) -> tuple[list[Path], Results]:
+class WrittenReports(Typed):
+    """Reports that were written again."""
+
+    written: tuple[str, ...]
+    """Their files."""
+
+
+def report_run(run_dir: Path) -> tuple[WrittenReports, Results]:
     """Write the report files of a run, or of an estimate, again; return their paths and the results.
 
     Raises:
@@ -21,7 +29,7 @@ def report_run(run_dir: Path) -> tuple[list[Path], Results]:
     """
     found = finished_results(run_dir)
     results = Results(found.summary, accepted_plan(run_dir, found.digest))
-    return results.write(run_dir), results
+    return WrittenReports(written=tuple(map(str, results.write(run_dir)))), results
 
 
 def write_run_figures(run_dir: Path, into: Path, names: frozenset[str] | None = None) -> list[Path]:

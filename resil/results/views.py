@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from resil.results.evidence import Hazards, classes_of
 from resil.stats.evidence import Evidence
@@ -36,11 +35,6 @@ class View:
             fit_verdict(Interval(i.estimate, i.lo, i.hi, confidence), budget) for i in (self.worst, self.fit)
         )
         return worst, centre
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values, as `summary.json` holds them."""
-        figures = {"fit": self.fit.estimate, "fit_lo": self.fit.lo, "fit_hi": self.fit.hi}
-        return {**figures, "corner": self.corner, "corner_fit": self.worst.as_list()}
 
 
 @dataclass(frozen=True)

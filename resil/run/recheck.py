@@ -3,20 +3,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from resil.errors import StoreError
 from resil.folder.parts import read_part
-from resil.folder.row_maker import injections_of, outcome_columns
+from resil.folder.recorded_injection import RecordedInjection
+from resil.folder.row_maker import outcome_columns
 from resil.folder.store import RunFolder
 from resil.record.provenance import Provenance
 from resil.rtl_harness.engine.contract import CampaignEngine, GoldenRun
-from resil.rtl_harness.faults import Fault
 
 # Of the injections that a folder holds, so many are simulated again before others join them.
 _AGAIN = 3
@@ -62,20 +61,19 @@ def require_same_rows(
         rows = read_part(parts[number], folder.identity.digest)
         if rows.num_rows:
             row = rows.slice(int(draw.integers(rows.num_rows)), 1)
-            _require_same(folder.path, row.to_pylist()[0], next(injections_of(row)).fault, engines, labels)
+            _require_same(folder.path, RecordedInjection.of(row), engines, labels)
 
 
 def _require_same(
     path: Path,
-    row: Mapping[str, Any],
-    fault: Fault,
+    kept: RecordedInjection,
     engines: Sequence[CampaignEngine],
     labels: Sequence[int],
 ) -> None:
-    again = engines[labels.index(row["input"])].replay(fault)
+    again = engines[labels.index(kept.input)].replay(kept.fault)
     for name, (found,) in outcome_columns([again]).items():
-        if row[name] != found:
+        if kept.came_of_it[name] != found:
             raise StoreError(
-                f"{path}: injection {row['injection']} ({row['path']}, cycle {row['cycle']}) was kept with "
-                f"{name} {row[name]!r}, found {found!r} when it was simulated again; {_REMEDY}"
+                f"{path}: injection {kept.number} ({kept.path}, cycle {kept.fault.cycle}) was kept with "
+                f"{name} {kept.came_of_it[name]!r}, found {found!r} when it was simulated again; {_REMEDY}"
             )

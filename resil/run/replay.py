@@ -12,11 +12,11 @@ from resil.bench.site_list import block_name
 from resil.campaign.campaign import load_campaign
 from resil.faults.plan import held_value
 from resil.folder.finished import shortcoming
+from resil.folder.recorded_injection import find_injection
 from resil.folder.row_maker import outcome_columns
-from resil.folder.store import CAMPAIGN, find_injection
+from resil.folder.store import CAMPAIGN
 from resil.progress import Progress
 from resil.record.typed import Count, Typed
-from resil.rtl_harness.faults import Fault
 from resil.run.recorded_bench import recorded_bench
 
 COMPARED = tuple(outcome_columns(()))
@@ -89,17 +89,16 @@ def replay_injection(
     if engine is None and waves is not None:
         engine = recording_engine()
     bench = recorded_bench(run_dir, campaign, engine, progress)
-    held = held_value(recorded["fault"])
-    fault = Fault(recorded["site"], recorded["cycle"], recorded["bits"], held)
+    fault, held = recorded.fault, recorded.fault.held
     site = bench.sites[fault.site]
     when = f"cycle {fault.cycle}" if held is None else f"held at {held} from reset on"
-    progress.stage(f"replaying injection {number}: {site.name}, {when}, input {recorded['input']}")
+    progress.stage(f"replaying injection {number}: {site.name}, {when}, input {recorded.input}")
     simulating = progress.working("simulating")
-    with simulating, bench.engine(bench.inputs.index(recorded["input"])) as simulator:
+    with simulating, bench.engine(bench.inputs.index(recorded.input)) as simulator:
         injection = simulate_again(simulator, fault, waves)
         used = simulator.name
     again = {name: column[0] for name, column in outcome_columns([injection]).items()}
-    before = {name: recorded[name] for name in COMPARED}
+    before = dict(recorded.came_of_it)
     return Replay(
         injection=number,
         site=fault.site,
@@ -107,8 +106,8 @@ def replay_injection(
         block=block_name(site.element.block),
         cycle=fault.cycle,
         bits=fault.bits,
-        fault=recorded["fault"],
-        input=recorded["input"],
+        fault=recorded.fault_name,
+        input=recorded.input,
         engine=used,
         recorded=before,
         replayed=again,

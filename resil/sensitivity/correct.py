@@ -164,7 +164,7 @@ def _check(
             f"{run.folder}: expected the decision {network.decision}, found {run.decision}: outcomes mean "
             "different things; run again with the campaign's [network] decision"
         )
-    if any(known["campaign"] == run.provenance.hashes["campaign"] for known in model.provenance["runs"]):
+    if any(known.campaign == run.provenance.hashes["campaign"] for known in model.source.runs):
         raise ResilError(
             f"{run.folder}: the model was learnt from this run, so it cannot be corrected by it; give a run "
             "with another seed, or another model"

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`resil learn`: a sensitivity model from run folders, and what it says of networks left out."""
+"""`resil learn`: a sensitivity model from run folders."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +16,7 @@ from resil.folder.finished import require_distinct
 from resil.folder.provenance import now
 from resil.folder.store import CAMPAIGN, SUMMARY
 from resil.networks.errors import NetworkError
-from resil.reports.table import Column, Table
+from resil.record.model_source import LearntRun, ModelSource
 from resil.rtl_harness.cache import file_digest
 from resil.sensitivity.campaign_inference import infer_campaign
 from resil.sensitivity.coverage import judge
@@ -26,9 +25,8 @@ from resil.sensitivity.facts import facts_of_target
 from resil.sensitivity.left_out import Prediction, fit_severity, left_out_rows, without
 from resil.sensitivity.model import Accelerator, SensitivityModel, number_groups
 from resil.sensitivity.observations import ObservedRun, SensitivityCell, read_run
-from resil.sensitivity.predict import outcome_index, predict_parts
+from resil.sensitivity.predict import predict_parts
 from resil.sensitivity.severity import Severity
-from resil.stats.rates import HAZARDOUS
 from resil.stats.sensitivity import tune_strengths
 from resil.version import __version__
 from resil.work.inference import Inference
@@ -124,7 +122,7 @@ def build(runs: Sequence[ObservedRun], strengths: tuple[float, ...]) -> Sensitiv
         accelerators=_accelerators(runs),
         left_out=(),
         judged=(),
-        provenance=_provenance(runs),
+        source=_source(runs),
     )
 
 
@@ -163,8 +161,8 @@ def judged_outside(model: SensitivityModel, folders: Sequence[Path]) -> Sensitiv
         StoreError: a folder is no finished run of a network on the NPU, or two hold the same injections.
         ResilError: the model was learnt from a run's network, or that network cannot be had any more.
     """
-    rows, validated = list(model.left_out), list(model.provenance.get("validated", []))
-    known = {run["network_sha256"] for run in [*model.provenance["runs"], *validated]}
+    rows, validated = list(model.left_out), list(model.source.validated)
+    known = model.source.networks | {run.network_sha256 for run in validated}
     runs = [read_run(folder) for folder in folders]
     require_distinct((run.folder, run.provenance) for run in runs)
     for run in runs:
@@ -177,9 +175,10 @@ def judged_outside(model: SensitivityModel, folders: Sequence[Path]) -> Sensitiv
         kinds = run.summary.campaign.kinds
         parts = predict_parts(model, run.accelerator, run.work, inferences, kinds, _SEED)
         rows += left_out_rows(Prediction(run, parts), model.severity)
-        validated += [{**own, "network": Path(own["network"]).name} for own in _provenance([run])["runs"]]
-    provenance = {**model.provenance, "validated": validated}
-    return replace(model, left_out=tuple(rows), judged=judge(rows, _bits(model)), provenance=provenance)
+        own = _learnt_run(run)
+        validated.append(own.changed(network=Path(own.network).name))
+    source = model.source.changed(validated=tuple(validated))
+    return replace(model, left_out=tuple(rows), judged=judge(rows, _bits(model)), source=source)
 
 
 def _bits(model: SensitivityModel) -> dict[str, dict[tuple[str, str], int]]:
@@ -226,60 +225,28 @@ def _accelerators(runs: Sequence[ObservedRun]) -> dict[str, Accelerator]:
     return dict(sorted(found.items()))
 
 
-def _provenance(runs: Sequence[ObservedRun]) -> dict[str, Any]:
-    return {
-        "resil": __version__,
-        "made": now(),
-        "injections": sum(run.summary.total.injections for run in runs),
-        "runs": [
-            {
-                "name": run.summary.campaign.name,
-                "network": run.summary.network.path,
-                "network_sha256": run.network,
-                "target": run.accelerator,
-                "kinds": list(run.summary.campaign.kinds),
-                "inputs": list(run.summary.campaign.inputs),
-                "seed": run.summary.campaign.seed,
-                "injections": run.summary.total.injections,
-                "campaign": run.provenance.hashes["campaign"],
-                "golden": run.summary.golden.comparison.remark,
-                "summary_sha256": file_digest(run.folder / SUMMARY),
-            }
-            for run in runs
-        ],
-        "versions": dict(runs[0].provenance.versions),
-    }
-
-
-def survey(model: SensitivityModel) -> dict[str, Any]:
-    """Return what `resil learn` prints: P(hazardous) of each left-out run, observed and predicted."""
-    places = outcome_index(HAZARDOUS)
-    names = {run["network_sha256"]: run["network"] for run in model.provenance["runs"]}
-    return {
-        "injections": model.provenance["injections"],
-        "strengths": list(model.strengths),
-        "trust": dict(model.severity.trust),
-        "left_out": [
-            {
-                "network": names[row.network],
-                "target": row.accelerator,
-                "kind": row.kind,
-                "observed": sum(row.events[i] for i in places) / row.trials,
-                "predicted": sum(row.expected[i] for i in places) / row.trials,
-            }
-            for row in model.left_out
-            if row.block == "total"
-        ],
-    }
-
-
-def survey_text(found: Mapping[str, Any], width: int | None = None) -> str:
-    """Return the survey as lines for a person; `width` as of `Table.text`."""
-    heads = ("network", "target", "kind", "observed", "predicted")
-    columns = tuple(Column(head, numeric=head not in heads[:3]) for head in heads)
-    rows = tuple(
-        (*(row[key] for key in heads[:3]), *(f"{row[key]:.4f}" for key in heads[3:]))
-        for row in found["left_out"]
+def _source(runs: Sequence[ObservedRun]) -> ModelSource:
+    return ModelSource(
+        resil=__version__,
+        made=now(),
+        injections=sum(run.summary.total.injections for run in runs),
+        runs=tuple(map(_learnt_run, runs)),
+        versions=dict(runs[0].provenance.versions),
     )
-    title = f"{found['injections']:,} injections; P(hazardous) of networks that were left out"
-    return Table(title, columns, rows).text(width)
+
+
+def _learnt_run(run: ObservedRun) -> LearntRun:
+    campaign = run.summary.campaign
+    return LearntRun(
+        name=campaign.name,
+        network=run.summary.network.path,
+        network_sha256=run.network,
+        target=run.accelerator,
+        kinds=tuple(campaign.kinds),
+        inputs=tuple(campaign.inputs),
+        seed=campaign.seed,
+        injections=run.summary.total.injections,
+        campaign=run.provenance.hashes["campaign"],
+        golden=run.summary.golden.comparison.remark,
+        summary_sha256=file_digest(run.folder / SUMMARY),
+    )

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from resil.errors import ResilError
 from resil.files import write_file
+from resil.record.model_source import ModelSource
 from resil.sensitivity.cycles import CycleModel
 from resil.sensitivity.observations import SensitivityCell
 from resil.sensitivity.severity import Severity
@@ -120,7 +121,7 @@ class SensitivityModel:
         accelerators: By name.
         left_out: What became of networks that it has not seen, beside what it predicts of them.
         judged: How well the figures of an estimate hold of these.
-        provenance: What it was made from.
+        source: What it was made from.
     """
 
     counts: Mapping[tuple[SensitivityCell, str], tuple[float, ...]]
@@ -131,7 +132,7 @@ class SensitivityModel:
     accelerators: Mapping[str, Accelerator]
     left_out: tuple[LeftOut, ...]
     judged: tuple[Judged, ...]
-    provenance: Mapping[str, Any]
+    source: ModelSource
 
     def outcomes(self, cell: SensitivityCell, operation: str) -> FloatArray:
         """Return P(outcome | a bit of the cell flips in such an operation), in the order of `OUTCOMES`."""
@@ -179,14 +180,14 @@ def save_model(model: SensitivityModel, path: Path) -> None:
     document = {
         "schema": SCHEMA,
         "outcomes": OUTCOMES,
-        "provenance": model.provenance,
+        "provenance": model.source.plain(),
         "cells": [list(asdict(cell).values()) for cell in cells],
         "counts": [[number[cell], kind, *map(_short, n)] for (cell, kind), n in model.counts.items()],
         "strengths": model.strengths,
         "trust": model.severity.trust,
         "reference": [[*part, round(value, 4)] for part, value in model.severity.reference.items()],
         "patterns": [[*key, [p.as_text() for p in own]] for key, own in model.patterns.items()],
-        "cycles": model.cycles.as_dict(),
+        "cycles": model.cycles.plain(),
         "accelerators": {
             name: {
                 "top": own.top,
@@ -237,7 +238,7 @@ def _parse(document: Mapping[str, Any]) -> SensitivityModel:
             (block, kind, operation): tuple(Pattern.from_text(text) for text in own)
             for block, kind, operation, own in document["patterns"]
         },
-        cycles=CycleModel.from_dict(document["cycles"]),
+        cycles=CycleModel.from_plain(document["cycles"]),
         accelerators={
             name: Accelerator(
                 own["top"],
@@ -255,7 +256,7 @@ def _parse(document: Mapping[str, Any]) -> SensitivityModel:
             Judged(network, target, block, quantity, tuple(kinds), *numbers)
             for network, target, block, quantity, kinds, *numbers in document["judged"]
         ),
-        provenance=document["provenance"],
+        source=ModelSource.from_plain(document["provenance"]),
     )
 
 

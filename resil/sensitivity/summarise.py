@@ -70,7 +70,7 @@ def summarise_estimate(
     return Summary(
         schema=Summary.SCHEMA,
         estimate=EstimateRecord(
-            model=dict(model.provenance),
+            model=model.source,
             known_network=_known(model, facts.sha256),
             held=held(model.judged, campaign.confidence),
             rests_on=_rests_on(correction is not None),
@@ -202,7 +202,7 @@ def _bits(model: SensitivityModel, accelerator: str) -> dict[str, dict[str, int]
 
 
 def _known(model: SensitivityModel, sha256: str) -> bool:
-    return any(run["network_sha256"] == sha256 for run in model.provenance["runs"])
+    return sha256 in model.source.networks
 
 
 def _judged(model: SensitivityModel) -> str:
@@ -223,17 +223,16 @@ def _notes(
     bits: Mapping[str, int],
     inputs: int,
 ) -> list[str]:
-    runs = model.provenance["runs"]
-    networks = len({run["network_sha256"] for run in runs})
+    runs, networks = model.source.runs, len(model.source.networks)
     notes = [
         "ESTIMATE: nothing was injected into this network. A sensitivity model predicts it from "
-        f"{model.provenance['injections']:,} injections in {len(runs)} campaigns on {networks} networks; the "
+        f"{model.source.injections:,} injections in {len(runs)} campaigns on {networks} networks; the "
         "intervals hold its own error, measured by predicting networks that it was not learnt from.",
         f"Coverage of intervals at {100 * campaign.confidence:.4g} %, measured on {_judged(model)} that were "
         "left out, of each figure as it is printed, over all its storage: "
         f"{_reached(model, campaign.confidence)}.",
     ]
-    notes += [f"Of the model: {run['name']}. {run['golden']}" for run in runs if run.get("golden")]
+    notes += [f"Of the model: {run.name}. {run.golden}" for run in runs if run.golden]
     if model.accelerators[target].rtl != rtl_digest(load_target(target)):
         notes.insert(
             1,
@@ -245,8 +244,8 @@ def _notes(
         notes.append("[safety]: not assessed. Its rows take injections; a model foresees none of them.")
     if _known(model, facts.sha256):
         notes.append("The model has seen injections into this network: expect less error than stated.")
-    if not any(run["target"] == target for run in runs):
-        others = ", ".join(sorted({run["target"] for run in runs}))
+    if not any(run.target == target for run in runs):
+        others = ", ".join(sorted({run.target for run in runs}))
         notes.append(
             f"The model has seen no injections into {target}, only into {others}: registers are taken for "
             "those of the same name there, and the intervals do not say how wrong that is."

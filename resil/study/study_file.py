@@ -27,12 +27,13 @@ from resil.campaign.section import Section
 from resil.campaign.workload_settings import read_workload
 from resil.errors import CampaignError
 from resil.networks import zoo
+from resil.protection.asked import LIMITS
 from resil.protection.targets import WAIVABLE, Targets
 from resil.protection.units import Granularity
 from resil.rtl_harness.errors import HarnessError
 from resil.rtl_harness.toml_file import read_toml
 from resil.study.study import ProtectionWanted, Study, StudyTarget, StudyWork, slug_of
-from resil.study.study_keys import ASKED, FIRST, TABLES
+from resil.study.study_keys import FIRST, TABLES
 
 ALL_OF_THE_ZOO = f"{ZOO_PREFIX}*"
 _TARGET = "a list of tables, one for each target"
@@ -174,14 +175,13 @@ def _refuse_repeated(problems: Problems, table: str, names: list[str]) -> None:
 def _protection(section: Section, there: bool, works: Sequence[StudyWork]) -> ProtectionWanted | None:
     wanted = section.flag("wanted", default=there)
     granularity = section.choice("granularity")
-    asked = {key: section.number(key) for key in ASKED if section.has(key)}
+    fit, spfm, share, due = (section.number(key.name) if section.has(key.name) else None for key in LIMITS)
     options = section.path("options", "a file of protection options") if section.has("options") else None
     verify = _verify_networks(section, works)
     waive = section.texts("waive")
     if unknown := [name for name in waive if name not in WAIVABLE]:
         section.wrong("waive", f"any of {', '.join(WAIVABLE)}", f'"{unknown[0]}"', "correct it")
     section.finish()
-    fit, spfm, share, due = (asked.get(key) for key in ASKED)
     targets = Targets(fit, spfm, share, due, waive)
     return ProtectionWanted(Granularity(granularity), targets, options, verify) if wanted else None
 

@@ -5,23 +5,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from resil.campaign.declaration import ABSENT, INFINITE, Key, Table
+from resil.campaign.declaration import ABSENT, Key, Table
 from resil.campaign.fault_settings import PERMANENT_PLANS
 from resil.campaign.keys import CAMPAIGN, FAULTS, NETWORK, RULE_TABLES, TARGET, WORKLOAD
 from resil.campaign.safety_keys import SAFETY
-from resil.protection.units import Granularity
+from resil.protection.asked import GRANULARITY, LIMITS, OPTIONS, VERIFY_NETWORKS, WAIVE
 
 FIRST = "study"
-# What protection may have to keep, and what a value has to be below.
-ASKED = {"budget_fit": INFINITE, "spfm_target": 1.0, "fit_share": 1.0, "due_budget": INFINITE}
-_ASKED_MEANING = {
-    "budget_fit": "Most hazardous FIT that the protected design may have.",
-    "spfm_target": "Least SPFM of transient faults.",
-    "fit_share": "Most hazardous FIT, as a share of that without protection.",
-    "due_budget": "Most FIT of detected failures.",
-}
 _ESTIMATE = Key("estimate", "boolean", "Cells are estimated by a sensitivity model, not injected.", False)
-_GRANULARITIES = tuple(own.value for own in Granularity)
 
 _TARGETS = replace(TARGET, meaning="A target of the study.", keys=(*TARGET.keys, _ESTIMATE), repeated=True)
 _NETWORKS = replace(
@@ -54,27 +45,11 @@ _PROTECTION = Table(
     "Protection that is chosen for each target, over all its networks at once.",
     (
         Key("wanted", "boolean", "Choose. True if the table is there.", False),
-        Key(
-            "granularity",
-            "string",
-            "What is protected as one.",
-            Granularity.REGISTER.value,
-            choices=_GRANULARITIES,
-        ),
-        *(Key(name, "number", _ASKED_MEANING[name], ABSENT, 0.0, high) for name, high in ASKED.items()),
-        Key(
-            "waive",
-            "list of strings",
-            "Limits of the campaigns that need not be kept: `budget`, `spfm` (of `[safety]`), `due`.",
-            (),
-        ),
-        Key("options", "path", "An [options file](options-file.md) of your own.", ABSENT),
-        Key(
-            "verify_networks",
-            "list of strings",
-            "Hold-out networks on which the choice is confirmed: names of the zoo, or campaign files.",
-            (),
-        ),
+        GRANULARITY,
+        *LIMITS,
+        WAIVE,
+        OPTIONS,
+        VERIFY_NETWORKS,
     ),
 )
 _ESTIMATES = Table(

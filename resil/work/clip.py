@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,11 +16,13 @@ from resil.networks import zoo
 from resil.networks.clamps import bounded, clampable, with_clamps, without_clamps
 from resil.networks.compile import CompiledNetwork, adapt_bytes, compile_bytes
 from resil.networks.files import write_atomically
+from resil.networks.graph import Tensor
 from resil.networks.quantise import quantise_values
 from resil.networks.recipes import RECIPES
 from resil.networks.tflite_reader import parse_network
 from resil.networks.tflite_writer import serialise_network
 from resil.progress import Progress
+from resil.record.typed import Count, Typed
 from resil.reports.table import Column, Table
 from resil.rtl_harness.npu.infer import infer
 from resil.rtl_harness.npu.ranges import activation_ranges
@@ -32,6 +33,57 @@ Array = npt.NDArray[np.generic]
 Inputs = tuple[Array, ...]
 
 
+class Clamp(Typed):
+    """An activation and what it is kept to."""
+
+    name: str
+    """Of the tensor."""
+    before: tuple[int, int]
+    """Lowest and highest level that it could have."""
+    levels: tuple[int, int]
+    """Those that it keeps to."""
+    values: tuple[float, float]
+    """Their real values."""
+
+
+class ClipJudgement(Typed):
+    """What clamps do to inputs that took no part in finding them."""
+
+    inputs: Count
+    """How many there are."""
+    changed_outputs: Count
+    """Inputs for which any output differs."""
+    changed_decisions: Count
+    """Inputs for which the decision differs."""
+    measure: str
+    """What `before` and `after` are."""
+    before: float | None
+    """Of the network without clamps; null where no labels are known."""
+    after: float | None
+    """Of the network with them."""
+
+
+class ClipReport(Typed):
+    """A network that was clipped."""
+
+    model: str
+    """The file, or `zoo:NAME`."""
+    npu: str
+    """Configuration of the NPU that the ranges were found on."""
+    out: str
+    """The file that was written."""
+    calibration_inputs: Count
+    """Inputs that the ranges were found with."""
+    activations: tuple[Clamp, ...]
+    """Each with its clamp."""
+    left_out: tuple[str, ...]
+    """Int8 activations that the compiled network has no operation of their own for."""
+    command_words: tuple[Count, Count]
+    """Words of the command stream without clamps, and with them."""
+    judged: ClipJudgement | None
+    """What they do to other inputs; null if none were given."""
+
+
 @dataclass(frozen=True)
 class Clipped:
     """A network and the same with clamps.
@@ -40,15 +92,14 @@ class Clipped:
         data: Bytes of the clipped .tflite file.
         before: Compiled without clamps.
         after: Compiled with them.
-        activations: For each activation with a clamp: its name, the levels that it could have before, those
-            of the clamp, and their real values.
+        activations: Those with a clamp.
         left_out: Int8 activations that the compiled network has no operation of their own for.
     """
 
     data: bytes
     before: CompiledNetwork
     after: CompiledNetwork
-    activations: tuple[dict[str, Any], ...]
+    activations: tuple[Clamp, ...]
     left_out: tuple[str, ...]
 
 
@@ -80,12 +131,12 @@ def clip(data: bytes, path: Path, npu: str, calibration: Inputs) -> Clipped:
         bounds = [operations[i].bounds for i in own]
         tensor = tensors[name]
         rows.append(
-            {
-                "name": name,
-                "before": [min(b[0] for b in bounds), max(b[1] for b in bounds)],
-                "levels": [low, high],
-                "values": [(level - tensor.zero_point) * tensor.scale for level in (low, high)],
-            }
+            Clamp(
+                name=name,
+                before=(int(min(b[0] for b in bounds)), int(max(b[1] for b in bounds))),
+                levels=(low, high),
+                values=(_real(low, tensor), _real(high, tensor)),
+            )
         )
     clipped = serialise_network(with_clamps(graph, clamps))
     after = compile_bytes(clipped, path, npu)
@@ -116,7 +167,7 @@ def clip_network(
     calibration: Sequence[Path] = (),
     judge: Sequence[Path] = (),
     labels: Path | None = None,
-) -> dict[str, Any]:
+) -> ClipReport:
     """Clip a network, write it, and say what that does to inputs that took no part.
 
     Args:
@@ -158,45 +209,43 @@ def clip_network(
     found = clip(data, path, npu, chosen)
     judged = None if judging is None else _judged(found, judging, truth, None if judge else known)
     write_atomically(out, found.data)
-    return {
-        "model": model,
-        "npu": npu,
-        "out": str(out),
-        "calibration_inputs": len(chosen[0]),
-        "activations": list(found.activations),
-        "left_out": list(found.left_out),
-        "command_words": [len(found.before.commands), len(found.after.commands)],
-        "judged": judged,
-    }
+    return ClipReport(
+        model=model,
+        npu=npu,
+        out=str(out),
+        calibration_inputs=len(chosen[0]),
+        activations=found.activations,
+        left_out=found.left_out,
+        command_words=(len(found.before.commands), len(found.after.commands)),
+        judged=judged,
+    )
 
 
-def clip_text(result: Mapping[str, Any], width: int | None = None) -> str:
+def clip_text(result: ClipReport, width: int | None = None) -> str:
     """Return the result as lines for a person; `width` as of `Table.text`."""
     heads = ("activation", "levels before", "clamped to", "real values")
     rows = tuple(
         (
-            row["name"],
-            *(f"{low} to {high}" for low, high in (row["before"], row["levels"])),
-            f"{row['values'][0]:.4g} to {row['values'][1]:.4g}",
+            own.name,
+            *(f"{low} to {high}" for low, high in (own.before, own.levels)),
+            f"{own.values[0]:.4g} to {own.values[1]:.4g}",
         )
-        for row in result["activations"]
+        for own in result.activations
     )
     columns = tuple(Column(head, numeric=head != heads[0]) for head in heads)
     lines = [Table("Clamps of activations", columns, rows).text(width)]
-    lines += [f"not clamped, no operation of its own: {name}" for name in result["left_out"]]
-    count, words = result["calibration_inputs"], result["command_words"]
-    lines.append(f"outputs for {count:,} calibration inputs: unchanged")
+    lines += [f"not clamped, no operation of its own: {name}" for name in result.left_out]
+    words = result.command_words
+    lines.append(f"outputs for {result.calibration_inputs:,} calibration inputs: unchanged")
     lines.append(f"command stream: {words[0]} words before, {words[1]} after")
-    if judged := result["judged"]:
-        changed = (
-            f"{judged['changed_outputs']:,} outputs and {judged['changed_decisions']:,} decisions change"
-        )
-        lines.append(f"{judged['inputs']:,} inputs that took no part: {changed}")
-        if judged["before"] is not None:
-            lines.append(f"{judged['measure']}: {judged['before']:.4f} before, {judged['after']:.4f} after")
+    if judged := result.judged:
+        changed = f"{judged.changed_outputs:,} outputs and {judged.changed_decisions:,} decisions change"
+        lines.append(f"{judged.inputs:,} inputs that took no part: {changed}")
+        if judged.before is not None:
+            lines.append(f"{judged.measure}: {judged.before:.4f} before, {judged.after:.4f} after")
     else:
         lines.append("what it does to other inputs was not measured: add --judge")
-    lines.append(f"wrote {result['out']}")
+    lines.append(f"wrote {result.out}")
     return "\n".join(lines)
 
 
@@ -214,6 +263,10 @@ def check_apart(calibration: Inputs, judging: Inputs) -> None:
             f"--judge: expected inputs that are not among those of the calibration, found {same} of "
             f"{len(judging[0])} that are; data that chose the clamps cannot judge them: give others"
         )
+
+
+def _real(level: int, tensor: Tensor) -> float:
+    return float((level - tensor.zero_point) * tensor.scale)
 
 
 def _rows(inputs: Inputs) -> list[bytes]:
@@ -246,7 +299,7 @@ def _judging(
 
 def _judged(
     found: Clipped, inputs: Inputs, labels: Array | None, known: zoo.ZooNetwork | None
-) -> dict[str, Any]:
+) -> ClipJudgement:
     outputs = [infer(c, inputs, "functional").outputs for c in (found.before, found.after)]
     decisions = [_decisions(o[0], inputs[0], known) for o in outputs]
     qualities: list[float | None] = [None, None]
@@ -254,14 +307,14 @@ def _judged(
         qualities = [known.quality(o[0].astype(np.int8)) for o in outputs]
     elif labels is not None:
         qualities = [float(np.mean(d == labels)) for d in decisions]
-    return {
-        "inputs": len(inputs[0]),
-        "changed_outputs": changed_outputs(*outputs),
-        "changed_decisions": int(np.sum(decisions[0] != decisions[1])),
-        "measure": "area under the ROC curve" if known and known.heldout_labels is None else "accuracy",
-        "before": qualities[0],
-        "after": qualities[1],
-    }
+    return ClipJudgement(
+        inputs=len(inputs[0]),
+        changed_outputs=changed_outputs(*outputs),
+        changed_decisions=int(np.sum(decisions[0] != decisions[1])),
+        measure="area under the ROC curve" if known and known.heldout_labels is None else "accuracy",
+        before=qualities[0],
+        after=qualities[1],
+    )
 
 
 def _decisions(output: Array, inputs: Array, known: zoo.ZooNetwork | None) -> npt.NDArray[np.int64]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +16,7 @@ from resil.networks.compile import CompiledNetwork, compile_network
 from resil.networks.decision import RECONSTRUCTION_ERROR
 from resil.progress import Progress
 from resil.record.golden import DIFFERS, GoldenComparison
+from resil.record.typed import Amount, Count, Share, Typed
 from resil.reports.table import Column, Table
 from resil.rtl_harness.cache import observe_builds
 from resil.rtl_harness.npu.infer import EngineName, InferResult, infer
@@ -26,6 +26,64 @@ from resil.work.tensor_files import check_output_file, load_levels, save_outputs
 ENGINES: tuple[EngineName, ...] = ("rtl", "functional")
 _COMPARED = 32
 """Outputs that are compared with the reference."""
+
+
+class Timing(Typed):
+    """How long a part of an inference takes."""
+
+    cycles: Amount | None
+    """Mean over the inputs; null from the functional model, which has no clock."""
+    vela_cycles: Amount | None
+    """What Vela estimates; null where it does not."""
+    mac_utilisation: Amount | None
+    """Multiplications done, over those that the array could have done in `cycles`; null likewise."""
+
+
+class TimedOperation(Timing):
+    """How long an operation takes."""
+
+    index: Count
+    """Its place in the command stream."""
+    name: str
+    """As Vela names it."""
+    kind: str
+    """What it computes."""
+
+
+class OutputTensor(Typed):
+    """An output of the network, as its file has it."""
+
+    name: str
+    """Its name."""
+    dtype: str
+    """Its type."""
+    shape: tuple[Count, ...]
+    """Of one inference."""
+
+
+class InferenceReport(Typed):
+    """A network that was run on inputs."""
+
+    model: str
+    """The file, or `zoo:NAME`."""
+    npu: str
+    """Configuration of the NPU."""
+    engine: str
+    """`rtl` or `functional`."""
+    inputs: Count
+    """How many were run."""
+    operations: tuple[TimedOperation, ...]
+    """In the order in which they run."""
+    total: Timing
+    """Of a whole inference."""
+    accuracy: Share | None
+    """Share of right decisions; null where labels are not known."""
+    adapted: tuple[str, ...]
+    """What was done to the network of the file before Vela took it."""
+    outputs: tuple[OutputTensor, ...]
+    """What it writes."""
+    golden: GoldenComparison
+    """How the outputs compare with an independent reference."""
 
 
 def infer_network(
@@ -38,7 +96,7 @@ def infer_network(
     whole_split: bool = False,
     engine: str = "rtl",
     accept_golden: bool = False,
-) -> dict[str, Any]:
+) -> InferenceReport:
     """Run a network on inputs, and write its outputs.
 
     Args:
@@ -54,9 +112,7 @@ def infer_network(
         accept_golden: Go on although outputs are not what an independent reference computes of the network.
 
     Returns:
-        Network, number of inputs, cycles of each operation (mean over the inputs; None from the functional
-        model, which has no clock) and Vela's estimates, share of right decisions where labels are known, and
-        what was done to the network of the file, and how its outputs compare with an independent reference.
+        Cycles of each operation, right decisions, and how the outputs compare with a reference.
 
     Raises:
         ResilError: an argument is wrong.
@@ -92,28 +148,28 @@ def infer_network(
         progress.warn(f"warning: {compared.sentence}")
     if output is not None:
         save_outputs(output, names, outputs)
-    report = _report(model, npu, chosen, compiled, result, labels)
-    return report | {"golden": compared.plain()}
+    return _report(model, npu, chosen, compiled, result, labels, compared)
 
 
-def infer_text(result: dict[str, Any], width: int | None = None) -> str:
+def infer_text(result: InferenceReport, width: int | None = None) -> str:
     """Return the result as lines for a person; `width` as of `Table.text`."""
     heads = ("operation", "kind", "cycles", "Vela's estimate", "MAC use")
     columns = tuple(Column(head, numeric=head not in heads[:2]) for head in heads)
+    named = [(own.name, own.kind, own) for own in result.operations]
     rows = tuple(
         (
-            row["name"],
-            row["kind"],
-            *("-" if row[key] is None else f"{row[key]:,.0f}" for key in ("cycles", "vela_cycles")),
-            "-" if row["mac_utilisation"] is None else f"{row['mac_utilisation']:.1%}",
+            name,
+            kind,
+            *("-" if cycles is None else f"{cycles:,.0f}" for cycles in (own.cycles, own.vela_cycles)),
+            "-" if own.mac_utilisation is None else f"{own.mac_utilisation:.1%}",
         )
-        for row in (*result["operations"], {"name": "inference", "kind": "", **result["total"]})
+        for name, kind, own in (*named, ("inference", "", result.total))
     )
     table = Table("Cycles by operation", columns, rows, totals=1)
-    lines = [f"{result['inputs']:,} inputs on {result['npu']}, {result['engine']}"]
-    if result["accuracy"] is not None:
-        lines.append(f"right decisions: {result['accuracy']:.1%}")
-    lines.append(GoldenComparison.model_validate(result["golden"]).sentence)
+    lines = [f"{result.inputs:,} inputs on {result.npu}, {result.engine}"]
+    if result.accuracy is not None:
+        lines.append(f"right decisions: {result.accuracy:.1%}")
+    lines.append(result.golden.sentence)
     return "\n".join([table.text(width), *lines])
 
 
@@ -158,45 +214,47 @@ def _report(
     compiled: CompiledNetwork,
     result: InferResult,
     labels: npt.NDArray[np.int64] | None,
-) -> dict[str, Any]:
+    golden: GoldenComparison,
+) -> InferenceReport:
     timed = engine == "rtl"
     means = result.operation_cycles.mean(axis=0).tolist() if timed else [None] * len(compiled.operations)
-    operations = [
-        {
-            "index": o.index,
-            "name": o.name,
-            "kind": o.kind,
-            "cycles": mean,
-            "vela_cycles": o.vela_cycles,
-            "mac_utilisation": _utilisation(o.macs, mean, npu),
-        }
-        for o, mean in zip(compiled.operations, means, strict=True)
-    ]
-    macs = sum(o.macs or 0 for o in compiled.operations)
+    operations = tuple(
+        TimedOperation(
+            index=own.index,
+            name=own.name,
+            kind=own.kind,
+            cycles=mean,
+            vela_cycles=own.vela_cycles,
+            mac_utilisation=_utilisation(own.macs, mean, npu),
+        )
+        for own, mean in zip(compiled.operations, means, strict=True)
+    )
+    macs = sum(own.macs or 0 for own in compiled.operations)
     count = len(result.outputs[0])
     right = None
     if labels is not None:
         decisions = result.outputs[0].reshape(count, -1).argmax(axis=1)
         right = float((decisions == labels[:count]).mean())
     cycles = float(result.cycles.mean()) if timed else None
-    return {
-        "model": model,
-        "npu": npu,
-        "engine": engine,
-        "inputs": count,
-        "operations": operations,
-        "total": {
-            "cycles": cycles,
-            "vela_cycles": compiled.vela_total_cycles,
-            "mac_utilisation": _utilisation(macs, cycles, npu),
-        },
-        "accuracy": right,
-        "adapted": list(compiled.adapted),
-        "outputs": [
-            {"name": tensor.name, "dtype": tensor.dtype, "shape": list(tensor.shape)}
+    return InferenceReport(
+        model=model,
+        npu=npu,
+        engine=engine,
+        inputs=count,
+        operations=operations,
+        total=Timing(
+            cycles=cycles,
+            vela_cycles=compiled.vela_total_cycles,
+            mac_utilisation=_utilisation(macs, cycles, npu),
+        ),
+        accuracy=right,
+        adapted=tuple(compiled.adapted),
+        outputs=tuple(
+            OutputTensor(name=tensor.name, dtype=tensor.dtype, shape=tuple(map(int, tensor.shape)))
             for tensor in compiled.ends.outputs
-        ],
-    }
+        ),
+        golden=golden,
+    )
 
 
 def _utilisation(macs: int | None, cycles: float | None, npu: str) -> float | None:

@@ -142,6 +142,6 @@ def _subject(
         (parse_network(data), parse_network(found.data)),
         (found.before, found.after),
         (WeightMemory(found.before, (judging,)), WeightMemory(found.after, (judging,))),
-        sum(row["levels"] != row["before"] for row in found.activations),
+        sum(row.levels != row.before for row in found.activations),
         len(found.activations),
     )

@@ -319,7 +319,7 @@ def test_doctor_says_what_is_missing_and_what_to_do(monkeypatch, tmp_path, capsy
     monkeypatch.setenv("CXX", "no-such-compiler")
     monkeypatch.setenv("MAKE", "no-such-make")
     monkeypatch.setenv("RESIL_CACHE", str(tmp_path / "file" / "cache"))
-    monkeypatch.setattr("resil.installation._module", lambda item, *_, **__: Finding(item, "ok", ""))
+    monkeypatch.setattr("resil.installation._module", lambda item, *_, **__: Finding.of(item, "ok", ""))
     assert main(["doctor"]) == 2
     out = capsys.readouterr().out
     assert sum(line.startswith("missing ") for line in out.splitlines()) == 3

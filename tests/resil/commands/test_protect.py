@@ -9,8 +9,10 @@ from dataclasses import replace
 import pytest
 
 from resil.cli import main
+from resil.protection import asked
 from resil.protection.options import load_options
 from resil.rtl_harness.faults import Seen
+from resil.study.study_keys import TABLES
 from testkit import fake
 from testkit.campaigns import TEXT, write_campaign
 
@@ -53,7 +55,9 @@ def test_a_terminal_gets_the_same_answer(finished, monkeypatch, capsys):
 
 def test_json_is_the_file(finished, capsys):
     assert main(["protect", str(finished), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == json.loads((finished / "protection.json").read_text())
+    said = json.loads(capsys.readouterr().out)
+    kept = json.loads((finished / "protection.json").read_text())
+    assert said == {**kept, "built": None, "confirmation": None}
 
 
 def test_a_budget_of_the_command_line_goes_first(finished, capsys):
@@ -185,3 +189,12 @@ def test_the_unprotected_design_is_judged_as_the_run_judges_it(plan, tmp_path, m
     assert found["result"] == "optimal"
     assert found["fit_hi_unprotected"] == whole
     assert sum(choice["fit_hi_before"] for choice in found["choices"]) >= whole * (1 - 1e-9)
+
+
+def test_the_command_and_the_study_file_ask_by_one_declaration(capsys):
+    assert main(["protect", "--help"]) == 0
+    said = capsys.readouterr().out
+    for key in (asked.GRANULARITY, *asked.LIMITS, asked.WAIVE, asked.OPTIONS, asked.VERIFY_NETWORKS):
+        assert TABLES["protection"].key(key.name) is key
+        assert f"  {asked.flag(key)} " in said
+    assert asked.BUDGET_FIT.meaning in " ".join(said.split())

@@ -39,8 +39,8 @@ def test_a_plan_with_a_watchdog_is_built_and_hangs_become_detected(made, capsys)
     assert plan["result"] == "optimal", plan["reason"]
     (dog,) = [own for own in plan["mechanisms"] if own["option"] == "watchdog"]
     assert (dog["limit"], dog["watched"]) == (14, ["a"])
-    assert plan["build"]["watchdog"] == {"limit": 14, "longest_operation": 9}
-    assert plan["build"]["area_measured"]["added"] > 0
+    assert plan["built"]["watchdog"] == {"limit": 14, "longest_operation": 9}
+    assert plan["built"]["area_measured"]["added"] > 0
     found = plan["confirmation"]
     row = found["networks"][0]
     # Those of `round_q` go on, and are what is left.

@@ -8,11 +8,11 @@ import re
 import pytest
 
 from resil import __version__
-from resil.farm.vet import question, source_digest, unfit
+from resil.farm.vet import WorkerFacts, question, source_digest, unfit
 
 
 def test_this_process_is_fit():
-    assert unfit(question()()) is None
+    assert unfit(WorkerFacts(*question()())) is None
 
 
 @pytest.mark.parametrize(
@@ -25,4 +25,4 @@ def test_this_process_is_fit():
     ],
 )
 def test_others_are_not(facts, message):
-    assert re.search(message, unfit({"host": "h", "pid": 1, **facts}))
+    assert re.search(message, unfit(WorkerFacts(**{"host": "h", "error": "", **facts})))

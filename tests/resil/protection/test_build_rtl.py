@@ -43,7 +43,7 @@ def test_a_plan_becomes_rtl(run, tmp_path, capsys):
     chosen = {c["block"]: c["option"] for c in plan["choices"]}
     assert "duplicate" in chosen.values()
     assert "confirmed" not in record
-    assert plan["build"] == record
+    assert plan["built"] == record
     kept = json.loads((run / "protection.json").read_text())
     assert (run / kept["build"]).resolve() == (tmp_path / "made").resolve()
     assert Build.read((tmp_path / "made" / "build.json").read_text()).choice == record["choice"]
@@ -145,7 +145,7 @@ def test_groups_of_registers_become_rtl(run, tmp_path, capsys):
     plan = json.loads(printed.out)
     assert plan["result"] == "optimal"
     bits = sum(group["bits"] for group in plan["groups"])
-    assert sum(plan["build"]["bits"].values()) == bits > 0
-    assert plan["build"]["bit_exact"]["equal"]
+    assert sum(plan["built"]["bits"].values()) == bits > 0
+    assert plan["built"]["bit_exact"]["equal"]
     assert all(group["parts"] for group in plan["groups"])
     assert load_target(made / "target.toml").alarms

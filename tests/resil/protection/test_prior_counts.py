@@ -46,7 +46,6 @@ def model(tmp_path):
         shipped,
         counts={(cell, "conv"): seen for cell, seen in counts.items()},
         accelerators={**shipped.accelerators, "fake-npu": shipped.accelerators["ethos-u55-32"]},
-        provenance={"runs": [{"campaign": "another"}]},
         left_out=(),
     )
     save_model(own, tmp_path / "own.model.json.gz")
@@ -71,7 +70,9 @@ def test_a_prior_moves_the_risk_of_its_cells():
 
 
 def test_what_judges_must_not_choose(model):
-    other = replace(load_model(model), provenance={"runs": [{"campaign": "mine"}]})
+    known = load_model(model)
+    mine = known.source.runs[0].changed(campaign="mine")
+    other = replace(known, source=known.source.changed(runs=(mine,)))
     save_model(other, model)
     with pytest.raises(ProtectionError, match="was learnt from run, whose injections judge the choice"):
         prior_counts([model], [RUN], cells_of(STORAGE))

@@ -150,11 +150,11 @@ def test_learning_needs_two_networks(tmp_path, capsys):
 
 def test_cycles_of_what_was_learnt_are_found_again():
     work = operation_work(compile_network(Path("networks/zoo/mnist_mobile.tflite"), "ethos-u55-32"))
-    truth = CycleModel({"": tuple(float(i + 1) for i in range(len(TERMS)))}, 5.0)
+    truth = CycleModel(factors={"": tuple(float(i + 1) for i in range(len(TERMS)))}, tail=5.0)
     cycles = [truth.predict(own) for own in work]
     model = CycleModel.fit(work, cycles, [5.0])
     assert [model.predict(own) for own in work] == pytest.approx(cycles, rel=0.02)
-    assert CycleModel.from_dict(json.loads(json.dumps(model.as_dict()))) == model
+    assert CycleModel.from_plain(model.plain()) == model
 
 
 def test_protection_of_an_estimate_rests_on_its_limits_and_is_called_predicted(summary, capsys):

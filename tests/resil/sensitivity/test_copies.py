@@ -14,7 +14,7 @@ from resil.folder.finished import require_distinct
 from resil.sensitivity import learn
 
 DEFINITION = {"network": "n" * 64, "seed": "7", "kinds": "ff", "engine": "verilator", "resil": "0.1.0"}
-MODEL = SimpleNamespace(left_out=(), provenance={"runs": []})
+MODEL = SimpleNamespace(left_out=(), source=SimpleNamespace(runs=(), validated=(), networks=frozenset()))
 
 
 def runs(*changes):
