@@ -40,6 +40,7 @@ _FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _HEAD_FILL = PatternFill("solid", fgColor="1F3A5F")
 _TOTAL_FILL = PatternFill("solid", fgColor="E8EDF3")
+_TEXT, _FIGURE = Alignment(wrap_text=True, vertical="top"), Alignment(vertical="top")
 
 
 def fmeda_xlsx(summary: Summary, protection: ProtectionState | None = None) -> bytes:
@@ -268,17 +269,16 @@ def _head(sheet: Worksheet, titles: Sequence[str]) -> None:
 
 
 def _rows(sheet: Worksheet, rows: Sequence[Sequence[Cell]]) -> None:
-    for row in rows:
-        line = sheet.max_row + 1
+    for line, row in enumerate(rows, start=sheet.max_row + 1):
         for column, value in enumerate(row, start=1):
             cell = sheet.cell(line, column)
             if isinstance(value, str):
                 cell.value = _CONTROL.sub("\ufffd", value)
                 cell.data_type = "s"
-                cell.alignment = Alignment(wrap_text=True, vertical="top")
+                cell.alignment = _TEXT
             else:
                 cell.value = value
-                cell.alignment = Alignment(vertical="top")
+                cell.alignment = _FIGURE
 
 
 def _widths(sheet: Worksheet, widths: Sequence[float]) -> None:
