@@ -5,12 +5,16 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 
 import pytest
 
 # Before numpy is imported: workers share the cores, and threads of OpenBLAS that wait for each other spin.
 # What takes 0.7 ms alone took 20 ms so. `resil.cli` does the same for commands.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Workers, and the processes that tests start, import the same modules: they are compiled once, not in each.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # Files that build simulators or have long tests, the longest first, then the rest: who has nothing left to do
 # takes half of what another still has, so no worker is to be left alone with a long test in the end.
