@@ -34,6 +34,7 @@ from resil.study.time_spent import PARTS
 from testkit import fake
 from testkit.campaigns import TEXT as CAMPAIGN
 from testkit.forked import Forked
+from testkit.once import made_once
 from testkit.stored_rows import rows
 from tests.resil.protection.plans import build, confirmation, keep_looked_at
 from tests.resil.studies import CELLS, TEXT, write_study
@@ -51,6 +52,57 @@ def command(tmp_path, monkeypatch):
         return main(["study", str(write_study(tmp_path, text)), "--out", str(tmp_path / "out"), *arguments])
 
     return run
+
+
+LARGER = TEXT.replace("injections = 200", "injections = 2000")
+WANTED = "[protection]\nfit_share = 0.5\n"
+PROTECTED = LARGER + WANTED
+DIGITS_ALONE = TEXT.replace('[[network]]\npath = "zoo:mnist_lenet"\ninputs = [0, 3]\n', "").replace(
+    "0, 3", "0"
+)
+HALF_PREDICTED = DIGITS_ALONE.replace('"ethos-u55-64"', '"ethos-u55-64"\nestimate = true')
+CONFIRMED = LARGER + '[protection]\nbudget_fit = 0.0003\nverify_networks = ["mnist_mobile"]\n'
+
+
+@pytest.fixture
+def begun(command, tmp_path, tmp_path_factory):
+    """Begins with a finished study of that text in the folder of the command, made once."""
+
+    def copy(name, text, code=0):
+        def make(folder):
+            assert main(["study", str(write_study(folder, text)), "--out", str(folder / "out")]) == code
+
+        shutil.copytree(made_once(tmp_path_factory, name, make) / "out", tmp_path / "out")
+
+    return copy
+
+
+@pytest.fixture
+def finished(command, begun):
+    """The command, where it has been carried out."""
+    begun("study", TEXT)
+    return command
+
+
+@pytest.fixture
+def injected(command, begun):
+    """The command, where more was injected, and no protection was asked for."""
+    begun("study-larger", LARGER)
+    return command
+
+
+@pytest.fixture
+def predicted(command, begun):
+    """The command, where one of two cells was injected and the other predicted."""
+    begun("study-predicted", HALF_PREDICTED, 3)
+    return command
+
+
+@pytest.fixture
+def protected(command, begun, tmp_path):
+    """The command, where that and a set for each target are there, and what the study says of protection."""
+    begun("study-protected", PROTECTED)
+    return command, record(tmp_path / "out")["protection"]
 
 
 def record(folder):
@@ -110,12 +162,11 @@ def test_a_study_ends_in_one_folder(command, tmp_path, capsys):
     assert "STUDY FIT BUDGET MET IN EVERY CELL: 4 cells: 4 met." in capsys.readouterr().out
 
 
-def test_finished_cells_are_never_run_again(command, tmp_path, monkeypatch):
-    command()
+def test_finished_cells_are_never_run_again(finished, tmp_path, monkeypatch):
     before = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
     failing(monkeypatch, AssertionError("carried out again"))
     failing(monkeypatch, AssertionError("carried out again"), "digits")
-    assert command("--workers", "3") == 0
+    assert finished("--workers", "3") == 0
     assert {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()} == before
 
 
@@ -136,18 +187,16 @@ def test_areas_by_another_content_of_the_library_are_found_again(command, tmp_pa
     assert all(own.equals(rows(out / cell)) for own, cell in zip(before[0], CELLS, strict=True))
 
 
-def test_a_study_may_grow_and_keeps_what_is_there(command, tmp_path, monkeypatch):
-    command()
+def test_a_study_may_grow_and_keeps_what_is_there(finished, tmp_path, monkeypatch):
     failing(monkeypatch, AssertionError("carried out again"), "digits")
     more = TEXT.replace("[faults]", '[[network]]\npath = "zoo:mnist_vgg"\ninputs = [0]\n[faults]')
-    assert command(text=more) == 0
+    assert finished(text=more) == 0
     assert len(record(tmp_path / "out")["cells"]) == 6
 
 
-def test_another_budget_judges_again_without_an_injection(command, tmp_path):
-    command()
+def test_another_budget_judges_again_without_an_injection(finished, tmp_path):
     before = [rows(tmp_path / "out" / cell) for cell in CELLS]
-    assert command(text=TEXT.replace("fit = 0.01", "fit = 0.0001")) == 1
+    assert finished(text=TEXT.replace("fit = 0.01", "fit = 0.0001")) == 1
     assert verdicts(tmp_path / "out") == ["missed"] * 4
     assert all(a.equals(rows(tmp_path / "out" / cell)) for a, cell in zip(before, CELLS, strict=True))
 
@@ -194,14 +243,8 @@ def test_a_miss_is_a_miss_whatever_else_failed(command, monkeypatch):
     assert command(text=TEXT.replace("fit = 0.01", "fit = 0.0001")) == 1
 
 
-DIGITS_ALONE = TEXT.replace('[[network]]\npath = "zoo:mnist_lenet"\ninputs = [0, 3]\n', "").replace(
-    "0, 3", "0"
-)
-HALF_PREDICTED = DIGITS_ALONE.replace('"ethos-u55-64"', '"ethos-u55-64"\nestimate = true')
-
-
-def test_predicted_cells_are_marked_and_decide_nothing(command, tmp_path, capsys):
-    assert command(text=HALF_PREDICTED) == 3
+def test_predicted_cells_are_marked_and_decide_nothing(predicted, tmp_path, capsys):
+    assert predicted(text=HALF_PREDICTED) == 3
     found = record(tmp_path / "out")
     assert [cell["predicted"] for cell in found["cells"]] == [False, True]
     assert verdicts(tmp_path / "out") == ["met", "inconclusive"]
@@ -214,26 +257,23 @@ def test_predicted_cells_are_marked_and_decide_nothing(command, tmp_path, capsys
     assert table[table["predicted"]]["injections"].isna().all()
     out = capsys.readouterr().out
     assert "Predicted, nothing was injected: digits on ethos-u55-64." in out
-    assert command(text=HALF_PREDICTED) == 3
 
 
-def test_another_model_is_another_study(command, tmp_path, capsys):
-    assert command(text=HALF_PREDICTED) == 3
+def test_another_model_is_another_study(predicted, tmp_path, capsys):
     (tmp_path / "other.json").write_bytes(b"{}")
-    assert command(text=HALF_PREDICTED + '[estimate]\nmodel = "other.json"\n') == 2
+    assert predicted(text=HALF_PREDICTED + '[estimate]\nmodel = "other.json"\n') == 2
     assert "these differ: model of estimates" in capsys.readouterr().err
 
 
-def test_what_was_predicted_may_be_injected_later(command, tmp_path, capsys):
-    assert command(text=HALF_PREDICTED) == 3
+def test_what_was_predicted_may_be_injected_later(predicted, tmp_path, capsys):
     model = record(tmp_path / "out")["definition"]["model of estimates"]
-    assert command(text=DIGITS_ALONE) == 0
+    assert predicted(text=DIGITS_ALONE) == 0
     found = record(tmp_path / "out")
     assert [cell["predicted"] for cell in found["cells"]] == [False, False]
     assert found["definition"]["model of estimates"] == model
     # The folder still holds what that model has predicted: another one is refused.
     (tmp_path / "other.json").write_bytes(b"{}")
-    assert command(text=HALF_PREDICTED + '[estimate]\nmodel = "other.json"\n') == 2
+    assert predicted(text=HALF_PREDICTED + '[estimate]\nmodel = "other.json"\n') == 2
     assert "these differ: model of estimates" in capsys.readouterr().err
 
 
@@ -315,42 +355,17 @@ def test_a_network_that_changes_while_a_study_goes_on_fails_the_cell(command, tm
     assert command(text=DIGITS_ALONE) == 0  # it was made of what is there
 
 
-def test_a_budget_that_no_set_keeps_is_missed(command, tmp_path, capsys):
-    assert command(text=TEXT + "[protection]\nbudget_fit = 1e-9\n") == 1
+def test_a_budget_that_no_set_keeps_is_missed(finished, tmp_path, capsys):
+    assert finished(text=TEXT + "[protection]\nbudget_fit = 1e-9\n") == 1
     found = record(tmp_path / "out")["protection"]
     assert [own["result"] for own in found] == ["not reached"] * 2
     assert [own["overhead"] for own in found] == [None, None]
     assert "Protection of ethos-u55-32: not reached (no set of options" in capsys.readouterr().out
 
 
-WANTED = "[protection]\nfit_share = 0.5\n"
-
-
-PROTECTED = TEXT.replace("injections = 200", "injections = 2000") + WANTED
-
-
-@pytest.fixture(scope="module")
-def protected_study(tmp_path_factory):
-    """A finished study with a set for each target, made once."""
-    folder = tmp_path_factory.mktemp("protected")
-    with pytest.MonkeyPatch.context() as patch:
-        fake.install(patch)
-        assert main(["study", str(write_study(folder, PROTECTED)), "--out", str(folder / "out")]) == 0
-    return folder / "out"
-
-
-@pytest.fixture
-def protected(command, tmp_path, protected_study):
-    """The command, with a copy of that study in its folder, and what that says of protection."""
-    shutil.copytree(protected_study, tmp_path / "out")
-    return command, record(protected_study)["protection"]
-
-
-def test_protection_holds_for_all_networks_of_a_target(command, tmp_path, monkeypatch, capsys):
-    text = PROTECTED
-    assert command(text=text) == 0
+def test_protection_holds_for_all_networks_of_a_target(protected, tmp_path, monkeypatch, capsys):
+    command, _ = protected
     found = record(tmp_path / "out")
-    assert "OPEN: Selective protection suffices" in capsys.readouterr().out
     for row in found["protection"]:
         assert (row["result"], row["confirmed"], len(row["networks"])) == ("reached", None, 2)
         assert 0.0 < row["overhead"] < 1.0 < row["overhead_lockstep"]
@@ -358,13 +373,13 @@ def test_protection_holds_for_all_networks_of_a_target(command, tmp_path, monkey
         (plan,) = (tmp_path / "out" / cell / "protection").glob("*.json")
         assert len(json.loads(plan.read_text())["based_on"]) == 2
     monkeypatch.setattr(resil.protection.choosing, "choose", None)  # nothing is chosen again
-    assert command(text=text) == 0
+    assert command(text=PROTECTED) == 0
+    assert "OPEN: Selective protection suffices" in capsys.readouterr().out
     assert record(tmp_path / "out") == found
 
 
-def test_a_plan_that_rests_on_other_results_is_chosen_again(command, tmp_path, monkeypatch):
-    text = PROTECTED
-    assert command(text=text) == 0
+def test_a_plan_that_rests_on_other_results_is_chosen_again(protected, tmp_path, monkeypatch):
+    command, _ = protected
     (plan,) = (tmp_path / "out" / CELLS[1] / "protection").glob("*.json")
     content = json.loads(plan.read_text())
     content["based_on"][0]["summary"] = "0" * 64
@@ -376,7 +391,7 @@ def test_a_plan_that_rests_on_other_results_is_chosen_again(command, tmp_path, m
         return choose(design, networks, *others, **named)
 
     monkeypatch.setattr(resil.protection.choosing, "choose", noted)
-    assert command(text=text) == 0
+    assert command(text=PROTECTED) == 0
     assert chosen == [2]
 
 
@@ -457,14 +472,8 @@ def building(monkeypatch):
     return noted
 
 
-CONFIRMED = (
-    TEXT.replace("injections = 200", "injections = 2000")
-    + '[protection]\nbudget_fit = 0.0003\nverify_networks = ["mnist_mobile"]\n'
-)
-
-
-def test_what_is_chosen_is_built_and_confirmed_once(command, tmp_path, building, capsys):
-    assert command(text=CONFIRMED) == 0
+def test_what_is_chosen_is_built_and_confirmed_once(injected, tmp_path, building, capsys):
+    assert injected(text=CONFIRMED) == 0
     found = record(tmp_path / "out")
     for row in found["protection"]:
         assert (row["result"], row["confirmed"], row["overhead"]) == ("reached", True, 0.25)
@@ -473,15 +482,15 @@ def test_what_is_chosen_is_built_and_confirmed_once(command, tmp_path, building,
     assert building["built"] == [(name, None) for name in names]
     assert building["verified"] == [(name, ["mnist_mobile"]) for name in names]
     capsys.readouterr()
-    assert command(text=CONFIRMED) == 0
+    assert injected(text=CONFIRMED) == 0
     assert len(building["built"]) == len(building["verified"]) == 2
     assert record(tmp_path / "out")["protection"] == found["protection"]
     # What other networks confirmed is not what is asked.
-    assert command(text=CONFIRMED.replace("mnist_mobile", "mnist_vgg")) == 0
+    assert injected(text=CONFIRMED.replace("mnist_mobile", "mnist_vgg")) == 0
     assert building["verified"][2:] == [(f"{name[:-1]}2", ["mnist_vgg"]) for name in names]
     # Other options are another set: built beside, not in the place of what was confirmed.
     (tmp_path / "own.toml").write_text('exclude = ["hardened_leap_dice"]\n')
-    assert command(text=CONFIRMED + 'options = "own.toml"\n') == 0
+    assert injected(text=CONFIRMED + 'options = "own.toml"\n') == 0
     assert building["built"][4:] == [(f"{name[:-1]}3", tmp_path / "own.toml") for name in names]
 
 
@@ -495,19 +504,19 @@ def test_what_is_known_of_a_target_is_kept_while_the_next_is_confirmed(command, 
     ]
 
 
-def test_a_confirmation_of_what_was_built_again_may_be_interrupted(command, tmp_path, building):
+def test_a_confirmation_of_what_was_built_again_may_be_interrupted(injected, tmp_path, building):
     """What the plan says of the build before it is nothing of this one: it passed for a set that failed."""
-    assert command(text=CONFIRMED) == 0
+    assert injected(text=CONFIRMED) == 0
     shutil.rmtree(tmp_path / "out" / "protected")
     building["interrupted"] = True
-    assert command(text=CONFIRMED) == 130
+    assert injected(text=CONFIRMED) == 130
     building["interrupted"] = False
-    assert command(text=CONFIRMED) == 0
+    assert injected(text=CONFIRMED) == 0
     assert [row["confirmed"] for row in record(tmp_path / "out")["protection"]] == [True, True]
     assert len(building["built"]) == 4
 
 
-def test_what_another_content_of_a_network_confirmed_is_not_what_is_asked(command, tmp_path, building):
+def test_what_another_content_of_a_network_confirmed_is_not_what_is_asked(injected, tmp_path, building):
     """The fault: the campaign file is the same, the network that it names is not."""
     network, file = tmp_path / "mine.tflite", tmp_path / "mine.toml"
     network.write_bytes((zoo.FOLDER / "mnist_mobile.tflite").read_bytes())
@@ -515,24 +524,24 @@ def test_what_another_content_of_a_network_confirmed_is_not_what_is_asked(comman
     own = CAMPAIGN.replace('"zoo:digits"', '"mine.tflite"').replace("[0, 3]", '"mine.npy"')
     file.write_text(own)
     text = CONFIRMED.replace("mnist_mobile", "mine.toml")
-    assert command(text=text) == 0
-    assert command(text=text) == 0
+    assert injected(text=text) == 0
+    assert injected(text=text) == 0
     assert len(building["verified"]) == 2
     network.write_bytes((zoo.FOLDER / "mnist_vgg.tflite").read_bytes())
-    assert command(text=text) == 0
+    assert injected(text=text) == 0
     assert len(building["verified"]) == 4
     network.unlink()
-    assert command(text=text) == 3
+    assert injected(text=text) == 3
     for row in record(tmp_path / "out")["protection"]:
         assert (row["result"], row["confirmed"]) == ("not assessed", None)
         assert "mine.tflite" in row["reason"]
 
 
 def test_a_set_confirmed_by_hand_counts_as_long_as_its_rtl_is_what_was_confirmed(
-    command, tmp_path, building, monkeypatch
+    injected, tmp_path, building, monkeypatch
 ):
     text = CONFIRMED.replace('verify_networks = ["mnist_mobile"]\n', "")
-    assert command(text=text) == 0
+    assert injected(text=text) == 0
     for cell in CELLS:
         (file,) = (tmp_path / "out" / cell / "protection").glob("*.json")
         plan, built = kept_plan(tmp_path / "out" / cell, file.stem), tmp_path / "built" / cell
@@ -540,7 +549,7 @@ def test_a_set_confirmed_by_hand_counts_as_long_as_its_rtl_is_what_was_confirmed
         keep_in_build(built, build(plan))
         keep_looked_at(built, confirmation(plan))
         note_build(tmp_path / "out" / cell, file.stem, built)
-    assert command(text=text) == 0
+    assert injected(text=text) == 0
     assert all(row["confirmed"] for row in record(tmp_path / "out")["protection"])
 
     def changed(folder):
@@ -548,7 +557,7 @@ def test_a_set_confirmed_by_hand_counts_as_long_as_its_rtl_is_what_was_confirmed
 
     for module in (resil.protection.flow, resil.study.protect):
         monkeypatch.setattr(module, "require_unchanged", changed)
-    assert command(text=text) == 3
+    assert injected(text=text) == 3
     for row in record(tmp_path / "out")["protection"]:
         assert (row["result"], row["reason"]) == (
             "not assessed",
@@ -557,20 +566,20 @@ def test_a_set_confirmed_by_hand_counts_as_long_as_its_rtl_is_what_was_confirmed
         assert "built" in row["reason"]
 
 
-def test_a_set_that_injections_do_not_confirm_is_a_miss(command, tmp_path, building, capsys):
+def test_a_set_that_injections_do_not_confirm_is_a_miss(injected, tmp_path, building, capsys):
     building["confirmed"] = False
-    assert command(text=CONFIRMED) == 1
+    assert injected(text=CONFIRMED) == 1
     assert [row["confirmed"] for row in record(tmp_path / "out")["protection"]] == [False] * 2
     printed = capsys.readouterr().out
     assert "not confirmed: it does not hold" in printed
     assert "SUPPORTED: Selective" not in printed
-    assert command(text=CONFIRMED) == 1
+    assert injected(text=CONFIRMED) == 1
     assert len(building["verified"]) == 2
 
 
-def test_a_set_that_cannot_be_built_is_not_assessed(command, tmp_path, building):
+def test_a_set_that_cannot_be_built_is_not_assessed(injected, tmp_path, building):
     building["error"] = "cc: cannot be copied"
-    assert command(text=CONFIRMED) == 3
+    assert injected(text=CONFIRMED) == 3
     for row in record(tmp_path / "out")["protection"]:
         assert (row["result"], row["confirmed"]) == ("not assessed", None)
         assert row["reason"] == "cc: cannot be copied"
@@ -653,10 +662,9 @@ def test_where_the_time_went_is_kept_over_all_goes(command, tmp_path, monkeypatc
     assert record(tmp_path / "out") == found  # nothing was worked
 
 
-def test_protection_that_is_asked_for_later_is_work(command, tmp_path):
-    assert command(text=TEXT.replace("injections = 200", "injections = 2000")) == 0
+def test_protection_that_is_asked_for_later_is_work(injected, tmp_path):
     before = record(tmp_path / "out")
-    assert command(text=TEXT.replace("injections = 200", "injections = 2000") + WANTED) == 0
+    assert injected(text=PROTECTED) == 0
     after = record(tmp_path / "out")
     assert [row["cells"] for row in after["spent"]] == [row["cells"] for row in before["spent"]]
     assert all(row["protection"] == 0.0 for row in before["spent"])
@@ -692,9 +700,8 @@ def test_kills_between_and_inside_cells_leave_no_trace(tmp_path, monkeypatch):
         (('[[target]]\nname = "ethos-u55-64"\n', ""), "target ethos-u55-64 ("),
     ],
 )
-def test_the_folder_of_another_study_is_refused_with_what_differs(command, capsys, change, difference):
-    command()
-    assert command(text=TEXT.replace(*change)) == 2
+def test_the_folder_of_another_study_is_refused_with_what_differs(finished, capsys, change, difference):
+    assert finished(text=TEXT.replace(*change)) == 2
     message = capsys.readouterr().err
     assert "made by another study; these differ:" in message
     assert difference in message
@@ -733,33 +740,30 @@ def test_other_folders_are_refused(command, tmp_path, capsys):
         {"protection": None},
     ],
 )
-def test_a_damaged_record_is_refused_and_stays(command, tmp_path, capsys, damage):
-    command()
+def test_a_damaged_record_is_refused_and_stays(finished, tmp_path, capsys, damage):
     file = tmp_path / "out" / "study.json"
     file.write_text(json.dumps(record(tmp_path / "out") | damage))
     before = file.read_bytes()
     capsys.readouterr()
-    assert command() == 2
+    assert finished() == 2
     assert f"{file}: damaged: " in capsys.readouterr().err
     assert file.read_bytes() == before
 
 
-def test_a_cell_whose_injections_were_lost_is_carried_out_again(command, tmp_path):
-    command()
+def test_a_cell_whose_injections_were_lost_is_carried_out_again(finished, tmp_path):
     part = next((tmp_path / "out" / CELLS[0] / "injections").glob("part-*.parquet"))
     part.unlink()
-    assert command() == 0
+    assert finished() == 0
     assert rows(tmp_path / "out" / CELLS[0]).num_rows == 200
 
 
-def test_a_dry_run_counts_and_writes_nothing(command, tmp_path, capsys):
+def test_a_dry_run_counts_and_writes_nothing(command, begun, tmp_path, capsys):
     assert command("--dry-run", "--json") == 0
     plan = json.loads(capsys.readouterr().out)
     assert (plan["builds"], plan["campaigns"], plan["estimates"], plan["injections"]) == (2, 4, 0, 800)
     assert plan["unknown"] == 4
     assert not (tmp_path / "out").exists()
-    command()
-    capsys.readouterr()
+    begun("study", TEXT)
     more = TEXT.replace("injections = 200", "injections = 300")
     assert command("--dry-run", "--json", text=more) == 0
     plan = json.loads(capsys.readouterr().out)
@@ -771,9 +775,9 @@ def test_a_dry_run_counts_and_writes_nothing(command, tmp_path, capsys):
     assert (plan["builds"], plan["campaigns"], plan["seconds"]) == (0, 0, 0)
 
 
-def test_everything_fits_eighty_columns(command, capsys, monkeypatch):
+def test_everything_fits_eighty_columns(finished, capsys, monkeypatch):
     monkeypatch.setattr("resil.commands.study.width", lambda: 80)
-    command()
+    finished()
     told = capsys.readouterr().out.split("report: ")[0]
     assert max(map(len, told.splitlines())) <= 80
 
