@@ -28,7 +28,7 @@ from resil.folder.finished import (
 )
 from resil.folder.store import CAMPAIGN, SITES, recorded_definition
 from resil.protection.blocks import read_blocks
-from resil.protection.corners import corners_of_results
+from resil.protection.corners import corners_of, corners_of_results
 from resil.protection.items import ProtectableDesign
 from resil.protection.limits_basis import cells_of_limits, network_of_limits
 from resil.protection.options import WATCHDOG, OptionSet, ProtectionError
@@ -261,6 +261,7 @@ def _network(one: Finished, name: str, sites: IntArray) -> Network:
     pace = pace_of(summary, one.path)
     # With a time-out of operations a run that stands still ends before that of the inference.
     timed = pace is not None and pace.operation_allowed is not None
+    campaign = load_campaign(one.path / CAMPAIGN)
     going_on = np.full(len(rows), timed) & (rows["end_cycle"].to_numpy() >= (pace.allowed if pace else 0))
     return Network(
         name,
@@ -273,7 +274,10 @@ def _network(one: Finished, name: str, sites: IntArray) -> Network:
         pace,
         clusters=tuple(summary.campaign.clusters),
         size=rows["bits"].to_numpy().astype(np.int64),
-        corners=corners_of_results(one),
+        corners=corners_of(campaign),
+        input=rows["input"].to_numpy().astype(np.int64) if campaign.over_inputs else None,
+        labels=tuple(sorted(summary.campaign.inputs)),
+        population=summary.verdict.population,
     )
 
 

@@ -55,8 +55,8 @@ def confirmation(
     - a watchdog did not detect fewer hangs than it is credited with: the upper limit of the part that it
       reported is not below that.
 
-    Intervals of several networks hold together: each has its part of the error (Bonferroni). Those of
-    `copies` are exact (Clopper and Pearson).
+    Intervals of several networks hold together: each has its part of the error (Bonferroni). They are over
+    inputs where a network's were drawn. Those of `copies` are exact (Clopper and Pearson), for these inputs.
 
     Args:
         plan: That was built.
@@ -237,6 +237,8 @@ def _network(
     metrics = [spfm(rate, evidence.fit_raw) for rate, evidence in zip(rates, ends, strict=True)]
     return ConfirmingNetwork(
         network=found.network,
+        population=found.population,
+        inputs=max(1, len(ends[STATED].inputs)),
         injections=ends[1].injections,
         copies=sum(own.injections + own.beyond for own in found.copies),
         hazardous=ends[1].count(hazardous),

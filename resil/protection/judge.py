@@ -7,6 +7,9 @@ in the choice, the set is a fixed one to them, and an upper limit of its residua
 says, whatever the choice was. Several sets, from the strongest to weaker ones in an order that the choosing
 half gave, are judged one after the other, up to the first that fails: the error of all is that of one.
 
+Where a run is about inputs like those that it drew, inputs are the sampled units
+(`resil.stats.clusters`), and those that judge did not choose.
+
 References:
     Fixed-sequence testing: W. Maurer et al. (1995); A. N. Angelopoulos et al., "Learn then Test",
     arXiv 2110.01052, section 3.
@@ -21,13 +24,15 @@ import numpy as np
 import numpy.typing as npt
 
 from resil.protection.effects import Effect, Mechanisms, harmful, undetected
-from resil.protection.risks import OUTCOME_KINDS, Limits, Network
+from resil.protection.risks import Limits, Network
 from resil.protection.targets import Targets
 from resil.protection.units import Cells
+from resil.stats.clusters import weighted_sum_over_inputs
 from resil.stats.intervals import Interval
-from resil.stats.weighted import weighted_sum
 
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,8 @@ class Judged:
             was detected before is not known of each block.
         unaided: Hazardous rate where nobody reacts to alarms. None where it is not known.
         corners: The same at the corners of the ranges of raw rates, by their names.
+        inputs: Whose injections judge.
+        population: What the figures are about, in words.
     """
 
     network: str
@@ -58,6 +65,8 @@ class Judged:
     due: Interval | None
     unaided: Interval | None = None
     corners: Mapping[str, Judged] = field(default_factory=dict)
+    inputs: int = 1
+    population: str = ""
 
     @property
     def worst(self) -> tuple[str, Judged]:
@@ -99,7 +108,8 @@ def judge_over_corners(
 ) -> Judged:
     """Return `judge` at the centre of the raw rates, with what it is at each corner of them."""
     corners = {name: judge(network.at(name), cells, effects, mechanisms) for name in network.corners}
-    return replace(judge(network, cells, effects, mechanisms), corners=corners)
+    found = judge(network, cells, effects, mechanisms)
+    return replace(found, corners=corners, inputs=max(1, len(network.labels)), population=network.population)
 
 
 def judge(network: Network, cells: Cells, effects: Sequence[Effect], mechanisms: Mechanisms) -> Judged:
@@ -162,14 +172,16 @@ class _Sampled:
         self._confidence = network.confidence
         self._raw = raw
         self._domain = cells.levels[0]
-        own = cells.of_bit[network.bit]
         # What is declared may happen, though no injection of it was drawn.
         largest = 1 if network.size is None else int(network.size.max(initial=1))
         self.sizes = max(len(network.clusters), largest)
-        flipped = np.ones_like(own) if network.size is None else network.size
-        key = (own * self.sizes + flipped - 1) * OUTCOME_KINDS + network.outcome
-        shape = len(raw), self.sizes, OUTCOME_KINDS
-        self._counts = np.bincount(key, minlength=int(np.prod(shape))).reshape(shape)
+        self._cell, self._outcome = cells.of_bit[network.bit], network.outcome
+        self._size = np.zeros_like(network.bit) if network.size is None else network.size - 1
+        # Of one input alone nothing of others is known, whatever is asked.
+        self._inputs, self._input = 1, np.zeros_like(network.bit)
+        if network.input is not None and len(network.labels) > 1:
+            self._inputs = len(network.labels)
+            self._input = np.searchsorted(np.array(network.labels), network.input)
 
     def rate(self, kept: Sequence[FloatArray], share: FloatArray) -> Interval:
         """Return the rate of the outcomes, each times its share, in cells that keep a part of them.
@@ -184,23 +196,35 @@ class _Sampled:
         rows, stratum = np.unique(apart, axis=0, return_inverse=True)
         events, trials, weights = [], [], []
         count = len(rows)
+        of_cell = np.full(len(self._raw), -1)
+        of_cell[counted] = stratum
+        place = of_cell[self._cell]
         raw = np.bincount(stratum, self._raw[counted], count)
-        struck = np.bincount(stratum, self._counts[counted].sum(axis=(1, 2)), count)
+        struck = self._count(place, place >= 0, count)
         for level in np.unique(share[share > 0.0]):
-            of_sizes = self._counts[counted][:, :, share == level].sum(axis=2)
-            found = np.stack([np.bincount(stratum, own, count) for own in of_sizes.T], axis=1)
+            chosen = (place >= 0) & (share[self._outcome] == level)
+            found = np.stack(
+                [self._count(place, chosen & (self._size == n), count) for n in range(self.sizes)], axis=2
+            )
             # Sizes of which the same part is left are counted together.
             for number in range(self.sizes):
                 part = rows[:, 1 + number]
                 alike = rows[:, 1:] == part[:, None]
                 first = np.argmax(alike, axis=1) == number
-                events.append((found * alike).sum(axis=1))
+                events.append((found * alike).sum(axis=2))
                 trials.append(struck)
                 weights.append(raw * part * level * first)
         if not events:
             return Interval(0.0, 0.0, 0.0, self._confidence)
-        x, n, w = (np.concatenate(values) for values in (events, trials, weights))
+        x, n = (np.concatenate(values, axis=1) for values in (events, trials))
+        w = np.concatenate(weights)
         some = w > 0.0
         if not some.any():
             return Interval(0.0, 0.0, 0.0, self._confidence)
-        return weighted_sum(x[some], n[some], w[some], self._confidence)
+        return weighted_sum_over_inputs(x[:, some], n[:, some], w[some], self._confidence).interval
+
+    def _count(self, place: IntArray, chosen: BoolArray, count: int) -> FloatArray:
+        """Return how many of some injections lie in each stratum, shape (inputs, strata)."""
+        key = self._input[chosen] * count + place[chosen]
+        found = np.bincount(key, minlength=self._inputs * count)
+        return found.reshape(self._inputs, count).astype(np.float64)

@@ -59,4 +59,6 @@ def network_of_limits(found: Finished, blocks: dict[str, Block], cells: Cells) -
             cells.kind,
         ),
         clusters=tuple(summary.campaign.clusters),
+        labels=tuple(summary.campaign.inputs),
+        population=summary.verdict.population,
     )

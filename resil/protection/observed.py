@@ -22,10 +22,12 @@ class Stratum:
     Attributes:
         group: Its raw rate without hardening, and its counts by outcome.
         factors: Share of that rate which hardened cells leave: least, stated, and most. RTL cannot show it.
+        inputs: Counts by outcome of each input, if what is asked is about inputs like these; else none.
     """
 
     group: Group
     factors: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    inputs: tuple[Mapping[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,7 @@ class Observed:
         nothing_measured: Why what was watched could not have shown a failure; "" if it could.
         golden: Whether its output without a fault is the network's.
         unprotected: Upsets of the design without protection, of all storage; none if none were made.
+        population: What all of this is about, in words: these inputs, or inputs like them.
     """
 
     network: str
@@ -91,12 +94,13 @@ class Observed:
     nothing_measured: str = ""
     golden: GoldenComparison = _NOT_LOOKED_AT
     unprotected: tuple[Stratum, ...] = ()
+    population: str = ""
 
 
 def evidence_of(
     strata: Sequence[Stratum], end: int, confidence: float, factors: Mapping[str, float] | None = None
 ) -> Evidence:
-    """Return strata as evidence.
+    """Return strata as evidence; its intervals are over inputs if the strata have counts of each.
 
     Args:
         strata: Of one network.
@@ -105,10 +109,15 @@ def evidence_of(
         factors: Of the raw rates by kind of storage, at a corner; None for their centre.
     """
 
-    def at(own: Stratum) -> Group:
-        return replace(
-            own.group,
-            fit_raw=own.group.fit_raw * own.factors[end] * factor(factors or {}, own.group.kind),
+    groups = tuple(
+        replace(
+            own.group, fit_raw=own.group.fit_raw * own.factors[end] * factor(factors or {}, own.group.kind)
         )
-
-    return Evidence(tuple(map(at, strata)), confidence, confidence)
+        for own in strata
+    )
+    number = min((len(own.inputs) for own in strata), default=0)
+    inputs = tuple(
+        tuple(replace(group, counts=own.inputs[i]) for group, own in zip(groups, strata, strict=True))
+        for i in range(number)
+    )
+    return Evidence(groups, confidence, confidence, inputs, labels=tuple(range(number)))

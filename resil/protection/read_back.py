@@ -224,20 +224,38 @@ def observed_on(network: str, run: Run, built: Built, campaign: Campaign) -> Obs
         if hardware == Hardware.KEPT.value and kind in campaign.faults.kinds:
             bits[block, kind, factors.get(site, _PLAIN)] += 1
     rows = run.injections()
+    labels = run.summary.campaign.inputs
+    # Of one input alone nothing of others is known, whatever is asked.
+    apart = labels if campaign.over_inputs and len(labels) > 1 else ()
     counts: dict[tuple[str, str, Factors], Counter[str]] = {key: Counter() for key in bits}
-    for site, block, kind, outcome in zip(
-        rows["site"], rows["block"], rows["kind"], rows["outcome"], strict=True
-    ):
-        counts[block, kind, factors.get(site, _PLAIN)][outcome] += 1
+    each = {key: {label: Counter[str]() for label in apart} for key in bits}
+    columns = (rows[name] for name in ("site", "block", "kind", "outcome", "input"))
+    for site, block, kind, outcome, label in zip(*columns, strict=True):
+        key = block, kind, factors.get(site, _PLAIN)
+        counts[key][outcome] += 1
+        if apart:
+            each[key][label][outcome] += 1
     strata = tuple(
-        Stratum(Group(block, kind, n * technology.fit_per_bit(kind), counts[block, kind, own]), own)
+        Stratum(
+            Group(block, kind, n * technology.fit_per_bit(kind), counts[block, kind, own]),
+            own,
+            tuple(each[block, kind, own].values()),
+        )
         for (block, kind, own), n in sorted(bits.items())
     )
     safety = run.summary.safety
     result = None if safety is None else safety.result
     copies, hangs = _copies(run, built, campaign), _hangs(run, built)
-    nothing, golden = run.summary.nothing_measured, run.summary.golden.comparison
-    return Observed(network, strata, copies, result, hangs, nothing, golden)
+    return Observed(
+        network,
+        strata,
+        copies,
+        result,
+        hangs,
+        run.summary.nothing_measured,
+        run.summary.golden.comparison,
+        population=run.summary.verdict.population,
+    )
 
 
 def _hangs(run: Run, built: Built) -> Hangs | None:

@@ -32,6 +32,9 @@ BoolArray = npt.NDArray[np.bool_]
 HARMLESS, HARMFUL, HANG, HARMFUL_DETECTED, HANG_DETECTED, DETECTED = range(6)
 OUTCOME_KINDS = 6
 
+# Inputs of which two choose and two judge.
+_DIVISIBLE = 4
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -76,6 +79,10 @@ class Network:
         size: Bits that each injection flipped, shape (injections,); None if each flipped one.
         limits: By which it is judged in place of injections, as an estimate is; None for injections.
         corners: Of the ranges of raw rates, by name: factors of the rates by kind of storage.
+        input: Label of the input of each injection, shape (injections,), where what is judged is inputs like
+            those that were run; None where it is these inputs.
+        labels: Of all inputs that were run, likewise; those without an injection count as well.
+        population: What its figures are about, in words.
     """
 
     name: str
@@ -90,6 +97,9 @@ class Network:
     clusters: tuple[float, ...] = (1.0,)
     size: IntArray | None = None
     corners: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    input: IntArray | None = None
+    labels: tuple[int, ...] = ()
+    population: str = ""
 
     def at(self, corner: str) -> Network:
         """Return the network with the raw rates of a corner."""
@@ -105,15 +115,28 @@ class Network:
     def where(self, chosen: BoolArray) -> Network:
         """Return some of the injections."""
         size = None if self.size is None else self.size[chosen]
+        own = None if self.input is None else self.input[chosen]
         bit, outcome, number = self.bit[chosen], self.outcome[chosen], self.number[chosen]
-        return replace(self, bit=bit, outcome=outcome, number=number, size=size)
+        return replace(self, bit=bit, outcome=outcome, number=number, size=size, input=own)
 
     def halves(self) -> tuple[Network, Network]:
-        """Return the half that chooses and the half that judges; limits that hold for any set are both."""
+        """Return the half that chooses and the half that judges; limits that hold for any set are both.
+
+        Where other inputs are judged, an input chooses or judges: a set fits the inputs that chose it.
+        Of fewer than four each half would have one at most, which says nothing of others.
+        """
         if self.limits is not None:
             return self, self
+        if self.input is not None and len(self.labels) >= _DIVISIBLE:
+            order = np.array(self.labels)[np.argsort(_mixed(np.array(self.labels)), kind="stable")].tolist()
+            return self._of_inputs(order[::2]), self._of_inputs(order[1::2])
         chooses = _mixed(self.number) % 2 == 0
         return self.where(chooses), self.where(~chooses)
+
+    def _of_inputs(self, labels: Sequence[int]) -> Network:
+        """Return the injections of some inputs."""
+        assert self.input is not None
+        return replace(self.where(np.isin(self.input, labels)), labels=tuple(sorted(labels)))
 
     def raw(self, cells: Cells) -> FloatArray:
         """Return the raw upset rate of each cell in FIT."""

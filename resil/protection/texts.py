@@ -30,7 +30,8 @@ def plan_text(plan: Protection) -> str:
         missed = f": MISSED: {'; '.join(own.missed)}" if own.missed else ""
         lines.append(
             f"{own.network}: {own.fit:.3g} FIT, at most {own.fit_hi:.3g}{share}{spfm}{due} "
-            f"(judged by {own.injections:,} injections){missed}"
+            f"(judged by {own.injections:,} injections of {own.inputs:,} inputs){missed}; about "
+            f"{own.population}"
         )
     if plan.result == INFEASIBLE:
         return "\n".join(lines)
@@ -118,7 +119,7 @@ def confirmation_text(found: Confirmation) -> str:
             else ""
         )
         + f"; unaided, with nobody to react to alarms, at most {row.corner_unaided_hi:.3g} FIT"
-        + f"; without protection it misses {_missed(row)}"
+        + f"; without protection it misses {_missed(row)}; about {row.population}"
         for row in found.networks
     ]
     lines += [f"{row.network}: {row.golden.remark}" for row in found.networks if row.golden.remark]

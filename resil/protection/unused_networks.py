@@ -8,7 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from resil.campaign.campaign import Campaign, load_campaign
+from resil.campaign.data_set import DataSet
 from resil.campaign.network_settings import ZOO_PREFIX, NetworkSettings
+from resil.campaign.workload_settings import WorkloadSettings
 from resil.errors import StoreError
 from resil.folder.looks import Look
 from resil.folder.store import CAMPAIGN, recorded_definition
@@ -16,6 +18,7 @@ from resil.networks import zoo
 from resil.prepare import prepare
 from resil.progress import Progress
 from resil.protection.judges import refuse_near_copies
+from resil.stats.two_stage import FEWEST
 
 Results = Sequence[tuple[Look, bool | None]]
 _NETWORKS = 2
@@ -92,17 +95,41 @@ def fresh_works(run_dirs: Sequence[Path], looks: Results, asked: Sequence[str]) 
 
 
 def asked_work(campaign: Campaign, name: str) -> Campaign:
-    """Return a campaign with what a user named in place of its network or workload."""
+    """Return a campaign with what a user named in place of its network or workload.
+
+    A file says itself which inputs there are, and whether they stand for others. A zoo network has as many
+    inputs drawn from its held-out split as the campaign draws, if what it asks is about inputs like its own.
+    """
     path = Path(name)
     if path.suffix == ".toml":
-        return replace(campaign, work=load_campaign(path).work, name=path.stem)
+        own = load_campaign(path)
+        sampling = replace(campaign.sampling, inputs=own.sampling.inputs)
+        return replace(campaign, work=_drawn(own.work), sampling=sampling, name=path.stem)
     plain = name.removeprefix(ZOO_PREFIX)
     if plain not in zoo.names():
         raise StoreError(
             f"--verify-network: expected a zoo network ({', '.join(zoo.names())}) or a campaign file whose "
             f"[network] or [workload] is taken, found {name!r}; correct it"
         )
-    return replace(campaign, work=NetworkSettings(f"{ZOO_PREFIX}{plain}", (0,)), name=plain)
+    sampling = replace(campaign.sampling, inputs=None)
+    work = NetworkSettings(f"{ZOO_PREFIX}{plain}", _zoo_inputs(campaign, plain))
+    return replace(campaign, work=work, sampling=sampling, name=plain)
+
+
+def _zoo_inputs(campaign: Campaign, name: str) -> tuple[int, ...] | DataSet:
+    source = campaign.data_set
+    if source is None or not campaign.over_inputs:
+        return (0,)
+    return DataSet(None, min(source.draw or FEWEST, zoo.load(name).heldout_count), seed=source.seed)
+
+
+def _drawn(work: NetworkSettings | WorkloadSettings) -> NetworkSettings | WorkloadSettings:
+    """Return a work whose inputs are drawn without a pilot, which would be a look before the look."""
+    if isinstance(work, WorkloadSettings) or not isinstance(work.inputs, DataSet):
+        return work
+    if work.inputs.hardest or work.inputs.draw is not None:
+        return work
+    return replace(work, inputs=replace(work.inputs, draw=FEWEST))
 
 
 def work_label(campaign: Campaign) -> str:

@@ -191,6 +191,11 @@ def _golden_of_choice(run_dirs: Sequence[Path]) -> tuple[str, ...]:
     )
 
 
+def _sampled(work: Campaign) -> SamplingSettings:
+    """Return how its faults are chosen: by raw rates and minima, about the inputs that it asks about."""
+    return SamplingSettings(inputs=work.sampling.inputs)
+
+
 def by_raw_rate(run: Run, campaign: Campaign, size: int) -> dict[str, dict[str, int]]:
     """Spread upsets over the source's storage by raw rates: most of its bits are memory that hardly fails."""
     technology = upset_rates(campaign)
@@ -222,7 +227,7 @@ def _unprotected(
     injections = sum(sum(own.values()) for own in spread.values())
     faults = FaultSettings(kinds, injections, 0, clusters, minimum_in=spread)
     named = f"{name}-unprotected"
-    asked = replace(work, name=named, faults=faults, sampling=SamplingSettings(), safety=None)
+    asked = replace(work, name=named, faults=faults, sampling=_sampled(work), safety=None)
     place = folder / UNPROTECTED / name
     run_campaign(asked, place, resume=True, progress=progress, with_area=False)
     bare = replace(built, copies=frozenset(), used=frozenset(), hardened=(), watchdog=None)
@@ -313,7 +318,7 @@ def _upsets(
     injections = sum(sum(own.values()) for own in planned.values())
     kinds, clusters = campaign.faults.kinds, campaign.faults.clusters
     faults = FaultSettings(kinds, injections, 0, clusters, minimum_in=planned)
-    asked = replace(campaign, name=f"{name}-upsets", faults=faults, sampling=SamplingSettings())
+    asked = replace(campaign, name=f"{name}-upsets", faults=faults, sampling=_sampled(campaign))
     asked = _ended(asked, built)
     run_campaign(asked, place, resume=True, progress=progress, with_area=False)
     return observed_on(name, Run(place), built, asked)
@@ -360,7 +365,7 @@ def _stuck(
     # Each bit is held at 0 and at 1, on each input.
     total = sum(min(2 * inputs * n, sizes.stuck) for n in bits.values()) + everything
     faults = FaultSettings(kinds, total, 0, model=STUCK_AT, minimum_in=minima)
-    asked = replace(campaign, name=f"{name}-stuck-at", faults=faults, sampling=SamplingSettings())
+    asked = replace(campaign, name=f"{name}-stuck-at", faults=faults, sampling=_sampled(campaign))
     asked = _ended(asked, built, permanent=bool(everything))
     run_campaign(asked, place, resume=True, progress=progress, with_area=False)
     reported, injections = mechanism_counts(Run(place), built)

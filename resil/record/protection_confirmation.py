@@ -51,6 +51,10 @@ class MeasuredRates(Typed):
 class ConfirmingNetwork(MeasuredRates):
     """What was found on a hold-out network."""
 
+    population: str
+    """What it is about, in words: these inputs alone, or inputs like them."""
+    inputs: Count
+    """Inputs that the limits take as the sampled units; 1 if they are about these inputs alone."""
     copies: Count
     """Upsets of redundant storage."""
     hazardous: Count

@@ -111,8 +111,12 @@ class JudgedNetwork(Typed):
 
     network: str
     """Its name."""
+    population: str
+    """What the figures are about, in words: these inputs, or inputs like them."""
     injections: Count
     """That judge."""
+    inputs: Count
+    """Whose injections judge; where they stand for others, these took no part in the choice."""
     fit_before: Amount
     """Without protection."""
     fit: Amount

@@ -52,7 +52,9 @@ def judged(fit, network="made"):
     none |= dict.fromkeys(("corner_unaided_hi", "corner_spfm_lo"))
     return JudgedNetwork(
         network=network,
+        population="the network made; this input alone (0)",
         injections=10,
+        inputs=1,
         fit_before=1.0,
         fit=fit,
         fit_hi=2.0 * fit,

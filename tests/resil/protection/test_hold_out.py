@@ -47,6 +47,14 @@ def test_what_matters_to_one_network_alone_is_left_when_it_takes_no_part():
     assert on_hold_out(design, alike[:1], targets, 0.5, 5.0) == []
 
 
+# Without protection every limit below is missed.
+BARE = (Stratum(Group("bare", "ff", 1e12, {"hang": 500, "due": 500})),)
+
+
+def seen(strata, copies=(), name="other"):
+    return Observed(name, tuple(strata), copies, unprotected=BARE)
+
+
 def plan(fit, hold_out=(), **limits):
     """A plan with these limits alone; if there is none, with one that nothing misses."""
     others = tuple(judged(value) for value in hold_out)
@@ -59,7 +67,7 @@ def test_the_prediction_is_that_for_hold_out_networks_if_it_is_more():
     assert predicted_fit(plan(0.01, (0.02, 0.06))) == pytest.approx(0.04)
     assert predicted_fit(plan(0.05, (0.02, 0.06))) == 0.05
     strata = (Stratum(Group("a", "ff", 4.0, {"masked": 1960, "hang": 40})),)
-    observed = [Observed("other", strata, ())]
+    observed = [seen(strata)]
     # 0.08 FIT are measured: too low is said of the one, too high of the other.
     for fit, hold_out, why in (
         *((0.01, (), "too low"), (0.01, (0.09,), ""), (0.4, (), "too high"), (0.4, (0.3,), "too high")),
@@ -127,7 +135,7 @@ def test_what_is_planned_is_confirmed_as_often_as_is_said():
         for key, n in found.items():
             events = int(rng.binomial(n, shares.get(key, 0.0)))
             strata.append(Stratum(Group(*key, RAW[key], {"masked": n - events, "hang": events})))
-        observed = [Observed("other", tuple(strata), (Copies("triplication", 300, 0),))]
+        observed = [seen(strata, (Copies("triplication", 300, 0),))]
         confirmed += confirmation(own, observed, {"hang"}, 0.95).confirmed
     # The prediction has to lie in a two-sided interval of 95 %, too.
     assert confirmed / 200 > POWER - 0.025 - 0.04
@@ -156,7 +164,7 @@ def test_true_plans_are_confirmed_in_nine_cases_of_ten_over_all_networks(network
                 for key, n in spread.by_storage.items():
                     events = int(rng.binomial(n, shares.get(key, 0.0)))
                     strata.append(Stratum(Group(*key, RAW[key], {"masked": n - events, "hang": events})))
-                observed.append(Observed(f"other{number}", tuple(strata), (Copies("triplication", 300, 0),)))
+                observed.append(seen(strata, (Copies("triplication", 300, 0),), f"other{number}"))
             confirmed += confirmation(own, observed, {"hang"}, 0.95).confirmed
             tried += 1
     assert tried >= 200

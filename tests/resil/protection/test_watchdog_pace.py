@@ -114,7 +114,8 @@ def test_hangs_that_go_on_are_no_hangs_to_a_watchdog():
 def test_a_watchdog_that_does_not_detect_is_not_confirmed(reported, promised, confirmed):
     counts = {"masked": 5000 - 40 + reported, "hang": 40 - reported}
     strata = (Stratum(Group("a", "ff", 1.0, counts)),)
-    observed = Observed("other", strata, (), None, Hangs(40, reported, promised))
+    bare = (Stratum(Group("a", "ff", 100.0, {"hang": 1000})),)
+    observed = Observed("other", strata, (), None, Hangs(40, reported, promised), unprotected=bare)
     plan = plan_of(fit=(40 - reported) / 5000, spfm=0.99, spfm_lo=0.9)
     found = confirmation(plan, [observed], {"hang"}, 0.95)
     assert found.confirmed is confirmed, found.reasons
