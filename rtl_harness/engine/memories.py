@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from resil.rtl_harness.design.elaboration import Elaboration
 from resil.rtl_harness.design.sites import StorageElement
 from resil.rtl_harness.design.target import Target, TargetMemory
@@ -27,11 +29,23 @@ def write_images(target: Target, workload: Workload, elaboration: Elaboration, f
     for name, memory in target.memories.items():
         size = _bytes(target, workload, elaboration, name)
         image = workload.images.get(name, b"").ljust(size, b"\0")
-        words = (image[i : i + memory.word_bytes] for i in range(0, size, memory.word_bytes))
         path = folder / f"{name}.hex"
-        path.write_text("".join(f"{word[::-1].hex()}\n" for word in words), encoding="ascii")
+        path.write_text(readmemh_text(image, memory.word_bytes), encoding="ascii")
         arguments.append(f"+{memory.plusarg}={path}")
     return [*arguments, *(f"+{argument}" for argument in words_plusargs(target, workload))]
+
+
+def readmemh_text(image: bytes, word_bytes: int) -> str:
+    """Return `image` as `$readmemh` reads it; byte 0 of a word is the least significant.
+
+    >>> readmemh_text(bytes([1, 2, 3]), 2)
+    '0201\\n0003\\n'
+    """
+    if not image:
+        return ""
+    padded = image.ljust(-(-len(image) // word_bytes) * word_bytes, b"\0")
+    words = np.frombuffer(padded, np.uint8).reshape(-1, word_bytes)
+    return words[:, ::-1].tobytes().hex("\n", word_bytes) + "\n"
 
 
 def memory_element(target: Target, elaboration: Elaboration, name: str) -> StorageElement:

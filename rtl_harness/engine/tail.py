@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -65,7 +65,7 @@ class Tail(Protocol):
         """Take the golden run's contents of the memory, and say where runs may leave.
 
         Args:
-            golden: Contents when so many operations had finished.
+            golden: Contents when so many operations had finished, which are found when they are asked for.
             end: Contents at the end of the run.
 
         Returns:
@@ -86,6 +86,6 @@ class Tail(Protocol):
         """Ring buffers that may be turned, where they are empty, when an operation has ended."""
         ...
 
-    def finish(self, departures: Sequence[Departure]) -> list[bytes | None]:
-        """Return the memory's contents at the end of each run, None for one that has to go on in the RTL."""
+    def finish(self, departures: Sequence[Departure]) -> Iterable[bytes | None]:
+        """Yield the memory's contents at the end of each run, None for one that has to go on in the RTL."""
         ...

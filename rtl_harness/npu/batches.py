@@ -9,6 +9,7 @@ import numpy as np
 
 from resil.networks.compile import CompiledNetwork
 from resil.networks.ends import each_shape
+from resil.rtl_harness.npu.images import batch_size
 from resil.rtl_harness.npu.model.memory import Bytes
 from resil.rtl_harness.npu.workload import ARENA, CONSTANTS, FAST_ARENA, Array, layout
 
@@ -18,7 +19,7 @@ BATCH = 256
 def batches(
     compiled: CompiledNetwork, inputs: Sequence[Array], constants: Bytes | None = None
 ) -> Iterator[tuple[int, dict[int, Bytes]]]:
-    """Yield batches of at most `BATCH` inputs: number of the first, and the regions that hold them.
+    """Yield batches of at most `BATCH` inputs, fewer of a large network: the first's number, and the regions.
 
     Args:
         compiled: The network.
@@ -28,8 +29,9 @@ def batches(
     placed = layout(compiled)
     if constants is None:
         constants = np.frombuffer(compiled.constants, np.uint8)
-    for start in range(0, len(inputs[0]), BATCH):
-        parts = [values[start : start + BATCH] for values in inputs]
+    most = batch_size(placed.sram_bytes, BATCH)
+    for start in range(0, len(inputs[0]), most):
+        parts = [values[start : start + most] for values in inputs]
         size = len(parts[0])
         regions = {CONSTANTS: constants}
         for region in (ARENA, FAST_ARENA):

@@ -8,7 +8,7 @@ what no answer says, and what the audit looks for.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Self
 
@@ -24,6 +24,7 @@ from resil.rtl_harness.engine.fast.native.runner import Runner
 from resil.rtl_harness.engine.workload import Workload, classify
 from resil.rtl_harness.errors import AuditError, HarnessError, SimulationError
 from resil.rtl_harness.faults import Fault, Injection, Reported, Rise, RunEnd, digest
+from resil.rtl_harness.npu.images import ImageHistory, batch_size
 from resil.rtl_harness.npu.infer import SHORTEST_LIMIT, STALL_FACTOR
 from resil.rtl_harness.npu.model.config import npu_config
 from resil.rtl_harness.npu.model.machine import FunctionalModel
@@ -72,14 +73,6 @@ def _tail(workload: Workload) -> NpuTail:
     return workload.tail
 
 
-@dataclass(frozen=True)
-class _State:
-    """Memory between two operations of the run without a fault."""
-
-    image: Bytes
-    buffer: Bytes
-
-
 class MemoryEngine:
     """Injects into the memories outside the NPU, for one input.
 
@@ -111,7 +104,6 @@ class MemoryEngine:
             (n for n, a in target.alarms.items() if Reported(a.reports) is Reported.DETECTED), "error"
         )
         self._answers = self._tried = 0
-        self._last = np.zeros(0, np.uint8)
 
     def golden(self) -> GoldenRun:
         """Run without a fault on the RTL, and on the model, which must leave the same memory.
@@ -135,8 +127,9 @@ class MemoryEngine:
             groups.setdefault((self._kind(fault), self._operation(fault)), []).append(fault)
         answered: list[Injection] = []
         for (kind, operation), members in sorted(groups.items()):
-            for start in range(0, len(members), _BATCH):
-                found = self._answer(kind, operation, members[start : start + _BATCH])
+            size = batch_size(len(self._constants) + self._history.size, _BATCH)
+            for start in range(0, len(members), size):
+                found = self._answer(kind, operation, members[start : start + size])
                 answered += found
                 yield from found
         self._audit(answered)
@@ -171,25 +164,25 @@ class MemoryEngine:
             return 0
         return int(np.searchsorted(self._golden.operation_ends, fault.cycle, side="right"))
 
-    def _flips(self, faults: Sequence[Fault], size: int) -> Bytes:
-        """Return what each fault inverts, (faults, size)."""
-        found = np.zeros((len(faults), size), np.uint8)
+    def _struck(self, image: Bytes, faults: Sequence[Fault]) -> Bytes:
+        """Return an image for each fault, (faults, bytes), with what the fault inverts."""
+        found = np.repeat(image[None], len(faults), axis=0)
         for row, fault in zip(found, faults, strict=True):
             place = fault.site - self._sites.offsets[self._sites.element_index(fault.site)]
             row[place >> 3] ^= ((1 << fault.bits) - 1) << (place & 7)
         return found
 
     def _answer(self, kind: str, operation: int, faults: Sequence[Fault]) -> list[Injection]:
-        state = self._states[operation]
-        images = np.repeat(state.image[None], len(faults), axis=0)
-        constants = self._constants
+        image = self._history.at(operation)
         if kind == WEIGHTS:
-            constants = constants ^ self._flips(faults, len(constants))
+            constants = self._struck(self._constants, faults)
+            images = np.repeat(image[None], len(faults), axis=0)
         else:
-            images ^= self._flips(faults, images.shape[1])
+            constants, images = self._constants, self._struck(image, faults)
+        buffers = np.repeat(self._buffers[operation][None], len(faults), axis=0)
         ends = self._model.run(
             self._compiled.commands,
-            self._regions(images, np.repeat(state.buffer[None], len(faults), axis=0), constants),
+            self._regions(images, buffers, constants),
             read_only=frozenset({CONSTANTS}),
             start_word=self._program.resume_word(operation),
         )
@@ -202,7 +195,9 @@ class MemoryEngine:
     def _run_end(self, status: int, image: Bytes) -> RunEnd:
         cycles = self._golden_run.cycles
         alarms = (Rise(self._alarm, Reported.DETECTED, cycles),) if status & int(ERRORS) else ()
-        return RunEnd(True, cycles, status, self._output(image), digest(image.tobytes()), alarms)
+        same = np.array_equal(image, self._history.at(len(self._history) - 1))
+        state = self._golden_run.end.state_hash if same else "another"
+        return RunEnd(True, cycles, status, self._output(image), state, alarms)
 
     def _output(self, image: Bytes) -> bytes:
         specs = self._workload.outputs
@@ -216,17 +211,24 @@ class MemoryEngine:
         return regions
 
     @cached_property
-    def _states(self) -> list[_State]:
-        """Memory after each number of operations of the run without a fault, and at its end."""
+    def _run_of_model(self) -> tuple[ImageHistory, list[Bytes]]:
+        """Memory and shared buffer after each number of operations of the run without a fault."""
         image = np.frombuffer(self._workload.images[_SRAM], np.uint8)[None].copy()
         buffer = np.zeros((1, self._model.config.shared_buffer_bytes), np.uint8)
-        found = [_State(image[0].copy(), buffer[0].copy())]
+        history, buffers = ImageHistory(image[0]), [buffer[0].copy()]
         regions = self._regions(image, buffer, self._constants)
-        steps = self._model.operations(self._compiled.commands, regions, read_only=frozenset({CONSTANTS}))
-        for _ in steps:
-            found.append(_State(image[0].copy(), buffer[0].copy()))
-        self._last = image[0]
-        return found
+        for _ in self._model.operations(self._compiled.commands, regions, read_only=frozenset({CONSTANTS})):
+            history.add(image[0])
+            buffers.append(buffer[0].copy())
+        return history, buffers
+
+    @property
+    def _history(self) -> ImageHistory:
+        return self._run_of_model[0]
+
+    @property
+    def _buffers(self) -> list[Bytes]:
+        return self._run_of_model[1]
 
     @cached_property
     def _runner(self) -> Runner:
@@ -247,9 +249,9 @@ class MemoryEngine:
 
     @cached_property
     def _golden(self) -> GoldenRun:
-        found, states = self._golden_run, self._states
-        expected = digest(self._last.tobytes())
-        if found.end.state_hash != expected or len(states) != len(found.operation_ends) + 1:
+        found, history = self._golden_run, self._history
+        expected = digest(history.at(len(history) - 1).tobytes())
+        if found.end.state_hash != expected or len(history) != len(found.operation_ends) + 1:
             raise SimulationError(
                 f"{self._target.name} running {self._workload.name}: expected RTL and functional model to "
                 "leave the same memory without a fault, found another"
@@ -298,11 +300,11 @@ class MemoryEngine:
 
     def _damaged(self, kind: str, operation: int, fault: Fault) -> Workload:
         """Return the images with the fault in them; operations that had ended before it are left out."""
-        image, flash = self._states[operation].image, self._constants
+        image, flash = self._history.at(operation), self._constants
         if kind == WEIGHTS:
-            flash = flash ^ self._flips([fault], len(flash))[0]
+            (flash,) = self._struck(flash, [fault])
         else:
-            image = image ^ self._flips([fault], len(image))[0]
+            (image,) = self._struck(image, [fault])
         stream = remainder(self._compiled.commands, self._program.resume_word(operation))
         rest, placed = replace(self._compiled, commands=stream), layout(self._compiled)
         images = {

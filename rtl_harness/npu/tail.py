@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from resil.networks.compile import CONSTANTS_REGION, CompiledNetwork
 from resil.rtl_harness.engine.tail import Departure, Queue
 from resil.rtl_harness.errors import HarnessError
+from resil.rtl_harness.npu.images import ImageHistory, Ranges, batch_size, united, without
 from resil.rtl_harness.npu.model.config import npu_config
 from resil.rtl_harness.npu.model.conv_config import ConvConfig
 from resil.rtl_harness.npu.model.machine import FunctionalModel, OperationStep
@@ -41,8 +41,6 @@ TURNED = (
     Queue(f"{_BEATS}.level_q", (f"{_BEATS}.head_q", f"{_BEATS}.tail_q"), places=12),
 )
 
-Mask = npt.NDArray[np.bool_]
-
 
 @dataclass
 class _Run:
@@ -69,9 +67,10 @@ class NpuTail:
     sizes: Mapping[int, int]
     memory: str = "sram"
     quiet: tuple[str, ...] = ("error_o",)
-    _golden: list[Bytes] = field(default_factory=list, init=False, repr=False)
+    _golden: ImageHistory | None = field(default=None, init=False, repr=False)
+    _first: int = field(default=0, init=False, repr=False)  # operations before the first image
     _buffers: list[Bytes] = field(default_factory=list, init=False, repr=False)
-    _unsettled: list[Mask] = field(default_factory=list, init=False, repr=False)
+    _unsettled: list[Ranges] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self._npu = npu_config(self.compiled.accelerator)
@@ -87,68 +86,74 @@ class NpuTail:
         """
         if not golden:
             return frozenset()
-        first = min(golden)
+        self._first = first = min(golden)
         count = len(self._program.operations)
-        self._unsettled = self._find_unsettled(len(end))
+        self._unsettled = self._find_unsettled()
         image = np.frombuffer(golden[first], np.uint8)[None].copy()
         buffer = self._tables_before(first)[None]
-        self._golden, self._buffers = [image[0].copy()] * (count + 1), [buffer[0].copy()] * (count + 1)
+        self._golden, self._buffers = ImageHistory(image[0]), [buffer[0].copy()]
+        allowed = {first}
         try:
             for step in self._steps(image, buffer, first):
-                self._golden[step.index + 1], self._buffers[step.index + 1] = (
-                    image[0].copy(),
-                    buffer[0].copy(),
-                )
+                k = step.index + 1
+                self._golden.add(image[0])
+                self._buffers.append(buffer[0].copy())
+                if k in golden and self._is_settled(k, image[0], golden[k]):
+                    allowed.add(k)
         except HarnessError:
             return frozenset()
-        if image[0].tobytes() != end:
+        if image[0].tobytes() != end or len(self._golden) != count - first + 1:
             return frozenset()
-        return frozenset(
-            k
-            for k, found in golden.items()
-            if first <= k <= count
-            and not ((self._golden[k] != np.frombuffer(found, np.uint8)) & ~self._unsettled[k]).any()
-        )
+        return frozenset(allowed)
+
+    def _is_settled(self, operation: int, image: Bytes, found: bytes) -> bool:
+        differs = image != np.frombuffer(found, np.uint8)
+        for part in self._unsettled[operation]:
+            differs[part.start : part.stop] = False
+        return not differs.any()
 
     def unsettled(self, operation: int) -> Sequence[range]:
         """Return what a copy may be writing or reading just then, and weights that are still to be used."""
-        edges = np.flatnonzero(np.diff(self._unsettled[operation], prepend=False, append=False))
-        return [range(begin, end) for begin, end in edges.reshape(-1, 2).tolist()]
+        return self._unsettled[operation]
 
     def queues(self) -> Sequence[Queue]:
         """Return the queues of the DMA's channels."""
         return TURNED
 
-    def finish(self, departures: Sequence[Departure]) -> list[bytes | None]:
+    def finish(self, departures: Sequence[Departure]) -> Iterator[bytes | None]:
         """Run the model on from where each left; those that meet the golden run again end as it does."""
-        ends: list[bytes | None] = [None] * len(departures)
-        for start in range(0, len(departures), _BATCH):
-            some = range(start, min(start + _BATCH, len(departures)))
-            for number, image in self._finished(departures, some):
-                ends[number] = image
-        return ends
+        assert self._golden is not None
+        size = batch_size(self._golden.size, _BATCH)
+        for start in range(0, len(departures), size):
+            some = range(start, min(start + size, len(departures)))
+            ends = dict(self._finished(departures, some))
+            yield from (ends.get(number) for number in some)
+
+    def _image(self, operations: int) -> Bytes:
+        assert self._golden is not None
+        return self._golden.at(operations - self._first)
 
     def _finished(self, departures: Sequence[Departure], numbers: range) -> Iterator[tuple[int, bytes]]:
         waiting = sorted(numbers, key=lambda n: departures[n].operation)
-        count = len(self._program.operations)
-        run = _Run([], np.zeros((0, len(self._golden[0])), np.uint8))
-        for k in range(departures[waiting[0]].operation, count + 1):
+        count, begin = len(self._program.operations), departures[waiting[0]].operation
+        run = _Run([], np.zeros((0, len(self._image(begin))), np.uint8))
+        for k in range(begin, count + 1):
             joining = [n for n in waiting if departures[n].operation == k]
             if joining:
-                images = np.repeat(self._golden[k][None], len(joining), axis=0)
+                images = np.repeat(self._image(k)[None], len(joining), axis=0)
                 for image, n in zip(images, joining, strict=True):
                     image[departures[n].offsets] ^= departures[n].xors
                 run = _Run(run.numbers + joining, np.concatenate([run.images, images]))
             if not run.numbers:
                 continue
-            buffers = np.repeat(self._buffers[k][None], len(run.numbers), axis=0)
+            buffers = np.repeat(self._buffers[k - self._first][None], len(run.numbers), axis=0)
             if k == count:
                 yield from self._last(run, buffers)
                 return
             next(iter(self._steps(run.images, buffers, k)))
-            same = (run.images == self._golden[k + 1]).all(axis=1)
+            same = (run.images == self._image(k + 1)).all(axis=1)
             for i in np.flatnonzero(same):
-                yield run.numbers[i], self._golden[count].tobytes()
+                yield run.numbers[i], self._image(count).tobytes()
             if same.any():
                 kept = np.flatnonzero(~same)
                 run = _Run([run.numbers[i] for i in kept], run.images[kept])
@@ -175,7 +180,7 @@ class NpuTail:
         )
 
     def _regions(self, images: Bytes, buffers: Bytes) -> dict[int, Bytes]:
-        regions: dict[int, npt.NDArray[np.uint8]] = {
+        regions: dict[int, Bytes] = {
             CONSTANTS_REGION: self._constants,
             SHARED_BUFFER: buffers,
         }
@@ -184,33 +189,34 @@ class NpuTail:
                 regions[region] = images[:, offset : offset + self.sizes[region]]
         return regions
 
-    def _find_unsettled(self, size: int) -> list[Mask]:
-        """Return what is unsettled after each number of operations, as (size,) of the memory.
+    def _find_unsettled(self) -> list[Ranges]:
+        """Return what is unsettled after each number of operations.
 
         One copy can be under way at a time. At the end of an operation it is the last one that was started
         before that operation, or any of those after it. Wrong weights would take another time to be decoded.
         """
         number = len(self._program.operations)
-        unsettled = [np.zeros(size, np.bool_) for _ in range(number + 1)]
-        weights = np.zeros(size, np.bool_)  # that operations after this number find in the memory
+        unsettled: list[list[range]] = [[] for _ in range(number + 1)]
+        weights: Ranges = ()  # that operations after this number find in the memory
         under_way = [number]  # numbers at whose end the next copy on the way back may be under way
         for step in reversed(self._program.steps):
             match step.action:
                 case Copy() as copy:
+                    source = self._part(copy.source_region, copy.source, copy.length)
+                    destination = self._part(copy.destination_region, copy.destination, copy.length)
                     for k in under_way:
-                        self._mark(unsettled[k], copy.source_region, copy.source, copy.length)
-                        self._mark(unsettled[k], copy.destination_region, copy.destination, copy.length)
+                        unsettled[k] += [source, destination]
                     under_way = [number]
-                    self._mark(weights, copy.destination_region, copy.destination, copy.length, False)
+                    weights = without(weights, destination)
                 case Execute() as execute:
-                    unsettled[number] |= weights
+                    unsettled[number] += weights
                     number -= 1
                     under_way.append(number)
                     if isinstance(execute.config, ConvConfig):
                         stream = execute.config.weights
-                        self._mark(weights, stream.region, stream.base, stream.length)
-        unsettled[0] |= weights
-        return unsettled
+                        weights = united((*weights, self._part(stream.region, stream.base, stream.length)))
+        unsettled[0] += weights
+        return [united(parts) for parts in unsettled]
 
     def _tables_before(self, operations: int) -> Bytes:
         """Return the shared buffer with what was copied to it from the constants before so many had ended."""
@@ -226,7 +232,9 @@ class NpuTail:
                         break
         return buffer
 
-    def _mark(self, mask: Mask, region: int, first: int, length: int, value: bool = True) -> None:
-        if region in self.regions and region != CONSTANTS_REGION:
-            begin = self.regions[region] + first
-            mask[begin : begin + length] = value
+    def _part(self, region: int, first: int, length: int) -> range:
+        """Return bytes of a region as those of the SRAM; none if it is not there."""
+        if region not in self.regions or region == CONSTANTS_REGION:
+            return range(0)
+        begin = self.regions[region] + first
+        return range(begin, begin + length)

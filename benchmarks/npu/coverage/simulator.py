@@ -12,7 +12,7 @@ from benchmarks.npu.coverage.points import Point, by_point, read_counts
 from benchmarks.npu.coverage.sessions import PARAMETERS, Images
 from resil.rtl_harness.cache import cached_folder, content_key
 from resil.rtl_harness.design.target import Target
-from resil.rtl_harness.engine.fast.native.runner import readmemh_text
+from resil.rtl_harness.engine.memories import readmemh_text
 from resil.rtl_harness.tools import (
     compiler_version,
     find_verilator,

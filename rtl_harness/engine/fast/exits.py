@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 
@@ -61,10 +61,11 @@ class Exits:
         self._word_bytes = memory.word_bytes
         self._storage = state_map.storage(memory.path)
         self._edges = injector.cursor.operations()
-        golden = {value: self._contents(edges) for edges, value in self._edges}
         self._end_cycle = injector.cursor.cycle
         self.golden_end = self._contents(self._end_cycle)
-        allowed = tail.prepare(golden, self.golden_end)
+        allowed = tail.prepare(
+            _Recalled({value: edges for edges, value in self._edges}, self._contents), self.golden_end
+        )
         self._names = TailNames(tail, target.storage_names, state_map)
         self.notes = self._names.notes
         self.boundaries = Boundaries(
@@ -162,7 +163,7 @@ class Exits:
         """Return the contents at the end of a run with a corruption kept in full, as `Tail.finish`."""
         offsets = np.array(corruption.offsets, np.int64)
         xors = np.frombuffer(corruption.xors, np.uint8)
-        return self.tail.finish([Departure(corruption.operation, offsets, xors)])[0]
+        return next(iter(self.tail.finish([Departure(corruption.operation, offsets, xors)])))
 
     def _contents(self, edges: int) -> bytes:
         words = self._injector.recall_memories(edges).view(self._storage)
@@ -205,6 +206,23 @@ class Exits:
             return
         for pointer in pointers:
             instance.write(pointer, to)
+
+
+class _Recalled(Mapping[int, bytes]):
+    """Contents of a memory by the operations that have finished: recalled when asked for, none is kept."""
+
+    def __init__(self, edges: Mapping[int, int], contents: Callable[[int], bytes]) -> None:
+        self._edges = edges
+        self._contents = contents
+
+    def __getitem__(self, operations: int) -> bytes:
+        return self._contents(self._edges[operations])
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._edges)
+
+    def __len__(self) -> int:
+        return len(self._edges)
 
 
 def _values(queue: Queue, pointer: StoragePlace) -> int:

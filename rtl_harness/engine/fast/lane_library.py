@@ -14,6 +14,9 @@ from resil.rtl_harness.errors import UnmappedSiteError
 # Bits of a place that reach beyond its first byte: together with those before them a word of 64.
 _WIDEST = 57
 
+# Of a memory; each of 32 machines has one of its own, and those that none writes are compared as a whole.
+_LARGEST_BYTES = 1 << 23
+
 
 def lanes_of(made: LaneModel, model: Model) -> LaneLibrary:
     """Return a lane model with the places of its storage in a compiled model.
@@ -47,6 +50,11 @@ def lanes_of(made: LaneModel, model: Model) -> LaneLibrary:
     for number, (path, first) in enumerate(made.memories):
         storage = model.origin.find(path)
         words = min(storage.depth, model.memory_words.get(path, storage.depth))
+        if words * storage.entry_bytes > _LARGEST_BYTES:
+            raise UnsupportedError(
+                f"{path} has {words * storage.entry_bytes:,} bytes, lanes are for memories of at most "
+                f"{_LARGEST_BYTES:,}"
+            )
         memories.append(LaneMemory(storage.offset, storage.entry_bytes, words, int(number in made.shared)))
         if storage.first_word != first:
             raise UnsupportedError(

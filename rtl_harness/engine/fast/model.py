@@ -52,7 +52,7 @@ class Model:
             self.origin = self.runner.library.create(plusargs)
         self.origin.reset(target.reset_cycles)
         self.map = StateMap(target, elaboration, self.origin, self.memory_words)
-        self.origin.keep(self.map.unused)
+        self.origin.keep([*self.map.unused, *self.map.large])
         self.alarms = Alarms(target)
         self.injector = Injector(
             self.origin,
@@ -60,6 +60,7 @@ class Model:
             self.map.memories,
             self.alarms.detects,
             self.alarms.corrects,
+            self.map.large,
         )
 
     def close(self) -> None:

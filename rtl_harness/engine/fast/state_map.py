@@ -21,6 +21,9 @@ from resil.rtl_harness.engine.state_hash import kept_mask
 from resil.rtl_harness.errors import UnmappedSiteError
 from resil.rtl_harness.faults import Fault, digest
 
+LARGE_BYTES = 1 << 20
+"""Memories from this size on are not compared, copied and recorded as a whole."""
+
 
 def variables_of(elaboration: Elaboration) -> list[Variable]:
     """Return the variables of the source code that hold the storage of design and bench."""
@@ -39,6 +42,7 @@ class StateMap:
     Attributes:
         registers: All registers of design and bench.
         memories: All memories, as far as they have words.
+        large: Those memories of which it is followed what is written, for they are too large to be looked at.
         unused: What was built beyond these words.
 
     Raises:
@@ -74,6 +78,7 @@ class StateMap:
         elements = (*elaboration.sites.elements, *elaboration.bench_elements)
         self.registers = [self._storage[e.path] for e in elements if e.kind != "sram"]
         self.memories = [self._storage[e.path] for e in elements if e.kind == "sram"]
+        self.large = [memory for memory in self.memories if memory.size >= LARGE_BYTES]
         self._prepare_digest(target, elaboration)
 
     def _shortened(self, built: StoragePlace, words: int | None) -> StoragePlace:
@@ -117,7 +122,8 @@ class StateMap:
             packed = value.to_bytes(_packed(element.width), "little")
             data[start : start + len(packed)] = np.frombuffer(packed, np.uint8)
         data[: self._kept.size] &= self._kept
-        return data.tobytes()
+        observed = (instance.view(storage)[:, :size].tobytes() for storage, size in self._observed)
+        return b"".join([data.tobytes(), *observed])
 
     def state_hash(self, instance: Instance, held: Flip | None = None, final: int = 0) -> str:
         """Return the digest of the present state; a held bit counts as if it had the value `final`."""
@@ -144,9 +150,8 @@ class StateMap:
                 self._sliced.append((length, element))
             parts.append(_bytes_of(storage, _packed(element.width)))
             length += parts[-1].size
-        observed = {name: memory for name, memory in target.memories.items() if memory.observed}
-        for name in sorted(observed):
-            parts.append(_bytes_of(self._storage[observed[name].path], observed[name].word_bytes))
+        observed = [memory for _, memory in sorted(target.memories.items()) if memory.observed]
+        self._observed = [(self._storage[memory.path], memory.word_bytes) for memory in observed]
         self._gathered = np.concatenate(parts) if parts else np.zeros(0, np.int64)
         self._kept = np.frombuffer(kept_mask(elaboration.sites), np.uint8)
 

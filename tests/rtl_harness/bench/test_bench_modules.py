@@ -32,7 +32,8 @@ from resil.rtl_harness.design.target import (
 )
 from resil.rtl_harness.engine.fast.native.build import Variable
 from resil.rtl_harness.engine.fast.native.library import Port, Stop
-from resil.rtl_harness.engine.fast.native.runner import Runner, readmemh_text
+from resil.rtl_harness.engine.fast.native.runner import Runner
+from resil.rtl_harness.engine.memories import readmemh_text
 from resil.rtl_harness.engine.workload import OutputSpec, Workload
 
 HERE = Path(__file__).parent

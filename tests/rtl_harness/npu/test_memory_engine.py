@@ -70,8 +70,8 @@ def test_weights_have_no_cycle_and_a_cluster_flips_the_bits_above(digits):
     one = drawn(digits, WEIGHTS, 1)[0]
     base = one.site - one.site % 8
     cluster = Fault(base + 2, 0, bits=3)
-    flips = digits._flips([cluster], len(digits._constants))[0]
-    assert flips.sum() == 0b11100
+    struck = digits._struck(digits._constants, [cluster])[0]
+    assert (struck ^ digits._constants).sum() == 0b11100
     digits.replay(cluster)
 
 

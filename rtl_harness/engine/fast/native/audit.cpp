@@ -146,6 +146,7 @@ struct Audit {
     std::vector<char> own(size);
     const auto note = [&](Instance& other) {
       other.copy(origin);
+      resil_keep(&other, nullptr, 0);  // what the origin does not copy is copied here, too
       const char *const a = other.state(), *const b = origin.state();
       for (uint64_t i = 0; i < size; ++i) own[i] |= static_cast<char>(a[i] != b[i]);
     };

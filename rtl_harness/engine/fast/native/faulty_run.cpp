@@ -86,7 +86,7 @@ bool FaultyRun::is_golden(const Digest& now, const Progress& run, uint32_t short
   const uint64_t edges = recognised(now, faulty_.cycle, run.limit, run.moved, shortcuts, from);
   if (!edges) return false;
   golden_.memories().seek(edges);
-  if (!golden_.memories().equals(faulty_.state())) return false;
+  if (!golden_.memories().equals(faulty_)) return false;
   result.stop = kRejoined;
   result.shift = static_cast<int64_t>(faulty_.cycle) - static_cast<int64_t>(edges);
   return true;
@@ -105,7 +105,7 @@ void FaultyRun::finish(uint64_t limit, uint32_t shortcuts, InjectionResult& resu
     if (is_golden(now, run, shortcuts, from, result)) break;
     if ((shortcuts & kRepetition) && run.skipped == 0) {
       period = repetition.period(faulty_.cycle, watchdog_.on() ? run.moved : 0, now,
-                                 [&] { return golden_.memories().digest(faulty_.state()); });
+                                 [&] { return golden_.memories().digest(faulty_); });
       if (period) skip(run, period);
     }
   }

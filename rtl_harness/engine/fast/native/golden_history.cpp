@@ -110,42 +110,76 @@ Digest Registers::digest_gathered() const {
   return hasher.digest();
 }
 
-MemoryHistory::MemoryHistory(std::vector<Piece> pieces) : pieces_(std::move(pieces)) {
+MemoryHistory::MemoryHistory(std::vector<Piece> pieces, const FollowedInstances& followed)
+    : followed_(followed), small_(pieces.size()), pieces_(std::move(pieces)), changed_(followed.memories().blocks()) {
+  const std::vector<Piece>& large = followed.memories().pieces();
+  pieces_.insert(pieces_.end(), large.begin(), large.end());
   size_t total = 0;
-  for (const Piece& piece : pieces_) total += padded(piece.bytes);
+  for (const Piece& piece : pieces_) {
+    positions_.push_back(total);
+    total += padded(piece.bytes);
+  }
   image_.resize(total);
 }
 
-void MemoryHistory::begin(const char* state) {
+MemoryHistory::Span MemoryHistory::block(size_t number) const {
+  const Piece found = followed_.memories().block(number);
+  const size_t piece = small_ + followed_.memories().piece(number);
+  return {found.offset, positions_[piece] + (found.offset - pieces_[piece].offset), found.bytes};
+}
+
+template <typename Visit>
+bool MemoryHistory::each_span(const Instance& instance, Visit&& visit) const {
+  const bool known = followed_.knows(instance);
+  for (size_t i = 0; i < (known ? small_ : pieces_.size()); ++i) {
+    if (!visit(Span{pieces_[i].offset, positions_[i], pieces_[i].bytes})) return false;
+  }
+  return !known || followed_.memories().each_in(changed_, followed_.written(instance),
+                                                [&](size_t number) { return visit(block(number)); });
+}
+
+void MemoryHistory::begin(const Instance& golden) {
   changes_.clear();
   next_ = 0;
-  size_t position = 0;
-  for (const Piece& piece : pieces_) {
-    std::memcpy(image_.data() + position, state + piece.offset, piece.bytes);
-    position += padded(piece.bytes);
+  for (size_t i = 0; i < pieces_.size(); ++i) {
+    std::memcpy(image_.data() + positions_[i], golden.state() + pieces_[i].offset, pieces_[i].bytes);
   }
 }
 
-void MemoryHistory::record(const char* state, uint64_t edges) {
-  constexpr size_t kBlock = 4096;
-  size_t position = 0;
-  for (const Piece& piece : pieces_) {
-    const char* const now = state + piece.offset;
-    char* const held = image_.data() + position;
-    for (size_t block = 0; block < piece.bytes; block += kBlock) {
-      const size_t end = std::min<size_t>(block + kBlock, piece.bytes);
-      if (std::memcmp(now + block, held + block, end - block) == 0) continue;
-      for (size_t at = block; at < end; at += 8) {
-        const size_t size = std::min<size_t>(8, end - at);
-        uint64_t before = 0, after = 0;
-        std::memcpy(&before, held + at, size);
-        std::memcpy(&after, now + at, size);
-        if (before == after) continue;
-        changes_.push_back({edges, position + at, before, after});
-        std::memcpy(held + at, &after, size);
-      }
+bool MemoryHistory::differs(const char* state, const Span& span) const {
+  return std::memcmp(state + span.offset, image_.data() + span.position, span.bytes) != 0;
+}
+
+bool MemoryHistory::note(const char* state, const Span& span, uint64_t edges) {
+  const char* const now = state + span.offset;
+  char* const held = image_.data() + span.position;
+  bool changed = false;
+  for (size_t block = 0; block < span.bytes; block += kBlockBytes) {
+    const size_t end = std::min<size_t>(block + kBlockBytes, span.bytes);
+    if (std::memcmp(now + block, held + block, end - block) == 0) continue;
+    for (size_t at = block; at < end; at += 8) {
+      const size_t size = std::min<size_t>(8, end - at);
+      uint64_t before = 0, after = 0;
+      std::memcpy(&before, held + at, size);
+      std::memcpy(&after, now + at, size);
+      if (before == after) continue;
+      changes_.push_back({edges, span.position + at, before, after});
+      std::memcpy(held + at, &after, size);
+      changed = true;
     }
-    position += padded(piece.bytes);
+  }
+  return changed;
+}
+
+void MemoryHistory::record(const Instance& golden, uint64_t edges) {
+  const char* const state = golden.state();
+  for (size_t i = 0; i < small_; ++i) note(state, {pieces_[i].offset, positions_[i], pieces_[i].bytes}, edges);
+  if (WrittenBlocks* const written = followed_.find(golden)) {
+    written->each_recent([&](size_t number) {
+      const bool changed = note(state, block(number), edges);
+      if (changed) changed_.add(number);
+      return changed;
+    });
   }
   next_ = changes_.size();
 }
@@ -161,64 +195,57 @@ void MemoryHistory::seek(uint64_t edges) {
   }
 }
 
-bool MemoryHistory::equals(const char* state) {
-  const auto differs = [&](const Piece& piece, size_t position) {
-    return std::memcmp(state + piece.offset, image_.data() + position, piece.bytes) != 0;
-  };
-  size_t position = 0;
-  for (size_t i = 0; i < pieces_.size(); ++i) {
-    if (i == last_difference_ && differs(pieces_[i], position)) return false;
-    position += padded(pieces_[i].bytes);
-  }
-  position = 0;
-  for (size_t i = 0; i < pieces_.size(); ++i) {
-    if (i != last_difference_ && differs(pieces_[i], position)) {
-      last_difference_ = i;
-      return false;
-    }
-    position += padded(pieces_[i].bytes);
-  }
-  return true;
+bool MemoryHistory::equals(const Instance& instance) {
+  const char* const state = instance.state();
+  if (differs(state, last_difference_)) return false;
+  return each_span(instance, [&](const Span& span) {
+    if (!differs(state, span)) return true;
+    last_difference_ = span;
+    return false;
+  });
 }
 
-void MemoryHistory::difference(const char* state, Difference& found) const {
-  constexpr size_t kBlock = 256;
-  size_t position = 0;
-  for (const Piece& piece : pieces_) {
-    const char* const now = state + piece.offset;
-    const char* const held = image_.data() + position;
-    for (size_t block = 0; block < piece.bytes; block += kBlock) {
-      const size_t end = std::min<size_t>(block + kBlock, piece.bytes);
-      if (std::memcmp(now + block, held + block, end - block) == 0) continue;
-      for (size_t at = block; at < end; ++at) {
+void MemoryHistory::difference(const Instance& instance, Difference& found) const {
+  constexpr size_t kPart = 256;
+  const auto before = static_cast<std::ptrdiff_t>(found.size());
+  each_span(instance, [&](const Span& span) {
+    const char* const now = instance.state() + span.offset;
+    const char* const held = image_.data() + span.position;
+    for (size_t part = 0; part < span.bytes; part += kPart) {
+      const size_t end = std::min<size_t>(part + kPart, span.bytes);
+      if (std::memcmp(now + part, held + part, end - part) == 0) continue;
+      for (size_t at = part; at < end; ++at) {
         if (now[at] == held[at]) continue;
-        found.push_back({piece.offset + at, static_cast<uint8_t>(now[at] ^ held[at])});
+        found.push_back({span.offset + at, static_cast<uint8_t>(now[at] ^ held[at])});
       }
     }
-    position += padded(piece.bytes);
-  }
+    return true;
+  });
+  if (small_ < pieces_.size()) std::sort(found.begin() + before, found.end(), by_offset);
 }
 
-void MemoryHistory::restore(char* state) const {
-  size_t position = 0;
-  for (const Piece& piece : pieces_) {
-    std::memcpy(state + piece.offset, image_.data() + position, piece.bytes);
-    position += padded(piece.bytes);
-  }
+void MemoryHistory::restore(Instance& instance) const {
+  each_span(instance, [&](const Span& span) {
+    std::memcpy(instance.state() + span.offset, image_.data() + span.position, span.bytes);
+    return true;
+  });
 }
 
 size_t MemoryHistory::position(uint64_t offset) const {
-  size_t position = 0;
-  for (const Piece& piece : pieces_) {
-    if (offset >= piece.offset && offset < piece.offset + piece.bytes) return position + (offset - piece.offset);
-    position += padded(piece.bytes);
+  for (size_t i = 0; i < pieces_.size(); ++i) {
+    const Piece& piece = pieces_[i];
+    if (offset >= piece.offset && offset < piece.offset + piece.bytes) return positions_[i] + (offset - piece.offset);
   }
   throw std::runtime_error("byte " + std::to_string(offset) + " of the state is in no memory");
 }
 
-Digest MemoryHistory::digest(const char* state) const {
+Digest MemoryHistory::digest(const Instance& instance) const {
   Hasher hasher;
-  for (const Piece& piece : pieces_) hasher.add(state + piece.offset, piece.bytes);
+  each_span(instance, [&](const Span& span) {
+    hasher.add(reinterpret_cast<const char*>(&span.offset), sizeof span.offset);
+    hasher.add(instance.state() + span.offset, span.bytes);
+    return true;
+  });
   return hasher.digest();
 }
 

@@ -9,6 +9,7 @@
 
 #include "injector_api.h"
 #include "difference.h"
+#include "written_blocks.h"
 
 // 128 bits, so that unequal states never meet by chance.
 struct Digest {
@@ -47,23 +48,25 @@ class Registers {
 // The contents of all memories in any cycle of the golden run, one at a time: `seek` moves between cycles.
 class MemoryHistory {
  public:
-  explicit MemoryHistory(std::vector<Piece> pieces);
+  /// `pieces` are those beside the large ones, which are `followed`.
+  MemoryHistory(std::vector<Piece> pieces, const FollowedInstances& followed);
 
-  /// Contents before the first cycle.
-  void begin(const char* state);
+  /// Contents before the first cycle, which are the origin's.
+  void begin(const Instance& golden);
   /// Contents after `edges` edges; called for every edge in turn.
-  void record(const char* state, uint64_t edges);
+  void record(const Instance& golden, uint64_t edges);
   void seek(uint64_t edges);
-  bool equals(const char* state);
-  /// Add what differs from `state`, in the cycle that was sought last.
-  void difference(const char* state, Difference& found) const;
-  /// Set the memories of `state` to those of the cycle that was sought last.
-  void restore(char* state) const;
+  bool equals(const Instance& instance);
+  /// Add what differs from an instance, in the cycle that was sought last.
+  void difference(const Instance& instance, Difference& found) const;
+  /// Set the memories of an instance to those of the cycle that was sought last.
+  void restore(Instance& instance) const;
   /// The memories one after the other, in that cycle, and where a byte of the state lies among them.
   const char* image() const { return image_.data(); }
   size_t position(uint64_t offset) const;
-  /// Hash of all memories of any state.
-  Digest digest(const char* state) const;
+  /// Hash of all memories of any state of one instance. Of equal states it may differ if the instance has written more in
+  /// between; of states that differ it does.
+  Digest digest(const Instance& instance) const;
   uint64_t bytes() const;
 
  private:
@@ -74,11 +77,32 @@ class MemoryHistory {
     uint64_t after;
   };
 
+  // Bytes of the state and where they are in the image.
+  struct Span {
+    uint64_t offset;
+    size_t position;
+    uint64_t bytes;
+  };
+
+  bool differs(const char* state, const Span& span) const;
+  // Note what has changed in a part of the memories; false if nothing has.
+  bool note(const char* state, const Span& span, uint64_t edges);
+  // A block of the large memories.
+  Span block(size_t number) const;
+  // Call `visit(span)` for what can differ between any golden state and an instance, ascending within a memory, until it
+  // is false. Returns whether it never was.
+  template <typename Visit>
+  bool each_span(const Instance& instance, Visit&& visit) const;
+
+  const FollowedInstances& followed_;
+  const size_t small_;                // pieces before the large ones
   std::vector<Piece> pieces_;
+  std::vector<size_t> positions_;     // of pieces in the image
+  BlockSet changed_;                  // blocks that the golden run has changed
   std::vector<char> image_;  // the pieces one after the other, each padded to eight bytes
   std::vector<Change> changes_;
   size_t next_ = 0;  // changes before this one are in image_
-  size_t last_difference_ = 0;
+  Span last_difference_{};
 };
 
 // The registers of the golden run in cycles at equal distances; the longer the run, the greater they are.

@@ -4,13 +4,13 @@
 #include "golden_run.h"
 
 RunStop GoldenRun::record(uint64_t limit, bool several) {
-  cursor_.copy(origin_);
+  copy(cursor_, origin_);
   cursor_.select();
   first_operation_ = cursor_.operation;
   timeline_ = {};
   boundaries_.clear();
   pause_ = 0;
-  memories_.begin(cursor_.state());
+  memories_.begin(cursor_);
   milestones_.begin(registers_.bytes());
   while (cursor_.cycle < limit) {
     cursor_.rise();
@@ -23,7 +23,7 @@ RunStop GoldenRun::record(uint64_t limit, bool several) {
       boundaries_.push_back({cursor_.cycle, cursor_.operation, std::move(registers)});
     }
     timeline_.record(registers_.digest(cursor_.state()));
-    memories_.record(cursor_.state(), cursor_.cycle);
+    memories_.record(cursor_, cursor_.cycle);
     milestones_.record(registers_, cursor_.state(), cursor_.cycle);
     if (cursor_.outputs.done) return kDone;
     if (cursor_.outputs.finished) return kFinish;
@@ -32,7 +32,7 @@ RunStop GoldenRun::record(uint64_t limit, bool several) {
 }
 
 void GoldenRun::seek(uint64_t edges) {
-  if (cursor_.cycle > edges) cursor_.copy(origin_);
+  if (cursor_.cycle > edges) copy(cursor_, origin_);
   cursor_.select();
   while (cursor_.cycle < edges) cursor_.rise();
 }
@@ -40,10 +40,10 @@ void GoldenRun::seek(uint64_t edges) {
 void GoldenRun::rewind(uint64_t edges) {
   const char* row = nullptr;
   for (; edges > 0 && !row; --edges) row = milestones_.find(edges);
-  if (!row) return cursor_.copy(origin_);
+  if (!row) return copy(cursor_, origin_);
   registers_.scatter(row, cursor_.state());
   memories_.seek(edges + 1);
-  memories_.restore(cursor_.state());
+  memories_.restore(cursor_);
   cursor_.select();
   cursor_.settle_quietly();
   cursor_.cycle = edges + 1;

@@ -19,8 +19,16 @@ struct GoldenBoundary {
 class GoldenRun {
  public:
   /// The instances stay the caller's. `origin` has just come out of reset.
-  GoldenRun(Instance& origin, Instance& cursor, std::vector<Piece> registers, std::vector<Piece> memories)
-      : origin_(origin), cursor_(cursor), registers_(std::move(registers)), memories_(std::move(memories)) {}
+  /// `large` are memories that are followed, beside the other ones.
+  GoldenRun(Instance& origin, Instance& cursor, std::vector<Piece> registers, std::vector<Piece> memories,
+            std::vector<Piece> large)
+      : origin_(origin),
+        cursor_(cursor),
+        followed_(origin, std::move(large)),
+        registers_(std::move(registers)),
+        memories_(std::move(memories), followed_) {
+    follow(cursor);
+  }
 
   /// Simulate and remember it. With `several` inferences note where the first has ended.
   RunStop record(uint64_t limit, bool several);
@@ -28,6 +36,14 @@ class GoldenRun {
   void seek(uint64_t edges);
   /// Bring the cursor to a cycle before its own, without beginning anew where registers were kept.
   void rewind(uint64_t edges);
+
+  /// Follow an instance from where it is the origin's copy.
+  void follow(Instance& instance) {
+    instance.copy(origin_);
+    followed_.follow(instance);
+  }
+  /// Make `to` continue exactly where `from`, another one of these instances or the origin, is.
+  void copy(Instance& to, const Instance& from) const { followed_.copy(to, from); }
 
   const Instance& origin() const { return origin_; }
   Instance& cursor() { return cursor_; }
@@ -52,6 +68,7 @@ class GoldenRun {
  private:
   Instance& origin_;
   Instance& cursor_;
+  FollowedInstances followed_;
   Registers registers_;
   MemoryHistory memories_;
   Timeline timeline_;

@@ -14,7 +14,7 @@ RunStop Injector::record(uint64_t limit, bool several) {
 
 void Injector::begin(uint64_t edges) {
   golden_.seek(edges);
-  run_.instance().copy(golden_.cursor());
+  golden_.copy(run_.instance(), golden_.cursor());
   run_.instance().select();
 }
 
@@ -59,7 +59,7 @@ void Injector::hold(Holds held, uint64_t limit, uint32_t shortcuts, InjectionRes
 
 void Injector::watch(std::vector<Piece> pieces) {
   Instance& golden = golden_.cursor();
-  golden.copy(golden_.origin());
+  golden_.copy(golden, golden_.origin());
   golden.select();
   activity_.begin(std::move(pieces), golden.state());
   while (golden.cycle < golden_.length()) {
@@ -88,11 +88,12 @@ extern "C" {
 
 Injector* resil_injector_create(Instance* origin, Instance* cursor, Instance* faulty, const Piece* registers,
                                 uint64_t register_count, const Piece* memories, uint64_t memory_count,
-                                uint64_t detects, uint64_t corrects) {
+                                const Piece* large, uint64_t large_count, uint64_t detects, uint64_t corrects) {
   return guarded(
       [&] {
         return new Injector(*origin, *cursor, *faulty, {registers, registers + register_count},
-                            {memories, memories + memory_count}, AlarmFilter(detects, corrects));
+                            {memories, memories + memory_count}, {large, large + large_count},
+                            AlarmFilter(detects, corrects));
       },
       static_cast<Injector*>(nullptr));
 }
@@ -144,7 +145,7 @@ void resil_injector_hold(Injector* self, const Hold* holds, uint64_t count, uint
 int32_t resil_injector_recall(Injector* self, uint64_t edges) {
   return done([&] {
     self->golden().memories().seek(edges);
-    self->golden().memories().restore(self->run().instance().state());
+    self->golden().memories().restore(self->run().instance());
   });
 }
 

@@ -8,10 +8,12 @@
 class Injector {
  public:
   Injector(Instance& origin, Instance& cursor, Instance& faulty, std::vector<Piece> registers,
-           std::vector<Piece> memories, AlarmFilter alarms)
-      : golden_(origin, cursor, std::move(registers), std::move(memories)),
+           std::vector<Piece> memories, std::vector<Piece> large, AlarmFilter alarms)
+      : golden_(origin, cursor, std::move(registers), std::move(memories), std::move(large)),
         alarms_(alarms),
-        run_(golden_, faulty, alarms_, watchdog_) {}
+        run_(golden_, faulty, alarms_, watchdog_) {
+    golden_.follow(faulty);
+  }
   Injector(const Injector&) = delete;
   Injector& operator=(const Injector&) = delete;
 

@@ -125,6 +125,8 @@ class Injector:
         registers: All flip-flops of the design and its bench. Whatever decides the future must be among these
             and the memories: equality of both counts as equality of state.
         memories: All memories of the design and its bench.
+        large: Those of them that the origin keeps (see `Instance.keep`): it is followed what is written of
+            these, so that nothing takes a time in proportion to them.
         detects: Alarms, by their place in the target's order, that report a detected fault.
         corrects: Likewise of a corrected one.
     """
@@ -136,6 +138,7 @@ class Injector:
         memories: Sequence[StoragePlace],
         detects: Iterable[int] = (),
         corrects: Iterable[int] = (),
+        large: Sequence[StoragePlace] = (),
     ) -> None:
         self._calls = origin.library.calls
         self._declare()
@@ -143,12 +146,12 @@ class Injector:
         self._ends_at_detection = False
         self.cursor = origin.library.create()
         self.faulty = origin.library.create()
-        self.cursor.copy_from(origin)
-        first, second = _pieces(registers), _pieces(memories)
+        pieces = (_pieces(registers), _pieces([m for m in memories if m not in large]), _pieces(large))
         handles = (origin.handle, self.cursor.handle, self.faulty.handle)
         create = self._calls.resil_injector_create
         kinds = (sum(1 << place for place in places) for places in (detects, corrects))
-        self._handle: int | None = create(*handles, first, len(first), second, len(second), *kinds)
+        counted = (part for own in pieces for part in (own, len(own)))
+        self._handle: int | None = create(*handles, *counted, *kinds)
         if not self._handle:
             raise SimulationError(f"the injector could not start: {self._error()}")
 
@@ -293,7 +296,7 @@ class Injector:
         signatures: dict[str, tuple[object, list[object]]] = {
             "resil_injector_create": (
                 handle,
-                [handle, handle, handle, pieces, number, pieces, number, number, number],
+                [handle, handle, handle, *(pieces, number) * 3, number, number],
             ),
             "resil_injector_destroy": (None, [handle]),
             "resil_injector_golden": (ctypes.c_int32, [handle, number, ctypes.c_int32]),

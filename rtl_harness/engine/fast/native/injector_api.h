@@ -78,10 +78,11 @@ struct InjectionResult {
 };
 
 /// An injector on three instances of one library that stay the caller's. `origin` has just come out of reset. A bit of
-/// `detects` or of `corrects` is set for each alarm.
+/// `detects` or of `corrects` is set for each alarm. `large` are memories beside `memories` that the origin keeps (see
+/// resil_keep): of these is followed what is written, so that nothing takes a time in proportion to them.
 Injector* resil_injector_create(Instance* origin, Instance* cursor, Instance* faulty, const Piece* registers,
                                 uint64_t register_count, const Piece* memories, uint64_t memory_count,
-                                uint64_t detects, uint64_t corrects);
+                                const Piece* large, uint64_t large_count, uint64_t detects, uint64_t corrects);
 void resil_injector_destroy(Injector* self);
 
 /// Run `cursor` from `origin` to done and remember the state of every cycle.

@@ -45,7 +45,7 @@ Job LaneSlots::release(int lane) {
 
 void LaneSlots::load_model(int lane) {
   Instance& faulty = injector_.run().instance();
-  faulty.copy(injector_.golden().cursor());
+  injector_.golden().copy(faulty, injector_.golden().cursor());
   machines_.store(lane);
   faulty.cycle = slots_[lane]->cycle;
   faulty.select();

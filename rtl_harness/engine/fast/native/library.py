@@ -216,9 +216,10 @@ class Instance:
         self.view(storage)[word, bit // 8] ^= np.uint8(1 << bit % 8)
 
     def keep(self, storage: Sequence[StoragePlace]) -> None:
-        """Let storage that no run reads or writes be as it is: it is not copied with the state any more.
+        """Let storage be as it is: it is not copied with the state any more.
 
-        Whoever copies from this instance gets it once, and likewise keeps it from then on.
+        Either no run reads or writes it, or someone else copies what was written of it. Whoever copies from
+        this instance gets it once, and likewise keeps it from then on.
         """
         pieces = [(part.offset, part.size) for part in sorted(storage, key=lambda part: part.offset)]
         flat = [number for piece in pieces for number in piece]

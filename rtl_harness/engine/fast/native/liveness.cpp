@@ -30,7 +30,7 @@ class DeadStorage {
     }
     propagate();
     slice();
-    golden.cursor().copy(golden.origin());
+    golden.copy(golden.cursor(), golden.origin());
   }
 
   const Difference& bits(size_t boundary) const { return dead_[boundary]; }

@@ -14,11 +14,11 @@ constexpr uint64_t kAlone = 64;
 
 bool ModelSimulator::restore(Job& job) {
   Instance& faulty = sweep_.run().instance();
-  faulty.copy(sweep_.golden().cursor());
+  sweep_.golden().copy(faulty, sweep_.golden().cursor());
   char* const state = faulty.state();
   sweep_.golden().registers().scatter(sweep_.window().row(job.cycle), state);
   sweep_.golden().memories().seek(job.cycle + 1);
-  sweep_.golden().memories().restore(state);
+  sweep_.golden().memories().restore(faulty);
   const bool edges = sweep_.network().has_edges;
   faulty.select();
   // Clocks of the design's own have the edges that a fault makes, and none because the state is put together here.
@@ -117,9 +117,9 @@ bool ModelSimulator::rejoin(Job& job, const Digest& now, const Store& store) {
   store();
   Difference d;
   if (sweep_.follows() && cycle >= sweep_.window().first() && job.apart >= job.stint) {
-    sweep_.golden().memories().difference(faulty.state(), d);
+    sweep_.golden().memories().difference(faulty, d);
     if (d.size() > kFewBytes) return false;
-  } else if (!sweep_.golden().memories().equals(faulty.state())) {
+  } else if (!sweep_.golden().memories().equals(faulty)) {
     return false;
   }
   job.cycle = cycle;
@@ -133,7 +133,7 @@ uint64_t ModelSimulator::repeats(Job& job, const Digest& now, const Store& store
   if (!sweep_.repeats()) return 0;
   return job.repetition.period(sweep_.faulty().cycle, sweep_.watchdog().on() ? job.pace.moved : 0, now, [&] {
     store();
-    return sweep_.golden().memories().digest(sweep_.faulty().state());
+    return sweep_.golden().memories().digest(sweep_.faulty());
   });
 }
 
@@ -158,7 +158,7 @@ void ModelSimulator::compare(Job& job) {
   }
   sweep_.golden().memories().seek(job.cycle + 1);
   const auto registers = static_cast<std::ptrdiff_t>(job.d.size());
-  sweep_.golden().memories().difference(state, job.d);
+  sweep_.golden().memories().difference(sweep_.faulty(), job.d);
   std::inplace_merge(job.d.begin(), job.d.begin() + registers, job.d.end(), by_offset);
   job.small = sweep_.is_small(job.d);
 }
@@ -174,7 +174,7 @@ bool ModelSimulator::at_boundary(Job& job, uint64_t operation) {
   Difference d;
   if (!sweep_.boundary().registers(faulty.state(), *i, d)) return false;
   sweep_.golden().memories().seek(edges);
-  sweep_.golden().memories().difference(faulty.state(), d);
+  sweep_.golden().memories().difference(faulty, d);
   std::sort(d.begin(), d.end(), by_offset);
   if (!sweep_.boundary().permits(d, *i)) return false;
   job.leave = sweep_.departure(d, *i, shift);

@@ -13,6 +13,7 @@ from resil.rtl_harness.design.operations import operation_ends
 from resil.rtl_harness.design.target import Target
 from resil.rtl_harness.engine.fast.native.build import Variable, build_model, variables_at
 from resil.rtl_harness.engine.fast.native.library import Instance, Library, Port, Stop
+from resil.rtl_harness.engine.memories import readmemh_text
 from resil.rtl_harness.engine.workload import Workload, memory_words, words_plusargs
 from resil.rtl_harness.errors import HarnessError
 
@@ -151,14 +152,3 @@ def image_files(target: Target, images: Mapping[str, bytes]) -> Iterator[Sequenc
             file.write_text(readmemh_text(image, memory.word_bytes))
             plusargs.append(f"{memory.plusarg}={file}")
         yield plusargs
-
-
-def readmemh_text(image: bytes, word_bytes: int) -> str:
-    """Return `image` as `$readmemh` reads it; byte 0 of a word is the least significant.
-
-    >>> readmemh_text(bytes([1, 2, 3]), 2)
-    '0201\\n0003\\n'
-    """
-    padded = image.ljust(-(-len(image) // word_bytes) * word_bytes, b"\0")
-    words = (padded[i : i + word_bytes] for i in range(0, len(padded), word_bytes))
-    return "".join(f"{word[::-1].hex()}\n" for word in words)

@@ -153,7 +153,7 @@ def test_departures_end_as_the_memory_does_in_the_rtl(target, workload, elaborat
                 departures.append(Departure(operation, offsets.astype(np.int64), xors))
                 size = workload.words["sram"] * memory.word_bytes
                 expected.append(instance.view(instance.find(memory.path)).tobytes()[:size])
-        assert workload.tail.finish(departures) == expected
+        assert list(workload.tail.finish(departures)) == expected
 
 
 def check_exits_are_closed(target, workload, elaboration):
@@ -291,7 +291,7 @@ def test_runs_leave_while_a_copy_is_under_way(target):
         assert any(workload.tail.unsettled(operation) for operation in contents)
         nothing = (np.zeros(0, np.int64), np.zeros(0, np.uint8))
         departures = [Departure(operation, *nothing) for operation in contents]
-        assert workload.tail.finish(departures) == [end] * len(ends)
+        assert list(workload.tail.finish(departures)) == [end] * len(ends)
         assert {injection.fault: injection for injection in engine.run(faults)} == plain
         assert engine.ends["left"] > 5
 
