@@ -96,7 +96,8 @@ module npu
   piece_t piece;
   logic mac_valid, mac_ready, mac_ifm_buffer, mac_acc_buffer;
   logic mac_step_done, mac_row_done, mac_block_done;
-  logic weight_start, weight_stop;
+  logic weight_start, weight_stop, weight_ahead, weight_kept, weight_flush, weight_idle;
+  stream_t weight_next;
   logic out_valid, out_ready, out_acc_buffer, out_ifm_buffer, out_done;
   logic ofm_valid, ofm_done, streams_idle;
   step_t mac_step, out_step, ofm_step;
@@ -150,6 +151,11 @@ module npu
     .mac_block_done_i(mac_block_done),
     .weight_start_o  (weight_start),
     .weight_stop_o   (weight_stop),
+    .weight_ahead_o  (weight_ahead),
+    .weight_kept_o   (weight_kept),
+    .weight_flush_o  (weight_flush),
+    .weight_next_o   (weight_next),
+    .weight_idle_i   (weight_idle),
     .out_valid_o     (out_valid),
     .out_ready_o     (out_ready),
     .out_step_o      (out_step),
@@ -207,6 +213,11 @@ module npu
     .piece_done_o   (piece_done),
     .weight_start_i (weight_start),
     .weight_stop_i  (weight_stop),
+    .weight_ahead_i (weight_ahead),
+    .weight_kept_i  (weight_kept),
+    .weight_flush_i (weight_flush),
+    .weight_next_i  (weight_next),
+    .weight_idle_o  (weight_idle),
     .weight_valid_o (weight_valid),
     .weight_ready_i (weight_ready),
     .weight_data_o  (weight_data),

@@ -17,6 +17,10 @@ package blocks_pkg;
     logic        piece_second;
     logic        weight_start;
     logic        weight_stop;
+    logic        weight_ahead;
+    logic        weight_kept;
+    logic        weight_flush;
+    stream_t     weight_next;
     logic        weight_ready;
     logic        scale_start;
     logic [31:0] scale_offset;
@@ -47,6 +51,7 @@ package blocks_pkg;
     logic        address_error;
     logic        streams_idle;
     logic        piece_done;
+    logic        weight_idle;
     logic        weight_valid;
     logic [63:0] weight_data;
     logic        weight_last;
@@ -181,6 +186,9 @@ package blocks_pkg;
   } decode_in_t;
 
   typedef struct packed {
+    logic        next_weighted;
+    stream_t     next_weight;
+    logic        flushing;
     logic [31:0] status;
     logic [31:0] qread;
     logic        running;

@@ -54,6 +54,11 @@ module cc
   input  logic        mac_block_done_i,
   output logic        weight_start_o,
   output logic        weight_stop_o,
+  output logic        weight_ahead_o,
+  output logic        weight_kept_o,
+  output logic        weight_flush_o,
+  output stream_t     weight_next_o,
+  input  logic        weight_idle_i,
   output logic        out_valid_o,
   output logic        out_ready_o,
   output step_t       out_step_o,
@@ -112,7 +117,8 @@ module cc
 
   assign fetch_req_o = stream;
 
-  logic op_start;
+  logic op_start, next_weighted, flushing;
+  assign weight_flush_o = flushing;
   cc_decode #(
     .UblkW (UblkW),
     .UblkH (UblkH),
@@ -140,6 +146,9 @@ module cc
     .op_o         (op_o),
     .op_busy_i    (op_busy_o),
     .op_error_i   (op_error_i),
+    .next_weighted_o(next_weighted),
+    .next_weight_o(weight_next_o),
+    .flushing_o   (flushing),
     .copy_start_o (copy_start_o),
     .copy_o       (copy_o),
     .copy_busy_i  (copy_busy_i),
@@ -171,6 +180,11 @@ module cc
     .mac_block_done_i(mac_block_done_i),
     .weight_start_o  (weight_start_o),
     .weight_stop_o   (weight_stop_o),
+    .next_weighted_i (next_weighted),
+    .weight_idle_i   (weight_idle_i),
+    .flushing_i      (flushing),
+    .weight_ahead_o  (weight_ahead_o),
+    .weight_kept_o   (weight_kept_o),
     .out_valid_o     (out_valid_o),
     .out_ready_o     (out_ready_o),
     .out_step_o      (out_step_o),

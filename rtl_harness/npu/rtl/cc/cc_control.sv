@@ -39,6 +39,8 @@ module cc_control
   input  logic        check_scale_error_i,
   output logic        op_start_o,
   input  logic        op_busy_i,
+  output logic        op_waits_o,   // the next operation is checked, and waits for the one before it
+  output logic        flushing_o,
   // Copy
   output logic        copy_check_o,
   input  logic        copy_bad_i,
@@ -260,6 +262,8 @@ module cc_control
   end
 
   assign running_o    = state_q != Idle;
+  assign op_waits_o   = state_q == StartOp;
+  assign flushing_o   = state_q == Flush;
   assign qread_o      = {index_q, 2'b00};
   assign counted_o    = counted_q;
   assign code_o       = code;

@@ -32,6 +32,9 @@ module cc_decode
   output op_t         op_o,
   input  logic        op_busy_i,
   input  op_error_t   op_error_i,
+  output logic        next_weighted_o,  // the next one waits; its weights lie where nothing is written,
+  output stream_t     next_weight_o,    // and these are they
+  output logic        flushing_o,       // the stream is over
   // Copy
   output logic        copy_start_o,
   output copy_req_t   copy_o,
@@ -84,6 +87,7 @@ module cc_decode
     .op_o           (check_op)
   );
 
+  logic op_waits;
   logic copy_check, copy_bad, copy_leaves;
   cc_copy #(
     .Banks(Banks)
@@ -152,6 +156,8 @@ module cc_decode
     .check_scale_error_i  (check_scale_error),
     .op_start_o           (op_start_o),
     .op_busy_i            (op_busy_i),
+    .op_waits_o           (op_waits),
+    .flushing_o           (flushing_o),
     .copy_check_o         (copy_check),
     .copy_bad_i           (copy_bad),
     .copy_leaves_i        (copy_leaves),
@@ -166,6 +172,10 @@ module cc_decode
     .set_irq_o            (set_irq),
     .failed_i             (failed)
   );
+
+  assign next_weight_o   = check_op.weight;
+  assign next_weighted_o = op_waits && !failed && regions_i[check_op.weight.region].port
+                           && (check_op.kind == Conv || check_op.kind == Depthwise);
 
   op_t op_q;
   assign op_o = op_q;

@@ -33,6 +33,12 @@ module cc_sequencer
   // Weight stream: begin anew, or stop
   output logic   weight_start_o,
   output logic   weight_stop_o,
+  // That of the next operation: it may be read ahead; begin with it; what is read is kept for it
+  input  logic   next_weighted_i,
+  input  logic   weight_idle_i,
+  input  logic   flushing_i,
+  output logic   weight_ahead_o,
+  output logic   weight_kept_o,
   // Output unit: step known, and its sources there
   output logic   out_valid_o,
   output logic   out_ready_o,
@@ -51,7 +57,7 @@ module cc_sequencer
   logic busy_q;
   logic [1:0] ifm_full_q, acc_used_q, acc_full_q;
   logic ifm_wr_q, ifm_rd_q, ifm_free_q, acc_wr_q, acc_done_q, acc_rd_q;
-  logic weight_pending_q, row_ending_q;
+  logic weight_pending_q, row_ending_q, weight_kept_q;
 
   logic elementwise, weighted;
   assign elementwise = op_i.kind == Elementwise;
@@ -144,6 +150,12 @@ module cc_sequencer
   assign weight_start_o   = weight_pending_q && weighted && !row_ending_q;
   assign weight_stop_o    = !weighted || !(mac_valid_q || row_ending_q);
 
+  // The weights of the next operation are read as far as their queue goes once this one needs none.
+  logic weights_over;
+  assign weights_over   = !weighted || !(started_q || mac_next_valid || mac_valid_q || row_ending_q);
+  assign weight_ahead_o = busy_q && next_weighted_i && weights_over && weight_idle_i && !weight_kept_q;
+  assign weight_kept_o  = weight_kept_q;
+
   // A piece is read to its end, and may be written anew
   logic ifm_over, ifm_release;
   assign ifm_over    = elementwise ? out_done_i
@@ -170,6 +182,7 @@ module cc_sequencer
       acc_rd_q         <= 1'b0;
       row_ending_q     <= 1'b0;
       weight_pending_q <= 1'b0;
+      weight_kept_q    <= 1'b0;
       mac_valid_q      <= 1'b0;
       mac_step_q       <= '0;
     end else begin
@@ -178,6 +191,8 @@ module cc_sequencer
       else if (!row_ending_q) weight_pending_q <= 1'b0;
       if (mac_take && mac_step_q.row_last) row_ending_q <= 1'b1;
       else if (mac_row_done_i) row_ending_q <= 1'b0;
+      if (weight_ahead_o) weight_kept_q <= 1'b1;
+      else if (weight_start_o || (flushing_i && weight_idle_i)) weight_kept_q <= 1'b0;
       if (mac_load || mac_take) mac_valid_q <= mac_load;
       if (mac_load) mac_step_q <= mac_next;
       if (start_i) begin

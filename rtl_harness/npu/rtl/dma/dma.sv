@@ -35,6 +35,11 @@ module dma
   output logic        piece_done_o,
   input  logic        weight_start_i,
   input  logic        weight_stop_i,
+  input  logic        weight_ahead_i,  // begin with the next operation's
+  input  logic        weight_kept_i,   // what is read is for it
+  input  logic        weight_flush_i,  // it does not come
+  input  stream_t     weight_next_i,
+  output logic        weight_idle_o,
   output logic        weight_valid_o,
   input  logic        weight_ready_i,
   output logic [63:0] weight_data_o,
@@ -88,17 +93,19 @@ module dma
   logic [NumRdClients-1:0][63:0] r_data;
 
   // Linear streams
+  stream_t weight_stream;
   region_t weight_region, scale_region;
   linear_req_t weight_req, scale_req;
-  assign weight_region = regions_i[op_i.weight.region];
+  assign weight_stream = weight_ahead_i ? weight_next_i : op_i.weight;
+  assign weight_region = regions_i[weight_stream.region];
   assign scale_region  = regions_i[op_i.scale.region];
-  assign weight_req    = '{port: weight_region.port, addr: weight_region.base + op_i.weight.base,
-                           length: op_i.weight.length};
+  assign weight_req    = '{port: weight_region.port, addr: weight_region.base + weight_stream.base,
+                           length: weight_stream.length};
   assign scale_req     = '{port: scale_region.port,
                            addr: scale_region.base + op_i.scale.base + scale_offset_i,
                            length: scale_length_i};
 
-  logic weight_idle, fetch_last, scale_last, copy_last;
+  logic weight_valid, command_idle, fetch_last, scale_last, copy_last;
   logic [29:0] fetch_left, scale_left, weight_left, copy_left;
   dma_linear #(
     .Depth   (16),
@@ -110,7 +117,7 @@ module dma
     .start_i   (fetch_start_i),
     .stop_i    (fetch_stop_i),
     .req_i     (fetch_req_i),
-    .idle_o    (fetch_idle_o),
+    .idle_o    (command_idle),
     .ar_valid_o(ar_valid[RdCommand]),
     .ar_ready_i(ar_ready[RdCommand]),
     .ar_port_o (ar_port[RdCommand]),
@@ -153,22 +160,24 @@ module dma
     .clk_i     (clk_i),
     .rst_ni    (rst_ni),
     .en_i      (en_i),
-    .start_i   (weight_start_i),
-    .stop_i    (weight_stop_i),
+    .start_i   (weight_ahead_i || (weight_start_i && !weight_kept_i)),
+    .stop_i    (weight_stop_i && !(weight_kept_i && !weight_flush_i)),
     .req_i     (weight_req),
-    .idle_o    (weight_idle),
+    .idle_o    (weight_idle_o),
     .ar_valid_o(ar_valid[RdWeight]),
     .ar_ready_i(ar_ready[RdWeight]),
     .ar_port_o (ar_port[RdWeight]),
     .ar_o      (ar[RdWeight]),
     .r_valid_i (r_valid[RdWeight]),
     .r_data_i  (r_data[RdWeight]),
-    .valid_o   (weight_valid_o),
-    .ready_i   (weight_ready_i),
+    .valid_o   (weight_valid),
+    .ready_i   (weight_ready_i && !weight_kept_i),
     .data_o    (weight_data_o),
     .last_o    (weight_last_o),
     .left_o    (weight_left)
   );
+  assign weight_valid_o = weight_valid && !weight_kept_i;
+  assign fetch_idle_o   = command_idle && weight_idle_o;
 
   // Feature-map pieces
   fmap_t piece_fmap;
@@ -293,7 +302,7 @@ module dma
     .beat_data_o    (wr_data[0]),
     .beat_strb_o    (wr_strb[0])
   );
-  assign streams_idle_o = weight_idle && scale_idle_o && wr_idle[0] && ofm_idle;
+  assign streams_idle_o = (weight_idle_o || weight_kept_i) && scale_idle_o && wr_idle[0] && ofm_idle;
 
   // Ports
   logic m0_rd_error, m1_rd_error, wr_error;
@@ -369,7 +378,16 @@ module dma
     .b_i        (m0_b_i)
   );
 
-  assign bus_error_o     = m0_rd_error || m1_rd_error || wr_error;
+  // A weight that is read ahead and is bad counts when the operation begins with it.
+  logic ahead_error, ahead_error_q;
+  assign ahead_error = m1_rd_error && m1_r_valid[RdWeight] && weight_kept_i && !weight_start_i;
+  always_ff @(posedge clk_i or negedge rst_ni) begin
+    if (!rst_ni) ahead_error_q <= 1'b0;
+    else if (en_i) ahead_error_q <= (ahead_error || ahead_error_q) && weight_kept_i && !weight_start_i;
+  end
+
+  assign bus_error_o     = m0_rd_error || (m1_rd_error && !ahead_error) || wr_error
+                           || (ahead_error_q && weight_start_i);
   assign address_error_o = piece_address_error || ofm_address_error;
 
   logic unused_streams;
