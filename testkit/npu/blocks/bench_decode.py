@@ -113,7 +113,7 @@ class Stream:
         beats = [padded[i] | padded[i + 1] << 32 for i in range(0, len(self.words), 2)]
         block.values |= {"stream": {"addr": 8, "length": 4 * len(self.words)}, "pmu_irq": self.pmu_irq}
         await block.cycle(start=1, fetch_idle=1)
-        fetching, stopping, taken, seen = False, 0, 0, False
+        fetching, stopping, taken, seen, stopped = False, 0, 0, False, False
         idle = {"op": True, "copy": True}  # was so since the last command was read
         for _ in range(LIMIT):
             busy = {"op": self.op.busy, "copy": self.copy.busy}
@@ -136,6 +136,9 @@ class Stream:
                 taken, idle = out["qread"], {"op": False, "copy": False}
             idle = {name: idle[name] or not busy[name] for name in busy}
             self._check_operation(out)
+            assert not out["next_weighted"] or out["op_start"] or busy["op"], "no operation waits"
+            assert not out["flushing"] or stopped, "commands are still to be read"
+            stopped = stopped or bool(out["fetch_stop"])
             self._take_starts(out, taken, fails)
             if offer and out["fetch_ready"]:
                 beats.pop(0)
@@ -161,9 +164,20 @@ class Stream:
             self.copy.start(0)
         else:
             assert isinstance(step.action, Execute)
+            self._check_next_weights(out, step.action)
             self.op.start(fails)
             self.running = command.word
             self.starting = step.action
+
+    def _check_next_weights(self, out: dict[str, Any], action: Execute) -> None:
+        """Of an operation that starts now, the weights could be read ahead if nothing can write them."""
+        config = action.config
+        weights = config.weights if isinstance(config, ConvConfig) else None
+        ahead = weights is not None and weights.region in READ_ONLY
+        assert out["next_weighted"] == ahead
+        if weights is not None and ahead:
+            found = {"region": weights.region, "base": weights.base, "length": weights.length}
+            assert out["next_weight"] == found
 
     def _copy(self, copy: Copy) -> dict[str, Any]:
         internal = copy.destination_region == SHARED_BUFFER

@@ -62,7 +62,7 @@ class Scenario:
         self.words: Words = {}
         r = self.regions
         weight = StreamClient(rng, 8, "weight", r[WEIGHT], True)
-        weight.fixed = (16 * rng.randrange(40), 16 * rng.randint(1, 60))
+        self.weight = weight.fixed = (16 * rng.randrange(40), 16 * rng.randint(1, 60))
         self.pieces = PieceClient(
             rng, 14, [(maps[i], r[i], sizes[i]) for i in (IFM, IFM2)], LANES, self.words
         )
@@ -76,7 +76,7 @@ class Scenario:
             self.pieces,
             self.ofm,
         ]
-        base, length = weight.fixed
+        base, length = self.weight
         self.op = pack(
             "op_t",
             {"ifm": maps[IFM].fields, "ifm2": maps[IFM2].fields, "ofm": maps[OFM].fields,
@@ -176,3 +176,112 @@ async def feature_maps_that_leave_their_regions(dut: Any) -> None:
 async def error_responses_are_reported_and_read_as_zeros(dut: Any) -> None:
     runs = [await _run(dut, seed, stall=0.3, errors=0.02) for seed in range(30, 33)]
     assert all(sum(slave.bad_answers for slave in run.slaves) for run in runs)
+
+
+class WeightsAhead:
+    """The weights of the next operation are read while this one drains.
+
+    Args:
+        seed: Decides everything.
+        errors: Share of beats that are answered with an error.
+    """
+
+    def __init__(self, dut: Any, seed: int, errors: float) -> None:
+        self.scenario = scenario = Scenario(seed, 0.2, errors, stray=False)
+        self.rng = scenario.rng
+        self.block = Block(dut, "dma")
+        place = scenario.regions[WEIGHT]
+        scenario.regions[WEIGHT] = Region(
+            1, place.base % SLOT + BASES[1] + SLOT * WEIGHT, ROOM, scenario.memories[1]
+        )
+        self.region = scenario.regions[WEIGHT]
+        self.region.memory.readable[enums()["RdWeight"]] = [(self.region.base, self.region.base + ROOM)]
+        beats = range(self.region.base & ~7, self.region.base + ROOM, 8)
+        self.region.memory.bad |= {beat for beat in beats if self.rng.random() < errors}
+        self.ahead = (16 * self.rng.randrange(40), 16 * self.rng.randint(4, 60))
+
+    async def begin(self) -> None:
+        """Reset, and configure."""
+        self.block.configure("op", self.scenario.op)
+        self.block.configure("regions", self.scenario.region_word)
+        await self.block.reset()
+        self.slave = self.scenario.slaves[1]
+
+    async def cycle(self, **inputs: Any) -> dict[str, Any]:
+        """Run a cycle with these inputs; those not named are 0."""
+        names = ("start", "stop", "ahead", "kept", "flush", "ready")
+        values = self.block.values
+        values |= {f"weight_{name}": inputs.get(name, 0) for name in names}
+        if "next" in inputs:
+            values["weight_next"] = inputs["next"]
+        for slave in self.scenario.slaves:
+            slave.drive(values)
+        out: dict[str, Any] = await self.block.cycle()
+        for slave in self.scenario.slaves:
+            slave.observe(values, out)
+        return out
+
+    async def read_ahead(self, cycles: int) -> None:
+        """Ask for the next weights and keep them; nothing of it shows."""
+        base, length = self.ahead
+        out = await self.cycle(stop=1, ahead=1, next={"region": WEIGHT, "base": base, "length": length})
+        for _ in range(cycles):
+            out = await self.cycle(stop=1, kept=1, ready=1)
+            assert out["streams_idle"], "the operation under way waits for weights of the next one"
+            assert not out["weight_valid"], "the operation under way gets weights of the next one"
+            assert not out["bus_error"], "the operation under way fails by a read for the next one"
+        assert not out["fetch_idle"], "the stream may end with reads on their way"
+
+    async def take(self, start: Any, base: int, length: int) -> list[int]:
+        """Begin with `start`, take the weights, compare them; return the cycles with an error."""
+        errors, found = [], []
+        out = await self.cycle(**start)
+        errors.append(int(out["bus_error"]))
+        while len(found) < length // 8:
+            ready = self.rng.random() < 0.7
+            out = await self.cycle(ready=ready)
+            errors.append(int(out["bus_error"]))
+            if ready and out["weight_valid"]:
+                found.append(out["weight_data"].to_bytes(8, "little"))
+                assert out["weight_last"] == (len(found) == length // 8)
+            assert len(errors) < 20_000, "no end"
+        assert b"".join(found) == self.region.read(base, length)
+        for _ in range(8):
+            errors.append(int((await self.cycle())["bus_error"]))
+        return errors
+
+
+@cocotb.test()
+async def weights_are_read_ahead(dut: Any) -> None:
+    """They come first when their operation begins, which is when a failed read of them is reported."""
+    reported = 0
+    for seed in range(40, 48):
+        run = WeightsAhead(dut, seed, errors=0.05 * (seed % 2))
+        await run.begin()
+        await run.read_ahead(run.rng.choice([3, 60, 400]))
+        before = run.slave.bad_answers
+        errors = await run.take({"start": 1, "kept": 1}, *run.ahead)
+        assert any(errors) == (run.slave.bad_answers > 0)
+        assert not before or errors[0] or any(errors[1:4]), "what was read ahead is reported too late"
+        reported += bool(before)
+    assert reported
+
+
+@cocotb.test()
+async def weights_that_were_read_ahead_may_be_dropped(dut: Any) -> None:
+    """The stream ends without the next operation: all reads end, and none of them is reported."""
+    dropped = 0
+    for seed in range(50, 56):
+        run = WeightsAhead(dut, seed, errors=0.1 * (seed % 2))
+        await run.begin()
+        await run.read_ahead(run.rng.choice([3, 40, 300]))
+        for cycles in range(3000):
+            out = await run.cycle(stop=1, kept=1, flush=1)
+            assert not out["bus_error"]
+            if out["fetch_idle"]:
+                break
+        assert out["fetch_idle"], f"reads are on their way after {cycles} cycles"
+        dropped += run.slave.bad_answers
+        await run.cycle(stop=1)
+        await run.take({"start": 1}, *run.scenario.weight)
+    assert dropped
