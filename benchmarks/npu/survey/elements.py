@@ -35,9 +35,10 @@ def binary(
     constant: bool = False,
     activation: str = "NONE",
     out: float | None = None,
+    first: Shape = MAP,
 ) -> Graph:
     """ADD and its kin; the second operand's scale is `ratio` times the first's, 1 for the same."""
-    given = draw.given(MAP)
+    given = draw.given(first)
     alike = draw.quantised(given)
     other = alike if ratio == 1.0 else draw.quantisation(ratio)
     operand = draw.levels("constant", second, other) if constant else draw.given(second, other)
@@ -51,7 +52,7 @@ def binary(
     options: dict[str, OptionValue] = {}
     if kind in ("ADD", "SUB", "MUL"):
         options["fused_activation_function"] = activation
-    output = draw.add("output", MAP, result)
+    output = draw.add("output", first, result)
     return draw.graph(kind, [given, operand], [output], options, _BINARY_TABLES[kind])
 
 

@@ -94,11 +94,13 @@ def commands(words: Words) -> list[Command]:
 class Stream:
     """One stream on the command processor, and what must come of it by README.md, sections 2 and 3."""
 
-    def __init__(self, block: Block, words: Words, rng: random.Random) -> None:
-        self.block, self.words, self.rng = block, words, rng
+    def __init__(
+        self, block: Block, words: Words, rng: random.Random, read_only: frozenset[int] = READ_ONLY
+    ) -> None:
+        self.block, self.words, self.rng, self.read_only = block, words, rng, read_only
         self.commands = commands(words)
         self.ends = {4 * command.end: command for command in self.commands}
-        self.steps = {step.word: step for step in lower(words, NPU, READ_ONLY).steps}
+        self.steps = {step.word: step for step in lower(words, NPU, read_only).steps}
         self.op, self.copy = Unit(rng), Unit(rng)
         self.started: list[int] = []  # words
         self.starting: Execute | None = None  # in the last cycle
@@ -173,7 +175,7 @@ class Stream:
         """Of an operation that starts now, the weights could be read ahead if nothing can write them."""
         config = action.config
         weights = config.weights if isinstance(config, ConvConfig) else None
-        ahead = weights is not None and weights.region in READ_ONLY
+        ahead = weights is not None and weights.region in self.read_only
         assert out["next_weighted"] == ahead
         if weights is not None and ahead:
             found = {"region": weights.region, "base": weights.base, "length": weights.length}
@@ -183,7 +185,7 @@ class Stream:
         internal = copy.destination_region == SHARED_BUFFER
         base = 0 if internal else BASES[copy.destination_region]
         source = {
-            "port": int(copy.source_region in READ_ONLY), "length": copy.length,
+            "port": int(copy.source_region in self.read_only), "length": copy.length,
             "addr": (BASES[copy.source_region] + copy.source) % (1 << 32),
         }  # fmt: skip
         return {"src": source, "internal": int(internal), "dst": (base + copy.destination) % (1 << 32)}
@@ -270,16 +272,21 @@ def streams(seed: int, count: int) -> list[Words]:
     return [words for words in found if len(words)]
 
 
+def configure_regions(block: Block, read_only: frozenset[int]) -> None:
+    """Place the regions, those of `read_only` on that port."""
+    region = structs()["region_t"].width
+    regions = [
+        pack("region_t", {"port": int(i in read_only), "base": base, "size": 0}) << region * i
+        for i, base in enumerate(BASES)
+    ]
+    block.configure("regions", sum(regions))
+
+
 @cocotb.test()
 async def streams_in_order(dut: Any) -> None:
     block, rng = Block(dut, "decode"), random.Random(1)
     await block.reset()
-    region = structs()["region_t"].width
-    regions = [
-        pack("region_t", {"port": int(i in READ_ONLY), "base": base, "size": 0}) << region * i
-        for i, base in enumerate(BASES)
-    ]
-    block.configure("regions", sum(regions))
+    configure_regions(block, READ_ONLY)
     seen = Status.NONE
     for words in streams(1, 160):
         stream = Stream(block, words, rng)
@@ -292,6 +299,22 @@ async def streams_in_order(dut: Any) -> None:
     assert seen == Status.CMD_END | Status.CMD_ERROR | Status.BUS_ERROR | Status.WEIGHT_ERROR | (
         Status.ADDRESS_ERROR | Status.SCALE_ERROR
     ), seen
+
+
+@cocotb.test()
+async def weights_that_may_be_written_are_not_read_ahead(dut: Any) -> None:
+    """No region is on the read-only port."""
+    block, rng = Block(dut, "decode"), random.Random(3)
+    await block.reset()
+    configure_regions(block, frozenset())
+    operations = 0
+    for words in streams(3, 24):
+        stream = Stream(block, words, rng, frozenset())
+        await stream.run(0.2, 0.0)
+        operations += len(stream.started)
+        block.values["pmu_irq"] = 0
+        await block.cycle(clear_irq=1)
+    assert operations
 
 
 @cocotb.test()
