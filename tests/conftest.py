@@ -8,6 +8,7 @@ import signal
 import sys
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 # Before numpy is imported: workers share the cores, and threads of OpenBLAS that wait for each other spin.
 # What takes 0.7 ms alone took 20 ms so. `resil.cli` does the same for commands.
@@ -15,6 +16,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # Workers, and the processes that tests start, import the same modules: they are compiled once, not in each.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
+
+# A machine with other work beside draws examples slowly, and takes long for one: that is no defect.
+settings.register_profile("shared machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("shared machine")
 
 # Files that build simulators or have long tests, the longest first, then the rest: who has nothing left to do
 # takes half of what another still has, so no worker is to be left alone with a long test in the end.

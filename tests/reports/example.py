@@ -177,7 +177,8 @@ def renamed(document: dict[str, Any], name: str) -> None:
 
 def predicted(document: dict[str, Any]) -> dict[str, Any]:
     """The same figures as a model would foresee them."""
-    nothing = {"model": {}, "known_network": False, "held": {}, "rests_on": {}, "correction": None}
+    model = {"resil": "0.1.0", "made": "2026-11-20", "injections": 0, "runs": [], "versions": {}}
+    nothing = {"model": model, "known_network": False, "held": {}, "rests_on": {}, "correction": None}
     return {**document, "estimate": nothing, "detection": None, "sanity": None}
 
 
@@ -481,7 +482,7 @@ def example_protection(summary: dict[str, Any], budget: float = 0.01) -> dict[st
     choices = [_choice(row, options[chosen[row["block"]]]) for row in rows] if fitting else []
     lockstep = sum(_option_area(row, options["duplicate"]) for row in rows) / area
     return {
-        "schema": 8,
+        "schema": 9,
         "name": "example",
         "basis": {"summary": "0" * 64, "injections": summary["total"]["injections"]},
         "based_on": [],
